@@ -1,1 +1,1 @@
-"""Works on any text: estimates tokens, ranks by relevance, knows English words."""
+"""Works on any text: one plain form, tokens, relevance, wording."""

@@ -1,8 +1,8 @@
-"""Brings any text into a plain form: one line, nothing hidden, one spelling; and counts its tokens.
+"""Brings any text into a plain form: one line, nothing hidden, one spelling; counts its tokens.
 
-Pure, in a time that grows with the length of a text alone. For Markdown a text is escaped, all but
-code between single backticks, so that none of it becomes a heading, a list or a tag, and nothing
-names a file that a client would read as well (`@./.env`, `#file:.env`, a link).
+Pure, in linear time. Escaping for Markdown spares code between single backticks: no text becomes a
+heading, a list or a tag, or names a file that a client would read (`@./.env`, `#file:.env`, a
+link).
 """
 
 import re
@@ -45,19 +45,19 @@ _AS_ENTITY = {"<": "&lt;", "&": "&amp;", "@": "&#64;", "#": "&#35;"}
 
 
 def one_line(text: str) -> str:
-    """Return text without line ends and hidden characters, for use inside a line of ours."""
+    """Return a text with blanks for line ends, and hidden characters spelled out."""
     return printable(LINE_ENDS.sub(" ", text))
 
 
 def flat(text: str) -> str:
-    """Return text as one line without runs of blanks and without anything hidden."""
+    """Return `one_line` of a text with single blanks."""
     return " ".join(one_line(text).split())
 
 
 def printable(text: str) -> str:
-    """Return text as it is, hidden characters spelled out and lone surrogates shown as U+FFFD.
+    """Return a text with hidden characters spelled out, and lone surrogates as U+FFFD.
 
-    A byte order mark is harmless only where a text begins, and something is put before this one.
+    A byte order mark is spelled out, too: it is harmless only where a whole text begins.
     """
     if is_plain(text) or not re.search(_UNPRINTABLE, text):
         return text
@@ -65,7 +65,7 @@ def printable(text: str) -> str:
 
 
 def shown_path(path: object) -> str:
-    """Return a path that somebody else may have written, as one line of moderate length."""
+    """Return a stranger's path as one line, cut behind 200 characters."""
     text = one_line(str(path))
     return text if len(text) <= _PATH_CHARS else f"{text[:_PATH_CHARS]}…"
 
@@ -80,9 +80,10 @@ def normal_form(form: Literal["NFC", "NFKC"], text: str) -> str:
 
 
 def moment_of(text: str) -> str:
-    """Return a date from outside as ISO 8601 in UTC, whole seconds; "" for what is none.
+    """Return a date in UTC, also one without a zone; "" for anything else.
 
-    A moment without a zone is one in UTC.
+    >>> moment_of("2026-03-01T10:30+09:00")
+    '2026-03-01T01:30:00+00:00'
     """
     from datetime import UTC, datetime  # a hook that normalises a text reads no date
 
@@ -102,10 +103,7 @@ def bound_of(text: str) -> str:
 
 
 def end_of(bound: str) -> str:
-    """Return what stands behind every moment of a day or a second, "" for no bound.
-
-    bound: as `bound_of` returns it; a stored moment may go on behind it.
-    """
+    """Return a text that sorts behind every moment of a day or second; "" for ""."""
     return bound and f"{bound}~"
 
 
@@ -113,25 +111,25 @@ def end_of(bound: str) -> str:
 
 
 def heading(text: str) -> str:
-    """Return a text for the line of a heading."""
+    """Return a text escaped for the line of a heading, EMPTY for a blank one."""
     return re.sub("(?<!&)#", r"\#", inline(one_line(text).strip())) or EMPTY
 
 
 def escaped_lines(text: str) -> list[str]:
-    """Return the lines of a text that are not blank, each fit for a paragraph."""
+    """Return the lines that are not blank, each fit for a paragraph."""
     return [started(inline(line)) for line in shown_lines(text)]
 
 
 def shown_lines(text: str) -> list[str]:
-    """Return the lines of a text that are not blank, hidden characters spelled out."""
+    """Return the lines that are not blank, hidden characters spelled out."""
     lines = (printable(line).strip() for line in LINE_ENDS.split(text))
     return [line for line in lines if line]
 
 
 def listed(start: str, lines: Sequence[str]) -> list[str]:
-    """Return lines as one item; further ones are indented, a backslash keeps the break before each.
+    """Return lines as one item: a backslash keeps each break, further lines are indented.
 
-    start: what stands before the first line, with its own indentation.
+    start: stands before the first line, with its own indentation.
     """
     first, *rest = lines or [EMPTY]
     indent = " " * (len(start) - len(start.lstrip()) + 2)
@@ -140,7 +138,7 @@ def listed(start: str, lines: Sequence[str]) -> list[str]:
 
 
 def started(line: str) -> str:
-    """Escape what would begin a block of Markdown at the start of a line."""
+    """Escape a sign that would begin a block of Markdown."""
     return re.sub(r"\A(?:(?=[#>=+-])|(\d{1,9})(?=[.)]))", r"\1\\", line)
 
 
@@ -157,7 +155,7 @@ def inline(text: str) -> str:
 
 
 def as_code(text: str) -> str:
-    """Return a name as code, or escaped if it holds a backtick."""
+    """Return a name as code, or escaped for its backtick."""
     return inline(text if "`" in text else f"`{text}`")
 
 
@@ -166,15 +164,15 @@ def _escaped(text: str) -> str:
     return re.sub(_ACTIVE, r"\\\g<0>", text)
 
 
-# what a text costs a model
+# the cost of a text for a model
 
 
 def estimate_tokens(text: str) -> int:
-    """Estimate what any text costs a model by the kinds of its characters; rounded up.
+    """Estimate the tokens of any text by the kinds of its characters; rounded up.
 
-    For prose, code and records in English and Korean it is mostly within 15 % of `o200k_base`
-    (`benchmarks/tokens.py`). Random letters and rare Hangul syllables cost a model up to three
-    times as much, Greek and Cyrillic words half as much.
+    Prose, code and records in English and Korean are mostly within 15 % of `o200k_base`
+    (`benchmarks/tokens.py`). Random letters and rare Hangul cost up to three times as much, Greek
+    and Cyrillic half.
     """
     ascii_text = text.encode("ascii", "ignore")
     hundredths, rest = 0, ascii_text
@@ -196,16 +194,13 @@ def estimate_tokens(text: str) -> int:
 
 @dataclass(slots=True)
 class Budget:
-    """What is left of estimated tokens and of characters; each text also costs its line end."""
+    """Tokens, by estimate, and characters that are left; each text also costs its line end."""
 
     tokens: float
     chars: int
 
     def take(self, text: str, text_tokens: float | None = None) -> bool:
-        """Spend `text` if it fits; else spend nothing and return False.
-
-        text_tokens: the estimate for the text, where it is known.
-        """
+        """Spend a text if it fits; else spend nothing and return False."""
         tokens = estimate_tokens(text) if text_tokens is None else text_tokens
         if tokens + 1 > self.tokens or len(text) + 1 > self.chars:
             return False
@@ -213,7 +208,6 @@ class Budget:
         return True
 
     def spend(self, text: str, text_tokens: float | None = None) -> None:
-        """Spend a text that is shown in any case."""
         self.tokens -= (estimate_tokens(text) if text_tokens is None else text_tokens) + 1
         self.chars -= len(text) + 1
 
@@ -230,6 +224,5 @@ class Budget:
         return part
 
     def add(self, other: "Budget") -> None:
-        """Get back what another budget did not spend."""
         self.tokens += other.tokens
         self.chars += other.chars

@@ -1,9 +1,7 @@
-"""Puts texts in order for a question, and says how much of the question each of them has.
+"""Ranks texts for a question, and says how much of the question each text has.
 
-There is no index and no dictionary. A question becomes a few dozen short terms, and all texts,
-joined and in one spelling, are scanned for them, in English and Korean alike; BM25 weighs what is
-found. It knows no synonyms and no translations: a Korean question finds an English record only by
-words that both contain. Where an index has chosen the texts, it says how common the terms are.
+Without an index all texts, joined and in one spelling, are scanned for a few dozen short terms, and
+BM25 weighs the finds. Synonyms and translations are unknown.
 """
 
 import re
@@ -28,8 +26,8 @@ from core.text.terms import (
 
 _K1 = 0.9  # how soon a repeated term stops adding to the score
 _B = 0.4  # how much a long text is damped: little, since records are short
-# What was written just before or after is often about the same, and a short text says little
-# itself: one of so many characters gains this share of its neighbour's score, a longer one less.
+# Neighbours are often about the same, and a short text says little itself: one of so many
+# characters gains this share of its neighbour's score, a longer one less.
 _NEIGHBOUR, _SHORT_CHARS = 0.2, 60
 _WEAK_WEIGHT = 0.5  # for pieces of a word, or a long word would outweigh the rest of the question
 _COMMON_RECORDS = 100  # a word found in more than these is no typing error: its pieces add little
@@ -43,17 +41,17 @@ _BEGINNING_WEIGHT, _MIDDLE_WEIGHT = 0.5, 0.2
 # So many more texts, none of which has the word, count for its share of a question: a few texts do
 # not tell which words are common.
 _OTHER_TEXTS = 50
-# What has a smaller share of a question is no candidate. And nothing is found unless one text has
+# A text with a smaller share of a question is no candidate. Nothing is found unless one text has
 # two words of the question, or one that is so much of it. Worked out on half of the questions of
 # dialogues and on lessons, among 8 to 700 texts: benchmarks/README.md.
 _LEAST_SHARE, _ALONE_SHARE = 0.15, 0.3
 
 
 class Frequencies(NamedTuple):
-    """How common the words of a question are in all texts, where only some of these are ranked.
+    """How common the words of a question are, where only some of all texts are ranked.
 
-    texts: how many there are in all. having: in how many of them a strong term of `words_of` is
-    found, by that term; one that is missing is taken to be as common as among those ranked.
+    having: by strong term of `words_of`, how many of `texts` have it. A missing term is as common
+    as in the ranked texts.
     """
 
     texts: int
@@ -61,9 +59,9 @@ class Frequencies(NamedTuple):
 
 
 class Held(NamedTuple):
-    """A strong term of a question, and how many texts have it.
+    """A strong term, and how many texts have it.
 
-    numbers: those of the texts that were looked at; None where the term is too common to tell.
+    numbers: the texts with it that were looked at; None for a term too common to tell.
     """
 
     term: Term
@@ -72,21 +70,18 @@ class Held(NamedTuple):
 
 
 class Holding(NamedTuple):
-    """Which texts have which terms of a question, in its order. total: how many texts there are."""
+    """Which texts have which terms of a question, in its order."""
 
     total: int
     terms: Sequence[Held]
 
     def frequencies(self) -> Frequencies:
-        """Return how common the terms are in all texts, for the ranker."""
         return Frequencies(self.total, {it.term: it.having for it in self.terms})
 
     def shares(self, least: float = 0.0, *, any_word: bool = False) -> dict[int, float]:
-        """Return by text how much of the question it has, above 0 and at most 1.
+        """Return by text its share of the question, above 0 and at most 1; rare words count more.
 
-        A rare word of the question is more of it than a common one. least: the share that a text
-        must have. any_word: words that no text has keep none from being found: who searches may
-        try some.
+        least: a text must have it. any_word: words that no text has do not count for `least`.
         """
         places, rarity = self._places(), self._rarity()
         whole = judged = _shares(places, rarity)
@@ -96,10 +91,10 @@ class Holding(NamedTuple):
         return {number: whole[number] for number, share in judged.items() if share >= least}
 
     def good_parts(self) -> dict[int, float]:
-        """Return by text the share of the question that it has, where it may be an answer.
+        """Return the share of the question by text, for the texts that may be an answer.
 
-        The greatest share comes first, of equals the later text. In a few texts a word is missing
-        by chance: one that no text has is worth no more than the rarest that any has.
+        The greatest share comes first, of equals the later text. A word that no text has counts no
+        more than the rarest that any has: few texts miss a word by chance.
         """
         places, rarity = self._places(), self._rarity()
         most = max((rarity[term] for term, numbers in places.items() if numbers), default=0.0)
@@ -108,10 +103,7 @@ class Holding(NamedTuple):
         return {at: share for share, at in sorted(enough, reverse=True)}
 
     def is_telling(self, parts: Mapping[int, float], numbers: Iterable[int]) -> bool:
-        """Return whether one of these texts has enough of the question for any to be an answer.
-
-        parts: `good_parts`.
-        """
+        """Return whether one of these texts has enough for any to be an answer."""
         runs: dict[str, set[int]] = {}  # the texts that have something of each word
         for it in self.terms:
             if not it.term.spare:
@@ -132,12 +124,10 @@ _Places = Mapping[Term, Sequence[int]]  # which texts have a term
 
 
 class Ranking:
-    """The texts in their order for one question.
+    """The order of texts for one question.
 
-    query: in any mixture of languages; only its first 1,000 characters count. texts: in the order
-    in which they were written. Any string is allowed on both sides. frequencies: those of all
-    texts, where these are but the candidates that an index has chosen, in no order; their own would
-    take for common what they were chosen for.
+    query: its first 1,000 characters count. texts: in the order of writing. frequencies: of all
+    texts, where an index has chosen these, in no order; among these, its words would seem common.
     """
 
     def __init__(
@@ -161,26 +151,25 @@ class Ranking:
     def order(self) -> list[int]:
         """Return the indexes of all texts, the most relevant first; of equals, the later first.
 
-        Nothing is filtered; a query without any usable term gives the newest first.
+        Without any usable term the newest come first.
         """
         scores = self._scores
         rest = (at for at in reversed(range(self._count)) if at not in scores)
         return [*sorted(scores, key=lambda at: (scores[at], at), reverse=True), *rest]
 
     def scores(self) -> Mapping[int, float]:
-        """Return what each text is worth for the question; one that is missing has nothing."""
+        """Return the score by text; a missing text has nothing of the question."""
         return self._scores
 
     def holding(self) -> Holding:
-        """Return which of the texts have which strong terms of the question."""
         held = [Held(it.term, self._having(it), list(it.times)) for it in self._strong]
         return Holding(self._total, held)
 
     def topics(self, topics: Sequence[str]) -> list[str]:
-        """Return each topic once, that of the text most relevant to the question first.
+        """Return each topic once, that of the most relevant text first.
 
-        topics: the topic of each text, which should also stand in the text. Of equals, and without
-        a usable question, the topic of more texts comes first, then the one that was used last.
+        topics: of each text, which should also hold it. Of equals, the topic of more texts comes
+        first, then the last one used.
         """
         best: dict[str, float] = {}
         counts = Counter(topics)
@@ -190,7 +179,6 @@ class Ranking:
         return sorted(best, key=lambda topic: (-best[topic], -counts[topic]))
 
     def _having(self, hits: "_Hits") -> int:
-        """Return how many of all texts have a term."""
         here = len(hits.times)
         having = self._known.get(hits.term, here * self._total // self._count)
         return min(max(having, here), self._total)
@@ -198,7 +186,6 @@ class Ranking:
     def _weighed(
         self, words: Sequence[Sequence["_Hits"]], chars: Sequence[int]
     ) -> dict[int, float]:
-        """Return BM25 of the texts in which something is found; chars: how long each text is."""
         scores: dict[int, float] = {}
         mean_chars = sum(chars) / (len(chars) or 1) or 1.0
         short, longer = _K1 * (1 - _B), _K1 * _B / mean_chars
@@ -212,20 +199,18 @@ class Ranking:
 
 
 def rank(query: str, texts: Sequence[str]) -> list[int]:
-    """Return the order of a `Ranking` of all texts."""
     return Ranking(query, texts).order()
 
 
 def _rarity(having: int, total: int) -> float:
-    """Return how much a term is worth that so many of all texts have."""
     return log(1 + (total - having + 0.5) / (having + 0.5))
 
 
 def _shares(places: _Places, rarity: Mapping[Term, float]) -> dict[int, float]:
-    """Return by text how much of a question it has.
+    """Return the share of a question by text.
 
-    Of a word in pairs of characters those count that any text has: the others are where two words
-    meet, or an ending. One pair of several counts little: it may be the middle of another word.
+    Only pairs of characters that any text has count: others lie where two words meet, or in an
+    ending. One pair of several counts little: it may be the middle of another word.
     """
     words: dict[str, list[Term]] = {}
     for term in places:
@@ -255,7 +240,6 @@ def _shares(places: _Places, rarity: Mapping[Term, float]) -> dict[int, float]:
 def _worths(
     terms: Sequence[Term], places: _Places, rarity: Mapping[Term, float]
 ) -> dict[int, float]:
-    """Return by text what it has of one word, in its forms or in its pairs of characters."""
     found = [term for term in terms if places[term]]
     most = max(map(rarity.__getitem__, found), default=0.0)
     if len(terms) == 1 or terms[0].needle[0] < FIRST_WIDE:
@@ -275,8 +259,6 @@ def _worths(
 
 
 class _Hits(NamedTuple):
-    """How often each text has a term; only texts that have it."""
-
     term: Term
     times: Mapping[int, int]
 
@@ -284,8 +266,8 @@ class _Hits(NamedTuple):
 class _Scanned(NamedTuple):
     """Texts in the form that is scanned: NFKC, caseless.
 
-    texts: as they were written. joined: all of them, each on a line. starts: where each begins
-    there, and the end. respelled: those that could not be taken over character by character.
+    joined: each on a line. starts: of each, and the end. respelled: texts whose characters lost
+    their places.
     """
 
     texts: Sequence[str]
@@ -295,7 +277,6 @@ class _Scanned(NamedTuple):
 
 
 def _found(query: str, texts: Sequence[str]) -> list[list[_Hits]]:
-    """Return the strong terms of a question, each followed by its pieces, with their texts."""
     most = max(_MOST_SCANS // len(texts), _LEAST_SCANS)
     words = words_of(query)[:most]
     if not words:
@@ -328,8 +309,8 @@ def _scanned(texts: Sequence[str]) -> _Scanned:
 def _hits(term: Term, scanned: _Scanned) -> _Hits:
     """Return how often each text has a term.
 
-    Where it must begin a word, a run of letters, digits or wide characters begins there, or a part
-    of a name.
+    A term that `begins` must begin a run of letters, digits or wide characters, or a part of a
+    name.
     """
     texts, joined, starts, respelled = scanned
     times: dict[int, int] = {}
@@ -348,7 +329,7 @@ def _hits(term: Term, scanned: _Scanned) -> _Hits:
 
 
 def _places(term: Term, joined: str) -> Iterator[int]:
-    """Yield where `term` stands, whatever is before it; the `s` of a plural may follow its end."""
+    """Yield where a term stands, whatever is before it; a plural's `s` may follow."""
     needle = term.needle
     if term.ends and needle[-1].isascii():
         follows = r"(?![0-9])" if needle.isdigit() else r"(?=s?(?![a-z]))"

@@ -1,9 +1,7 @@
 """Takes a question or a text apart into the short terms by which one is found in the other.
 
-English words become their stems, identifiers their parts, and what is written in scripts that run
-words together becomes pairs of characters. There is no dictionary: what is known of English and
-Korean are endings, irregular forms and words that carry no meaning. Expressions are compiled where
-a text needs them, since a hook only asks for stems.
+There is no dictionary, only endings, irregular forms and empty words of English and Korean.
+Expressions are compiled at their first use: a hook only asks for stems.
 """
 
 import re
@@ -42,11 +40,10 @@ _OF_VERBS, _A = ("\u1175", "\u116e"), "\u1161"
 
 
 class Term(NamedTuple):
-    """A piece of the question, and whether a word of the text must begin or end with it.
+    """A piece of the question. begins, ends: with it a word of the text must begin or end.
 
-    A weak term only supports the strong one before it. A spare one is another form of what the
-    question has, reaches into a particle or only makes a question of the other words: a
-    text that lacks it lacks nothing. run: the word of the question that it is a piece of.
+    weak: only supports the strong term before it. spare: another form, a pair that reaches into a
+    particle, or a word that only asks; a text without it lacks nothing. run: the word.
     """
 
     needle: str
@@ -59,7 +56,10 @@ class Term(NamedTuple):
 
 @lru_cache(maxsize=16)
 def words_of(query: str) -> Sequence[Sequence[Term]]:
-    """Return strong terms, each followed by the weak ones that support it."""
+    """Return strong terms, each followed by the weak ones that support it.
+
+    They are stems of English words, parts of identifiers, and pairs of characters of other scripts.
+    """
     terms: dict[tuple[str, bool, bool, bool], Term] = {}
     for run, is_spare in _runs(query[:QUERY_CHARS]):
         pieces = _wide_terms if run[0] >= FIRST_WIDE else _narrow_terms
@@ -77,10 +77,9 @@ def words_of(query: str) -> Sequence[Sequence[Term]]:
 
 
 def pieces_of(text: str) -> Iterator[str]:
-    """Yield, in one spelling, the words of a text and what they are made of.
+    """Yield, in one spelling, the words of a text and their pieces.
 
-    An index over whole words that holds these, too, finds a text by every strong term that stands
-    in it: by a part of an identifier, and by a pair of characters of a script without blanks.
+    An index of words that holds these finds a text by every strong term in it.
     """
     for run, _ in _runs(text):
         yield run
@@ -90,7 +89,7 @@ def pieces_of(text: str) -> Iterator[str]:
 
 
 def signed_names(caseless: str) -> list[str]:
-    """Return the names of a text that a sign ends, as words: `c#` is csharp, `c++` cplusplus."""
+    """Return the names that a sign ends, as words: `c#` is csharp, `c++` cplusplus."""
     if "#" not in caseless and "++" not in caseless:
         return []
     return [f"{letters}{_SIGNS[sign]}" for letters, sign in _SIGNED.findall(caseless)]
@@ -106,9 +105,9 @@ def kind_of(char: str) -> str:
 
 
 def _runs(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield runs of letters and digits, and whether each is but another form of those before it.
+    """Yield runs of letters and digits, and whether each is only another form.
 
-    `feeRate`, `fee_rate`, `utf8` come in parts and joined, `C#` as it is said.
+    `feeRate`, `fee_rate`, `utf8` come in parts and joined, `C#` as csharp.
     """
     text = normal_form("NFKC", text)
     split = re.findall(_RUN, INNER_START.sub(r" \g<0>", text).casefold())
@@ -125,10 +124,9 @@ def _runs(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def _wide_terms(run: str, is_spare: bool) -> Iterator[Term]:
-    """Yield the pairs of characters of a word, and of one that is short its first syllable."""
     bare = len(without_particle(run))
     is_spare = is_spare or run in word_list("asking")
-    # `앱을`, `묶기`: a noun of one syllable, and what hardly another ends in; a verb of one.
+    # `앱을`, `묶기`: a noun of one syllable, and an ending of hardly another; a verb of one.
     is_one_syllable = run[1:] in word_list("behind_one_syllable") or (
         run[0] in word_list("verbs_of_one_syllable") and run[1:2] in word_list("endings_of_verbs")
     )
@@ -142,7 +140,7 @@ def _wide_terms(run: str, is_spare: bool) -> Iterator[Term]:
 
 
 def _narrow_terms(word: str, is_spare: bool) -> Iterator[Term]:
-    """Yield the stem of an English word, and its padded 4-grams, which survive a typing error."""
+    """Yield the stem of an English word, and 4-grams, which survive a typing error."""
     if not word.isalpha():
         yield Term(word, begins=True, ends=word.isdecimal(), spare=is_spare, run=word)
         return
@@ -162,13 +160,11 @@ def _narrow_terms(word: str, is_spare: bool) -> Iterator[Term]:
 
 
 def function_words() -> frozenset[str]:
-    """Return the English words that carry no meaning."""
     return word_list("function_words")
 
 
 @cache
 def _other_forms() -> Mapping[str, list[str]]:
-    """Return the other forms of each irregular word, and of each of its forms."""
     groups = word_groups("irregular_forms")
     return {word: [it for it in forms if it != word] for forms in groups for word in forms}
 
@@ -179,7 +175,7 @@ def stem_of(word: str) -> str:
 
 
 def without_particle(word: str) -> str:
-    """Return a Korean word without what stands behind it, unless but one syllable would be left."""
+    """Return a Korean word without its particles; two syllables always stay."""
     for end in range(max(2, len(word) - _MOST_ENDING_CHARS), len(word)):
         if word[end:] in _endings():
             return word[:end]
@@ -188,16 +184,17 @@ def without_particle(word: str) -> str:
 
 @cache
 def _endings() -> frozenset[str]:
-    """Return what stands behind a Korean noun: one or two particles, or a verb."""
     particles = word_list("particles")
     pairs = {one + other for one in particles for other in particles}
     return particles.union(pairs, word_list("verbs_behind_nouns"))
 
 
 def verb_beginning(word: str) -> str:
-    """Return the first two syllables of a verb as they stand in its stem; "" where they do.
+    """Return the first two syllables of a Korean verb's stem, "" where the word has them.
 
-    An ending melts into the second one: 고쳤다, 고쳐서, 고친 and 고침 begin with those of 고치다.
+    >>> verb_beginning("고쳤다")
+    '고치'
+
     Only forms that hardly any noun has are taken apart.
     """
     if len(word) < 2 or not all("가" <= it <= "힣" for it in word[:2]):

@@ -1,7 +1,6 @@
-"""Judges how a record is worded: topics too broad, too narrow or like others, a text that is code.
+"""Judges how a record is worded: topics too broad, too narrow or like others, code in a text.
 
-The rules for agents forbid it, and a save is never refused for it: what is said of a topic is
-advice, and a false alarm costs more than a miss. So each test asks for a plain sign.
+No save is refused for it. A false alarm costs more than a miss: each test asks for a plain sign.
 """
 
 import re
@@ -32,11 +31,11 @@ _LEAST_CODE_LINES, _LEAST_STATEMENTS = 3, 2
 
 
 def scope_of(topic: str) -> Scope | None:
-    """Return what is wrong with a topic: everything ("broad"), one ticket ("narrow"), or nothing.
+    """Return "broad" for a topic that names everything, "narrow" for one ticket.
 
     Narrow: a date, a year, a ticket's number, a word for a repair beside others, a verb of change
-    before two or more words or beside a version, more than five words. A year in the name of a
-    product and a number in that of a standard are none.
+    before two words or a version, more than five words. A product's year and a standard's number
+    are allowed.
     """
     text = normal_form("NFKC", topic[:_TOPIC_CHARS])
     words = [word for word in shape("topic_separator").split(text.casefold()) if word]
@@ -72,7 +71,7 @@ def scope_of(topic: str) -> Scope | None:
 
 
 class SimilarTopics(NamedTuple):
-    """Two topics that may be one, and why. shared: the letters or words they have in common."""
+    """Two topics that may be one, and why. shared: their common letters or words."""
 
     topic: str
     other: str
@@ -83,10 +82,9 @@ class SimilarTopics(NamedTuple):
 def similar_topics(
     topics: Iterable[str], among: Collection[str] | None = None
 ) -> list[SimilarTopics]:
-    """Return pairs of different topics that may mean the same, each pair once.
+    """Return each pair of different topics that may mean the same.
 
-    among: only pairs with one of these topics. Without it, call it with no more than
-    TOPICS_COMPARED.
+    among: only pairs with one of these; without it, pass at most TOPICS_COMPARED.
     """
     names, comparison = list(dict.fromkeys(topics)), _Comparison()
     pairs = ((topic, other) for at, topic in enumerate(names) for other in names[at + 1 :])
@@ -96,22 +94,17 @@ def similar_topics(
 
 
 def similar_to(topic: str, topics: Iterable[str]) -> list[str]:
-    """Return the topics that resemble `topic`, the closest spelling first."""
     comparison = _Comparison()
     alike = [it for it in topics if it != topic and comparison.alike(topic, it)]
     return closest_first(topic, alike)
 
 
 def worth_using(topics: Iterable[str]) -> list[str]:
-    """Return those topics that are neither too broad nor too narrow, in the order given."""
     return [topic for topic in topics if not scope_of(topic)]
 
 
 def topic_to_keep(pair: SimilarTopics) -> str:
-    """Return the one of two similar topics that both should become; "" where nothing decides.
-
-    The broader one, unless it breaks the rules for topics.
-    """
+    """Return the broader topic that keeps the rules, "" where nothing decides."""
     topics = worth_using((pair.topic, pair.other))
     if len(topics) == 1:
         return topics[0]
@@ -123,7 +116,7 @@ def topic_to_keep(pair: SimilarTopics) -> str:
 
 
 def closest_first(topic: str, topics: Iterable[str]) -> list[str]:
-    """Sort topics by how alike they are spelled, ties in the order given."""
+    """Sort topics by likeness of spelling; ties keep their order."""
     from difflib import SequenceMatcher
 
     matcher = SequenceMatcher(None, _spelled(topic).folded, autojunk=False)
@@ -136,8 +129,6 @@ def closest_first(topic: str, topics: Iterable[str]) -> list[str]:
 
 
 class _Spelled:
-    """A topic prepared once for many comparisons."""
-
     def __init__(self, topic: str) -> None:
         self.folded = normal_form("NFKC", topic[:_TOPIC_CHARS]).casefold()
         self.words = frozenset(word for word in re.split(_WORD_ENDS, self.folded) if word)
@@ -154,13 +145,12 @@ _spelled = lru_cache(maxsize=2 * TOPICS_COMPARED)(_Spelled)
 
 
 class _Comparison:
-    """Compares many topics, of very many that look alike not all to the last letter."""
+    """Compares many topics, at most _MOST_SPELLED pairs of them to the last letter."""
 
     def __init__(self) -> None:
         self._left = _MOST_SPELLED
 
     def alike(self, topic: str, other: str) -> SimilarTopics | None:
-        """Return the two topics with the first reason why they may be one, None without any."""
         one, two = _spelled(topic), _spelled(other)
         if one.folded == two.folded:
             return SimilarTopics(topic, other, "case", one.folded)
@@ -193,14 +183,13 @@ class _Comparison:
 
 
 def _is_unspaced(text: str) -> bool:
-    """Say whether a script writes compounds without a separator: Hangul, Han, kana and the like."""
     return all(char >= "\u1100" for char in text if char.isalpha()) and any(map(str.isalpha, text))
 
 
 def is_source_code(text: str) -> bool:
     """Return whether a text holds a fenced block or a diff, or is mostly code.
 
-    Code is three lines or more that look like it, or a block in braces with two statements.
+    Code: three lines that look like it, or a block in braces with two statements.
     """
     if shape("fence_or_diff").search(text):
         return True
