@@ -1,1 +1,1 @@
-"""What the rooms of sessions and fragments share: databases, searching, copies, documents."""
+"""Shared by the rooms of sessions and fragments: databases, searching, copies, documents."""

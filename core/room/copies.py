@@ -1,7 +1,7 @@
-"""Daily copies of a SQLite file: two are kept beside it, and one is put back when it is damaged.
+"""Daily copies of a SQLite file: two stay beside it, one is put back when the file is damaged.
 
-A copy gets its own name only once all of it is synced and checked: a process that is killed leaves
-a whole copy or none. https://sqlite.org/lang_vacuum.html#vacuuminto
+Each gets its name once it is synced and checked: a killed process leaves a whole copy or none.
+https://sqlite.org/lang_vacuum.html#vacuuminto
 """
 
 import glob
@@ -20,7 +20,7 @@ from typing import Literal, NamedTuple
 from core.disk import is_there, prepared, rename, status_of, sync_directory
 from core.program import shown
 
-MODE = 0o600  # what was done on a machine is its user's
+MODE = 0o600  # the work on a machine is its user's
 JOURNALS = "-wal", "-shm", "-journal"  # SQLite opens them by name, and would follow a link
 BUSY = sqlite3.SQLITE_BUSY, sqlite3.SQLITE_PROTOCOL
 
@@ -36,7 +36,7 @@ Check = Callable[[sqlite3.Connection], object]  # raises for a database that is 
 
 
 class Flaw(NamedTuple):
-    """What is damaged: pages, of which SQLite says why, or the index alone.
+    """Damage: of pages, of which SQLite says why, or of the index alone.
 
     copy: the moment of the newest whole copy, "" without one.
     """
@@ -47,7 +47,7 @@ class Flaw(NamedTuple):
 
 
 class PutBack(NamedTuple):
-    """What a repair did. aside: where the damaged file is now. copy: what was put back, if any."""
+    """The result of a repair. aside: the damaged file's place now. copy: now in use, if any."""
 
     aside: Path
     copy: Path | None
@@ -57,7 +57,7 @@ class PutBack(NamedTuple):
 
 
 def copies_of(path: Path) -> list[Path]:
-    """Return the copies of a database, the newest first; those dated ahead of the clock are last.
+    """Return the copies of a database, the newest first, but those ahead of the clock last.
 
     Raises OSError.
     """
@@ -67,16 +67,13 @@ def copies_of(path: Path) -> list[Path]:
 
 
 def date_of(copy: Path | None) -> str:
-    """Return the moment of a copy as people read it, "" without one."""
+    """Return the moment of a copy for people, "" without one."""
     moment = _moment_of(copy) if copy else None
     return f"{moment:%Y-%m-%d %H:%M} UTC" if moment else ""
 
 
 def is_due(path: Path) -> bool:
-    """Return whether the newest copy is a day old, and the database has changed since.
-
-    Raises OSError.
-    """
+    """Return whether the newest copy is a day old and the database has changed. Raises OSError."""
     if not is_there(path):
         return False
     newest = next(map(_moment_of, copies_of(path)), None)
@@ -89,10 +86,10 @@ def is_due(path: Path) -> bool:
 
 
 def keep_copy(path: Path, write: Callable[[Path], object], check: Check) -> None:
-    """Make a copy of a database, and remove all older ones but the last.
+    """Make a copy of a database, and remove all but the newest two.
 
-    write: writes a copy into an empty file. Raises OSError, sqlite3.Error, and what `check` raises;
-    the copies that are there then stay.
+    write: fills an empty file. Raises OSError, sqlite3.Error and errors of `check`; older copies
+    stay.
     """
     for abandoned in _unfinished(path):
         status = status_of(abandoned)
@@ -122,7 +119,7 @@ def keep_copy(path: Path, write: Callable[[Path], object], check: Check) -> None
 
 
 def remove_copies(path: Path) -> bool:
-    """Remove the copies of a database, also those in the making; False where one is left."""
+    """Remove the copies of a database, also unfinished ones; False where one is left."""
     is_clean = True
     # The unfinished ones first: one that gets its name meanwhile is found among the others.
     for found in (_unfinished, _named):
@@ -140,12 +137,12 @@ def remove_copies(path: Path) -> bool:
 
 
 def newest_whole(path: Path, check: Check) -> Path | None:
-    """Return the newest copy in which all can be read; None without one. Raises OSError."""
+    """Return the newest copy in which all can be read. Raises OSError."""
     return next((it for it in copies_of(path) if not flaw_of(it, check)), None)
 
 
 def flaw_of(copy: Path, check: Check) -> str:
-    """Return what is wrong with a copy, "" where all of it can be read. Nothing is changed."""
+    """Return the flaw of a copy, "" where all can be read; changes nothing."""
     try:
         with closing(connected(copy, "immutable=1", check)) as connection:
             flaw = flaw_in(connection, "integrity_check")
@@ -157,8 +154,7 @@ def flaw_of(copy: Path, check: Check) -> str:
 def connected(path: Path, how: str, check: Check, *, timeout_s: float = 0) -> sqlite3.Connection:
     """Open a database that may be damaged or a stranger's.
 
-    how: `mode=rw`, or `immutable=1` to make no journal. Raises sqlite3.Error, and what `check`
-    does.
+    how: `mode=rw`, or `immutable=1` for no journal. Raises sqlite3.Error and errors of `check`.
     """
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?{how}",
@@ -179,7 +175,7 @@ def connected(path: Path, how: str, check: Check, *, timeout_s: float = 0) -> sq
 
 
 def flaw_in(connection: sqlite3.Connection, pragma: str) -> Flaw | None:
-    """Return what `quick_check` or `integrity_check` finds. Raises sqlite3.Error."""
+    """Return the first flaw that `quick_check` or `integrity_check` finds. Raises sqlite3.Error."""
     flaw = None
     for (line,) in connection.execute(f"PRAGMA {pragma}(3)").fetchall():
         if "fts5" in line.lower():  # a search index is made anew from the texts
@@ -196,17 +192,17 @@ def flaw_in(connection: sqlite3.Connection, pragma: str) -> Flaw | None:
 
 
 def is_no_text(error: BaseException) -> bool:
-    """Return whether a text could not be read; the message of such an error holds it."""
+    """Return whether a text could not be read; such an error's message holds it."""
     return isinstance(error, sqlite3.OperationalError) and "decode to UTF-8" in str(error)
 
 
 def code_of(error: BaseException) -> int:
-    """Return the primary result code of SQLite; 0 for an error of something else."""
+    """Return the primary result code of SQLite, 0 for another error."""
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 
 def reason_of(error: Exception) -> str:
-    """Return what the system or SQLite says, of which a stranger may have written a part."""
+    """Return the words of the system or SQLite in one line; a stranger may have written some."""
     if is_no_text(error):
         return "a text is not UTF-8"
     return shown(getattr(error, "strerror", None) or str(error))[:_REASON_CHARS]
@@ -218,9 +214,8 @@ def reason_of(error: Exception) -> str:
 def put_back(path: Path, check: Check, *, timeout_s: float) -> PutBack:
     """Put the newest whole copy in the place of a damaged database, which is kept beside it.
 
-    Without a whole copy nothing is left in its place. Until the copy is complete nothing is taken
-    away, and nobody can save what would be left behind. Raises OSError, and sqlite3.Error where
-    another process goes on writing.
+    Without one the place stays empty. Nothing is removed until the copy is ready, and nobody can
+    save meanwhile. Raises OSError, and sqlite3.Error where another process goes on writing.
     """
     copy = newest_whole(path, check)
     aside = path.with_name(f"{path.name}.damaged-{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}")
@@ -234,7 +229,7 @@ def put_back(path: Path, check: Check, *, timeout_s: float) -> PutBack:
             stack.callback(held.close)
             try:
                 held.execute("BEGIN IMMEDIATE")
-            except sqlite3.DatabaseError as error:  # nobody can write to what is no database
+            except sqlite3.DatabaseError as error:  # nobody can write to a file that is no database
                 if code_of(error) in BUSY:
                     raise
             _keep_aside(path, aside)  # a journal that was begun meanwhile
@@ -259,12 +254,11 @@ def put_back(path: Path, check: Check, *, timeout_s: float) -> PutBack:
 
 
 def kept_aside(path: Path) -> list[Path]:
-    """Return the damaged files that repairs have kept beside a database and those of its kind."""
+    """Return the damaged files that repairs kept of databases with this suffix."""
     return sorted(path.parent.glob(f"*{glob.escape(path.suffix)}.damaged-*"))
 
 
 def size_of(path: str | Path) -> int:
-    """Return how many bytes a file has, 0 where there is none."""
     status = status_of(path)
     return status.st_size if status else 0
 
@@ -273,24 +267,21 @@ def size_of(path: str | Path) -> int:
 
 
 def _named(path: Path) -> list[Path]:
-    """Return what has the name of a copy of a database; no link is one."""
     return _listed(path.parent, f"{path.name}.copy-", "")
 
 
 def _unfinished(path: Path) -> list[Path]:
-    """Return the copies in the making, and those of processes that were killed."""
     return _listed(path.parent, f".{path.name}.", ".tmp")
 
 
 def _listed(directory: Path, beginning: str, end: str) -> list[Path]:
-    """Return the files of a directory by their names. Raises OSError: unread is not empty."""
+    """Return regular files, no links, by their names. Raises OSError: unread is not empty."""
     names = os.listdir(directory)
     paths = [directory / it for it in names if it.startswith(beginning) and it.endswith(end)]
     return [it for it in paths if stat.S_ISREG(os.lstat(it).st_mode)]
 
 
 def _moment_of(copy: Path) -> datetime | None:
-    """Return when a copy was begun; None for an unfinished one."""
     with suppress(ValueError):
         return datetime.strptime(copy.name.rpartition(".copy-")[2], _STAMP).replace(tzinfo=UTC)
     return None
@@ -298,7 +289,6 @@ def _moment_of(copy: Path) -> datetime | None:
 
 @contextmanager
 def _ready(source: Path, target: Path) -> Iterator[Path]:
-    """Lend a file beside another one, on disk, with the content of a third one and its mode."""
     with (
         open(source, "rb") as file,
         prepared(target, iter(partial(file.read, _PIECE_BYTES), b""), like=source) as ready,
@@ -307,7 +297,7 @@ def _ready(source: Path, target: Path) -> Iterator[Path]:
 
 
 def _keep_aside(path: Path, aside: Path) -> None:
-    """Give a damaged file and its journals a second name, or copy them where that cannot be."""
+    """Give a damaged file and its journals a second name, or copy them where links fail."""
     for name in ("", "-wal", "-journal"):
         source, target = Path(f"{path}{name}"), Path(f"{aside}{name}")
         is_needed = not name or size_of(source)  # who only looks makes an empty journal

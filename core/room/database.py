@@ -1,8 +1,8 @@
-"""A SQLite file of a room: what it acknowledges is on disk, and no two writers undo each other.
+"""A SQLite file of a room: acknowledged writes are on disk, and no two writers undo each other.
 
-Every write is one transaction that begins as one (`BEGIN IMMEDIATE`): one that only turns into a
-write later fails at once where another writes. The journal is a write-ahead log, synced at each
-commit, so that readers and a writer do not wait for each other. https://sqlite.org/wal.html
+A write begins with `BEGIN IMMEDIATE`: a transaction that becomes one later fails where another
+writes. The write-ahead log is synced at each commit; readers and a writer do not wait for each
+other. https://sqlite.org/wal.html
 """
 
 import contextlib
@@ -50,7 +50,7 @@ _Result = TypeVar("_Result")
 
 
 class DatabaseError(DiskError):
-    """A database cannot be used. The key says why. Facts: path, and what the sentence names."""
+    """A database cannot be used. Facts: path, and those of the sentence."""
 
     table = "disk"
 
@@ -61,7 +61,6 @@ class DatabaseDamagedError(DatabaseError):
     key = "damaged"
 
     def sentence(self) -> str:
-        """Say which copy there is."""
         return say("disk.damaged" if self.facts.get("copy") else "disk.damaged_alone", **self.facts)
 
 
@@ -72,13 +71,13 @@ class DatabaseBusyError(DatabaseError, TimeoutError):
 
 
 class DatabaseWaitEndedError(DatabaseError, WaitEndedError):
-    """The wait for another process ended early: the call was cancelled. Facts: path."""
+    """The call was cancelled while it waited. Facts: path."""
 
     key = "wait_ended"
 
 
 class _File(NamedTuple):
-    """What tells a file from another one of its name, and its journal; 0 for no journal."""
+    """Tells a file from another one of its name, and its journal; 0 for no journal."""
 
     device: int
     inode: int
@@ -86,9 +85,9 @@ class _File(NamedTuple):
 
 
 class _Lent(NamedTuple):
-    """A connection, its file, and its process, since not even its closing is for another one.
+    """A connection, its file, and the only process that may close it.
 
-    file: None where the connection sees no later change of it.
+    file: None where it sees no later change.
     """
 
     connection: sqlite3.Connection
@@ -97,11 +96,10 @@ class _Lent(NamedTuple):
 
 
 class Database:
-    """One SQLite file, for any number of threads; all raise DatabaseError.
+    """One SQLite file, for any number of threads; all methods raise DatabaseError.
 
-    One connection is kept for the next call; who comes while it is lent opens another one.
-    application_id: a number of 32 bits in the file that says whose it is. timeout_s: how long to
-    wait for other processes.
+    One connection is kept; while it is lent, a call opens another. application_id: 32 bits in the
+    file that say whose it is. timeout_s: the wait for other processes.
     """
 
     def __init__(
@@ -126,7 +124,7 @@ class Database:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection | None]:
-        """Yield a connection that sees one state of the data; None where there is no file."""
+        """Yield a connection that sees one state of the data; None without a file."""
         with self._lent("read") as lent:
             if lent is None:
                 yield None
@@ -146,8 +144,7 @@ class Database:
     def writing(self, *, wait_s: float | None = None) -> Iterator[sqlite3.Connection]:
         """Yield a connection in a write transaction, which is on disk once this ends without error.
 
-        The file is made where it is missing, and not written once it was found to be damaged.
-        wait_s: for other processes that write, None for as long as ever.
+        A missing file is made, a damaged one is not written. wait_s: None for `timeout_s`.
         """
         with self._lent("write") as lent:
             if lent is None:
@@ -172,16 +169,14 @@ class Database:
             self._patiently(lambda: connection.execute("COMMIT"))
 
     def close(self) -> None:
-        """Close the connection that is kept."""
         if kept := self._take_kept():
             kept.connection.close()
 
     # upkeep
 
     def purge(self) -> bool:
-        """Write the file anew with only what it holds; False where that was not possible just now.
+        """Write the file anew without deleted bytes, and remove its copies; False where that fails.
 
-        SQLite leaves the bytes of what is deleted in the file, and the daily copies have them, too.
         https://sqlite.org/lang_vacuum.html, https://sqlite.org/fts5.html#the_optimize_command
         """
         is_without_copies = copies.remove_copies(self.path)
@@ -202,7 +197,6 @@ class Database:
             return False
 
     def flaw(self, is_index_whole: Callable[[sqlite3.Connection], bool]) -> Flaw | None:
-        """Return what is damaged of the file, None where nothing is."""
         flaw = None
         try:
             with self.reading() as connection:
@@ -219,7 +213,7 @@ class Database:
         return flaw
 
     def keep_copy(self) -> None:
-        """Copy the file, if that was not done within a day; an error leaves former copies."""
+        """Copy the file if that is due; an error leaves older copies."""
 
         def write(empty: Path) -> None:
             with self._lent("copy") as lent:
@@ -237,7 +231,7 @@ class Database:
     def put_back_copy(self) -> copies.PutBack:
         """Put the newest whole copy, or a new database, in the place of a damaged file.
 
-        That is kept beside it. Raises OSError, too.
+        The damaged one stays beside it. Raises OSError, too.
         """
         self.close()
         try:
@@ -248,7 +242,6 @@ class Database:
             return done
 
     def damage(self, reason: str) -> DatabaseDamagedError:
-        """Return the error for a file of which something cannot be read."""
         copy = ""
         with contextlib.suppress(OSError):
             copy = next(map(copies.date_of, copies.copies_of(self.path)), "")
@@ -257,7 +250,7 @@ class Database:
     # the tables that a database should have
 
     def _version(self, connection: sqlite3.Connection) -> int:
-        """Return the version of the schema that is there, 0 in a file that is still empty."""
+        """Return the schema's version, 0 in an empty file; refuse a foreign or newer one."""
         # Whose it is comes last: another process may make all three meanwhile, in one transaction.
         [tables] = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         [version] = connection.execute("PRAGMA user_version").fetchone()
@@ -272,9 +265,9 @@ class Database:
         return 0
 
     def _check(self, connection: sqlite3.Connection) -> None:
-        """Raise DatabaseError for a view, a trigger or a column of somebody else: it may never end.
+        """Raise DatabaseError for a stranger's view, trigger or column: it may never end.
 
-        Tables of other names are nobody's business.
+        Tables of other names may stay.
         """
         self._version(connection)
         parts = "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL"
@@ -284,7 +277,6 @@ class Database:
                 raise DatabaseError("foreign", path=str(self.path))
 
     def _begin_reading(self, connection: sqlite3.Connection) -> int:
-        """Return the version of the schema in the state that is read from now on."""
         if connection.in_transaction:  # of a try before
             connection.execute("ROLLBACK")
         connection.execute("BEGIN")
@@ -294,7 +286,6 @@ class Database:
 
     @contextlib.contextmanager
     def _lent(self, failing: Literal["read", "write", "copy"]) -> Iterator[_Lent | None]:
-        """Lend a connection, None where there is no file. failing: the key of an error."""
         try:
             lent = self._patiently(lambda: self._take(writes=failing == "write"))
         except SentinelError:  # some are OSErrors
@@ -318,7 +309,6 @@ class Database:
             lent.connection.close()
 
     def _take(self, *, writes: bool) -> _Lent | None:
-        """Return a connection to the file that has the name now; None where there is none."""
         if writes and self._damage and identity_of(self.path) == self._damage[0]:
             raise self.damage(self._damage[1])
         found, kept = self._found(), self._take_kept()
@@ -326,8 +316,8 @@ class Database:
             if found == kept.file:
                 return kept
             with contextlib.suppress(sqlite3.Error):
-                # Somebody removed the journal: only this connection still sees what was saved
-                # into it, and puts it into the database.
+                # Somebody removed the journal: only this connection still sees the changes in
+                # it, and puts them into the database.
                 if found == kept.file._replace(journal=0):
                     kept.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
             kept.connection.close()
@@ -347,14 +337,13 @@ class Database:
             try:
                 return _Lent(opened("mode=rw"), found, os.getpid())
             except sqlite3.OperationalError as error:
-                # Somebody may be writing, or what was written stands in a journal only.
+                # Somebody may be writing, or changes stand in a journal only.
                 needs_journal = writes or journal_bytes or os.path.exists(f"{self.path}-shm")
                 if needs_journal or code_of(error) not in _NO_JOURNAL:
                     raise
             return _Lent(opened("immutable=1"), None, os.getpid())
 
     def _take_kept(self) -> _Lent | None:
-        """Return the connection that is kept, which then is the caller's."""
         with contextlib.suppress(IndexError):  # another thread may be faster
             kept = self._kept.pop()
             if kept.process == os.getpid():
@@ -363,7 +352,6 @@ class Database:
         return None
 
     def _found(self) -> _File | None:
-        """Return the file that has the name now, None for none."""
         status = status_of(self.path)
         if status is None:
             return None
@@ -372,7 +360,6 @@ class Database:
         return _File(status.st_dev, status.st_ino, journal.st_ino if journal else 0)
 
     def _file_of(self, lent: _Lent) -> _File | None:
-        """Return the file of a connection with its journal; None where it lost its name."""
         with contextlib.suppress(OSError):
             found = self._found()
             if found and lent.file and found[:-1] == lent.file[:-1]:
@@ -387,7 +374,6 @@ class Database:
     # errors
 
     def _patiently(self, action: Callable[[], _Result], wait_s: float | None = None) -> _Result:
-        """Return what an action does as soon as no other process prevents it."""
         deadline = time.monotonic() + (self._timeout_s if wait_s is None else wait_s)
         while True:
             try:
@@ -399,7 +385,6 @@ class Database:
                     raise DatabaseWaitEndedError(path=str(self.path)) from error
 
     def _error(self, error: Exception, key: str) -> DatabaseError:
-        """Return the error of ours, by its key or a better one; damage is remembered."""
         path, reason = str(self.path), reason_of(error)
         if code_of(error) in BUSY:
             return DatabaseBusyError(path=path, waited_s=round(self._timeout_s))
@@ -429,7 +414,7 @@ def open_foreign(path: Path) -> sqlite3.Connection:
 
 
 def rows_of(connection: sqlite3.Connection, table: str) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a table, if there is one, by its columns. Raises sqlite3.Error."""
+    """Yield the rows of a table, if there is one, by column. Raises sqlite3.Error."""
     if connection.execute(_IS_TABLE, (table,)).fetchone():  # a view may never end
         cursor = connection.execute(f"SELECT * FROM {table}")
         names = [column[0] for column in cursor.description]

@@ -1,7 +1,6 @@
-"""What leaves a room and comes into it: documents beside a project, JSON, and a `config.json`.
+"""Documents beside a project, JSON, and a `config.json`: files that leave a room or come into it.
 
-A value of `config.json` that cannot be used is refused by its key: with a default in its place,
-the program would do what somebody has ruled out.
+An unusable value is refused by its key: a default might do something that somebody has ruled out.
 """
 
 import json
@@ -20,7 +19,7 @@ from core.messages import say
 CONFIG_NAME = "config.json"
 MOST_CONFIG_BYTES = 100_000
 
-# What clients read as instructions: a document with texts of a memory is none.
+# Clients read these as instructions: a document with texts of a memory is none.
 _RULES = frozenset(
     "agents.md claude.md claude.local.md gemini.md skill.md copilot-instructions.md".split()
 )
@@ -29,11 +28,11 @@ _UNSAFE = re.compile(f"[{HIDDEN_CLASS}\ud800-\udfff\x7f-\x9f\u2028\u2029]")
 
 
 class Target:
-    """A file inside a directory that a document may become, in the place of an earlier one.
+    """A file inside `root` that a document may become, also in the place of an earlier one.
 
-    begins: with what every such document begins. own: reserved names. refused: makes an error of
-    the key of a sentence: `output_outside`, `output_name`, `output_reserved`, `output_exists`, and
-    `output_write` with its reason.
+    begins: the start of every such document. own: names reserved in `.context`. refused: makes an
+    error of `output_outside`, `output_name`, `output_reserved`, `output_exists`, or `output_write`
+    with its reason.
     """
 
     def __init__(
@@ -66,9 +65,9 @@ class Target:
         self._check_replaceable()
 
     def write(self, pieces: Iterable[str], *, mode: int = 0o666, like: Path | None = None) -> None:
-        """Write the document; a reader sees the whole of it or what was there before.
+        """Write the document; a reader sees the whole of it or the earlier file.
 
-        mode: of a new one, unless there is a file, `like`, whose mode and owner it gets.
+        like: a file whose mode and owner a new one gets.
         """
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -85,7 +84,6 @@ class Target:
             raise self._refused("output_write", reason=reason_of(error)) from error
 
     def _check_replaceable(self) -> None:
-        """Refuse a file that is there and is no earlier document of this kind."""
         try:
             with open(self.path, "rb") as file:
                 is_ours = file.read(len(self._begins)) == self._begins
@@ -101,13 +99,13 @@ class Target:
 
 
 class Expected(NamedTuple):
-    """What a key of `config.json` may hold: the key of the sentence that says so, and a check."""
+    """Checks the value of a key. sentence: the key of the sentence on fitting values."""
 
     sentence: str
     fits: Callable[[Any], bool]
 
 
-Keys = Mapping[str, tuple[str, Expected]]  # by `group.key`: the name of the value, what it may be
+Keys = Mapping[str, tuple[str, Expected]]  # by `group.key`: the name of the value, its check
 
 
 class ConfigError(RefusedError):
@@ -116,7 +114,6 @@ class ConfigError(RefusedError):
     table = "room"
 
     def sentence(self) -> str:
-        """Say what the key must hold."""
         facts = dict(self.facts)
         if "expected" in facts:
             facts["expected"] = say(str(facts["expected"]))
@@ -124,12 +121,11 @@ class ConfigError(RefusedError):
 
 
 def wrong_value(path: Path, name: str, expected: str) -> ConfigError:
-    """Return the error for a key that holds what it may not. expected: the key of a sentence."""
     return ConfigError("bad_config", path=str(path), name=name, expected=expected)
 
 
 def values_in(path: Path, keys: Keys) -> dict[str, Any]:
-    """Return the values that a `config.json` has, by their names. Raises ConfigError."""
+    """Return the values of a `config.json` by their names. Raises ConfigError."""
     values = dict[str, Any]()
     for name, value in _read(path, keys).items():
         if name in keys:
@@ -141,12 +137,11 @@ def values_in(path: Path, keys: Keys) -> dict[str, Any]:
 
 
 def unknown_keys_in(path: Path, keys: Keys) -> list[str]:
-    """Return what a `config.json` names and the program does not know. Raises ConfigError."""
+    """Return the unknown keys of a `config.json`. Raises ConfigError."""
     return [name for name in _read(path, keys) if name not in keys]
 
 
 def _read(path: Path, keys: Keys) -> dict[str, Any]:
-    """Return what a `config.json` holds by `group.key`; {} without one. Raises ConfigError."""
     value = None
     try:
         with open_regular(path) as file:
@@ -178,23 +173,23 @@ def _read(path: Path, keys: Keys) -> dict[str, Any]:
 
 
 def texts_in(value: object) -> tuple[str, ...]:
-    """Return the texts of a list that came from outside, () where it is none."""
+    """Return the texts of a list, () for anything else."""
     return tuple(it for it in value if isinstance(it, str)) if isinstance(value, list) else ()
 
 
 def objects_at(data: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]:
-    """Return the objects of a list that came from outside, [] where there is none."""
+    """Return the objects of the list at a key, [] without one."""
     listed = data.get(key)
     return [it for it in listed if isinstance(it, dict)] if isinstance(listed, list) else []
 
 
 def text_at(data: Mapping[str, Any], key: str) -> str:
-    """Return a text that came from outside, "" where there is none."""
+    """Return the text at a key, "" without one."""
     value = data.get(key)
     return value if isinstance(value, str) else ""
 
 
 def as_json(value: object, indent: int | None = None) -> str:
-    r"""Return a value as JSON, in which what nobody sees is escaped (`\u`)."""
+    r"""Return a value as JSON, with unseen characters escaped (`\u`)."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     return _UNSAFE.sub(lambda it: json.dumps(it[0])[1:-1], text).replace("\x7f", r"\u007f")

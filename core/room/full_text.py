@@ -1,7 +1,6 @@
 """Finds the texts that answer a question by a full-text index of SQLite or of PostgreSQL.
 
-The rarest terms of the question tell which texts are looked at. How common a term is that many
-texts have is worked out from the newest of them.
+The rarest terms choose the texts.
 """
 
 import re
@@ -14,13 +13,13 @@ from typing import NamedTuple, Protocol, TypeVar
 from core.text.ranking import Held, Holding
 from core.text.terms import FIRST_WIDE, Term, pieces_of, verb_beginning, words_of
 
-INDEXED_VERSION = 3  # of what `indexed` makes of a text
+INDEXED_VERSION = 3  # of the result of `indexed`
 PREFIXES = "4 6"  # the beginnings that an index keeps: of most English stems
 
 _PLAIN_WORD = re.compile("[a-z0-9]+")
 _SHORT_CHARS = 2  # too few for the tokenizer `trigram`
 _MOST_TERMS = 32
-_MOST_KNOWN = 8  # of the terms that any text has, the rarest tell what is near
+_MOST_KNOWN = 8  # of the terms that any text has, the rarest tell which texts are near
 _MOST_SPELLED = 4  # words of a question that is short enough to be typed
 # Of a misspelled word: a shorter one is near to too many others; near ones begin as it does.
 _LEAST_CHARS, _SAME_CHARS = 5, 3
@@ -35,9 +34,11 @@ Numbers = Sequence[int]
 def indexed(text: str) -> str:
     """Return the text with the pieces of its words behind it, each between blanks.
 
-    They are the pairs of characters of scripts that run words together, so that `인증` finds
-    로그인인증을, the beginnings of Korean verbs as their stems have them, the parts of identifiers.
-    Words of ASCII letters and digits, which every tokenizer finds by itself, are left out.
+    >>> indexed("feeRate")
+    'feeRate fee rate '
+
+    Also pairs of characters (`인증` finds 로그인인증을) and stems of Korean verbs, but no plain
+    words of an ASCII text, which every tokenizer finds.
     """
     plain = set(_PLAIN_WORD.findall(text.lower())) if text.isascii() else set[str]()
     pieces = [piece for piece in dict.fromkeys(pieces_of(text)) if piece not in plain]
@@ -51,7 +52,7 @@ def indexed(text: str) -> str:
 
 
 class Extent(NamedTuple):
-    """The least and the greatest number of the texts, and how many there are, or about so many."""
+    """The least and the greatest number of the texts, and about how many there are."""
 
     first: int
     newest: int
@@ -59,34 +60,31 @@ class Extent(NamedTuple):
 
 
 class Terms(Protocol[Match]):
-    """An index of texts by the pieces that `indexed` makes of them; a text is known by a number.
-
-    Match: how the index is asked for the texts that have a term.
-    """
+    """An index of numbered texts by the pieces of `indexed`. Match: a query for texts."""
 
     def extent(self) -> Extent:
-        """Return which texts there are."""
+        """Return the range of the texts."""
 
     def match(self, term: Term) -> Match:
-        """Return what finds the texts that have a term."""
+        """Return the query for texts with a term."""
 
     def any_of(self, words: Sequence[str]) -> Match:
-        """Return what finds the texts that have one of these words."""
+        """Return the query for texts with one of these words."""
 
     def words(self, begins: str, most: int) -> Sequence[str]:
-        """Return words of the texts that begin so, in their order."""
+        """Return words of the texts that begin so, in order."""
 
     def newest(
         self, matches: Sequence[Match], most: int, within: Sequence[Match] = ()
     ) -> Sequence[Numbers]:
         """Return the newest texts of each match, the newest first.
 
-        most: how many of each. within: they also have one of these, () for all.
+        within: they also match one of these, () for all.
         """
 
 
 def holding_of(index: Terms[Match], query: str, most: int) -> Holding:
-    """Return which texts have which strong terms of a question. most: that are looked at."""
+    """Return which texts have which strong terms of a question. most: texts to look at."""
     extent = index.extent()
     words = words_of(query)[:_MOST_TERMS]
     matches = {strong: index.match(strong) for strong, *_ in words}
@@ -104,10 +102,7 @@ def holding_of(index: Terms[Match], query: str, most: int) -> Holding:
 
 
 def _counted(index: Terms[Match], matches: dict[Term, Match], extent: Extent) -> dict[Term, Held]:
-    """Return how many texts have each term: counted where it is rare, else by the newest.
-
-    The numbers are those of the newest, all of them where they are fewer than _COUNTED.
-    """
+    """Return how many texts have each term, estimated from the newest where it is common."""
     found = dict[Term, Held]()
     newest = index.newest([*matches.values()], _COUNTED) if matches else ()
     for term, numbers in zip(matches, newest, strict=True):
@@ -120,7 +115,6 @@ def _counted(index: Terms[Match], matches: dict[Term, Match], extent: Extent) ->
 
 
 def _near_words(index: Terms[Match], term: Term) -> list[str]:
-    """Return words of the texts that are spelled almost as a term."""
     needle = term.needle
     if len(needle) < _LEAST_CHARS or not needle.isalpha() or needle[0] >= FIRST_WIDE:
         return []
@@ -133,7 +127,6 @@ def _near_words(index: Terms[Match], term: Term) -> list[str]:
 def _places(
     index: Terms[Match], matches: dict[Term, Match], known: Sequence[Held], most: int
 ) -> dict[Term, Numbers]:
-    """Return which candidates have a term: the texts that have one of the rarest terms."""
     sums = list(accumulate(it.having for it in known))
     # Where even the rarest is common, the newest that have it.
     rarest = max(1, bisect_right(sums, most))
@@ -151,13 +144,12 @@ def _places(
 
 
 class IndexTerms:
-    """The full-text index of a connection: `Terms` that are asked by expressions of MATCH."""
+    """The `Terms` of a SQLite index, asked by expressions of MATCH."""
 
     def __init__(self, connection: sqlite3.Connection, name: str) -> None:
         self._connection, self._name = connection, name
 
     def extent(self) -> Extent:
-        """See `Terms`."""
         sizes = f"{self._name}_docsize"  # a row for each text, few bytes long
         ones = ", ".join(f"(SELECT {it} FROM {sizes})" for it in ("min(id)", "max(id)", "count(*)"))
         first, newest, texts = self._connection.execute(f"SELECT {ones}").fetchone()
@@ -175,11 +167,9 @@ class IndexTerms:
         return f'" {needle} "'  # between blanks, the index has it for the tokenizer trigram, too
 
     def any_of(self, words: Sequence[str]) -> str:
-        """See `Terms`."""
         return " OR ".join(f'"{word}"' for word in words)
 
     def words(self, begins: str, most: int) -> list[str]:
-        """See `Terms`."""
         name = self._name
         self._connection.execute(
             "CREATE VIRTUAL TABLE IF NOT EXISTS"
@@ -194,7 +184,6 @@ class IndexTerms:
     def newest(
         self, matches: Sequence[str], most: int, within: Sequence[str] = ()
     ) -> list[list[int]]:
-        """See `Terms`."""
         any_of_these = " OR ".join(f"({it})" for it in within)
         both = f" AND ({any_of_these})" if within else ""
         name = self._name
@@ -206,7 +195,7 @@ class IndexTerms:
 
 
 def is_sound(connection: sqlite3.Connection, index: str) -> bool:
-    """Return whether a full-text index is sound in itself."""
+    """Return whether an index is sound; True where nobody may write, and check it."""
     try:
         connection.execute(f"INSERT INTO {index}({index}) VALUES ('integrity-check')")
     except sqlite3.OperationalError:  # nobody can write here, and a check counts as writing

@@ -1,7 +1,6 @@
-"""Puts what several rooms of the memory hold on one question in one order, by one scorer.
+"""Puts the entries of several rooms on one question in one order, by one scorer.
 
-All texts that may answer are ranked at once, with how common the words of the question are in
-everything that the rooms hold: what answers best comes first, whatever room it is from.
+It ranks all texts at once, by how common words are in all rooms; the best comes first.
 """
 
 from collections import Counter
@@ -20,11 +19,11 @@ _STEPS = 50  # of relevance: two entries of one step are equally relevant
 
 
 class Entry(NamedTuple):
-    """One thing, `what`, that a room holds and that may answer a question.
+    """One thing, `what`, of a room that may answer a question.
 
-    text: what is compared with the question. says: each thing that it tells, () for an entry that
-    no other can repeat. line: returns it as a model reads it. worth: orders the equally relevant of
-    its room. nearness: of its vector to the question's, from 0 to 1, None where one has none.
+    text: compared with the question. says: its statements, () if no other entry can repeat it.
+    line: returns it for a model. worth: orders the equally relevant of its room. nearness: of its
+    vector to the question's, 0 to 1.
     """
 
     source: Source
@@ -37,12 +36,11 @@ class Entry(NamedTuple):
     what: Any = None
 
     def labelled(self) -> str:
-        """Return the line behind its source."""
         return f"{self.source} {self.line()}"
 
 
 class Gathered(NamedTuple):
-    """What one room holds on a question. frequencies: of its words in all that the room holds."""
+    """The entries of one room for a question. frequencies: of its words in the whole room."""
 
     entries: Sequence[Entry] = ()
     frequencies: Frequencies = Frequencies(0, {})
@@ -52,7 +50,7 @@ Gather = Callable[[str], Gathered]
 
 
 def gathered_from(rooms: Sequence[Gather], question: str) -> list[Gathered]:
-    """Return what these rooms hold on a question; one that cannot be read holds nothing now."""
+    """Return each room's entries; a room that cannot be read has none now."""
     found = list[Gathered]()
     for gather in rooms:
         with suppress(SentinelError, OSError):
@@ -63,8 +61,8 @@ def gathered_from(rooms: Sequence[Gather], question: str) -> list[Gathered]:
 def in_one_order(question: str, gathered: Sequence[Gathered]) -> list[Entry]:
     """Return the entries, the most relevant first.
 
-    Of equally relevant ones the team's lessons come first, then fragments, then sessions. What a
-    lesson says, too, is told once: by the lesson.
+    Of equally relevant ones lessons come first, then fragments, then sessions. An entry that
+    repeats lessons is left out.
     """
     having, of_lessons = Counter[Term](), set[str]()
     for room in gathered:
@@ -90,16 +88,16 @@ def in_one_order(question: str, gathered: Sequence[Gathered]) -> list[Entry]:
 
 
 def as_said(text: str) -> str:
-    """Return a text as it is compared with others: case, and how wide its blanks are, apart."""
+    """Return a text without case, and with single blanks, to compare it."""
     return " ".join(text.casefold().split())
 
 
 def _relevance(question: str, entries: Sequence[Entry], frequencies: Frequencies) -> list[float]:
-    """Return what each entry is worth for the question, from 0 to 1.
+    """Return the worth of each entry for the question, from 0 to 1.
 
-    Words count as the ranker weighs them, times the share of the question that the text has. A
-    vector counts for half, and words for the less the less of the question any text has; an entry
-    without a vector is taken to be as near as its words say.
+    Words count as ranked, times the text's share of the question. A vector counts for half, and
+    words for less where no text has much of the question. An entry without a vector is as near as
+    its words say.
     """
     ranking = Ranking(question, [it.text for it in entries], frequencies)
     scores, shares = ranking.scores(), ranking.holding().shares()

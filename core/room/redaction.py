@@ -1,6 +1,6 @@
-"""Takes secrets out of what a room holds: rows of its database, a file, whole values of ours.
+"""Takes secrets out of a room: rows of its database, a file, whole values of ours.
 
-A secret that one text gives away goes from all texts that belong together.
+A secret of one text goes from all texts that belong together.
 """
 
 import json
@@ -20,7 +20,7 @@ from core.sanitizer import redact, values_in
 MOST_FILE_BYTES = 5_000_000
 
 _JSON = "json"  # the column of a file
-_NAMING = "id", "_table"  # what says which row it is
+_NAMING = "id", "_table"  # say which row it is
 
 Row = dict[str, Any]
 _Change = Callable[[str], str]
@@ -28,9 +28,9 @@ _Changed = TypeVar("_Changed")
 
 
 class Held(NamedTuple):
-    """A place that holds what looks like secrets, and the rules that fit, each once.
+    """A place that holds likely secrets, and the rules that fit, each once.
 
-    path: the file, or the server's name. name: what people call the place there, if they do.
+    path: the file, or the server's name. name: for people, if there is one.
     """
 
     path: Path | str
@@ -39,7 +39,7 @@ class Held(NamedTuple):
 
 
 class Redaction(NamedTuple):
-    """What was redacted, what is left, and the files in which the bytes remain for now."""
+    """The redacted places, those that are left, and the files that keep the bytes for now."""
 
     changed: list[Held]
     left: list[Held]
@@ -47,9 +47,9 @@ class Redaction(NamedTuple):
 
 
 def cleaned(rows: Sequence[Row], of_json: Collection[str]) -> tuple[list[Row], tuple[str, ...]]:
-    """Return rows without their secrets, and the kinds of these, each once.
+    """Return rows without secrets, and the kinds of these, each once.
 
-    of_json: the columns that hold JSON, in which each text is redacted by itself.
+    of_json: columns of JSON, in which each text is redacted by itself.
     """
 
     def changed_column(name: str, value: Any, change: _Change) -> Any:
@@ -67,7 +67,7 @@ def cleaned(rows: Sequence[Row], of_json: Collection[str]) -> tuple[list[Row], t
 
 
 def kinds_in_file(path: Path) -> tuple[str, ...]:
-    """Return the kinds of the secrets in a file; () where there is none that can be read."""
+    """Return the kinds of secrets in a file; () where none can be read."""
     return _cleaned_file(path)[1]
 
 
@@ -81,7 +81,7 @@ def clean_file(path: Path) -> None:
 
 
 def without_secrets(value: Any, plain: re.Pattern[str]) -> tuple[Any, tuple[str, ...]]:
-    """Return a value of ours without secrets, and the kind of each. plain: texts without any."""
+    """Return a value without secrets, and the kind of each. plain: fits texts without any."""
     done, kinds = _redacted(
         lambda change: mapped(value, lambda text: text if plain.fullmatch(text) else change(text))
     )
@@ -89,7 +89,7 @@ def without_secrets(value: Any, plain: re.Pattern[str]) -> tuple[Any, tuple[str,
 
 
 def mapped(value: Any, change: _Change) -> Any:
-    """Return a value of ours, or of JSON, with each text in it changed, however deep it stands."""
+    """Return a value of ours, or of JSON, with each text and key changed."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, tuple):
@@ -105,7 +105,6 @@ def mapped(value: Any, change: _Change) -> Any:
 
 
 def _redacted(changed: Callable[[_Change], _Changed]) -> tuple[_Changed, list[str]]:
-    """Return what is left without secrets, and the kind of each. changed: all texts, changed."""
     texts, kinds = list[str](), list[str]()
 
     def keep(text: str) -> str:
@@ -126,7 +125,7 @@ def _redacted(changed: Callable[[_Change], _Changed]) -> tuple[_Changed, list[st
 
 
 def _changed_json(text: str, change: _Change) -> str:
-    """Return JSON with its texts changed; what is none, or is nested too deeply, is one text."""
+    """Return JSON with its texts changed; broken or too deep JSON is one text."""
     try:
         data = json.loads(text)
         changed = mapped(data, change)
@@ -136,9 +135,9 @@ def _changed_json(text: str, change: _Change) -> str:
 
 
 def _cleaned_file(path: Path) -> tuple[str, tuple[str, ...]]:
-    """Return the beginning of a file without its secrets, and their kinds; none of a link."""
+    """Return the beginning of a file without secrets; no link is followed."""
     try:
-        if not stat.S_ISREG(os.lstat(path).st_mode):  # a link may lead to what is not ours
+        if not stat.S_ISREG(os.lstat(path).st_mode):  # a link may lead to a stranger's file
             return "", ()
         with open(path, "rb") as file:
             text = file.read(MOST_FILE_BYTES).decode("utf-8", "surrogateescape")
