@@ -1,1 +1,1 @@
-"""Connections to a PostgreSQL server, for whatever keeps something there."""
+"""Connections to a PostgreSQL server."""

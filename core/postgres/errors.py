@@ -1,4 +1,4 @@
-"""Every refusal and failure of a PostgreSQL server, and what of its own errors each stands for."""
+"""Every refusal and failure of a PostgreSQL server, by the errors of the server itself."""
 
 import contextlib
 import re
@@ -17,13 +17,13 @@ _REASON_CHARS = 200
 
 
 class ServerSettingError(RefusedError):
-    """A setting of the server cannot be used. Facts: variable, and what the sentence names."""
+    """A setting of the server cannot be used. Facts: variable, and those of the sentence."""
 
     table = "postgres"
 
 
 class ServerError(DatabaseError):
-    """A server cannot be used; takes the key of its sentence. Facts: path, what the key names.
+    """A server cannot be used. Facts: path, and those of the key.
 
     path: the server's name, without a password.
     """
@@ -32,7 +32,7 @@ class ServerError(DatabaseError):
 
 
 class NoConnectionError(ServerError):
-    """No server answers, the way to it is not secured, or it lets nobody in. Facts: path, reason.
+    """No server answers, the way is not secured, or nobody gets in. Facts: path, reason.
 
     Keys: `unreachable`, `not_proven`, and those of a server that refuses.
     """
@@ -63,11 +63,11 @@ _REFUSALS = {  # the first that fits: a wrong password comes with a second try t
     "no_database": re.compile(r"database .{0,200} does not exist"),
     "full": re.compile(r"too many (?:clients|connections)|connection slots|connection limit"),
 }
-_EXPLAINED = ("Is the server running", "DETAIL:", "HINT:")  # below the line of what happened
+_EXPLAINED = ("Is the server running", "DETAIL:", "HINT:")  # below the line on the error
 _TLS = re.compile(r"(?i)\bssl|sslmode|sslrootcert|certificate")
 _STARTING = re.compile(r"(?:starting up|shutting down|in recovery|not (?:yet )?accepting)")
 
-# By what the codes of SQLSTATE begin with: an error in any phase, and one in the first.
+# By the beginning of the codes of SQLSTATE: an error in any phase, and one in the first.
 _KEYS = {
     "57014": "slow",
     "42501": "denied",
@@ -86,7 +86,7 @@ _CUT = ("57P01", "57P02", "57P03", "57P05", "25P03", "25P04")
 
 
 def failed_connection(name: str, error: Exception | None) -> ServerError:
-    """Return the error for a connection that could not be made."""
+    """Return the error for a failed connection. error: None where nobody answered in time."""
     from psycopg import OperationalError
 
     if error is not None and not isinstance(error, OperationalError):
@@ -105,7 +105,7 @@ def failed_connection(name: str, error: Exception | None) -> ServerError:
 
 @contextlib.contextmanager
 def connecting(name: str) -> Iterator[None]:
-    """Turn what prevents a connection into our errors."""
+    """Raise errors of connecting, and a missing driver, as ours."""
     try:
         from psycopg import Error
     except ImportError as error:
@@ -118,7 +118,7 @@ def connecting(name: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def translated(name: str, phase: Phase, *, query_s: float, waited_s: float) -> Iterator[None]:
-    """Turn the errors of psycopg into ours. phase: how far a transaction has got."""
+    """Raise the errors of psycopg as ours. phase: of the transaction."""
     from psycopg import Error
 
     try:
@@ -130,7 +130,6 @@ def translated(name: str, phase: Phase, *, query_s: float, waited_s: float) -> I
 def error_of(
     name: str, error: "Error", phase: Phase, *, query_s: float, waited_s: float
 ) -> DatabaseError:
-    """Return the error of ours that an error of the server stands for."""
     from psycopg import OperationalError
 
     state = error.sqlstate or ""
@@ -148,14 +147,13 @@ def error_of(
     keys = _KEYS | _KEYS_AT_BEGIN if phase == "begin" else _KEYS
     if state in keys:
         return ServerError(keys[state], path=name, query_s=max(round(query_s), 1))
-    # The server's own first line; what it quotes of the data stands in another one.
+    # Names alone: the other lines of the server quote data.
     where = error.diag.table_name or error.diag.constraint_name or ""
     reason = shown(f"{type(error).__name__} {where}".strip())[:_REASON_CHARS]
     return ServerError("failed", path=name, state=state, reason=reason)
 
 
 def _reason(text: str) -> str:
-    """Return the last line of why no connection was made, without what explains it."""
     lines = [line for each in text.splitlines() if (line := each.strip())]
     lines = [line for line in lines if not line.startswith(_EXPLAINED)]
     return shown(lines[-1] if lines else "no answer")[:_REASON_CHARS]

@@ -1,11 +1,10 @@
 """Lends connections to a PostgreSQL server, each in a transaction of its own.
 
-A transaction is one agent's, which sees its own rows and the default agent's, or the upkeep's of
-all agents. All that a transaction sets ends with it, so that a pooler between may lend connections
-by transaction.
+A transaction sees the rows of one agent and the default agent, for upkeep all rows. Its settings
+end with it: a pooler between may lend connections by transaction.
 
-One agent's changes follow each other, and those of upkeep follow all: what a transaction has read
-is still so when it writes, as in a file with one writer. Changes of several agents go on together.
+Changes of one agent follow each other, and those of upkeep follow all: rows that a transaction has
+read stay the same until it writes. Changes of several agents go on together.
 """
 
 import contextlib
@@ -64,7 +63,7 @@ _STRONG = f"pg_catalog.pg_has_role(session_user, '{UPKEEP_ROLE}', 'MEMBER')"
 
 
 class Usage(NamedTuple):
-    """How many connections serve a call or are being made, how many rest, how many calls wait."""
+    """How many connections are lent or being made, how many rest, how many calls wait."""
 
     in_use: int
     idle: int
@@ -73,11 +72,11 @@ class Usage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """What kind of transaction it is.
+    """A kind of transaction.
 
-    role: in which it runs, "" for the login's own, which takes no turn. agent: whose rows it sees,
-    "" for all. query_s: what one statement may take, 0 for ever. path: the schemas in which names
-    are looked up. has_login: whether agents have a login of their own, which must not be upkeep's.
+    role: "" for the login's own, which takes no turn. agent: whose rows it sees, "" for all.
+    query_s: for one statement, 0 for ever. path: schemas for names. has_login: agents have a login,
+    which must not be upkeep's.
     """
 
     role: str
@@ -89,9 +88,9 @@ class _Kind:
     has_login: bool = False
 
     def beginning(self, *, lock_s: float, wait_s: float) -> str:
-        """Return the statements that begin it, all sent at once; the last answers as _CHECK.
+        """Return the statements that begin it; the last answers as _CHECK.
 
-        lock_s: how long to wait for its turn; wait_s: for a lock on rows, later.
+        lock_s: the wait for its turn. wait_s: for a lock on rows, later.
         """
         level = "READ COMMITTED READ WRITE" if self.changes else "REPEATABLE READ READ ONLY"
         settings = {
@@ -124,7 +123,6 @@ class _Kind:
         ))  # fmt: skip
 
     def _turn(self) -> str:
-        """Return the statement that waits until no other writer's change can come between."""
         if not self.agent:
             return f"SELECT pg_catalog.pg_advisory_xact_lock({_key(_ALL_WRITERS)})"
         own = _key(f"sentinel-memory: writer {self.agent}")
@@ -135,10 +133,7 @@ class _Kind:
 
 
 class Pool:
-    """Connections of this process. Safe to use from several threads, and after a fork.
-
-    path: the schemas in which the names of a transaction's statements are looked up.
-    """
+    """Connections of this process, safe for threads and after a fork. path: schemas for names."""
 
     def __init__(
         self, server: Server, *, cancellation: Cancellation = NO_CANCELLATION, path: str = ""
@@ -160,10 +155,9 @@ class Pool:
     ) -> Iterator["Connection[Any]"]:
         """Yield a connection in a transaction, which is committed unless an error is raised.
 
-        agent: whose rows are seen, with those of all; "" for the rows of every agent. wait_s: for
-        locks of others, None for as long as the server's settings allow. changes: False for one
-        that only reads, and sees one state. in_turn: False for changes that need not follow the
-        changes of others. Raises DatabaseError.
+        agent: whose rows are seen, with those of all; "" for all agents. wait_s: for locks, None
+        for the server's setting. changes: False only reads, and sees one state. in_turn: False for
+        changes that need not follow others. Raises DatabaseError.
         """
         role, query_s = ROOM_ROLE if agent else UPKEEP_ROLE, self.server.query_s
         has_login = bool(agent and self.server.room_dsn)
@@ -175,7 +169,7 @@ class Pool:
     def as_login(self, *, changes: bool = True) -> Iterator["Connection[Any]"]:
         """Yield a connection in a transaction of the address's own user, who may make tables.
 
-        A statement takes as long as it needs. Raises DatabaseError.
+        Statements have no limit of time. Raises DatabaseError.
         """
         with self._in(_Kind("", changes=changes), self.server.wait_s) as connection:
             yield connection
@@ -184,9 +178,8 @@ class Pool:
     def lock(self, name: str, *, timeout_s: float) -> Iterator[None]:
         """Keep others of the same database out for as long as this lasts, in every process.
 
-        The lock is a transaction's on a connection of its own: whoever is killed lets go of it, and
-        a pooler between changes nothing. Raises DatabaseError, of which ServerBusyError says that
-        another has it.
+        A transaction on its own connection has the lock: a killed process lets go of it, and a
+        pooler may be between. Raises DatabaseError, and ServerBusyError where another has it.
         """
         connection = connected(self.server, prepare_threshold=None)
         key, deadline = _key(f"sentinel-memory: {name}"), time.monotonic() + timeout_s
@@ -205,7 +198,6 @@ class Pool:
             connection.close()
 
     def usage(self) -> Usage:
-        """Return what of the connections is used now; nothing is opened for it."""
         usages = [lender.usage() for lender in list(self._lenders.values())]
         return Usage(*map(sum, zip(*usages, strict=True))) if usages else Usage(0, 0, 0)
 
@@ -236,7 +228,6 @@ class Pool:
             lender.give_back(connection)
 
     def _begun(self, lender: "_Lender", kind: _Kind, wait_s: float) -> "Connection[Any]":
-        """Return a connection that is in a transaction, in its role and in its turn."""
         for is_last in (False, True):  # one that ended while it lay idle is not the call's fault
             try:
                 connection = lender.take(self.server.wait_s)
@@ -286,7 +277,6 @@ class Pool:
             raise ServerWaitEndedError(path=self.server.name)
 
     def _log(self, error: NoConnectionError) -> None:
-        """Log why there is no connection, one line a minute."""
         with self._guard:
             if time.monotonic() < self._quiet_until:
                 return
@@ -323,8 +313,6 @@ class _Lender:
         logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # a caller is told, in full
 
         class NotedConnection(Connection[Any]):
-            """A connection that notes at once why it could not be made."""
-
             @classmethod
             def connect(cls, *values: Any, **named: Any) -> Any:
                 try:
@@ -346,11 +334,10 @@ class _Lender:
         )
 
     def is_of_this_process(self) -> bool:
-        """Whether the connections may be used here: after a fork they are still the parent's."""
         return self._process == os.getpid()
 
     def take(self, wait_s: float) -> "Connection[Any]":
-        """Return a free connection, or make one. Raises DatabaseError."""
+        """Return a free connection or a new one. Raises DatabaseError."""
         from psycopg_pool import PoolClosed, PoolTimeout
 
         name, deadline, before = self._server.name, time.monotonic() + wait_s, self._failures
@@ -373,21 +360,18 @@ class _Lender:
                 raise ServerWaitEndedError(path=name) from error
 
     def give_back(self, connection: "Connection[Any]") -> None:
-        """Take a connection back; one that is broken is closed."""
         self._pool.putconn(connection)
 
     def look_through(self) -> None:
-        """Close the connections that have ended meanwhile, as after a restart of the server."""
+        """Close connections that have ended, as at a restart of the server."""
         self._pool.check()
 
     def usage(self) -> Usage:
-        """See `Pool`."""
         stats = self._pool.get_stats()
         idle = stats.get("pool_available", 0)
         return Usage(stats.get("pool_size", 0) - idle, idle, stats.get("requests_waiting", 0))
 
     def close(self) -> None:
-        """Close all connections."""
         if self.is_of_this_process():
             self._pool.close(timeout=1)
 
@@ -404,13 +388,13 @@ def connected(server: Server, **parameters: Any) -> "Connection[Any]":
 
 
 def literal(text: str) -> str:
-    """Return a text as a constant of SQL, whatever the server's settings make of a backslash."""
+    """Quote a text for SQL, whatever the server's settings make of a backslash."""
     escaped = text.replace("\\", "\\\\").replace("'", "''")
     return f"E'{escaped}'"
 
 
 def _parameters(server: Server) -> dict[str, Any]:
-    """Return how each connection is made; only what a pooler between understands."""
+    """Return parameters that also a pooler between understands."""
     return {
         "autocommit": True,  # a transaction begins and ends with statements of ours
         "prepare_threshold": 5 if server.prepares else None,
@@ -422,7 +406,6 @@ def _parameters(server: Server) -> dict[str, Any]:
 
 
 def _undo(connection: "Connection[Any]") -> None:
-    """Undo a transaction as far as the connection is still there."""
     from psycopg import Error
 
     with contextlib.suppress(Error):

@@ -1,4 +1,4 @@
-"""Says which PostgreSQL server is meant, by an address or by the names of the environment."""
+"""Finds the PostgreSQL server that an address or the environment names."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,12 +20,10 @@ _UNSAFE_SHOWN = "/:,[]-._~"
 class Server:
     """A server, and how it is used.
 
-    dsn: its address with all that a connection needs, also the password; it is shown nowhere.
-    room_dsn: the address with the login of agents, "" where they have none of their own. name: what
-    is shown in its place, without password and parameters. most_connections: of one process and
-    one login. idle_s: how long one without work is kept. wait_s: for one that is free, and for
-    locks. query_s: what one statement may take. prepares: whether statements are prepared; never
-    through a pooler that is noticed.
+    dsn: its address with the password, shown nowhere. room_dsn: the same with the login of agents,
+    "" without one. most_connections: of one process and login. idle_s: how long an idle one is
+    kept. wait_s: for a free one, and for locks. query_s: for one statement. prepares: whether
+    statements are prepared; never through a pooler that is noticed.
     """
 
     dsn: str = field(repr=False)
@@ -38,21 +36,20 @@ class Server:
 
     @property
     def name(self) -> str:
-        """What people call it: host, port and database, with the user; never a password."""
+        """User, host, port and database for people; never a password."""
         return _shown_name(self.dsn)
 
 
 def is_server(place: str) -> bool:
-    """Return whether this is the address of a PostgreSQL server."""
     return place.lower().startswith(SCHEMES)
 
 
 def server_of(place: str, environment: Mapping[str, str]) -> Server:
-    """Return the server of an address.
+    """Return the server of an address. Raises ServerSettingError, a ValueError.
 
-    What it leaves out, and all of `postgresql://`, comes from POSTGRES_HOST, POSTGRES_PORT,
+    Missing parts, all of them for `postgresql://`, come from POSTGRES_HOST, POSTGRES_PORT,
     POSTGRES_DB, POSTGRES_USER and POSTGRES_PASSWORD, or DB_HOST, DB_PORT, DB_NAME, DB_USER and
-    DB_PASSWORD. Raises ServerSettingError, a ValueError, for a figure that is none.
+    DB_PASSWORD.
     """
     prepared = environment.get(PREPARED_VARIABLE, "").strip().lower() or "on"
     if prepared not in ("on", "off"):
@@ -75,7 +72,7 @@ def server_of(place: str, environment: Mapping[str, str]) -> Server:
 
 
 class _Address:
-    """The parts of an address, each as it stands in it, percent signs and all."""
+    """The parts of an address as it spells them, percent signs and all."""
 
     def __init__(self, place: str) -> None:
         rest = place.partition("://")[2].partition("#")[0]
@@ -87,7 +84,6 @@ class _Address:
         self.has_port = ":" in self.hosts.rpartition("]")[2] or "," in self.hosts
 
     def fill_in(self, environment: Mapping[str, str]) -> None:
-        """Take what is missing from the environment."""
         known = self.parameters.keys()
 
         def value_of(*names: str) -> str:
@@ -109,7 +105,6 @@ class _Address:
             self.parameters["password"] = password
 
     def log_in(self, user: str, password: str) -> None:
-        """Put another login in the place of this one."""
         self.user, self.password = quote(user, safe=""), ""
         for name in ("user", "password", "passfile"):
             self.parameters.pop(name, None)
@@ -117,7 +112,6 @@ class _Address:
             self.parameters["password"] = password
 
     def text(self) -> str:
-        """Return the address."""
         login = f"{self.user}:{self.password}" if self.password else self.user
         query = urlencode(self.parameters, quote_via=quote)
         return (
@@ -126,7 +120,7 @@ class _Address:
         )
 
     def shown_name(self) -> str:
-        """Return the address without its password and all parameters but those of the place."""
+        """Return the address without its password, and only with parameters of the place."""
         known = self.parameters
         user = self.user or quote(known.get("user", ""), safe="")
         hosts = self.hosts or quote(known.get("host", known.get("hostaddr", "")), _UNSAFE_SHOWN)
@@ -137,13 +131,13 @@ class _Address:
         return shown(unquote(name, errors="replace"))
 
 
-@lru_cache(maxsize=64)  # every statement has it ready for what may go wrong
+@lru_cache(maxsize=64)  # every statement has it ready for an error
 def _shown_name(dsn: str) -> str:
     return _Address(dsn).shown_name()
 
 
 def _figure(environment: Mapping[str, str], name: str, default: int, most: int) -> int:
-    """Return a whole number of the environment, from 1 on. Raises ServerSettingError."""
+    """Return a whole number from 1 to `most`. Raises ServerSettingError."""
     text = environment.get(name, "").strip()
     if not text:
         return default
