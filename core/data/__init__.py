@@ -1,25 +1,22 @@
-"""Reads tables that the program keeps as data, a line of JSON for each row.
+"""Reads the tables that the program keeps as data, a line of JSON for each row.
 
-`rules.jsonl` has the formats of secrets. A line is a part, which patterns name as `{{NAME}}`, or a
+A row of `rules.jsonl`, the formats of secrets, is a part, which patterns name as `{{NAME}}`, or a
 rule:
 
-- `table`: `platform` and `service` have tokens that name themselves, `place` has places where a
-  secret stands, `pair` a user and a password with a mark between them, `keyed` what may stand
-  between the name of a secret and its value. Of two rules for one place the earlier line counts.
-- `hints`: in lower case; the pattern is tried where one of them stands in the text. Those of a
-  `keyed` rule are looked for behind a name, those of `next_to` right behind it; one of `behind`
-  must stand before it.
+- `table`: `platform` and `service` for tokens that name themselves, `place` for the place of a
+  secret, `pair` for a user and a password, `keyed` for text between the name of a secret and its
+  value. Of two rules for one place the earlier counts.
+- `hints`: in lower case; the pattern is tried where one stands. A `keyed` rule has `hints` behind
+  the name, `next_to` right behind it, `behind` before it.
 - `pattern`: `{{edge sk-}}` is a prefix that begins a word; before `{{dash sk-}}` no dash stands
   either. In a `keyed` rule `§` is the name, and the value follows the match.
-- `group`: of the pattern, the secret; the whole match without it. `before`: the value of a `keyed`
-  rule stands before the match. `gate`: how a value must look there; see
-  `core/guard/named_values.py`.
+- `group`: the secret, 0 for the whole match. `before`: a `keyed` value stands before the match.
+  `gate`: how the value must look; see `core/guard/named_values.py`.
 
-Sources, an example and a text that must stay are in `tests/data/rules_examples.jsonl`.
-`shapes.jsonl` has what names and values look like, `characters.jsonl` what a character may hide or
-stand for: parts and shapes, each shape as alternatives, and letters that look like one of ASCII.
-`secret_words.jsonl` has the words that make a name a secret's or none, and those that make a value
-none. The fields of `orders.jsonl` are described in `core/guard/injection.py`.
+Sources and examples: `tests/data/rules_examples.jsonl`. `shapes.jsonl`: the looks of names and
+values, as alternatives. `characters.jsonl`: characters that hide or stand for others.
+`secret_words.jsonl`: words that make a name a secret's or none, or a value none. `orders.jsonl`:
+see `core/guard/injection.py`.
 """
 
 import json
@@ -37,7 +34,7 @@ _PREFIX = r"\{\{(edge|dash) ([^{}]+)\}\}"
 
 
 class Rule(NamedTuple):
-    """One format of a secret; see the head of this file."""
+    """See the head of this file."""
 
     name: str
     table: str
@@ -52,13 +49,12 @@ class Rule(NamedTuple):
 
 
 def data_text(name: str) -> str:
-    """Return the text of one of these files."""
     return (_FOLDER / name).read_text(encoding="utf-8")
 
 
 @cache
 def rows(name: str, folder: Path = _FOLDER) -> tuple[dict[str, Any], ...]:
-    """Return the row of each line of `NAME.jsonl`. Raises ValueError with a broken one's number."""
+    """Return the rows of `NAME.jsonl`. Raises ValueError with the number of a broken line."""
     path = folder / f"{name}.jsonl"
     lines = path.read_text(encoding="utf-8").rstrip("\n").replace("\n", ",\n")
     try:
@@ -73,15 +69,13 @@ def rows(name: str, folder: Path = _FOLDER) -> tuple[dict[str, Any], ...]:
 
 @cache
 def _by_name(table: str, column: str, value: str) -> dict[str, Any]:
-    """Return one column of the rows that have another one, by that one."""
     return {row[column]: row[value] for row in rows(table) if column in row}
 
 
 def spelled(text: str, table: str = "rules") -> str:
-    """Return a pattern with the parts and prefixes of its table spelled out, as deep as they go.
+    """Return a pattern with the parts and prefixes of its table spelled out.
 
-    A prefix stands first, so that `re` can skip to it, and the two characters of a line break in a
-    quoted text may stand before it.
+    A prefix stands first, so that `re` skips to it.
     """
     parts = _by_name(table, "part", "text")
     while (deeper := re.sub(_PART, lambda found: parts[found[1]], text)) != text:
@@ -97,52 +91,47 @@ def spelled(text: str, table: str = "rules") -> str:
 
 @cache
 def compiled(pattern: str) -> re.Pattern[str]:
-    """Return the expression of a pattern, compiled once: `re` itself keeps fewer."""
+    """Compile once; `re` keeps fewer."""
     return re.compile(pattern)
 
 
 @cache
 def rules() -> tuple[Rule, ...]:
-    """Return the formats of secrets in the order of the file."""
     return tuple(Rule(**row) for row in rows("rules") if "part" not in row)
 
 
 @cache
 def rule_expression(pattern: str) -> re.Pattern[str]:
-    """Return the expression of a format that is no `keyed` one."""
+    """Return the expression of a rule that is not `keyed`."""
     return re.compile(spelled(pattern))
 
 
 @cache
 def shapes(table: str) -> dict[str, str]:
-    """Return the pattern of each shape of a table."""
     found = _by_name(table, "shape", "patterns")
     return {name: spelled("|".join(patterns), table) for name, patterns in found.items()}
 
 
 @cache
 def shape(name: str, table: str = "shapes") -> re.Pattern[str]:
-    """Return the expression of one shape, of names and values or of another table."""
     return re.compile(shapes(table)[name])
 
 
 @cache
 def word_list(name: str, table: str = "word_lists") -> frozenset[str]:
-    """Return the words of a list."""
     return frozenset(_by_name(table, "list", "words")[name].split())
 
 
 def listed(name: str) -> frozenset[str]:
-    """Return the words of one list about secrets."""
     return word_list(name, "secret_words")
 
 
 @cache
 def in_order(name: str) -> tuple[str, ...]:
-    """Return the words of one list with `_` for a blank in a word, as `startswith` takes them."""
+    """Return a list's words, sorted, with blanks for `_`, as `startswith` takes them."""
     return tuple(word.replace("_", " ") for word in sorted(listed(name)))
 
 
 def word_groups(name: str) -> list[list[str]]:
-    """Return the groups of words of a list that has commas between them."""
+    """Commas part the groups."""
     return [group.split() for group in _by_name("word_lists", "list", "words")[name].split(",")]
