@@ -1,4 +1,4 @@
-"""Reads what a user may adjust, and finds the project that a process speaks of."""
+"""Reads settings from the environment, and finds the project of a process."""
 
 import os
 import re
@@ -39,7 +39,7 @@ FRAGMENTS_PLACE = "SENTINEL_MEMORY_FRAGMENTS"  # says where the fragments of the
 
 
 class _Number(NamedTuple):
-    """A setting that is a whole number from 1 on. least: what a smaller one becomes."""
+    """A setting that is a whole number. least: a smaller one becomes this."""
 
     variable: str
     default: int
@@ -68,9 +68,8 @@ _READ = (*(it.variable for it in _NUMBERS.values()), *_OTHERS)
 class Settings(NamedTuple):
     """The settings of one call.
 
-    rooms: as `read_rooms` returns them. answers: the form in which other rooms than the log answer.
-    warnings: name the variables that hold no usable value. errors: values with which a server must
-    not start; the defaults stand in their places.
+    rooms: as `read_rooms` returns them. answers: the form of answers of other rooms than the log.
+    warnings: name variables without a usable value. errors: a server must not start with them.
     """
 
     budget_tokens: int = _BUDGET.default  # of one answer
@@ -89,13 +88,12 @@ DEFAULTS = Settings()
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
-    """Read the settings from `environment`; an unusable value leaves the default."""
+    """Return the settings; an unusable value leaves the default."""
     return _settings_of(tuple([environment.get(name, "").strip() for name in _READ]))
 
 
 @lru_cache(maxsize=8)  # a call reads them, and they seldom change
 def _settings_of(values: tuple[str, ...]) -> Settings:
-    """Return what these values say, one for each name of _READ."""
     warnings, errors = list[str](), list[SentinelError]()
     given = dict(zip(_READ, values, strict=True))
     for name, value in given.items():
@@ -139,16 +137,19 @@ def _settings_of(values: tuple[str, ...]) -> Settings:
 
 
 def _whole_number(text: str) -> int:
-    """Return the number that a text holds, at most _MOST; 0 for anything but a positive one."""
+    """Return the number, at most _MOST; 0 for anything but a positive one."""
     if not (text.isascii() and text.isdigit()):
         return 0
     return min(int(text.lstrip("0")[:10] or 0), _MOST)  # of thousands of digits, the first say it
 
 
 def read_rooms(text: str, source: str = ROOMS_VARIABLE) -> tuple[str, ...]:
-    """Return the rooms that a text lists, each as `name` or `name:profile`; the default for none.
+    """Return the rooms that a text lists, the default for none.
 
-    source: where the text was given. Raises RefusedError for an unknown word.
+    >>> read_rooms("lessons, sessions:core")
+    ('lessons', 'sessions:core')
+
+    source: the place of the text. Raises RefusedError for an unknown word.
     """
     words = tuple(dict.fromkeys(text.lower().replace(",", " ").split()))
     names = [word.partition(":")[0] for word in words]
@@ -164,23 +165,20 @@ _MOST_RULES_BYTES = 65_536  # of a .gitignore in `.context`
 
 
 class Project(NamedTuple):
-    """A project directory and where its name came from."""
-
     folder: str  # its path: a hook gets along without `pathlib`
     source: str  # `--project`, the name of a variable, or `cwd`
     is_unexpanded: bool = False  # a name was passed over, since a variable stands in it
-    warnings: tuple[str, ...] = ()  # what was passed over on the way, in words
+    warnings: tuple[str, ...] = ()  # sentences on all that was passed over on the way
 
     @property
     def root(self) -> "Path":
-        """The directory of the project."""
         from pathlib import Path
 
         return Path(self.folder)
 
     @property
     def log_path(self) -> "Path":
-        """Where the memory log of this project is or will be."""
+        """Where the memory log is or will be."""
         from pathlib import Path
 
         return Path(self.folder, CONTEXT_DIRECTORY, LOG_NAME)
@@ -199,10 +197,10 @@ class Project(NamedTuple):
 def find_project(
     argument: str | None, environment: Mapping[str, str], cwd: "str | Path"
 ) -> Project:
-    """Return the project of `--project`, else of a variable, else of the working directory `cwd`.
+    """Return the project of `--project`, else of a variable, else of `cwd`.
 
-    From the directory named, the nearest one with a `.context` directory, up to the root of its
-    git repository, is the project; without such a one the directory itself.
+    It is the nearest directory with a memory, from the named one up to the root of its git
+    repository; else the named one itself.
     """
     warnings = list[str]()
     source, value = "cwd", ""
@@ -221,7 +219,7 @@ def find_project(
 def _nearest(start: str, warnings: list[str]) -> str:
     """Return the nearest directory with a memory up to the repository's root, else `start`.
 
-    Above `start`, what another user put there is none of the project's; warnings gets a line on it.
+    Directories of other users above `start` are passed over, with a warning.
     """
     nearest, path = "", start
     while True:
@@ -256,7 +254,6 @@ def holds_memory(context: str) -> bool:
 
 
 def _mentions_log(path: str) -> bool:
-    """Return whether a file in which git is told about its directory names the memory log."""
     try:
         with open(path, "rb") as file:
             return LOG_NAME.encode("ascii") in file.read(_MOST_RULES_BYTES)
@@ -265,10 +262,7 @@ def _mentions_log(path: str) -> bool:
 
 
 def _is_ours(found: str, start: str, warnings: list[str]) -> bool:
-    """Return whether what was found belongs to the owner of `start`, to this user or to root.
-
-    So does its directory, as git asks.
-    """
+    """Return whether a file and its directory belong to the owner of `start`, this user or root."""
     if not hasattr(os, "geteuid"):  # Windows names no owners
         return True
     owners = {0, os.geteuid(), _owner(start)}
@@ -279,7 +273,6 @@ def _is_ours(found: str, start: str, warnings: list[str]) -> bool:
 
 
 def _owner(path: str, *, itself: bool = False) -> int:
-    """Return the user id of a file, or of the link itself; -1 where there is none."""
     try:
         return os.stat(path, follow_symlinks=not itself).st_uid
     except (OSError, ValueError):
@@ -308,7 +301,7 @@ def no_project_kind(root: "str | Path", environment: Mapping[str, str]) -> str:
         return "home"
     if os.path.dirname(real) == real:
         return "root"
-    import tempfile  # only a writer asks, and it brings a tenth of what a hook may load
+    import tempfile  # only a writer asks, and it brings a tenth of a hook's modules
 
     trees = [*_SYSTEM_TREES, *(environment.get(name, "") for name in _WINDOWS_TREES)]
     directories = [*_SYSTEM_DIRECTORIES, os.path.realpath(tempfile.gettempdir())]
@@ -326,10 +319,9 @@ def no_project_kind(root: "str | Path", environment: Mapping[str, str]) -> str:
 
 
 def state_directory(root: str, environment: Mapping[str, str], platform: str = sys.platform) -> str:
-    """Return the directory for what a project keeps on this machine only, "" without a home.
+    """Return the directory for a project's files on this machine only, "" without a home.
 
-    Nothing is created. A place that is not absolute would be another one wherever the client is at
-    work, and is passed over.
+    Nothing is created. A relative place is passed over: it would depend on the client's directory.
     """
     wanted = environment.get(STATE_VARIABLE, "")
     base = _user_directory(wanted, "XDG_STATE_HOME", "state", environment, platform)
@@ -340,17 +332,13 @@ def state_directory(root: str, environment: Mapping[str, str], platform: str = s
 
 
 def data_directory(environment: Mapping[str, str]) -> str:
-    """Return the directory for what a person keeps over all projects, "" without a home."""
+    """Return the directory for a person's files of all projects, "" without a home."""
     return _user_directory("", "XDG_DATA_HOME", "share", environment, sys.platform)
 
 
 def _user_directory(
     wanted: str, variable: str, name: str, environment: Mapping[str, str], platform: str
 ) -> str:
-    """Return our directory below `~/.local`, or where this platform has it; "" for none.
-
-    wanted: what the user names instead. variable, name: what the XDG specification calls it.
-    """
     home = os.path.expanduser("~")
     if platform == "win32":
         above = environment.get("LOCALAPPDATA", ""), os.path.join(home, "AppData", "Local")
@@ -367,6 +355,10 @@ _ODD = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def safe_file_name(name: str, most: int) -> str:
-    """Return a file name of at most `most` plain characters; a checksum follows if it differs."""
+    """Return a file name of at most `most` plain characters; a checksum follows if it differs.
+
+    >>> safe_file_name("my notes", 40)
+    'my-notes-97a9ab5c'
+    """
     safe = _ODD.sub("-", name)[:most].strip(".-")
     return safe if safe == name else f"{safe}-{zlib.crc32(name.encode('utf-8', 'replace')):08x}"

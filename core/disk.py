@@ -1,7 +1,7 @@
-"""Files on disk: read whole, replaced whole, written to their end, locked, and not behind a link.
+"""Files: read whole, replaced whole, written to their end, locked, and not behind a link.
 
-No reader ever sees half of a file that is replaced. Every step of a replacement can raise OSError;
-before the rename the old file is untouched.
+No reader ever sees half of a replaced file. Any step of a replacement can raise OSError; before the
+rename the old file is untouched.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ from core.program import NO_CANCELLATION, Cancellation, warn
 if TYPE_CHECKING:
     from filelock import FileLock
 
-_NEW_MODE = 0o666  # of a new file, less what the user's umask takes
+_NEW_MODE = 0o666  # of a new file, less the user's umask
 LOG_SUFFIX = ".jsonl"
 _BINARY = getattr(os, "O_BINARY", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
@@ -36,30 +36,30 @@ Identity = tuple[int, ...] | None
 _Result = TypeVar("_Result")
 
 
-# What a name stands for.
+# The state of a name.
 
 
 def status_of(path: str | Path) -> os.stat_result | None:
-    """Return the status of what has this name, be it a link; None for nothing."""
+    """Return the status of a name, of a link itself; None for nothing."""
     try:
         return os.lstat(path)
-    except (FileNotFoundError, NotADirectoryError):  # what else fails may be there all the same
+    except (FileNotFoundError, NotADirectoryError):  # after another error it may be there
         return None
 
 
 def is_there(path: Path) -> bool:
-    """Return whether something, even a broken link, has this name. Raises OSError if unsure."""
+    """Return whether anything, even a broken link, has this name. Raises OSError if unsure."""
     return status_of(path) is not None
 
 
 def is_odd(path: Path) -> bool:
-    """Return whether something other than a file has this name, a link included."""
+    """Return whether anything but a file has this name; a link does."""
     status = status_of(path)
     return status is not None and not stat.S_ISREG(status.st_mode)
 
 
 def identity_of(path: Path) -> Identity:
-    """Return what tells a file's versions apart without reading it; None without a file."""
+    """Return the identity of a file's version, unread; None without a file."""
     try:
         return _of_status(os.stat(path))
     except FileNotFoundError:
@@ -71,7 +71,7 @@ def _of_status(status: os.stat_result) -> tuple[int, ...]:
 
 
 def reason_of(error: OSError) -> str:
-    """Return the operating system's words for an error, without the path."""
+    """Return the system's words for an error, without the path."""
     return error.strerror or type(error).__name__
 
 
@@ -110,7 +110,7 @@ def _retried(action: Callable[[], _Result]) -> _Result:
 
 
 def make_directory(directory: Path) -> None:
-    """Make a missing directory with those above it, and make their entries durable."""
+    """Make a directory and its parents, durably."""
     if directory.is_dir():
         return
     missing = [it for it in (directory, *directory.parents) if not it.is_dir()]
@@ -129,11 +129,10 @@ def prepared(
     mode: int = _NEW_MODE,
     is_private: bool = False,
 ) -> Iterator[Path]:
-    """Give a temporary file beside `target` with this content, on disk, until it was renamed.
+    """Lend a temporary file beside `target`, on disk with this content, until it was renamed.
 
-    name: the base of its own name. like: the file whose mode and owner it gets where there is no
-    target yet; mode: without either. is_private: nobody but its owner may read it, whatever stood
-    there.
+    name: the base of its name. like: gives mode and owner where there is no target yet; mode:
+    without either. is_private: only its owner may read it, whatever stood there.
     """
     status: os.stat_result | None
     try:
@@ -189,10 +188,10 @@ def replace_whole(
     like: Path | None = None,
     is_private: bool = False,
 ) -> None:
-    """Replace the content of a file by `data`, in one step and on disk; a link stays one.
+    """Replace the content of a file, in one step and on disk; a link stays one. Raises OSError.
 
-    check: gets the path without links just before the replacement; what it raises prevents that.
-    name, like, is_private: as of `prepared`. Raises OSError.
+    check: gets the path without links just before; its error prevents the replacement. name, like,
+    is_private: as of `prepared`.
     """
     try:
         target = Path(os.path.realpath(path, strict=True))
@@ -245,11 +244,11 @@ def sync_directory(directory: Path) -> None:
 def held(
     path: str, *, timeout_s: float, cancellation: Cancellation = NO_CANCELLATION
 ) -> Iterator[None]:
-    """Hold the lock file at `path`, which is made when missing and stays afterwards.
+    """Hold the lock file at `path`, which is made when missing and stays.
 
-    Raises BusyError after `timeout_s` seconds, WaitEndedError when `cancellation` ends the wait
-    before, DiskError for a link, which would be emptied, and for a lock file of another user,
-    OSError when it cannot be opened for another reason.
+    Raises BusyError after `timeout_s`, WaitEndedError when `cancellation` ends the wait, DiskError
+    for a link, which would be emptied, and for another user's lock file, OSError when it cannot be
+    opened.
     """
     status = status_of(path)
     if status and stat.S_ISLNK(status.st_mode):
@@ -292,10 +291,10 @@ def held(
 
 @lru_cache(maxsize=64)  # to make one costs as much as to take it
 def _lock_at(path: str, process: int) -> tuple[threading.Lock, "FileLock"]:
-    """Return the lock at `path` among the threads of this process, and that among processes.
+    """Return the lock of the threads of this process, and that of processes.
 
-    Only the holder of the first polls the lock file: many threads that poll would take the
-    processor from the one that writes. process: a fork takes over no lock of its parent.
+    Only the holder of the first polls the lock file: many polling threads would slow the writer
+    down. process: a fork takes over no lock of its parent.
     """
     from filelock import FileLock
 
@@ -303,7 +302,7 @@ def _lock_at(path: str, process: int) -> tuple[threading.Lock, "FileLock"]:
 
 
 def _release(lock: "FileLock") -> None:
-    """Let go; a failure is tried again and then logged, since the file may be replaced already."""
+    """Let go; a failure is tried again, then only logged: the file may be replaced already."""
     for _ in range(_RELEASES):
         try:
             return lock.release(force=True)
@@ -311,23 +310,21 @@ def _release(lock: "FileLock") -> None:
             warn("%s: lock not released (%s)", lock.lock_file, error.strerror)
 
 
-# Where links lead. A clone brings links that its user has never looked at. They may lead to what
-# lies in the project or its work tree, but for a git directory. Out of them only that of a log is
-# followed, to what is plainly a memory.
+# Where links lead. A clone brings links that its user has never looked at. They may lead into
+# the project or its work tree, but for a git directory. Out of them only that of a log is followed,
+# to a file or folder that is plainly a memory.
 
 
 class WayOut(NamedTuple):
-    """A link of a project, and where it leads."""
-
     link: Path
     target: Path
 
 
 def way_out(path: Path, project: Path | None = None) -> WayOut | None:
-    """Return the link by which `path` leaves the project; None where it leaves it by none.
+    """Return the link by which `path` leaves the project.
 
-    A path that lies outside by its own name, or by a link that is none of the project's, has been
-    chosen by the user. project: None for the repository that the link is in.
+    The user has chosen a path that lies outside by its own name, or by a link that is not the
+    project's. project: None for the repository of the link.
     """
     first, *parts = Path(os.getcwd(), path).parts
     at = Path(first)
@@ -349,8 +346,8 @@ def way_out(path: Path, project: Path | None = None) -> WayOut | None:
 def memory_at(path: Path, *, may_be_new: bool = False) -> Path:
     """Return where the memory log `path` really is; may_be_new: or would be.
 
-    Raises LogReadError for a link that leads to nothing or to what is no memory, FileNotFoundError
-    where there is no log, OSError.
+    Raises LogReadError for a link to nothing or to no memory, FileNotFoundError without a log,
+    OSError.
     """
     look = status_of if may_be_new else os.lstat
     folder, real = path.parent, path
@@ -370,7 +367,6 @@ def memory_at(path: Path, *, may_be_new: bool = False) -> Path:
 
 
 def _target(link: Path, path: Path, kind: str) -> Path:
-    """Return what a link leads to. Raises LogReadError where nothing is there."""
     try:
         return Path(os.path.realpath(link, strict=True))
     except FileNotFoundError:
@@ -383,7 +379,6 @@ def _error(key: str, path: Path, link: Path, target: Path) -> LogReadError:
 
 
 def _holds_memory(folder: Path, name: str) -> bool:
-    """Return whether a directory is there for a memory, or for nothing yet."""
     if no_project_kind(folder, os.environ):
         return False
     found = os.listdir(folder)
@@ -394,7 +389,6 @@ def _holds_memory(folder: Path, name: str) -> bool:
 
 
 def _is_log(path: Path) -> bool:
-    """Return whether a file holds a record, or nothing but blanks."""
     with open(path, "rb") as file:
         start = file.read(_MOST_BYTES).removeprefix(b"\xef\xbb\xbf")
     for line in start.split(b"\n"):
@@ -406,13 +400,12 @@ def _is_log(path: Path) -> bool:
 
 
 def tree_of(project: Path) -> Path | None:
-    """Return the directory, without links, inside which a project's links may lead."""
+    """Return the directory inside which a project's links may lead."""
     root = Path(os.path.realpath(project))
     return _work_tree(root) or (None if _is_shared(root) else root)
 
 
 def _work_tree(folder: Path) -> Path | None:
-    """Return the work tree that a directory, given without links, is in; None outside of any."""
     # Not the other work trees of its repository: files of an archive could name any directory so.
     for place in (folder, *folder.parents):
         if os.path.lexists(place / ".git"):
@@ -427,7 +420,7 @@ def _is_in(path: Path, tree: Path | None) -> bool:
 
 
 def _is_shared(tree: Path) -> bool:
-    """Return whether a directory is no project's: a home, what homes lie in, one of the system."""
+    """Return whether a directory is a home, holds homes, or is the system's."""
     homes = {os.environ.get("HOME", ""), os.environ.get("USERPROFILE", ""), os.path.expanduser("~")}
     holds_home = any(home and Path(os.path.realpath(home)).is_relative_to(tree) for home in homes)
     return holds_home or bool(no_project_kind(tree, os.environ))

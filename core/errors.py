@@ -1,8 +1,7 @@
 """Every refusal and failure, as a key and facts, and the sentence that a reader gets.
 
-A sentence has three parts: what happened, what state the data is in, what to do next. It is built
-from the facts, in the language of the call; it never repeats a record's text or the value of
-an environment variable.
+A sentence says what happened, what state the data is in, what to do next; it never repeats a
+record's text or the value of an environment variable.
 """
 
 from typing import ClassVar
@@ -15,9 +14,11 @@ _WITHHELD = {"en": "the server's log says why", "ko": "이유는 서버 로그�
 
 
 class SentinelError(Exception):
-    """The root of all errors of this project; `str()` says it in the language of the call.
+    """The root of all errors of this project.
 
-    raise RefusedError("too_many_paths", count=80, most=64)
+        raise RefusedError("too_many_paths", count=80, most=64)
+
+    `str()` gives the sentence.
     """
 
     table: ClassVar[str] = "errors"  # of sentences: that of the room that raises the error
@@ -30,39 +31,38 @@ class SentinelError(Exception):
         self.key, self.facts = key or self.key, facts
 
     def __str__(self) -> str:
-        """Say what happened, what state the data is in, and what to do next."""
         return f"{self.record}: {self.sentence()}" if self.record else self.sentence()
 
     def sentence(self) -> str:
-        """Return the sentence alone; a class with facts that are keys themselves says these."""
+        """Return the sentence alone; override it where facts are keys themselves."""
         return say(f"{self.table}.{self.key}", **self.facts)
 
 
 class RefusedError(SentinelError, ValueError):
-    """What was given cannot be used, and nothing was changed."""
+    """The arguments cannot be used, and nothing was changed."""
 
 
 class BusyError(SentinelError, TimeoutError):
-    """Another process held what this one needs for too long, and nothing was changed."""
+    """Another process held a lock for too long, and nothing was changed."""
 
 
 class DiskError(SentinelError, OSError):
-    """The system refused or failed, or something is in the way; what was there is intact."""
+    """The system failed, or something is in the way; earlier data is intact."""
 
 
 class WaitEndedError(BusyError):
     """The wait for the lock ended early: the caller cancelled, or the process ends. Facts: path.
 
-    Background work ends with it, where a busy database is only another try.
+    Background work ends with it; a busy database is only another try.
     """
 
     key = "wait_ended"
 
 
 class LogReadError(DiskError):
-    """The memory log is there but cannot be read. Facts: path, reason.
+    """The memory log cannot be read. Facts: path, reason.
 
-    `doctor` and `report` go on without the log where its reading fails, and nowhere else.
+    Only `doctor` and `report` go on without the log.
     """
 
     key = "log_read"
@@ -71,22 +71,21 @@ class LogReadError(DiskError):
 class LogMissingError(LogReadError):
     """git has the memory log, and the file is not there. Facts: path, log, command.
 
-    The key says why. path: the top of the work tree, in which `command` brings the file back. log:
-    the file from there. A hook names it at the start of a session, and fails at other errors.
+    path: the top of the work tree, in which `command` brings the file back. log: the file from
+    there. A hook names it at the start of a session.
     """
 
 
 class ProjectRefusedError(DiskError, ValueError):
     """The directory is no place for a project's memory. Facts: path, kind, source.
 
-    `doctor` goes on where a directory is refused, but not where there is none.
+    `doctor` goes on here, but not without the directory.
     """
 
     key = "project_refused"
 
 
 def field_too_long(*, field: str, used_bytes: int, limit_bytes: int) -> RefusedError:
-    """Return the error for a field above its limit, with what has to go."""
     over_bytes = used_bytes - limit_bytes
     syllables = -(-over_bytes // 3)  # of Korean, three bytes each
     sizes = {"used_bytes": used_bytes, "limit_bytes": limit_bytes, "over_bytes": over_bytes}
@@ -94,7 +93,7 @@ def field_too_long(*, field: str, used_bytes: int, limit_bytes: int) -> RefusedE
 
 
 def link_error(key: str, *, path: str, link: str, target: str) -> LogReadError:
-    """Return the error for a symbolic link that leads to what is no memory log."""
+    """Return the error for a symbolic link to anything but a memory log."""
     import shlex  # a hook never needs it
 
     link, target = _printable(link), _printable(target)
@@ -103,7 +102,7 @@ def link_error(key: str, *, path: str, link: str, target: str) -> LogReadError:
 
 
 def placeless(error: SentinelError) -> str:
-    """Return the sentence of an error for who is not to know where the memory is."""
+    """Return the sentence of an error without the place of the memory."""
     facts, withheld = error.facts, _WITHHELD[language()]
     hidden = {name: "memory" if name == "path" else withheld for name in error.placed}
     error.facts = {**facts, **hidden}
@@ -114,6 +113,5 @@ def placeless(error: SentinelError) -> str:
 
 
 def _printable(path: str) -> str:
-    """Return a path that a stranger may have written, as one line of moderate length."""
     text = shown(path)
     return text if len(text) <= _PATH_CHARS else f"{text[:_PATH_CHARS]}…"

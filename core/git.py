@@ -1,8 +1,8 @@
 """Asks git, only to read: it starts no other program, asks nobody, takes no lock, fetches nothing.
 
-The repository may be a stranger's: every setting with which one names a program is overridden. A
-tree may hold what looks like a git directory, settings and all, for git to find on its way up: only
-the first call looks for one, none is taken from inside the tree, and every other call names it.
+The repository may be a stranger's: every setting that names a program is overridden. A tree may
+hold a fake git directory: only the first call looks for one, none is taken from inside the tree,
+and every other call names it.
 """
 
 import io
@@ -22,11 +22,11 @@ from core.messages import say
 from core.text.plain import normal_form
 
 TIMEOUT_S = 120
-WAIT_S = 2  # for what a save or a hook asks only to say something more
+WAIT_S = 2  # for a question of a save or a hook that only adds a sentence
 READ_AT_ONCE = 16  # objects: few processes, and few files in memory
 SHORT_DIGITS = 10  # of a commit's name, for people
 
-# Where lessons themselves stand, the log and what clients read as rules: no files of the project.
+# Where lessons themselves stand, the log and the rules of clients: no files of the project.
 RULES = (
     *(f"{CONTEXT_DIRECTORY}/**", ".cursor/**", ".claude/**", ".github/instructions/**"),
     *("AGENTS.md", "AGENTS.override.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md"),
@@ -35,19 +35,19 @@ RULES = (
 # A git that is too old to know a setting passes it over.
 # fmt: off
 _SAFE = (
-    # what would start a program
+    # would start a program
     "core.fsmonitor=false", f"core.hooksPath={os.devnull}", "log.showSignature=false",
     "core.sshCommand=", "core.askPass=", "core.alternateRefsCommand=", "credential.helper=",
     "submodule.recurse=false", "protocol.allow=never",
     # a directory of the work tree that looks like a repository is none
     "safe.bareRepository=explicit",
-    # what would change what git prints
+    # would change the output of git
     "core.quotepath=off", "core.warnAmbiguousRefs=true", "i18n.logOutputEncoding=UTF-8",
     "log.showRoot=true", "log.diffMerges=separate", "log.follow=false",
     "diff.relative=false", "diff.renameLimit=1000", f"diff.orderFile={os.devnull}",
 )
 # fmt: on
-# Where the user's own settings are, and how far up git looks. What else is set there, a hook of git
+# Where the user's own settings are, and how far up git looks. Any other one, set by a hook of git
 # for one, would name other repositories, other files or programs.
 _KEPT = {
     *("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"),
@@ -63,7 +63,7 @@ _SET = {
     "LC_ALL": "C",
 }
 _LOOKS_BARE = b"safe.bareRepository"  # in the refusal of a git that knows this setting
-# What git says of an object that is missing or damaged names it, or has one of these words.
+# The sentence of git on a missing or damaged object names it, or has one of these words.
 _LACKS = re.compile(
     r"(?<![0-9a-f])[0-9a-f]{40}|(?<![\w/\\.-])objects?\b(?! format)"
     r"|packfile|promisor|revision walk|not a valid commit|transport .{0,64} not allowed",
@@ -75,7 +75,7 @@ _Done = subprocess.CompletedProcess[bytes]
 
 
 class HistoryError(SentinelError, LookupError):
-    """Git cannot be asked, it lacks a version (`notes` say why), or an argument names none."""
+    """Git cannot be asked, it lacks a version, or an argument names none. notes: reasons."""
 
     table = "git"
 
@@ -84,7 +84,6 @@ class HistoryError(SentinelError, LookupError):
         self.notes = notes
 
     def sentence(self) -> str:
-        """Return the sentence of the error, then those of its notes."""
         return " ".join([super().sentence(), *(say(f"git.{note}") for note in self.notes)])
 
 
@@ -100,7 +99,6 @@ def program() -> str:
 
 
 def environment() -> dict[str, str]:
-    """Return this process's environment as git is to see it: in English, with what `_SET` sets."""
     kept = {
         name: value
         for name, value in os.environ.items()
@@ -118,8 +116,8 @@ def run(
 ) -> _Done:
     """Call git in `folder`; the return code says whether it failed.
 
-    variables: added to the environment. sent: what git reads. Raises HistoryError where git is not
-    installed or does not end in this time.
+    variables: of the environment. sent: git's input. Raises HistoryError where git is not installed
+    or too slow.
     """
     try:
         return subprocess.run(
@@ -157,13 +155,13 @@ class WorkTree:
     """The git work tree that a folder is in. Its methods raise HistoryError where git fails.
 
     folder: where git is started. git_directory: the repository's. top: where the work tree begins.
-    These are absolute. prefix: the folder from the top, with `/` and one at its end, "" at the top.
+    All are absolute. prefix: the folder from the top, with `/` and one at its end, "" at the top.
     """
 
     def __init__(self, folder: Path, *, deadline_s: float = math.inf) -> None:
-        """Find the work tree of `folder`, which exists. Raises HistoryError, also if in none.
+        """Find the work tree of `folder`, which exists. Raises HistoryError, also without one.
 
-        deadline_s: when by the monotonic clock no call waits for git any longer.
+        deadline_s: of the monotonic clock.
         """
         self.folder = Path(os.path.abspath(folder))
         self._deadline_s = deadline_s
@@ -182,7 +180,7 @@ class WorkTree:
         self._index: dict[str, str] = {}
         if named := os.environ.get("GIT_INDEX_FILE"):
             # Git made one for the hook running now: `git commit --all` and `git commit FILE` do not
-            # put what they commit into the usual one. It counts if it is of this repository.
+            # put their content into the usual one. It counts if it is of this repository.
             index = Path(os.path.realpath(self.top / named))
             if index.is_relative_to(os.path.realpath(self.git_directory)):
                 self._index = {"GIT_INDEX_FILE": str(index)}
@@ -196,14 +194,12 @@ class WorkTree:
         self.prefix = os.fsdecode(prefix.removesuffix(b"\n"))
 
     def ask(self, *arguments: str, sent: bytes = b"") -> bytes:
-        """Return what git prints. sent: what git reads."""
         done = self.run(*arguments, sent=sent)
         if done.returncode:
             raise failed(done.stderr)
         return done.stdout
 
     def run(self, *arguments: str, sent: bytes = b"") -> _Done:
-        """Call git; the return code says whether it failed. sent: what git reads."""
         return run(
             self.folder,
             *self._named,
@@ -214,7 +210,6 @@ class WorkTree:
         )
 
     def start(self, *arguments: str) -> "subprocess.Popen[bytes]":
-        """Start a git that answers what is written to it."""
         try:
             return subprocess.Popen(
                 _command(*self._named, *arguments),
@@ -232,7 +227,7 @@ class WorkTree:
 
 
 def _is_planted(found: _Done, place: Path) -> bool:
-    """Return whether git came upon a directory at or above `place` that is itself a repository."""
+    """Return whether a directory at or above `place` is itself a repository."""
     if found.returncode:
         return _LOOKS_BARE in found.stderr
     directory = Path(_line(found))
@@ -244,7 +239,6 @@ def _line(done: _Done) -> str:
 
 
 def failed(stderr: bytes, *, is_lacking: bool = False) -> HistoryError:
-    """Return the error for git's words. is_lacking: objects are known to be missing."""
     is_lacking = is_lacking or bool(_LACKS.search(stderr.decode("utf-8", "replace")))
     return HistoryError("objects_missing" if is_lacking else "git_failed", reason=_reason(stderr))
 
@@ -263,15 +257,14 @@ class Entry(NamedTuple):
 
     @property
     def is_link(self) -> bool:
-        """Whether it is a symbolic link."""
         return self.mode == "120000"
 
 
 class Repository(WorkTree):
     """The work tree that a file is in, with its history. Every method raises HistoryError.
 
-    path: the file from the top, with `/`. is_cut: whether it is a shallow clone, in which older
-    commits are missing. has_head: whether the branch that is checked out has a commit.
+    path: the file from the top, with `/`. is_cut: a shallow clone, without older commits. has_head:
+    the branch that is checked out has a commit.
     """
 
     def __init__(self, target: Path, *, deadline_s: float = math.inf) -> None:
@@ -287,20 +280,18 @@ class Repository(WorkTree):
 
     @property
     def is_ignored(self) -> bool:
-        """Whether git is told not to track the file."""
         return not self.run("check-ignore", "--quiet", "--", self._below).returncode
 
     @property
     def is_filtered(self) -> bool:
-        """Whether git keeps the file in another form than it has here, encrypted for example."""
+        """Whether git keeps the file in another form, encrypted for example."""
         value = self.ask("check-attr", "-z", "filter", "--", self._below).split(b"\0")[2]
         return value not in (b"unspecified", b"unset")
 
     def blob_in(self, commit: str, path: str = "") -> str:
-        """Return the object name of the file in a commit, "" where there is none, or only a link.
+        """Return the object name of the file in a commit, "" without one or for a link.
 
-        commit: "" for the index; HistoryError is raised while it holds an open conflict. path:
-        another one than that of the file, from the top.
+        commit: "" for the index, which raises HistoryError while it holds an open conflict.
         """
         entries = self.entries(commit, path or self.path)
         if len(entries) > 1 or any(entry.stage != "0" for entry in entries):
@@ -308,7 +299,7 @@ class Repository(WorkTree):
         return next((entry.blob for entry in entries if entry.mode.startswith("100")), "")
 
     def entries(self, commit: str, *paths: str) -> list[Entry]:
-        """Return what these paths from the top are in a commit, "": in the index."""
+        """Return the entries of these paths from the top. commit: "" for the index."""
         names = map(literal, paths)
         if commit:
             listed = self.ask("ls-tree", "-z", "--full-tree", commit, "--", *names)
@@ -322,14 +313,14 @@ class Repository(WorkTree):
         return entries
 
     def contents(self, blobs: Iterable[str]) -> Iterator[bytes]:
-        """Yield the file of each of these objects as git has it, b"" for one that is no file."""
+        """Yield the content of each object, b"" for one that is no file."""
         names = list(blobs)
         for first in range(0, len(names), READ_AT_ONCE):
             group = names[first : first + READ_AT_ONCE]
             asked = "".join(f"{name}\n" for name in group).encode("ascii")
             printed = io.BytesIO(self.run("cat-file", "--batch", sent=asked).stdout)
             for name in group:
-                head = printed.readline().split()  # name, kind, bytes; or name and what is wrong
+                head = printed.readline().split()  # name, kind, bytes; or name and error
                 size = int(head[2]) if len(head) == len(("name", "kind", "bytes")) else -1
                 data = printed.read(size + 1)
                 if len(data) <= size or size < 0:
@@ -338,7 +329,7 @@ class Repository(WorkTree):
 
 
 def literal(path: str) -> str:
-    """Return a path from the top of the work tree as git takes it, none of its signs a pattern."""
+    """Return a path from the top for git, none of its signs a pattern."""
     return f":(top,literal){path}"
 
 
@@ -350,7 +341,7 @@ _OF_PROJECT = (".", *(f":(exclude,glob)**/{pattern}" for pattern in RULES))
 def known_files(root: Path) -> list[str]:
     """Return the files below `root` that git tracks or would take up: paths from there, in NFC.
 
-    [] without git, outside of a repository, and where git needs more than WAIT_S seconds.
+    [] without a repository or git, also where it needs more than WAIT_S.
     """
     try:
         tree = WorkTree(root, deadline_s=time.monotonic() + WAIT_S)
@@ -360,7 +351,7 @@ def known_files(root: Path) -> list[str]:
 
 
 def files_with(pieces: Sequence[str], root: Path) -> tuple[list[list[str]], int]:
-    """Return in which files of the index, RULES left out, each text stands, and how many there are.
+    """Return for each text its files in the index, without RULES, and the count of all files.
 
     No file of the work tree is opened. None of 0 where `known_files` has none.
     """
@@ -375,7 +366,6 @@ def files_with(pieces: Sequence[str], root: Path) -> tuple[list[list[str]], int]
 
 
 def _texts(listed: bytes) -> list[str]:
-    """Return the files that git has listed, in NFC; one with a conflict stands there repeatedly."""
     names = sorted({name for name in listed.split(b"\0") if name})
     return [normal_form("NFC", name.decode("utf-8", "replace")) for name in names]
 
@@ -384,11 +374,10 @@ def _texts(listed: bytes) -> list[str]:
 
 
 def is_uncommitted(log_path: Path, read: Callable[[], bytes]) -> bool:
-    """Return whether git would take up the log, but the last commit has not got it as it stands.
+    """Return whether git would take up the log, but the last commit lacks its present state.
 
-    read: gives the bytes of the log. False where git does not know that within WAIT_S seconds. Git
-    is not asked for the state of its work tree, since it may then run a filter that the repository
-    names: it compares what it is sent.
+    False where git does not know within WAIT_S. Git is not asked for the state of its work tree,
+    since it may then run a filter that the repository names: it compares the bytes that it is sent.
     """
     target = Path(os.path.realpath(log_path))
     try:
@@ -409,9 +398,8 @@ def is_uncommitted(log_path: Path, read: Callable[[], bytes]) -> bool:
 def check_missing(log_path: Path) -> None:
     """Raise LogMissingError where git has the log and the file is not there.
 
-    Without its folder the log of a folder above is meant as well, up to the top of the work tree:
-    nobody can see then that the project begins there. A log that git does not know is a new one,
-    and so is any where git does not answer within WAIT_S seconds.
+    Without its folder, the log of a folder above counts as well, up to the top: nobody can see then
+    that the project begins there. A log that git does not know within WAIT_S is a new one.
     """
     project = log_path.parents[1]
     above = (project, *project.resolve().parents)
@@ -437,7 +425,7 @@ def check_missing(log_path: Path) -> None:
 
 
 def _tags(tree: WorkTree, names: Iterable[str]) -> dict[str, str]:
-    """Return how `ls-files -v` marks those of these files that git has; "" without a checkout."""
+    """Return by file how `ls-files -v` marks it; "" without a checkout."""
     paths = [literal(name) for name in names]
     if not os.path.exists(os.path.join(tree.git_directory, "index")):
         found = tree.ask("ls-tree", "-z", "--name-only", "--full-tree", "HEAD", "--", *paths)
@@ -448,7 +436,6 @@ def _tags(tree: WorkTree, names: Iterable[str]) -> dict[str, str]:
 
 
 def _way_back(tree: WorkTree, name: str, tag: str) -> tuple[str, str]:
-    """Return the key of the error, and the command that brings a log with this tag back."""
     restore = shlex.join(["git", "restore", name])
     if not tag:
         return "log_not_checked_out", "git checkout"

@@ -1,8 +1,8 @@
 """Says every sentence of the program, in the language of the call.
 
-Sentences are data: `core/data/words.*.answers.json` has what a model reads, `words.*.people.json`
-what commands say, and the HTTP server and each room keep theirs in their own folder. Both languages
-name the same facts in braces. Record data and field names are never translated.
+`core/data/words.*.answers.json` is for models, `words.*.people.json` for commands; the HTTP server
+and each room keep theirs. Both languages name the same facts in braces. Record data and field names
+are never translated.
 """
 
 import json
@@ -28,10 +28,10 @@ _SPOKEN: ContextVar[Language | None] = ContextVar("language", default=None)
 def say(key: str, /, **facts: str | int) -> str:
     """Return the sentence of a key, facts filled in. Raises KeyError for a key without one.
 
-    key: the table of the sentence and its name. `{cli}` in a sentence is what begins a command of
-    this program, for whoever started it; `{program}` does so in a text that others read, too.
-
         say("sessions.answers.saved_at", date="2026-03-01")
+
+    `{cli}` begins a command for whoever started the program, `{program}` in a text that others
+    read.
     """
     spoken = language()
     text = _template(key, spoken)
@@ -44,13 +44,12 @@ def say(key: str, /, **facts: str | int) -> str:
 
 
 def tell(key: str, /, **facts: str | int) -> None:
-    """Log a sentence of the core as a warning, in the language of the person who reads it."""
+    """Log a sentence of `errors` as a warning, in the operator's language."""
     with speaking(language_of(os.environ, for_person=True)):
         program.warn("%s", say(f"errors.{key}", **facts))
 
 
 def has_sentence(key: str) -> bool:
-    """Return whether there is a sentence with this key."""
     return any(key in _sentences(path) for path in _files(key, "en"))
 
 
@@ -61,7 +60,7 @@ def language() -> Language:
 
 @contextmanager
 def speaking(spoken: Language) -> Iterator[None]:
-    """Say the sentences of this context in one language: of a person, or of a browser."""
+    """Say the sentences of this context in one language."""
     token = _SPOKEN.set(spoken)
     try:
         yield
@@ -72,8 +71,7 @@ def speaking(spoken: Language) -> Iterator[None]:
 def language_of(environment: Mapping[str, str], *, for_person: bool = False) -> Language:
     """Return the language that SENTINEL_MEMORY_LANG names, English without it.
 
-    for_person: without the variable the locale counts. A model gets English, whoever starts its
-    server.
+    for_person: then the locale counts. A model gets English, whoever starts its server.
     """
     wanted = environment.get(LANG_VARIABLE, "").strip().lower()
     if for_person and (not wanted or "${" in wanted):  # a client did not fill the variable in
@@ -85,7 +83,7 @@ def language_of(environment: Mapping[str, str], *, for_person: bool = False) -> 
 
 @cache
 def _template(key: str, spoken: Language) -> str:
-    for path in (*_files(key, spoken), *_files(key, "en")):  # what operators read may lack Korean
+    for path in (*_files(key, spoken), *_files(key, "en")):  # Korean may be missing for operators
         if key in (sentences := _sentences(path)):
             return sentences[key]
     raise KeyError(key)

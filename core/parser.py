@@ -20,7 +20,7 @@ MOST_WIDTH = 100
 _LEAST_WIDTH = 40
 _WIDE = "\0"  # stands behind a character of two cells while lines are broken by their length
 
-# What argparse says of the arguments, by the key of our sentence.
+# The sentences of argparse on arguments, by the key of our sentence.
 _COMPLAINTS = {
     "required": re.compile(r"the following arguments are required: (?P<names>.+)"),
     "apart": re.compile(r"not allowed with argument (?P<other>.+)"),
@@ -32,7 +32,7 @@ _OF_ARGUMENT = re.compile(r"argument ([^:]+): (.*)", re.DOTALL)
 
 
 class HelpPage(argparse.HelpFormatter):
-    """Lays out the help within the terminal, whose cells it counts; no word has a line alone."""
+    """Lays out the help by the cells of the terminal; no word has a line alone."""
 
     def __init__(self, prog: str, **_: Any) -> None:
         columns = shutil.get_terminal_size((80, 24)).columns
@@ -45,30 +45,25 @@ class HelpPage(argparse.HelpFormatter):
         groups: Iterable[Any],
         prefix: str | None = None,
     ) -> None:
-        """Add the usage, in the reader's language."""
         heading = say("parser.usage") if prefix is None else prefix
         super().add_usage(usage, actions, groups, _padded(heading))
 
     def start_section(self, heading: str | None) -> None:
-        """Begin a section, whose heading is in the reader's language."""
         if heading is not None and has_sentence(f"parser.{heading}"):
             heading = say(f"parser.{heading}")
         super().start_section(heading)
 
     def format_help(self) -> str:
-        """Return the page as it is printed."""
         return super().format_help().replace(_WIDE, "")
 
     def _split_lines(self, text: str, width: int) -> list[str]:
         return filled(text, width)
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
-        """Keep the lines of a text of several lines, such as examples."""
         lines = text.split("\n") if "\n" in text else filled(text, width - len(indent))
         return "\n".join(indent + line for line in lines)
 
     def _format_action_invocation(self, action: argparse.Action) -> str:
-        """Name the value of an option once, behind all of its spellings."""
         if not action.option_strings or action.nargs == 0:
             return super()._format_action_invocation(action)
         value = self._format_args(action, self._get_default_metavar_for_optional(action))
@@ -76,10 +71,10 @@ class HelpPage(argparse.HelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose refusals are safe on a terminal; its commands get parsers of the same kind."""
+    """A parser, and those of its commands, whose refusals are safe on a terminal."""
 
     def __init__(self, *, page: Callable[[], str] | None = None, **more: Any) -> None:
-        """Make a parser with `--help`. page: what that prints instead of all that it takes."""
+        """Make a parser with `--help`. page: printed instead of the usual help."""
         super().__init__(formatter_class=HelpPage, add_help=False, allow_abbrev=False, **more)
         self._page = page
         self._words = list[str]()
@@ -87,14 +82,12 @@ class Parser(argparse.ArgumentParser):
         self.add_argument("-h", "--help", action="help", help=say("parser.help"))
 
     def format_help(self) -> str:
-        """Return what `--help` prints."""
         return self._page() if self._page else super().format_help()
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
-        """Parse the arguments; the parser of a command says itself what it does not take."""
         self._words = list(sys.argv[1:] if args is None else args)
         words = self._joined(self._words)
-        # Before argparse misses an argument: what is missing may be what the option was meant for.
+        # Before argparse misses an argument: the option may be meant for the missing one.
         for before, word in pairwise(["", *takewhile(lambda it: it != "--", words)]):
             option = self._option_string_actions.get(before)
             if self._is_text(word) and not (option and option.nargs != 0):
@@ -124,13 +117,12 @@ class Parser(argparse.ArgumentParser):
         return [*joined, *left]
 
     def _is_text(self, word: str) -> bool:
-        """Return whether a word that begins with a dash is no option of this command."""
         options = self._option_string_actions
         named = {word.partition("=")[0], word if word.startswith("--") else word[:2]}
         return word.startswith("-") and word.strip("-") != "" and not named & options.keys()
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong and what shows the right way, and end with 2. Raises SystemExit."""
+        """Say the mistake and the way to the help, and end with 2. Raises SystemExit."""
         help_command = f"{self.prog} --help"
         if f"{self.prog} ".startswith(f"{CLI} "):
             command = self.prog[len(CLI) :].split()
@@ -143,7 +135,6 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, "\n".join(lines) + "\n")
 
     def _sentence(self, message: str) -> str:
-        """Return what argparse has found wrong in the reader's words; what we say stays."""
         of_argument = _OF_ARGUMENT.fullmatch(message)
         name, reason = of_argument.groups() if of_argument else ("", message)
         for key, pattern in _COMPLAINTS.items():
@@ -166,13 +157,12 @@ class Parser(argparse.ArgumentParser):
 
 
 def with_nearest(said: str, name: str, known: Iterable[str]) -> str:
-    """Return a refusal of a name, with the known one that may have been meant."""
+    """Return a refusal with the known name that may have been meant."""
     near = nearest(name, known)
     return f"{said} {say('parser.near', near=near)}" if near else said
 
 
 def add_project(parser: argparse.ArgumentParser, default: str | None = None) -> None:
-    """Add `--project`."""
     help_text = say("parser.project")
     parser.add_argument("-p", "--project", metavar="DIR", default=default, help=help_text)
 
@@ -188,7 +178,6 @@ class _ShowVersion(argparse.Action):
 
 
 def add_serving(parser: argparse.ArgumentParser) -> None:
-    """Add `--http` and what goes with it."""
     about = say("parser.http")
     parser.add_argument("--http", nargs="?", const=FROM_ENVIRONMENT, metavar="PORT", help=about)
     parser.add_argument("--host", metavar="HOST", help=say("parser.host"))
@@ -198,21 +187,19 @@ def add_serving(parser: argparse.ArgumentParser) -> None:
 
 
 def wants_http(given: argparse.Namespace) -> bool:
-    """Return whether any of what `add_serving` added was given."""
     values = (given.http, given.host, given.url, given.sse, given.no_auth)
     return any(value not in (None, False) for value in values)
 
 
 def add_version(parser: argparse.ArgumentParser, text: Callable[[], str]) -> None:
-    """Add `--version`, which prints this text."""
     help_text = say("parser.version")
     parser.add_argument("-V", "--version", action=_ShowVersion, text=text, help=help_text)
 
 
 def one_of(known: Sequence[str]) -> Callable[[str], str]:
-    """Return what takes one of these names, for an argument of which there may be none or many.
+    """Return a converter to one of these names, for an optional or repeated argument.
 
-    `choices` of Python 3.11 refuses that there is none.
+    `choices` of Python 3.11 refuses a missing one.
     """
 
     def chosen(text: str) -> str:
@@ -225,14 +212,18 @@ def one_of(known: Sequence[str]) -> Callable[[str], str]:
 
 
 def nearest(given: str, known: Iterable[str]) -> str:
-    """Return which of the known names somebody may have meant, "" for none."""
+    """Return the known name that somebody may have meant, "" for none.
+
+    >>> nearest("serach", ["search", "add"])
+    'search'
+    """
     bare, name = {it.lstrip("-"): it for it in known}, given.lstrip("-")
     begun = [it for it in bare if name and it.startswith(name)]
     return next((bare[it] for it in (*difflib.get_close_matches(name, bare, n=1), *begun)), "")
 
 
 def filled(text: str, width: int) -> list[str]:
-    """Break a text at its blanks into lines of so many cells; the last has more than one word."""
+    """Break a text at blanks into lines of so many cells, with two words or more in the last."""
     words = _padded(" ".join(text.split()))
     for narrower in range(width, width // 2, -1):
         lines = textwrap.wrap(words, narrower, break_long_words=False, break_on_hyphens=False)

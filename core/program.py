@@ -1,4 +1,4 @@
-"""Names the program as whoever reads can type it, writes its notices, and ends its waits."""
+"""Names the program as its reader can type it, writes its notices, and ends its waits."""
 
 import os
 import sys
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 LOGGER = "sentinel_memory"
-NAME = "sentinel-memory"  # in what others will read, wherever they have the program
+NAME = "sentinel-memory"  # in texts for others, wherever they have the program
 
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _IS_INSTALLED = "sentinel_memory" in sys.modules
@@ -15,7 +15,7 @@ _IS_INSTALLED = "sentinel_memory" in sys.modules
 def command(name: str, script: str) -> str:
     """Return how a command is typed here: its name when it is installed, else its script.
 
-    An installed one outside of PATH and a script of another directory have their paths before them.
+    Outside of PATH, or of the script's directory, the path comes before it.
     """
     if _IS_INSTALLED:
         folder = os.path.dirname(sys.argv[0])
@@ -39,7 +39,7 @@ SERVER_COMMAND = command("sentinel-memory-server", "server.py")
 
 
 def version() -> str:
-    """Return the version of the program, read from `server.py`: importing that takes a second."""
+    """Return the version, read from `server.py`: importing that takes a second."""
     import re  # a hook asks for no version
 
     with open(os.path.join(_ROOT, "server.py"), encoding="utf-8") as file:
@@ -48,33 +48,31 @@ def version() -> str:
 
 
 def shown(fact: object) -> str:
-    """Return a fact as text in one line, with U+FFFD for what cannot be printed.
+    """Return a fact as one line of text, with U+FFFD for unprintable characters.
 
-    A terminal would obey escape codes, and what follows a line end would read like a notice of
-    ours.
+    A terminal would obey escape codes, and a second line would read like our notice.
     """
     return "".join(char if char.isprintable() else "\ufffd" for char in str(fact))
 
 
 def warn(notice: str, *facts: object) -> None:
-    """Log a warning on standard error. notice: a sentence with `%s` for each of the facts."""
+    """Log a warning on standard error. notice: a sentence with `%s` for each fact."""
     import logging  # a reader never needs it
 
     logging.getLogger(LOGGER).warning(notice, *map(shown, facts))
 
 
 class Cancellation(NamedTuple):
-    """What a caller that waits for another process asks itself, in its own thread.
+    """The questions of a caller that waits for another process, asked in its own thread.
 
-    is_requested: nobody wants the change any more, so it is not made even where the lock is free.
-    is_ending: the process ends: a free lock is taken, and nothing waits for a held one.
+    is_requested: nobody wants the change any more; it is not made even where the lock is free.
+    is_ending: a free lock is taken, and nothing waits for a held one.
     """
 
     is_requested: Callable[[], bool] = bool  # which is False, as that of no caller
     is_ending: Callable[[], bool] = bool
 
     def ends_wait(self) -> bool:
-        """Return whether there is no more waiting for another process."""
         return self.is_requested() or self.is_ending()
 
 

@@ -1,10 +1,8 @@
 """The redactor: takes secrets out of any text and leaves everything else as it is.
 
-Every rule of `data/rules.jsonl`, whose columns `data/__init__.py` explains, runs on the original
-text, in each form that a reader may read it in, where one of its hints stands there. The secrets
-found are merged, and one marker replaces each. Rules with a name and a value (`password = "…"`)
-find only the beginning; `guard/named_values.py` decides whether the value beside it is a secret.
-Texts of any length are read in windows.
+Each rule of `data/rules.jsonl` runs on each form of a text where one of its hints stands, long
+texts in windows. One marker replaces secrets that touch. `guard/named_values.py` judges the values
+of names (`password = "…"`).
 """
 
 import re
@@ -40,7 +38,7 @@ _CUT_OFF = r"(?:\.{3}|…)[\"'`]"  # a key of which only the beginning is shown
 
 
 class Secret(NamedTuple):
-    """Where a secret stands in a text, and the name of the rule that found it."""
+    """The place of a secret in a text, and the rule that found it."""
 
     start: int
     end: int
@@ -48,19 +46,19 @@ class Secret(NamedTuple):
 
 
 class Redaction(NamedTuple):
-    """A text without its secrets, and the name of the rule that found each."""
+    """A text without its secrets, and the rule that found each."""
 
     text: str
     kinds: tuple[str, ...]
 
 
 def sanitize(text: str) -> str:
-    """Return `text` with `[REDACTED]` in place of every API key, token and password in it."""
+    """Return a text with `[REDACTED]` in place of every API key, token and password."""
     return redact(text).text
 
 
 class Hint(NamedTuple):
-    """What stands in every text in which some rules of these tables, by number, find a secret."""
+    """A word that stands in every text in which these rules, by number, find a secret."""
 
     word: str
     tables: Sequence[str]
@@ -68,9 +66,9 @@ class Hint(NamedTuple):
 
 
 class Look(NamedTuple):
-    """What one look at several texts says of each: if it may hold a secret, and the only hints.
+    """The result of one look at several texts: whether any may hold a secret, and the only hints.
 
-    hints: None where the texts may be read in several forms.
+    hints: None where the texts may have several forms.
     """
 
     may_hold: bool
@@ -80,10 +78,7 @@ class Look(NamedTuple):
 def redact(
     text: str, known: Mapping[str, str] | None = None, look: Look | None = None
 ) -> Redaction:
-    """Return `text` with the marker in place of every secret; redacting twice changes nothing.
-
-    known, look: as for `find`.
-    """
+    """Return a text with the marker in place of every secret; redacting twice changes nothing."""
     secrets = find(text, known, look)
     if not secrets:
         return Redaction(text, ())
@@ -93,10 +88,10 @@ def redact(
 def find(
     text: str, known: Mapping[str, str] | None = None, look: Look | None = None
 ) -> list[Secret]:
-    """Return every secret of `text` in the order of place; none overlaps or touches another.
+    """Return every secret in the order of place; none overlaps or touches another.
 
-    Hidden characters hide none: a secret reaches over those inside it. known: values that were
-    found in another text, each with its kind; see `values_in`. look: at this text with others.
+    A secret reaches over hidden characters inside it. known: values of other texts with their
+    kinds; see `values_in`. look: at this text with others.
     """
     known = known or {}
     if len(text) <= WINDOW_CHARS:
@@ -109,10 +104,7 @@ def find(
 
 
 def values_in(texts: Sequence[str], look: Look | None = None) -> dict[str, str]:
-    """Return the secrets of some texts with their kinds, to look for each in the others.
-
-    What hidden characters split is returned without them. look: at these texts and others.
-    """
+    """Return the secrets of some texts with their kinds, without hidden characters."""
     found, look = dict[str, str](), look or look_at(texts)
     for text in texts if look.may_hold else ():
         found.update(_values_at(text, find(text, look=look)))
@@ -120,9 +112,9 @@ def values_in(texts: Sequence[str], look: Look | None = None) -> dict[str, str]:
 
 
 def look_at(texts: Iterable[str]) -> Look:
-    """Return whether some rule may find a secret in one of these texts, and which.
+    """Return whether a rule may find a secret in one of these texts, and which.
 
-    One look at the texts of a record together takes a third of one at each.
+    One look at all texts of a record takes a third of the time.
     """
     text = "\n".join(texts)
     if is_written_otherwise(text):
@@ -133,7 +125,7 @@ def look_at(texts: Iterable[str]) -> Look:
 
 
 def redact_together(texts: Sequence[str]) -> list[Redaction]:
-    """Return texts without their secrets: what one of them calls a password goes from all."""
+    """Redact texts: a password that one of them names goes from all."""
     known = values_in(texts)
     if not known:
         return [Redaction(text, ()) for text in texts]
@@ -142,7 +134,6 @@ def redact_together(texts: Sequence[str]) -> list[Redaction]:
 
 @lru_cache(maxsize=1_024)
 def has_secret(text: str) -> bool:
-    """Return whether a text that is about to be printed holds a secret."""
     return bool(find(text))
 
 
@@ -152,7 +143,6 @@ def safe(text: str) -> str:
 
 
 def replaced(text: str, secrets: Iterable[Secret]) -> str:
-    """Return `text` with the marker in place of each secret."""
     parts, at = [], 0
     for start, end, _ in secrets:
         parts += [text[at:start], MARKER]
@@ -163,7 +153,7 @@ def replaced(text: str, secrets: Iterable[Secret]) -> str:
 def merged(secrets: Iterable[Secret], *, touching: bool = True) -> list[Secret]:
     """Return secrets in order of place, those that overlap as one under the earliest rule.
 
-    touching: those that touch are one as well, as one marker hides both.
+    touching: also those that touch, as one marker hides both.
     """
     numbers, out = _numbers(), list[Secret]()
     for start, end, kind in sorted(secrets):
@@ -177,7 +167,6 @@ def merged(secrets: Iterable[Secret], *, touching: bool = True) -> list[Secret]:
 
 
 def _values_at(text: str, secrets: Iterable[Secret]) -> dict[str, str]:
-    """Return secrets of a text with their kinds, without the hidden characters within them."""
     found = dict[str, str]()
     for start, end, kind in secrets:
         value = text[start:end]
@@ -186,7 +175,6 @@ def _values_at(text: str, secrets: Iterable[Secret]) -> dict[str, str]:
 
 
 def _origin(secret: Secret, places: Places | None) -> Secret:
-    """Return where a secret of a form of a text stands in the text."""
     start, end, kind = secret
     return Secret(*places.origin(start, end), kind) if places else secret
 
@@ -194,8 +182,8 @@ def _origin(secret: Secret, places: Places | None) -> Secret:
 def _in_windows(text: str, known: Mapping[str, str]) -> list[Secret]:
     """Return the secrets of a text of any length, read in windows.
 
-    A window ends and begins with a line or a word, if one is near. Windows overlap: what reaches
-    over the end of one is whole in the next, or the next begins where it does.
+    They end with a line or a word, if one is near, and overlap: a secret that reaches over the end
+    of one is whole in the next, or the next begins with it.
     """
     found = list[Secret]()
     at = end = 0
@@ -220,7 +208,7 @@ def _in_window(
 ) -> list[Secret]:
     """Return every secret of a window in order of place; none touches another.
 
-    among: the only hints that can stand there, None for any.
+    among: the only hints to ask.
     """
     found = merged(_repeated(text, known))
     redacted = replaced(text, found)
@@ -238,10 +226,9 @@ def _in_window(
 
 
 def _repeated(text: str, values: Mapping[str, str]) -> Iterator[Secret]:
-    """Yield where values that were found stand without a sign beside them, in each form.
+    """Yield where known values stand without a sign beside them, in each form.
 
-    They are looked for by their first characters, at once: a search for each of them would take
-    the square of the text's length.
+    One search for each would take the square of the text's length.
     """
     beginnings: dict[str, list[str]] = {}
     for value in sorted(values, key=len, reverse=True):
@@ -266,14 +253,13 @@ def _is_alnum(char: str) -> bool:
 
 
 def _before_replacing(found: Sequence[Secret], secrets: Iterable[Secret]) -> list[Secret]:
-    """Return where secrets of a text with markers stand in the text before they were put in."""
     markers, shifts = list[int](), [0]
     for start, end, _ in found:
         markers.append(start + shifts[-1])
         shifts.append(shifts[-1] + len(MARKER) - (end - start))
 
     def origin(place: int, *, at_end: bool) -> int:
-        """Return the place in the original text; within a marker, an edge of what it replaced."""
+        """Return the place in the original text; within a marker, an edge of the secret."""
         before = bisect_left(markers, place)
         if before and place < markers[before - 1] + len(MARKER):
             return found[before - 1].end if at_end else found[before - 1].start
@@ -286,10 +272,10 @@ def _before_replacing(found: Sequence[Secret], secrets: Iterable[Secret]) -> lis
 
 
 def _widened(text: str, secrets: Sequence[Secret], excess: int) -> list[Secret]:
-    """Return secrets that reach further, the more so the longer others go on to turn up.
+    """Return secrets that reach further, the more so the longer others turn up.
 
-    At first each is as long as its word, then one reaches from the first to the last, at last over
-    the whole text: what hangs together so was made to hold the program up.
+    First each is as long as its word, then one spans all, at last the whole text: such a text was
+    made to hold the program up.
     """
     first = secrets[0]
     if excess > 2 * _MOST_PASSES:
@@ -305,7 +291,6 @@ def _widened(text: str, secrets: Sequence[Secret], excess: int) -> list[Secret]:
 
 
 def _secrets(text: str, among: Sequence[Hint] | None) -> list[Secret]:
-    """Return every secret, found in each form that `text` is read in."""
     found = [
         _origin(secret, places)
         for form, places in forms_of(text)
@@ -315,7 +300,6 @@ def _secrets(text: str, among: Sequence[Hint] | None) -> list[Secret]:
 
 
 def _secrets_of_form(text: str, among: Sequence[Hint] | None) -> Iterator[Secret]:
-    """Yield every secret of one form, overlaps and all."""
     folded = text.casefold()
     tokens, token_rules = list[Secret](), list[Rule]()
     for rule in _called(folded, among):
@@ -333,7 +317,6 @@ def _secrets_of_form(text: str, among: Sequence[Hint] | None) -> Iterator[Secret
 
 
 def _of_rule(text: str, rule: Rule) -> Iterator[Secret]:
-    """Yield where one rule finds secrets."""
     for match in rule_expression(rule.pattern).finditer(text):
         start, end = match.span(rule.group)
         value = text[start:end]
@@ -352,9 +335,9 @@ def _of_rule(text: str, rule: Rule) -> Iterator[Secret]:
 
 
 def _glued(text: str, tokens: Sequence[Secret], called: Sequence[Rule]) -> Iterator[Secret]:
-    """Yield the tokens that stand behind or before others without an edge between them.
+    """Yield the tokens that touch others without an edge between.
 
-    Where very many hang together, the rest of the word is taken for one.
+    Where very many hang together, the rest of the word is one.
     """
     starts = {start: kind for start, _, kind in tokens}
     ends = {end: kind for _, end, kind in tokens}
@@ -362,7 +345,7 @@ def _glued(text: str, tokens: Sequence[Secret], called: Sequence[Rule]) -> Itera
     for is_before in (False, True):
         here, other = (starts, ends) if is_before else (ends, starts)
         edges = sorted(here.keys() - other.keys(), reverse=is_before)
-        for at in edges:  # of what is found, too
+        for at in edges:  # also of the new ones
             beside = text[max(0, at - 1) : at] if is_before else text[at : at + 1]
             if at in other or at in rest or not _is_alnum(beside):
                 continue
@@ -388,7 +371,6 @@ def _glued(text: str, tokens: Sequence[Secret], called: Sequence[Rule]) -> Itera
 def _token_at_an_end(
     text: str, called: Sequence[Rule], *, last: bool
 ) -> tuple[re.Match[str], Rule] | None:
-    """Return the token with which a text begins, or with `last` ends, and its rule."""
     for rule in called:
         expression = rule_expression(rule.pattern)
         for token in expression.finditer(text) if last else [expression.match(text)]:
@@ -403,7 +385,6 @@ def _numbers() -> dict[str, int]:
 
 
 def _called(folded: str, among: Sequence[Hint] | None) -> list[Rule]:
-    """Return the rules of which a hint is in the text, in their order. among: the hints to ask."""
     parts = _parts(folded)
     found = _hints_in(parts) if among is None else among
     called = {number for it in found if it.word in parts[it.tables] for number in it.rules}
@@ -411,15 +392,14 @@ def _called(folded: str, among: Sequence[Hint] | None) -> list[Rule]:
 
 
 def _parts(folded: str) -> dict[Sequence[str], str]:
-    """Return by the tables of rules the part of a text in which their hints stand.
+    """Return by tables the part of a text in which their hints stand.
 
-    A token that names itself is long and in one piece, which few texts have at all.
+    Tokens that name themselves are long and in one piece, which few texts have.
     """
     return {TOKENS: " ".join(compiled(_LONG_WORD).findall(folded)), _OTHERS: folded}
 
 
 def _hints_in(parts: Mapping[Sequence[str], str]) -> list[Hint]:
-    """Return the hints that stand in the parts of a text."""
     found = list[Hint]()
     for tables, part in parts.items():
         index = _hints(tables) if part else {}
@@ -430,9 +410,9 @@ def _hints_in(parts: Mapping[Sequence[str], str]) -> list[Hint]:
 
 @cache
 def _hints(tables: Sequence[str]) -> dict[tuple[str, ...], list[Hint]]:
-    """Return the hints of some tables by a rare piece of each, with the rules that they call for.
+    """Return the hints of some tables by a rare piece of each.
 
-    A piece is three characters; hints that are shorter stand under ().
+    A piece is three characters, () for shorter hints.
     """
     called: dict[str, list[int]] = {}
     for number, rule in enumerate(rules()):
