@@ -11,12 +11,7 @@ from fastmcp import Client
 
 import cli
 import server
-from core.config import (
-    DEFAULT_BUDGET_CHARS,
-    LOG_NAME,
-    VARIABLES,
-    Settings,
-)
+from core.config import DEFAULT_BUDGET_CHARS, LOG_NAME, VARIABLES, Settings
 from core.data import Rule
 from core.lessons.anchors import (
     LEAST_TRIGGER_CHARS,
@@ -46,15 +41,12 @@ SOURCES = [
     for room in ("core", "protocol", "rooms", "http_server", "commands")
     for path in ROOT.glob(f"{room}/**/*.py")
 ]
-WORDS = [path for path in SOURCES if path.name.endswith(("words.py", "messages.py"))]
-READMES = ["README.md", "docs/README.ko.md"]
 REFERENCE, CLIENTS, DESIGN, RELIABILITY, CONTRIBUTING = (
     f"docs/{name}.md" for name in ("reference", "clients", "design", "reliability", "CONTRIBUTING")
 )
 PROMISES = "tests/data/promises.toml"
 RULES = [".cursorrules", "docs/cursorrules.ko.md"]
-SPECIFICATION = "docs/specification.md"
-TEXTS = [*DOCUMENTS, *(f"{path.relative_to(ROOT)}" for path in sorted(WORDS))]
+TEXTS = [*DOCUMENTS, "core/messages.py"]
 TOOLS = {"search_memory", "log_memory", "compact_memory"}
 DEFAULTS = {
     "SENTINEL_MEMORY_LANG": "en",

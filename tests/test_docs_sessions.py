@@ -16,7 +16,6 @@ from tests.support.doc_sessions import call_of, played
 from tests.support.documents import blocks, names_in, rows_of, tables_and_indexes, text_of
 
 ENGLISH, KOREAN = "docs/sessions.md", "docs/sessions.ko.md"
-BOTH = [ENGLISH, KOREAN]
 # What differs from day to day: an id, a date, a day of this year.
 FLEETING = re.compile(r"\bctx_[0-9a-f]{12}\b|\b\d{4}-\d\d-\d\d\b|\(\d\d/\d\d\)")
 

@@ -331,7 +331,7 @@ NEW_ENTRIES = st.one_of(
               created_at=MOMENT),
     st.builds(lambda one, other, share, day: Suspicion(
         first_id=f"f{one}", second_id=f"f{other}", similarity=share, found_at=day),
-        ONE, ONE, st.sampled_from([0.5, 0.75]), MOMENT),
+        st.integers(1, 6), st.integers(1, 6), st.sampled_from([0.5, 0.75]), MOMENT),
     st.builds(lambda one, words, day: Version(
         fragment_id=f"f{one}", content="before", keywords=words, amended_at=day),
         ONE, WORKS, MOMENT),
@@ -417,15 +417,13 @@ class Life(RuleBasedStateMachine):
         def noted(rows: Rows) -> None:
             agents = {it.id: it.agent for it in rows.find(Wanted(state="all"))}
 
-            def is_about_known(entry: Entry) -> bool:
-                if isinstance(entry, Version):
-                    return entry.fragment_id in agents
-                if isinstance(entry, Suspicion):  # upkeep compares fragments of one agent
-                    agent = agents.get(entry.first_id)
-                    return agent is not None and agent == agents.get(entry.second_id)
-                return True
+            def is_known(entry: Entry) -> bool:
+                """Upkeep suspects only fragments of one agent."""
+                ends = ("fragment_id", "first_id", "second_id")
+                owners = {agents.get(getattr(entry, it)) for it in ends if hasattr(entry, it)}
+                return None not in owners and len(owners) < 2
 
-            rows.note(filter(is_about_known, entries))
+            rows.note(filter(is_known, entries))
 
         self.change(noted)
 
