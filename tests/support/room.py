@@ -11,10 +11,10 @@ from rooms.sessions.store import SessionStore, insert, open_sessions
 OLD, LATER = "2024-03-01T10:00:00+00:00", "2026-05-01T10:00:00+00:00"
 
 
-def a_room(root: Path) -> SessionStore:
+def a_room(root: Path, lock_timeout_s: int = 5) -> SessionStore:
     """The sessions of a project of this directory, which is made."""
     root.mkdir(parents=True, exist_ok=True)
-    return open_sessions(root, Settings(lock_timeout_s=5))
+    return open_sessions(root, Settings(lock_timeout_s=lock_timeout_s))
 
 
 def saved(store: SessionStore, goal: str, now: str = LATER, **fields: Any) -> Session:

@@ -150,7 +150,7 @@ def test_where_git_cannot_tell_every_piece_is_taken(
     made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert kept([COMMON], tmp_path) == [COMMON]
-    slow = slow_git(tmp_path / "git")
+    slow = slow_git(tmp_path / "slow-git")  # by its own name no PATH finds it
     for wait_s, program in ((0, call.program), (0.3, lambda: str(slow))):
         with monkeypatch.context() as patch:
             patch.setattr(call, "WAIT_S", wait_s)
