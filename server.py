@@ -51,12 +51,7 @@ from core.config import read_rooms, read_settings
 from core.errors import RefusedError, SentinelError
 from core.guard.injection import may_have_marks
 from core.lessons.answers import Frame, lessons_in_prompt, lessons_on, saved_answer, search_answer
-from core.lessons.compaction import (
-    compaction_answer,
-    deletion_answer,
-    fit_deletion,
-    fit_question,
-)
+from core.lessons.compaction import compaction_answer, deletion_answer, fit_deletion, fit_question
 from core.lessons.record import Draft, split_tokens
 from core.lessons.record_text import as_json, log_text
 from core.lessons.rules import instructions

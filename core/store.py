@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from core.config import CONTEXT_DIRECTORY, DEFAULTS, LOG_NAME, Project, Settings, read_settings
 from core.errors import DiskError, RefusedError, SentinelError
 from core.lessons.changes import Outcome, add, bring_back, delete, renew, upsert
-from core.lessons.draft import (
-    Offer,
-    given_draft,
-    redacted_draft,
-    redacted_offer,
-    redacted_record,
-)
+from core.lessons.draft import Offer, given_draft, redacted_draft, redacted_offer, redacted_record
 from core.lessons.file import REPLACED_NAME, LogFile, Replacement
 from core.lessons.log import MemoryLog, begins_like_utf_16, cached_log, is_filtered
 from core.lessons.record import Draft, Record, normalise_topic, split_tokens, utc_now

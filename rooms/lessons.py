@@ -16,14 +16,7 @@ from core.lessons.draft import clean_record
 from core.lessons.file import ASIDE_NAME
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, id_in, normalise_topic, record_of, seconds_of, utc_now
-from core.lessons.record_text import (
-    day_of,
-    minute_of,
-    record_name,
-    token_text,
-    topic_text,
-    warning,
-)
+from core.lessons.record_text import day_of, minute_of, record_name, token_text, topic_text, warning
 from core.messages import Facts, say
 from core.sanitizer import redact, redact_together, safe
 from rooms.room import (

@@ -9,13 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from commands.clients import merge
-from commands.clients.entries import (
-    OwnEntry,
-    expander,
-    is_readable_on_the_way,
-    own_entry,
-    value_of,
-)
+from commands.clients.entries import OwnEntry, expander, is_readable_on_the_way, own_entry, value_of
 from commands.clients.files import Job, Plan
 from commands.clients.merge import CannotEditError, Table, hooks_in
 from commands.clients.table import (

@@ -23,36 +23,17 @@ from commands.terminal.ask import (
     unless_unread,
 )
 from commands.terminal.safe_text import complain, plain, warn
-from commands.terminal.screen import (
-    INDENT,
-    painted_diff,
-    print_lines,
-    screen_here,
-)
+from commands.terminal.screen import INDENT, painted_diff, print_lines, screen_here
 from core.config import find_project
 from core.disk import is_there
 from core.guard.injection import orders_in
 from core.lessons.draft import clean_record
-from core.lessons.record import (
-    LIMITS_BYTES,
-    Record,
-    normalise_topic,
-    utc_now,
-)
+from core.lessons.record import LIMITS_BYTES, Record, normalise_topic, utc_now
 from core.lessons.record_text import by_topic, day_of, token_text
 from core.messages import has_sentence, say
 from core.room.documents import as_json
 from core.text.plain import as_code, escaped_lines, heading, inline, listed, one_line
-from rooms.room import (
-    LESSONS,
-    Item,
-    Opened,
-    Outgoing,
-    Taken,
-    Wanted,
-    kinds_told,
-    rooms_of,
-)
+from rooms.room import LESSONS, Item, Opened, Outgoing, Taken, Wanted, kinds_told, rooms_of
 
 SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".html": "html", ".htm": "html"}
 BLOCK = "principles"

@@ -13,14 +13,7 @@ from core.guard.injection import orders_in
 from core.lessons.record_text import as_json, day_of, topic_text
 from core.messages import say
 from core.text.plain import flat, one_line
-from rooms.fragments.fragment import (
-    DEFAULT_TOPIC,
-    SOURCE_CHARS,
-    Fragment,
-    Link,
-    Version,
-    column_of,
-)
+from rooms.fragments.fragment import DEFAULT_TOPIC, SOURCE_CHARS, Fragment, Link, Version, column_of
 from rooms.fragments.room import Room
 from rooms.fragments.upkeep.life import is_doubtful
 

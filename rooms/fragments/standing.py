@@ -10,15 +10,7 @@ from core.config import NAME_CHARS
 from core.text.plain import SURROGATE, estimate_tokens
 from rooms.fragments.config import Config
 from rooms.fragments.errors import NoSuchFragmentError, SavingError
-from rooms.fragments.fragment import (
-    DEFAULT_TYPE,
-    TYPES,
-    Fragment,
-    Link,
-    TypeRow,
-    Wanted,
-    hash_of,
-)
+from rooms.fragments.fragment import DEFAULT_TYPE, TYPES, Fragment, Link, TypeRow, Wanted, hash_of
 from rooms.fragments.room import Room
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.texts import plain_id

@@ -38,12 +38,7 @@ from core.text.plain import (
 from rooms.sessions.draft import cleaned
 from rooms.sessions.rows import actions_of, sessions_where
 from rooms.sessions.search import bound_of
-from rooms.sessions.session import (
-    WHOLE,
-    Action,
-    ExchangeError,
-    Session,
-)
+from rooms.sessions.session import WHOLE, Action, ExchangeError, Session
 from rooms.sessions.store import CURRENT, SessionStore, resolve
 
 FormName = Literal["markdown", "json", "html"]

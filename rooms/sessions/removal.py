@@ -20,12 +20,7 @@ from core.room.documents import as_json
 from core.room.redaction import Held, Redaction, Row, clean_file, cleaned, kinds_in_file
 from rooms.sessions.document import FORMS, Head, Whole, context_of, whole_of
 from rooms.sessions.everywhere import remove_former_copies
-from rooms.sessions.rows import (
-    add_to_index,
-    remove_from_index,
-    session_with_id,
-    sessions_where,
-)
+from rooms.sessions.rows import add_to_index, remove_from_index, session_with_id, sessions_where
 from rooms.sessions.search import bound_of
 from rooms.sessions.session import (
     GOAL_SHORT_CHARS,

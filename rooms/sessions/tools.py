@@ -13,16 +13,7 @@ from core.lessons.record_text import as_json
 from core.messages import say
 from core.program import CLI, NO_CANCELLATION, Cancellation
 from core.text.plain import Budget, one_line
-from protocol.arguments import (
-    Name,
-    NotNegative,
-    OneToTwenty,
-    Part,
-    Text,
-    Texts,
-    listed,
-    word,
-)
+from protocol.arguments import Name, NotNegative, OneToTwenty, Part, Text, Texts, listed, word
 from protocol.call import client_name, opened_project, process_of, warn_if_cancelled
 from protocol.tools import OfferedRoom, RoomTool, SessionlessServer
 from rooms.sessions.session import (

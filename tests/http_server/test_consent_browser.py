@@ -9,14 +9,7 @@ import pytest
 from selenium.webdriver import Keys
 
 from core.messages import Language
-from tests.support.headless import (
-    DESKTOP,
-    NARROW,
-    PHONE,
-    Browser,
-    needs_axe,
-    needs_browser,
-)
+from tests.support.headless import DESKTOP, NARROW, PHONE, Browser, needs_axe, needs_browser
 from tests.support.http_server import KEY, HttpServer
 from tests.support.sentences import LANGUAGES, sentence
 from tests.support.waiting import until

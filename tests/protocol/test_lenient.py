@@ -5,16 +5,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BeforeValidator, TypeAdapter, ValidationError
 
-from protocol.arguments import (
-    Name,
-    NotNegative,
-    OneToTwenty,
-    Part,
-    Text,
-    Texts,
-    listed,
-    word,
-)
+from protocol.arguments import Name, NotNegative, OneToTwenty, Part, Text, Texts, listed, word
 
 
 class Card(Part):

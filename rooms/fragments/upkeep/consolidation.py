@@ -26,13 +26,7 @@ from rooms.fragments.room import Room
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.upkeep import life
 from rooms.fragments.upkeep.passes import PASSES, STEPS, Counts, Page, Pass, Work
-from rooms.fragments.upkeep.statistics import (
-    ENDED,
-    FIGURES,
-    RUN,
-    OfTool,
-    feedback_by_tool,
-)
+from rooms.fragments.upkeep.statistics import ENDED, FIGURES, RUN, OfTool, feedback_by_tool
 from rooms.fragments.upkeep.suspicions import MOST_PROPOSED, Pair, pending
 
 if TYPE_CHECKING:

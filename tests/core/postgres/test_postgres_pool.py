@@ -10,12 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import psycopg
 import pytest
 
-from core.postgres.errors import (
-    ConnectionCutError,
-    NoConnectionError,
-    ServerBusyError,
-    ServerError,
-)
+from core.postgres.errors import ConnectionCutError, NoConnectionError, ServerBusyError, ServerError
 from core.postgres.pool import Pool
 from core.postgres.server import Server
 from core.program import Cancellation

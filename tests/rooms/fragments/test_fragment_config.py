@@ -11,12 +11,7 @@ import pytest
 
 from core.config import FRAGMENTS_PLACE
 from core.room.documents import ConfigError
-from rooms.fragments.config import (
-    Config,
-    config_path,
-    read_config,
-    unknown_keys,
-)
+from rooms.fragments.config import Config, config_path, read_config, unknown_keys
 from rooms.fragments.models import check, missing
 from tests.support.cli_process import Run
 from tests.support.sentences import in_language

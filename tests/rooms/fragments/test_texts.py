@@ -13,12 +13,7 @@ from hypothesis import strategies as st
 from core.sanitizer import find
 from rooms.fragments.draft import Draft, prepared
 from rooms.fragments.errors import FragmentsError
-from rooms.fragments.fragment import (
-    KEYWORD_CHARS,
-    PRIVACIES,
-    WORDS_OF_TYPE,
-    plain_keyword,
-)
+from rooms.fragments.fragment import KEYWORD_CHARS, PRIVACIES, WORDS_OF_TYPE, plain_keyword
 from rooms.fragments.texts import MOST_FOUND, Text, cleaned, keywords_of, plain_id
 from tests.support.sentences import in_language
 from tests.support.tables import table

@@ -11,15 +11,7 @@ from rooms.fragments.links import link
 from rooms.fragments.recall import Query, recall
 from rooms.fragments.room import Room
 from rooms.fragments.versions import Amended, Amendment, amend
-from tests.support.fragments_room import (
-    Clock,
-    figures,
-    links_of,
-    now_of,
-    refused,
-    saved,
-    stored,
-)
+from tests.support.fragments_room import Clock, figures, links_of, now_of, refused, saved, stored
 
 NODE, BUN = "The shop runs on Node.js 20", "The shop runs on Bun"
 
