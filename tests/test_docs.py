@@ -41,8 +41,8 @@ SOURCES = [
     for room in ("core", "protocol", "rooms", "http_server", "commands")
     for path in ROOT.glob(f"{room}/**/*.py")
 ]
-REFERENCE, CLIENTS, DESIGN, RELIABILITY, CONTRIBUTING = (
-    f"docs/{name}.md" for name in ("reference", "clients", "design", "reliability", "CONTRIBUTING")
+REFERENCE, CLIENTS, RELIABILITY, CONTRIBUTING = (
+    f"docs/{name}.md" for name in ("reference", "clients", "reliability", "CONTRIBUTING")
 )
 PROMISES = "tests/data/promises.toml"
 RULES = [".cursorrules", "docs/cursorrules.ko.md"]
@@ -230,8 +230,8 @@ def named_tests(text: str) -> list[tuple[str, str]]:
     return re.findall(r"(test_\w+)\.py::(\w+)", text)
 
 
-def test_every_test_that_holds_a_promise_exists() -> None:
-    named = set(named_tests(text_of(PROMISES) + text_of(DESIGN)))
+def test_every_test_that_holds_a_promise_or_that_a_document_names_exists() -> None:
+    named = {it for name in (PROMISES, *DOCUMENTS) for it in named_tests(text_of(name))}
     files = {file for file, _ in named}
     paths = [path for path in (ROOT / "tests").rglob("test_*.py") if path.stem in files]
     assert sorted(path.stem for path in paths) == sorted(files)

@@ -107,7 +107,7 @@ class Source:
         self.faults.append(Fault(place, why))
 
     def checked(self) -> "Source":
-        """Return it. Raises ExchangeError without any session."""
+        """Return the source. Raises ExchangeError where no entry is a session at all."""
         if not self.items and all(it.why == "not_a_session" for it in self.faults):
             raise ExchangeError("no_source", path=self.path)
         return self

@@ -25,9 +25,6 @@ class CommandSteps(MemorySteps):
         """So many files have a name like this."""
         assert len(list(self._project.glob(pattern))) == count
 
-    def folder(self, name: str) -> None:
-        (self._project / name).mkdir(parents=True)
-
     def link(self, name: str, target: str) -> None:
         self._make_room(name).symlink_to(target)
 

@@ -24,7 +24,6 @@ from tests.support.stdio_client import ROOT
 
 LESSONS = json.loads((ROOT / "tests/data/doc_shop.json").read_text(encoding="utf-8"))
 DAYS = ("2025-03-02", "2025-03-10", "2025-03-15", "2025-03-16", "2025-03-17")
-EDIT = "ALTER TABLE orders DROP COLUMN note;"
 INSTALLED = (
     "import sys, types; sys.modules['sentinel_memory'] = types.ModuleType('sentinel_memory');"
     f"sys.path.insert(0, {str(ROOT)!r}); import cli; cli.run()"
@@ -128,21 +127,6 @@ class Shop:
             ends = {"from_id": told[1]["id"], "to_id": told[2]["id"]}
             writing.put_links([Link(**ends, relation="resolved_by", created_at=DAYS[2])])
         room.engine.close()
-
-    def work(self) -> None:
-        """Let an agent edit a migration in a session, and begin another one."""
-        edit = {"file_path": str(self.root / "db/migrations/0042.sql"), "new_string": EDIT}
-        self.hook("session-start", "1", hook_event_name="SessionStart", source="startup")
-        self.hook(
-            "before-action", "1", hook_event_name="PreToolUse", tool_name="Edit", tool_input=edit
-        )
-        self.hook("stop", "1", hook_event_name="Stop")
-        self.hook("session-start", "2", hook_event_name="SessionStart", source="startup")
-
-    def hook(self, event: str, session: str, **more: object) -> None:
-        """Run a hook of Claude Code."""
-        given = {"session_id": session, "cwd": str(self.root), **more}
-        self.run("hook", event, "--client", "claude-code", given=json.dumps(given))
 
     def environment(self, **variables: str) -> dict[str, str]:
         """What a process needs, and nothing of whoever runs the tests."""

@@ -142,6 +142,10 @@ class MemorySteps:
     def environment(self, name: str, value: str) -> None:
         self._monkeypatch.setenv(name, value)
 
+    def folder(self, name: str) -> None:
+        """A folder where a file should be."""
+        (self._project / name).mkdir(parents=True)
+
     def _make_room(self, name: str) -> Path:
         path = self._project / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Makes the pictures of docs/view.md anew, from the memory of a team.
+"""Makes the pictures of both editions of the README anew, from the memory of a team.
 
 `python -m tests.support.view_pictures [FOLDER]` writes them to docs, or to the folder.
 It needs chromium, chromedriver and a font for Hangul (fonts-noto-cjk).

@@ -98,10 +98,6 @@ class Day(MemorySteps):
         super().__init__(project, patch, FACTS | {"project": str(project)})
         self._report = report
 
-    def folder(self, name: str) -> None:
-        """A folder where a file should be."""
-        (self._project / name).mkdir(parents=True)
-
     def told(self, arguments: list[str], code: int, first: str, more: dict[str, Any]) -> None:
         """more: whole parts, the last lines of parts, what else is in the report or is not."""
         told = self._report(*arguments)

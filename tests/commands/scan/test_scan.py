@@ -73,10 +73,6 @@ class Day(MemorySteps):
         super().__init__(project, patch, facts | {"project": str(project)})
         self._scan = scan
 
-    def folder(self, name: str) -> None:
-        """A folder where a file should be."""
-        (self._project / name).mkdir(parents=True)
-
     def bytes(self, name: str, text: str, encoding: str) -> None:
         self._make_room(name).write_bytes(text.encode(encoding))
 
