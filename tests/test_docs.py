@@ -4,6 +4,7 @@ import asyncio
 import json
 import pkgutil
 import re
+import sys
 import tomllib
 
 import pytest
@@ -11,20 +12,11 @@ from fastmcp import Client
 
 import cli
 import server
-from core.config import DEFAULT_BUDGET_CHARS, LOG_NAME, VARIABLES, Settings
+from core.config import LOG_NAME, VARIABLES
 from core.data import Rule
-from core.lessons.anchors import (
-    LEAST_TRIGGER_CHARS,
-    MOST_PATHS,
-    MOST_TRIGGERS,
-    PATH_BYTES,
-    TRIGGER_BYTES,
-)
 from core.lessons.file import LOCK_SUFFIX, REPLACED_NAME
 from core.lessons.record import (
     ID_DIGITS,
-    LIMITS_BYTES,
-    MOST_LINE_BYTES,
     Draft,
     parse_line,
     record_id,
@@ -35,6 +27,10 @@ from tests.support.documents import DOCUMENTS, blocks, text_of
 from tests.support.rows import none_of
 from tests.support.stdio_client import ROOT
 from tests.support.templates import Example, expand
+
+sys.path.insert(0, str(ROOT / "docs"))
+
+import generated
 
 SOURCES = [
     path
@@ -48,16 +44,6 @@ PROMISES = "tests/data/promises.toml"
 RULES = [".cursorrules", "docs/cursorrules.ko.md"]
 TEXTS = [*DOCUMENTS, "core/messages.py"]
 TOOLS = {"search_memory", "log_memory", "compact_memory"}
-DEFAULTS = {
-    "SENTINEL_MEMORY_LANG": "en",
-    "SENTINEL_MEMORY_BUDGET": Settings().budget_tokens,
-    "SENTINEL_MEMORY_HOOK_BUDGET": Settings().hook_tokens,
-    "SENTINEL_MEMORY_LOCK_TIMEOUT_S": Settings().lock_timeout_s,
-}
-
-
-def numbers_of(text: str) -> list[str]:
-    return re.findall(r"\d[\d,]*", text)
 
 
 def parameters() -> dict[str, list[str]]:
@@ -69,11 +55,12 @@ def parameters() -> dict[str, list[str]]:
     return asyncio.run(listed())
 
 
-def test_the_table_of_tools_names_every_tool_with_its_parameters() -> None:
-    rows = dict(re.findall(r"^\| `(\w+_memory)` \| ([^|]+) \|", text_of(REFERENCE), re.M))
-    # A default such as `type` = `"log"` stands beside its parameter.
-    named = {tool: re.findall(r"`([a-z_]+)`", cell) for tool, cell in rows.items()}
-    assert named == parameters()
+@pytest.mark.row("002 2.66.a", "002 2.66.b", "003 T75", "003 T76", "003 T77")
+def test_what_the_program_knows_is_in_the_documents_as_it_is(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Commands, tools, settings and limits: `python docs/generated.py` writes them."""
+    assert generated.run("--check", "--diff") == 0, capsys.readouterr().out
 
 
 @pytest.mark.long  # it costs much
@@ -92,30 +79,12 @@ def test_no_text_names_a_tool_or_an_argument_that_does_not_exist() -> None:
     none_of(faults)
 
 
-def test_the_table_of_settings_holds_every_variable_with_its_default() -> None:
-    cells = dict(re.findall(r"^\| `([A-Z_]+)` \| ([^|]+?) \|", text_of(REFERENCE), re.M))
+def test_the_table_of_settings_holds_every_variable() -> None:
     used = set()
     for path in [*SOURCES, ROOT / "server.py"]:
         found = re.findall(r"\"(SENTINEL_MEMORY_[A-Z_]+)\"", path.read_text(encoding="utf-8"))
         used |= set(found) - {"SENTINEL_MEMORY_"}
-    assert set(cells) == used | set(VARIABLES)
-    for variable, default in DEFAULTS.items():
-        assert cells[variable] == f"`{default}`"
-
-
-def test_the_limits_are_those_of_the_program() -> None:
-    [part] = re.findall(r"^## 3\..*?(?=^## )", text_of(REFERENCE), re.M | re.S)
-    rows = dict(re.findall(r"^\| `?([^|`]+)`? \| ([^|]+) \|", part, re.M))
-    limits = {field: [limit] for field, limit in LIMITS_BYTES.items()}
-    limits |= {"paths": [MOST_PATHS, PATH_BYTES]}
-    limits |= {"when": [MOST_TRIGGERS, LEAST_TRIGGER_CHARS, TRIGGER_BYTES]}
-    for field, numbers in limits.items():
-        assert numbers_of(rows[field].replace("UTF-8", "")) == [f"{it:,}" for it in numbers]
-    assert MOST_LINE_BYTES == 2**20  # "1 MiB"
-    [records] = [cell for cell in rows.values() if str(Settings().threshold) in numbers_of(cell)]
-    assert str(Settings().threshold + 1) in numbers_of(records)
-    [answer] = [cell for cell in rows.values() if f"{DEFAULT_BUDGET_CHARS:,}" in cell]
-    assert f"{Settings().budget_tokens:,}" in answer
+    assert set(generated.WORDS["settings"]) == used | set(VARIABLES)
 
 
 def test_the_files_of_the_memory_are_those_that_the_program_writes() -> None:

@@ -8,8 +8,6 @@ import pytest
 
 import cli
 from commands.options import parser_of
-from core.messages import Language
-from tests.support.command_pages import BEGIN, PAGES, page
 from tests.support.documents import DOCUMENTS, blocks, text_of
 from tests.support.rows import none_of
 
@@ -40,19 +38,13 @@ def first_cells(text: str) -> str:
     return " ".join(re.findall(r"^\| (`.+?) \| ", text, re.M))
 
 
-@pytest.mark.parametrize("lang", PAGES)
-def test_the_document_is_what_the_table_of_commands_makes(lang: Language) -> None:
-    """`python -m tests.support.command_pages` writes it."""
-    assert PAGES[lang].read_text(encoding="utf-8") == page(lang)
-
-
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_options_of_all_commands_are_those_of_the_help(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cli.main(["help"])
     known = set(re.findall(OPTION, re.findall(r"(?:^  -.*\n)+", capsys.readouterr().out, re.M)[-1]))
-    assert set(re.findall(OPTION, first_cells(text_of(name).partition(BEGIN)[0]))) == known
+    assert set(re.findall(OPTION, first_cells(text_of(name).partition("[[[cog")[0]))) == known
 
 
 def calls(text: str) -> list[tuple[str, str]]:

@@ -1,6 +1,5 @@
 """Tests that the document on fragments says what the program does, and plays its day."""
 
-import inspect
 import json
 import re
 from pathlib import Path
@@ -8,17 +7,15 @@ from pathlib import Path
 import pytest
 
 import cli
-from core.config import FRAGMENTS_PLACE, NAME_CHARS
+from core.config import FRAGMENTS_PLACE
 from core.text import ranking
 from rooms.fragments import (
     config,
     context,
-    draft,
     fragment,
     lines,
     links,
     recall,
-    reflection,
     tools,
 )
 from rooms.fragments.fragment import RELATIONS, TIERS, TYPES
@@ -47,13 +44,6 @@ def day_of(name: str) -> list[str]:
     return [it for it in blocks(text_of(name), "text") if re.match(r"\w+\(", it)]
 
 
-def test_the_table_of_tools_names_every_tool_with_its_parameters() -> None:
-    told = {names_in(row[0])[0]: names_in(row[1]) for row in rows_of(ENGLISH, 4) if len(row) == 3}
-    assert told == {
-        it.function.__name__: list(inspect.signature(it.function).parameters) for it in tools.TOOLS
-    }
-
-
 def test_the_five_tools_of_the_profile_are_those_that_it_offers() -> None:
     core = [it.function.__name__ for it in tools.TOOLS if it.is_core]
     assert names_in(text_of(ENGLISH).split("\n## 4.")[1].split("\n\n")[1])[1:] == core
@@ -67,21 +57,6 @@ def test_the_words_and_defaults_of_a_parameter_are_those_of_the_program() -> Non
     assert tuple(names_in(rows["types"])[1:]) == fragment.CONTEXT_TYPES
     budgets = f"{fragment.RECALL_TOKENS:,}", f"{fragment.CONTEXT_TOKENS:,}"
     assert tuple(re.findall(r"\d,\d+", rows["tokenBudget"])) == budgets
-
-
-def test_the_limits_are_those_of_the_program() -> None:
-    figures = [re.findall(r"\d[\d,]*", row[1]) for row in rows_of(ENGLISH, 4) if len(row) == 2]
-    for limits in (
-        (fragment.CONTENT_CHARS, fragment.CONTENT_BYTES),
-        (fragment.TOPIC_CHARS,),
-        (fragment.MOST_KEYWORDS, draft.MOST_LINKED),
-        (fragment.SOURCE_CHARS,),
-        (NAME_CHARS,),
-        (reflection.ITEM_BYTES, fragment.CONTENT_BYTES, reflection.MOST_ITEMS),
-        (fragment.SUGGESTION_CHARS, fragment.SITUATION_CHARS),
-    ):
-        assert [f"{it:,}" for it in limits] in figures
-    assert fragment.KEYWORD_CHARS == fragment.TOPIC_CHARS
 
 
 def test_the_table_of_types_is_that_of_the_program() -> None:
@@ -137,26 +112,6 @@ def test_how_well_it_finds_is_as_it_was_measured() -> None:
     told = set(re.findall(r"\d+\.\d+|\d+(?= ?%)", text_of(ENGLISH)))
     parts = {f"{100 * float(it):.0f}" for it in silent[:2]}
     assert {*ndcg[:2], *parts} <= told
-
-
-@pytest.mark.row("002 2.66.a", "002 2.66.b")
-def test_every_key_of_the_settings_has_its_row_and_default() -> None:
-    defaults = config.Config(Path())
-    told = {names_in(row[0])[0]: row[1] for row in rows_of(ENGLISH, 12) if len(row) == 3}
-    assert list(told) == list(config._KEYS)
-    expected = {
-        "ranking.importanceWeight": defaults.importance_weight,
-        "ranking.recencyWeight": defaults.recency_weight,
-        "ranking.activationThreshold": defaults.activation_threshold,
-        "staleThresholds.procedure": TYPES["procedure"].doubtful_days,
-        "staleThresholds.fact": TYPES["fact"].stale_days,
-        "staleThresholds.decision": TYPES["decision"].stale_days,
-        "staleThresholds.default": TYPES["relation"].stale_days,
-        "embeddings.leastCosine": defaults.least_cosine,
-        "linkedFragmentLimit": defaults.linked_limit,
-    }
-    assert told == {key: f"`{value}`" for key, value in expected.items()}
-    assert f"{config.MOST_DAYS:,}" in text_of(ENGLISH)
 
 
 def test_every_variable_of_the_models_has_its_row() -> None:

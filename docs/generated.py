@@ -1,0 +1,277 @@
+"""Writes the parts of the documents that the program knows: python docs/generated.py [--check]
+
+A part stands between two comments with square brackets, of cog (https://cog.readthedocs.io). The
+first one holds a call of a function below, which prints the part. The words beside what the program
+knows are in `tables.toml`. `--check` changes nothing, and ends with 1 where a part is an old one.
+"""
+
+import argparse
+import inspect
+import json
+import re
+import sys
+import tomllib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from cogapp import Cog
+
+import cli
+from commands.clients.table import CLIENTS, KEY_VARIABLE, Client, Level, Place
+from commands.options import about_of, explain, parser_of
+from core import program
+from core.config import DEFAULT_BUDGET_CHARS, NAME_CHARS, Settings
+from core.lessons import anchors, record
+from core.messages import Language, language, speaking
+from rooms.fragments import config as fragments_config
+from rooms.fragments import draft, fragment, reflection
+from rooms.sessions import config as sessions_config
+from rooms.sessions import session
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCUMENTS = [ROOT / "README.md", ROOT / "benchmarks/README.md", *sorted(ROOT.glob("docs/*.md"))]
+WORDS = tomllib.loads((ROOT / "docs/tables.toml").read_text(encoding="utf-8"))
+PROGRAM = program.CLI  # as it was when the commands were imported
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[str]], right: Iterable[int] = ()) -> None:
+    """Print a table. right: the numbers of the columns with figures."""
+    head = [*head]
+    rules = ["---:" if number in {*right} else "---" for number in range(len(head))]
+    for row in (head, rules, *rows):
+        print(f"| {' | '.join(row)} |")
+
+
+# The commands.
+
+# The document that says more of a command.
+MORE = {
+    "setup": "clients",
+    "doctor": "troubleshooting",
+    "sessions": "sessions",
+    "fragments": "fragments",
+    "import": "reference",
+    "export": "reference",
+    "report": "ci",
+    "scan": "SECURITY",
+    "hook": "hooks",
+}
+
+
+def commands(spoken: Language) -> None:
+    """Every command with its options, of docs/commands.md or docs/commands.ko.md."""
+    before, program.CLI = program.CLI, program.NAME  # as it is called where it is installed
+    try:
+        with speaking(spoken):
+            print("", *_groups(), sep="\n")
+    finally:
+        program.CLI = before
+
+
+def _groups() -> Iterator[str]:
+    groups = [*dict.fromkeys(row.group for row in cli.COMMANDS.values())]
+    for number, group in enumerate(groups, 1):
+        yield f"## {number}. {explain(group)}\n"
+        names = [name for name, row in cli.COMMANDS.items() if row.group == group]
+        for name in dict.fromkeys(it.partition(" ")[0] for it in names):
+            yield from _command(name)
+
+
+def _command(name: str) -> Iterator[str]:
+    actions = [other for other in cli.COMMANDS if other.startswith(f"{name} ")]
+    yield f"### {name}\n"
+    yield f"{about_of(name)}\n"
+    if name in MORE:
+        korean = f"{MORE[name]}.ko.md"
+        is_korean = language() == "ko" and (ROOT / "docs" / korean).exists()
+        file = korean if is_korean else f"{MORE[name]}.md"
+        yield f"{WORDS['commands'][language()]['more']}: [{file}]({file})\n"
+    own = [name] if name in cli.COMMANDS else []
+    examples = [it for each in (*own, *actions) for it in _examples(each)]
+    if examples:
+        yield "\n".join(["```sh", *(f"{program.NAME} {it}" for it in examples), "```", ""])
+    yield from _options(parser_of(name, cli.COMMANDS))
+    for action in actions:
+        yield f"**`{action}`**: {about_of(action)}\n"
+        yield from _options(parser_of(action, cli.COMMANDS))
+
+
+def _examples(name: str) -> list[str]:
+    epilog = parser_of(name, cli.COMMANDS).epilog or ""
+    start = re.compile(rf" +{re.escape(PROGRAM)} ({name} .*|{name})")
+    return [found[1] for line in epilog.splitlines() if (found := start.fullmatch(line))]
+
+
+def _options(parser: argparse.ArgumentParser) -> Iterator[str]:
+    rows = []
+    for action in parser._actions:
+        if action.dest in ("help", "project", "action"):
+            continue
+        about = str(action.help).replace("|", "\\|")
+        about = about if language() == "ko" else about[:1].upper() + about[1:]
+        values: list[str | None] = [str(action.metavar)] if action.metavar else [None]
+        if action.choices and not action.metavar:
+            values = [*action.choices]
+        names = action.option_strings or [""]
+        said = [f"{name} {value}" if value else name for name in names for value in values]
+        rows.append(f"| {', '.join(f'`{it.strip()}`' for it in said)} | {about} |")
+    if rows:
+        head = " | ".join(WORDS["commands"][language()]["head"])
+        yield "\n".join([f"| {head} |", "| --- | --- |", *rows, ""])
+
+
+# The tools.
+
+
+def tools(room: str) -> None:
+    """The tools of a room, with what a model reads of each."""
+    surface = "tool_surface" if room == "lessons" else f"tool_surface_{room}"
+    offered = json.loads((ROOT / f"tests/data/{surface}.json").read_text(encoding="utf-8"))
+    rows = []
+    for tool in offered:
+        schema = tool["inputSchema"]
+        names = [f"`{it}`" for it in schema["properties"]]
+        about = " ".join(tool["description"].split())
+        rows.append((f"`{tool['name']}`", ", ".join(names) or "–", about))
+    table(("Tool", "Parameters", "What the model reads of it"), rows)
+
+
+# Settings and limits.
+
+
+def settings() -> None:
+    """Every environment variable, of docs/reference.md."""
+    values = Settings()._asdict()
+    rows = [
+        (f"`{name}`", f"`{default.format(**values)}`" if default else "–", meaning)
+        for name, (default, meaning) in WORDS["settings"].items()
+    ]
+    table(("Variable", "Default", "Meaning"), rows)
+
+
+def keys(room: str) -> None:
+    """Every key of a room's `config.json`."""
+    rows = []
+    module: Any = sessions_config if room == "sessions" else fragments_config
+    defaults = sessions_config.Config() if room == "sessions" else fragments_config.Config(Path())
+    assert {*WORDS["keys"][room]} == {*module._KEYS}
+    for key, (field, _) in module._KEYS.items():
+        if field in fragment.TYPES:
+            value: Any = fragment.TYPES[field].stale_days
+        elif field == "doubtful_days":
+            value = fragment.TYPES["procedure"].doubtful_days
+        else:
+            value = getattr(defaults, field)
+        shown = value if isinstance(value, tuple) else [value]
+        said = [it if isinstance(it, str) else json.dumps(it) for it in shown]
+        default = "–" if value is None else ", ".join(f"`{it}`" for it in said)
+        rows.append((f"`{key}`", default, WORDS["keys"][room][key]))
+    table(("Key", "Default", "Meaning"), rows)
+
+
+def limits(room: str) -> None:
+    """The limits of a room's texts."""
+    values: dict[str, Any] = {"NAME_CHARS": NAME_CHARS, "BUDGET_CHARS": DEFAULT_BUDGET_CHARS}
+    modules = {
+        "lessons": (record, anchors),
+        "sessions": (session,),
+        "fragments": (fragment, draft, reflection),
+    }
+    for module in modules[room]:
+        values |= {name: value for name, value in vars(module).items() if name.isupper()}
+    values |= Settings()._asdict() | record.LIMITS_BYTES
+    rows = [(name, limit.format(**values)) for name, limit in WORDS["limits"][room].items()]
+    table(("What", "Limit"), rows)
+
+
+# The clients.
+
+# What a place of clients.json begins with, as people write it.
+DIRECTORIES = {
+    "root": "",
+    "home": "~/",
+    "claude": "~/",
+    "claude-home": "~/.claude/",
+    "codex": "~/.codex/",
+    "copilot": "~/.copilot/",
+}
+
+
+def client_files(level: Level) -> None:
+    """What setup writes for each client, in a project or for a user."""
+    rows = []
+    for client in CLIENTS:
+        if level in client.entry:
+            cells = _server(client, level), _approvals(client, level), *_others(client, level)
+            rows.append((client.name, *(cell or "–" for cell in cells)))
+    table(("Client", "Server", "Approvals", "Hooks", "Rules"), rows)
+
+
+def _server(client: Client, level: Level) -> str:
+    directory, _, file = client.entry[level].partition(":")
+    if directory not in DIRECTORIES:
+        return f"its own `{Path(file).name}`, for one project"
+    left_out = client.not_of_user if level == "user" else ()
+    switches = [f"`{key}`" for key, value in client.stdio.items() if value is True]
+    kept = [it for it in switches if it.strip("`") not in left_out]
+    return ", with ".join([_shown(client.entry[level]), *kept])
+
+
+def _approvals(client: Client, level: Level) -> str:
+    place = getattr(client.approvals, level) if client.approvals else ""
+    if client.approvals and place:
+        names = ".".join(client.approvals.keys)
+        of_repository = names.replace("$top", "REPOSITORY")
+        return f"`{of_repository}` in {_shown(place)}"
+    return ", ".join(f"`{key}` in the entry" for key in client.allows)
+
+
+def _others(client: Client, level: Level) -> tuple[str, str]:
+    hooks = getattr(client.hooks, level) if client.hooks else ""
+    rules = ""
+    if client.rules and level == "user":
+        rules = _shown(client.rules.user) if client.rules.user else ""
+    elif client.rules:
+        [home, *_] = client.rules.homes
+        rules = "`AGENTS.md`" if home == "AGENTS.md" else f"`AGENTS.md`, imported by `{home}`"
+    return _shown(hooks) if hooks else "", rules
+
+
+def _shown(place: Place) -> str:
+    directory, _, file = place.partition(":")
+    return f"`{DIRECTORIES[directory]}{file}`"
+
+
+def team_entries() -> None:
+    """The entry that each client gets of a server that others run."""
+    rows = []
+    for client in CLIENTS:
+        if client.http:
+            entry = {**client.http, **client.allows, **client.key_in}
+            text = json.dumps(entry).replace("$url", "https://memory.example.com/mcp")
+            text = text.replace("$key", KEY_VARIABLE)
+            if client.entry["project"].endswith(".toml"):
+                text = re.sub(r'"(\w+)": ', r"\1 = ", text).replace("{", "{ ").replace("}", " }")
+            place = f"{_shown(client.entry['project'])}, `{client.under}`"
+            rows.append((client.name, place, f"`{text}`"))
+    table(("Client", "File, and where in it", "Entry"), rows)
+
+
+# Writing.
+
+
+def run(*arguments: str) -> int:
+    """Write the parts of all documents, or check them. Returns 1 for one that is an old one."""
+    names = [str(path) for path in DOCUMENTS]
+    functions = {name: it for name, it in globals().items() if inspect.isfunction(it)}
+    cog = Cog()
+    cog.options.defines.update(functions)
+    how = [*arguments] if "--check" in arguments else ["-r", *arguments]
+    return int(cog.main(["cog", *how, "--verbosity=1", "-P", *names]))
+
+
+if __name__ == "__main__":
+    sys.exit(run(*sys.argv[1:]))
