@@ -1,10 +1,15 @@
-"""Tests a week of two people with every room: each lesson gets to where it belongs, once."""
+"""Tests a week of two people with every room: each lesson gets to where it belongs, once.
 
+How the rooms answer beside one another is told by tests/stories/fragments_beside.txt.
+"""
+
+import gzip
+import os
 import re
 import shutil
+import subprocess
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,215 +18,91 @@ import pytest
 from http_server.keys import Keys
 from http_server.papers import papers_of
 from tests.conftest import StartServer
-from tests.support.after_events import answered, edited, ran
+from tests.support.after_events import ran
 from tests.support.cli_process import TOKEN, Run
-from tests.support.client_events import Payload, claude, codex
-from tests.support.git_clones import git, saved
+from tests.support.client_events import Payload, claude, codex, run_hook
+from tests.support.git_clones import git, run_git, saved
 from tests.support.http_server import HttpServer
 from tests.support.stdio_client import ServerProcess
 from tests.support.team_engines import TeamServer
 from tests.support.team_engines import team_server as team_server
-from tests.support.three_rooms import ROOMS, Person, everything_in, sources
 from tests.support.waiting import until
 
-pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
+pytestmark = [
+    pytest.mark.long,  # it costs much
+    pytest.mark.skipif(not shutil.which("git"), reason="git is not installed"),
+]
 
-PASSWORD = "Gx7-quiet-Otter-41"
-SECRETS = (TOKEN, PASSWORD)
-FILE, BAD, GOOD = "src/refund.py", "refund_now(order)\n", "request_refund(order)\n"
-GOAL = "Speed up the upload of the checkout"
-FAILED = "Replace axios with fetch in the upload"
-WHY = "The proxy drops every CORS preflight"
+ROOMS = "lessons,sessions,fragments"
+SECRETS = (TOKEN, "Gx7-quiet-Otter-41")
+PASTED = "배포에 쓰는 토큰은 {}, 주소는 postgresql://app:{}@db.example.com/shop".format(*SECRETS)
 APPROVAL = "A refund above 500 EUR waits for a second approver."
 REFUND = {
     "topic": "refunds",
     "missing_context": "Who has to approve a refund",
     "lesson": APPROVAL,
-    "paths": [FILE],
-    "when": ["refund_now("],
+    "paths": ["src/refund.py"],
 }
 ERROR = "The shop serves the old bundle after a release."
 CURE = "Purge the CDN cache before the shop is deployed."
 STALE = "Which cache holds the old bundle when the shop is deployed?"
-KOREAN_GOAL = "환불 승인 화면 고치기"
-KOREAN_FAILED = "승인 결과를 화면 쪽 캐시에 저장하기"
-KOREAN_WHY = "새로 고침하면 승인자가 사라진다"
-QUESTION = "프록시 규칙은 누가 관리하나?"
 DECISION = "업로드는 5MB 조각으로 나눈다."
-RESET = "비밀번호 교체 뒤 워커가 연결을 잃으면 make restart로 다시 시작한다."
 SILENT = "The staging database is reset every Sunday."
-LINTS = ("Line length of the templates", "Order of the imports", "Names of the fixtures")
 PRINCIPLE = "`make lint` decides on style: run it, and argue with its settings, not in a review."
 
 
 @dataclass
-class Week:
-    """What two people do from Monday to Friday.
+class Person:
+    """Somebody with a home of their own, a clone of the project in it, and a client.
 
-    opened: the server of the client that each has left open for the night. team: what they share
-    beside git, if anything. ids: of the fragments, by what they are here.
+    client: as its hooks name it, `claude-code` or `codex`. start: starts a server as the fixture
+    `start_server` does.
     """
 
-    first: Person
-    second: Person
-    team: "Team | None" = None
-    opened: dict[str, ServerProcess] = field(default_factory=dict)
-    ids: dict[str, str] = field(default_factory=dict)
+    home: Path
+    lang: str
+    client: str
+    start: Callable[..., ServerProcess]
 
-    def monday(self) -> None:
-        """What failed becomes a lesson by a call that is ready; an error and its cure are kept."""
-        first, server = self.first, self.first.opens()
-        assert first.hook("session-start", claude("SessionStart", first.clone)) == ""
-        assert server.call("context_warn", currentGoal=GOAL).startswith("No failure found")
-        failed = {"description": FAILED, "result": "failed", "reason": WHY}
-        given = {"goal": GOAL, "tags": ["upload"], "status": "coding", "approaches": [failed]}
-        said = server.call("context_save", **given)
-        assert said.endswith(": log_memory.")
-        first.hook("after-action", answered("claude-code", first.clone, said, GOAL))
-        first.hook("after-action", ran("claude-code", first.clone, "npm test", 3, "CORS"))
-        lesson = {"topic": "upload", "missing_context": WHY, "lesson": f"Do not: {FAILED}"}
-        server.call("log_memory", **lesson)
-        assert "The memory log has it" in server.call("context_save", **given)
-        assert "npm test → failed: Exit code 3 CORS" in server.call("context_get", id="#1")
-        server.call("log_memory", **REFUND)
-        for name, type_, text in (("error", "error", ERROR), ("cure", "procedure", CURE)):
-            fields = {"type": type_, "topic": "deploy", "importance": 0.9}
-            self.ids[name] = remembered(server.call("remember", content=text, **fields))
-        facts = {"fromId": self.ids["error"], "toId": self.ids["cure"]}
-        server.call("link", relationType="resolved_by", **facts)
-        self.uses(server, 1)
-        server.close()
-        first.push("Log what an upload and a refund need")
+    def __post_init__(self) -> None:
+        self.clone = self.home / "shop"
+        names = {"HOME": "", "XDG_DATA_HOME": "data", "XDG_STATE_HOME": "state"}
+        places = {name: str(self.home / folder) for name, folder in names.items()}
+        here = {"PATH": os.environ["PATH"], "SENTINEL_MEMORY_LANG": self.lang, **places}
+        self.where: dict[str, Any] = {"cwd": self.home, "environment": here}
+        self.home.mkdir()
+        git(self.home, "clone", "--quiet", str(self.home.parent / "shop.git"), str(self.clone))
 
-    def uses(self, server: ServerProcess, sessions: int) -> None:
-        """The first person's agent asks for the cure, in so many sessions by now."""
-        said = server.call("recall", query=STALE)
-        assert ERROR in said and CURE in said
-        until(lambda: self.is_counted(sessions))  # the answer comes first
+    def opens(self) -> ServerProcess:
+        """Open the client: it starts a server with every room."""
+        words = ("--project", str(self.clone), "--rooms", ROOMS)
+        name = {"codex": "codex-mcp-client"}.get(self.client, self.client)
+        return self.start(*words, client=name, **self.where)
 
-    def is_counted(self, sessions: int) -> bool:
-        shown = self.first.types("show", self.ids["error"], "--json").told
-        return bool(shown["fragments"]["items"][0]["sessions_count"] == sessions)
+    def hook(self, event: str, given: Payload) -> str:
+        """Run a hook as the client does; what reaches the model."""
+        return run_hook(event, "--client", self.client, given=given, **self.where).text
 
-    def tuesday(self) -> None:
-        """A lesson is shown before an edit; secrets are pasted everywhere."""
-        second = self.second
-        second.pull()
-        started = second.hook(
-            "session-start", codex("SessionStart", second.clone, source="startup")
-        )
-        assert FAILED in started and APPROVAL in started
-        self.opened["second"] = server = second.opens()
-        tried = {"description": KOREAN_FAILED, "result": "failed", "reason": KOREAN_WHY}
-        said = server.call(
-            "context_save", goal=KOREAN_GOAL, tags=["환불"], status="coding", approaches=[tried]
-        )
-        assert said.endswith(": log_memory.")
-        second.hook("after-action", answered("codex", second.clone, said, KOREAN_GOAL))
-        assert APPROVAL in second.hook("before-action", a_patch(second.clone, FILE, BAD))
-        (second.clone / "src").mkdir()
-        for text in (BAD, GOOD):
-            (second.clone / FILE).write_text(text, encoding="utf-8")
-            second.hook("after-action", edited("codex", second.clone, FILE))
-        self.paste(server)
-        second.push("환불 승인을 두 사람이 한다")
-        self.first.pull()
+    def types(self, *words: str, **variables: str) -> Run:
+        """Type a command in the clone; it succeeds. variables: more of the environment."""
+        environment = {**self.where["environment"], **variables}
+        # The socket of the team's database is root's.
+        is_bound = not variables
+        done = Run.placed(*words, cwd=self.clone, environment=environment, is_bound=is_bound)
+        assert done.code == 0, done
+        return done
 
-    def paste(self, server: ServerProcess) -> None:
-        """Somebody pastes secrets wherever there is room for a text."""
-        url = f"postgresql://app:{PASSWORD}@db.example.com/shop"
-        text = f"배포에 쓰는 토큰은 {TOKEN}, 주소는 {url}"
-        call = f"curl -H 'Authorization: Bearer {TOKEN}' {url}"
-        second = self.second
-        second.hook("after-action", ran("codex", second.clone, call, 7, text))
-        second.hook("before-action", a_patch(second.clone, "ops/배포.sh", text))
-        said = [
-            server.call("context_save", goal=KOREAN_GOAL, summary=text),
-            server.call("log_memory", topic="배포", missing_context="토큰은 어디에", lesson=text),
-            server.call("remember", content=text, topic="배포"),
-            server.call("recall", query=text),
-            server.call("context_search", query=text),
-            *([self.team.call("second", "remember", content=text)] if self.team else []),
-        ]
-        assert not any(secret in answer for secret in SECRETS for answer in said)
+    def push(self, message: str) -> None:
+        """Commit all there is, take in what others have pushed, and push."""
+        git(self.clone, "add", "--all")
+        git(self.clone, "commit", "--quiet", "--message", message)
+        if run_git(self.clone, "rev-parse", "--verify", "--quiet", "origin/main").stdout:
+            self.pull()
+        git(self.clone, "push", "--quiet", "origin", "HEAD:main")
 
-    def wednesday(self) -> None:
-        """What was learnt is parted by rooms; who just ends a client has it noted."""
-        server = self.opened["second"]
-        said = server.call(
-            "reflect",
-            summary="환불 승인을 두 사람이 하게 바꿨다.",
-            decisions=[DECISION],
-            errors_resolved=[RESET],
-            open_questions=[QUESTION],
-        )
-        assert "조각 4개" in said, said
-        assert server.call("recall", type="decision").count(DECISION) == 1
-        assert QUESTION in server.call("recall", query=QUESTION, type="fact")
-        server.close()
-        server = self.first.opens()
-        self.uses(server, 2)
-        server.call("remember", content=SILENT, topic="staging")
-        server.close()
-        if self.team:
-            self.team.knows_it_too()
-
-    def thursday(self) -> None:
-        """What earned it becomes a lesson, and comes to the other person as one, once."""
-        server = self.first.opens()
-        told = server.call("recall", topic="session")
-        assert told.count("without reflect. Calls: ") == 2, told  # Monday's and Wednesday's
-        assert "Calls: 1. Fragments written: 1." in told
-        self.uses(server, 3)
-        listed = server.call("memory_consolidate").partition("Worth a lesson of the team")[2]
-        assert self.ids["error"] in listed and self.ids["cure"] in listed
-        add = ("add", "--fragment", self.ids["error"], "--yes")
-        back = ("restore", self.ids["error"], "--yes")
-        for words in (add, back, add):  # there, back, and there again
-            done = self.first.types(*words)
-            assert done.code == 0, done.errors
-        assert sources(server.call("recall", query=STALE)) == ["lesson"]
-        listed = server.call("memory_consolidate")
-        assert self.ids["error"] not in listed and self.ids["cure"] not in listed
-        self.compact(server)
-        self.opened["first"] = server
-        self.first.push("Log how a stale bundle is cured")
-        self.second.pull()
-        self.opened["second"] = server = self.second.opens()
-        [line] = server.call("recall", query=STALE).splitlines()
-        assert line.startswith("lesson ") and line.endswith(f"[deploy] {ERROR} → {CURE}")
-        shown = injected(server, STALE).splitlines()[1:]
-        assert shown == [line]
-        if self.team:
-            self.team.has_the_lesson_once()
-
-    def compact(self, server: ServerProcess) -> None:
-        """Three lessons of one kind become a principle."""
-        for gap in LINTS:
-            server.call("log_memory", topic="style", missing_context=gap, lesson="Ask make lint.")
-        told = server.call("compact_memory", target_topic="style")
-        tokens = re.findall(r"[0-9a-f]{16}@[0-9a-f]+", told)
-        assert len(set(tokens)) == len(LINTS)
-        given = {"topic": "style", "missing_context": "", "lesson": PRINCIPLE}
-        server.call("log_memory", type="principle", source_ids=sorted(set(tokens)), **given)
-
-    def friday(self) -> None:
-        """A task like one that failed is warned of; two save at once, and git joins them."""
-        first, second = self.opened["first"], self.opened["second"]
-        warned = second.call("context_warn", currentGoal="환불 승인 화면에 캐시 넣기")
-        assert KOREAN_FAILED in warned and "#1" in warned
-        warned = second.call("context_warn", currentGoal=f"{GOAL} with fetch")
-        assert f"Do not: {FAILED}" in warned
-        gaps = {"first": "Which port the worker has", "second": "로그 보관 기간"}
-        mine = {"topic": "worker", "missing_context": gaps["first"], "lesson": "It is 9100."}
-        theirs = {"topic": "로그", "missing_context": gaps["second"], "lesson": "30일 보관한다."}
-        asked = first.ask_tool("log_memory", **mine), second.ask_tool("log_memory", **theirs)
-        assert "new log" in first.tool_text(asked[0]) and "로그" in second.tool_text(asked[1])
-        assert (first.close(), second.close()) == (0, 0)
-        self.first.push("Log the port")
-        self.second.push("로그 보관 기간을 적는다")
-        self.first.pull()
-        assert saved(self.first.clone) == saved(self.second.clone)
+    def pull(self) -> None:
+        """Take in what others have pushed, by a merge where both have something new."""
+        git(self.clone, "pull", "--quiet", "--no-rebase", "--no-edit", "origin", "main")
 
 
 @dataclass
@@ -233,40 +114,16 @@ class Team:
 
     server: HttpServer
     keys: dict[str, str]
-    dsn: str
 
     def call(self, agent: str, name: str, **arguments: Any) -> str:
         params = {"name": name, "arguments": arguments}
         _, _, answer = self.server.call("tools/call", params, key=self.keys[agent])
         return str(answer["result"]["content"][0]["text"])
 
-    def knows_it_too(self) -> None:
-        """By the key of what is meant for all, the first person tells what is no lesson yet."""
-        ids = list[str]()
-        for type_, text in (("error", ERROR), ("procedure", CURE)):
-            fields = {"type": type_, "topic": "deploy", "privacy_scope": "team"}
-            ids.append(remembered(self.call("default", "remember", content=text, **fields)))
-        facts = {"fromId": ids[0], "toId": ids[1]}
-        self.call("default", "link", relationType="resolved_by", **facts)
-        assert sources(self.call("second", "recall", query=STALE)) == ["fragment", "fragment"]
-        assert CURE in self.call("default", "memory_consolidate").partition("Worth a lesson")[2]
 
-    def has_the_lesson_once(self) -> None:
-        """The pulled lesson stands in the place of what says the same."""
-        assert sources(self.call("second", "recall", query=STALE)) == ["lesson"]
-
-    def is_a_lesson_and_back(self, types: Callable[..., Run], clone: Path) -> None:
-        """What the log has already joins the record that is there, which stays."""
-        before, asked = saved(clone), {"topic": "deploy", "type": "error"}
-        found = self.call("default", "recall", **asked)
-        id_ = found.split()[1]
-        done = types("add", "--fragment", id_, "--yes", "-p", str(clone))
-        assert (done.code, f"{id_} is a lesson now" in done.out) == (0, True), done
-        assert ERROR not in self.call("default", "recall", **asked)
-        back = types("restore", id_, "--yes")
-        assert back.code == 0, back
-        assert ERROR in self.call("default", "recall", **asked)
-        assert saved(clone) == before
+def sources(answer: str) -> list[str]:
+    """The source of each line of a recall over several rooms; a relation is below its line."""
+    return [line.partition(" ")[0] for line in answer.splitlines() if not line.startswith(" ")]
 
 
 def remembered(answer: str) -> str:
@@ -275,82 +132,215 @@ def remembered(answer: str) -> str:
     return found[1]
 
 
-def a_patch(project: Path, path: str, text: str) -> Payload:
-    """Codex is about to put this line into a file."""
-    patch = f"*** Begin Patch\n*** Update File: {path}\n@@\n-pass\n+{text.strip()}\n*** End Patch\n"
-    tool = {"tool_name": "apply_patch", "tool_input": {"command": patch}, "turn_id": "1"}
-    return codex("PreToolUse", project, **tool)
+def keep_error_and_cure(call: Callable[..., str], **fields: Any) -> tuple[str, str]:
+    """Keep an error and its cure, linked, as fragments."""
+    error, cure = (
+        remembered(call("remember", content=text, type=type_, topic="deploy", **fields))
+        for type_, text in (("error", ERROR), ("procedure", CURE))
+    )
+    call("link", fromId=error, toId=cure, relationType="resolved_by")
+    return error, cure
 
 
-def injected(server: ServerProcess, question: str) -> str:
-    """What the prompt over all rooms shows."""
-    given = {"query": question, "token_budget": "600"}
-    found = server.request("prompts/get", {"name": "memory_injection", "arguments": given})
-    return str(found["result"]["messages"][0]["content"]["text"])
+def use(person: Person, server: ServerProcess, error: str, sessions: int) -> None:
+    """The agent asks for the cure, in so many sessions by now."""
+    said = server.call("recall", query=STALE)
+    assert ERROR in said and CURE in said
 
+    def is_counted() -> bool:
+        shown = person.types("show", error, "--json").told["fragments"]["items"][0]
+        return bool(shown["sessions_count"] == sessions)
 
-@pytest.fixture
-def week(tmp_path: Path, start_server: StartServer) -> Week:
-    origin = tmp_path / "shop.git"
-    git(tmp_path, "init", "--quiet", "--bare", str(origin))
-    first = Person(tmp_path / "first", "en", "claude-code", start_server)
-    second = Person(tmp_path / "second", "ko", "codex", start_server)
-    for person in (first, second):
-        person.join(origin)
-    return Week(first, second)
+    until(is_counted)  # the answer comes first
 
 
 @pytest.fixture
-def shared_week(week: Week, team_server: TeamServer, tmp_path: Path) -> Iterator[Week]:
-    dsn = team_server.new_dsn()
+def people(tmp_path: Path, start_server: StartServer) -> tuple[Person, Person]:
+    git(tmp_path, "init", "--quiet", "--bare", str(tmp_path / "shop.git"))
+    return (
+        Person(tmp_path / "first", "en", "claude-code", start_server),
+        Person(tmp_path / "second", "ko", "codex", start_server),
+    )
+
+
+@pytest.fixture
+def dsn(team_server: TeamServer) -> str:
+    return team_server.new_dsn()
+
+
+@pytest.fixture
+def team(people: tuple[Person, Person], dsn: str, tmp_path: Path) -> Iterator[Team]:
     environment = {"SENTINEL_MEMORY_FRAGMENTS": dsn}
     papers = papers_of(environment)
     keys = Keys(papers, keeps_agents_apart=True)
     secrets = {agent: keys.add(f"laptop of {agent}", agent) for agent in ("default", "second")}
     papers.close()
-    given = ("--rooms", ROOMS, "--project", str(week.second.clone))
+    given = ("--rooms", ROOMS, "--project", str(people[1].clone))
     with HttpServer(tmp_path / "server", *given, environment=environment) as running:
-        week.team = Team(running, secrets, dsn)
-        yield week
+        yield Team(running, secrets)
 
 
-def check(week: Week, tmp_path: Path, start_server: StartServer) -> None:
-    for day in (week.monday, week.tuesday, week.wednesday, week.thursday, week.friday):
-        day()
-    check_log(week)
-    check_secrets(tmp_path, week.opened["first"].stderr_path.parent)
-    check_newcomer(tmp_path, start_server)
+def test_a_week_brings_each_lesson_once_to_where_it_belongs(
+    people: tuple[Person, Person],
+    team: Team,
+    dsn: str,
+    team_server: TeamServer,
+    tmp_path: Path,
+    start_server: StartServer,
+) -> None:
+    first, second = people
+    error = begin(first)
+    paste(second, team)
+    first.pull()
+    server = first.opens()
+    use(first, server, error, 2)
+    server.call("remember", content=SILENT, topic="staging")
+    server.close()  # without a reflection, which the next session is told of
+    ids = keep_error_and_cure(lambda *given, **more: team.call("default", *given, **more),
+                              privacy_scope="team")  # fmt: skip
+    assert sources(team.call("second", "recall", query=STALE)) == ["fragment", "fragment"]
+    assert CURE in team.call("default", "memory_consolidate").partition("Worth a lesson")[2]
+    earn(first, error)
+    second.pull()
+    theirs = second.opens()
+    [line] = theirs.call("recall", query=STALE).splitlines()
+    assert line.startswith("lesson ") and line.endswith(f"[deploy] {ERROR} → {CURE}")
+    assert sources(team.call("second", "recall", query=STALE)) == ["lesson"]
+    theirs.close()
+    promote_of_the_team(second, team, dsn, ids[0])
+    part_and_join(first, second)
+    check_texts(people, team_server, dsn, [tmp_path, server.stderr_path.parent])
+    check_newcomer(Person(tmp_path / "new", "en", "claude-code", start_server))
 
 
-def check_log(week: Week) -> None:
-    """Every lesson is in the log, once, and says where it is from."""
-    lessons = [it.lesson for it in saved(week.first.clone)]
-    assert len(lessons) == len(set(lessons))
-    expected = {f"Do not: {FAILED}", APPROVAL, CURE, PRINCIPLE}
-    expected |= {"It is 9100.", "30일 보관한다."}
-    [redacted] = set(lessons) - expected
-    assert set(lessons) > expected and "[REDACTED" in redacted
-    for person in (week.first, week.second):
+def begin(first: Person) -> str:
+    """A lesson, a session, and an error with its cure; return the id of the error."""
+    server = first.opens()
+    assert first.hook("session-start", claude("SessionStart", first.clone)) == ""
+    server.call("context_save", goal="Speed up the upload", status="coding")
+    server.call("log_memory", **REFUND)
+    error, _ = keep_error_and_cure(server.call, importance=0.9)
+    use(first, server, error, 1)
+    server.close()
+    first.push("Log what a refund needs")
+    return error
+
+
+def paste(second: Person, team: Team) -> None:
+    """A lesson is shown before an edit; secrets are pasted wherever there is room for a text."""
+    second.pull()
+    assert APPROVAL in second.hook("session-start", codex("SessionStart", second.clone))
+    server = second.opens()
+    said = [
+        server.call("context_save", goal="환불 승인 화면 고치기", summary=PASTED, status="coding"),
+        server.call("log_memory", topic="배포", missing_context="토큰은 어디에", lesson=PASTED),
+        server.call("remember", content=PASTED, topic="배포"),
+        server.call("reflect", summary=PASTED, decisions=[DECISION]),
+        server.call("recall", query=PASTED),
+        server.call("context_search", query=PASTED),
+        team.call("second", "remember", content=PASTED),
+    ]
+    assert not any(secret in answer for secret in SECRETS for answer in said)
+    call = f"curl -H 'Authorization: Bearer {TOKEN}' {PASTED}"
+    second.hook("after-action", ran("codex", second.clone, call, 7, PASTED))
+    for path, text, is_told in (("src/refund.py", "now", True), ("ops/배포.sh", PASTED, False)):
+        patch = f"*** Begin Patch\n*** Update File: {path}\n@@\n-pass\n+{text}\n*** End Patch\n"
+        tool = {"tool_name": "apply_patch", "tool_input": {"command": patch}, "turn_id": "1"}
+        shown = second.hook("before-action", codex("PreToolUse", second.clone, **tool))
+        assert (APPROVAL in shown) == is_told
+    assert server.call("recall", type="decision").count(DECISION) == 1
+    server.close()
+    second.push("환불 승인을 두 사람이 한다")
+
+
+def earn(first: Person, error: str) -> None:
+    """What helped in three sessions becomes a lesson, and back, and one again."""
+    server = first.opens()
+    told = server.call("recall", topic="session")
+    assert told.count("without reflect. Calls: ") == 2, told
+    use(first, server, error, 3)
+    assert error in server.call("memory_consolidate").partition("Worth a lesson of the team")[2]
+    add, back = ("add", "--fragment", error, "--yes"), ("restore", error, "--yes")
+    for words in (add, back, add):
+        first.types(*words)
+    assert sources(server.call("recall", query=STALE)) == ["lesson"]
+    assert error not in server.call("memory_consolidate")
+    for gap in ("Line length of the templates", "Order of the imports"):
+        server.call("log_memory", topic="style", missing_context=gap, lesson="Ask make lint.")
+    listed = re.findall(r"\w{16}@\w+", server.call("compact_memory", target_topic="style"))
+    given = {"topic": "style", "missing_context": "", "lesson": PRINCIPLE}
+    server.call("log_memory", type="principle", source_ids=sorted({*listed}), **given)
+    server.close()
+    first.push("Log how a stale bundle is cured")
+
+
+def promote_of_the_team(second: Person, team: Team, dsn: str, error: str) -> None:
+    """What the log has already joins the record that is there, which stays when it is undone."""
+    before = saved(second.clone)
+    asked = {"topic": "deploy", "type": "error"}
+    assert error in team.call("default", "recall", **asked)
+    second.types("add", "--fragment", error, "--yes", SENTINEL_MEMORY_FRAGMENTS=dsn)
+    assert ERROR not in team.call("default", "recall", **asked)
+    second.types("restore", error, "--yes", SENTINEL_MEMORY_FRAGMENTS=dsn)
+    assert ERROR in team.call("default", "recall", **asked)
+    assert saved(second.clone) == before
+
+
+def part_and_join(first: Person, second: Person) -> None:
+    """Two save at once, and git joins them."""
+    mine = {"topic": "worker", "missing_context": "Which port it has", "lesson": "It is 9100."}
+    theirs = {"topic": "로그", "missing_context": "로그 보관 기간", "lesson": "30일 보관한다."}
+    servers = first.opens(), second.opens()
+    asked = servers[0].ask_tool("log_memory", **mine), servers[1].ask_tool("log_memory", **theirs)
+    for server, number in zip(servers, asked, strict=True):
+        server.tool_text(number)
+        assert server.close() == 0
+    first.push("Log the port")
+    second.push("로그 보관 기간을 적는다")
+    first.pull()
+    assert saved(first.clone) == saved(second.clone)
+
+
+def check_texts(
+    people: tuple[Person, Person], team_server: TeamServer, dsn: str, folders: list[Path]
+) -> None:
+    """Every lesson is in the log, once; no file has a secret, whereas all that was told is in one.
+
+    Nor has a commit, an archive, the database of the team or what its server has logged.
+    """
+    lessons = [it.lesson for it in saved(people[0].clone)]
+    expected = {APPROVAL, CURE, PRINCIPLE, "It is 9100.", "30일 보관한다."}
+    [redacted] = {*lessons} - expected
+    assert sorted(lessons) == sorted([*expected, redacted]) and "[REDACTED" in redacted
+    for person in people:
         assert git(person.clone, "status", "--porcelain") == ""
-        assert person.types("scan", "--history").code == 0
-    shown = week.first.types("list", "--room", "fragments", "--json").told["fragments"]
-    texts = [it["content"] for it in shown["items"]]
-    assert ERROR not in texts and len(texts) == len(set(texts))
-
-
-def check_secrets(*folders: Path) -> None:
-    """No file below these folders has a secret, whereas all that was told is in one."""
+        person.types("scan", "--history")
+    shown = people[0].types("list", "--room", "fragments", "--json").told["fragments"]["items"]
+    texts = [it["content"] for it in shown]
+    assert ERROR not in texts and len(texts) == len({*texts})
     kept = [it for folder in folders for it in everything_in(folder)]
-    for text in (CURE, KOREAN_WHY, DECISION, SILENT):
+    dump = team_server.postgres.run("pg_dump", dsn)
+    log = team_server.postgres.directory / "log"
+    kept += [(Path("pg_dump"), dump.encode()), (log, log.read_bytes())]
+    for text in (CURE, DECISION, SILENT):
         assert any(text.encode() in data for _, data in kept)
-    found = [path for path, data in kept for secret in SECRETS if secret.encode() in data]
-    assert found == []
+    assert CURE in dump
+    assert [path for path, data in kept for it in SECRETS if it.encode() in data] == []
 
 
-def check_newcomer(tmp_path: Path, start_server: StartServer) -> None:
+def everything_in(folder: Path) -> Iterator[tuple[Path, bytes]]:
+    """All files below a folder, unpacked, and all that git keeps there."""
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and not path.is_symlink():
+            data = path.read_bytes()
+            yield path, gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+        if path.name == "objects" and path.is_dir():
+            words = ("git", "cat-file", "--batch", "--batch-all-objects")
+            yield path, subprocess.run(words, cwd=path.parent, check=True, stdout=-1).stdout
+
+
+def check_newcomer(new: Person) -> None:
     """Somebody new, who has nothing but a clone, gets the lessons at once."""
-    new = Person(tmp_path / "new", "en", "claude-code", start_server)
-    new.join(tmp_path / "shop.git")
     started = new.hook("session-start", claude("SessionStart", new.clone, source="startup"))
     for lesson in (CURE, PRINCIPLE, APPROVAL, "30일 보관한다."):
         assert lesson in started
@@ -360,30 +350,3 @@ def check_newcomer(tmp_path: Path, start_server: StartServer) -> None:
     assert CURE in server.call("search_memory", query="deploy cache")
     assert server.call("context_search") == "No session found."
     server.close()
-
-
-@pytest.mark.long  # it costs much; stories tell how the three rooms answer beside one another
-def test_a_week_brings_each_lesson_once_to_where_it_belongs(
-    week: Week, tmp_path: Path, start_server: StartServer
-) -> None:
-    check(week, tmp_path, start_server)
-
-
-@pytest.mark.long
-def test_a_week_with_fragments_of_a_team_over_http(
-    shared_week: Week,
-    tmp_path: Path,
-    start_server: StartServer,
-    team_server: TeamServer,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    check(shared_week, tmp_path, start_server)
-    team = shared_week.team
-    assert team
-    monkeypatch.setenv("SENTINEL_MEMORY_FRAGMENTS", team.dsn)
-    team.is_a_lesson_and_back(partial(Run.of, capsys), shared_week.second.clone)
-    dump = team_server.postgres.run("pg_dump", team.dsn)
-    assert CURE in dump
-    said = (team_server.postgres.directory / "log").read_text(encoding="utf-8")
-    assert not any(secret in text for text in (dump, said) for secret in SECRETS)
