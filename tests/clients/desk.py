@@ -1,59 +1,168 @@
-"""Sets up a project and a home for the real clients, and starts a client there."""
+"""Starts the real clients as scripts and CI do: without anybody to ask, and with no model but ours.
+
+In a row of a client, URL stands for the stand-in model, PROJECT for the directory at work, and
+PROMPT for the task. A desk is a project and a home of somebody who has used no client yet.
+"""
 
 import contextlib
 import os
+import re
+import shutil
 import signal
 import sqlite3
 import subprocess
-from contextlib import closing
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
-from tests.clients.headless import CLIENTS, Headless, filled
-from tests.clients.stand_in_model import Request, Script, StandInModel
+from tests.clients.stand_in_model import Call, Request, Script, StandInModel
 from tests.support.cli_process import Run
-from tests.support.node_packages import needs_packages
+from tests.support.node_packages import needs_packages, packages_of
 from tests.support.samples import a_line, a_record
 
-NEEDS_CLIENTS = [pytest.mark.night, needs_packages("tests/clients")]
 WAIT_S = 100.0
 LESSON = "Refunds are rounded half up, see refund.py"
+_FOLDER = "tests/clients"
+NEEDS_CLIENTS = [pytest.mark.night, needs_packages(_FOLDER)]
 
 
-class Desk(NamedTuple):
-    """Where a client works: a git project, and the home of somebody who has used no client yet."""
+class Client(NamedTuple):
+    """How a client is started. program: a pattern below node_modules; node runs a .js file."""
 
-    project: Path
-    home: Path
-    cache: Path  # of programs that unpack themselves; for all homes
+    key: str
+    program: str
+    arguments: tuple[str, ...]
+    environment: Mapping[str, str]
+    writing: Call  # what makes it write refund.py
+    settings: tuple[str, str] = ("", "")  # a file that it wants to find in the home, and its text
+
+    @property
+    def command(self) -> list[str]:
+        """The words that start it. Raises AssertionError where it is not installed."""
+        found = sorted(packages_of(_FOLDER).glob(self.program))
+        assert found, f"no {self.program} in {packages_of(_FOLDER)}; .ci/night installs it"
+        node = [shutil.which("node") or "node"] if found[0].suffix == ".js" else []
+        return [*node, str(found[0])]
+
+    def edit(self, project: Path) -> Call:
+        """Return the step of a script that makes it write refund.py in a project."""
+        signs = {"PROJECT": str(project)}
+        given = {key: filled(text, signs) for key, text in self.writing.given.items()}
+        return Call(self.writing.tool, given)
+
+    def settle(self, home: Path) -> None:
+        """Write into a home what it wants to find there."""
+        name, text = self.settings
+        if name:
+            (home / name).parent.mkdir()
+            (home / name).write_text(text, encoding="utf-8")
+
+    def with_words(self, *words: str) -> "Client":
+        """Return it with further arguments."""
+        return self._replace(arguments=(*self.arguments, *words))
+
+    def with_variables(self, **variables: str) -> "Client":
+        """Return it with further variables of the environment."""
+        return self._replace(environment={**self.environment, **variables})
+
+
+# fmt: off
+CLAUDE_CODE = Client("claude-code", "@anthropic-ai/claude-code-*/claude",
+    ("-p", "PROMPT", "--permission-mode", "acceptEdits"),
+    {"ANTHROPIC_BASE_URL": "URL", "ANTHROPIC_API_KEY": "not-a-key", "DISABLE_AUTOUPDATER": "1",
+     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+     "MCP_CONNECT_TIMEOUT_MS": "60000"},  # else it waits five seconds for a server
+    Call("Write", {"file_path": "PROJECT/refund.py", "content": "rate = 0.1\n"}))
+CODEX = Client("codex", "@openai/codex-*/vendor/*/bin/codex",
+    # a review of the hooks needs a terminal
+    ("exec", "PROMPT", "--sandbox", "workspace-write", "--dangerously-bypass-hook-trust",
+     "-m", "stand-in", "-c", 'model_provider="stand-in"',
+     "-c", 'model_providers.stand-in={name="it",base_url="URL/v1",wire_api="responses"}',
+     "-c", 'projects={"PROJECT"={trust_level="trusted"}}', "-c", "analytics.enabled=false",
+     "-c", "check_for_update_on_startup=false", "--disable", "plugins", "--disable", "apps"),
+    {},
+    Call("exec_command", {"cmd": "apply_patch <<'END'\n*** Begin Patch\n*** Add File: refund.py\n"
+        "+rate = 0.1\n*** End Patch\nEND"}))
+GEMINI = Client("gemini", "@google/gemini-cli/bundle/gemini.js",
+    ("-p", "PROMPT", "--approval-mode", "auto_edit", "-m", "gemini-2.5-pro"),
+    {"GEMINI_API_KEY": "not-a-key", "GOOGLE_GEMINI_BASE_URL": "URL",
+     "GEMINI_CLI_TRUST_WORKSPACE": "true"},
+    Call("write_file", {"file_path": "PROJECT/refund.py", "content": "rate = 0.1\n"}),
+    (".gemini/settings.json", '{"security": {"auth": {"selectedType": "gemini-api-key"}},'
+        ' "general": {"enableAutoUpdate": false}, "privacy": {"usageStatisticsEnabled": false}}'))
+COPILOT = Client("copilot", "@github/copilot-*/copilot",
+    ("-p", "PROMPT", "--trust-folder", "--allow-tool", "write"),
+    {"COPILOT_PROVIDER_BASE_URL": "URL", "COPILOT_PROVIDER_TYPE": "anthropic",
+     "COPILOT_PROVIDER_API_KEY": "not-a-key", "COPILOT_MODEL": "claude-sonnet-4.5",
+     "COPILOT_OFFLINE": "true"},
+    Call("create", {"path": "PROJECT/refund.py", "file_text": "rate = 0.1\n"}))
+# fmt: on
+CLIENTS = (CLAUDE_CODE, CODEX, GEMINI, COPILOT)
+
+each_client = pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.key)
+
+
+def filled(text: str, signs: Mapping[str, str]) -> str:
+    """Return a text of a row with what its signs stand for."""
+    for sign, value in signs.items():
+        text = text.replace(sign, value)
+    return text
+
+
+def offered(request: Request) -> list[str]:
+    """Return the tools of our server, without what a client puts before their names."""
+    named = [f"{tool.space}_{tool.name}" for tool in request.tools]
+    assert len({*named}) == len(named)
+    before = r".*sentinel[-_]memory(?:[-_]team)?[-_]+"
+    return sorted(re.sub(before, "", name) for name in named if "sentinel" in name)
+
+
+def rows_of(database: Path, query: str, *given: object) -> list[tuple[Any, ...]]:
+    """Ask a database of SQLite that a client's server has written."""
+    with contextlib.closing(sqlite3.connect(database)) as connection:
+        return connection.execute(query, given).fetchall()
+
+
+class Desk:
+    """A git project with one record, below `top`, and a home beside it.
+
+    cache: of programs that unpack themselves, for all homes. setups: words of `cli.py setup`.
+    """
+
+    def __init__(self, top: Path, cache: Path, *setups: str) -> None:
+        self.project, self.home, self.cache = top / "shop", top / "home", cache
+        self.log = self.project / ".context" / "memory_log.jsonl"
+        for folder in (self.project / "src", self.home, self.log.parent):
+            folder.mkdir(parents=True)
+        for client in CLIENTS:
+            client.settle(self.home)
+        subprocess.run(["git", "init", "--quiet", self.project], check=True)
+        record = a_record("how refunds are rounded", lesson=LESSON, paths=("refund.py",))
+        self.log.write_bytes(a_line(record))
+        for words in setups:
+            self.set_up(words)
 
     def environment(self) -> dict[str, str]:
         """What a client and the commands of this program find there."""
-        return {
-            "PATH": os.environ["PATH"],
-            "HOME": str(self.home),
-            "TMPDIR": str(self.home),
-            "XDG_CACHE_HOME": str(self.cache),
-            "NO_COLOR": "1",
-        }
+        own = {"HOME": str(self.home), "TMPDIR": str(self.home), "XDG_CACHE_HOME": str(self.cache)}
+        return {"PATH": os.environ["PATH"], "NO_COLOR": "1", **own}
 
-    def set_up(self, *words: str) -> None:
+    def set_up(self, words: str) -> None:
         """Carry out `cli.py setup` with these words."""
-        given = ("setup", *words, "--yes")
+        given = ("setup", *words.split(), "--yes")
         done = Run.started(*given, cwd=self.project, environment=self.environment())
         assert done.code == 0, done
 
-    def run(self, client: Headless, script: Script, below: str = "") -> list[Request]:
+    def run(self, client: Client, script: Script, below: str = "") -> list[Request]:
         """Give a client a task, and return what it sent to the model; below: where it is started.
 
         It must come to a good end, within WAIT_S, and reach for no other host.
         """
         with StandInModel(script) as model:
-            proxies = dict.fromkeys(
-                ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), "URL"
-            )
+            proxies = {name: "URL" for it in ("HTTP", "HTTPS")
+                       for name in (f"{it}_PROXY", f"{it}_PROXY".lower())}  # fmt: skip
             wanted = {**self.environment(), **client.environment, **proxies}
             wanted |= {"NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
             signs = {"URL": model.url, "PROJECT": str(self.project), "PROMPT": "Mend the refund."}
@@ -76,22 +185,9 @@ class Desk(NamedTuple):
         return model.requests
 
 
-def rows_of(database: Path, query: str, *given: object) -> list[tuple[Any, ...]]:
-    """Ask a database of SQLite that a client's server has written."""
-    with closing(sqlite3.connect(database)) as connection:
-        return connection.execute(query, given).fetchall()
-
-
-def a_desk(top: Path, cache: Path, *setups: str) -> Desk:
-    """A git project with one record, and what these commands of `cli.py setup` leave there."""
-    desk = Desk(top / "shop", top / "home", cache)
-    for folder in (desk.project / "src", desk.home, desk.project / ".context"):
-        folder.mkdir(parents=True)
-    for client in CLIENTS:
-        client.settle(desk.home)
-    subprocess.run(["git", "init", "--quiet", desk.project], check=True)
-    record = a_record("how refunds are rounded", lesson=LESSON, paths=("refund.py",))
-    (desk.project / ".context" / "memory_log.jsonl").write_bytes(a_line(record))
-    for words in setups:
-        desk.set_up(*words.split())
-    return desk
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Where Copilot CLI unpacks 250 MB."""
+    cache = tmp_path_factory.mktemp("cache")
+    yield cache
+    shutil.rmtree(cache)

@@ -12,7 +12,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple, Self
 
 Json = dict[str, Any]
-Given = Mapping[str, Any]
 Events = list[tuple[str, Json]]  # names of server-sent events, "" for none, with their data
 
 
@@ -27,7 +26,7 @@ class Call(NamedTuple):
     """A step of a script: call the offered tool whose name ends with this."""
 
     tool: str
-    given: Given
+    given: Mapping[str, Any]
 
 
 class Say(NamedTuple):
@@ -50,35 +49,18 @@ def texts_in(value: Any) -> Iterator[str]:
 
 
 class Request:
-    """What a client has sent to a model; a class below this one for each form."""
+    """What a client has sent to a model; a class below this one for each form.
 
-    def __init__(self, body: Json) -> None:
-        self.body = body
+    tools: what the client offers. turn: how many steps of the script the model has taken.
+    answers: what tools have answered so far.
+    """
 
-    @property
-    def text(self) -> str:
-        """Every text in it."""
-        return "\n".join(texts_in(self.body))
+    def __init__(self, body: Json, tools: list[Tool], turn: int, answers: list[Any]) -> None:
+        self.body, self.tools, self.turn = body, tools, turn
+        self.text = "\n".join(texts_in(body))
+        self.answers = ["\n".join(texts_in(answer)) for answer in answers]
 
-    @property
-    def answers(self) -> list[str]:
-        """What tools have answered so far."""
-        return ["\n".join(texts_in(answer)) for answer in self._answers()]
-
-    @property
-    def tools(self) -> list[Tool]:
-        """The tools that the client offers."""
-        raise NotImplementedError
-
-    @property
-    def turn(self) -> int:
-        """How many steps of the script the model has taken."""
-        raise NotImplementedError
-
-    def _answers(self) -> list[Any]:
-        raise NotImplementedError
-
-    def call(self, tool: Tool, given: Given) -> Events:
+    def call(self, tool: Tool, given: Mapping[str, Any]) -> Events:
         """Return the events of an answer that calls a tool."""
         raise NotImplementedError
 
@@ -90,27 +72,19 @@ class Request:
 class AnthropicRequest(Request):
     """The Messages form, of Claude Code and Copilot CLI."""
 
-    @property
-    def tools(self) -> list[Tool]:
-        return [Tool(tool["name"]) for tool in self.body.get("tools", [])]
-
-    @property
-    def turn(self) -> int:
-        return len(self._parts("assistant", "tool_use", "text"))
-
-    def _answers(self) -> list[Any]:
-        return [part["content"] for part in self._parts("user", "tool_result")]
-
-    def _parts(self, role: str, *kinds: str) -> list[Json]:
-        return [
-            part
-            for message in self.body["messages"]
-            if message["role"] == role and isinstance(message["content"], list)
+    def __init__(self, body: Json) -> None:
+        parts = [
+            (f"{message['role']} {part['type']}", part)
+            for message in body["messages"]
+            if isinstance(message["content"], list)
             for part in message["content"]
-            if part["type"] in kinds
         ]
+        tools = [Tool(tool["name"]) for tool in body.get("tools", [])]
+        turn = sum(kind in ("assistant tool_use", "assistant text") for kind, _ in parts)
+        answers = [part["content"] for kind, part in parts if kind == "user tool_result"]
+        super().__init__(body, tools, turn, answers)
 
-    def call(self, tool: Tool, given: Given) -> Events:
+    def call(self, tool: Tool, given: Mapping[str, Any]) -> Events:
         block = {"type": "tool_use", "id": f"toolu_{self.turn}", "name": tool.name, "input": {}}
         piece = {"type": "input_json_delta", "partial_json": json.dumps(given)}
         return self._events(block, piece, "tool_use")
@@ -137,27 +111,19 @@ class AnthropicRequest(Request):
 class OpenAIRequest(Request):
     """The Responses form, of Codex."""
 
-    @property
-    def tools(self) -> list[Tool]:
-        found = []
-        for tool in self.body["tools"]:
+    def __init__(self, body: Json) -> None:
+        items = [(item["type"], item) for item in body["input"]]
+        said = [it for kind, it in items if kind == "message" and it["role"] == "assistant"]
+        calls = [it for kind, it in items if kind == "function_call"]
+        answers = [it["output"] for kind, it in items if kind == "function_call_output"]
+        tools = []
+        for tool in body["tools"]:
             space = tool["name"] if tool["type"] == "namespace" else ""
             inner = tool["tools"] if space else [tool]
-            found += [Tool(one["name"], space) for one in inner if "name" in one]
-        return found
+            tools += [Tool(it["name"], space) for it in inner if "name" in it]
+        super().__init__(body, tools, len(said) + len(calls), answers)
 
-    @property
-    def turn(self) -> int:
-        spoken = [item for item in self._items("message") if item["role"] == "assistant"]
-        return len(spoken) + len(self._items("function_call"))
-
-    def _answers(self) -> list[Any]:
-        return [item["output"] for item in self._items("function_call_output")]
-
-    def _items(self, kind: str) -> list[Json]:
-        return [item for item in self.body["input"] if item["type"] == kind]
-
-    def call(self, tool: Tool, given: Given) -> Events:
+    def call(self, tool: Tool, given: Mapping[str, Any]) -> Events:
         item = {"type": "function_call", "call_id": f"call_{self.turn}", "name": tool.name}
         space = {"namespace": tool.space} if tool.space else {}
         return self._events({**item, **space, "arguments": json.dumps(given)})
@@ -181,28 +147,15 @@ class OpenAIRequest(Request):
 class GeminiRequest(Request):
     """The form of Gemini CLI."""
 
-    @property
-    def tools(self) -> list[Tool]:
-        groups = [group["functionDeclarations"] for group in self.body.get("tools", [])]
-        return [Tool(tool["name"]) for group in groups for tool in group]
+    def __init__(self, body: Json) -> None:
+        parts = [(it["role"], part) for it in body["contents"] for part in it["parts"]]
+        groups = [group.get("functionDeclarations", []) for group in body.get("tools", [])]
+        tools = [Tool(tool["name"]) for group in groups for tool in group]
+        steps = [it for role, it in parts if role == "model" and {"functionCall", "text"} & {*it}]
+        answers = [it["functionResponse"] for _, it in parts if "functionResponse" in it]
+        super().__init__(body, tools, len(steps), answers)
 
-    @property
-    def turn(self) -> int:
-        return len(self._parts("model", "functionCall", "text"))
-
-    def _answers(self) -> list[Any]:
-        return [part["functionResponse"] for part in self._parts("user", "functionResponse")]
-
-    def _parts(self, role: str, *keys: str) -> list[Json]:
-        return [
-            part
-            for content in self.body["contents"]
-            if content["role"] == role
-            for part in content["parts"]
-            if any(key in part for key in keys)
-        ]
-
-    def call(self, tool: Tool, given: Given) -> Events:
+    def call(self, tool: Tool, given: Mapping[str, Any]) -> Events:
         return self._events({"functionCall": {"name": tool.name, "args": given}})
 
     def say(self, text: str) -> Events:
@@ -215,7 +168,7 @@ class GeminiRequest(Request):
         return [("", {"candidates": [candidate], "usageMetadata": usage})]
 
 
-FORMS: dict[str, type[Request]] = {
+FORMS: dict[str, Callable[[Json], Request]] = {
     "/messages": AnthropicRequest,
     "/responses": OpenAIRequest,
     ":streamGenerateContent": GeminiRequest,
@@ -280,11 +233,10 @@ class _Handler(BaseHTTPRequestHandler):
         form = next((FORMS[end] for end in FORMS if path.endswith(end)), None)
         if form is None:  # a count of tokens, for example
             return self._send("application/json", b'{"input_tokens": 10, "totalTokens": 10}')
-        events = self.server.answer(form(json.loads(body)))
-        lines = [
-            f"event: {name}\n" * bool(name) + f"data: {json.dumps(data)}\n\n"
-            for name, data in events
-        ]
+        lines = []
+        for name, data in self.server.answer(form(json.loads(body))):
+            lines += [f"event: {name}\n"] if name else []
+            lines += [f"data: {json.dumps(data)}\n\n"]
         self._send("text/event-stream", "".join(lines).encode())
 
     def _body(self) -> bytes:

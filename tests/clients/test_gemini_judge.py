@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from rooms.fragments.models.judge import RULE, Verdict, is_private, judge_of
-from tests.clients.desk import NEEDS_CLIENTS
-from tests.clients.headless import GEMINI
+from tests.clients.desk import GEMINI, NEEDS_CLIENTS
 from tests.clients.stand_in_model import Events, Request, StandInModel
 
 pytestmark = NEEDS_CLIENTS

@@ -8,50 +8,52 @@ import re
 import shlex
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import pytest
 
-from commands.clients.table import client_of
-from tests.clients.desk import LESSON, NEEDS_CLIENTS, Desk, a_desk
-from tests.clients.headless import CLAUDE_CODE, CLIENTS, Headless
-from tests.clients.stand_in_model import Call, Request, Say, Script, Step
+from commands.clients.table import TOOLS, client_of
+from tests.clients.desk import (
+    CLAUDE_CODE,
+    CLIENTS,
+    CODEX,
+    GEMINI,
+    LESSON,
+    NEEDS_CLIENTS,
+    Client,
+    Desk,
+    each_client,
+    offered,
+    rows_of,
+)
+from tests.clients.desk import cache as cache
+from tests.clients.stand_in_model import Call, Say, Script, Step
+from tests.support.git_clones import commit, git
 from tests.support.sentences import pair
 
 pytestmark = NEEDS_CLIENTS
 
-TOOLS = {"search_memory", "log_memory", "compact_memory"}
+EVERY = ("lessons", "sessions", "fragments")
+AT_AN_ACTION, AT_THE_END = pair("answers.recall_head")[0], pair("answers.reminder")[0]
+GAP = {"topic": "payment", "missing_context": "the tax rate", "lesson": "Ask for the country"}
 # What a setup for all projects leaves to the one who starts a client: to wait for the server, which
 # would keep Codex from every project once it is gone, and an approval for each repository.
 OF_USER = {
     "codex": ("-c", "mcp_servers.sentinel-memory.required=true"),
     "copilot": ("--allow-tool", "sentinel-memory"),
 }
-AT_AN_ACTION, AT_THE_END = pair("answers.recall_head")[0], pair("answers.reminder")[0]
+DATABASE = ".local/share/sentinel-memory/memory.db"
 
 
-def slow_down(desk: Desk, client: Headless) -> None:
+def slow_down(desk: Desk, client: Client) -> None:
     """Let the server take two seconds more to start, as on a machine that is busy."""
     slow = desk.home / "slow-python"
     slow.write_text(f'#!/bin/sh\nsleep 2\nexec {shlex.quote(sys.executable)} "$@"\n')
     slow.chmod(0o755)
-    entry = client_of(client.key).entry["project"].removeprefix("root:")
-    text = (desk.project / entry).read_text("utf-8")
+    entry = desk.project / client_of(client.key).entry["project"].removeprefix("root:")
+    text = entry.read_text("utf-8")
     assert text.count(f'"{sys.executable}"') == 1
-    (desk.project / entry).write_text(text.replace(sys.executable, str(slow)), "utf-8")
-
-
-def offered(request: Request) -> set[str]:
-    """Which of our tools a client offers."""
-    return {tool for tool in TOOLS for known in request.tools if known.name.endswith(tool)}
-
-
-class Task(NamedTuple):
-    """A task that a client has carried out, from its first request to its last."""
-
-    client: Headless
-    desk: Desk
-    requests: list[Request]
+    entry.write_text(text.replace(sys.executable, str(slow)), "utf-8")
 
 
 def summed_up(compaction: str) -> Step:
@@ -61,92 +63,198 @@ def summed_up(compaction: str) -> Step:
     return Call("log_memory", {**principle, "lesson": "All of it.", "source_ids": tokens})
 
 
-@pytest.fixture(scope="module", params=CLIENTS, ids=lambda client: client.key)
-def task(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, cache: Path
-) -> Task:
-    client: Headless = request.param
-    desk = a_desk(tmp_path_factory.mktemp("task"), cache, client.key)
+@each_client
+def test_a_task_has_tools_rules_and_lessons_from_its_first_request_to_its_last(
+    client: Client, tmp_path: Path, cache: Path
+) -> None:
+    desk = Desk(tmp_path, cache)
+    (desk.project / "AGENTS.md").write_text("# Team\n\nBe kind to zebras.\n")
+    desk.set_up(client.key)
     slow_down(desk, client)
-    gap = {"topic": "payment", "missing_context": "the tax rate", "lesson": "Ask for the country"}
     script: Script = [
         client.edit(desk.project),
         # in Claude Code this is where the hook for the end of a turn asks for another one
         *([Say("Done.")] if client is CLAUDE_CODE else []),
         Call("search_memory", {"query": "refund"}),
-        Call("log_memory", gap),
+        Call("log_memory", GAP),
         Call("compact_memory", {}),
         summed_up,
     ]
-    return Task(client, desk, desk.run(client, script))
-
-
-def test_the_first_request_offers_the_tools_of_a_server_that_is_slow_to_start(task: Task) -> None:
-    assert offered(task.requests[0]) == TOOLS
-
-
-def test_a_search_a_save_and_a_compaction_run_to_the_end(task: Task) -> None:
-    found, saved, listed, replaced = task.requests[-1].answers[1:]
+    requests = desk.run(client, script)
+    first = requests[0]
+    assert offered(first) == sorted(TOOLS["lessons"])  # of a server that is slow to start
+    rule = "Judge yourself which lessons apply"
+    assert (first.text.count(rule), first.text.count("zebras")) == (1, 1)
+    assert LESSON in first.text
+    assert [AT_AN_ACTION in it.text for it in requests[:2]] == [False, True]
+    asked = [AT_THE_END in request.text for request in requests]
+    assert asked.index(True) == 2 if client is CLAUDE_CODE else not any(asked)
+    found, saved, listed, replaced = requests[-1].answers[1:]
     assert LESSON in found
     assert pair("answers.saved_new")[0].partition("{")[0] in saved
-    assert "Ask for the country" in listed
+    assert GAP["lesson"] in listed
     assert pair("answers.replaced")[0].format(count=2) in replaced
-    [line] = (task.desk.project / ".context" / "memory_log.jsonl").read_text("utf-8").splitlines()
+    [line] = desk.log.read_text("utf-8").splitlines()
     assert "All of it." in line
 
 
-def test_the_session_start_shows_the_records_before_anything_is_asked(task: Task) -> None:
-    assert LESSON in task.requests[0].text
-
-
-def test_an_edit_is_shown_the_record_about_its_file(task: Task) -> None:
-    assert AT_AN_ACTION not in task.requests[0].text
-    assert AT_AN_ACTION in task.requests[1].text
-
-
-def test_the_end_of_a_turn_asks_for_what_was_missing_where_a_client_takes_that(task: Task) -> None:
-    asked = [AT_THE_END in request.text for request in task.requests]
-    assert asked.index(True) == 2 if task.client is CLAUDE_CODE else not any(asked)
-
-
-def test_what_one_client_logs_the_next_one_finds(tmp_path: Path, cache: Path) -> None:
-    desk = a_desk(tmp_path, cache, " ".join(client.key for client in CLIENTS))
-    expected = LESSON
-    for client in CLIENTS:
-        gap = {"topic": "payment", "missing_context": client.key, "lesson": f"from {client.key}"}
-        search = Call("search_memory", {"query": "payment"})
-        found, _ = desk.run(client, [search, Call("log_memory", gap)])[-1].answers
-        assert expected in found
-        expected = gap["lesson"]
-
-
-def check_below(desk: Desk, client: Headless) -> None:
-    """Start a client in a directory of the project: it works with the memory of the project."""
-    gap = {"topic": "payment", "missing_context": "the tax rate", "lesson": "Ask for the country"}
-    script = [Call("search_memory", {"query": "refund"}), Call("log_memory", gap)]
-    requests = desk.run(client, script, below="src")
-    assert offered(requests[0]) == TOOLS
+@each_client
+def test_one_setup_for_all_projects_serves_a_directory_below_a_project(
+    client: Client, tmp_path: Path, cache: Path
+) -> None:
+    """With a profile of the fragments, which has some of their tools."""
+    rooms = ("lessons", "fragments:core")
+    desk = Desk(tmp_path, cache, f"{client.key} --user --rooms {','.join(rooms)}")
+    known = {"content": "Port 5432 is taken by an old container"}
+    script = [
+        Call("search_memory", {"query": "refund"}),
+        Call("log_memory", GAP),
+        Call("remember", known),
+        Call("recall", {"query": "port taken"}),
+    ]
+    started = client.with_words(*OF_USER.get(client.key, ()))
+    requests = desk.run(started, script, below="src")
+    assert offered(requests[0]) == sorted(tool for room in rooms for tool in TOOLS[room])
     assert LESSON in requests[0].text
-    assert LESSON in requests[-1].answers[0]
-    assert len((desk.project / ".context" / "memory_log.jsonl").read_bytes().splitlines()) == 2
+    found, _, _, recalled = requests[-1].answers
+    assert LESSON in found and known["content"] in recalled
+    assert len(desk.log.read_bytes().splitlines()) == 2
     assert not (desk.project / "src" / ".context").exists()
 
 
-@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.key)
-def test_the_rules_and_the_text_of_a_team_reach_every_client_once(
-    client: Headless, tmp_path: Path, cache: Path
+def test_what_one_client_keeps_the_next_one_finds_wherever_the_user_keeps_it(
+    tmp_path: Path, cache: Path
 ) -> None:
-    desk = a_desk(tmp_path, cache)
-    (desk.project / "AGENTS.md").write_text("# Team\n\nBe kind to zebras.\n")
-    desk.set_up(client.key)
-    [first, *_] = desk.run(client, [Say("Done.")])
-    rule = "Judge yourself which lessons apply"
-    assert (first.text.count(rule), first.text.count("zebras")) == (1, 1)
+    """And what one session keeps for itself, no other one sees."""
+    keys = " ".join(client.key for client in CLIENTS)
+    desk = Desk(tmp_path, cache, f"{keys} --rooms lessons,fragments")
+    lesson, known, own = LESSON, list[str](), list[str]()
+    for client in CLIENTS:
+        known.append(f"Container {client.key} takes the port")
+        own.append(f"The refund of {client.key} is half mended")
+        gap = {**GAP, "missing_context": client.key, "lesson": f"from {client.key}"}
+        script = [
+            Call("search_memory", {"query": "payment"}),
+            Call("log_memory", gap),
+            Call("remember", {"content": own[-1], "scope": "session"}),
+            Call("remember", {"content": known[-1]}),
+            Call("recall", {"query": "container takes the port, refund half mended"}),
+        ]
+        started = client.with_variables(XDG_DATA_HOME=str(tmp_path / "data"))
+        answers = desk.run(started, script)[-1].answers
+        assert lesson in answers[0]
+        assert [it for it in (*known, *own) if it in answers[-1]] == [*known, own[-1]]
+        lesson = gap["lesson"]
+    assert (tmp_path / "data/sentinel-memory/memory.db").exists()
+    assert not (desk.home / DATABASE).exists()
 
 
-@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.key)
-def test_one_setup_for_all_projects_serves_a_directory_below_a_project(
-    client: Headless, tmp_path: Path, cache: Path
+# The tool that runs a command with its parameter, and the words that let it run unasked.
+SHELL = {
+    "claude-code": ("Bash", "command", ("--allowedTools", "Bash")),
+    "codex": ("exec_command", "cmd", ()),
+    "gemini": ("run_shell_command", "command", ("--yolo",)),
+    "copilot": ("bash", "command", ("--allow-tool", "shell")),
+}
+GOOD, BAD = "python3 -c 'print(1)'", "python3 -c 'raise SystemExit(3)'"
+EDIT = ("edit", "Write refund.py (+1 -0)", "success", "refund.py")
+FAILED = {"claude-code": "failed: Exit code 3", "gemini": "failed: (empty)", "copilot": "failed"}
+
+
+@pytest.mark.row("003 T26")
+@each_client
+def test_commands_and_edits_belong_to_the_session_that_their_conversation_saves(
+    client: Client, tmp_path: Path, cache: Path
 ) -> None:
-    started = client._replace(arguments=(*client.arguments, *OF_USER.get(client.key, ())))
-    check_below(a_desk(tmp_path, cache, f"{client.key} --user"), started)
+    tool, parameter, words = SHELL[client.key]
+    desk = Desk(tmp_path, cache, f"{client.key} --rooms lessons,sessions")
+    more = {"description": "Run it"} if client is not CODEX else {}
+    started = client.with_words(*words)
+    if client is GEMINI:  # it takes one of the two
+        kept = [it for it in started.arguments if it not in ("--approval-mode", "auto_edit")]
+        started = started._replace(arguments=tuple(kept))
+    script = [
+        Call(tool, {parameter: GOOD, **more}),
+        Call(tool, {parameter: BAD, **more}),
+        client.edit(desk.project),
+        Call("context_save", {"goal": "Mend the refund"}),
+        Call(tool, {parameter: "ls", **more}),
+    ]
+    requests = desk.run(started, script)
+    assert "#1" in requests[-1].answers[-2]
+    path = desk.project / ".context" / "sessions" / "history.db"
+    actions = rows_of(
+        path,
+        "SELECT type, content, coalesce(result, ''), coalesce(file_path, '')"
+        " FROM actions JOIN contexts c ON c.id = context_id WHERE c.goal = 'Mend the refund'",
+    )
+    if client is CODEX:  # no result of a command, no event after a patch that a shell applies
+        expected = [("command", GOOD, "", ""), ("command", BAD, "", "")]
+    else:
+        failed = FAILED[client.key]
+        expected = [("command", GOOD, "success", ""), ("error", BAD, failed, ""), EDIT]
+    [[waiting]] = rows_of(path, "SELECT count(*) FROM actions WHERE context_id LIKE 'conv:%'")
+    assert (sorted(actions), waiting) == (sorted(expected), 0)
+
+
+ERROR, CURE = "Port 5432 is taken by an old container", "Stop the old container before the tests"
+STEP = "Half of the refund is mended"  # of one session
+RATED = {"tool_name": "recall", "relevant": True, "sufficient": True}
+LEARNED = {
+    "summary": "The tests run again",
+    "decisions": ["Tests get a port of their own"],
+    "task_effectiveness": {"overall_success": True},
+}
+
+
+@each_client
+def test_every_tool_of_the_fragments_runs_and_leaves_nothing_in_the_project(
+    client: Client, tmp_path: Path, cache: Path
+) -> None:
+    desk = Desk(tmp_path, cache, f"{client.key} --rooms {','.join(EVERY)}")
+    commit(desk.project)
+    ids = list[str]()
+
+    def saved(answer: str) -> list[str]:
+        ids.extend(re.findall(r"Remembered: ([0-9a-z]{8})\b", answer))
+        return ids
+
+    def cure(answer: str) -> Step:
+        saved(answer)
+        return Call("remember", {"content": CURE, "type": "procedure", "tags": ["docker"]})
+
+    def link(answer: str) -> Step:
+        error, cure = saved(answer)
+        return Call("link", {"fromId": error, "toId": cure, "relationType": "resolved_by"})
+
+    error = {"content": ERROR, "type": "error", "topic": "ports", "keywords": ["postgres"]}
+    script: list[tuple[Any, str]] = [  # each call, and what is in its answer
+        (Call("context", {}), "No pinned or important fragment"),
+        (Call("remember", error), "Remembered: "),
+        (cure, "Remembered: "),
+        (link, "Linked: "),
+        (Call("remember", {"content": STEP, "scope": "session"}), "Remembered: "),
+        (Call("recall", {"query": "port taken", "filters": {"type": "error"}}), ERROR),
+        (lambda _: Call("graph_explore", {"startId": ids[0]}), CURE),
+        (lambda _: Call("amend", {"id": ids[0], "importance": 0.9}), "Amended: "),
+        (lambda _: Call("pin", {"id": ids[1]}), "Pinned: "),
+        (lambda _: Call("unpin", {"id": ids[1]}), "No longer pinned: "),
+        (Call("tool_feedback", RATED), "Noted."),
+        (Call("reflect", LEARNED), "Kept from this session: 2 ("),
+        (Call("memory_consolidate", {}), "Upkeep done: "),  # tells of its progress meanwhile
+        (Call("memory_stats", {}), "Fragments: 5 "),
+        (Call("context", {}), STEP),
+        (Call("forget", {"topic": "ports"}), "In the bin for 30 days: 1 "),
+    ]
+    requests = desk.run(client, [step for step, _ in script])
+    assert offered(requests[0]) == sorted(tool for room in EVERY for tool in TOOLS[room])
+    expected = [said for _, said in script]
+    if client_of(client.key).approvals:  # a list of tools, in which the last one is not
+        expected[-1] = "ermission"
+    answers = requests[-1].answers
+    wrong = [it for it in zip(answers, expected, strict=True) if it[1] not in it[0]]
+    assert wrong == []
+    assert git(desk.project, "status", "--porcelain") == ""
+    if client in (CLAUDE_CODE, GEMINI):  # they wait for their servers; the others kill them
+        working = "SELECT deletion FROM fragments WHERE lifetime = 'working'"
+        assert rows_of(desk.home / DATABASE, working) == [("ended",)]
