@@ -11,6 +11,7 @@ import json
 import re
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,12 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]], right: Iterable[in
     rules = ["---:" if number in {*right} else "---" for number in range(len(head))]
     for row in (head, rules, *rows):
         print(f"| {' | '.join(row)} |")
+
+
+def listed(rows: Iterable[tuple[str, str]]) -> None:
+    """Print a list of names and what each is."""
+    for name, about in rows:
+        print(f"- {name}: {about}")
 
 
 # The commands.
@@ -105,22 +112,50 @@ def _examples(name: str) -> list[str]:
     return [found[1] for line in epilog.splitlines() if (found := start.fullmatch(line))]
 
 
-def _options(parser: argparse.ArgumentParser) -> Iterator[str]:
-    rows = []
+def common_options(spoken: Language) -> None:
+    """The options that mean the same for many commands, which need no line at each of them."""
+    with speaking(spoken):
+        listed(_common())
+
+
+# An option of fewer commands is explained at each of them.
+COMMON = 3
+
+
+def _common() -> list[tuple[str, str]]:
+    parsers = (parser_of(name, cli.COMMANDS) for name in cli.COMMANDS)
+    times = Counter(row for parser in parsers for row in _rows(parser))
+    return [row for row, number in times.items() if number >= COMMON]
+
+
+def _rows(parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
     for action in parser._actions:
         if action.dest in ("help", "project", "action"):
             continue
-        about = str(action.help).replace("|", "\\|")
+        about = str(action.help)
         about = about if language() == "ko" else about[:1].upper() + about[1:]
         values: list[str | None] = [str(action.metavar)] if action.metavar else [None]
         if action.choices and not action.metavar:
             values = [*action.choices]
         names = action.option_strings or [""]
         said = [f"{name} {value}" if value else name for name in names for value in values]
-        rows.append(f"| {', '.join(f'`{it.strip()}`' for it in said)} | {about} |")
-    if rows:
-        head = " | ".join(WORDS["commands"][language()]["head"])
-        yield "\n".join([f"| {head} |", "| --- | --- |", *rows, ""])
+        yield ", ".join(f"`{it.strip()}`" for it in said), about
+
+
+def _spelled(names: str) -> str:
+    """The long spelling of an option, without its value."""
+    return f"`{names.split(', ')[-1].strip('`').split()[0]}`"
+
+
+def _options(parser: argparse.ArgumentParser) -> Iterator[str]:
+    common = _common()
+    rows = [*_rows(parser)]
+    lines = [f"- {name}: {about}" for name, about in rows if (name, about) not in common]
+    also = [_spelled(name) for name, about in rows if (name, about) in common]
+    if also:
+        lines.append(f"- {WORDS['commands'][language()]['also']} {', '.join(also)}")
+    if lines:
+        yield "\n".join([*lines, ""])
 
 
 # The tools.
@@ -135,8 +170,9 @@ def tools(room: str) -> None:
         schema = tool["inputSchema"]
         names = [f"`{it}`" for it in schema["properties"]]
         about = " ".join(tool["description"].split())
-        rows.append((f"`{tool['name']}`", ", ".join(names) or "–", about))
-    table(("Tool", "Parameters", "What the model reads of it"), rows)
+        inside = f" ({', '.join(names)})" if names else ""
+        rows.append((f"`{tool['name']}`{inside}", about))
+    listed(rows)
 
 
 # Settings and limits.
@@ -146,10 +182,10 @@ def settings() -> None:
     """Every environment variable, of docs/reference.md."""
     values = Settings()._asdict()
     rows = [
-        (f"`{name}`", f"`{default.format(**values)}`" if default else "–", meaning)
+        (f"`{name}`" + (f" (`{default.format(**values)}`)" if default else ""), meaning)
         for name, (default, meaning) in WORDS["settings"].items()
     ]
-    table(("Variable", "Default", "Meaning"), rows)
+    listed(rows)
 
 
 def keys(room: str) -> None:
@@ -167,9 +203,9 @@ def keys(room: str) -> None:
             value = getattr(defaults, field)
         shown = value if isinstance(value, tuple) else [value]
         said = [it if isinstance(it, str) else json.dumps(it) for it in shown]
-        default = "–" if value is None else ", ".join(f"`{it}`" for it in said)
-        rows.append((f"`{key}`", default, WORDS["keys"][room][key]))
-    table(("Key", "Default", "Meaning"), rows)
+        default = "" if value is None else f" ({', '.join(f'`{it}`' for it in said)})"
+        rows.append((f"`{key}`{default}", WORDS["keys"][room][key]))
+    listed(rows)
 
 
 def limits(room: str) -> None:
@@ -184,7 +220,7 @@ def limits(room: str) -> None:
         values |= {name: value for name, value in vars(module).items() if name.isupper()}
     values |= Settings()._asdict() | record.LIMITS_BYTES
     rows = [(name, limit.format(**values)) for name, limit in WORDS["limits"][room].items()]
-    table(("What", "Limit"), rows)
+    listed(rows)
 
 
 # The clients.

@@ -34,8 +34,8 @@ OPTIONS = {
 }
 
 
-def first_cells(text: str) -> str:
-    return " ".join(re.findall(r"^\| (`.+?) \| ", text, re.M))
+def names_listed(text: str) -> str:
+    return " ".join(re.findall(r"^- (`.+?): ", text, re.M))
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -44,7 +44,7 @@ def test_the_options_of_all_commands_are_those_of_the_help(
 ) -> None:
     cli.main(["help"])
     known = set(re.findall(OPTION, re.findall(r"(?:^  -.*\n)+", capsys.readouterr().out, re.M)[-1]))
-    assert set(re.findall(OPTION, first_cells(text_of(name).partition("[[[cog")[0]))) == known
+    assert set(re.findall(OPTION, names_listed(text_of(name).partition("[[[cog")[0]))) == known
 
 
 def calls(text: str) -> list[tuple[str, str]]:

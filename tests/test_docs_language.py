@@ -72,7 +72,8 @@ def figures(row: str) -> list[str]:
 
 @pytest.mark.parametrize("editions", EDITIONS, ids=[pair[0] for pair in EDITIONS])
 def test_both_editions_have_the_same_figures_in_each_row(editions: list[str]) -> None:
-    english, korean = (re.findall(r"^\|.*$", prose(text_of(name)), re.M) for name in editions)
+    rows = re.compile(r"^(?:\||- ).*$", re.M)
+    english, korean = (rows.findall(prose(text_of(name))) for name in editions)
     none_of(
         f"{editions[1]}: {theirs}"
         for ours, theirs in zip(english, korean, strict=True)
@@ -99,8 +100,8 @@ def test_korean_keeps_its_register(name: str) -> None:
     [
         ("- id: sentinel-memory-", "ci"),
         ('"mcpServers": {\n', "clients"),
-        ("| `SENTINEL_MEMORY_BUDGET` |", "reference"),
-        ("| `missing_context` | 1,024", "reference"),
+        ("- `SENTINEL_MEMORY_BUDGET` (", "reference"),
+        ("- `missing_context`: 1,024", "reference"),
     ],
 )
 def test_a_fact_has_one_owner_and_the_others_link_to_it(fact: str, owner: str) -> None:

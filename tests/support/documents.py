@@ -46,12 +46,17 @@ def prose(text: str) -> str:
     return re.sub(r"(?<!\*)\*[^*\n]+\*(?!\*)", "example", text)
 
 
+# A name or several, a default or parameters in brackets, and what they are.
+ITEM = re.compile(r"^- (`[^`]+`(?:, `[^`]+`)*)(?: \((`.+?`)\))?: (.+)$", re.M)
+
+
 def rows_of(name: str, section: int) -> list[list[str]]:
-    """The cells of each row of the tables in a section, without heads."""
+    """The cells of each row of the tables in a section, without heads, and of lists of names."""
     [part] = re.findall(rf"^## {section}\..*?(?=^## |\Z)", text_of(name), re.M | re.S)
     lines = re.findall(r"^\| (.+) \|$", part, re.M)
     heads = {before for before, line in itertools.pairwise(lines) if "---" in line}
-    return [line.split(" | ") for line in lines if line not in heads and "---" not in line]
+    rows = [line.split(" | ") for line in lines if line not in heads and "---" not in line]
+    return rows + [[cell for cell in item if cell] for item in ITEM.findall(part)]
 
 
 def names_in(cell: str) -> list[str]:
