@@ -157,7 +157,7 @@ class ForPeople(Room):
         for it in reversed(former):
             said = {field: getattr(it, field) for field in _AMENDED}
             before = item_of(replace(found[0], **said, updated_at=it.amended_at))
-            facts = {"date": minute_of(it.amended_at), "agent": it.amended_by or "?"}
+            facts = {"date": minute_of(it.amended_at), "agent": safe(it.amended_by) or "?"}
             until = _say("until", **facts)
             versions.append(Version(before, until, {"amendedAt": it.amended_at}))
         return Versions(versions, [])

@@ -1,4 +1,4 @@
-"""Tests what `cli.py import` takes for a lesson, what it passes over, and what it asks first."""
+"""Tests what `import` takes, passes over and refuses, and that each room comes back whole."""
 
 import json
 import os
@@ -10,29 +10,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commands.rooms.sources import MARKER, MOST_TEXT_BYTES, in_markdown, topic_of
-from core.lessons.record import Draft, Record, new_record
-from core.store import MemoryStore
+from core.config import Settings
+from core.lessons.record import Record, new_record
+from rooms.fragments.room import Room
+from rooms.sessions.document import export
+from rooms.sessions.store import SessionStore, open_sessions
 from tests.support.cli_process import TOKEN, Command
 from tests.support.cli_process import DiscreetRun as Run
-from tests.support.cli_process import Run as AnyRun
-from tests.support.costly import one_in
+from tests.support.fragment_sources import make_memory_db
+from tests.support.fragments_room import a_room
 from tests.support.git_clones import path_of, saved
-from tests.support.said import sentences
-from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
+from tests.support.room_samples import stored
+from tests.support.rows import none_of
+from tests.support.samples import LATER, NOW, a_principle, a_record
+from tests.support.session_samples import make_sample_store
 from tests.support.stdio_client import ROOT
 from tests.support.tables import table
 
 ROWS = table("commands/import")
-DATA = ROOT / "tests" / "data" / "bridges"
-SAVED = "Saved in one write: {count}."
-LEFT_OUT = "Left out, with the lines:"
+CLAUDE_MD = ROOT / "tests/data/bridges/CLAUDE.md"
 
-posix = pytest.mark.skipif(os.name == "nt", reason="terminals and pipes of POSIX")
+posix = pytest.mark.skipif(os.name == "nt", reason="pipes and modes of POSIX")
 
 
 @pytest.fixture
 def take(capsys: pytest.CaptureFixture[str], project: Path) -> Command:
-    """Carries out one import of a text, as the file `source`, through `cli.main`."""
+    """Carries out one import of a text, as the file `source`."""
 
     def carry_out(text: str | bytes, *arguments: str) -> Run:
         source = project.parent / "source"
@@ -55,35 +58,23 @@ def read(text: str) -> tuple[list[list[str]], list[str]]:
     return [[it.data["topic"], it.data["lesson"]] for it in rows], [it.place for it in passed]
 
 
-@pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
-def test_a_claude_md_is_read_item_by_item(ends: str) -> None:
-    text = (DATA / "CLAUDE.md").read_text(encoding="utf-8")
-    assert read("\ufeff" + text.replace("\n", ends))[0] == ROWS["the_lessons_of_claude_md"]
-
-
-@pytest.mark.parametrize(("text", "topic"), ROWS["the_heading_gives_the_topic"])
-def test_the_heading_gives_the_topic(text: str, topic: str) -> None:
-    assert read(text)[0] == [[topic, "a"]]
-
-
-def test_deeper_headings_go_with_the_lesson() -> None:
+def test_a_document_is_read_item_by_item() -> None:
+    for ends in ("\n", "\r\n", "\r"):
+        text = CLAUDE_MD.read_text(encoding="utf-8").replace("\n", ends)
+        assert read("\ufeff" + text)[0] == ROWS["the_lessons_of_claude_md"]
     text = "# T\n## A\n### B\n#### C\n- x\n### D\n- y\n## E\n- z"
     assert read(text)[0] == [["a", "B: C: x"], ["a", "D: y"], ["e", "z"]]
 
 
-@pytest.mark.parametrize(("text", "lesson"), ROWS["what_belongs_to_an_item_is_its_lesson"])
-def test_what_belongs_to_an_item_is_its_lesson(text: str, lesson: str) -> None:
-    assert [it for _, it in read(text)[0]] == [lesson]
-
-
-@pytest.mark.parametrize(("text", "lines"), ROWS["what_is_no_item_is_told_with_its_line"])
-def test_what_is_no_item_is_told_with_its_line(text: str, lines: list[str]) -> None:
-    assert read(text)[1] == lines
-
-
-@pytest.mark.parametrize(("text", "topic"), ROWS["a_topic_is_short_and_plain"])
-def test_a_topic_is_short_and_plain(text: str, topic: str) -> None:
-    assert topic_of(text) == topic
+def test_each_row_of_markdown_gives_its_topic_lesson_or_lines() -> None:
+    none_of(it for it in ROWS["the_heading_gives_the_topic"] if read(it[0])[0] != [[it[1], "a"]])
+    none_of(
+        row
+        for row in ROWS["what_belongs_to_an_item_is_its_lesson"]
+        if [lesson for _, lesson in read(row[0])[0]] != [row[1]]
+    )
+    none_of(it for it in ROWS["what_is_no_item_is_told_with_its_line"] if read(it[0])[1] != it[1])
+    none_of(it for it in ROWS["a_topic_is_short_and_plain"] if topic_of(it[0]) != it[1])
 
 
 @given(st.text(st.sampled_from("#-*>`~|<!= \n\tab1.[]()@_\\가"), max_size=60))
@@ -93,24 +84,7 @@ def test_any_text_is_read(text: str) -> None:
     assert all(text.split("\n")[int(line) - 1].strip() for line in passed)
 
 
-# Saving.
-
-
-def test_a_list_becomes_principles_in_one_write(take: Command, project: Path) -> None:
-    done = take("## Code\n- Use tabs\n- 함수는 짧게\n", "--yes")
-    assert done.lines[:4] == [
-        f"{project.parent / 'source'}: a Markdown list, into {project}. To save: Lessons 2.",
-        "A statement gives a rule but not what was missing, so it is saved as a principle.",
-        "",
-        "  id        day     kind       topic  text",
-    ]
-    assert done.lines[-1] == SAVED.format(count=2)
-    records = saved(project)
-    drafts = [
-        Draft(topic="code", lesson=it, type="principle") for it in ("Use tabs", "함수는 짧게")
-    ]
-    assert records == [new_record(it, now=records[0].created) for it in drafts]
-    assert take("## Code\n- Use tabs\n- 함수는 짧게\n", "--yes").lines[-1] == "Nothing to save."
+# Lessons.
 
 
 @pytest.mark.parametrize("name", ROWS["sources"])
@@ -124,121 +98,22 @@ def test_what_a_source_becomes_is_shown_and_saved(take: Command, project: Path, 
     assert not set(done.out) & set("\x1b\x9b\u202e")
 
 
-@pytest.mark.long  # it costs much
-@posix
-@pytest.mark.parametrize(
-    ("answer", "code", "count"), one_in(2, [("예\n", 0, 1), ("\n", 1, 0)], names=3)
-)
-def test_somebody_at_a_terminal_is_asked(project: Path, answer: str, code: int, count: int) -> None:
-    (project / "rules.md").write_bytes(b"- one\n")
-    done = Run.at_terminal("import", "rules.md", answer=answer)
-    assert (done.code, len(saved(project))) == (code, count)
-    assert "\nSave? [y/N] " in done.out
-    assert (SAVED.format(count=1) in done.out) == bool(count)
-
-
-@pytest.mark.long  # it costs much
-def test_standard_input_can_be_imported(project: Path) -> None:
-    refused = Run.started("import", "-", given="- 하나\n".encode())
-    assert refused.code == 1
-    assert refused.errors.startswith("Nothing was saved: there is no terminal to confirm on.")
-    assert Run.started("import", "-", "--yes", given="- 하나\n".encode()).code == 0
-    assert [record.lesson for record in saved(project)] == ["하나"]
-
-
-def test_a_strict_memory_refuses_a_secret(
-    take: Command, project: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_log_and_an_export_of_an_older_version_come_without_loss(
+    take: Command, project: Path
 ) -> None:
-    monkeypatch.setenv("SENTINEL_MEMORY_STRICT", "1")
-    done = take(f"- {TOKEN}\n- fine", "--yes")
-    why = "lesson seems to contain a secret (github-token), and SENTINEL_MEMORY_STRICT refuses"
-    assert any(line.startswith(f"  {why}") for line in done.lines)
-    assert [record.lesson for record in saved(project)] == ["fine"]
-
-
-def test_a_similar_topic_is_named_and_the_same_one_is_used(take: Command, project: Path) -> None:
-    store = MemoryStore(path_of(project))
-    store.upsert_log(a_draft(topic="Payment"))
-    store.upsert_log(a_draft(topic="auth"))
-    done = take("## payment\n- one\n## Auth login\n- two", "--yes")
-    said = "[auth-login] is a new topic, similar to: auth. --topic T puts all lessons into one."
-    assert said in done.lines
-    assert [record.topic for record in saved(project)[2:]] == ["Payment", "auth-login"]
-
-
-def test_one_topic_can_be_named_for_all(take: Command, project: Path) -> None:
-    take("## A\n- one\n## B\n- two", "--yes", "--topic", " 규칙 ")
-    assert [record.topic for record in saved(project)] == ["규칙", "규칙"]
-    take(lines_of(*full_log()), "--yes", "--topic", "new")
-    assert [(it.topic, it.former) for it in saved(project)[2:]] == [("new", ()), ("new", ())]
-    assert saved(project)[2].id == a_record(topic="new").id
-
-
-@pytest.mark.parametrize(("arguments", "said"), ROWS["wrong_arguments_are_refused"])
-def test_wrong_arguments_are_refused(
-    take: Command, project: Path, arguments: list[str], said: str
-) -> None:
-    refused = take("- one", *arguments)
-    assert (refused.code, refused.out, said in refused.errors) == (2, "", True)
-    assert list(project.iterdir()) == []
-
-
-# Our own records; what becomes of each is held by the tests of the store.
-
-
-def full_log() -> list[Record]:
-    """Records with everything that one can have."""
     log = a_record(ask_next_time="어느 국가?", paths=["src/**"], when=["vat_of(", "a, b"])
     log = replace(log, seen=7, updated=LATER, former=("abcdef",), extra={"room": ["me", 1.5]})
     rule = new_record(a_principle(topic="결제", when=[f"f{at}(x)" for at in range(9)]), now=NOW)
     rule = replace(rule, source_count=3, source_ids=("0123456789abcdef@abcdef",))
-    return [log, replace(rule, meta_extra={"team": "pay"})]
-
-
-def test_a_log_comes_without_loss(take: Command, project: Path) -> None:
-    done = take(lines_of(*full_log()), "--yes")
+    records = [log, replace(rule, meta_extra={"team": "pay"})]
+    done = take(lines_of(*records), "--yes")
     assert (done.code, done.errors) == (0, "")
-    assert path_of(project).read_bytes() == lines_of(*full_log())
-
-
-def test_an_export_of_an_older_version_comes_without_loss(take: Command, project: Path) -> None:
-    records = [record.as_json() for record in full_log()]
-    document = {"format": "sentinel-memory-export", "version": 1, "records": [*records, 3]}
+    assert path_of(project).read_bytes() == lines_of(*records)
+    path_of(project).unlink()
+    rows = [*(record.as_json() for record in records), 3]
+    document = {"format": "sentinel-memory-export", "version": 1, "records": rows}
     assert "  not a record: 1 (3)" in take(json.dumps(document, indent=2), "--yes").lines
-    assert path_of(project).read_bytes() == lines_of(*full_log())
-
-
-def test_a_log_of_another_project_is_merged_and_ours_stays(take: Command, project: Path) -> None:
-    store = MemoryStore(path_of(project))
-    mine = store.upsert_log(a_draft("one", lesson="mine")).record
-    hidden = store.upsert_log(a_draft("three")).record
-    rule = replace(new_record(a_principle(), now=LATER), source_ids=(hidden.token,))
-    theirs = [a_record("one", lesson="theirs"), a_record("two"), rule]
-    done = take(b"a note\n" + lines_of(*theirs), "--yes")
-    assert f"a memory log, into {project}. To save: Lessons 3." in done.lines[0]
-    at = done.lines.index(LEFT_OUT)
-    assert done.lines[at - 4 : at + 2] == [
-        "The memory has the gap of these in other words; both are shown until you save it again:"
-        " 1.",
-        "An imported principle or a later version replaces records of the memory: 1. They are no"
-        " longer shown, and the next save removes their lines:",
-        f"  {hidden.token} [payment] check the tax table first",
-        "",
-        LEFT_OUT,
-        "  not a record: 1 (1)",
-    ]
-    assert saved(project) == [mine, *theirs]
-
-
-def test_what_another_memory_has_kept_stays_beside_its_own_log(
-    command: Command, project: Path
-) -> None:
-    other = MemoryStore(path_of(project.parent / "other"))
-    originals = [other.upsert_log(a_draft(gap)).record for gap in ("one", "two")]
-    other.upsert_log(a_principle(), [record.token for record in originals])
-    assert SAVED.format(count=1) in command("import", str(other.path), "--yes").lines
-    assert not MemoryStore(path_of(project)).read_replaced()
-    assert len(other.read_replaced()) == 2
+    assert path_of(project).read_bytes() == lines_of(*records)
 
 
 def test_records_that_break_a_rule_are_passed_over_with_a_sentence(
@@ -255,13 +130,18 @@ def test_records_that_break_a_rule_are_passed_over_with_a_sentence(
         replace(a_record("h"), when=("x" * 200,)),
     ]
     done = take(lines_of(*broken, a_record("fine")), "--yes")
-    at = done.lines.index(LEFT_OUT)
+    at = done.lines.index("Left out, with the lines:")
     assert done.lines[at + 1 : at + 9] == ROWS["records_that_break_a_rule"]
     assert saved(project) == [a_record("fine")]
-    assert "import.passed_secret_refused" in sentences("en")
 
 
 # Files that cannot be imported.
+
+
+def check_refused(refused: Run, project: Path, said: str) -> None:
+    assert (refused.code, refused.out) == (1, "")
+    assert refused.errors.startswith(f"{project.parent / 'source'} {said}")
+    assert list(project.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ROWS["refused"])
@@ -284,12 +164,6 @@ def test_what_is_too_large_is_refused_whole_and_a_log_may_be_larger(
     check_refused(take(text, "--yes"), project, "is larger than 10 bytes. Nothing was saved.")
 
 
-def check_refused(refused: AnyRun, project: Path, said: str) -> None:
-    assert (refused.code, refused.out) == (1, "")
-    assert refused.errors.startswith(f"{project.parent / 'source'} {said}")
-    assert list(project.iterdir()) == []
-
-
 @posix
 def test_what_is_no_file_is_not_waited_for_and_no_link_leads_out(
     project: Path, command: Command
@@ -299,10 +173,99 @@ def test_what_is_no_file_is_not_waited_for_and_no_link_leads_out(
     (project.parent / "far.md").write_text("- one\n", encoding="utf-8")
     (project / "near.md").symlink_to(project.parent / "far.md")
     for name, said in {
-        "nope": "nope cannot be read (No such file or directory). Nothing was saved.",
         ".": ". is not a regular file. Nothing was saved. Name a file, or - for standard input.",
         "pipe": "pipe is not a regular file.",
         "near.md": "near.md leaves the project through the link",
     }.items():
         done = command("import", name, "--yes")
         assert (done.code, done.out, done.errors[: len(said)]) == (1, "", said)
+
+
+# The other rooms.
+
+
+@pytest.mark.row("003 T91")
+def test_all_rooms_go_into_one_file_and_come_back_from_it(
+    project: Path,
+    log: bytes,
+    sessions: SessionStore,
+    room: Room,
+    command: Command,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    backup, new = project.parent / "backup.jsonl", project.parent / "elsewhere"
+    done = command("export", "-o", str(backup))
+    assert done.lines == [f"Written: {backup} (Lessons 1, Sessions 2, Fragments 1)."]
+    head, *lines = backup.read_text(encoding="utf-8").splitlines()
+    assert json.loads(head)["version"] == 2
+    new.mkdir()
+    monkeypatch.chdir(new)  # of another user
+    monkeypatch.setenv("SENTINEL_MEMORY_FRAGMENTS", str(new.parent / "new" / "memory.db"))
+    done = command("import", str(backup), "--yes")
+    saving = "To save: Lessons 1, Sessions 2, Fragments 1."
+    assert done.lines[0] == f"{backup}: an export of this program, into {new}. {saving}"
+    assert path_of(new).read_bytes() == log
+    came = open_sessions(new, Settings())
+    for number in ("1", "2"):
+        assert came.get(number) == sessions.get(number)
+        assert came.actions(came.get(number)) == sessions.actions(sessions.get(number))
+    assert stored(a_room(project.parent / "new")) == stored(room)
+    assert command("import", str(backup), "--yes").lines[-1] == "Nothing to save."
+    assert command("export", "--format", "jsonl").out.splitlines()[1:] == lines
+
+
+@pytest.mark.long  # it costs much
+@pytest.mark.parametrize("name", ["x.json", "x.md", "history.db", "current.json", "."])
+def test_each_source_of_sessions_is_recognised_by_what_is_in_it(
+    project: Path, command: Command, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "other").mkdir()
+    other = make_sample_store(tmp_path / "other", 3)
+    export(other, "json", output="x.json")
+    export(other, "markdown", output="x.md")
+    assert other.project()
+    folder = other.root if name.startswith("x.") else other.path.parent
+    done = command("import", str(folder / name), "--yes")
+    if name == "x.md":
+        assert "is an export for people" in done.errors
+        return
+    count = 1 if name == "current.json" else 3
+    assert f"To save: Sessions {count}." in done.lines[0]
+    assert open_sessions(project, Settings()).get(str(count)).goal
+
+
+@posix
+def test_hostile_texts_and_names_stay_in_their_lines(project: Path, command: Command) -> None:
+    snapshots = project / ".context-sync" / "snapshots"
+    snapshots.mkdir(parents=True)
+    work = {"goal": "a\x1b[31m\nb\u202e##vso[x]", "status": "coding"}
+    current = json.dumps({"id": "x", "currentWork": work, "updatedAt": "2020-12-20T11:00:00Z"})
+    (snapshots.parent / "current.json").write_text(current, encoding="utf-8")
+    (snapshots / "x\x1b[0m\n##[error].json").write_text("{", encoding="utf-8")
+    out = command("import", ".context-sync", "-n").out
+    assert not {"\x1b", "\u202e"} & set(out)
+    assert "##vso[" not in out and "##[" not in out
+    assert out.count("\n") == 9
+
+
+ITEM = ("mem-000001", "semantic", f"Use {TOKEN}.", 0.7, "public", "2020-01-02 10:00:00", 1)
+LONG = ("mem-000002", "semantic", "x" * 2_000, 0.7, "public", "2020-01-02 10:00:00", 0)
+
+
+def test_a_memory_db_is_shown_then_saved_then_known(
+    tmp_path: Path, project: Path, command: Command
+) -> None:
+    make_memory_db(project / "memory.db", ITEM, LONG)
+    dry = command("import", "memory.db", "--dry-run")
+    assert dry.lines[0] == "memory.db: Fragments. To save: Fragments 1."
+    assert dry.lines[3].endswith("2 Jan 2020  fact  general  * Use [REDACTED].")
+    assert "Secrets that are redacted: 1 (github-token 1)." in dry.lines
+    assert "  longer than 1,024 bytes; save each as several fragments: 1 (2)" in dry.lines
+    assert command("import", "memory.db").code == 1
+    assert not a_room(tmp_path / "data").engine.exists()
+    done = command("import", "memory.db", "--yes")
+    assert done.lines[-2].startswith("Saved: 1.")
+    assert "--rooms lessons,fragments`" in done.lines[-1]
+    again = command("import", "memory.db", "--yes")
+    assert "Already here, by id or by what they say: 1." in again.lines
+    assert TOKEN not in dry.out + done.out + again.out

@@ -2,11 +2,13 @@
 
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from core.errors import RefusedError
 from core.lessons.record import new_record, utc_now
 from core.particles import filled
 from tests.support.cli_process import GoodRun, said_yes, without_settings
@@ -19,12 +21,16 @@ from tests.support.git_clones import (
     new_project,
     now_of,
     path_of,
+    pull,
     save,
+    saved,
     store_of,
     without_side_file,
+    write,
 )
 from tests.support.memory_steps import MemorySteps, cases, needs_git
 from tests.support.samples import LATER, NOW, a_principle, a_record
+from tests.support.sentences import raised
 from tests.support.tables import table
 
 pytestmark = needs_git
@@ -32,6 +38,7 @@ pytestmark = needs_git
 LATEST = "2026-03-03T09:00:00+00:00"
 SECRET = "ghp" + "_" + "a1B2" * 9
 ONE, TWO, THREE, FOUR = (a_record(gap) for gap in ("one", "two", "three", "four"))
+VAT = a_record()
 RULE = new_record(a_principle("rule"), now=LATER).id
 NEWER_RULE = new_record(a_principle("newer rule"), now=LATER).id
 DAYS = table("commands/versions")
@@ -218,3 +225,60 @@ def test_without_git_a_sentence_says_what_to_install(
             " unchanged. Install git, or put it on the PATH, then repeat the command."
         )
     assert path_of(project).read_bytes() == before
+
+
+# a renamed topic
+
+
+def test_a_renaming_that_would_join_or_hide_a_record_is_refused(tmp_path: Path) -> None:
+    there, taken = a_record(topic="billing"), a_record("ing gap", topic="bill")
+    write(tmp_path, there, ONE, TWO, taken, VAT, a_record(" gap"))
+    before, store = path_of(tmp_path).read_bytes(), store_of(tmp_path)
+    gap, spaced = VAT.missing_context, a_record(" gap")
+    for key, changed in (
+        ("same_gap", {VAT.token: replace(VAT, topic="billing")}),
+        ("same_gap", {it.token: replace(it, topic="x", missing_context=gap) for it in (ONE, TWO)}),
+        ("record_changed", {f"{ONE.id}@000000": replace(ONE, topic="x")}),
+        ("id_collision", {spaced.token: replace(spaced, topic="billing")}),
+    ):
+        with raised(RefusedError, key):
+            store.renew(changed, join=False)
+    assert path_of(tmp_path).read_bytes() == before
+
+
+@pytest.mark.long  # it costs much
+@pytest.mark.parametrize("forth", [True, False])
+def test_what_a_colleague_saved_under_the_old_topic_is_not_lost_and_brings_nothing_old_back(
+    tmp_path: Path, forth: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ours = new_project(tmp_path / "ours", "one", "two")
+    theirs, alike = (copied(ours, tmp_path / name) for name in ("theirs", "alike"))
+
+    def gaps_of(clone: Path) -> list[tuple[str, str]]:
+        return sorted((it.topic, it.missing_context) for it in store_of(clone).read_all())
+
+    def rename(clone: Path) -> None:
+        words = ("topics", "rename", "payment", "billing", "--yes", "-p", str(clone))
+        assert Run.of(capsys, *words).code == 0
+
+    [before, _] = saved(ours)
+    for clone in (ours, alike):
+        rename(clone)
+        commit(clone)
+    pull(ours, alike)  # who renames alike has the same records
+    assert gaps_of(ours) == (moved := [("billing", "one"), ("billing", "two")])
+    save("one", "a newer lesson", LATER)(theirs)
+    save("three", now=LATER)(theirs)
+    commit(theirs)
+    into, other = (ours, theirs) if forth else (theirs, ours)
+    pull(into, other)
+    assert gaps_of(into) == [*moved, ("payment", "one"), ("payment", "three")]
+    rename(into)
+    assert gaps_of(into) == [("billing", "one"), ("billing", "three"), ("billing", "two")]
+    [one] = [it for it in store_of(into).read_all() if it.missing_context == "one"]
+    assert sorted(one.lesson.splitlines()) == ["a newer lesson", "check the tax table first"]
+    commit(into)
+    pull(other, into)
+    assert gaps_of(other) == gaps_of(into)
+    told = Run.of(capsys, "show", one.id, "--versions", "--project", str(into))
+    assert before.token in told.out

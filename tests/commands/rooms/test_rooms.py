@@ -1,0 +1,313 @@
+"""Tests what the commands for all rooms print, load and forget, where no story can say it."""
+
+import os
+import sqlite3
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commands.rooms.read import table_lines
+from commands.terminal.screen import Screen, cells, uncoloured
+from core.config import Settings, find_project
+from core.lessons.record import Record
+from core.store import MemoryStore, open_store
+from rooms.fragments.for_people import ForPeople as Fragments
+from rooms.fragments.fragment import Link, Version
+from rooms.fragments.room import Room, open_room
+from rooms.lessons import item_of
+from rooms.room import Opened, rooms_of
+from rooms.sessions.everywhere import shared_roots
+from rooms.sessions.session import Action, NoSuchSessionError, Point
+from rooms.sessions.store import SessionStore, open_sessions
+from tests.support.cli_process import TOKEN, Command, GoodRun, Run, said_yes
+from tests.support.fragment_samples import keep_fragments
+from tests.support.git_clones import path_of, write
+from tests.support.room import OLD, a_room, act, every_byte, saved
+from tests.support.room_samples import RECORD, a_fragment, a_session, stored
+from tests.support.samples import a_draft, a_record
+from tests.support.session_samples import keep
+from tests.support.stdio_client import ROOT
+
+SETTINGS = Settings()
+NAMES = {"lessons": RECORD.id, "sessions": "#2", "fragments": "redis001"}
+VAT = a_record(ask_next_time="어느 국가에서 파나요?", when=["vat_of(", "tax, all"])
+REFUND = a_record("환불 기한", topic="결제-환불", lesson="환불은 7일 안에만. 부분 환불은 다르다.")
+
+posix = pytest.mark.skipif(os.name == "nt", reason="terminals of POSIX")
+
+
+def opened(root: Path) -> Opened:
+    project = find_project(str(root), {}, root)
+    return Opened(project=project, settings=SETTINGS, store=open_store(project, SETTINGS))
+
+
+# what is listed
+
+
+def test_colours_change_nothing_but_the_colour() -> None:
+    items = [item_of(it) for it in (VAT, REFUND)]
+    for width in (40, 60, 80, 200):
+        plain = table_lines(items, Screen(width=width), "tax 환불")
+        coloured = table_lines(items, Screen(width=width, colours=True), "tax 환불")
+        assert [uncoloured(line) for line in coloured] == plain
+    assert coloured[0].startswith("\x1b[1m")
+    assert coloured[2].count("\x1b[33m환불\x1b[0m") == 3  # its topic, and twice in its text
+    assert "\x1b[33m" not in coloured[1].partition("payment")[0]
+
+
+def test_ids_are_longer_where_their_beginnings_are_the_same() -> None:
+    twins = [replace(VAT, id=VAT.id[:8] + digit * 8) for digit in "01"]
+    shown = table_lines([*map(item_of, twins)], Screen(width=80))
+    assert [line.split()[0] for line in shown[1:]] == [it.id for it in twins]
+    wide = table_lines([item_of(replace(VAT, id="가" * 16))], Screen(width=20))
+    assert wide[0].startswith("  가가가…  ")
+
+
+@pytest.mark.long  # it costs much
+@posix
+def test_a_terminal_gets_colours_the_newest_25_and_the_command_for_the_rest(project: Path) -> None:
+    write(project, *[a_record(f"gap {number}") for number in range(30)])
+    words = ("list", "--topic", "payment")
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    done = GoodRun.at_terminal(*words, environment={**environment, "TERM": "xterm"})
+    assert done.lines[0].startswith("\x1b[1m")
+    assert done.lines[26:] == [
+        "Lessons: 25 of 30, the newest first.",
+        "… 5 more: `python cli.py list --topic payment --room lessons --limit 30`",
+    ]
+    assert len(GoodRun.at_terminal("list", "--limit", "28").lines) == 31
+    elsewhere = GoodRun.started("list", environment=environment)
+    assert ("\x1b" in elsewhere.out, len(elsewhere.lines)) == (False, 32)
+    assert max(map(cells, elsewhere.lines)) <= 80
+
+
+AGES_H = {"hour": 0.5, "day": 20, "week": 24 * 6, "month": 24 * 29, "year": 24 * 360, "old": 10_000}
+SINCE = {"1h": 1, "24h": 2, "1d": 2, "7d": 3, "1w": 3, "1m": 4, "1y": 5, "9y": 6}
+
+
+def test_since_counts_back_from_now(command: Command, project: Path) -> None:
+    def aged(gap: str, hours: float) -> Record:
+        created = datetime.now(UTC) - timedelta(hours=hours)
+        return a_record(gap, now=created.isoformat(timespec="seconds"))
+
+    write(project, *(aged(gap, hours) for gap, hours in AGES_H.items()))
+    for since, count in SINCE.items():
+        found = command("list", "--since", since, "--json").told["lessons"]["items"]
+        assert [it["missing_context"] for it in found] == list(AGES_H)[:count], since
+
+
+# what is loaded
+
+
+PLACES = ("", "  ", "{}/memory.db", "{}", "{}/other.db", " {}/other.db ", "~/other.db", "{}/none/x")
+
+
+@pytest.mark.long  # it costs much
+@pytest.mark.parametrize(
+    "name", ["", "memory.db", "other.db", ".local/share/sentinel-memory/memory.db"]
+)
+def test_the_same_file_is_looked_for_as_the_room_opens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    for variable in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(variable, str(tmp_path))
+    if name:
+        keep_fragments(tmp_path / name, []).close()
+    for place in PLACES:
+        monkeypatch.setenv("SENTINEL_MEMORY_FRAGMENTS", place.format(tmp_path))
+        if sys.platform == "linux" or place.strip():
+            room = open_room(SETTINGS, os.environ)
+            assert Fragments(opened(tmp_path)).is_there() == room.engine.exists(), place
+    monkeypatch.setenv("SENTINEL_MEMORY_FRAGMENTS", "relative/memory.db")
+    assert Fragments(opened(tmp_path)).is_there()  # the room refuses it
+
+
+LOADED = """
+import sys, cli
+for words in sys.argv[1:]:
+    cli.main(words.split())
+loaded = {"rooms.sessions.store", "rooms.fragments.room", "sqlite3"} & set(sys.modules)
+print(sorted(loaded), file=sys.stderr)
+"""
+
+
+@pytest.mark.long  # it costs much
+def test_a_room_is_loaded_only_where_it_is(log: bytes, project: Path) -> None:
+    def loaded(*lines: str) -> str:
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        started = (sys.executable, "-c", LOADED, *lines)
+        done = Run.process(*started, cwd=project, environment=environment)
+        assert done.code == 0
+        return done.errors.splitlines()[-1]
+
+    lines = ["list", "search redis", f"show {RECORD.id}", f"forget {RECORD.id} -n", "list --json"]
+    assert loaded(*lines) == "[]"
+    keep(open_sessions(project, SETTINGS), [(a_session(1), [])])
+    for line in lines:
+        assert loaded(line) == "['rooms.sessions.store', 'sqlite3']", line
+
+
+# what must not be printed
+
+
+BAD_SIGNS = "\x1b\u202e\r\x00\u2028"
+HOSTILE = "a\x1b[31m\nb\u202e ##vso[task.x]\r\x00\u2028c"
+TEXTS: dict[str, Any] = {"hostile": HOSTILE, "secret": f"the key is {TOKEN}"}
+SHOWING = (
+    *("list", "search word", f"show {VAT.id} 1 hostile1", f"show {VAT.id} hostile1 --versions"),
+    *("show redis001", f"forget {VAT.id} 1 hostile1 -n", "list --topic \x1b[31m"),
+    *("show \x1b[31m##vso[x]", f"forget {VAT.id} 1 hostile1 --yes", "list --forgotten"),
+    *(f"restore {VAT.id} -n", f"restore {VAT.id} --yes", "restore hostile1 --yes"),
+)
+
+
+@pytest.mark.parametrize("kind", [pytest.param("hostile", marks=pytest.mark.long), "secret"])
+def test_what_a_hand_put_into_a_room_is_shown_without_controls_and_secrets(
+    project: Path, room: Room, command: Command, kind: str
+) -> None:
+    text = TEXTS[kind]
+    fields = {it: f"{text} word" for it in ("topic", "lesson", "missing_context", "ask_next_time")}
+    record = replace(VAT, **fields, paths=(f"src/{text}",), when=("refund(", text))  # type: ignore[arg-type]
+    write(project, record)
+    session = a_session(1, goal=f"{text} word", summary=text, agent=text, status=text)
+    session = replace(session, tags=(text,), blockers=(Point(text=text),))
+    action = Action(id="a1", kind=text, content=text, result=text, created_at=text)
+    keep(open_sessions(project, SETTINGS), [(session, [action])])
+    about: dict[str, Any] = {"topic": text, "keywords": (text,), "source": text, "agent": text}
+    with room.engine.writing() as writing:
+        writing.add([replace(a_fragment("hostile1", f"{text} word"), **about)])
+        writing.put_links([Link(from_id="hostile1", to_id="redis001")])
+        writing.note([Version(fragment_id="hostile1", content=text, amended_by=text)])
+    assert record.token in command("show", VAT.id).out
+    for words in SHOWING:
+        for more in [()] if words.startswith(("forget", "restore")) else [(), ("--json",)]:
+            done = command(*words.split(), *more)
+            said = done.out + done.errors
+            assert said and TOKEN not in said, words
+            assert not set(BAD_SIGNS) & set(said), words
+            assert more or "##vso[" not in said, words
+
+
+FIELDS: dict[str, Any] = {
+    **dict.fromkeys(("missing_context", "lesson", "ask_next_time"), TEXTS["secret"]),
+    **{"topic": f"refunds {TOKEN}", "paths": (f"src/{TOKEN}",), "when": ("refund(", TOKEN)},
+}
+
+
+@pytest.mark.long  # it costs much
+@pytest.mark.parametrize("field", FIELDS)
+def test_no_secret_that_a_hand_put_into_the_log_is_shown(
+    command: Command, project: Path, field: str
+) -> None:
+    record = replace(VAT, **{field: FIELDS[field]})
+    write(project, record, REFUND)
+    verbs = ("list", "search VAT", f"show {VAT.id}", f"show {VAT.id} --versions")
+    for words in (
+        *(*verbs, *(f"{it} --json" for it in verbs), f"forget {record.token} --yes"),
+        *("list --forgotten", f"restore {VAT.id} -n", f"restore {VAT.id} --yes"),
+    ):
+        done = command(*words.split())
+        assert (done.code, TOKEN in done.out + done.errors) == (0, False), words
+        assert not words.startswith("show") or record.token in done.out
+
+
+# what changed since it was shown stays
+
+
+@pytest.mark.long  # it costs much
+@posix
+def test_a_record_that_was_updated_while_somebody_looked_stays(project: Path) -> None:
+    first, second = a_record(), a_record("another gap")
+    write(project, first, second)
+    store = MemoryStore(path_of(project))
+    words = ("forget", first.id, second.id)
+    code, errors = said_yes(*words, meanwhile=lambda: store.upsert_log(a_draft()))
+    assert code == 1
+    kept = f"Changed or removed in the meantime, so left unchanged: {first.id}."
+    assert errors.startswith(kept)
+    assert [it.id for it in MemoryStore(path_of(project)).read_all()] == [first.id]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_item_is_forgotten_in_the_version_that_was_shown(
+    three: Room, project: Path, command: Command, name: str
+) -> None:
+    def amend() -> None:
+        with three.engine.writing() as writing:
+            writing.replace([replace(stored(three)["redis001"], content="Another text.")])
+
+    draft = a_draft(RECORD.missing_context, topic=RECORD.topic, lesson="Something else")
+    changes: dict[str, Callable[[], object]] = {
+        "lessons": lambda: MemoryStore(path_of(project)).upsert_log(draft),
+        "sessions": lambda: saved(a_room(project), "Move redis to the new host 2", id="#2"),
+        "fragments": amend,
+    }
+    [room] = rooms_of(opened(project), [name])
+    shown = room.named(NAMES[name])
+    changes[name]()
+    done = room.forget(shown, hard=False)
+    assert ([*done.items], [it.id for it in done.stayed]) == ([], [shown[0].id])
+    now = room.named(NAMES[name])
+    assert now[0].version != shown[0].version
+    with three.engine.writing() as writing:  # to recall a fragment does not change it
+        writing.touch([1], {"access_count": 5, "tier": "warm"})
+    assert room.forget(now, hard=False).items
+    assert room.forget(shown, hard=False).stayed == shown  # one that is gone is none of a second
+
+
+# sessions
+
+
+@pytest.fixture
+def old_store(project: Path) -> SessionStore:
+    """An old session that has ended, and a new one that continues it."""
+    old_store = a_room(project)
+    first = saved(old_store, "Feed the zebra", OLD, summary="It eats hay.")
+    act(old_store, first, "npm run zebra")
+    saved(old_store, "Feed the foal", parent=first.id)
+    return old_store
+
+
+@pytest.mark.long  # it costs much
+def test_a_session_is_gone_from_every_byte(
+    old_store: SessionStore, command: Command, state: Path
+) -> None:
+    command("sessions", "share")
+    planned = command("forget", "#1", "--dry-run")
+    assert {"  goal: Feed the zebra", "  chain: #1, #2"} <= {*planned.lines}
+    assert "npm run zebra" in planned.out
+    with closing(sqlite3.connect(old_store.path)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT * FROM contexts").fetchone()
+        done = command("forget", "#1", "--yes")
+    assert (done.code, done.lines[-1]) == (1, "Removed: 1.")
+    assert done.errors == (
+        f"{old_store.path}: the bytes of what was removed are still in this file, because another"
+        " process reads it or there is no room. End the clients that use this project, then run"
+        " python cli.py scan --redact.\n"
+    )
+    command("scan", "--redact")
+    assert b"zebra" not in every_byte(old_store.root, state)
+    with pytest.raises(NoSuchSessionError):
+        old_store.get("1")
+    assert old_store.get("2").parent_id == ""
+    done = command("forget", "#2", "--yes")  # while nobody reads
+    assert (done.code, done.lines[-1], done.errors) == (0, "Removed: 1.", "")
+    assert b"foal" not in every_byte(old_store.root, state)
+
+
+def test_a_repository_cannot_share_by_what_it_carries(project: Path, state: Path) -> None:
+    store = open_sessions(project, SETTINGS)
+    keep(store, [(a_session(1), [])])
+    for name in ("sessions-are-shared", "share"):
+        (store.path.parent / name).write_text(str(store.root), encoding="utf-8")
+    (store.path.parent / "config.json").write_text('{"share": true}', encoding="utf-8")
+    keep(store, [(a_session(5), [])])
+    assert shared_roots(store.root, os.environ) == []
+    assert not state.exists()
