@@ -17,6 +17,7 @@ from rooms.sessions.document import export
 from rooms.sessions.store import SessionStore, open_sessions
 from tests.support.cli_process import TOKEN, Command
 from tests.support.cli_process import DiscreetRun as Run
+from tests.support.cli_process import Run as AnyRun
 from tests.support.fragment_sources import make_memory_db
 from tests.support.fragments_room import a_room
 from tests.support.git_clones import path_of, saved
@@ -138,7 +139,7 @@ def test_records_that_break_a_rule_are_passed_over_with_a_sentence(
 # Files that cannot be imported.
 
 
-def check_refused(refused: Run, project: Path, said: str) -> None:
+def check_refused(refused: AnyRun, project: Path, said: str) -> None:
     assert (refused.code, refused.out) == (1, "")
     assert refused.errors.startswith(f"{project.parent / 'source'} {said}")
     assert list(project.iterdir()) == []

@@ -2,92 +2,75 @@
 
 from collections.abc import Callable
 from itertools import cycle
+from typing import NamedTuple
 
 import pytest
 
+from core.lessons.record import Record, new_record
 from core.store import MemoryStore
 from tests.support.cli_process import TOKEN, Run
 from tests.support.desk import Desk
-from tests.support.samples import a_principle, a_record
+from tests.support.samples import NOW, a_principle, a_record
 
 ONE = a_record("one")
+RULE = new_record(a_principle("rule"), now=NOW)
 
 
-def secret(desk: Desk) -> tuple[str, ...]:
-    desk.write(a_record(lesson=f"use {TOKEN} here"))
-    return "scan", "--redact"
+class Asking(NamedTuple):
+    """A command that asks: what it shows first, the log that it needs, and what happened to it."""
+
+    words: str
+    shows: str
+    log: tuple[Record | bytes, ...] = (ONE,)
+    before: Callable[[MemoryStore], object] = lambda store: None
+
+    @property
+    def is_repair(self) -> bool:
+        return self.words in ("scan --redact", "doctor --fix")
+
+    def prepare(self, desk: Desk) -> list[str]:
+        """Make what it needs; its words."""
+        desk.write(*self.log)
+        (desk.root / "rules.md").write_bytes(b"- Use Node 22\n")
+        self.before(MemoryStore(desk.log, now=lambda: NOW))
+        return self.words.split()
 
 
-def damage(desk: Desk) -> tuple[str, ...]:
-    desk.write(ONE, b"no record\n")
-    return "doctor", "--fix"
-
-
-def deletion(desk: Desk) -> tuple[str, ...]:
-    desk.write(ONE)
-    MemoryStore(desk.log).delete_by_ids([ONE.token])
-    return "restore", ONE.id
-
-
-def compaction(desk: Desk) -> tuple[str, ...]:
-    desk.write(ONE)
-    rule = MemoryStore(desk.log).upsert_log(a_principle("rule"), [ONE.token]).record
-    return "restore", "--originals", rule.id
-
-
-def removal(desk: Desk) -> tuple[str, ...]:
-    desk.write(ONE)
-    return "forget", ONE.id
-
-
-def renaming(desk: Desk) -> tuple[str, ...]:
-    desk.write(ONE)
-    return "topics", "rename", ONE.topic, "billing"
-
-
-def addition(desk: Desk) -> tuple[str, ...]:
-    desk.write(ONE)
-    return "add", "--topic", "ci", "--missing", "Which Node", "--lesson", "Use Node 22"
-
-
-Made = Callable[[Desk], tuple[str, ...]]
-SHOWN: dict[Made, str] = {
-    secret: "github-token",
-    damage: "not a record",
-    deletion: "To bring back: 1.",
-    compaction: "To bring back: 1.",
-    removal: "To delete: 1.",
-    renaming: "will be renamed to [billing]",
-    addition: "To save:",
-}
-ANSWERED = [("y\n", True), ("예\n", True), ("\n", False)]
-EACH = pytest.mark.parametrize("made", SHOWN, ids=lambda it: it.__name__)
+ASKING = [
+    Asking("scan --redact", "github-token", (a_record(lesson=f"use {TOKEN} here"),)),
+    Asking("doctor --fix", "not a record", (ONE, b"no record\n")),
+    Asking(
+        *(f"restore {ONE.id}", "To bring back: 1."),
+        before=lambda store: store.delete_by_ids([ONE.token]),
+    ),
+    Asking(
+        *(f"restore --originals {RULE.id}", "To bring back: 1."),
+        before=lambda store: store.upsert_log(a_principle("rule"), [ONE.token]),
+    ),
+    Asking(f"forget {ONE.id}", "To delete: 1."),
+    Asking(f"topics rename {ONE.topic} billing", "will be renamed to [billing]"),
+    Asking("add --topic ci --missing Which_Node --lesson Use_Node_22", "To save:"),
+    Asking("import rules.md", "* Use Node 22"),
+]
 
 
 @pytest.mark.long  # it costs much
-@EACH
-def test_without_a_terminal_nothing_is_changed_and_yes_is_named(made: Made, desk: Desk) -> None:
-    words = made(desk)
+@pytest.mark.parametrize("asking", ASKING, ids=lambda it: it.words.partition(" ")[0])
+def test_nothing_is_changed_unseen_without_a_terminal_and_yes_does_it_without_a_question(
+    asking: Asking, desk: Desk
+) -> None:
+    words = asking.prepare(desk)
     before = desk.files()
     done = desk.run(*words)
     assert (done.code, desk.files()) == (1, before)
-    assert SHOWN[made] in done.out
-    assert done.errors.startswith("Nothing was changed: ") and "--yes" in done.errors
-
-
-@pytest.mark.long  # it costs much
-@EACH
-def test_a_dry_run_shows_the_same_and_changes_nothing_and_yes_does_it_without_a_question(
-    made: Made, desk: Desk
-) -> None:
-    words = made(desk)
-    before = desk.files()
+    assert asking.shows in done.out
+    assert done.errors.startswith("Nothing was ") and "--yes" in done.errors
     done = desk.run(*words, "--dry-run")
     assert (done.errors, desk.files()) == ("", before)
-    assert SHOWN[made] in done.out
-    assert done.out.endswith("\nNothing was changed (--dry-run).\n")
-    assert done.code == (1 if made in (secret, damage) else 0)  # what is wrong still is
-    if made in (secret, damage):
+    assert asking.shows in done.out
+    assert done.out.splitlines()[-1].startswith("Nothing was ") and "(--dry-run)" in done.out
+    assert done.code == asking.is_repair  # what is wrong still is
+    if asking.is_repair:
         as_data = desk.run(*words, "--json", "-n")
         assert (as_data.code, as_data.errors, desk.files()) == (1, "", before)
         assert as_data.told
@@ -98,18 +81,15 @@ def test_a_dry_run_shows_the_same_and_changes_nothing_and_yes_does_it_without_a_
 
 @pytest.mark.long  # it costs much
 @pytest.mark.parametrize(
-    ("made", "answer", "is_done"),
-    [(made, *answered) for made, answered in zip(SHOWN, cycle(ANSWERED), strict=False)],
+    ("asking", "answer"), [*zip(ASKING, cycle(["y\n", "예\n", "\n"]), strict=False)]
 )
-def test_a_person_at_the_terminal_decides(
-    made: Made, answer: str, is_done: bool, desk: Desk
-) -> None:
-    words = made(desk)
+def test_a_person_at_the_terminal_decides(asking: Asking, answer: str, desk: Desk) -> None:
+    words = asking.prepare(desk)
     before = desk.log.read_bytes()
     done = Run.at_terminal(*words, answer=answer, **desk.place())
-    assert SHOWN[made] in done.out and "? [y/N] " in done.out
-    assert (desk.log.read_bytes() != before) == is_done
-    assert ("Nothing was changed." in done.out) != is_done
+    assert asking.shows in done.out and "? [y/N] " in done.out
+    assert (desk.log.read_bytes() != before) == (answer != "\n")
+    assert ("Nothing was " in done.out) == (answer == "\n")
 
 
 def test_where_nothing_is_to_be_done_nobody_is_asked(desk: Desk) -> None:

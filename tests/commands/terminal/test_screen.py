@@ -35,9 +35,12 @@ from core.lessons.log import MemoryLog
 from core.messages import Language
 from tests.core.guard.test_hidden import IGNORABLE, OTHERS, chars_of
 from tests.support.cli_process import Run, without_settings
+from tests.support.fragment_samples import keep_fragments
 from tests.support.git_clones import commit, git
+from tests.support.room_samples import a_fragment
 from tests.support.rows import none_of
 from tests.support.sentences import in_language
+from tests.support.session_samples import make_sample_store
 from tests.support.stdio_client import ROOT
 from tests.support.tables import table as rows_of
 
@@ -266,16 +269,17 @@ def test_an_error_in_a_pipe_is_one_plain_line(capsys: pytest.CaptureFixture[str]
 
 LOG = ".context/memory_log.jsonl"
 RECORDS = MemoryLog.parse((ROOT / LOG).read_bytes()).records[:40]
+SHOWN = f"{RECORDS[0].id} #1 redis001"
+NARROW = ("list", "search hook", "search zzz", "list --topic buil", "list --forgotten", "topics")
 SCREENS = [
-    *("list", "topics", "report", "stats", "scan", "doctor", "search hook git"),
-    *("list --forgotten", f"show {RECORDS[0].id}", f"show {RECORDS[0].id} --versions"),
-    f"forget {RECORDS[0].id} --dry-run",
+    *(*NARROW, "report", "stats", "scan", "doctor", f"show {SHOWN}", f"show {SHOWN} --versions"),
+    f"forget {SHOWN} --dry-run",
 ]
 
 
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project in git with 40 records, of which 15 are not committed."""
+    """A project in git with 40 records, 15 of them not committed; sessions, and a fragment."""
     root = tmp_path_factory.mktemp("screens") / "shop"
     (root / ".context").mkdir(parents=True)
     (root.parent / ".cursor").mkdir()  # a client that is not set up
@@ -285,6 +289,8 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (root / LOG).write_bytes(lines)
         if count == 25:
             commit(root)
+    make_sample_store(root, 24).database.close()
+    keep_fragments(root.parent / "memory.db", [a_fragment("redis001")]).close()
     return root
 
 
@@ -295,17 +301,20 @@ def test_no_line_is_wider_than_the_terminal_and_none_has_signs_of_markdown(
 ) -> None:
     without_settings(monkeypatch)
     monkeypatch.chdir(shop)
-    settings = {"SENTINEL_MEMORY_LANG": lang, "COLUMNS": "80", "TERM": "xterm"}
-    for name, value in {**settings, "HOME": str(shop.parent)}.items():
+    settings = {"SENTINEL_MEMORY_LANG": lang, "TERM": "xterm", "HOME": str(shop.parent)}
+    settings["SENTINEL_MEMORY_FRAGMENTS"] = str(shop.parent / "memory.db")
+    for name, value in settings.items():
         monkeypatch.setenv(name, value)
-    for words in SCREENS:
+    widths = [(words, width) for words in NARROW for width in (24, 40, 60, 132)]
+    for words, width in [*widths, *((words, 80) for words in SCREENS)]:
+        monkeypatch.setenv("COLUMNS", str(width))
         terminal = Terminal()
         monkeypatch.setattr(sys, "stdout", terminal)
         monkeypatch.setattr(sys, "stderr", terminal)
         cli.main(words.split())
         lines = uncoloured(terminal.getvalue()).splitlines()
-        assert len(lines) > 1 or words in ("scan", "list --forgotten")
-        none_of(line for line in lines if cells(line) > 80 and str(shop) not in line)
+        assert lines, words
+        none_of(line for line in lines if cells(line) > width and str(shop) not in line)
         signs = re.compile(r"^#+ |(?<!/)\*\*(?!/)|^\| |``")
         none_of(line for line in lines if words == "report" and signs.search(line))
     piped = Run.placed("report", cwd=shop, environment={**os.environ})
