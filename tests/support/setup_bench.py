@@ -87,6 +87,11 @@ class Bench:
         places = {"root": self.root, "home": self.home, "tool": self.tool}
         return places.get(directory, self.top / directory) / below
 
+    def name(self, path: Path) -> str:
+        """The name of a file as `put` takes it."""
+        place = "root" if path.is_relative_to(self.root) else "home"
+        return f"{place}/{path.relative_to(getattr(self, place)).as_posix()}"
+
     def files(self) -> dict[str, bytes]:
         """Every file but those of the memory, by a name as `put` takes it."""
         return {

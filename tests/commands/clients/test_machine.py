@@ -15,23 +15,24 @@ from tests.support.tables import table
 ROWS = table("commands/configured")
 
 
+def filled(value: Any, bench: Bench) -> Any:
+    """The same with the places of a bench."""
+    places = {"home": bench.home, "root": bench.root, "tool": bench.tool, "python": bench.python}
+    places |= {"server": bench.path("tool/server.py"), "uv": bench.path("tool/uv")}
+    text = json.dumps(value, ensure_ascii=False)
+    for name, place in places.items():
+        text = text.replace(f"{{{name}}}", str(place))
+    return json.loads(text)
+
+
 def our_entry(bench: Bench, *arguments: str, **more: object) -> dict[str, object]:
     """An entry that runs the server of this bench."""
-    return {
-        "command": bench.python,
-        "args": [str(bench.path("tool/server.py")), *arguments],
-        **more,
-    }
+    words = [str(bench.path("tool/server.py")), *arguments]
+    return {"command": bench.python, "args": words, **more}
 
 
 def find(bench: Bench, platform: str = "linux", **environment: str) -> list[Configured]:
     return configured_clients(bench.machine_on(platform, **environment))
-
-
-def file_with(entry: object, file: str = "", **others: Any) -> dict[str, object]:
-    """What a file with our entry holds, and with others."""
-    under = "servers" if file.endswith(("/User/mcp.json", ".vscode/mcp.json")) else "mcpServers"
-    return {under: {ENTRY: entry, **others}}
 
 
 @pytest.mark.parametrize(
@@ -54,7 +55,8 @@ def test_the_configuration_of_the_document_leads_to_the_project(
 def test_every_system_has_its_own_places(
     platform: str, file: str, variable: str, bench: Bench
 ) -> None:
-    bench.put({file: file_with(our_entry(bench, "--project", str(bench.root)), file)})
+    under = "servers" if file.endswith("/User/mcp.json") else "mcpServers"
+    bench.put({file: {under: {ENTRY: our_entry(bench, "--project", str(bench.root))}}})
     environment = {variable: str(bench.path("moved"))} if variable else {}
     assert [it.path for it in find(bench, platform, **environment)] == [bench.path(file)]
 
@@ -64,46 +66,21 @@ def test_what_becomes_of_an_entry(
     file: str, words: list[str], more: dict[str, Any], expected: list[str | None], bench: Bench
 ) -> None:
     bench.put({"root/sub/x": "", "tool/uv": ""})
-    places = {"home": bench.home, "root": bench.root, "tool": bench.tool}
-    places |= {"server": bench.path("tool/server.py"), "uv": bench.path("tool/uv")}
-    text = json.dumps(file_with({**our_entry(bench, *words), **more}))
-    for name, place in places.items():
-        text = text.replace(f"{{{name}}}", str(place))
-    bench.put({f"root/{file}": text})
+    entry = {**our_entry(bench, *words), **more}
+    bench.put({f"root/{file}": filled({"mcpServers": {ENTRY: entry}}, bench)})
     [found] = find(bench, SENTINEL_MEMORY_PROJECT=str(bench.home), HERE=str(bench.home))
     project = str(found.project).replace(str(bench.top), "").removeprefix("/")
     assert [project if found.project else None, found.source, found.problem] == expected
 
 
-def test_our_entries_are_told_from_those_of_others(bench: Bench) -> None:
-    link = bench.home / "server.py"
-    link.symlink_to(bench.path("tool/server.py"))
-    others: dict[str, Any] = {
-        "notes": {"command": bench.python, "args": [str(link)]},
-        "the command": {"command": "/elsewhere/sentinel-memory-server.exe"},
-        "sentinel-one": {"command": "node", "args": ["/elsewhere/server.py"]},
-        "other": {"url": "https://example.com/server.py"},
-    }
-    ours = {"command": "python", "args": ["C:\\old\\server.py"]}
-    bench.put({"root/.mcp.json": file_with(ours, **others)})
-    assert [it.entry for it in find(bench)] == [ENTRY, "notes", "the command"]
-
-
-def test_the_project_of_a_user_is_the_one_that_is_open(bench: Bench) -> None:
-    folder, nothing = our_entry(bench, "--project", "${workspaceFolder}"), our_entry(bench)
-    home = {"command": "~/py", "args": [str(bench.path("tool/server.py")), "--project", "~"]}
-    bench.put({"home/py": ""})
-    file = "home/.config/Code/User/mcp.json"
-    bench.put({file: file_with(folder, file, nothing=nothing, home=home)})
-    assert [(it.project, it.source, it.problem) for it in find(bench)] == [
-        (None, "", "unexpanded"),
-        (None, "", "no_project"),
-        (bench.home, "--project", ""),
-    ]
-    projects = {str(bench.root): file_with(nothing), "/elsewhere": file_with(nothing)}
-    bench.put({"home/.claude.json": {**file_with(nothing), "projects": projects}})
-    found = [it for it in find(bench) if it.client == "claude-code"]
-    assert [it.project for it in found] == [bench.root, bench.root]
+@pytest.mark.parametrize("case", ROWS["found"])
+def test_our_entries_are_found_among_others_with_their_project(case: str, bench: Bench) -> None:
+    """A case is the files, and the name, the project and the problem of each entry of ours."""
+    (bench.home / "server.py").symlink_to(bench.path("tool/server.py"))
+    files, expected = filled(ROWS["found"][case], bench)
+    bench.put(files)
+    found = [[it.entry, str(it.project or ""), it.problem] for it in find(bench)]
+    assert found == expected
 
 
 def test_an_entry_for_a_server_of_others_is_read_without_its_key(bench: Bench) -> None:
@@ -124,23 +101,11 @@ def test_an_entry_for_a_server_of_others_is_read_without_its_key(bench: Bench) -
     ]
 
 
-@pytest.mark.parametrize(
-    ("client", "file", "content"),
-    [
-        ("cursor", "home/.cursor/mcp.json", "{"),
-        ("claude-code", "home/.claude.json", "[" * 200_000),
-        ("vscode", "root/.vscode/mcp.json", '{"a": "b'),
-        ("vscode", "root/.vscode/mcp.json", "{" + '"' + '\\"' * 100_000),
-        ("vscode", "root/.vscode/mcp.json", "{" + "/*" * 100_000),
-        ("codex", "root/.codex/config.toml", "[mcp_servers"),
-        ("codex", "home/.codex/config.toml", "a." * 200_000 + "b = 1"),
-        ("gemini", "root/.gemini/settings.json", b"\xff\xfe{\x00}\x00"),
-    ],
-)
+@pytest.mark.parametrize(("client", "file", "head", "more", "times", "end"), ROWS["unreadable"])
 def test_a_file_that_nobody_can_read_is_reported(
-    client: str, file: str, content: str | bytes, bench: Bench
+    client: str, file: str, head: str, more: str, times: int, end: str, bench: Bench
 ) -> None:
-    bench.put({file: content})
+    bench.put({file: (head + more * times + end).encode("latin-1")})
     [found] = find(bench)
     assert (found.client, found.path, found.problem) == (client, bench.path(file), "unreadable")
     bench.path(file).unlink()

@@ -32,6 +32,7 @@ from commands.clients.merge import (
 from commands.clients.parts import called
 from tests.support.tables import table
 
+ROWS = table("commands/merge")
 KEYS = ["a", "mcpServers", "서버", 'quo"te', ""]
 SCALARS = st.sampled_from([None, True, 0, -1.5, "", "가 나", "http://x//y", "}/*", "\\", "\ud800"])
 VALUES = st.recursive(
@@ -42,9 +43,8 @@ VALUES = st.recursive(
     max_leaves=8,
 )
 OBJECTS = st.dictionaries(st.sampled_from(KEYS), VALUES, max_size=4)
-THEIRS = table("commands/hooks")["theirs"]
 ENTRY = {"command": "/t/python", "args": ["/t/server.py"]}
-OURS = {"command": "/ours/cli.py hook stop --client cursor || :"}
+PLACE = "mcp_servers", "sentinel-memory"
 
 
 @st.composite
@@ -91,26 +91,21 @@ def test_json_keeps_its_step_and_what_stands_in_one_line() -> None:
     assert fresh == '{\n  "args": ["a", "b"],\n  "env": {}\n}\n'
 
 
-@pytest.mark.parametrize(
-    ("text", "key"),
-    [
-        ("{,}", "json_syntax"),
-        ('{\n// "a"\n}', "json_comments"),
-        ('{"a": 1,}', "json_comments"),
-        ('{"a": /* 1 */ 2}', "json_comments"),
-        ('{"a": "// no", b}', "json_syntax"),
-        ("[1]", "other_kind"),
-        ('{"a": NaN}', "json_syntax"),
-        ('{"a": 1, "a": 2}', "json_twice"),
-        ('{"a":' * 5_000, "json_depth"),
-        ('"' * 100_000, "json_syntax"),
-        ("/*" * 50_000, "json_syntax"),
-    ],
-)
-def test_json_that_cannot_be_edited_is_refused_with_a_reason(text: str, key: str) -> None:
-    with pytest.raises(CannotEditError) as raised:
-        json_data(text)
-    assert raised.value.key == key
+@pytest.mark.parametrize(("kind", "text", "times", "key"), ROWS["refused"])
+def test_what_cannot_be_edited_is_refused_with_a_reason(
+    kind: str, text: str, times: int, key: str
+) -> None:
+    """Marks of a block that do not pair as well, whether one is read, put in or taken out."""
+    edits: dict[str, list[Any]] = {
+        "json": [json_data],
+        "toml": [lambda it: with_table(it, PLACE, {"command": "c"})],
+        "block": [block_in, without_block, lambda it: with_block(it, "x")],
+    }
+    text = text.replace("{BEGIN}", BEGIN).replace("{END}", END) * times
+    for edit in edits[kind]:
+        with pytest.raises(CannotEditError) as raised:
+            edit(text)
+        assert raised.value.key == key
 
 
 def test_comments_are_read_and_what_looks_like_one_in_a_string_stays() -> None:
@@ -118,10 +113,10 @@ def test_comments_are_read_and_what_looks_like_one_in_a_string_stays() -> None:
     assert data_in(text, ".json") == {"a": "/* // */", "b": [1, 2], "c": ",}"}
 
 
-@pytest.mark.parametrize("data", [{"a": 1}, {"a": {"b": "x"}}, {"a": []}])
-def test_nothing_is_put_where_something_else_stands(data: dict[str, Any]) -> None:
-    with pytest.raises(CannotEditError):
-        with_value(data, ("a", "b", "c"), 1)
+def test_nothing_is_put_where_something_else_stands() -> None:
+    for data in ({"a": 1}, {"a": {"b": "x"}}, {"a": []}):
+        with pytest.raises(CannotEditError):
+            with_value(data, ("a", "b", "c"), 1)
     with pytest.raises(CannotEditError):
         with_items({"a": {"b": 1}}, ("a", "b"), ["x"])
 
@@ -139,71 +134,42 @@ def test_items_join_a_list_and_leave_it(listed: list[str]) -> None:
 
 # Hooks.
 
-GROUPS = st.fixed_dictionaries(
-    {"hooks": st.lists(st.sampled_from(THEIRS), min_size=1, max_size=2)},
-    optional={"matcher": st.just("Bash")},
-)
-
-
-def wanted(grouped: bool, line: str = "") -> dict[str, dict[str, Any]]:
-    handler = {"type": "command", "command": line or OURS["command"]}
-    return {"Stop": {"stop": {"hooks": [handler]} if grouped else handler}}
-
 
 @given(data=st.data(), grouped=st.booleans())
 def test_our_hooks_join_those_of_the_user_and_leave_them(
     data: st.DataObject, grouped: bool
 ) -> None:
-    items = st.lists(GROUPS if grouped else st.sampled_from(THEIRS), min_size=1, max_size=2)
+    def wanted(line: str) -> dict[str, dict[str, Any]]:
+        handler = {"type": "command", "command": f"{line} hook stop --client cursor || :"}
+        return {"Stop": {"stop": {"hooks": [handler]} if grouped else handler}}
+
+    theirs = st.sampled_from(ROWS["theirs"])
+    groups = st.fixed_dictionaries(
+        {"hooks": st.lists(theirs, min_size=1, max_size=2)},
+        optional={"matcher": st.just("Bash")},
+    )
+    items = st.lists(groups if grouped else theirs, min_size=1, max_size=2)
     events = st.dictionaries(st.sampled_from(["Stop", "other"]), items, min_size=1)
     document = data.draw(st.fixed_dictionaries({"model": st.just("x")}, optional={"hooks": events}))
-    made = with_hooks(document, wanted(grouped), called)
+    made = with_hooks(document, wanted("/ours/cli.py"), called)
     assert len(hooks_in(made, called)) == 1
-    assert with_hooks(made, wanted(grouped), called) == made
+    assert with_hooks(made, wanted("/ours/cli.py"), called) == made
     assert with_hooks(made, {}, called) == document
-    moved = with_hooks(made, wanted(grouped, "/new/cli.py hook stop --client cursor || :"), called)
+    moved = with_hooks(made, wanted("/new/cli.py"), called)
     assert len(hooks_in(moved, called)) == 1 and "/ours/cli.py" not in json.dumps(moved)
 
 
-def test_a_hook_of_ours_changes_in_its_place_and_keeps_what_the_user_added() -> None:
-    group = {"matcher": "old", "hooks": [{**OURS, "statusMessage": "mine", "shell": "bash"}]}
-    theirs = {"hooks": [{"command": "./theirs.sh"}]}
-    made = with_hooks({"hooks": {"Stop": [group, theirs]}}, wanted(grouped=True), called)
-    handler = {"command": OURS["command"], "statusMessage": "mine", "type": "command"}
-    assert made == {"hooks": {"Stop": [{"hooks": [handler]}, theirs]}}
-
-
-def test_a_hook_of_ours_in_a_group_of_the_user_leaves_it_alone() -> None:
-    group = {"matcher": "Bash", "hooks": [{"command": "./theirs.sh"}, OURS]}
-    made = with_hooks({"hooks": {"Stop": [group]}}, wanted(grouped=True), called)
-    assert made["hooks"]["Stop"][0] == {"matcher": "Bash", "hooks": [{"command": "./theirs.sh"}]}
-    assert len(made["hooks"]["Stop"]) == 2
-
-
-def test_an_optional_hook_changes_where_it_is_and_is_not_added() -> None:
-    ours = {"prompt": {"hooks": [{"command": "/n/cli.py hook prompt --client codex || :"}]}}
-    there = {"hooks": {"P": [{"hooks": [{"command": "/o/cli.py hook prompt --client codex"}]}]}}
-    made = with_hooks(there, {"P": ours}, called, optional=("prompt",))
-    assert made == {"hooks": {"P": [ours["prompt"]]}}
-    assert with_hooks({}, {"P": ours}, called, optional=("prompt",)) == {}
+@pytest.mark.parametrize("case", ROWS["hooks"])
+def test_what_becomes_of_hooks_that_are_there(case: str) -> None:
+    before, ours, after = ROWS["hooks"][case]
+    there, expected = ({"hooks": {"Stop": it}} if it else {} for it in (before, after))
+    assert with_hooks(there, {"Stop": ours}, called, optional=("prompt",)) == expected
 
 
 # TOML.
 
-PLACE = "mcp_servers", "sentinel-memory"
-TOML = [
-    "",
-    "\n",
-    "\ufeff",
-    'model = "o" # mine\n',
-    "[a]\nb = 1",
-    "[[a]]\nb = [\n  [1],\n  [2],\n]\n\n# mine\n[c.'d.e']\nf = '''\n[x]\n'''\n",
-    '[mcp_servers.other]\ncommand = "x"\n\n[mcp_servers.other.env]\nA = "b"\n',
-    "a = 1\r\n\r\n[b]\r\nc = 2\r\n",
-]
 
-
-@pytest.mark.parametrize("text", TOML)
+@pytest.mark.parametrize("text", ROWS["toml"])
 def test_a_table_is_put_in_changed_and_taken_out_to_the_byte(text: str) -> None:
     first = {"command": "c", "args": ['a "b"', "\\", "가\x7f"], "on": True}
     made = with_table(text, PLACE, first)
@@ -215,13 +181,7 @@ def test_a_table_is_put_in_changed_and_taken_out_to_the_byte(text: str) -> None:
     assert with_table(changed, PLACE, None) in (text, text.removesuffix("\n"), text + "\n")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '[mcp_servers.sentinel-memory]\ncommand = "x"\nargs = [\n  "1", # one\n]\n# mine\n',
-        '[ "mcp_servers" . "sentinel-memory" ] # it\n"command" = \'x\'\nargs = []\n\n# mine\n[z]\n',
-    ],
-)
+@pytest.mark.parametrize("text", ROWS["our table in another form"])
 def test_a_table_of_another_form_is_found(text: str) -> None:
     made = with_table(text, PLACE, {"command": "c", "args": ["2"]})
     assert value_at(toml_data(made), PLACE) == {"command": "c", "args": ["2"]}
@@ -229,25 +189,7 @@ def test_a_table_of_another_form_is_found(text: str) -> None:
     assert "# mine" in left and "sentinel" not in left
 
 
-@pytest.mark.parametrize(
-    ("text", "key"),
-    [
-        ("a = \n", "toml_syntax"),
-        ("a = 1\na = 2\n", "toml_syntax"),
-        ("mcp_servers = {}\n", "toml_form"),
-        ("mcp_servers = 1\n", "toml_form"),
-        ('[mcp_servers]\nsentinel-memory = { command = "x" }\n', "toml_form"),
-        ("[[mcp_servers]]\na = 1\n", "toml_form"),
-        ("a." * 100_000 + "b = 1\n", "toml_syntax"),
-    ],
-)
-def test_toml_that_cannot_be_edited_is_refused_with_a_reason(text: str, key: str) -> None:
-    with pytest.raises(CannotEditError) as raised:
-        with_table(text, PLACE, {"command": "c"})
-    assert raised.value.key == key
-
-
-@given(st.lists(st.sampled_from(TOML[3:]), max_size=3, unique=True).map("".join))
+@given(st.lists(st.sampled_from(ROWS["toml"][3:]), max_size=3, unique=True).map("".join))
 def test_a_table_leaves_the_other_tables(text: str) -> None:
     try:
         before = tomllib.loads(text)
@@ -273,23 +215,6 @@ def test_a_block_is_put_in_renewed_and_taken_out_to_the_byte(text: str) -> None:
     assert block_in(renewed) == "three"
     assert without_block(renewed) == text
     assert without_block(f"{made}behind") != made
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        BEGIN,
-        END,
-        f"{END}\n{BEGIN}",
-        f"{BEGIN}{END}" * 2,
-        f"{BEGIN}{BEGIN}{END}",
-        f"{BEGIN}{END}{END}",
-    ],
-)
-def test_marks_that_do_not_pair_are_an_error(text: str) -> None:
-    for edit in (block_in, without_block, lambda it: with_block(it, "x")):
-        with pytest.raises(CannotEditError):
-            edit(text)
 
 
 @pytest.mark.parametrize(

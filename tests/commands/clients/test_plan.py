@@ -4,86 +4,157 @@ import json
 import os
 import re
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from commands.clients.files import Tree
+from commands.clients.entries import AddressError, checked_url
+from commands.clients.files import Plan, Remark, Tree
 from commands.clients.machine import commands_here, installed, runner_of
-from commands.clients.merge import MARK
+from commands.clients.merge import BEGIN, END, MARK
 from commands.clients.parts import handler_of
-from commands.clients.table import ASKED_FOR, CLIENTS, COMMANDS, LEVELS, RECORDING, TOOLS
+from commands.clients.table import (
+    ASKED_FOR,
+    CLIENTS,
+    COMMANDS,
+    KEY_VARIABLE,
+    LEVELS,
+    TEAM_ENTRY,
+    TOOLS,
+    Level,
+)
 from commands.clients.table import client_of as row_of
 from commands.clients.text_file import ExportError
-from core.messages import Language
+from core.lessons.rules import rules
 from tests.support.cli_process import Run
-from tests.support.costly import enough, one_in
-from tests.support.sentences import sentence
+from tests.support.costly import one_in
+from tests.support.documents import blocks, text_of
+from tests.support.sentences import LANGUAGES, sentence
 from tests.support.setup_bench import WITH_SESSIONS, Bench
 from tests.support.tables import table
 
-ROWS = table("commands/plan")
+ROWS, LIVES = table("commands/plan"), table("commands/setup_lives")
 KEYS = [client.key for client in CLIENTS]
-OF_USER = [client.key for client in CLIENTS if "user" in client.entry]
-DESKTOP = "home/.config/Claude/claude_desktop_config.json"
+TAKING_URLS = [client for client in CLIENTS if client.http]
 LOCAL = "root/.claude/settings.local.json"
 OURS = [f"mcp__sentinel-memory__{tool}" for tool in TOOLS["lessons"]]
+URL = "https://memory.example.com/mcp"
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the bench has paths of POSIX")
 
 
-def problems(planned: Any) -> list[str]:
-    return [problem.key for problem in planned.problems]
+class Life:
+    """Sets up clients on a bench. A step of a table is the name of a method, with its arguments."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+        self._kept = dict[str, bytes]()
+        self._signs = {
+            "{root}": str(bench.root),
+            "{top}": str(bench.top),
+            "{python}": bench.python,
+            "{server}": str(bench.tool / "server.py"),
+            "{url}": URL,
+            "{mark}": MARK,
+            "{rules}": f"{BEGIN}\n{rules('en')}{END}\n",
+            "{rules ko}": f"{BEGIN}\n{rules('ko')}{END}\n",
+            "{by hand}": text_of(".cursorrules"),
+            "{by hand ko}": blocks(text_of("docs/cursorrules.ko.md"), "text")[0],
+            "{only where kept}": sentence("ko", "setup.only_where_kept"),
+        }
+
+    def live(self, name: str, *arguments: Any) -> None:
+        """Carry out one step; its signs are filled in before."""
+        text = json.dumps(arguments, ensure_ascii=False)
+        for sign, meaning in self._signs.items():
+            text = text.replace(sign, json.dumps(meaning, ensure_ascii=False)[1:-1])
+        getattr(self, name)(*json.loads(text))
+
+    def put(self, files: dict[str, Any]) -> None:
+        self._bench.put(files)
+
+    def link(self, name: str, target: str) -> None:
+        self._bench.path(name).symlink_to(target)
+
+    def is_link(self, name: str, target: str) -> None:
+        assert os.readlink(self._bench.path(name)) == target
+
+    def edit(self, name: str, old: str, new: str) -> None:
+        """Every place of a file that says this, by hand."""
+        data = self._bench.path(name).read_bytes()
+        assert old.encode() in data
+        self._bench.put({name: data.replace(old.encode(), new.encode())})
+
+    def do(self, clients: str, asked: Any = None, said: Any = None) -> None:
+        """Plan and write; said: the problems, notes and changes of the plan."""
+        self._check(self._bench.do(*clients.split(), **self._job(asked)), said or {})
+
+    def plan(self, clients: str, asked: Any, said: Any) -> None:
+        self._check(self._bench.plan(*clients.split(), **self._job(asked)), said)
+
+    def settled(self, clients: str, asked: Any = None) -> None:
+        assert self._bench.plan(*clients.split(), **self._job(asked)).changes == []
+
+    def paste(self, name: str, client: str, text: str, key: str) -> None:
+        """Beside this text, what is to be pasted is the file as it is now."""
+        fresh = self._bench.path(name).read_text("utf-8")
+        self._bench.put({name: text})
+        [problem] = self._bench.plan(client).problems
+        assert (problem.key, f"{problem.facts['block']}".rstrip()) == (key, fresh.rstrip())
+
+    def remember(self) -> None:
+        self._kept = self._bench.files()
+
+    def back(self) -> None:
+        self._bench.put(self._kept)
+
+    def same(self) -> None:
+        """Every file is as it was when it was remembered."""
+        assert self._bench.files() == self._kept
+
+    def files(self, *names: str) -> None:
+        assert [*self._bench.files()] == [*names]
+
+    def holding(self, text: str, names: list[str]) -> None:
+        """These files have the text, and no others."""
+        found = self._bench.files().items()
+        assert sorted(name for name, data in found if text.encode() in data) == names
+
+    def data(self, name: str, keys: list[Any], value: Any) -> None:
+        """What stands below these keys of a file; without keys, its text."""
+        found = self._bench.data(name) if keys else self._bench.path(name).read_bytes().decode()
+        for key in keys:
+            found = found.get(key) if isinstance(found, dict) else found[key]
+        assert found == value
+
+    def _job(self, asked: Any) -> dict[str, Any]:
+        job = {key: tuple(it) if isinstance(it, list) else it for key, it in (asked or {}).items()}
+        if tree := job.get("tree"):
+            exclude = self._bench.root / ".git/info/exclude"
+            tracked = frozenset(tree.get("tracked", ()))
+            job["tree"] = Tree(exclude, tree.get("prefix", ""), tracked, tree.get("ignored", ""))
+        platform, environment = job.pop("platform", "linux"), job.pop("environment", {})
+        return {"machine": self._bench.machine_on(platform, **environment), **job}
+
+    def _check(self, planned: Plan, said: dict[str, list[Any]]) -> None:
+        for kind, wanted in said.items():
+            found: list[Any] = getattr(planned, kind)
+            if kind == "changes":
+                assert [self._bench.name(it.path) for it in found] == wanted
+                continue
+            assert len(found) == len(wanted)
+            for remark, each in zip(found, wanted, strict=True):
+                key, facts = (each, {}) if isinstance(each, str) else each
+                assert remark == Remark(key, {**remark.facts, **facts})
 
 
-def notes(planned: Any) -> list[str]:
-    return [note.key for note in planned.notes]
-
-
-def holding(bench: Bench, text: str) -> list[str]:
-    return [name for name, data in bench.files().items() if text.encode() in data]
-
-
-# Put in, take out.
-
-
-@pytest.mark.row("001 2-2.b")
-@pytest.mark.parametrize(
-    ("client", "level"),
-    enough([(it, level) for it in KEYS for level in LEVELS if level != "user" or it in OF_USER],
-           lambda client, level: client, lambda client, level: level, names=2),
-)  # fmt: skip
-def test_what_is_put_in_is_taken_out_without_a_trace(client: str, level: str, bench: Bench) -> None:
-    tree = Tree(bench.root / ".git" / "info" / "exclude", "", frozenset())
-    planned = bench.do(client, level=level, tree=tree, rooms=WITH_SESSIONS)
-    assert (planned.problems, planned.notes[1:]) == ([], [])
-    assert bench.plan(client, level=level, tree=tree).changes == []
-    files = set(bench.files())
-    place = "home/" if level == "user" or client == "claude-desktop" else "root/"
-    assert any(name.startswith(place) for name in files)
-    bench.do(client, level=level, tree=tree, remove=True)
-    assert bench.files() == {}
-    assert bench.plan(client, level=level, tree=tree, remove=True).changes == []
-
-
-@pytest.mark.parametrize("client", [key for key in KEYS if key not in OF_USER])
-def test_a_client_without_files_of_a_user_is_told(client: str, bench: Bench) -> None:
-    planned = bench.plan(client, level="user")
-    assert (planned.changes, notes(planned)) == ([], ["no_user_level"])
-
-
-def test_nothing_of_a_project_stands_in_the_files_of_a_user(bench: Bench) -> None:
-    bench.do(*OF_USER, level="user")
-    assert holding(bench, str(bench.root)) == []
-
-
-def test_hooks_and_rules_can_be_left_out(bench: Bench) -> None:
-    planned = bench.plan(*KEYS, hooks=False, rules=False, approvals=False)
-    assert {part.kind for change in planned.changes for part in change.parts} == {"entry", "memory"}
-    entry = bench.do("codex", "gemini", approvals=False)
-    assert entry and "approve" not in bench.path("root/.codex/config.toml").read_text()
-    assert "trust" not in bench.path("root/.gemini/settings.json").read_text()
+@pytest.mark.parametrize("life", LIVES)
+def test_setup_does_this_in_the_files_of_a_client(life: str, bench: Bench) -> None:
+    it = Life(bench)
+    for step in LIVES[life]:
+        it.live(*step)
 
 
 # What is left alone.
@@ -102,63 +173,14 @@ def test_a_file_that_cannot_be_edited_is_left_alone_and_the_others_are_done(
     text = content.replace("DEEP", '{"a":' * 5_000)
     bench.put({file: text.encode("latin-1" if key == "not_utf8" else "utf-8")})
     before = bench.path(file).read_bytes()
-    planned = bench.do(client)
-    assert problems(planned) == [key]
-    [problem] = planned.problems
-    assert problem.facts["path"] == str(bench.path(file))
-    languages: dict[Language, tuple[str, ...]] = {
-        "en": ("repeat", "by hand"),
-        "ko": ("다시 실행하세요", "직접"),
-    }
-    for lang, steps in languages.items():
-        said = sentence(lang, f"setup.{key}", **problem.facts)
-        assert any(step in said for step in steps)
+    [problem] = bench.do(client).problems
+    assert (problem.key, problem.facts["path"]) == (key, str(bench.path(file)))
+    said = [sentence(lang, f"setup.{key}", **problem.facts) for lang in LANGUAGES]
+    assert any(step in said[0] for step in ("repeat", "by hand"))
+    assert any(step in said[1] for step in ("다시 실행하세요", "직접"))
     others = {name: data for name, data in bench.files().items() if name != file}
     assert bench.path(file).read_bytes() == before
     assert others == fresh or client == "claude-code"
-
-
-@pytest.mark.parametrize("client", ["vscode", "gemini"])
-def test_what_to_paste_into_a_file_with_comments_is_what_setup_would_write(
-    client: str, bench: Bench
-) -> None:
-    file = {"vscode": "root/.vscode/mcp.json", "gemini": "root/.gemini/settings.json"}[client]
-    bench.do(client)
-    fresh = bench.path(file).read_text()
-    bench.do(client, remove=True)
-    bench.put({file: "{ // mine\n}\n"})
-    [problem] = bench.plan(client).problems
-    assert problem.facts["block"] == fresh
-    bench.put({file: fresh.replace("{", "{ // mine", 1)})
-    planned = bench.do(client)
-    assert bench.path(file) not in [it.path for it in planned.changes]
-    assert bench.plan(client).problems == []
-    assert problems(bench.plan(client, remove=True)) == ["json_kept_out"]
-    bench.put({file: "{ // mine\n}\n"})
-    assert problems(bench.plan(client, remove=True)) == []
-
-
-def test_the_table_to_paste_is_shown_where_it_cannot_be_put_in(bench: Bench) -> None:
-    bench.do("codex")
-    fresh = bench.path("root/.codex/config.toml").read_text()
-    bench.put({"root/.codex/config.toml": "mcp_servers = {}\n"})
-    [problem] = bench.plan("codex").problems
-    assert f"{problem.facts['block']}\n" == fresh
-    text = '[mcp_servers]\nsentinel-memory = { command = "x", args = ["/t/server.py"] }\n'
-    bench.put({"root/.codex/config.toml": text})
-    assert problems(bench.plan("codex", remove=True)) == ["toml_form_out"]
-
-
-def test_a_renamed_entry_keeps_its_name_and_is_allowed_by_it(bench: Bench) -> None:
-    entry = {"command": "/old/python", "args": [str(bench.tool / "server.py")], "env": {"A": "b"}}
-    bench.put({"root/.mcp.json": {"mcpServers": {"memory": entry}}})
-    bench.do("claude-code")
-    [(name, made)] = bench.data("root/.mcp.json")["mcpServers"].items()
-    assert (name, made["command"], made["env"]) == ("memory", bench.python, {"A": "b"})
-    allowed = [f"mcp__memory__{tool}" for tool in TOOLS["lessons"]]
-    assert bench.data(LOCAL)["permissions"]["allow"] == allowed
-    bench.do("claude-code", remove=True)
-    assert bench.files() == {}
 
 
 def test_a_file_that_changed_after_the_plan_is_not_overwritten(bench: Bench) -> None:
@@ -184,14 +206,10 @@ def test_a_file_that_its_owner_may_not_write_is_left_alone(remove: bool, bench: 
     before = path.read_bytes()
     path.chmod(0o444)
     if remove:  # what needs no change is no problem
-        assert problems(bench.plan("codex")) == []
-    planned = bench.do("codex", remove=remove)
-    assert problems(planned) == ["read_only"]
+        assert bench.plan("codex").problems == []
+    assert [it.key for it in bench.do("codex", remove=remove).problems] == ["read_only"]
     assert path.read_bytes() == before
     assert ("root/.codex/hooks.json" in bench.files()) != remove
-
-
-# An entry that is there.
 
 
 @pytest.mark.parametrize(
@@ -206,36 +224,12 @@ def test_what_becomes_of_an_entry_that_is_there(
     bench: Bench,
 ) -> None:
     """Those of others, and of other projects, stay; what a user has put into ours does, too."""
-    row, signs = row_of(client), {"python": bench.python, "root": str(bench.root)}
-    signs["server"] = str(bench.tool / "server.py")
-    path = bench.machine.path(row.entry["project"])
-    path.parent.mkdir(parents=True, exist_ok=True)
-    texts = [json.dumps({row.under: entries}) for entries in (before, after)]
-    for sign, place in signs.items():
-        texts = [text.replace(f"{{{sign}}}", place) for text in texts]
-    path.write_text(texts[0])
-    planned = bench.do(client, **asked)
-    assert json.loads(path.read_text()) == json.loads(texts[1])
-    assert (notes(planned), planned.problems) == (noted, [])
-    assert all(note.facts["project"] == "/other" for note in planned.notes)
-
-
-def test_an_entry_that_served_one_project_serves_each_from_then_on(bench: Bench) -> None:
-    line = f'command = "{bench.python}"\nargs = ["{bench.tool}/server.py", "--project", "/other"]\n'
-    bench.put({"home/.codex/config.toml": f"[mcp_servers.sentinel-memory]\n{line}"})
-    planned = bench.plan("codex", level="user")
-    assert notes(planned) == ["served_one_before"]
-    assert '"--project"' not in planned.changes[0].text
-
-
-def test_a_packaged_claude_desktop_is_set_up_as_well(bench: Bench) -> None:
-    packaged = "home/AppData/Local/Packages/Claude_x/LocalCache/Roaming/Claude"
-    bench.put({f"{packaged}/claude_desktop_config.json": "{}"})
-    planned = bench.plan("claude-desktop", machine=bench.machine_on("win32"))
-    assert [str(it.path.relative_to(bench.top)) for it in planned.changes[:2]] == [
-        "home/AppData/Roaming/Claude/claude_desktop_config.json",
-        f"{packaged}/claude_desktop_config.json",
-    ]
+    row, life = row_of(client), Life(bench)
+    name = bench.name(bench.machine.path(row.entry["project"]))
+    notes = [[note, {"project": "/other"}] for note in noted]
+    life.live("put", {name: {row.under: before}})
+    life.live("do", client, asked, {"notes": notes, "problems": []})
+    life.live("data", name, [row.under], after)
 
 
 @pytest.mark.parametrize(
@@ -251,22 +245,39 @@ def test_a_client_that_would_expand_the_path_of_the_server_is_told(
     assert bench.plan(client, installation=tool, remove=True).notes == []
 
 
-# Approvals.
+@pytest.mark.parametrize(
+    ("client", "file", "content", "switch"), ROWS["a_switch_beside_our_entry_is_said"]
+)
+def test_a_switch_beside_our_entry_is_said(
+    client: str, file: str, content: str, switch: str, bench: Bench
+) -> None:
+    bench.put({file: content})
+    [note] = bench.plan(client).notes
+    assert (note.key, note.facts["path"]) == ("switched_off", str(bench.path(file)))
+    assert note.facts["switch"] == switch
+    other = content.replace("sentinel-memory", "theirs").replace(" true", " 0")
+    bench.put({file: other.replace("false", "true")})
+    assert bench.plan(client).notes == []
 
 
-def test_copilot_is_told_for_the_repository_among_what_its_user_has_allowed(bench: Bench) -> None:
-    name = "home/.copilot/permissions-config.json"
-    theirs = {"locations": {"/other": {"tool_approvals": ["x"]}}}
-    bench.put({name: theirs})
-    below = Tree(bench.top / "exclude", f"{bench.root.name}/", frozenset())
-    for top, tree in ((bench.root, None), (bench.top, below)):
-        bench.do("copilot", tree=tree)
-        listed = bench.data(name)["locations"][str(top)]["tool_approvals"]
-        assert [(it["kind"], it["serverName"], it["toolName"]) for it in listed] == [
-            ("mcp", "sentinel-memory", tool) for tool in TOOLS["lessons"]
-        ]
-        bench.do("copilot", tree=tree, remove=True)
-        assert bench.data(name) == theirs
+@pytest.mark.parametrize("key", KEYS)
+def test_a_plan_shows_nothing_of_the_user(key: str, bench: Bench) -> None:
+    """Neither beside our own parts nor what a person has put into these."""
+    secret = "Hunter2wasHere"
+    bench.do(key, rooms=WITH_SESSIONS)
+    for name in bench.files():
+        path = bench.path(name)
+        if path.suffix == ".json":
+            path.write_text(path.read_text().replace("{", f'{{"theirs": {{"k": "{secret}"}},'))
+        elif path.suffix == ".toml":
+            path.write_text(f'k = "{secret}"\n{path.read_text()}\nmine = "{secret}"\n')
+    for asked in ({"remove": True}, {"chosen": "ko"}, {"rooms": ("lessons", "fragments")}):
+        planned = bench.plan(key, **asked)
+        pieces = [it for change in planned.changes for it in change.parts]
+        assert secret not in "".join(line for it in pieces for line in (*it.before, *it.after))
+
+
+# Approvals, hooks and the language.
 
 
 @pytest.mark.parametrize(
@@ -282,16 +293,6 @@ def test_what_the_user_has_decided_of_the_tools_stays(
     bench.do("claude-code", remove=True)
     left = [it for it in permissions["allow"] if it not in OURS]
     assert bench.data(LOCAL)["permissions"].get("allow", []) == left if left else True
-
-
-def test_what_the_user_has_chosen_in_our_entry_stays(bench: Bench) -> None:
-    bench.do("codex")
-    path = bench.path("root/.codex/config.toml")
-    chosen = path.read_text().replace('"approve"', '"prompt"').replace("true", "false")
-    path.write_text(f"{chosen}enabled_tools = ['search_memory']\n")
-    before = path.read_text()
-    bench.do("codex")
-    assert path.read_text() == before
 
 
 def test_only_the_tools_of_the_rooms_are_allowed_and_none_that_removes_for_good(
@@ -311,9 +312,6 @@ def test_only_the_tools_of_the_rooms_are_allowed_and_none_that_removes_for_good(
     assert "mcp__sentinel-memory__forget" not in allowed
 
 
-# Hooks.
-
-
 def test_a_hook_for_each_prompt_that_a_person_wrote_stays(bench: Bench) -> None:
     bench.do("claude-code")
     file = "root/.claude/settings.json"
@@ -326,64 +324,6 @@ def test_a_hook_for_each_prompt_that_a_person_wrote_stays(bench: Bench) -> None:
     assert bench.plan("claude-code").changes == []
     bench.do("claude-code", remove=True)
     assert bench.files() == {}
-
-
-def test_hooks_without_the_ending_change_in_place(bench: Bench) -> None:
-    bench.do("cursor")
-    file = "root/.cursor/hooks.json"
-    after = bench.files()[file]
-    assert after.count(b" || :") == 3
-    bench.put({file: after.replace(b" || :", b"")})
-    bench.do("cursor")
-    assert bench.files()[file] == after
-
-
-@pytest.mark.parametrize(
-    ("client", "file"),
-    [("cursor", "root/.cursor/hooks.json"), ("claude-code", "root/.claude/settings.json")],
-)
-def test_hooks_in_the_form_of_another_client_are_renewed(
-    client: str, file: str, bench: Bench
-) -> None:
-    bench.do(client)
-    data = bench.data(file)
-    for [item] in data["hooks"].values():
-        handlers = item.pop("hooks", None) or [{**item}]
-        other = handlers[0] if client == "claude-code" else {"hooks": handlers}
-        item.clear()
-        item.update(other)
-    bench.put({file: data})
-    assert [it.path for it in bench.do(client).changes] == [bench.path(file)]
-    assert bench.plan(client).changes == []
-    bench.do(client, remove=True)
-    assert bench.files() == {}
-
-
-def test_hooks_that_two_clients_share_stay_while_one_of_them_needs_them(bench: Bench) -> None:
-    shared = ["root/.github/hooks/sentinel-memory.json"]
-    bench.do("vscode", rooms=WITH_SESSIONS)
-    bench.do("copilot")
-    assert holding(bench, RECORDING) == shared
-    assert bench.plan("vscode", "copilot").changes == []
-    bench.do("vscode", rooms=("lessons",))
-    assert holding(bench, RECORDING) == []
-    bench.do("copilot", remove=True)
-    assert holding(bench, "hook session-start") == shared
-    bench.do("vscode", remove=True)
-    assert bench.files() == {}
-
-
-def test_no_hook_reminds_of_a_tool_that_is_not_offered(bench: Bench) -> None:
-    where = ["root/.claude/settings.json"]
-    bench.do("claude-code")
-    assert holding(bench, "hook stop") == where
-    bench.do("claude-code", rooms=("sessions:core",))
-    assert (holding(bench, "hook stop"), holding(bench, "hook session-start")) == ([], where)
-
-
-def test_codex_hooks_in_both_files_are_told(bench: Bench) -> None:
-    bench.put({"root/.codex/config.toml": "[hooks]\n"})
-    assert notes(bench.plan("codex")) == ["codex_hooks_twice"]
 
 
 @pytest.mark.long
@@ -405,88 +345,21 @@ def test_a_hook_of_an_installation_that_is_gone_does_not_stop_a_tool(
         assert (done.code, done.out, bool(done.errors)) == (0, "", True)
 
 
-# Rooms and language.
+def test_a_language_that_was_asked_for_is_written_kept_and_changed(bench: Bench) -> None:
+    for client in KEYS:
+        one = Bench(bench.top / client)
+        one.put({})
+        for chosen, spoken in (("en", set()), ("ko", {"ko"}), (None, {"ko"}), ("en", {"en"})):
+            one.do(client, chosen=chosen)
+            text = b"\n".join(one.files().values()).decode()
+            found = re.findall(r"--lang (\w+)|LANG\"?[ :=]+\"(\w+)", text)
+            assert {lang for pair in found for lang in pair if lang} == spoken
+            assert one.plan(client, chosen=chosen).changes == []
+        one.do(client, remove=True)
+        assert one.files() == {}
 
 
-@pytest.mark.row("002 2.81")
-@pytest.mark.parametrize("client", one_in(3, KEYS))
-def test_switching_on_and_off_leaves_what_a_setup_without_it_writes(
-    client: str, bench: Bench
-) -> None:
-    bench.do(client)
-    before = bench.files()
-    for rooms in (WITH_SESSIONS, ("lessons", "fragments")):
-        bench.do(client, rooms=rooms)
-        assert holding(bench, ",".join(rooms)) != []
-        has_hooks = row_of(client).hooks and rooms == WITH_SESSIONS
-        assert bool(holding(bench, f"hook {RECORDING}")) == bool(has_hooks)
-        assert bench.plan(client).changes == []
-        bench.do(client, rooms=("lessons",))
-        assert bench.files() == before
-
-
-def test_an_entry_keeps_the_rooms_that_a_person_wrote(bench: Bench) -> None:
-    for words, env in (
-        (["--rooms", "lessons,sessions"], {}),
-        (["--rooms=lessons,sessions"], {}),
-        ([], {"SENTINEL_MEMORY_ROOMS": "lessons,sessions"}),
-    ):
-        entry = {"command": "x", "args": [str(bench.tool / "server.py"), *words], "env": env}
-        bench.put({"root/.mcp.json": {"mcpServers": {"sentinel-memory": entry}}})
-        bench.do("claude-code")
-        made = bench.data("root/.mcp.json")["mcpServers"]["sentinel-memory"]
-        assert ("lessons,sessions" in made["args"], made["env"]) == (bool(words), env)
-        assert holding(bench, RECORDING) == ["root/.claude/settings.json"]
-    bench.do("claude-code", rooms=("lessons",))
-    assert holding(bench, RECORDING) == []
-
-
-def test_codex_passes_on_where_the_fragments_are_and_keeps_the_variables_of_the_user(
-    bench: Bench,
-) -> None:
-    def passed() -> Any:
-        return bench.data("root/.codex/config.toml")["mcp_servers"]["sentinel-memory"].get(
-            "env_vars"
-        )
-
-    needed = ["SENTINEL_MEMORY_FRAGMENTS", "SENTINEL_MEMORY_AGENT", "XDG_DATA_HOME"]
-    bench.do("codex")
-    assert passed() is None
-    bench.do("codex", rooms=("lessons", "fragments"))
-    assert passed() == needed
-    path = bench.path("root/.codex/config.toml")
-    path.write_text(path.read_text().replace('["SENTINEL_MEMORY_FRAGMENTS"', '["MINE"'))
-    bench.do("codex")
-    assert passed() == ["MINE", *needed[1:], needed[0]] or passed() == ["MINE", *needed]
-    bench.do("codex", rooms=("lessons",))
-    assert passed() == ["MINE"]
-
-
-def spoken(bench: Bench) -> set[str]:
-    """The languages in entries and hooks."""
-    text = b"\n".join(bench.files().values()).decode()
-    found = re.findall(r"--lang (\w+)|LANG\"?[ :=]+\"(\w+)", text)
-    return {lang for pair in found for lang in pair if lang}
-
-
-@pytest.mark.parametrize("client", one_in(3, KEYS))
-def test_a_language_that_was_asked_for_is_written_kept_and_changed(
-    client: str, bench: Bench
-) -> None:
-    bench.do(client, chosen="en")
-    fresh = bench.files()
-    assert spoken(bench) == set()
-    bench.do(client, chosen="ko")
-    assert spoken(bench) == {"ko"}
-    for chosen in ("ko", None):
-        assert bench.plan(client, chosen=chosen).changes == []
-    bench.do(client, chosen="en")
-    assert spoken(bench) == {"en"}
-    bench.do(client, remove=True)
-    assert bench.files() == {} and fresh
-
-
-# What is for one machine alone; switches; the memory.
+# The machine: commands on the path, Windows and uv.
 
 
 def test_commands_on_the_path_are_written_without_a_path_of_this_machine(
@@ -512,48 +385,6 @@ def test_commands_on_the_path_are_written_without_a_path_of_this_machine(
     (scripts / COMMANDS[1]).unlink()
     assert commands_here(python, {"PATH": str(scripts)}) is None
 
-
-@pytest.mark.parametrize(
-    ("client", "file", "content", "switch"), ROWS["a_switch_beside_our_entry_is_said"]
-)
-def test_a_switch_beside_our_entry_is_said(
-    client: str, file: str, content: str, switch: str, bench: Bench
-) -> None:
-    bench.put({file: content})
-    [note] = bench.plan(client).notes
-    assert (note.key, note.facts["path"]) == ("switched_off", str(bench.path(file)))
-    assert note.facts["switch"] == switch
-    other = content.replace("sentinel-memory", "theirs").replace(" true", " 0")
-    bench.put({file: other.replace("false", "true")})
-    assert notes(bench.plan(client)) == []
-
-
-def test_a_memory_that_git_ignores_is_said(bench: Bench) -> None:
-    tree = Tree(bench.root / "exclude", "", frozenset(), ignored=".gitignore:1:.context/")
-    [note] = bench.plan("codex", tree=tree).notes
-    assert (note.key, note.facts["rule"]) == ("memory_ignored", ".gitignore:1:.context/")
-
-
-def test_the_approvals_of_one_person_are_kept_out_of_git_and_others_of_the_users_lines_stay(
-    bench: Bench,
-) -> None:
-    exclude = bench.root / ".git" / "info" / "exclude"
-    bench.put({"root/.git/info/exclude": "*.log\n"})
-    tree = Tree(exclude, "sub dir/", frozenset())
-    bench.do("claude-code", tree=tree)
-    assert exclude.read_text() == f"*.log\n{MARK}\n/sub dir/.claude/settings.local.json\n"
-    kept = exclude.read_text()
-    for remove in (False, True):  # the entry of a team's server leaves our own approvals there
-        bench.do("claude-code", tree=tree, url="https://memory.example.com/mcp", remove=remove)
-        assert exclude.read_text() == kept
-    bench.do("claude-code", tree=tree, remove=True)
-    assert exclude.read_text() == "*.log\n"
-    tracked = Tree(exclude, "", frozenset([".claude/settings.local.json"]))
-    bench.do("claude-code", tree=tracked)
-    assert exclude.read_text() == "*.log\n"
-
-
-# Windows and uv.
 
 PLACES = {
     "plain": ("C:\\도구\\.venv\\Scripts\\python.exe", "C:\\도구"),
@@ -586,42 +417,69 @@ def test_the_forms_of_windows_are_found_again_and_taken_out(
         "machine": bench.machine_on("win32"),
     }
     bench.do(client, **asked)
-    assert "\\\\" not in json.dumps([bench.data(it) for it in holding(bench, "server.py")])
+    found = [name for name, data in bench.files().items() if b"server.py" in data]
+    assert "\\\\" not in json.dumps([bench.data(name) for name in found])
     assert bench.plan(client, **asked).changes == []
     bench.do(client, **asked, remove=True)
     assert bench.files() == {}
 
 
-@pytest.mark.parametrize(
-    ("interpreter", "environment", "runner"),
-    [
+def test_a_temporary_environment_of_uv_is_not_written_down() -> None:
+    for interpreter, environment, runner in (
         ("/opt/tool/.venv/bin/python", {"UV": "/bin/uv"}, ("/opt/tool/.venv/bin/python",)),
         ("/h/.cache/uv/environments-v2/cli-1/bin/python", {"UV": "/bin/uv"}, ("/bin/uv", "run")),
         ("/h/.cache/uv/archive-v0/x/bin/python", {"UV": "/bin/uv"}, ("/bin/uv", "run")),
         ("/h/.cache/uv/environments-v2/cli-1/bin/python", {"PATH": "/nowhere"}, None),
-    ],
+    ):
+        assert runner_of(interpreter, environment) == runner
+
+
+# A server that others run.
+
+
+@pytest.mark.row("002 2.81")
+def test_the_document_shows_each_entry_of_a_teams_server_as_it_is_written(bench: Bench) -> None:
+    rows = re.findall(
+        r"^\| ([^|]+) \| `([^`]+)`, `\w+` \| `([^`]+)` \|$", text_of("docs/clients.md"), re.M
+    )
+    bench.do(*(it.key for it in TAKING_URLS), url=URL)
+    assert [client for client, _, _ in rows] == [it.name for it in TAKING_URLS]
+    for row, (_, file, text) in zip(TAKING_URLS, rows, strict=True):
+        is_toml = file.endswith(".toml")
+        told = tomllib.loads(f"it = {text}")["it"] if is_toml else json.loads(text)
+        assert told == bench.data(f"root/{file}")[row.under][TEAM_ENTRY]
+
+
+@pytest.mark.parametrize(
+    ("client", "level"),
+    one_in(
+        3,
+        [(it.key, level) for it in TAKING_URLS for level in LEVELS if level in it.entry],
+        names=2,
+    ),
 )
-def test_a_temporary_environment_of_uv_is_not_written_down(
-    interpreter: str, environment: dict[str, str], runner: tuple[str, ...] | None
+def test_it_comes_beside_our_own_entry_and_goes_without_a_trace(
+    client: str, level: Level, bench: Bench
 ) -> None:
-    assert runner_of(interpreter, environment) == runner
+    bench.do(client, level=level)
+    before = bench.files()
+    for oauth in (False, True, False):
+        given: dict[str, Any] = {"level": level, "url": URL, "oauth": oauth}
+        bench.do(client, **given)
+        assert bench.plan(client, **given).changes == []
+        assert bench.plan(client, level=level).changes == []
+        assert (KEY_VARIABLE.encode() in b"".join(bench.files().values())) == (not oauth)
+    bench.do(client, level=level, remove=True, url=URL)
+    assert bench.files() == before
+    bench.do(client, level=level, url=URL)
+    bench.do(client, level=level, remove=True)
+    assert bench.files() == {}
 
 
-# What is shown of a plan.
-
-
-@pytest.mark.parametrize("key", KEYS)
-def test_a_plan_shows_nothing_of_the_user(key: str, bench: Bench) -> None:
-    """Neither beside our own parts nor what a person has put into these."""
-    secret = "Hunter2wasHere"
-    bench.do(key, rooms=WITH_SESSIONS)
-    for name in bench.files():
-        path = bench.path(name)
-        if path.suffix == ".json":
-            path.write_text(path.read_text().replace("{", f'{{"theirs": {{"k": "{secret}"}},'))
-        elif path.suffix == ".toml":
-            path.write_text(f'k = "{secret}"\n{path.read_text()}\nmine = "{secret}"\n')
-    for asked in ({"remove": True}, {"chosen": "ko"}, {"rooms": ("lessons", "fragments")}):
-        planned = bench.plan(key, **asked)
-        pieces = [it for change in planned.changes for it in change.parts]
-        assert secret not in "".join(line for it in pieces for line in (*it.before, *it.after))
+def test_addresses_are_places_and_nothing_else() -> None:
+    good, bad = ROWS["addresses"]["good"], ROWS["addresses"]["bad"]
+    assert {given: checked_url(given) for given in good} == good
+    for given, key in bad.items():
+        with pytest.raises(AddressError) as raised:
+            checked_url(given.replace("KEY", "smk_" + "a" * 43))
+        assert raised.value.key == key, given
