@@ -1,24 +1,20 @@
 """Tests that no link of a clone leads what a command writes or reads out of the project."""
 
 import os
-from itertools import product
 
 import pytest
 
 from core.lessons.record import new_record
-from tests.support.costly import enough
 from tests.support.desk import Desk
 from tests.support.faults import tree
 from tests.support.git_clones import git
 from tests.support.samples import NOW, a_principle, a_record
 from tests.support.tables import table
 
-ROWS = table("commands/clone_links")
-
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="links need a right there")
 
 MINE = b"export PATH=/mine\n- a lesson of mine\n"
-WRITERS = ROWS["writers"]
+WRITERS = table("commands/clone_links")["writers"]
 
 
 @pytest.fixture
@@ -36,64 +32,54 @@ def desk(desk: Desk) -> Desk:
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.parametrize(
-    ("target", "words"),
-    enough(
-        product([".bashrc", "gone", ".ssh", "."], WRITERS),
-        lambda target, _: target,
-        lambda _, words: words,
-        names=2,
-    ),
-)
-def test_no_command_follows_a_link_of_the_clone(desk: Desk, words: str, target: str) -> None:
-    name = "out.md" if target in (".bashrc", "gone") else "docs"
-    link = desk.root / name
-    link.symlink_to(desk.home / target)
-    path = "out.md" if name == "out.md" else "docs/.bashrc"
-    before = tree(desk.root.parent)
-    done = desk.run(*words.format(path).split())
-    assert (done.code, tree(desk.root.parent)) != (0, before)
-    assert tree(desk.root.parent) == before
-    real = desk.home / target / (".bashrc" if name == "docs" else "")
-    assert f" through the link {link}, which points to {real}" in done.errors
-    assert f"(rm {link})" in done.errors
-    assert "mine" not in done.out + done.errors.replace(str(real), "")
+@pytest.mark.parametrize("words", WRITERS)
+def test_no_command_follows_a_link_of_the_clone(desk: Desk, words: str) -> None:
+    for target, path in (
+        (".bashrc", "out.md"),
+        ("gone", "out.md"),
+        (".ssh", "docs/.bashrc"),
+        (".", "docs/.bashrc"),
+    ):
+        link = desk.root / path.partition("/")[0]
+        link.symlink_to(desk.home / target)
+        before = tree(desk.root.parent)
+        done = desk.run(*words.format(path).split())
+        assert (bool(done.code), tree(desk.root.parent)) == (True, before)
+        real = desk.home / target / path.partition("/")[2]
+        assert f" through the link {link}, which points to {real}" in done.errors
+        assert f"(rm {link})" in done.errors
+        assert "mine" not in done.out + done.errors.replace(str(real), "")
+        link.unlink()
 
 
 @pytest.mark.long  # it costs much
 @pytest.mark.parametrize("words", WRITERS[:-1])
-def test_a_place_that_is_named_by_its_real_path_is_written(desk: Desk, words: str) -> None:
-    (desk.root / "docs").symlink_to(desk.home)
-    done = desk.run(*words.format(desk.home / ".bashrc").split())
-    assert done.code == 0, done.errors
-    written = "--remove" not in words
-    assert ((desk.home / ".bashrc").read_bytes() != MINE) == written
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.parametrize("words", WRITERS[:-1])
-def test_a_link_to_another_place_in_the_repository_is_followed(desk: Desk, words: str) -> None:
-    (desk.root / "docs").mkdir()
-    (desk.root / "docs" / "page.md").write_bytes(b"")
+def test_a_real_path_and_a_link_within_the_repository_are_written(desk: Desk, words: str) -> None:
+    is_written = "--remove" not in words
+    page = desk.root / "docs" / "page.md"
+    page.parent.mkdir()
+    page.write_bytes(b"")
     (desk.root / "out.md").symlink_to("docs/page.md")
-    done = desk.run(*words.format("out.md").split())
-    assert done.code == 0, done.errors
+    (desk.root / "home").symlink_to(desk.home)
+    for path in ("out.md", str(desk.home / ".bashrc")):
+        done = desk.run(*words.format(path).split())
+        assert done.code == 0, done.errors
     assert (desk.root / "out.md").is_symlink()
-    assert bool((desk.root / "docs" / "page.md").read_bytes()) == ("--remove" not in words)
+    assert bool(page.read_bytes()) == is_written
+    assert ((desk.home / ".bashrc").read_bytes() != MINE) == is_written
 
 
-def test_a_link_of_another_clone_is_not_followed_either(desk: Desk) -> None:
-    other = desk.root.parent / "other"
+def test_a_link_of_another_clone_or_below_a_home_under_git_is_not_followed_either(
+    desk: Desk,
+) -> None:
+    other, below = desk.root.parent / "other", desk.home / "unpacked"
     git(desk.root, "clone", "-q", str(desk.root), str(other))
-    (other / "out.md").symlink_to(desk.home / ".bashrc")
-    done = desk.run("export", "-o", "../other/out.md", "--force")
-    assert (done.code, (desk.home / ".bashrc").read_bytes()) == (1, MINE)
-
-
-def test_a_home_under_git_is_no_project(desk: Desk) -> None:
     git(desk.home, "init", "-q")
-    project = desk.home / "unpacked"
-    project.mkdir()
-    (project / "out.md").symlink_to(desk.home / ".bashrc")
-    done = desk.run("export", "-o", "out.md", "--force", cwd=project)
-    assert (done.code, (desk.home / ".bashrc").read_bytes()) == (1, MINE)
+    below.mkdir()
+    for folder, cwd, path in (
+        (other, desk.root, "../other/out.md"),
+        (below, below, "out.md"),
+    ):
+        (folder / "out.md").symlink_to(desk.home / ".bashrc")
+        done = desk.run("export", "-o", path, "--force", cwd=cwd)
+        assert (done.code, (desk.home / ".bashrc").read_bytes()) == (1, MINE)

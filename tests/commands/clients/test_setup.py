@@ -13,11 +13,10 @@ import pytest
 
 from commands.clients.machine import installed, runner_of
 from commands.clients.plan import tree_of
-from commands.clients.setup import TOKENS, tried_hook
-from commands.clients.table import CLIENTS, KEY_VARIABLE
-from core.lessons.file import COMPANIONS
+from commands.clients.setup import tried_hook
+from commands.clients.table import CLIENTS
 from core.lessons.rules import rules
-from core.messages import Language, has_sentence
+from core.messages import has_sentence
 from tests.support.cli_process import Run
 from tests.support.costly import one_in
 from tests.support.desk import Desk
@@ -114,14 +113,6 @@ def test_who_cannot_see_the_plan_or_cannot_answer_is_not_asked(desk: Desk) -> No
     assert desk.files() == {}
 
 
-@pytest.mark.parametrize("place", ["home", "root"])
-def test_it_refuses_where_no_project_can_be(place: str, desk: Desk) -> None:
-    directory = str(desk.home) if place == "home" else os.path.abspath(os.sep)
-    code, out, errors = desk.run("setup", "codex", "--yes", "--project", directory)
-    assert (code, out, bool(errors)) == (1, "", True)
-    assert desk.files() == {}
-
-
 @posix
 def test_a_python_without_the_packages_is_told_how_to_get_them(desk: Desk) -> None:
     code, out, errors = desk.started("setup", "codex", "--yes", options=("-S",))
@@ -149,43 +140,17 @@ def test_without_a_name_it_takes_the_clients_that_are_found_and_says_by_what(des
     assert (code, errors) == (1, sentence("en", "setup.none_found", clients=", ".join(KEYS)) + "\n")
 
 
-def test_a_directory_inside_the_project_is_told_where_the_files_go(desk: Desk) -> None:
-    for name in (".git", ".context", "web app"):
-        (desk.root / name).mkdir()
-    inner = desk.root / "web app"
-    said = sentence("en", "setup.above", here=str(inner), root=str(desk.root))
-    code, out, _ = desk.run("setup", "codex", "--dry-run", "--project", str(inner))
-    assert (code, out.splitlines()[1]) == (0, said)
-    assert said not in desk.run("setup", "codex", "--dry-run").out
-    (inner / ".context").mkdir()
-    code, out, _ = desk.run("setup", "codex", "--dry-run", "--project", str(inner))
-    assert (code, out.splitlines()[0]) == (0, sentence("en", "setup.project", path=str(inner)))
-    assert said not in out
-
-
-def test_what_cannot_be_edited_or_written_is_told_and_the_rest_is_done(desk: Desk) -> None:
-    broken, rules = desk.root / ".mcp.json", desk.root / "AGENTS.md"
-    broken.write_bytes(b'{\n"mcpServers": {,}\n}')
-    rules.write_text("# Ours\n")
-    code, out, errors = desk.run("setup", "claude-code", "codex", "--yes")
-    said = sentence("en", "setup.json_syntax", path=str(broken), line=2)
-    assert (code, errors) == (1, said + "\n")
-    assert broken.read_bytes() == b'{\n"mcpServers": {,}\n}'
-    code, out, _ = desk.run("setup", "claude-code", "codex", "--yes")
-    assert (code, out.splitlines()[-1]) == (1, sentence("en", "setup.only_problems"))
-    broken.unlink()
-    lines = desk.run("setup", "codex", "--remove", "--yes").out.splitlines()
-    gone = ".codex/config.toml, .codex/hooks.json, .context/.gitignore, .context/.gitattributes"
-    assert {f"Removed: {gone}", "Changed: AGENTS.md"} <= set(lines)
-    assert desk.run("setup", "claude-code", "--remove", "--yes").code == 0
-    assert rules.read_text() == "# Ours\n"
-    (desk.root / ".codex").mkdir()
-    (desk.root / ".codex").chmod(0o555)
-    if not os.access(desk.root / ".codex", os.W_OK):  # there is a user who may write anywhere
-        code, out, errors = desk.run("setup", "codex", "--yes")
-        facts = {"path": ".codex/config.toml", "reason": os.strerror(errno.EACCES)}
-        assert (code, sentence("en", "setup.not_written", **facts) in errors) == (1, True)
-        assert "AGENTS.md" in out
+@posix
+def test_what_cannot_be_written_is_told_and_the_rest_is_done(desk: Desk) -> None:
+    (desk.root / ".codex").mkdir(mode=0o555)
+    done = desk.run("setup", "codex", "--yes")
+    facts = {"path": ".codex/config.toml", "reason": os.strerror(errno.EACCES)}
+    assert (done.code, sentence("en", "setup.not_written", **facts) in done.errors) == (1, True)
+    assert (desk.root / "AGENTS.md").is_file()
+    for directory in (desk.home, Path(os.sep)):  # where no project can be
+        done = desk.run("setup", "codex", "--yes", "--project", str(directory))
+        assert (done.code, done.out, bool(done.errors)) == (1, "", True)
+    assert desk.files("home") == {}
 
 
 def test_the_locale_sets_the_language_of_the_screen_and_not_that_of_the_rules(desk: Desk) -> None:
@@ -243,16 +208,6 @@ def test_a_project_below_the_top_is_named_from_there(desk: Desk) -> None:
     assert "settings.local.json" not in git(desk.root, "status", "--porcelain", "-uall")
 
 
-def test_a_memory_that_git_ignores_is_said_and_left_out_of_the_line(cloned: Desk) -> None:
-    for text in (".context/\n", "*.jsonl\n"):
-        (cloned.root / ".gitignore").write_text(text)
-        out = cloned.run("setup", "codex", "--no-hooks", "--yes").out
-        rule = f".gitignore:1:{text.strip()}"
-        assert flat(sentence("en", "setup.memory_ignored", rule=rule)) in flat(out)
-        assert ".context" not in "".join(re.findall(r"git add .*", out)[1:2])
-        assert cloned.run("setup", "codex", "--remove", "--yes").code == 0
-
-
 def test_what_git_says_of_a_work_tree(cloned: Desk, tmp_path: Path) -> None:
     assert tree_of(tmp_path / "home") is None
     (cloned.root / "AGENTS.md").write_bytes(b"")
@@ -263,28 +218,6 @@ def test_what_git_says_of_a_work_tree(cloned: Desk, tmp_path: Path) -> None:
     tree = tree_of(other)
     assert tree and tree.exclude == cloned.root / ".git/info/exclude"
     assert (tree.prefix, tree.tracked, tree.ignored) == ("", frozenset({"AGENTS.md"}), "")
-
-
-def test_the_directory_of_the_memory_is_made_and_taken_back_unless_it_is_used(
-    cloned: Desk,
-) -> None:
-    folder = cloned.root / ".context"
-    for kept in ("", "log", "git"):
-        assert cloned.run("setup", "gemini", "codex", "--no-hooks", "--yes")[0] == 0
-        assert {path.name: path.read_text() for path in folder.iterdir()} == COMPANIONS
-        below = cloned.root / "sub"
-        below.mkdir(exist_ok=True)
-        code, out, _ = cloned.run("list", "--json", cwd=below)
-        assert (code, str(cloned.root) in out, (below / ".context").exists()) == (0, True, False)
-        assert cloned.run("setup", "gemini", "--remove", "--yes")[0] == 0
-        assert folder.is_dir()  # Codex still has it
-        if kept == "log":
-            (folder / "memory_log.jsonl").touch()
-        elif kept == "git":
-            git(cloned.root, "add", ".context")
-        assert cloned.run("setup", "codex", "--remove", "--yes")[0] == 0
-        assert folder.exists() == bool(kept)
-        (folder / "memory_log.jsonl").unlink(missing_ok=True)
 
 
 # Hooks.
@@ -377,58 +310,11 @@ def test_hooks_of_a_user_are_silent_where_there_is_no_memory(desk: Desk) -> None
         (desk.root / ".context").mkdir(exist_ok=True)
 
 
-@pytest.mark.parametrize("lang", ["en", "ko"])
-@pytest.mark.parametrize("room", one_in(2, ["sessions", "fragments:core"]))
-def test_the_command_says_what_a_room_does_and_costs(room: str, lang: Language, desk: Desk) -> None:
-    given = ("setup", "claude-code", "--rooms", f"lessons,{room}", "--dry-run")
-    code, out, _ = desk.run(*given, SENTINEL_MEMORY_LANG=lang)
-    facts = {"tokens": TOKENS[room], "core": TOKENS.get(f"{room}:core", 0)}
-    assert (code, sentence(lang, f"setup.room_{room}", **facts) in flat(out)) == (0, True)
-    about = flat(sentence(lang, "setup.approves_fragments"))
-    assert (about in flat(out)) == room.startswith("fragments")
-
-
 @pytest.mark.parametrize("more", [("--rooms", "lessons,fragments"), ("--url", URL)])
 def test_as_many_tools_are_named_as_are_approved(more: tuple[str, ...], desk: Desk) -> None:
     out = desk.run("setup", "claude-code", *more, "--no-hooks", "--yes").out
     settings = json.loads((desk.root / ".claude" / "settings.local.json").read_bytes())
     assert f"(tools: {len(settings['permissions']['allow'])})" in flat(out)
-
-
-def test_rooms_and_a_removal_are_not_taken_together(desk: Desk) -> None:
-    done = desk.run("setup", "claude-code", "--remove", "--rooms", "lessons", "--yes")
-    assert (done.code, desk.files()) == (2, {})
-
-
-def test_a_room_that_does_not_exist_is_refused_before_anything_is_read(desk: Desk) -> None:
-    code, _, errors = desk.run("setup", "claude-code", "--rooms", "lessons,attic", "--yes")
-    assert code == 2
-    assert "lessons, sessions, sessions:core, fragments, fragments:core" in flat(errors)
-    assert desk.files() == {}
-
-
-@pytest.mark.parametrize("lang", ["en", "ko"])
-def test_a_person_is_told_what_is_left_to_do_for_a_teams_server(
-    lang: Language, cloned: Desk
-) -> None:
-    key = "smk_" + "k" * 43
-    told = {"SENTINEL_MEMORY_LANG": lang}
-    given = ("setup", "claude-code", "codex", "claude-desktop", "--url", f"{URL}/", "--yes")
-    code, out, errors = cloned.run(*given, **told)
-    assert (code, errors) == (0, "")
-    facts = {"variable": KEY_VARIABLE, "line": f"export {KEY_VARIABLE}=smk_…"}
-    assert flat(sentence(lang, "setup.next_key", **facts)) in flat(out)
-    assert "git add .mcp.json .codex/config.toml" in flat(out)
-    assert f"sentinel-memory setup claude-code codex claude-desktop --url {URL}" in flat(out)
-    assert flat(sentence(lang, "setup.next_codex_url")) in flat(out)  # there are no hooks to review
-    assert flat(sentence(lang, "setup.no_remote_claude-desktop", url=URL)) in flat(out)
-    assert not (cloned.root / ".context").exists()
-    code, out, errors = cloned.run(*given, **told, SENTINEL_MEMORY_KEY=key)
-    assert (code, key in out) == (0, False)
-    code, out, errors = cloned.run(*given, "--url", f"{URL}?key={key}", **told)
-    assert (code, key in out + errors) == (2, False)
-    code, out, errors = cloned.run("setup", "cursor", "--oauth", **told)
-    assert code == 2 and "--url" in errors
 
 
 WITH_A_ROW = """
