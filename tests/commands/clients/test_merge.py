@@ -114,7 +114,8 @@ def test_comments_are_read_and_what_looks_like_one_in_a_string_stays() -> None:
 
 
 def test_nothing_is_put_where_something_else_stands() -> None:
-    for data in ({"a": 1}, {"a": {"b": "x"}}, {"a": []}):
+    cases: list[dict[str, Any]] = [{"a": 1}, {"a": {"b": "x"}}, {"a": []}]
+    for data in cases:
         with pytest.raises(CannotEditError):
             with_value(data, ("a", "b", "c"), 1)
     with pytest.raises(CannotEditError):

@@ -130,7 +130,9 @@ class Life:
         assert found == value
 
     def _job(self, asked: Any) -> dict[str, Any]:
-        job = {key: tuple(it) if isinstance(it, list) else it for key, it in (asked or {}).items()}
+        job: dict[str, Any] = {
+            key: tuple(it) if isinstance(it, list) else it for key, it in (asked or {}).items()
+        }
         if tree := job.get("tree"):
             exclude = self._bench.root / ".git/info/exclude"
             tracked = frozenset(tree.get("tracked", ()))
