@@ -8,7 +8,7 @@ import pytest
 from rooms.sessions import removal
 from rooms.sessions.everywhere import find_session
 from rooms.sessions.import_plan import carry_out, planned
-from rooms.sessions.removal import Archived, archive_before
+from rooms.sessions.removal import archive_before
 from rooms.sessions.search import Criteria, search
 from rooms.sessions.session import Changes, Point, Session, UpkeepError
 from rooms.sessions.source import read_source
@@ -38,11 +38,6 @@ def everything(store: SessionStore) -> list[tuple[Session, list[str]]]:
     return [(it, [action.content for action in store.actions(it)]) for it in sessions]
 
 
-def brought_back(store: SessionStore, archived: Archived) -> list[Session]:
-    assert archived.path
-    return carry_out(store, planned(store, read_source(archived.path)))
-
-
 @pytest.mark.row("003 T78", "003 T78.a")
 def test_an_import_brings_archived_sessions_back_as_they_were(store: SessionStore) -> None:
     first = a_full_session(store)
@@ -54,35 +49,18 @@ def test_an_import_brings_archived_sessions_back_as_they_were(store: SessionStor
     assert ([it.id for it in done.sessions], done.open, done.kept) == ([first.id, second.id], 0, [])
     assert [it.number for it, _ in everything(store)] == [3]
     assert search(store, Criteria(query="인증"), limit=5).hits == []
-    assert sorted(it.number for it in brought_back(store, done)) == [1, 2]
-    assert everything(store) == before
-    assert [it.number for it in store.chain(second)] == [1, 2]
-    assert brought_back(store, done) == []
     assert done.path and done.path.stat().st_mode & 0o777 == 0o600
     assert done.path.with_name(".gitignore").read_text() == "*\n"
-
-
-def test_an_archived_session_is_refused_with_its_date_and_its_file(store: SessionStore) -> None:
-    session = a_full_session(store)
-    path = archive_before(store, DAY).path
-    assert path
-    for name in ("#1", "1", session.id):
+    for name in ("#1", "1", first.id):
         with pytest.raises(UpkeepError) as caught:
             find_session(store, name)
-        shown = path.relative_to(store.root).as_posix()
+        shown = done.path.relative_to(store.root).as_posix()
         assert f"import {shown}` brings it back" in str(caught.value)
-        assert f"archived on {path.stem[9:19]}" in str(caught.value)
-
-
-def test_what_is_newer_open_or_only_tried_stays(store: SessionStore) -> None:
-    old = saved(store, "Old and ended", OLD)
-    still_open = saved(store, "Old and open", OLD, status="coding")
-    saved(store, "New")
-    tried = archive_before(store, DAY, dry_run=True)
-    assert (tried.sessions, tried.open, tried.path) == ([old], 1, None)
-    assert len(everything(store)) == 3
-    assert archive_before(store, DAY).sessions == [old]
-    assert archive_before(store, DAY, dry_run=True, with_open=True).sessions == [still_open]
+        assert f"archived on {done.path.stem[9:19]}" in str(caught.value)
+    back = [carry_out(store, planned(store, read_source(done.path))) for _ in range(2)]
+    assert [sorted(it.number for it in sessions) for sessions in back] == [[1, 2], []]
+    assert everything(store) == before
+    assert [it.number for it in store.chain(second)] == [1, 2]
 
 
 def test_a_session_with_an_open_blocker_or_a_child_that_stays_stays_and_is_named(
@@ -93,9 +71,14 @@ def test_a_session_with_an_open_blocker_or_a_child_that_stays_stays_and_is_named
     saved(store, "Go on with the login", parent=second.id)
     blocked = saved(store, "Ask for an account", OLD, blockers=(Point(text="no account"),))
     alone = saved(store, "Print the invoices", OLD)
+    still_open = saved(store, "Old and open", OLD, status="coding")
+    tried = archive_before(store, DAY, dry_run=True)
+    assert (tried.sessions, tried.open, tried.path) == ([alone], 1, None)
+    assert len(everything(store)) == 6
     done = archive_before(store, DAY)
     assert (done.sessions, done.kept) == ([alone], [first, second, blocked])
-    assert [it.number for it, _ in everything(store)] == [1, 2, 3, 4]
+    assert [it.number for it, _ in everything(store)] == [1, 2, 3, 4, 6]
+    assert archive_before(store, DAY, dry_run=True, with_open=True).sessions == [still_open]
 
 
 def test_every_form_of_a_date_means_the_same_day_and_what_is_none_archives_nothing(
@@ -112,16 +95,12 @@ def test_every_form_of_a_date_means_the_same_day_and_what_is_none_archives_nothi
         archive_before(store, "yesterday")
 
 
-def test_a_file_that_cannot_be_written_leaves_every_session(store: SessionStore) -> None:
+def test_a_session_that_would_come_back_otherwise_stays(store: SessionStore) -> None:
     a_full_session(store)
     (store.path.parent / "archive").write_text("a file in the way")
     with pytest.raises(UpkeepError, match="every session is still here"):
         archive_before(store, DAY)
-    assert [it.number for it, _ in everything(store)] == [1]
-
-
-def test_a_session_that_would_come_back_otherwise_stays(store: SessionStore) -> None:
-    a_full_session(store)
+    (store.path.parent / "archive").unlink()
     with store.writing() as connection:  # by another program, which knows another status
         connection.execute("UPDATE contexts SET status = 'done'")
     with pytest.raises(UpkeepError, match="would not be the same"):

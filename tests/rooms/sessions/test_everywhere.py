@@ -1,5 +1,6 @@
 """Tests which projects share their sessions, and that one search finds those of all of them."""
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -17,7 +18,8 @@ from rooms.sessions.everywhere import (
 from rooms.sessions.search import Criteria
 from rooms.sessions.session import NoSuchSessionError
 from rooms.sessions.store import SessionStore
-from tests.support.room import OLD, a_room, saved
+from tests.support.room import OLD, a_room, failed, saved
+from tests.support.session_tools import Call
 
 
 @pytest.fixture
@@ -32,7 +34,8 @@ def shop(store: SessionStore) -> SessionStore:
 def bank(tmp_path: Path) -> SessionStore:
     """A project that shares."""
     store = a_room(tmp_path / "bank")
-    saved(store, "OAuth 로그인을 구현한다", OLD, tags=("인증", "OAuth"))
+    tried = (failed("implicit flow", "it is gone"),)
+    saved(store, "OAuth 로그인을 구현한다", OLD, tags=("인증", "OAuth"), approaches=tried)
     saved(store, "Print statements", "2026-06-01T00:00:00+00:00", status="coding")
     share(store.root, os.environ)
     return store
@@ -48,19 +51,44 @@ def found(store: SessionStore, **criteria: object) -> list[tuple[str, int, str]]
 def test_hits_of_all_projects_stand_in_one_order_and_filters_and_pages_hold_over_them(
     shop: SessionStore, bank: SessionStore
 ) -> None:
-    assert found(shop, query="OAuth 로그인") == [("bank", 1, "2024-03-01"), ("", 2, "2026-05-01")]
+    of_bank = [("bank", 1, "2024-03-01")]
+    assert found(shop, query="OAuth 로그인") == [*of_bank, ("", 2, "2026-05-01")]
     assert found(shop) == [
         *(("bank", 2, "2026-06-01"), ("", 2, "2026-05-01")),
         *(("", 1, "2026-05-01"), ("bank", 1, "2024-03-01")),
     ]
-    assert found(shop, tags=("인증",)) == [("bank", 1, "2024-03-01")]
+    assert found(shop, tags=("인증",)) == found(shop, until="2025-01-01") == of_bank
     assert found(shop, status="coding") == [("bank", 2, "2026-06-01")]
-    assert found(shop, until="2025-01-01") == [("bank", 1, "2024-03-01")]
     page = search_all(shop, Criteria(), limit=1, offset=3)
     assert (page.total, [hit.session.goal for hit in page.hits]) == (4, ["OAuth 로그인을 구현한다"])
     for query in ("", "README"):  # an offset beyond all numbers
         page = search_all(shop, Criteria(query=query), limit=5, offset=10**30)
         assert (page.hits, page.total > 0) == ([], True)
+
+
+@pytest.mark.row("003 T44")
+def test_a_session_of_another_project_is_named_and_read_only_with_its_consent(
+    shop: SessionStore, bank: SessionStore, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, session = shop.get("1"), bank.get("1")
+    store, read = find_session(shop, session.id)
+    assert (store.root, read) == (bank.root, session)
+    said = call("context_search", query="로그인", scope="global")
+    goal = "OAuth 로그인을 구현한다"
+    assert said.splitlines()[1:] == [f"{session.id} 2024-03-01 ! [bank] {goal}"]
+    assert call("context_search", query="로그인") == "No session found."
+    whole = call("context_get", id=session.id)
+    assert whole.startswith(f"[bank] {session.id} · ") and f"goal: {goal}" in whole
+    assert "failed: implicit flow (why: it is gone)" in whole
+    monkeypatch.setenv("SENTINEL_MEMORY_ANSWERS", "json")
+    [told] = json.loads(call("context_search", query="로그인", scope="global"))["hints"]
+    shown = {"id": session.id, "goal": f"[bank] {goal}", "date": "2024-03-01", "hasWarnings": True}
+    assert told == shown
+    with pytest.raises(NoSuchSessionError):
+        find_session(bank, own.id)
+    unshare(bank.root, os.environ)
+    with pytest.raises(NoSuchSessionError):
+        find_session(shop, session.id)
 
 
 def test_a_project_that_shares_no_more_is_gone_or_cannot_be_used_is_passed_over(
@@ -77,19 +105,6 @@ def test_a_project_that_shares_no_more_is_gone_or_cannot_be_used_is_passed_over(
     config.unlink()
     shutil.rmtree(bank.root)
     assert found(shop, query="OAuth") == [("", 2, "2026-05-01")]
-
-
-def test_a_session_of_another_project_is_read_there_only_with_its_consent(
-    shop: SessionStore, bank: SessionStore
-) -> None:
-    own, session = shop.get("1"), bank.get("1")
-    store, read = find_session(shop, session.id)
-    assert (store.root, read) == (bank.root, session)
-    with pytest.raises(NoSuchSessionError):
-        find_session(bank, own.id)
-    unshare(bank.root, os.environ)
-    with pytest.raises(NoSuchSessionError):
-        find_session(shop, session.id)
 
 
 @pytest.mark.row("003 T72")
@@ -109,21 +124,17 @@ def test_nothing_of_a_session_is_written_outside_of_its_project(
     assert consent.stat().st_mode & 0o777 == 0o600
 
 
-def test_the_consent_is_for_one_directory_on_this_machine(store: SessionStore, state: Path) -> None:
+def test_the_consent_is_for_one_directory_on_this_machine(
+    store: SessionStore, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A name that only looks the same, as a checksum that another path has, gives none."""
     share(store.root, os.environ)
     [path] = [it for it in state.rglob("*") if it.is_file()]
     assert shared_roots(state, os.environ) == [os.path.realpath(store.root)]
     for text in (f"{store.root}2", "relative/shop", ""):
         path.write_text(text, encoding="utf-8")
-        assert shared_roots(store.root, os.environ) == []
-        assert shared_roots(state, os.environ) == []
-
-
-def test_an_account_without_a_home_directory_cannot_share(
-    store: SessionStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    environment = {"XDG_STATE_HOME": "relative"}
+        assert shared_roots(store.root, os.environ) == shared_roots(state, os.environ) == []
+    environment = {"XDG_STATE_HOME": "relative"}  # an account without a home directory
     monkeypatch.setenv("HOME", "nowhere")
     with pytest.raises(SharingError):
         share(store.root, environment)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
 from hypothesis import example, given
@@ -40,7 +39,7 @@ TEXTS = st.lists(st.sampled_from(SIGNS), min_size=1, max_size=8).map("".join)
 
 
 def document(
-    sessions: Iterable[tuple[Session, Sequence[Action]]], name: FormName, *, project: str = ""
+    sessions: Iterable[tuple[Session, Sequence[Action]]], name: FormName, *, project: str = "shop"
 ) -> str:
     """The document of these sessions, as the tool writes it."""
     form, whole = WRITTEN[name], [cleaned(*it) for it in sessions]
@@ -109,16 +108,14 @@ def blocks(text: str) -> list[str]:
 @example("x\n# heading\n| a |\n| - |\n[l](u)")
 def test_no_text_becomes_markup_in_any_form(text: str) -> None:
     quiet, loud = hostile("x"), hostile(text)
-    page = document([loud], "html", project="shop")
-    expected, found = Tags(document([quiet], "html", project="shop")), Tags(page)
+    page, spoken, told = (document([loud], form) for form in ("html", "markdown", "json"))
+    expected, found = Tags(document([quiet], "html")), Tags(page)
     if text.strip():  # else some parts are left out
         assert found.found == expected.found
     assert found.comments == expected.comments
-    spoken = document([loud], "markdown", project="shop")
-    expected_kinds = blocks(document([quiet], "markdown", project="shop"))
+    expected_kinds = blocks(document([quiet], "markdown"))
     assert set(blocks(spoken)) <= set(expected_kinds)
     assert blocks(spoken).count("heading_open") <= expected_kinds.count("heading_open")
-    told = document([loud], "json", project="shop")
     assert json.loads(told)["contexts"][0]["goal"] == text
     assert {"\x1b", "\x00", "\u202e", "\ud800"}.isdisjoint(page + spoken + told)
 
@@ -130,47 +127,6 @@ def test_a_page_loads_nothing_and_its_policy_names_its_style() -> None:
     assert re.findall(r"(?:src|href)=\"(?!#)", page) == []
     assert "default-src 'none'; style-src 'sha256-" in page
     assert {"script", "img", "iframe", "link", "form"} & {it for it, _ in Tags(page).found} == set()
-
-
-@pytest.mark.row("003 T59")
-def test_markdown_says_all_that_a_session_holds() -> None:
-    session = replace(
-        hostile("x")[0],
-        goal="Fix the login",
-        summary="Two lines.\nOf words.",
-        status="paused",
-        tags=("auth",),
-        agent="codex",
-        decisions=(Point(text="Cookies", why="They expire"),),
-        approaches=(Point(text="A header", result="failed", why="Stripped"),),
-        blockers=(Point(text="No access", is_resolved=True, why="Asked"),),
-        changes=Changes(modified_files=("src/a.py",), summary="Sends it"),
-    )
-    action = Action(id="a", kind="command", content="npm test", result="failed", created_at=DAY)
-    text = document([(session, [action])], "markdown", project="shop")
-    assert text.partition("\n\n## ")[2] == (
-        "\\#7 Fix the login\n\n"
-        "saved 2026-11-20; paused; codex; `auth`\n\n"
-        "Two lines.\\\nOf words.\n\n"
-        "### Decisions\n\n- Cookies\n  - why: They expire\n\n"
-        "### Approaches\n\n- **failed**: A header\n  - reason: Stripped\n\n"
-        "### Blockers\n\n- **resolved**: No access\n  - solution: Asked\n\n"
-        "### Changed files\n\n- Sends it\n- `src/a.py`\n\n"
-        "### Actions\n\n- 2026-11-20 10:00 command: `npm test` → failed\n"
-    )
-
-
-@pytest.mark.row("003 T59")
-def test_json_holds_the_declared_objects_with_their_actions(project: Path) -> None:
-    store = make_sample_store(project, 3)
-    told = json.loads(export(store, "json").text)
-    session, actions = sample_sessions(3)[-1]
-    assert (told["format"], told["version"], told["count"]) == ("sentinel-memory-sessions", 1, 3)
-    assert told["contexts"][0] == {
-        **session.as_json(),
-        "updatedAt": session.updated_at,
-        "actions": [it.as_json() for it in actions],
-    }
 
 
 @pytest.mark.row("003 T60")
@@ -192,73 +148,71 @@ def test_a_range_includes_both_of_its_ends(store: SessionStore) -> None:
         assert done.count == count, (since, until)
 
 
-@pytest.mark.row("003 T63")
+@pytest.mark.row("003 T59", "003 T63")
 @pytest.mark.parametrize("form", FORMS)
 def test_an_answer_keeps_to_its_budget_with_whole_sessions_and_a_file_has_all(
-    project: Path, form: FormName
+    store: SessionStore, form: FormName
 ) -> None:
-    settings = Settings(budget_tokens=2_000, budget_chars=9_000)
-    store = make_sample_store(project, 24, settings=settings)
-    done = export(store, form)
+    keep(store, sample_sessions(24))
+    small = open_sessions(store.root, Settings(budget_tokens=2_000, budget_chars=9_000))
+    done = export(small, form)
     assert 0 < done.count < 24
     assert done.left_out == 24 - done.count
     assert len(done.text) <= 9_000 or form == "html"  # whose style alone is half of that
-    assert "left out" in done.text
     assert f": {done.left_out}. Give output a file" in done.text
-    if form == "json":
-        assert len(json.loads(done.text)["contexts"]) == done.count
     output = f"all{WRITTEN[form].suffixes[0]}"
-    assert export(store, form, output=output).left_out == 0
-    text = (project / output).read_text(encoding="utf-8")
+    assert export(small, form, output=output).left_out == 0
+    text = (store.root / output).read_text(encoding="utf-8")
     begins = {"markdown": "^## ", "html": "^<article ", "json": '^{"id": '}
     assert len(re.findall(begins[form], text, re.M)) == 24
-
-
-def test_an_answer_without_room_for_one_session_has_none(project: Path) -> None:
-    store = open_sessions(project, Settings(budget_tokens=1_000, budget_chars=1_500))
-    keep(store, [(replace(hostile("x " * 900)[0], number=0), [])])
-    done = export(store, "markdown")
+    if form == "json":  # the declared objects with their actions
+        assert len(json.loads(done.text)["contexts"]) == done.count
+        told, (session, actions) = json.loads(text), sample_sessions(24)[-1]
+        assert (told["format"], told["version"]) == ("sentinel-memory-sessions", 1)
+        expected = {**session.as_json(), "updatedAt": session.updated_at}
+        assert told["contexts"][0] == {**expected, "actions": [it.as_json() for it in actions]}
+    # An answer without room for one session has none.
+    tiny = open_sessions(store.root, Settings(budget_tokens=1_000, budget_chars=1_500))
+    keep(store, [(replace(hostile("x " * 900)[0], number=99, id="ctx_99"), [])])
+    done = export(tiny, form, names=["99"])
     assert (done.count, done.left_out) == (0, 1)
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_no_secret_leaves_even_if_the_database_has_one(store: SessionStore, form: FormName) -> None:
+    if form == "markdown":  # without sessions a document says so, and nothing is made
+        assert "해당하는 세션이 없습니다." in in_language("ko", export, store, form).text
+        with pytest.raises(NoSuchSessionError):
+            export(store, form, names=["1"])
+        assert list(store.root.iterdir()) == []
     keep(store, [hostile(f"use {TOKEN} here")])
     text = export(store, form).text
     assert TOKEN not in text
     assert "use " in text
 
 
-def test_without_sessions_a_document_says_so_and_nothing_is_made(store: SessionStore) -> None:
-    assert "해당하는 세션이 없습니다." in in_language("ko", export, store, "markdown").text
-    with pytest.raises(NoSuchSessionError):
-        export(store, "markdown", names=["1"])
-    assert list(store.root.iterdir()) == []
-
-
 # where it is written
 
 
 @pytest.fixture
-def shop(project: Path) -> SessionStore:
-    return make_sample_store(project, 2)
+def shop(store: SessionStore) -> SessionStore:
+    return make_sample_store(store.root, 2)
 
 
 def key_of(store: SessionStore, output: str, form: FormName = "markdown") -> str:
     """The key of the refusal of a file; the project and what is around it stay as they are."""
-    before = files_in(store.root.parent)
+
+    def files() -> dict[str, bytes]:  # all but those that a database makes to be read
+        found = store.root.parent.rglob("*")
+        return {str(it): it.read_bytes() for it in found if it.is_file() and ".db" not in it.name}
+
+    before = files()
     with pytest.raises(ExchangeError) as refused:
         export(store, form, output=output)
-    assert files_in(store.root.parent) == before
+    assert files() == before
     for lang in ("en", "ko"):
         assert in_language(lang, str, refused.value)
     return refused.value.key
-
-
-def files_in(folder: Path) -> dict[str, bytes]:
-    """All files but those that a database makes to be read."""
-    found = (it for it in folder.rglob("*") if it.is_file() and ".db" not in it.name)
-    return {str(it): it.read_bytes() for it in found}
 
 
 @pytest.mark.row("003 T62")
@@ -308,14 +262,14 @@ def test_a_file_of_somebody_else_stays(shop: SessionStore) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="links of POSIX")
 def test_no_link_leads_out_or_into_git_and_one_inside_is_followed(shop: SessionStore) -> None:
     outside = shop.root.parent / "outside"
-    outside.mkdir()
-    (shop.root / ".git").mkdir()
-    (shop.root / "real").mkdir()
-    for name, target in (
-        *(("docs", outside), ("a.md", outside / "a.md"), ("to git", ".git"), ("in", "real")),
+    for folder in (outside, shop.root / ".git", shop.root / "real"):
+        folder.mkdir()
+    for name, target, output, key in (
+        ("docs", outside, "docs/a.md", "output_outside"),
+        ("a.md", outside / "a.md", "a.md", "output_outside"),
+        ("to git", ".git", "to git/a.md", "output_reserved"),
     ):
         (shop.root / name).symlink_to(target)
-    assert key_of(shop, "docs/a.md") == "output_outside"
-    assert key_of(shop, "a.md") == "output_outside"
-    assert key_of(shop, "to git/a.md") == "output_reserved"
+        assert key_of(shop, output) == key
+    (shop.root / "in").symlink_to("real")
     assert export(shop, "markdown", output="in/a.md").path == "real/a.md"
