@@ -18,11 +18,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, wait
-from dataclasses import dataclass
-from multiprocessing import get_context
+from functools import partial
+from itertools import count
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
@@ -37,36 +36,15 @@ from core.messages import has_sentence
 from core.store import MemoryStore
 from tests.core.lessons.test_concurrency import (
     WRITERS,
-    assert_nothing_lost,
+    WRITES,
     assert_only_our_files,
-    take_barrier,
-    write_with_others,
 )
+from tests.core.lessons.test_concurrency import (
+    test_no_save_of_many_processes_is_lost_and_a_reader_sees_whole_versions_in_their_order as crowd,
+)
+from tests.support import faults
 from tests.support.changes import bring_back, delete, upsert
-from tests.support.faults import (
-    CODES,
-    FAILING,
-    FOLDER,
-    KILLING,
-    SCENARIOS,
-    WAIT_S,
-    Child,
-    Fault,
-    Rehearsal,
-    Say,
-    Scenario,
-    attempt,
-    attempt_full,
-    attempt_killed,
-    faults_of,
-    judge_failure,
-    judge_success,
-    log_path,
-    recover,
-    rehearse,
-    tree,
-    without_litter,
-)
+from tests.support.faults import WAIT_S, Child, Fault, Rehearsal, Say
 from tests.support.git_clones import path_of
 from tests.support.rows import none_of
 from tests.support.samples import LATER, a_draft, a_principle
@@ -80,9 +58,10 @@ class Broken(AssertionError):
 
 
 class Kind:
-    """One kind of trouble; each `step` makes some of it and gives back how often.
+    """One kind of trouble: each `step` makes some of it and returns how often.
 
-    folder: an empty directory of its own. chance: where every choice comes from.
+    folder: an empty directory of its own. chance: where every choice comes from. A step raises
+    AssertionError when a promise does not hold; `close` leaves no process behind.
     """
 
     title: ClassVar[str] = ""
@@ -90,13 +69,20 @@ class Kind:
 
     def __init__(self, folder: Path, chance: random.Random) -> None:
         self.folder, self.chance = folder, chance
+        self.rehearsals: list[Rehearsal] = []
 
     def step(self) -> int:
-        """Make trouble once. Raises AssertionError when a promise does not hold."""
         raise NotImplementedError
 
     def close(self) -> None:
-        """Leave no process behind."""
+        return
+
+    def any_rehearsal(self) -> Rehearsal:
+        """Return one of the scenarios, with what it does when nothing is wrong."""
+        if not self.rehearsals:
+            folder = self.folder / "rehearsal"
+            self.rehearsals = [faults.rehearse(scenario, folder) for scenario in faults.SCENARIOS]
+        return self.chance.choice(self.rehearsals)
 
 
 class Matrix(Kind):
@@ -104,27 +90,16 @@ class Matrix(Kind):
 
     title = "faults in system calls"
 
-    def __init__(self, folder: Path, chance: random.Random) -> None:
-        super().__init__(folder, chance)
-        self.rehearsals: list[Rehearsal] = []
-
     def step(self) -> int:
         rehearsal = self.any_rehearsal()
-        mode = self.chance.choice(FAILING + FOLDER)
-        fault = self.chance.choice(list(faults_of(rehearsal, mode)))
-        spoilt = Fault(fault.at, mode, self.chance.choice(CODES))
-        none_of(attempt(rehearsal, spoilt, self.folder))
+        mode = self.chance.choice(faults.FAILING + faults.FOLDER)
+        fault = self.chance.choice(list(faults.faults_of(rehearsal, mode)))
+        spoilt = Fault(fault.at, mode, self.chance.choice(faults.CODES))
+        none_of(faults.attempt(rehearsal, spoilt, self.folder))
         return 1
 
-    def any_rehearsal(self) -> Rehearsal:
-        """One of the scenarios, with what it does when nothing is wrong."""
-        if not self.rehearsals:
-            folder = self.folder / "rehearsal"
-            self.rehearsals = [rehearse(scenario, folder) for scenario in SCENARIOS]
-        return self.chance.choice(self.rehearsals)
 
-
-class Deaths(Matrix):
+class Deaths(Kind):
     """A process that dies at any call of any scenario, or may not write any further."""
 
     title = "deaths between and within system calls"
@@ -132,10 +107,10 @@ class Deaths(Matrix):
     def step(self) -> int:
         rehearsal = self.any_rehearsal()
         if self.chance.random() < 0.1:
-            none_of(attempt_full(rehearsal, self.chance.randint(0, 2500), self.folder))
+            none_of(faults.attempt_full(rehearsal, self.chance.randint(0, 2500), self.folder))
             return 1
-        faults = list(faults_of(rehearsal, self.chance.choice(KILLING)))
-        none_of(attempt_killed(rehearsal, self.chance.choice(faults), self.folder))
+        possible = list(faults.faults_of(rehearsal, self.chance.choice(faults.KILLING)))
+        none_of(faults.attempt_killed(rehearsal, self.chance.choice(possible), self.folder))
         return 1
 
 
@@ -146,12 +121,11 @@ class Writers(Kind):
 
     def __init__(self, folder: Path, chance: random.Random) -> None:
         super().__init__(folder, chance)
-        self.lives = 0
-        self.there: set[str] = set()
+        self.lives, self.there = 0, set[str]()
 
     def step(self) -> int:
         root = self.folder / "root"
-        path = log_path(root)
+        path = faults.log_path(root)
         if self.lives % 60 == 0:
             shutil.rmtree(root, ignore_errors=True)
             path.parent.parent.mkdir(parents=True)
@@ -159,22 +133,22 @@ class Writers(Kind):
         told = self._kill_two(path)
         log = MemoryStore(path).read()
         now = {record.missing_context for record in log.records}
-        lost = (self.there | told) - now
-        if lost or log.skipped or len(now - self.there - told) > 2:
-            raise Broken(f"lost {lost}, torn {log.skipped}, new {now - self.there - told}")
-        with Child(lambda _: "\n".join(recover(path, root))) as child:
+        lost, new = (self.there | told) - now, now - self.there - told
+        if lost or log.skipped or len(new) > 2:
+            raise Broken(f"lost {lost}, torn {log.skipped}, new {new}")
+        with Child(lambda _: "\n".join(faults.recover(path, root))) as child:
             none_of(child.end()[1].splitlines())
         self.there = {record.missing_context for record in MemoryStore(path).read().records}
         return 2
 
     def _kill_two(self, path: Path) -> set[str]:
-        """The gaps whose save was acknowledged."""
+        """Return the gaps whose save was acknowledged."""
         with contextlib.ExitStack() as running:
             children = []
             for _ in range(2):
                 self.lives += 1
-                work = Life(path, self.lives)
-                children.append(running.enter_context(Child(work)))
+                life = partial(save_until_killed, path, self.lives)
+                children.append(running.enter_context(Child(life)))
             children[0].hear()
             for child in children:
                 time.sleep(self.chance.uniform(0, 0.008))  # spreads the kills over a save
@@ -187,20 +161,13 @@ class Writers(Kind):
         return set(said.split())
 
 
-@dataclass(frozen=True)
-class Life:
-    """What a writer does until it is killed: save, and say what it has saved."""
-
-    path: Path
-    number: int
-
-    def __call__(self, say: Say) -> str:
-        store = MemoryStore(self.path)
-        for number in range(10_000):
-            gap = f"{self.number}/{number}"
-            store.upsert_log(a_draft(gap, lesson="x" * 900))
-            say(f"{gap}\n")
-        return "finished"
+def save_until_killed(path: Path, life: int, say: Say) -> str:
+    """Save, and say what is saved."""
+    store = MemoryStore(path)
+    for number in range(10_000):
+        store.upsert_log(a_draft(f"{life}/{number}", lesson="x" * 900))
+        say(f"{life}/{number}\n")
+    return "finished"
 
 
 class Crowd(Kind):
@@ -211,38 +178,21 @@ class Crowd(Kind):
 
     def step(self) -> int:
         project = Path(tempfile.mkdtemp(dir=self.folder))
-        path = path_of(project)
-        path.parent.mkdir()
-        spawn = get_context("spawn")
-        barrier = spawn.Barrier(WRITERS)
-        versions: dict[bytes, None] = {}
-        with ProcessPoolExecutor(WRITERS, spawn, take_barrier, (barrier,)) as pool:
-            futures = [pool.submit(write_with_others, path, writer) for writer in range(WRITERS)]
-            while wait(futures, timeout=0.005).not_done:
-                versions[path.read_bytes() if path.exists() else b""] = None
-            acknowledged = [saved for future in futures for saved in future.result()]
-        assert_nothing_lost(path, acknowledged)
-        assert_only_our_files(path.parent)
-        logs = [MemoryLog.parse(version) for version in versions]
-        saves = [sum(record.seen for record in log.records) for log in logs]
-        if saves != sorted(set(saves)) or any(log.skipped for log in logs):
-            raise Broken(f"a reader saw {saves}, torn {[log.skipped for log in logs]}")
+        crowd(project)
         shutil.rmtree(project)
-        return len(acknowledged)
+        return WRITERS * WRITES
 
 
 Outcome = dict[tuple[str, str], str | None]  # by kind and text of a record, its lesson or None
 
 
-@dataclass
-class Request:
-    """One call that a server was asked for: what it is to change, from what, and its answer."""
+class Request(NamedTuple):
+    """One call that a server was asked for: what it is to change, and from what."""
 
     server: ServerProcess
     number: int
     before: Outcome
     after: Outcome
-    acknowledged: bool = False
 
 
 class Servers(Kind):
@@ -253,11 +203,10 @@ class Servers(Kind):
 
     def __init__(self, folder: Path, chance: random.Random) -> None:
         super().__init__(folder, chance)
-        self.project = folder / "project"
-        self.path = path_of(self.project)
-        self.started = 0
-        self.texts = 0
+        self.project, self.path = folder / "project", path_of(folder / "project")
+        self.texts = (f"text {number}" for number in count(1))
         self.servers: list[ServerProcess] = []
+        self.started = 0
 
     def step(self) -> int:
         if not self.servers:
@@ -268,11 +217,16 @@ class Servers(Kind):
         victim = self.chance.choice(self.servers)
         time.sleep(self.chance.uniform(0, 0.04))  # spreads the kills over the calls
         victim.kill()
-        for request in requests:
-            if request.server is not victim or victim.is_answered(request.number):
-                request.server.tool_text(request.number)
-                request.acknowledged = True
-        self._judge(requests)
+        acknowledged = [
+            it for it in requests if it.server is not victim or victim.is_answered(it.number)
+        ]
+        for request in acknowledged:
+            request.server.tool_text(request.number)
+        there = self._outcome()
+        for request in requests:  # one without an answer is there as a whole or not at all
+            now = {key: there.get(key) for key in request.after}
+            if now != request.after and (request in acknowledged or now != request.before):
+                raise Broken(f"{now} after {request}")
         at = self.servers.index(victim)
         self.servers[at] = self._start()  # nobody waits for it: it may be killed before it is up
         self._save(self.servers[at - 1])
@@ -292,18 +246,14 @@ class Servers(Kind):
             era=(HANDSHAKE, STATELESS)[self.started % 2],
         )
 
-    def _text(self) -> str:
-        self.texts += 1
-        return f"text {self.texts}"
-
     def _save(self, server: ServerProcess) -> None:
-        gap, lesson = self._text(), self._text()
+        gap, lesson = next(self.texts), next(self.texts)
         server.call("log_memory", topic="auth", missing_context=gap, lesson=lesson)
         if self._outcome().get(("log", gap)) != lesson:
             raise Broken(f"an acknowledged save is not there: {gap}")
 
     def _outcome(self) -> Outcome:
-        """What is in the file, which must be whole."""
+        """Return what is in the file, which must be whole."""
         data = self.path.read_bytes()
         log = MemoryLog.parse(data)
         if log.skipped or not data.endswith(b"}\n"):
@@ -311,7 +261,7 @@ class Servers(Kind):
         return {(record.type, record.key_text): record.lesson for record in log.records}
 
     def _ask(self) -> list[Request]:
-        """Some calls to each server, none waited for; no two concern the same record."""
+        """Ask each server for some calls, none waited for; no two concern the same record."""
         records = MemoryStore(self.path).read_all()
         self.chance.shuffle(records)
         requests = []
@@ -319,39 +269,30 @@ class Servers(Kind):
             for _ in range(self.chance.randint(1, 4)):
                 kinds = ["save", "save", "update", "delete", "principle"] if records else ["save"]
                 kind = self.chance.choice(kinds)
-                taken = [] if kind == "save" else [records.pop()]
-                if kind == "principle" and records:
-                    taken.append(records.pop())
+                most = {"save": 0, "principle": 2}.get(kind, 1)
+                taken = [records.pop() for _ in range(min(most, len(records)))]
                 requests.append(self._request(server, kind, taken))
         return requests
 
     def _request(self, server: ServerProcess, kind: str, taken: list[Record]) -> Request:
-        before: Outcome = {(record.type, record.key_text): record.lesson for record in taken}
-        gone: Outcome = dict.fromkeys(before)
-        tokens, lesson = [record.token for record in taken], self._text()
+        if kind == "update":  # a principle has no gap
+            taken = [record for record in taken if record.type == "log"]
+        gone: Outcome = {(record.type, record.key_text): record.lesson for record in taken}
+        tokens, gap, lesson = [it.token for it in taken], next(self.texts), next(self.texts)
         if kind == "delete":
             number = server.ask_tool("compact_memory", delete_ids=tokens)
-            return Request(server, number, before, gone)
-        if kind == "principle":
-            number = server.ask_tool(
-                "log_memory", topic="auth", lesson=lesson, type="principle", source_ids=tokens
-            )
-            key = ("principle", lesson)
-            return Request(server, number, {**before, key: None}, {**gone, key: lesson})
-        gap = self._text()
-        if kind == "update" and taken[0].type == "log":
-            gap = taken[0].missing_context
-        number = server.ask_tool("log_memory", topic="auth", missing_context=gap, lesson=lesson)
-        key = ("log", gap)
-        return Request(server, number, {key: before.get(key)}, {key: lesson})
-
-    def _judge(self, requests: Sequence[Request]) -> None:
-        """What was acknowledged is there; what was not is there as a whole or not at all."""
-        there = self._outcome()
-        for request in requests:
-            now = {key: there.get(key) for key in request.after}
-            if now != request.after and (request.acknowledged or now != request.before):
-                raise Broken(f"{now}, asked for {request.after}, answered {request.acknowledged}")
+            made: Outcome = {}
+        elif kind == "principle":
+            given = {"topic": "auth", "lesson": lesson, "type": "principle"}
+            number = server.ask_tool("log_memory", **given, source_ids=tokens)
+            made = {("principle", lesson): lesson}
+        else:
+            gap = taken[0].missing_context if taken else gap
+            number = server.ask_tool("log_memory", topic="auth", missing_context=gap, lesson=lesson)
+            made = {("log", gap): lesson}
+        return Request(
+            server, number, {**dict.fromkeys(made), **gone}, {**dict.fromkeys(gone), **made}
+        )
 
 
 class Model(Kind):
@@ -373,6 +314,24 @@ class Model(Kind):
         return 10
 
 
+_TOPICS = st.sampled_from(["auth", "auth-login", "결제", "db"])
+_GAPS = st.sampled_from(["one", "two", "three", "넷", "-login x"])
+_LESSONS = st.sampled_from(["a", "나", "x" * 700])
+_FAULTS = st.builds(
+    Fault,
+    st.integers(0, 70),
+    st.sampled_from(["refused", "refused from there on", "torn", "cut short"]),
+    st.sampled_from(faults.CODES),
+)
+_settings = settings(
+    max_examples=25,
+    stateful_step_count=15,
+    deadline=None,
+    phases=[Phase.reuse, Phase.generate, Phase.shrink],  # to explain a failure takes a minute
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
+
+
 class Disturbed(RuleBasedStateMachine):
     """After every step, disturbed or not, the file is byte for byte the old or the new one."""
 
@@ -380,23 +339,25 @@ class Disturbed(RuleBasedStateMachine):
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
         self.root = Path(self.folder.name) / "root"
-        self.path = log_path(self.root)
+        self.path = faults.log_path(self.root)
         self.path.parent.parent.mkdir(parents=True)
-        self.stores = [
-            MemoryStore(self.path, lock_timeout_s=1, now=lambda: LATER) for _ in range(2)
-        ]
+        self.stores = [MemoryStore(self.path, lock_timeout_s=1, now=lambda: LATER) for _ in "ab"]
         self.data = b""
 
     def teardown(self) -> None:
         try:
-            none_of(recover(self.path, self.root))
+            none_of(faults.recover(self.path, self.root))
         finally:
             self.folder.cleanup()
 
     def disturb(
-        self, fault: Fault, act: Callable[[], object], pure: Callable[[MemoryLog], MemoryLog]
+        self,
+        data: st.DataObject,
+        act: Callable[[MemoryStore], object],
+        pure: Callable[[MemoryLog], MemoryLog],
     ) -> None:
-        """Carry out `act` with this fault; the file must become what `pure` makes of it."""
+        """Carry out `act` with any fault; the file must become what `pure` makes of it."""
+        fault, store = data.draw(_FAULTS), data.draw(st.sampled_from(self.stores))
         refused = False
         try:
             wanted = pure(MemoryLog.parse(self.data)).to_bytes()
@@ -405,7 +366,7 @@ class Disturbed(RuleBasedStateMachine):
         error: Exception | None = None
         with fault.on(self.root):
             try:
-                act()
+                act(store)
             except Exception as caught:
                 error = caught
         now = self.path.read_bytes() if self.path.exists() else b""
@@ -415,52 +376,56 @@ class Disturbed(RuleBasedStateMachine):
         assert now == (self.data if error else wanted) or lied_to, f"{fault}: {error!r}"
         self.data = now
 
-    @rule(data=st.data())
-    def save(self, data: st.DataObject) -> None:
-        draft = a_draft(data.draw(_GAPS), topic=data.draw(_TOPICS), lesson=data.draw(_LESSONS))
+    def some(self, data: st.DataObject) -> list[Record]:
+        records = MemoryLog.parse(self.data).records
+        return data.draw(st.lists(st.sampled_from(records), unique_by=id, max_size=3))
+
+    @property
+    def has_records(self) -> bool:
+        return bool(MemoryLog.parse(self.data).records)
+
+    @rule(data=st.data(), topic=_TOPICS, gap=_GAPS, lesson=_LESSONS)
+    def save(self, data: st.DataObject, topic: str, gap: str, lesson: str) -> None:
+        draft = a_draft(gap, topic=topic, lesson=lesson)
         self.disturb(
-            data.draw(_FAULTS),
-            lambda: data.draw(st.sampled_from(self.stores)).upsert_log(draft),
+            data,
+            lambda store: store.upsert_log(draft),
             lambda log: upsert(log, check(draft), now=LATER)[0],
         )
 
-    @rule(data=st.data())
-    @precondition(lambda self: bool(MemoryLog.parse(self.data).records))
-    def compact(self, data: st.DataObject) -> None:
-        tokens = self._tokens(data)
-        draft = a_principle(data.draw(_LESSONS))
+    @rule(data=st.data(), lesson=_LESSONS)
+    @precondition(lambda self: self.has_records)
+    def compact(self, data: st.DataObject, lesson: str) -> None:
+        draft, tokens = a_principle(lesson), [record.token for record in self.some(data)]
         self.disturb(
-            data.draw(_FAULTS),
-            lambda: data.draw(st.sampled_from(self.stores)).upsert_log(draft, tokens),
+            data,
+            lambda store: store.upsert_log(draft, tokens),
             lambda log: upsert(log, check(draft), tokens, now=LATER)[0],
         )
 
     @rule(data=st.data())
-    @precondition(lambda self: bool(MemoryLog.parse(self.data).records))
+    @precondition(lambda self: self.has_records)
     def delete(self, data: st.DataObject) -> None:
-        tokens = self._tokens(data)
+        tokens = [record.token for record in self.some(data)]
         self.disturb(
-            data.draw(_FAULTS),
-            lambda: data.draw(st.sampled_from(self.stores)).delete_by_ids(tokens),
-            lambda log: delete(log, tokens)[0],
+            data, lambda store: store.delete_by_ids(tokens), lambda log: delete(log, tokens)[0]
         )
 
     @rule(data=st.data())
-    @precondition(lambda self: bool(MemoryLog.parse(self.data).records))
+    @precondition(lambda self: self.has_records)
     def bring_back(self, data: st.DataObject) -> None:
         former = [data.draw(st.sampled_from(MemoryLog.parse(self.data).records))]
         self.disturb(
-            data.draw(_FAULTS),
-            lambda: data.draw(st.sampled_from(self.stores)).bring_back(former),
+            data,
+            lambda store: store.bring_back(former),
             lambda log: bring_back(log, former, now=LATER)[0],
         )
 
-    @rule(data=st.data())
-    def read(self, data: st.DataObject) -> None:
-        fault = data.draw(_FAULTS)
+    @rule(fault=_FAULTS, store=st.sampled_from([0, 1]))
+    def read(self, fault: Fault, store: int) -> None:
         with fault.on(self.root):
             try:
-                read = data.draw(st.sampled_from(self.stores)).read_bytes()
+                read = self.stores[store].read_bytes()
             except SentinelError:
                 return
         assert read == self.data or fault.code == errno.ENOENT, str(fault)
@@ -478,32 +443,11 @@ class Disturbed(RuleBasedStateMachine):
         shutil.rmtree(self.path.parent)
         self.data = b""
 
-    def _tokens(self, data: st.DataObject) -> list[str]:
-        records = MemoryLog.parse(self.data).records
-        chosen = data.draw(st.lists(st.sampled_from(records), unique_by=id, max_size=3))
-        return [record.token for record in chosen]
 
-
-_TOPICS = st.sampled_from(["auth", "auth-login", "결제", "db"])
-_GAPS = st.sampled_from(["one", "two", "three", "넷", "-login x"])
-_LESSONS = st.sampled_from(["a", "나", "x" * 700])
-_FAULTS = st.builds(
-    Fault,
-    st.integers(0, 70),
-    st.sampled_from(["refused", "refused from there on", "torn", "cut short"]),
-    st.sampled_from(CODES),
-)
-_settings = settings(
-    max_examples=25,
-    stateful_step_count=15,
-    deadline=None,
-    phases=[Phase.reuse, Phase.generate, Phase.shrink],  # to explain a failure takes a minute
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
-)
 Disturbed.TestCase.settings = _settings
 
 
-class Injections(Matrix):
+class Injections(Kind):
     """Errors and kills that the system itself is told to give, by strace: no patched Python."""
 
     title = "injections by strace"
@@ -512,15 +456,15 @@ class Injections(Matrix):
         *("unlink", "unlinkat", "chmod", "fchmod", "mkdir", "flock", "getdents64", "newfstatat"),
         *("read", "access", "faccessat2", "readlink", "lseek", "ioctl"),
     )
+    ways: ClassVar[tuple[str, ...]] = ("error=EIO", "error=ENOSPC", "error=EACCES", "signal=KILL")
 
     def __init__(self, folder: Path, chance: random.Random) -> None:
         super().__init__(folder, chance)
-        self.plan = self._plan()
-        self.tries, self.hit = 0, False
+        self.tries, self.when, self.hit = 0, 0, False
 
     @staticmethod
     def is_possible() -> bool:
-        """Whether strace is there and may look into a process."""
+        """Return whether strace is there and may look into a process."""
         strace = shutil.which("strace")
         if not strace:
             return False
@@ -528,66 +472,50 @@ class Injections(Matrix):
         return done.returncode == 0
 
     def step(self) -> int:
-        rehearsal, call, how, when = next(self.plan)
+        """Spoil a call, its first, second and further time, until there are no more."""
+        if not self.hit:
+            self.rehearsal, self.when = self.any_rehearsal(), 0
+            self.call, self.way = self.chance.choice(self.calls), self.chance.choice(self.ways)
+        self.when += 1
         self.tries += 1
-        self.hit = self._inject(rehearsal, call, how, when)
+        self.hit = self._inject(f"{self.call}:{self.way}:when={self.when}")
         return int(self.hit)
 
-    def _plan(self) -> Iterator[tuple[Rehearsal, str, str, int]]:
-        """Each call in turn, its first, second and further time, until there are no more."""
-        while True:
-            rehearsal = self.any_rehearsal()
-            call = self.chance.choice(self.calls)
-            how = self.chance.choice(["error=EIO", "error=ENOSPC", "error=EACCES", "signal=KILL"])
-            for when in range(1, 100):
-                yield rehearsal, call, how, when
-                if not self.hit:
-                    break
-
-    def _inject(self, rehearsal: Rehearsal, call: str, how: str, when: int) -> bool:
-        """Whether the scenario got as far as this call; it was judged then."""
+    def _inject(self, injection: str) -> bool:
+        """Return whether the scenario got as far as this call; it is judged in any case."""
         root, log = self.folder / f"try {self.tries}", self.folder / "strace.txt"
-        path = rehearsal.scenario.begin(root)
+        scenario = self.rehearsal.scenario
+        path = scenario.begin(root)
         gate, opened = os.pipe()
-        with Child(Waiting(rehearsal.scenario, path, gate)) as child:
+
+        def act_behind_the_gate(say: Say) -> str:
+            say("ready")
+            select.select([gate], [], [], WAIT_S)
+            scenario.act(path)
+            return "done"
+
+        with Child(act_behind_the_gate) as child:
             child.hear()
-            with _traced(child.pid, f"{call}:{how}:when={when}", log):
+            with _traced(child.pid, injection, log):
                 os.write(opened, b"go")
                 code, said = child.end()
         os.close(gate)
         os.close(opened)
-        hit = "(INJECTED)" in log.read_text() or code == -signal.SIGKILL
-        wrong = self._judge(rehearsal, code, said.removeprefix("ready"), root)
-        wrong += recover(path, root)
+        wrong = [*self._judge(code, said.removeprefix("ready"), root), *faults.recover(path, root)]
+        none_of(f"{scenario}, {injection}: {what}" for what in wrong)
         shutil.rmtree(root)
-        none_of([f"{rehearsal.scenario}, {call}, {how}, {when}: {what}" for what in wrong])
-        return hit
+        return "(INJECTED)" in log.read_text() or code == -signal.SIGKILL
 
-    @staticmethod
-    def _judge(rehearsal: Rehearsal, code: int, said: str, root: Path) -> list[str]:
+    def _judge(self, code: int, said: str, root: Path) -> list[str]:
+        rehearsal, refused = self.rehearsal, Fault(0, "refused")
         if (code, said) == (0, "done"):
-            return judge_success(rehearsal, Fault(0, "refused"), root)
+            return faults.judge_success(rehearsal, refused, root)
         if code == 0:
             wrong = [] if has_sentence(f"errors.{said}") else [f"not ours: {said}"]
-            return wrong + judge_failure(rehearsal, Fault(0, "refused"), None, root)
-        if without_litter(tree(root)) == rehearsal.after:
+            return wrong + faults.judge_failure(rehearsal, refused, None, root)
+        if faults.without_litter(faults.tree(root)) == rehearsal.after:
             return []
-        return judge_failure(rehearsal, Fault(0, "killed before"), None, root)
-
-
-@dataclass(frozen=True)
-class Waiting:
-    """Carries out a scenario as soon as something comes through the pipe `gate`."""
-
-    scenario: Scenario
-    path: Path
-    gate: int
-
-    def __call__(self, say: Say) -> str:
-        say("ready")
-        select.select([self.gate], [], [], WAIT_S)
-        self.scenario.act(self.path)
-        return "done"
+        return faults.judge_failure(rehearsal, Fault(0, "killed before"), None, root)
 
 
 @contextlib.contextmanager
@@ -595,25 +523,20 @@ def _traced(pid: int, injection: str, log: Path) -> Iterator[None]:
     """Have strace at this process; it is there from the beginning of the block on."""
     name = injection.partition(":")[0]
     command = ["strace", "-f", "-p", str(pid), "-o", str(log), "-e", f"trace={name}"]
-    process = subprocess.Popen(
-        [*command, "-e", f"inject={injection}"], stderr=subprocess.PIPE, stdin=subprocess.DEVNULL
-    )
-    try:
-        assert process.stderr is not None
-        assert select.select([process.stderr], [], [], WAIT_S)[0], "strace says nothing"
-        said = os.read(process.stderr.fileno(), 4096)
-        assert b"attached" in said, f"strace: {said.decode()}"
-        yield
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            process.terminate()
+    command += ["-e", f"inject={injection}"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL) as process:
         try:
-            process.wait(WAIT_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait(WAIT_S)
-        if process.stderr:
-            process.stderr.close()
+            assert process.stderr is not None
+            assert select.select([process.stderr], [], [], WAIT_S)[0], "strace says nothing"
+            said = os.read(process.stderr.fileno(), 4096)
+            assert b"attached" in said, f"strace: {said.decode()}"
+            yield
+        finally:
+            process.terminate()
+            try:
+                process.wait(WAIT_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
 
 
 KINDS: tuple[type[Kind], ...] = (Servers, Writers, Deaths, Crowd, Matrix, Model, Injections)
@@ -626,40 +549,33 @@ def run(
     *,
     folder: Path | None = None,
 ) -> dict[str, int]:
-    """Make trouble of these kinds for about that long; how often of each.
+    """Make trouble of these kinds for about that long, and return how often of each.
 
-    folder: where to work, else a temporary directory. Raises AssertionError at the first promise
-    that does not hold.
+    Whoever had the least time is next. folder: where to work, else a temporary directory. Raises
+    AssertionError at the first promise that does not hold.
     """
+    end = time.monotonic() + seconds
+    done, spent = {kind.title: 0 for kind in kinds}, {kind.title: 0.0 for kind in kinds}
+    longest = {kind.title: kind.expected_s for kind in kinds}
     with tempfile.TemporaryDirectory(dir=folder) as place, contextlib.ExitStack() as closing:
         running: list[Kind] = []
-        for kind in kinds:
-            own = Path(place).resolve() / kind.__name__
+        for made in kinds:
+            own = Path(place).resolve() / made.__name__
             own.mkdir()
-            running.append(kind(own, random.Random(f"{chosen_seed} {kind.__name__}")))
+            running.append(made(own, random.Random(f"{chosen_seed} {made.__name__}")))
             closing.callback(running[-1].close)
-        return _take_turns(running, time.monotonic() + seconds)
-
-
-def _take_turns(kinds: Sequence[Kind], end: float) -> dict[str, int]:
-    """Let whoever had the least time make trouble, until the time is up."""
-    done = {kind.title: 0 for kind in kinds}
-    spent = {kind.title: 0.0 for kind in kinds}
-    longest = {kind.title: kind.expected_s for kind in kinds}
-    while time.monotonic() < end:
-        late = end + LATE_S - time.monotonic()
-        fitting = [kind for kind in kinds if longest[kind.title] < late]
-        if not fitting:
-            break
-        kind = min(fitting, key=lambda kind: spent[kind.title])
-        begun = time.monotonic()
-        try:
-            done[kind.title] += kind.step()
-        except AssertionError as error:
-            raise Broken(f"{kind.title}, after {done[kind.title]}: {error}") from error
-        took = time.monotonic() - begun
-        spent[kind.title] += took
-        longest[kind.title] = max(longest[kind.title], took)
+        while (begun := time.monotonic()) < end:
+            fitting = [kind for kind in running if begun + longest[kind.title] < end + LATE_S]
+            if not fitting:
+                break
+            kind = min(fitting, key=lambda kind: spent[kind.title])
+            try:
+                done[kind.title] += kind.step()
+            except AssertionError as error:
+                raise Broken(f"{kind.title}, after {done[kind.title]}: {error}") from error
+            took = time.monotonic() - begun
+            spent[kind.title] += took
+            longest[kind.title] = max(longest[kind.title], took)
     return done
 
 
@@ -676,8 +592,8 @@ def main() -> int:
     except AssertionError as error:
         print(f"seed {given.seed}: {error}")
         return 1
-    for title, count in done.items():
-        print(f"{count:7} {title}")
+    for title, times in done.items():
+        print(f"{times:7} {title}")
     if Injections not in kinds:
         print(f"skipped {Injections.title}: no strace, or it may not look into processes")
     return 0
