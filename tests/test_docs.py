@@ -1,58 +1,86 @@
-"""Tests that the documents say what the program does: names, limits, commands and links."""
+"""Tests that the documents say what the program does, name what there is, and lead somewhere.
 
+What they show of calls and commands is played by test_docs_examples.py.
+"""
+
+import argparse
 import asyncio
 import json
 import pkgutil
 import re
+import sqlite3
 import sys
 import tomllib
+from collections.abc import Iterator
+from contextlib import closing
+from functools import cache
+from pathlib import Path
 
 import pytest
 from fastmcp import Client
 
 import cli
 import server
+from commands.clients.table import CLIENTS, RECORDING, TOOLS
+from commands.options import parser_of
 from core.config import LOG_NAME, VARIABLES
 from core.data import Rule
 from core.lessons.file import LOCK_SUFFIX, REPLACED_NAME
-from core.lessons.record import (
-    ID_DIGITS,
-    Draft,
-    parse_line,
-    record_id,
-)
+from core.lessons.record import Draft, parse_line, record_id
 from core.lessons.rules import instructions, rules
+from core.parser import add_serving
 from core.sanitizer import MARKER
+from core.text import ranking
+from http_server.limits import MOST_BYTES
+from rooms.fragments import config, context, links, recall
+from rooms.fragments.fragment import TYPES
+from rooms.fragments.models import embedding, judge, services, vectors
+from rooms.fragments.upkeep import consolidation, life, passes, suspicions
+from rooms.sessions.rows import statements
 from tests.support.documents import DOCUMENTS, blocks, text_of
 from tests.support.rows import none_of
 from tests.support.stdio_client import ROOT
 from tests.support.templates import Example, expand
+from tests.weight import product
 
 sys.path.insert(0, str(ROOT / "docs"))
 
 import generated
 
-SOURCES = [
-    path
-    for room in ("core", "protocol", "rooms", "http_server", "commands")
-    for path in ROOT.glob(f"{room}/**/*.py")
-]
-REFERENCE, CLIENTS, RELIABILITY, CONTRIBUTING = (
-    f"docs/{name}.md" for name in ("reference", "clients", "reliability", "CONTRIBUTING")
-)
+REFERENCE, RELIABILITY, TEAM = "docs/reference.md", "docs/reliability.md", "docs/team.md"
+COMMANDS = ["docs/commands.md", "docs/commands.ko.md"]
+OPERATORS = "docs/operators"
 PROMISES = "tests/data/promises.toml"
 RULES = [".cursorrules", "docs/cursorrules.ko.md"]
-TEXTS = [*DOCUMENTS, "core/messages.py"]
-TOOLS = {"search_memory", "log_memory", "compact_memory"}
+LESSONS = set(TOOLS["lessons"])
+NOW = [name for name in DOCUMENTS if name != "CHANGELOG.md"]  # that names what there was
+
+OPTION = r"(?<![\w-])--?[a-zA-Z][\w-]*"
+CALL = r"(?:^|[\s|])(?:sentinel-memory|(?:python3? )?(?:\S*/)?cli\.py) ([a-z]+)\b([^|<>&\n]*)"
+VARIABLE = r"[A-Z][A-Z0-9]*_[A-Z0-9_]+|PORT"
+# Names of code that are not ours: of nginx, PostgreSQL, SQLite, uvicorn, a client, an example.
+OF_OTHERS = {
+    *("FORWARDED_ALLOW_IPS", "MEMORY_NAME", "auto_edit", "login_bug_fix_2026", "max_fails"),
+    *("max_tokens", "pg_dump", "pg_restore", "pg_wal", "query_only", "remote_addr"),
+    *("target_session_attrs", "verify_token_v2", "memory_log"),
+    *("server_memory", "other_memory"),  # of other programs, to compare with
+}
+METRIC = re.compile(r"(?:http|mcp|redis|sentinel)_\w+")  # its name is made of parts
 
 
-def parameters() -> dict[str, list[str]]:
-    async def listed() -> dict[str, list[str]]:
-        async with Client(server.mcp) as client:
-            tools = await client.list_tools()
-            return {tool.name: list(tool.input_schema["properties"]) for tool in tools}
+def code_in(text: str) -> list[str]:
+    """The code within sentences."""
+    return re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S))
 
-    return asyncio.run(listed())
+
+@cache
+def words_of_the_program() -> set[str]:
+    """Every word of its source, its data, its packages and its benchmarks."""
+    folders = "core", "protocol", "rooms", "http_server", "commands", "benchmarks", "tests/data"
+    kinds = ".py", ".json", ".jsonl", ".sql", ".md", ".toml"
+    files = [it for name in folders for it in (ROOT / name).rglob("*") if it.suffix in kinds]
+    files += [ROOT / name for name in ("server.py", "cli.py", "pyproject.toml")]
+    return {word for file in files for word in re.findall(r"\w+", file.read_text("utf-8"))}
 
 
 @pytest.mark.row("002 2.66.a", "002 2.66.b", "003 T75", "003 T76", "003 T77")
@@ -63,47 +91,171 @@ def test_what_the_program_knows_is_in_the_documents_as_it_is(
     assert generated.run("--check", "--diff") == 0, capsys.readouterr().out
 
 
-@pytest.mark.long  # it costs much
-def test_no_text_names_a_tool_or_an_argument_that_does_not_exist() -> None:
-    known = {argument for arguments in parameters().values() for argument in arguments}
-    # The logger, keys of sentences, a schema of PostgreSQL.
-    others = {"sentinel_memory", "other_memory", "server_memory", "agent_memory"}
+def test_every_name_of_code_in_a_document_is_one_of_the_program() -> None:
+    """A parameter, a key, a column, a variable, a path, a function."""
+    name_of_code = rf"(?<![\w./-])(?:[a-z]+(?:_[a-z0-9]+)+|{VARIABLE})(?![\w/-])"
     faults = []
-    ours = ("core/data/instructions.md", "core/data/rules.en.md", "core/data/rules.ko.md")
-    for name in [*TEXTS, "tests/data/tool_surface.json", *ours]:
-        text = text_of(name).replace("\\n", "\n")  # a line end in JSON
-        words = {it for it in re.findall(r"\b\w+_memory\b", text) if not it.startswith("test_")}
-        calls = re.findall(r"(?:search|log|compact)_memory\(([^)]*)\)", text)
-        named = {it for call in calls for it in re.findall(r"\b([a-z_]{4,})(?==)", call)}
-        faults += [f"{name}: {it}" for it in (words - TOOLS - others) | (named - known)]
+    for document in NOW:
+        for span in code_in(text_of(document)):
+            names = {it for it in re.findall(name_of_code, span) if not it.startswith("test_")}
+            unknown = names - words_of_the_program() - OF_OTHERS
+            faults += [f"{document}: {it}" for it in unknown if not METRIC.fullmatch(it)]
+            path = re.fullmatch(r"(?:core|protocol|rooms|commands|tests|benchmarks)/[\w./-]*", span)
+            if path and not (ROOT / span).exists():
+                faults.append(f"{document}: {span}")
+            dotted = re.fullmatch(r"(?:server|core|protocol|rooms|commands)\.[\w.]+", span)
+            if dotted and not span.endswith(".py"):
+                try:
+                    pkgutil.resolve_name(span)
+                except (ImportError, AttributeError) as error:
+                    faults.append(f"{document}: {error}")
     none_of(faults)
 
 
-def test_the_table_of_settings_holds_every_variable() -> None:
-    used = set()
-    for path in [*SOURCES, ROOT / "server.py"]:
-        found = re.findall(r"\"(SENTINEL_MEMORY_[A-Z_]+)\"", path.read_text(encoding="utf-8"))
-        used |= set(found) - {"SENTINEL_MEMORY_"}
-    assert set(generated.WORDS["settings"]) == used | set(VARIABLES)
+def options_of(command: str) -> set[str]:
+    """Every spelling of every option of a command and of its actions."""
+    names = [name for name in cli.COMMANDS if name.partition(" ")[0] == command]
+    actions = [it for name in names for it in parser_of(name, cli.COMMANDS)._actions]
+    return {option for action in actions for option in action.option_strings}
+
+
+def test_every_call_in_a_document_names_a_command_and_options_that_exist() -> None:
+    faults = []
+    for document in NOW:
+        text = text_of(document)
+        lines = [line for block in blocks(text, "sh") for line in block.splitlines()]
+        shown = [line for block in blocks(text, "text") for line in block.splitlines()]
+        lines += [line for line in shown if "$ " in line]
+        for command, rest in re.findall(CALL, "\n".join([*code_in(text), *lines]), re.M):
+            action = f"{command} {''.join(rest.split()[:1])}"
+            if not {command, action} & cli.COMMANDS.keys():
+                faults.append(f"{document}: {action}")
+            else:
+                unknown = set(re.findall(OPTION, rest)) - options_of(command)
+                faults += [f"{document}: {command} {option}" for option in sorted(unknown)]
+    none_of(faults)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_options_of_all_commands_are_those_of_the_help(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cli.main(["help"])
+    [*_, listed] = re.findall(r"(?:^  -.*\n)+", capsys.readouterr().out, re.M)
+    told = re.findall(r"^[|-] (`-.+?)(?: \| |: )", text_of(name).partition("[[[cog")[0], re.M)
+    assert set(re.findall(OPTION, " ".join(told))) == set(re.findall(OPTION, listed))
+
+
+def test_every_variable_is_told() -> None:
+    """Those of the program where the settings are, those of a team's server there."""
+    texts = "".join(path.read_text(encoding="utf-8") for path in product())
+    used = set(re.findall(rf'"({VARIABLE})"', texts))
+    ours = {it for it in used if it.startswith("SENTINEL_MEMORY_")} - {"SENTINEL_MEMORY_"}
+    assert set(generated.WORDS["settings"]) == ours | set(VARIABLES)
+    prefixes = ("POSTGRES_", "DB_", "REDIS_", "CACHE_")
+    told = {name for span in code_in(text_of(TEAM)) for name in re.findall(VARIABLE, span)}
+    assert {it for it in used if it.startswith(prefixes)} <= told
+    parser = argparse.ArgumentParser(add_help=False)
+    add_serving(parser)
+    flags = {option for action in parser._actions for option in action.option_strings}
+    named = {option for span in code_in(text_of(TEAM)) for option in re.findall(OPTION, span)}
+    assert flags | {"--rooms"} <= named
+
+
+def section(document: str, number: int) -> str:
+    [part] = re.findall(rf"^## {number}\..*?(?=^## |\Z)", text_of(document), re.M | re.S)
+    return str(part)
+
+
+# The figures that a document tells in its sentences, by its sections.
+SETTINGS = config.Config(Path())
+FIGURES: dict[tuple[str, int], tuple[object, ...]] = {
+    ("docs/fragments.md", 6): (
+        *(f"{100 * it:g}" for it in (ranking._ALONE_SHARE, ranking._LEAST_SHARE)),
+        *(recall._HALF_DAYS, context._TOLD_DAYS),
+        *(SETTINGS.activation_threshold, SETTINGS.linked_limit),
+    ),
+    ("docs/fragments.md", 7): (links.LIKE, links.NEARLY_THE_SAME, TYPES["working"].hours),
+    ("docs/fragments.md", 8): (
+        *(life.HOT_DAYS, life.WARM_DAYS, life.OFTEN, life.HALVING_WEEKS, life.LEAST_IMPORTANCE),
+        *(life.BIN_DAYS, TYPES["working"].hours),
+    ),
+    ("docs/fragments.md", 9): (
+        *(life.BIN_DAYS, life.ANCHOR_USES, life.ANCHOR_IMPORTANCE),
+        *(passes.FEEDBACK_DAYS, passes.ACTIVITY_DAYS),
+    ),
+    ("docs/fragments.md", 10): (
+        *(f"{embedding.QUESTION_TIMEOUT_S:g}", f"{services.PAUSE_S:g}", vectors._DEVIATIONS),
+        f"{embedding.MOST_DIMENSIONS:,}",
+    ),
+    ("docs/fragments.md", 11): (passes.MOST_JUDGED, judge.SURE),
+}
+
+
+@pytest.mark.parametrize(("document", "number"), FIGURES)
+def test_the_figures_of_a_section_are_those_of_the_program(document: str, number: int) -> None:
+    told = set(re.findall(r"\d+(?:[.,]\d+)*", section(document, number)))
+    assert {str(it) for it in FIGURES[document, number]} <= told
+
+
+def test_figures_that_are_said_in_words_are_those_of_the_program() -> None:
+    """A fifth, a quarter, a half, ten, ten, three."""
+    assert (recall._LINKED_SHARE, context._WORKING_SHARE, suspicions.WORDS) == (0.2, 0.25, 0.5)
+    assert (suspicions.MOST_PROPOSED, consolidation.MOST_LISTED, links._MOST_LINKS) == (10, 10, 3)
+
+
+def test_the_table_of_types_is_that_of_the_program() -> None:
+    """Of a fragment: kind, lifetime, importance, and after how many days it leaves."""
+    rows = re.findall(r"^\| `(\w+)` \| (\w+) \| (\w+) \| ([\d.]+) \| (.+) \|$",
+                      section("docs/fragments.md", 5), re.M)  # fmt: skip
+    assert [row[0] for row in rows] == list(TYPES)
+    for word, kind, lifetime, importance, leaves in rows:
+        row = TYPES[word]
+        assert (kind, lifetime, importance) == (row.kind, row.lifetime, str(row.importance))
+        ends = row.stale_days or row.doubtful_days or (row.hours if row.hours < 72 else 90)
+        assert re.findall(r"\d+", leaves) == ([str(ends)] if ends else [])
+    assert TYPES["episodic"].hours == 90 * 24
+
+
+def test_every_client_has_its_events_after_an_action() -> None:
+    told = {
+        name.strip(): set(re.findall(r"`(\w+)`", rest))
+        for names, rest in re.findall(
+            r"^\| ([A-Z][^|`]+) \| (.*)$", text_of("docs/sessions.md"), re.M
+        )
+        for name in names.split(", ")
+    }
+    for client in CLIENTS:
+        events = client.hooks.events if client.hooks else []
+        assert {it.name for it in events if it.ours == RECORDING} == told[client.name], client.name
+
+
+@pytest.mark.row("003 T7")
+def test_the_database_of_the_sessions_has_the_indexes_that_other_programs_count_on() -> None:
+    wanted = "contexts_parent contexts_status contexts_agent contexts_created"
+    wanted += " actions_context actions_type actions_file"
+    with closing(sqlite3.connect(":memory:")) as connection:
+        for statement in statements():
+            connection.execute(statement)
+        made = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema")}
+    assert {f"idx_{name}" for name in wanted.split()} <= made
 
 
 def test_the_files_of_the_memory_are_those_that_the_program_writes() -> None:
-    rows = re.findall(r"^\| `([.\w…-]*memory_log[^`]*|\.git\w+)` \|", text_of(REFERENCE), re.M)
+    found = re.findall(r"^[|-] `([.\w…-]*memory_log[^`]*|\.git\w+)`", text_of(REFERENCE), re.M)
     own = [LOG_NAME, ".gitattributes", ".gitignore", LOG_NAME + LOCK_SUFFIX, REPLACED_NAME]
-    assert rows == [*own, "memory_log.removed-….txt"]
+    assert found == [*own, "memory_log.removed-….txt"]
 
 
-def test_the_test_command_of_the_readme_is_the_one_that_ci_runs() -> None:
-    [command] = [
-        block.strip()
-        for block in blocks(text_of("README.md"), "sh")
-        if "-m pytest" in block and "venv" in block
-    ]
-    assert command in text_of(".ci/run")
+def test_the_test_command_of_contributors_is_the_one_that_ci_runs() -> None:
+    for name in ("README.md", "docs/CONTRIBUTING.md"):
+        for block in blocks(text_of(name), "sh"):
+            if "-m pytest" in block and "python3 -m venv" in block:
+                assert block.strip() in text_of(".ci/run")
 
 
 def test_every_configuration_can_be_parsed_and_starts_the_server() -> None:
-    text = text_of(CLIENTS)
+    text = text_of("docs/clients.md")
     entries = [json.loads(block) for block in blocks(text, "json")]
     entries += [tomllib.loads(block) for block in blocks(text, "toml")]
     assert len(entries) >= 7
@@ -114,27 +266,20 @@ def test_every_configuration_can_be_parsed_and_starts_the_server() -> None:
         assert configured["args"][1:2] in ([], ["--project"])
 
 
-@pytest.mark.parametrize("name", [REFERENCE, "docs/format.md"])
+@pytest.mark.parametrize("name", [REFERENCE, "docs/format.md", "README.md", "docs/README.ko.md"])
 def test_a_record_shown_is_one_that_the_program_would_write(name: str) -> None:
-    shown = [
-        line
-        for block in [*blocks(text_of(name), "json"), *blocks(text_of(name), "jsonl")]
-        for line in block.splitlines()
-        if line.startswith('{"id"')
-    ]
+    """In a line of its own, or in a block that is set in several."""
+    shown = [it for kind in ("json", "jsonl") for it in blocks(text_of(name), kind)]
+    if name in (REFERENCE, "docs/format.md"):
+        shown = [it for block in shown for it in block.splitlines() if it.startswith('{"id"')]
     assert shown
-    for line in shown:
-        record = parse_line(line.encode())
+    for text in shown:
+        line = json.dumps(json.loads(text), ensure_ascii=False).encode()
+        record = parse_line(line)
         assert record is not None
-        assert record.to_line().decode() == line + "\n"
-        draft = Draft(
-            topic=record.topic,
-            missing_context=record.missing_context,
-            lesson=record.lesson,
-            type=record.type,
-        )
-        assert record.id == record_id(draft)
-        assert len(record.id) == ID_DIGITS
+        assert record.to_line() == line + b"\n"
+        fields = {it: getattr(record, it) for it in ("topic", "missing_context", "lesson", "type")}
+        assert record.id == record_id(Draft(**fields))
 
 
 def anchors(text: str) -> set[str]:
@@ -142,15 +287,16 @@ def anchors(text: str) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.long  # it costs much
 def test_every_link_to_a_file_leads_somewhere() -> None:
-    faults = []
+    known, faults = dict[Path, set[str]](), []
     for name in DOCUMENTS:
         for target, anchor in re.findall(r"\]\(([^)#]*)(?:#([^)]*))?\)", text_of(name)):
             path = (ROOT / name).parent / target if target else ROOT / name
             if "://" in target:
                 continue
-            if not path.exists() or (anchor and anchor not in anchors(path.read_text("utf-8"))):
+            if path.suffix == ".md" and path.exists() and path not in known:
+                known[path] = anchors(path.read_text("utf-8"))
+            if not path.exists() or (anchor and anchor not in known.get(path, ())):
                 faults.append(f"{name}: {target}#{anchor}")
     none_of(faults)
 
@@ -164,43 +310,45 @@ def test_the_header_for_uv_names_the_packages_of_requirements_txt(name: str) -> 
     assert parsed["requires-python"] == ">=3.11"
 
 
-@pytest.mark.row("001 6.a")
-@pytest.mark.parametrize("name", RULES)
-def test_the_rules_have_their_eleven_steps(name: str) -> None:
-    steps = [int(number) for number in re.findall(r"^(\d+)\. ", text_of(name), re.M)]
-    assert steps == list(range(1, 12))
-    for word in (*TOOLS, "missing_context", "ask_next_time", "source_ids", "delete_ids", "512"):
-        assert word in text_of(name)
-
-
 @pytest.mark.row("001 6.a", "001 6.g")
-def test_the_files_to_copy_by_hand_hold_the_rules_that_setup_writes() -> None:
+def test_the_rules_to_copy_by_hand_have_their_eleven_steps_and_are_those_that_setup_writes() -> (
+    None
+):
     [korean] = blocks(text_of("docs/cursorrules.ko.md"), "text")
-    for text, short in ((text_of(".cursorrules"), rules("en")), (korean, rules("ko"))):
-        tasks, section, compaction = short.rpartition("\n[")
+    for name, text, short in zip(
+        RULES, (text_of(".cursorrules"), korean), (rules("en"), rules("ko")), strict=True
+    ):
+        steps = [int(number) for number in re.findall(r"^(\d+)\. ", text_of(name), re.M)]
+        assert steps == list(range(1, 12))
+        for word in (*LESSONS, "missing_context", "ask_next_time", "source_ids", "delete_ids"):
+            assert word in text
+        assert "512" in text
+        tasks, head, compaction = short.rpartition("\n[")
         assert text.startswith(tasks)
-        assert f"{section}{compaction}" in text
+        assert f"{head}{compaction}" in text
 
 
-@pytest.mark.parametrize("text", [instructions(), *map(text_of, RULES)], ids=["the server", *RULES])
-def test_every_tool_and_parameter_that_the_workflow_names_exists(text: str) -> None:
-    known = TOOLS | {name for names in parameters().values() for name in names}
-    examples = {"login_bug_fix_2026", "verify_token_v2", "memory_log"}
-    assert set(re.findall(r"\b[a-z]+(?:_[a-z0-9]+)+\b", text)) - examples <= known
-    assert set(re.findall(r"cli\.py ([a-z]+)", text)) <= cli.COMMANDS.keys()
+def test_what_a_model_reads_names_tools_parameters_and_commands_that_exist() -> None:
+    """Each of its texts names every tool, as a client may show only one of them."""
 
+    async def listed() -> Iterator[str]:
+        async with Client(server.mcp) as client:
+            tools = await client.list_tools()
+        return (name for tool in tools for name in (tool.name, *tool.input_schema["properties"]))
 
-@pytest.mark.parametrize("text", [instructions(), rules("en"), rules("ko")])
-def test_instructions_and_rules_each_name_every_tool(text: str) -> None:
-    assert {tool for tool in TOOLS if tool in text} == TOOLS  # a client may show only one of them
-
-
-def named_tests(text: str) -> list[tuple[str, str]]:
-    return re.findall(r"(test_\w+)\.py::(\w+)", text)
+    known = set(asyncio.run(listed())) | OF_OTHERS
+    for text in (instructions(), rules("en"), rules("ko"), *map(text_of, RULES)):
+        assert {tool for tool in LESSONS if tool in text} == LESSONS
+        assert set(re.findall(r"\b[a-z]+(?:_[a-z0-9]+)+\b", text)) <= known
+        assert set(re.findall(r"cli\.py ([a-z]+)", text)) <= cli.COMMANDS.keys()
+    for name in (*NOW, "tests/data/tool_surface.json"):
+        calls = re.findall(r"(?:search|log|compact)_memory\(([^)]*)\)", text_of(name))
+        assert {it for call in calls for it in re.findall(r"\b([a-z_]{4,})(?==)", call)} <= known
 
 
 def test_every_test_that_holds_a_promise_or_that_a_document_names_exists() -> None:
-    named = {it for name in (PROMISES, *DOCUMENTS) for it in named_tests(text_of(name))}
+    texts = [text_of(name) for name in (PROMISES, *DOCUMENTS)]
+    named = {it for text in texts for it in re.findall(r"(test_\w+)\.py::(\w+)", text)}
     files = {file for file, _ in named}
     paths = [path for path in (ROOT / "tests").rglob("test_*.py") if path.stem in files]
     assert sorted(path.stem for path in paths) == sorted(files)
@@ -212,39 +360,15 @@ def test_every_test_that_holds_a_promise_or_that_a_document_names_exists() -> No
     )
 
 
-def test_every_room_file_and_function_that_a_document_names_exists() -> None:
-    faults = []
-    for name in DOCUMENTS:
-        text = text_of(name)
-        paths = re.findall(r"`((?:core|protocol|rooms|commands|tests|benchmarks)/[\w./-]*)`", text)
-        faults += [f"{name}: {path}" for path in paths if not (ROOT / path).exists()]
-        dotted = re.findall(r"`((?:server|core|protocol|rooms|commands)\.[\w.]+)`", text)
-        for function in {named for named in dotted if not named.endswith(".py")}:
-            try:
-                pkgutil.resolve_name(function)
-            except (ImportError, AttributeError) as error:
-                faults.append(f"{name}: {error}")
-    none_of(faults)
-
-
-def test_the_row_that_the_recipe_shows_is_a_rule_that_works() -> None:
-    lines = re.findall(r"^   (\{.*\})$", text_of(CONTRIBUTING), re.M)
-    rule, example = (json.loads(line) for line in lines)
-    pattern, it = Rule(**rule).pattern, Example(**example)
-    text, expected = expand(it.example)
-    assert re.sub(pattern, MARKER, text) == expected
-    assert not re.search(pattern, expand(it.lookalike)[0])
-
-
 def test_every_promise_has_its_tests() -> None:
     """`tests/data/promises.toml` names them, by the section and the beginning of the row."""
     told = set()
     for part in re.split(r"^## \d+\. ", text_of(RELIABILITY), flags=re.M)[1:]:
-        section = part.partition("\n")[0]
+        title = part.partition("\n")[0]
         for row in re.findall(r"^\| (.+?) \|", part, re.M):
             bold = re.match(r"\*\*(.+?)\*\*", row)
-            if bold or section.startswith(("What one line", "Beyond")):
-                told.add((section, bold[1] if bold else row))
+            if bold or title.startswith(("What one line", "Beyond")):
+                told.add((title, bold[1] if bold else row))
     told = {row for row in told if row[1] not in ("Key", "Promise", "---")}
     held = tomllib.loads(text_of(PROMISES))["promise"]
     assert {(it["section"], it["says"]) for it in held} == told
@@ -252,8 +376,40 @@ def test_every_promise_has_its_tests() -> None:
     assert all(re.search(r"::|stories/|benchmarks/", tests) for tests in named)
 
 
+def test_the_row_that_the_recipe_shows_is_a_rule_that_works() -> None:
+    lines = re.findall(r"^   (\{.*\})$", text_of("docs/CONTRIBUTING.md"), re.M)
+    rule, example = (json.loads(line) for line in lines)
+    pattern, it = Rule(**rule).pattern, Example(**example)
+    text, expected = expand(it.example)
+    assert re.sub(pattern, MARKER, text) == expected
+    assert not re.search(pattern, expand(it.lookalike)[0])
+
+
 def test_the_changelog_begins_with_the_version_that_the_server_reports() -> None:
     versions = re.findall(r"^## (\S+)", text_of("CHANGELOG.md"), re.M)
     released = [version for version in versions if version != "Unreleased"]
     assert released[0] == server.VERSION
     assert versions.index(released[0]) <= 1
+
+
+def test_what_operators_copy_names_settings_flags_and_places_that_there_are() -> None:
+    yaml = pytest.importorskip("yaml", reason="there is no PyYAML here to parse the file with")
+    sample, compose = text_of(f"{OPERATORS}/example.env"), text_of(f"{OPERATORS}/compose.yaml")
+    names = re.findall(rf"^({VARIABLE})=", sample, re.M)
+    assert "SENTINEL_MEMORY_FRAGMENTS" in names
+    none_of(it for it in names if it not in words_of_the_program() | OF_OTHERS)
+    services_of = yaml.safe_load(compose)["services"]
+    assert set(re.findall(r"(?<!\$)\$\{(\w+)\}", compose)) <= set(names)
+    servers = [it for it in services_of.values() if it.get("env_file")]
+    assert len(servers) == 2
+    assert all("/health" in it["healthcheck"]["test"][-1] for it in servers)
+    proxied = text_of(f"{OPERATORS}/Caddyfile")
+    assert [
+        it for it in services_of if it.startswith("memory-") and f"{it}:56332" not in proxied
+    ] == []
+    started = set(re.findall(r"--(?:http|host|url|rooms)\b", text_of(f"{OPERATORS}/Dockerfile")))
+    assert started == {"--http", "--host", "--url", "--rooms"}
+    [nginx] = blocks(text_of(TEAM), "nginx")
+    [mebibytes] = re.findall(r"client_max_body_size (\d+)m;", nginx)
+    assert int(mebibytes) * 1024 * 1024 > MOST_BYTES  # so that the sentence is the server's
+    assert "X-Forwarded-For $remote_addr;" in nginx and "Host $host;" in nginx

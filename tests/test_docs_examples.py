@@ -1,26 +1,49 @@
-"""Tests that the examples in the documents print what the documents show."""
+"""Types and calls what the documents show, and compares what comes back with what they show."""
 
+import ast
+import json
+import os
 import re
+import sqlite3
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from core.config import Project, Settings
+from core.lessons.record import Draft, parse_line
+from core.store import open_store
+from rooms.fragments import tools
+from rooms.fragments.activity import TOPIC
+from tests.support.client_events import claude_edit, environment_of, run_hook
 from tests.support.doc_shop import Shop
 from tests.support.documents import blocks, text_of
+from tests.support.session_tools import tokens_of
+from tests.support.stdio_client import ROOT, ServerProcess
 
-SHOWN = ["docs/ci.md", "docs/SECURITY.md"]
-CALL = re.compile(r"^\$ (.+)$", re.M)
-# The token of a version that is saved now, the id of a session.
-FLEETING = re.compile(r"(?<=@)[0-9a-f]{6}\b|(?<=-> )[0-9a-f]{16}\b|\bctx_[0-9a-f]{12}\b")
+LANGUAGES = pytest.mark.parametrize("lang", ["en", "ko"])
+# What differs from day to day: the token of a version, the id of a session, a date, a day of this
+# year; and in Korean the particle after an id, which hangs on its last letter.
+FLEETING = re.compile(
+    r"(?<=@)[0-9a-f]{6}\b|(?<=-> )[0-9a-f]{16}\b|\bctx_[0-9a-f]{12}\b"
+    r"|\b\d{4}-\d\d-\d\d\b|\(\d\d/\d\d\)|(?<=[a-z2-9]{8})(?:을|를|은|는)"
+)
 
 
-def examples(name: str) -> list[str]:
-    return [block for block in blocks(text_of(name), "text") if block.startswith("$ ")]
+def lasting(shown: str) -> str:
+    return FLEETING.sub("…", shown)
 
 
-def lasting(example: str) -> str:
-    """The example without what differs from day to day."""
-    return FLEETING.sub("…", example)
+def edition(name: str, lang: str) -> str:
+    return name if lang == "en" else name.replace(".md", ".ko.md")
+
+
+# Commands.
 
 
 @pytest.fixture(scope="module")
@@ -29,21 +52,289 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Shop:
     return Shop(tmp_path_factory.mktemp("shop"), "en")
 
 
-def played(example: str, shop: Shop) -> str:
-    """The example with what its commands print today, one after the other in one project."""
-    shop.leak()
-    if "sentinel-memory report" in example:  # of a branch that brought a secret and took it out
-        shop.commit(3)
-        shop.answer("sentinel-memory scan --redact --yes")
-        shop.commit(4)
-    return "".join(f"$ {line}\n{shop.answer(line)}" for line in CALL.findall(example))
+@pytest.mark.long  # it costs much
+@pytest.mark.parametrize("name", ["docs/ci.md", "docs/SECURITY.md"])
+def test_each_example_prints_what_the_document_shows(name: str, shop: Shop, tmp_path: Path) -> None:
+    found = [block for block in blocks(text_of(name), "text") if block.startswith("$ ")]
+    assert found
+    for number, example in enumerate(found):
+        here = shop.copied(tmp_path / str(number))
+        here.leak()
+        if "sentinel-memory report" in example:  # of a branch that brought a secret and took it out
+            here.commit(3)
+            here.answer("sentinel-memory scan --redact --yes")
+            here.commit(4)
+        lines = re.findall(r"^\$ (.+)$", example, re.M)
+        now = "".join(f"$ {line}\n{here.answer(line)}" for line in lines)
+        assert lasting(now) == lasting(example)
+
+
+# The day of a document: calls of tools, each with its answer.
+
+CLIENTS = "claude-code", "cursor-vscode"  # of the first conversation, and of the second
+# An id of a fragment as documents show one: always with a digit, so that no word is one.
+ID = re.compile(r"\b(?=[a-z2-9]*[2-9])[a-hj-km-np-z2-9]{8}\b")
+FIRST_DAY = 3  # calls of the fragments that the first client makes, in a project of its own
+
+
+def day_of(name: str) -> list[str]:
+    return [it for it in blocks(text_of(name), "text") if re.match(r"\w+\(", it)]
+
+
+def call_of(block: str) -> tuple[str, str, dict[str, Any]]:
+    """The text of the call with which a block begins, its tool and its arguments."""
+    lines = block.splitlines()
+    for end in range(1, len(lines) + 1):
+        text = "\n".join(lines[:end])
+        try:
+            call = ast.parse(text, mode="eval").body
+        except SyntaxError:
+            continue
+        assert isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
+        given = {it.arg: ast.literal_eval(it.value) for it in call.keywords if it.arg}
+        return text, call.func.id, given
+    raise AssertionError(f"no call: {block}")
+
+
+def conversation(
+    client: str,
+    calls: Iterable[str],
+    project: Path,
+    rooms: str,
+    environment: Mapping[str, str],
+    ready: Callable[[str], str] = lambda call: call,
+) -> list[str]:
+    """Each call of a conversation with what the server answers today.
+
+    ready: makes the call that is played of the one that is shown, once those before are answered.
+    """
+    (project / ".context").mkdir(parents=True, exist_ok=True)
+    told = []
+    with ServerProcess(
+        *("--project", str(project), "--rooms", rooms),
+        cwd=project,
+        stderr_path=project.with_name(f"{project.name} {client}.txt"),
+        environment=environment,
+        client=client,
+    ) as server:
+        for block in calls:
+            text, tool, arguments = call_of(ready(block))
+            answer = server.request("tools/call", {"name": tool, "arguments": arguments})
+            parts = answer["result"]["content"]
+            said = "\n".join(part["text"] for part in parts if part["type"] == "text")
+            told.append(f"{text}\n\n{said}\n")
+        assert server.close() == 0
+    return told
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.parametrize("name", SHOWN)
-def test_each_example_prints_what_the_document_shows(name: str, shop: Shop, tmp_path: Path) -> None:
-    found = examples(name)
-    assert found
-    for number, example in enumerate(found):
-        now = played(example, shop.copied(tmp_path / str(number)))
-        assert lasting(now) == lasting(example)
+@pytest.mark.row("003 T25", "003 T67")
+@LANGUAGES
+def test_a_day_of_sessions_is_what_the_server_answers(lang: str, tmp_path: Path) -> None:
+    shown = day_of(edition("docs/sessions.md", lang))
+    assert [call_of(it)[1] for it in shown][:2] == ["context_save", "context_warn"]
+    more = (tmp_path / "shop", "lessons,sessions", {"SENTINEL_MEMORY_LANG": lang})
+    now = [
+        *conversation(CLIENTS[0], shown[:1], *more),
+        *conversation(CLIENTS[1], shown[1:], *more),
+    ]
+    assert [*map(lasting, now)] == [*map(lasting, shown)]
+
+
+def ids_in(database: Path) -> list[str]:
+    """The ids of the fragments that a caller has saved, in their order."""
+    if not database.exists():
+        return []
+    query = "SELECT id FROM fragments WHERE topic != ? ORDER BY number"
+    with closing(sqlite3.connect(database)) as connection:
+        return [id_ for (id_,) in connection.execute(query, (TOPIC,))]
+
+
+@pytest.mark.long  # it costs much
+@LANGUAGES
+def test_a_day_of_fragments_is_what_the_server_answers(lang: str, tmp_path: Path) -> None:
+    """A fragment gets the id that the document names in its place."""
+    shown = day_of(edition("docs/fragments.md", lang))
+    assert [call_of(it)[1] for it in shown][3:5] == ["context", "recall"]
+    database, ids = tmp_path / "memory.db", list(dict.fromkeys(ID.findall("\n".join(shown))))
+    environment = {"SENTINEL_MEMORY_LANG": lang, "SENTINEL_MEMORY_FRAGMENTS": str(database)}
+
+    def with_real_ids(block: str) -> str:
+        real = dict(zip(ids, ids_in(database), strict=False))
+        return ID.sub(lambda found: real.get(found[0], found[0]), block)
+
+    now = []
+    for client, name, calls in zip(
+        CLIENTS, ("shop", "blog"), (shown[:FIRST_DAY], shown[FIRST_DAY:]), strict=True
+    ):
+        place = (tmp_path / name, "lessons,fragments", environment, with_real_ids)
+        now += conversation(client, calls, *place)
+    named = dict(zip(ids_in(database), ids, strict=True))
+    now = [re.sub("|".join(named), lambda found: named[found[0]], it) for it in now]
+    assert [*map(lasting, now)] == [*map(lasting, shown)]
+
+
+def test_what_the_fragments_cost_is_what_a_model_pays() -> None:
+    """The descriptions of all tools and of the profile, and the answers of the day."""
+    offered = json.loads(text_of("tests/data/tool_surface_fragments.json"))
+    core = {it.function.__name__ for it in tools.TOOLS if it.is_core}
+    profile = [it for it in offered if it["name"] in core]
+    days = [answers_cost(edition("docs/fragments.md", lang)) for lang in ("en", "ko")]
+    text = text_of("docs/fragments.md")
+    assert all(f"{tokens_of(described(some)):,}" in text for some in (offered, profile))
+    assert "; ".join(map(str, days)) in text
+
+
+def described(some: Sequence[Mapping[str, object]]) -> str:
+    keys = "name", "description", "inputSchema"
+    kept = [{key: it[key] for key in keys if key in it} for it in some]
+    return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
+
+
+def answers_cost(name: str) -> int:
+    return sum(tokens_of(it.removeprefix(call_of(it)[0]).strip()) for it in day_of(name))
+
+
+@pytest.mark.long
+def test_the_keys_of_the_objects_are_those_that_the_tools_give(tmp_path: Path) -> None:
+    calls = [
+        'remember(content="The shop runs on Node 22.")',
+        'remember(content="NOAUTH: REDIS_PASSWORD is missing.", type="error")',
+        'recall(text="Which Node?")',
+        'link(fromId="{0}", toId="{1}")',
+        'amend(id="{0}", importance=0.9)',
+        'reflect(summary="Nothing went wrong.")',
+        "context()",
+        'tool_feedback(tool_name="recall", relevant=True, sufficient=True)',
+        "memory_stats()",
+        "memory_consolidate()",
+        'graph_explore(startId="{0}")',
+        'pin(id="{0}")',
+        'unpin(id="{0}")',
+        'forget(id="{0}")',
+    ]
+    database = tmp_path / "memory.db"
+    environment = {
+        "SENTINEL_MEMORY_ANSWERS": "json",
+        "SENTINEL_MEMORY_FRAGMENTS": str(database),
+    }
+    rooms, place = "lessons,fragments", tmp_path / "shop"
+    said = conversation(
+        CLIENTS[0], calls, place, rooms, environment, lambda it: it.format(*ids_in(database))
+    )
+    answers = {call_of(it)[1]: json.loads(it.removeprefix(call_of(it)[0])) for it in said}
+    assert set(answers) == {it.function.__name__ for it in tools.TOOLS}
+    told = dict[str, set[str]]()
+    row = r"^[|-] ((?:`\w+`(?:, )?)+)(?: \||:) (.+)$"
+    rows = re.findall(row, text_of("docs/fragments.md"), re.M)
+    for names, keys in rows:
+        for tool in re.findall(r"`(\w+)`", names):
+            told[tool] = told.get(tool, set()) | {*re.findall(r"`(\w+)`", keys)}
+    for tool, answer in answers.items():
+        assert set(answer) - {"success"} <= told[tool], tool
+
+
+# The README.
+
+
+def shown_record(lang: str) -> bytes:
+    [block] = blocks(text_of("README.md" if lang == "en" else "docs/README.ko.md"), "json")
+    record = parse_line(json.dumps(json.loads(block)).encode())
+    assert record is not None
+    return record.to_line()
+
+
+@LANGUAGES
+def test_the_readme_shows_what_a_hook_says_and_the_files_that_the_program_makes(
+    lang: str, tmp_path: Path
+) -> None:
+    text = text_of("README.md" if lang == "en" else "docs/README.ko.md")
+    lesson, tree = blocks(text, "text")[:2]
+    project = tmp_path / "shop"
+    (project / ".context").mkdir(parents=True)
+    (project / ".context/memory_log.jsonl").write_bytes(shown_record(lang))
+    [edited] = set(re.findall(r"`(migrations/[^`*]+)`", text))
+    said = run_hook(
+        *("before-action", "--client", "claude-code", "--lang", lang),
+        given=claude_edit(project, edited, ""),
+        cwd=project,
+        environment=environment_of(tmp_path / "state"),
+    )
+    assert "".join(lesson.split()) == "".join(said.text.split())  # a README sets other lines
+    other = tmp_path / "other"
+    store = open_store(Project(str(other), "--project"), Settings())
+    for words in ("the first words", "better words"):
+        store.upsert_log(Draft(topic="payment", missing_context="VAT", lesson=words))
+    made = sorted(path.name for path in (other / ".context").iterdir())
+    assert sorted(re.findall(r"── (\S+)", tree)) == made
+
+
+# Getting started.
+
+DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2} [A-Z][a-z]{2}\b|\d{1,2}월 \d{1,2}일")
+NOT_TYPED = ("uv tool", "git init")  # another test installs; the project is there
+ANSWERED = {"setup claude-code": "setup claude-code --yes", "memory add": "memory add --yes"}
+
+
+def shell_of(folder: Path, home: Path, locale: str) -> dict[str, str]:
+    """An environment with both commands of this checkout, in which nothing is configured."""
+    python = folder / "bin" / "python"
+    python.parent.mkdir()
+    python.symlink_to(sys.executable)
+    for name, file in (("sentinel-memory", "cli.py"), ("sentinel-memory-server", "server.py")):
+        script = python.with_name(name)
+        script.write_text(f'#!/bin/sh\nexec "{python}" "{ROOT / file}" "$@"\n')
+        script.chmod(0o755)
+    who = {
+        f"GIT_{name}_{key}": "dev" for name in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")
+    }
+    none = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    packages = sysconfig.get_path("purelib")
+    path = f"{python.parent}{os.pathsep}{os.environ['PATH']}"
+    own = {"PATH": path, "HOME": str(home), "LANG": locale, "PYTHONPATH": packages}
+    return {**own, **who, **none}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell of POSIX types the commands")
+@pytest.mark.parametrize(
+    ("name", "locale"),
+    [
+        ("docs/getting-started.md", "C.UTF-8"),
+        pytest.param("docs/getting-started.ko.md", "ko_KR.UTF-8", marks=pytest.mark.long),
+    ],
+)
+def test_every_output_of_getting_started_is_what_its_command_prints(
+    name: str, locale: str, tmp_path: Path
+) -> None:
+    project, home = tmp_path / "shop", tmp_path / "home"
+    for folder in (project, home):
+        folder.mkdir()
+    environment = shell_of(tmp_path, home, locale)
+    subprocess.run(["git", "init", "--quiet"], cwd=project, env=environment, check=True)
+
+    def packed(text: str) -> str:
+        """The text as on the day and in the place of the document; a long path moves line ends."""
+        text = text.replace(str(project), "/home/dev/shop")
+        text = text.replace("python cli.py", "sentinel-memory")
+        text = re.sub(r"@[0-9a-f]{6}\b", "@VERSION", text)  # it follows from the date as well
+        return "".join(DATE.sub("DATE", text).split())
+
+    printed, compared = "", 0
+    found = re.findall(r"^```(sh|bash|text|json)\n(.*?)^```", text_of(name), re.M | re.S)
+    for language, block in found:
+        if language in ("sh", "bash"):
+            for asks, answered in ANSWERED.items():
+                block = block.replace(asks, answered)
+            typed = "" if block.startswith(NOT_TYPED) else block
+            done = subprocess.run(typed, shell=True, cwd=project, env=environment,
+                                  capture_output=True, text=True)  # fmt: skip
+            assert (done.returncode, done.stderr) == (0, "")
+            printed = packed(done.stdout)
+            continue
+        shown = block if language == "text" else json.dumps(json.loads(block))
+        at = 0
+        for part in re.split(r"^…$", shown, flags=re.M):
+            assert packed(part) in printed[at:]
+            at = printed.index(packed(part), at) + len(packed(part))
+        compared += 1
+    assert compared == 5

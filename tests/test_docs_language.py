@@ -1,13 +1,18 @@
-"""Tests that both editions of a document agree, and that Korean keeps its register and terms."""
+"""Tests that both editions of a document agree, and that each keeps its language and its length."""
 
 import re
 
 import pytest
 
+from commands.clients.table import CLIENTS
+from commands.terminal.screen import cells
 from tests.support.documents import DOCUMENTS, EDITIONS, blocks, prose, text_of
 from tests.support.rows import none_of
 
+READMES = ["README.md", "docs/README.ko.md"]
+PAIRS = [READMES, *EDITIONS]
 KOREAN = [name for name in DOCUMENTS if name.endswith(".ko.md")]
+ENGLISH = [name for name in DOCUMENTS if name.endswith(".md") and name not in KOREAN]
 # A term that reads translated, and what a Korean engineer writes.
 TERMS = {
     "격차": "빠진 정보, 재발",
@@ -28,23 +33,24 @@ TERMS = {
     "(이)": "이, 가",
     "을(를)": "을, 를",
 }
-
-
+# A sentence that ends in neither 해요체, as instructions do, nor 합니다체, as statements do.
+WRONG_REGISTER = re.compile(r"[^.\n]*십시오|[^.\n]*(?<!니)다[.](?=\s|$)")
 # What reads translated: a word-for-word idiom, or a sentence without anybody who acts.
 IDIOMS = re.compile(
     r"\b(?:stands? (?!alone)|stood\b|as (?:it|they) came\b|nobody is there\b|Missing then\b"
     r"|where it is valid\b|pass(?:es|ed)? over\b|speaks by itself|gives back what)"
 )
-ENGLISH = [
-    name
-    for name in DOCUMENTS
-    if name.endswith(".md") and ".ko." not in name and name != "CHANGELOG.md"  # a history
-]
 
 
-@pytest.mark.parametrize("name", ENGLISH)
-def test_english_has_no_translated_idiom(name: str) -> None:
-    none_of(f"{name}: {found[0]}" for found in IDIOMS.finditer(prose(text_of(name))))
+def test_each_language_reads_as_its_speakers_write_it() -> None:
+    faults = []
+    for name in KOREAN:
+        text = prose(text_of(name))
+        faults += [f"{name}: {it} -> {better}" for it, better in TERMS.items() if it in text]
+        faults += [f"{name}: {it.strip()}" for it in WRONG_REGISTER.findall(text)]
+    for name in set(ENGLISH) - {"CHANGELOG.md"}:  # a history
+        faults += [f"{name}: {it}" for it in IDIOMS.findall(prose(text_of(name)))]
+    none_of(faults)
 
 
 def typed(text: str, language: str) -> list[str]:
@@ -53,46 +59,20 @@ def typed(text: str, language: str) -> list[str]:
     return [re.sub(r"SENTINEL_MEMORY_LANG=ko | +# .*", "", line) for line in lines]
 
 
-@pytest.mark.parametrize("editions", EDITIONS, ids=[pair[0] for pair in EDITIONS])
-def test_both_editions_have_the_same_parts_rows_commands_and_tests(editions: list[str]) -> None:
-    english, korean = (text_of(name) for name in editions)
-    for pattern in (r"^(#+) ", r"^(\|)", r"^( *[-*] |\d\. )"):
-        shape = [re.findall(pattern, text, re.M) for text in (english, korean)]
-        assert shape[0] == shape[1], pattern
-    tests = [set(re.findall(r"test_\w+(?:\.py)?(?:::\w+)?", text)) for text in (english, korean)]
-    assert tests[0] == tests[1]
-    for language in ("sh", "powershell", "yaml", "toml"):
-        assert typed(english, language) == typed(korean, language)
-
-
 def figures(row: str) -> list[str]:
     row = row.replace("Ten ", "10 ").replace("twelve ", "12 ")
     return sorted(it.strip(",.") for it in re.findall(r"\d[\d,.]*", row))
 
 
-@pytest.mark.parametrize("editions", EDITIONS, ids=[pair[0] for pair in EDITIONS])
-def test_both_editions_have_the_same_figures_in_each_row(editions: list[str]) -> None:
-    rows = re.compile(r"^(?:\||- ).*$", re.M)
-    english, korean = (rows.findall(prose(text_of(name))) for name in editions)
-    none_of(
-        f"{editions[1]}: {theirs}"
-        for ours, theirs in zip(english, korean, strict=True)
-        if figures(ours) != figures(theirs)
-    )
-
-
-@pytest.mark.parametrize("name", KOREAN)
-def test_korean_keeps_its_terms(name: str) -> None:
-    text = prose(text_of(name))
-    none_of(f"{name}: {term} -> {better}" for term, better in TERMS.items() if term in text)
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.parametrize("name", KOREAN)
-def test_korean_keeps_its_register(name: str) -> None:
-    """Users read 해요체 instructions and 합니다체 statements."""
-    wrong = r"[^.\n]*십시오|[^.\n]*(?<!니)다[.](?=\s|$)"
-    none_of(f"{name}: {it.strip()}" for it in re.findall(wrong, prose(text_of(name))))
+@pytest.mark.parametrize("editions", PAIRS, ids=[pair[0] for pair in PAIRS])
+def test_both_editions_have_the_same_parts_commands_and_figures(editions: list[str]) -> None:
+    english, korean = (text_of(name) for name in editions)
+    for pattern in (r"^(#+) ", r"^(\|)", r"^( *[-*] |\d\. )", r"^(```\w*)$", r"(<details>)"):
+        assert re.findall(pattern, english, re.M) == re.findall(pattern, korean, re.M), pattern
+    for language in ("sh", "powershell", "yaml", "toml"):
+        assert typed(english, language) == typed(korean, language)
+    rows = [re.findall(r"^(?:\||- ).*$", prose(text), re.M) for text in (english, korean)]
+    none_of(theirs for ours, theirs in zip(*rows, strict=True) if figures(ours) != figures(theirs))
 
 
 @pytest.mark.parametrize(
@@ -100,10 +80,31 @@ def test_korean_keeps_its_register(name: str) -> None:
     [
         ("- id: sentinel-memory-", "ci"),
         ('"mcpServers": {\n', "clients"),
-        ("- `SENTINEL_MEMORY_BUDGET` (", "reference"),
-        ("- `missing_context`: 1,024", "reference"),
+        ("[[[cog settings()", "reference"),
+        ('[[[cog limits("lessons")', "reference"),
     ],
 )
 def test_a_fact_has_one_owner_and_the_others_link_to_it(fact: str, owner: str) -> None:
-    holding = {name for name in DOCUMENTS if fact in text_of(name)}
-    assert holding == {f"docs/{owner}.md"}
+    assert {name for name in DOCUMENTS if fact in text_of(name)} == {f"docs/{owner}.md"}
+
+
+@pytest.mark.parametrize(("name", "most_bytes"), [(READMES[0], 10_000), (READMES[1], 12_000)])
+def test_the_readme_is_short_and_its_first_screen_no_wider_than_the_page(
+    name: str, most_bytes: int
+) -> None:
+    """A browser shows some 96 cells of a block in a page of 1,000 pixels; a lesson reads at 72."""
+    text = text_of(name)
+    assert len(text.encode()) <= most_bytes
+    first = "## ".join(text.split("## ")[:2])  # the introduction, and how to install
+    [lesson], [install] = blocks(first, "text"), blocks(first, "sh")
+    assert max(map(cells, lesson.splitlines())) <= 72
+    assert max(map(cells, install.splitlines())) <= 96
+
+
+@pytest.mark.parametrize("name", READMES)
+def test_the_readme_names_every_client(name: str) -> None:
+    introduction, rest = text_of(name).split("\n## ", 1)
+    none_of(client.name for client in CLIENTS if client.name not in introduction)
+    none_of(client.key for client in CLIENTS if f"`{client.key}`" not in rest)
+    without = {client.name for client in CLIENTS if not client.hooks and client.key != "copilot"}
+    assert without == {"Claude Desktop"}  # as its sentence says

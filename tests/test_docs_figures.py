@@ -1,4 +1,4 @@
-"""Tests that the document on the rooms is short, and that its words and figures are true."""
+"""Tests that the figures of the documents are those that were measured."""
 
 import re
 import sys
@@ -14,6 +14,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 
 from tokens import room_costs, session_costs, tokenizer
 
+READMES = ["README.md", "docs/README.ko.md"]
 ENGLISH = "docs/rooms.md"
 BOTH = [ENGLISH, "docs/rooms.ko.md"]
 MOST_BYTES = 7_168
@@ -82,3 +83,42 @@ def test_the_times_are_those_that_were_measured(name: str) -> None:
     [sessions] = re.findall(r"a search ([\d.]+) ms, .*a save ([\d.]+) ms", measured)
     [fragments] = re.findall(r"recall ([\d.]+), .*ms, remember ([\d.]+),", measured)
     assert figures(name, TIMES) == [*lessons, *reversed(sessions), *reversed(fragments)]
+
+
+@pytest.mark.parametrize("name", READMES)
+def test_each_row_of_the_costs_is_one_that_was_measured(name: str) -> None:
+    rows = re.findall(r"^\| .+? \| (.+?) \| (.+?) \| (.+?) \|$", text_of(name), re.M)[1:]
+    rows = [row for row in rows if "---" not in row[0]]
+    assert len(rows) > 6
+    measured = {
+        tuple(re.sub(r" \(.*?\)", "", cell) for cell in row)
+        for row in re.findall(
+            r"^\| .+? \| ([^|]+) \| ([^|]+) \| ([^|]+) \|(?: [^|]+ \|)?$",
+            text_of("docs/benchmarks.md"),
+            re.M,
+        )
+    }
+    text = "\n".join("\t".join(row) for row in rows)
+    plain = text.replace("**", "").replace("없음, 오류", "none, an error").splitlines()
+    assert [row for row in plain if tuple(row.split("\t")) not in measured] == []
+
+
+@pytest.mark.parametrize("name", READMES)
+def test_how_often_hooks_are_right_is_as_the_document_on_hooks_has_it(name: str) -> None:
+    [line] = [line for line in text_of(name).splitlines() if "651" in line]
+    hooks = text_of("docs/hooks.md")
+    [every] = re.findall(r"^\| all \| (\d+) % .*?\| (\d+) % .*?\| (\d+) %", hooks, re.M)
+    [anchored] = re.findall(r"^\| with `paths` or `when` \| \d+ % \| (\d+) %", hooks, re.M)
+    right, found, silent = every
+    assert "651 changes" in hooks
+    assert re.findall(r"(\d+) ?%", line) == [found, anchored, right, silent]
+
+
+def test_how_well_it_finds_is_as_it_was_measured() -> None:
+    [_, row] = re.findall(
+        r"^\| turns of a dialogue, \w+ half.*$", text_of("benchmarks/README.md"), re.M
+    )
+    ndcg, _, silent = (cell.split("; ") for cell in row.strip("| ").split(" | ")[1:])
+    told = set(re.findall(r"\d+\.\d+|\d+(?= ?%)", text_of("docs/fragments.md")))
+    parts = {f"{100 * float(it):.0f}" for it in silent[:2]}
+    assert {*ndcg[:2], *parts} <= told
