@@ -2,10 +2,7 @@
 
 import itertools
 import re
-import sqlite3
-from contextlib import closing
 
-from core.room.database import Migrations
 from tests.support.stdio_client import ROOT
 
 KOREAN_ONLY = {"docs/README.ko.md": "README.md", "docs/cursorrules.ko.md": ".cursorrules"}
@@ -62,23 +59,3 @@ def rows_of(name: str, section: int) -> list[list[str]]:
 def names_in(cell: str) -> list[str]:
     """The code in a cell, in its order."""
     return re.findall(r"`([^`]+)`", cell)
-
-
-def tables_and_indexes(
-    migrations: Migrations, *, but: str
-) -> tuple[dict[str, list[str]], list[str]]:
-    """The columns of each table of a schema, and its indexes. but: how tables of FTS5 begin."""
-    with closing(sqlite3.connect(":memory:")) as connection:
-        for statement in (it for version in migrations for it in version):
-            connection.execute(statement)
-        columns = {
-            table: [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
-            for (table,) in connection.execute(
-                "SELECT name FROM sqlite_schema WHERE sql LIKE '%TABLE%'"
-            )
-            if not table.startswith(("sqlite_", but))
-        }
-        rows = connection.execute(
-            "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL"
-        )
-        return columns, [name for (name,) in rows]
