@@ -15,6 +15,7 @@ from tests.stories.story import (
     MOST_RECORDED_LINES,
     Story,
     StoryError,
+    Wire,
     lines_of,
     missing_parts,
     play,
@@ -23,7 +24,7 @@ from tests.stories.story import (
 from tests.stories.wires import InProcess
 
 
-def recorded(story: Story, wire: InProcess) -> dict[int, list[str]]:
+def recorded(story: Story, wire: Wire) -> dict[int, list[str]]:
     """Return what stands in the place of each recorded line of a story. Raises StoryError."""
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         project, home = Path(folder).resolve() / "shop", Path(folder).resolve() / "home"
@@ -43,28 +44,32 @@ def recorded(story: Story, wire: InProcess) -> dict[int, list[str]]:
     return found
 
 
-def update(path: Path) -> list[str]:
-    """Record the answers of a file anew; return what is wrong with its stories."""
+def update(path: Path, other: Wire | None = None) -> list[str]:
+    """Record the answers of a file anew; return what is wrong with its stories.
+
+    other: how the steps are done where they call no tools of a server.
+    """
     stories, changed, wrong = read_stories(path), dict[int, list[str]](), list[str]()
-    wire = InProcess(stories[0].rooms)
+    wire = other or InProcess(stories[0].rooms)
     for story in stories:
         try:
             changed |= recorded(story, wire)
         except StoryError as error:
             wrong.append(str(error))
-    wire.close()
+    if isinstance(wire, InProcess):
+        wire.close()
     lines = path.read_text(encoding="utf-8").splitlines()
     now = [it for at, line in enumerate(lines, 1) for it in changed.get(at, [line])]
     path.write_text("\n".join(now) + "\n", encoding="utf-8")
     return wrong
 
 
-def main(names: Sequence[str]) -> int:
-    """Update these files."""
+def main(names: Sequence[str], other: Wire | None = None) -> int:
+    """Update these files. other: see `update`."""
     if os.environ.get("CI"):
         print("CI records nothing: read and commit what it would change.", file=sys.stderr)
         return 2
-    wrong = [it for name in names for it in update(Path(name).resolve())]
+    wrong = [it for name in names for it in update(Path(name).resolve(), other)]
     print("\n\n".join(wrong) or "Recorded: read the difference before you commit it.")
     return 1 if wrong or not names else 0
 

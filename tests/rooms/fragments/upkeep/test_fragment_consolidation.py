@@ -1,10 +1,14 @@
-"""Tests runs of the upkeep: killed, stopped, two at once, and a bit of it each day."""
+"""Tests runs of the upkeep: killed, stopped, two at once, and a bit of it each day.
+
+What each of its steps does is told in the lives, in `tests/stories/lives/upkeep.txt`.
+"""
 
 import errno
 import json
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -14,8 +18,9 @@ import pytest
 from core.program import Cancellation
 from core.room.copies import copies_of
 from rooms.fragments.bin import forget
-from rooms.fragments.errors import UpkeepBusyError, UpkeepError
-from rooms.fragments.fragment import Link
+from rooms.fragments.errors import ServiceError, UpkeepBusyError, UpkeepError
+from rooms.fragments.fragment import Link, Wanted
+from rooms.fragments.models.embedding import Embedder
 from rooms.fragments.room import Room
 from rooms.fragments.storage.engine import Engine
 from rooms.fragments.storage.rows import Rows
@@ -31,8 +36,10 @@ from tests.support.fragments_room import (
     Places,
     a_room,
     add,
+    all_of,
     changed,
     figures_of,
+    links_of,
     saved,
     state_of,
     whole,
@@ -228,26 +235,6 @@ def test_a_run_of_another_program_or_of_long_ago_is_begun_anew(room: Room, state
     assert figures_of(report)["contradictions"] == {"checked": 1}
 
 
-@pytest.mark.row("002 2.65", "004 4.14")
-def test_the_daily_upkeep_is_done_once_a_day(room: Room, clock: Clock) -> None:
-    saved(room, "The test server listens on 8081", type="working")
-    tend(room)
-    begun_at = state_of(room)["upkeep_at"]
-    clock.wait(hours=23)
-    tend(room)
-    assert state_of(room)["upkeep_at"] == begun_at
-    clock.wait(hours=26)
-    tend(room)
-    assert state_of(room)["upkeep_at"] == clock() and state_of(room)["expired"] == "1"
-    clock.wait(days=-40_000)  # it comes back after a clock was ahead
-    tend(room)
-    assert state_of(room)["upkeep_at"] == clock()
-    with room.engine.writing() as rows:
-        rows.set_state({"upkeep_at": "once"})  # as another program wrote it
-    tend(room)
-    assert state_of(room)["upkeep_at"] == clock()
-
-
 def test_the_daily_upkeep_goes_on_at_the_next_write_where_its_time_was_over(
     room: Room, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -259,12 +246,6 @@ def test_the_daily_upkeep_goes_on_at_the_next_write_where_its_time_was_over(
         tend(room)
         calls += 1
     assert calls == len(PASSES)  # each a page
-
-
-def test_the_daily_upkeep_leaves_comparing_to_who_has_a_judge(room: Room) -> None:
-    saved(room, "The shop runs on Node 20")
-    tend(room, compares=False)
-    assert figures_of(consolidate(room))["contradictions"] == {"checked": 1}
 
 
 @IN_A_FILE
@@ -327,3 +308,81 @@ def test_a_link_in_the_place_of_the_lock_is_refused_and_not_followed(
         consolidate(room)
     tend(room)
     assert target.read_text() == "mine"
+
+
+@pytest.mark.row("002 2.65.a")
+def test_the_eleven_steps_of_the_specification_run_in_their_order_in_eight_passes() -> None:
+    assert [[it.name for it in some.steps] for some in PASSES] == [
+        ["tiers", "decay", "expiry"],
+        *(["duplicates"], ["embeddings"]),
+        ["utility", "anchors"],
+        *(["contradictions"], ["suspicions"], ["feedback"], ["tidying"]),
+    ]
+    assert len(STEPS) == 11
+
+
+@pytest.mark.row("002 2.10.e", "002 2.64")
+@IN_A_FILE  # a server takes no such link, and keeps no such index
+def test_what_has_got_out_of_step_is_mended(room: Room) -> None:
+    one = saved(room, "The shop runs on Node 20", keywords=("node",))
+    with room.engine.writing() as rows:
+        rows.put_links([Link(from_id=one.id, to_id="nobody"), Link(from_id="no", to_id=one.id)])
+    with closing(sqlite3.connect(room.config.path)) as connection, connection:
+        connection.execute("DELETE FROM fragments_fts")
+        connection.execute("INSERT INTO fragment_keywords VALUES ('ghost', 1, 99)")
+    room.engine.close()
+    assert figures_of(consolidate(room))["tidying"] == {"index": 1, "links": 2}
+    assert links_of(room, one.id) == set()
+    with room.engine.reading() as rows:
+        assert rows.with_keywords(["node", "ghost"], Wanted(), 5) == [(one.number, 1)]
+        assert [it for held in rows.holding("Node", 5).terms for it in held.numbers or ()]
+    assert "tidying" not in figures_of(consolidate(room))
+
+
+# With a model
+
+
+class Numbers:
+    """Gives each text two numbers; fails, or ends the process, after some requests."""
+
+    def __init__(self, *, fails: bool = False, dies_after: int = -1) -> None:
+        self.fails, self.left, self.asked = fails, dies_after, list[str]()
+
+    def numbers(self, texts: Sequence[str], timeout_s: float) -> list[Sequence[object]]:
+        if self.fails:
+            raise ServiceError("unreachable")
+        if not self.left:
+            os._exit(KILLED)
+        self.left -= 1
+        self.asked += texts
+        return [(1.0, float(len(it))) for it in texts]
+
+
+@pytest.mark.long  # it costs much
+@pytest.mark.row("002 2.58")
+@POSIX
+def test_a_model_that_is_off_stops_no_step_and_what_it_made_before_the_end_counts(
+    tmp_path: Path, clock: Clock
+) -> None:
+    room = a_room(tmp_path, clock=clock)
+    for at in range(70):
+        saved(room, f"Part {at} of the shop", topic=f"t{at}")
+    report = consolidate(room, embedder=Embedder(Numbers(fails=True), "small"))
+    assert figures_of(report)["embeddings"] == {"missing": 70, "failed": 1}
+    assert figures_of(report)["contradictions"]["checked"] == 70
+    room.engine.close()
+
+    def dying() -> None:
+        source = Numbers(dies_after=1)
+        consolidate(a_room(tmp_path, clock=clock), embedder=Embedder(source, "small"))
+
+    assert ended(begun(dying)) == KILLED
+    made = len(all_of(room, Wanted(has_vector=True)))
+    assert 0 < made < 70
+    source = Numbers()
+    report = consolidate(room, embedder=Embedder(source, "small"))
+    assert figures_of(report)["embeddings"] == {"missing": 70, "made": 70}
+    texts = [it for it in source.asked if it.startswith("Part ")]  # beside what measures the model
+    assert len(texts) == 70 - made
+    assert all_of(room, Wanted(has_vector=False)) == []
+    assert "embeddings" not in figures_of(consolidate(room, embedder=Embedder(source, "small")))

@@ -1,0 +1,27 @@
+"""Plays every life of `tests/stories/lives` in a file and on a server: see `lives.py`."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.rooms.fragments.lives import LIVES, Life
+from tests.stories.story import Story, StoryError, check, play, read_stories
+from tests.support.both_engines import kept_in_seldom as kept_in_seldom
+from tests.support.fragments_room import Clock, a_room
+
+STORIES = [(path, story) for path in sorted(LIVES.glob("*.txt")) for story in read_stories(path)]
+
+
+@pytest.mark.parametrize(
+    "story", [pytest.param(story, id=f"{path.stem}: {story.name}") for path, story in STORIES]
+)
+def test_a_life_is_as_it_is_written(story: Story, tmp_path: Path) -> None:
+    clock, told = Clock(), ""
+    life = Life(a_room(tmp_path, clock=clock), clock)
+    try:
+        check(story, play(story, tmp_path, tmp_path, life))
+    except StoryError as error:
+        told = str(error)
+    if told:
+        pytest.fail(told, pytrace=False)
+    life.ended()

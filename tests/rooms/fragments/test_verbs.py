@@ -1,0 +1,334 @@
+"""Tests of the verbs what no life can tell: threads, other processes, bytes, any text at all."""
+
+import itertools
+import sqlite3
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from core.room.copies import copies_of
+from core.text.plain import estimate_tokens
+from rooms.fragments.activity import end_session
+from rooms.fragments.bin import forget
+from rooms.fragments.context import restore_context
+from rooms.fragments.draft import Draft, prepared, remember
+from rooms.fragments.errors import FragmentsError
+from rooms.fragments.fragment import RELATIONS, Fragment, Link, Wanted
+from rooms.fragments.links import cures, link
+from rooms.fragments.recall import Query, plain_line, recall
+from rooms.fragments.reflection import Reflection, parts_of, reflect
+from rooms.fragments.room import Room
+from rooms.fragments.storage.sqlite import SqliteEngine
+from rooms.fragments.use import count_later
+from rooms.fragments.versions import Amendment, amend
+from tests.support.both_engines import IN_A_FILE
+from tests.support.both_engines import kept_in_seldom as kept_in_seldom
+from tests.support.fragments_room import (
+    START,
+    a_room,
+    add,
+    all_of,
+    figures,
+    links_of,
+    saved,
+    state_of,
+    stored,
+)
+from tests.support.fragments_room import clock as clock
+from tests.support.fragments_room import room as room
+from tests.support.hostile_texts import HOSTILE
+from tests.support.sentences import in_language
+
+TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+ANY = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=80)
+costly = pytest.mark.long  # it costs much
+SOME = settings(
+    max_examples=min(settings().max_examples, 60),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    deadline=None,
+)
+
+
+# What is stored
+
+
+@costly
+@pytest.mark.row("002 2.32")
+def test_threads_that_say_the_same_make_one_fragment(room: Room) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        done = list(pool.map(lambda at: remember(room, Draft(content=f"fact {at % 4}")), range(40)))
+    assert sum(it.is_new for it in done) == 4
+    assert len({it.fragment.id for it in done}) == 4
+    assert figures(room)["remembered"] == 4
+
+
+def held_as_it_is(room: Room, text: str) -> Fragment:
+    """Saved, every text of a fragment comes back as it was cleaned, also from outside."""
+    draft = Draft(content=f"c {text}", topic=f"t {text}"[:50].strip(), source=f"s {text}"[:200],
+                  keywords=(f"k {text}"[:50].strip(), "crowd"))  # fmt: skip
+    expected = prepared(draft).draft
+    saved = remember(room, draft).fragment
+    assert stored(room, saved.id) == [saved]
+    texts = (saved.content, saved.topic, saved.keywords, saved.source)
+    assert texts == (expected.content, expected.topic, expected.keywords, expected.source)
+    if not room.engine.keeps_agents_apart:  # a server keeps no NUL as it is
+        with closing(sqlite3.connect(room.engine.name)) as connection:
+            statement = "SELECT content, topic, source FROM fragments WHERE id = ?"
+            [row] = connection.execute(statement, (saved.id,))
+            check = "INSERT INTO fragments_fts(fragments_fts) VALUES ('integrity-check')"
+            connection.execute(check)
+        assert row == (expected.content, expected.topic, expected.source)
+    return saved
+
+
+@costly
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_hostile_text_is_stored_found_changed_and_removed_as_text(room: Room, kind: str) -> None:
+    text = HOSTILE[kind]
+    one = held_as_it_is(room, text)
+    with room.engine.reading() as rows:
+        assert rows.find(Wanted(topics=(one.topic,), keywords=one.keywords)) == [one]
+    for asked in (text, text[:20], f'"{text}"'):
+        recall(room, Query(text=asked))
+        recall(room, Query(keywords=(asked,), topic=asked, tags=(asked,)))
+        with pytest.raises(FragmentsError):
+            recall(room, Query(since=asked))
+    amend(room, Amendment(id=one.id, content=f"other {text}"))
+    forget(room, id=one.id, hard=True)
+    with room.engine.writing() as rows:
+        assert not rows.mend_index()
+
+
+@costly
+@IN_A_FILE
+@SOME
+@given(text=ANY, topic=st.text(max_size=10))
+def test_any_text_comes_back_and_any_question_is_answered(
+    tmp_path_factory: pytest.TempPathFactory, text: str, topic: str
+) -> None:
+    room = a_room(tmp_path_factory.mktemp("any"))  # in which no other says the same already
+    one = held_as_it_is(room, text)
+    recall(room, Query(text=text, keywords=(text,), topic=topic, tags=(text, topic)))
+    recall(room, Query(text=text, keywords=(text,)))
+    assert [it.id for it in all_of(room, Wanted(topics=(one.topic,), keywords=one.keywords))] == [
+        one.id
+    ]
+    room.engine.close()
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "is_cure"),
+    [
+        ("procedure", "set the password", True),
+        ("decision", "set the password", False),
+        ("decision", "solved by the password", True),
+        ("error", "NOAUTH, 비밀번호를 넣어 해결", True),
+        ("error", "NOAUTH, 아직 미해결", False),
+        ("preference", "solved by the password", False),
+    ],
+)
+def test_a_cure_is_a_procedure_or_says_so(kind: Any, content: str, is_cure: bool) -> None:
+    error = Fragment(id="e", content="NOAUTH at the start", kind="error")
+    assert cures(Fragment(id="c", content=content, kind=kind), error) == is_cure
+    assert not cures(error, replace(error, kind="fact"))
+    assert not cures(Fragment(id="c", content=content), replace(error, content="It is fixed"))
+
+
+# What is removed
+
+
+def test_a_fragment_that_is_another_by_now_than_was_seen_is_kept(room: Room) -> None:
+    first, other = saved(room, "alpha", topic="t"), saved(room, "bravo", topic="t")
+    done = forget(room, topic="t", is_meant=lambda it: it.id == first.id)
+    assert (done.fragments, done.kept) == ([first], 1)
+    assert forget(room, id=other.id, is_meant=lambda it: False).fragments == []
+    assert stored(room, other.id) == [other]
+
+
+@IN_A_FILE
+def test_what_is_gone_for_good_leaves_no_word_in_the_index(room: Room) -> None:
+    for at in range(20):
+        saved(room, f"The shop has door {at}")
+    gone = saved(room, "Zanzibaromat is the name of the vault")
+    room.engine.keep_copy()
+    assert len(copies_of(room.config.path)) == 1
+    forget(room, id=gone.id, hard=True)
+    room.engine.close()
+    assert copies_of(room.config.path) == []
+    files = room.config.path.parent.glob("memory.db*")
+    assert not any(b"zanzibaromat" in it.read_bytes().lower() for it in files)
+
+
+@IN_A_FILE
+def test_a_fragment_is_gone_though_its_bytes_have_to_wait(room: Room) -> None:
+    room = replace(room, engine=SqliteEngine(room.config.path, timeout_s=0.2))
+    gone = saved(room, "The vault has two doors")
+    purge = room.engine.purge
+
+    def purge_while_another_writes() -> bool:
+        with closing(sqlite3.connect(room.config.path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            return purge()
+
+    room.engine.purge = purge_while_another_writes  # type: ignore[method-assign]
+    assert forget(room, id=gone.id, hard=True).is_gone
+    assert stored(room, gone.id) == []
+
+
+# Links
+
+
+@costly
+@SOME
+@given(st.lists(st.permutations("abcd").map(lambda it: (it[0], it[1])), max_size=20), st.data())
+def test_what_is_superseded_has_a_successor_and_no_circle_arises(
+    tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[str, str]], data: st.DataObject
+) -> None:
+    room = a_room(tmp_path_factory.mktemp("room"))
+    ids = {name: saved(room, f"says {name}").id for name in "abcd"}
+    for start, end in pairs:
+        relation = data.draw(st.sampled_from(["superseded_by", "superseded_by", "related"]))
+        try:
+            link(room, ids[start], ids[end], relation)
+        except FragmentsError as error:
+            assert error.key == "circle"
+    links = links_of(room, *ids.values())
+    reached = {(start, end) for start, relation, end in links if relation == "superseded_by"}
+    replaced = {start for start, _ in reached}
+    assert {it.id for it in stored(room, *ids.values()) if it.superseded_at} == replaced
+    for middle, start, end in itertools.product(ids.values(), repeat=3):
+        if (start, middle) in reached and (middle, end) in reached:
+            reached.add((start, end))
+    assert not any(start == end for start, end in reached)
+
+
+@costly
+def test_a_place_is_taken_over_with_very_many_links_in_one_go(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub, new, calls = saved(room, "The hub of all").id, saved(room, "What comes after").id, []
+
+    def counting(method: Callable[..., Any]) -> Callable[..., Any]:
+        def called(*arguments: Any, **named: Any) -> Any:
+            calls.append(method)
+            return method(*arguments, **named)
+
+        return called
+
+    spokes = [Fragment(id=f"spoke{at}", content=f"{at}", created_at=START) for at in range(1_200)]
+    with room.engine.writing() as rows:
+        rows.add(spokes)
+        rows.put_links(Link(from_id=hub, to_id=it.id, created_at=START) for it in spokes)
+    for name in ("links", "by_ids", "by_numbers", "find", "put_links", "replace", "entries"):
+        monkeypatch.setattr(type(rows), name, counting(getattr(type(rows), name)))
+    link(room, hub, new, RELATIONS[-1])
+    assert 0 < len(calls) < 60  # and not some for each link
+    assert len(links_of(room, new)) == len(spokes) + 1
+
+
+# Sessions and reflections
+
+
+def test_the_fact_of_a_session_is_of_the_language_of_the_call(room: Room) -> None:
+    saved(room, "alpha", session="s1")
+    korean = in_language("ko", end_session, room, "s1")
+    assert korean and korean.content.startswith("2026-05-01 10:00(UTC)에 시작한 default 세션이")
+
+
+@costly
+def test_a_secret_is_found_before_a_text_is_parted_and_in_every_item(room: Room) -> None:
+    for padding in range(960, 1_030, 7):
+        text = "x " * (padding // 2) + TOKEN + " more" * 30
+        reflection = Reflection(
+            summary="x", decisions=(f"{padding} {text}",), open_questions=(f"is {TOKEN} it",)
+        )
+        assert reflect(room, reflection).redacted
+    everything = repr(all_of(room))
+    assert TOKEN[4:12] not in everything and TOKEN[-8:] not in everything
+
+
+@costly
+def test_a_reflection_that_is_broken_off_stores_nothing(tmp_path: Path) -> None:
+    left = iter(range(100))
+
+    def clock() -> str:
+        if next(left) >= most:
+            raise KeyboardInterrupt
+        return START
+
+    counts = set()
+    reflection = Reflection(
+        summary="It works", decisions=("Use pnpm", "Use Bun"), open_questions=("Who owns it?",)
+    )
+    for most in range(1, 12):
+        left = iter(range(100))
+        room = a_room(tmp_path / str(most), clock=clock)
+        with suppress(KeyboardInterrupt):
+            reflect(room, reflection, session="s1")
+        counts.add((len(all_of(room)), len(state_of(room))))
+    assert counts == {(0, 0), (4, 1)}
+
+
+@costly
+@given(ANY.filter(str.strip), st.integers(4, 60))
+def test_parting_a_text_loses_nothing_but_blanks(text: str, most: int) -> None:
+    parts = parts_of(text * 8, most)
+    assert all(0 < len(it.encode()) <= most for it in parts)
+    assert "".join("".join(parts).split()) == "".join((text * 8).split())
+
+
+@pytest.mark.parametrize(
+    ("text", "most", "parts"),
+    [
+        ("One.  Two\n\n three. ", 1_024, ["One.  Two\n\n three."]),
+        ('He said "no." Then (why?) he\nleft', 16, ['He said "no."', "Then (why?) he", "left"]),
+        ("가나다. 라마바사아자", 12, ["가나다.", "라마바사", "아자"]),
+        ("v1.2.3 is out! Go", 14, ["v1.2.3 is out!", "Go"]),
+        ("one two three four", 9, ["one two", "three", "four"]),
+    ],
+)
+def test_a_text_is_parted_where_sentences_end(text: str, most: int, parts: list[str]) -> None:
+    assert parts_of(text, most) == parts
+
+
+# Recall and context
+
+
+def test_a_server_may_answer_before_use_is_counted(room: Room) -> None:
+    add(room, "Ledger")
+    for session in ("one", "one", "two"):
+        recall(room, Query(text="ledger"), session=session, count=count_later)
+    for thread in threading.enumerate():
+        if thread.name == "fragments-use":
+            thread.join()
+    [used] = stored(room, "f0")
+    assert (used.access_count, used.sessions_count) == (3, 2)
+
+
+def test_a_busy_database_fails_no_recall(room: Room, tmp_path: Path) -> None:
+    add(room, "Ledger")
+    with a_room(tmp_path).engine.writing():
+        found = recall(room, Query(text="ledger")).fragments
+    assert [it.content for it in found] == ["Ledger"]
+    assert stored(room, "f0")[0].access_count == 0
+
+
+def test_the_context_keeps_its_budget_and_counts_the_rest_and_is_no_use(room: Room) -> None:
+    add(room, *(f"Pinned fact number {at}" for at in range(6)), is_anchor=True)
+    add(room, *(f"Of this session {at}" for at in range(3)), lifetime="working", session="one")
+    whole = restore_context(room, session="one")
+    assert (len(whole.core), len(whole.working)) == (6, 3)
+    for tokens in (1, 60, 100):
+        found = restore_context(room, tokens=tokens, session="one")
+        shown = [*found.core, *found.working]
+        assert sum(estimate_tokens(plain_line(it)) + 1 for it in shown) <= tokens
+        assert len(shown) + found.left_out == 9
+    assert {it.access_count for it in all_of(room)} == {0}
