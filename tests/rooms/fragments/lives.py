@@ -67,10 +67,11 @@ from tests.stories import update
 from tests.stories.story import Answer
 from tests.support.fragments_room import START, Clock, a_room
 from tests.support.sentences import in_language
+from tests.support.tables import table
 
 LIVES = Path(__file__).parents[2] / "stories" / "lives"
 KINDS: dict[str, type[Any]] = {it.__name__: it for it in get_args(Entry)}
-IDS = set("id start end linked_to fragment_id first_id second_id numbers_of".split())
+IDS = set("id start end linked_to fragment_id first_id second_id lines".split())
 _DAY = re.compile(r"day (-?\d+)(?: (\d\d):(\d\d))?")
 _OF_A_RUN = ("upkeep", "upkeep_figures")
 
@@ -152,6 +153,8 @@ class Life:
         """A value of a step: lists are tuples, names ids, days moments."""
         if isinstance(value, list):
             return tuple(self.meant(argument, it) for it in value)
+        if isinstance(value, dict):
+            return {name: self.meant(argument, it) for name, it in value.items()}
         if not isinstance(value, str):
             return value
         if argument in IDS:
@@ -284,6 +287,7 @@ def _usual(fragment: Fragment, now: str) -> Fragment:
 
 # The verbs
 
+_SOURCES: dict[str, Any] = table("fragment_sources")
 _OF_DRAFT = Draft.__dataclass_fields__
 
 
@@ -353,13 +357,17 @@ def _consolidate(life: Life, judge: str = "") -> Any:
     return {**(_parts(report) or {}), "asked": len(asked)}
 
 
-def _bring(life: Life, agent: str = "", lines: Iterable[Any] = (), **only: Any) -> Any:
-    """Import the lines of a file."""
-    texts = [it if isinstance(it, str) else json.dumps(it, ensure_ascii=False) for it in lines]
+def _bring(
+    life: Life, of: str = "", most: int = 99, lines: Sequence[Any] = (), agent: str = ""
+) -> Any:
+    """Import a file: most lines of a sample, then these."""
+    values = [*_SOURCES.get(of, [])[:most], *lines]
+    texts = [it if isinstance(it, str) else json.dumps(it, ensure_ascii=False) for it in values]
     plan = planned(life.room, read_text("\n".join(texts).encode(), "a.jsonl"), agent=agent)
-    if not only:
-        assert carry_out(life.room, plan) == len(plan.new)
-    return {**(_parts(plan) or {}), "new": len(plan.new), "entries": len(plan.entries)}
+    assert carry_out(life.room, plan) == len(plan.new)
+    counted = {it: len(getattr(plan, it)) for it in ("new", "links", "entries")}
+    faults = Counter(it.why for it in plan.faults)
+    return {**(_parts(plan) or {}), **counted, "faults": faults}
 
 
 def _act(life: Life, agent: str) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import sqlite3
-from collections import Counter
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -13,8 +12,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.text.plain import estimate_tokens
-from rooms.fragments.bin import forget
-from rooms.fragments.draft import Draft, remember
 from rooms.fragments.errors import ExchangeError
 from rooms.fragments.exchange import (
     MARK,
@@ -38,11 +35,10 @@ from rooms.fragments.fragment import (
 )
 from rooms.fragments.import_plan import Plan, carry_out, planned
 from rooms.fragments.room import Room
-from rooms.fragments.versions import Amendment, amend
 from tests.support.both_engines import Databases
 from tests.support.both_engines import databases as databases
 from tests.support.cli_process import TOKEN
-from tests.support.fragment_sources import DUMP, GRAPH, make_memory_db
+from tests.support.fragment_sources import DUMP, make_memory_db
 from tests.support.fragments_room import START, Clock, a_room, everything, is_unused
 from tests.support.samples import a_record
 from tests.support.sentences import in_language
@@ -118,17 +114,6 @@ def held(room: Room) -> dict[str, Fragment]:
     """The fragments of the room by what they say."""
     with room.engine.reading() as rows:
         return {it.content: it for it in rows.find(Wanted(state="all"))}
-
-
-def links_of(room: Room) -> set[tuple[str, str, str]]:
-    """The links of the room, their ends by what they say."""
-    said = {it.id: it.content for it in held(room).values()}
-    with room.engine.reading() as rows:
-        return {(said[it.from_id], it.relation, said[it.to_id]) for it in rows.links(list(said))}
-
-
-def reasons(plan: Plan) -> Counter[str]:
-    return Counter(it.why for it in plan.faults)
 
 
 # Out, and in again.
@@ -213,50 +198,6 @@ def test_every_row_of_a_memory_db_comes_in_with_its_life(room: Room, tmp_path: P
 
 
 @pytest.mark.row("002 2.98")
-def test_rows_of_a_dump_come_in_with_links_versions_and_feedback(room: Room) -> None:
-    plan = taken(room, *DUMP, "{", {"a": 1}, '"x"')
-    assert reasons(plan) == {"no_end": 1, "not_json": 2, "not_a_fragment": 1}
-    off, on = held(room)["Redis is off by default."], held(room)["Redis is on by default."]
-    assert (off.id, off.keywords, off.kind) == ("frag-1a2b3c", ("redis", "cache"), "decision")
-    assert (off.importance, off.tier, off.access_count) == (0.75, "cold", 3)
-    assert (off.agent, off.utility) == ("default", 1.5)
-    assert off.created_at == "2026-04-01T01:00:00+00:00"
-    assert off.accessed_at == "2026-04-02T10:00:00+00:00"
-    assert (on.is_anchor, on.agent, on.importance) == (True, "codex", 0.3)
-    assert on.superseded_at == "2026-04-01T10:00:00+00:00"
-    assert links_of(room) == {(on.content, "superseded_by", off.content)}
-    with room.engine.reading() as rows:
-        [version], [feedback] = rows.entries(Version), rows.entries(ToolFeedback)
-    assert (version.content, version.amended_by) == ("Redis is off.", "codex")
-    assert (feedback.relevant, feedback.sufficient) == (True, False)
-    again = taken(room, *DUMP)
-    assert (again.new, again.links, again.entries, again.known) == ([], [], [], 2)
-    assert len(plan_of(room, json.dumps(DUMP[:2])).faults) == 1  # a list of rows: a link leads away
-
-
-@pytest.mark.row("002 2.98")
-def test_observations_are_facts_and_relations_are_linked(room: Room) -> None:
-    taken(room, *GRAPH)
-    found = held(room)
-    assert sorted(found) == [
-        *("Kim works on shop", "Prefers tabs", "Works on payments", "shop: project"),
-    ]
-    tabs, relation = found["Prefers tabs"], found["Kim works on shop"]
-    assert (tabs.kind, tabs.topic, tabs.keywords) == ("fact", "Kim", ("Kim", "person"))
-    assert (relation.kind, relation.keywords) == ("relation", ("Kim", "shop"))
-    assert links_of(room) == {
-        (relation.content, "related", "Prefers tabs"),
-        (relation.content, "related", "shop: project"),
-    }
-    again = taken(room, *GRAPH)
-    assert (again.new, again.links, again.known) == ([], [], 4)
-    plan = taken(room, {"type": "entity", "name": "n" * 60, "observations": ["Short"]})
-    assert (plan.shortened, held(room)["Short"].topic) == (2, "n" * 49 + "…")
-    graph = {"entities": [GRAPH[0]], "relations": []}
-    assert plan_of(room, graph).known == 2  # as server-memory answers it
-
-
-@pytest.mark.row("002 2.98")
 @pytest.mark.parametrize(
     ("line", "key"),
     [
@@ -284,19 +225,6 @@ def test_a_database_of_another_kind_is_refused(tmp_path: Path) -> None:
         assert refused.value.key == key
 
 
-# Nothing that is here is overwritten.
-
-
-def test_a_fragment_that_was_corrected_or_forgotten_here_stays(room: Room) -> None:
-    kept = remember(room, Draft(content="The port is 56332.")).fragment
-    gone = remember(room, Draft(content="The port was 8080.")).fragment
-    lines = lines_of(room)
-    amend(room, Amendment(id=kept.id, content="The port is 56333."))
-    forget(room, id=gone.id)
-    plan = plan_of(room, HEAD, *lines)
-    assert (plan.new, plan.other, plan.in_bin, plan.known) == ([], 1, 1, 0)
-
-
 def test_what_somebody_else_has_saved_meanwhile_is_left_alone(room: Room) -> None:
     one, other = plan_of(room, *DUMP), plan_of(room, *DUMP)
     assert carry_out(room, one) == 2
@@ -305,58 +233,10 @@ def test_what_somebody_else_has_saved_meanwhile_is_left_alone(room: Room) -> Non
     assert everything(room) == before
 
 
-def test_the_same_text_under_another_id_is_known_and_its_links_lead_here(room: Room) -> None:
-    own = remember(room, Draft(content="Redis is off by default.")).fragment
-    plan = plan_of(room, *DUMP[:3])
-    assert plan.known == 1
-    assert [it.to_id for it in plan.links] == [own.id]
+# Without secrets, and whatever there is.
 
 
-def test_a_second_fragment_of_an_id_in_one_file_is_not_called_known(room: Room) -> None:
-    row = {"kind": "fragment", "id": "aaaaaaab", "content": "one"}
-    plan = plan_of(room, HEAD, row, {**row, "content": "another"}, row)
-    assert (len(plan.new), plan.other, plan.known) == (1, 1, 1)
-
-
-def test_a_link_of_the_file_does_not_change_one_of_here(room: Room) -> None:
-    taken(room, *DUMP[:3])
-    link = Link(from_id="frag-4d5e6f", to_id="frag-1a2b3c", relation="contradicts")
-    with room.engine.writing() as rows:
-        rows.put_links([link])
-    taken(room, *DUMP[:3])
-    assert {it[1] for it in links_of(room)} == {"contradicts"}
-
-
-def test_all_of_a_file_becomes_one_agents(room: Room) -> None:
-    activity = {"kind": "activity", "session_id": "s", "started_at": START, "last_at": START}
-    row = {"kind": "fragment", "id": "aaaaaaab", "content": "one", "agent_id": "alice"}
-    lines = [HEAD, row, {**activity, "agent_id": "alice"}, {**activity, "agent_id": "bob"}]
-    plan = taken(room, *lines, agent="carol")
-    assert [getattr(it, "agent", "") for it in (*plan.new, *plan.entries)] == ["carol", "carol"]
-    again = taken(room, *lines, agent="carol")
-    assert (again.new, again.entries) == ([], [])
-
-
-# Within the limits, without secrets.
-
-
-def test_columns_from_outside_are_brought_within_their_bounds(room: Room) -> None:
-    line = {
-        **{"kind": "fragment", "id": TOKEN, "content": "It is so.", "type": "lie"},
-        **{"importance": float("1e300"), "access_count": -5, "agent_id": "SYSTEM", "number": 7},
-        **{"created_at": "2099-01-01T00:00:00Z", "deleted_at": "x", "deletion": "hm"},
-        **{"keywords": {"no": "list"}, "topic": ["a"], "is_anchor": "yes", "ttl_tier": "boiling"},
-    }
-    taken(room, HEAD, line)
-    [found] = held(room).values()
-    assert (found.kind, found.importance, found.access_count) == ("fact", 1.0, 0)
-    assert (found.agent, found.created_at, found.tier) == ("default", LATER, "warm")
-    assert (found.deleted_at, found.deletion, found.topic) == ("", "", "general")
-    assert (found.keywords, found.is_anchor) == ((), False)
-    assert TOKEN not in found.id
-
-
-def test_no_secret_comes_in_and_strict_leaves_its_rows_out(room: Room, tmp_path: Path) -> None:
+def test_no_secret_comes_in(room: Room, tmp_path: Path) -> None:
     texts = {name: TOKEN for name in ("agent_id", "session_id", "last_session", "source")}
     long = f"{'x' * 30} {TOKEN}"  # to be cut in the middle of the secret
     row: dict[str, Any] = {"kind": "fragment", "id": "aaaaaaab", **texts}
@@ -367,9 +247,6 @@ def test_no_secret_comes_in_and_strict_leaves_its_rows_out(room: Room, tmp_path:
     room.engine.close()
     data = b"".join(it.read_bytes() for it in (tmp_path / "own").iterdir())
     assert TOKEN.encode() not in data and TOKEN[:12].encode() not in data
-    strict = replace(room, settings=room.settings._replace(strict=True))
-    plan = plan_of(strict, HEAD, {**row, "id": "aaaaaaac"}, {**version, "content": "old"})
-    assert (plan.new, reasons(plan)) == ([], {"secret_refused": 1, "no_end": 1})
 
 
 @pytest.mark.long  # it costs much
@@ -384,7 +261,8 @@ def test_several_batches_and_their_progress(room: Room) -> None:
     plan = planned(room, read_text(lines, "x"), lambda *count: told.append(count))
     assert told == [(500, 1_201), (1_000, 1_201), (1_201, 1_201)]
     assert carry_out(room, plan) == 1_201
-    assert len(links_of(room)) == 1_200
+    with room.engine.reading() as reading:
+        assert sum(reading.count_links(Wanted()).values()) == 1_200
 
 
 ANY = st.recursive(
