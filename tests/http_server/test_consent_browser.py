@@ -113,7 +113,8 @@ def test_a_key_and_enter_lead_back_with_a_code(person: Person) -> None:
 def test_deny_leads_back_without_one(person: Person) -> None:
     person.is_asked()
     person.sends(Keys.TAB, Keys.TAB, Keys.TAB)
-    assert person.answer() == {"error": ["access_denied"], "state": ["s&1"]}
+    issuer = person.back.removesuffix("landed")
+    assert person.answer() == {"error": ["access_denied"], "state": ["s&1"], "iss": [issuer]}
 
 
 def test_the_tab_key_goes_from_the_key_to_allow_to_deny_and_is_seen(person: Person) -> None:

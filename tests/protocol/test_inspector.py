@@ -30,7 +30,7 @@ def inspector(home: Path, *arguments: str) -> "subprocess.Popen[str]":
     """One run of the Inspector, in a home of its own."""
     environment = {"NO_COLOR": "1", "SENTINEL_MEMORY_FRAGMENTS": str(home / "memory.db")}
     return subprocess.Popen(
-        [*command_of(INSTALLED, LAUNCHER), "--cli", *arguments],
+        [*command_of(INSTALLED, LAUNCHER), "--cli", *arguments, "--connect-timeout", "60000"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
