@@ -44,41 +44,34 @@ def hostile(**changed: Any) -> Record:
 def test_a_log_hides_no_record_that_it_never_was(changed: dict[str, Any]) -> None:
     for lines in ([*RECORDS, hostile(**changed)], [hostile(**changed), *RECORDS]):
         log = log_of(*lines)
-        assert log.count == 13
-        assert log.hidden == []
+        assert (log.count, log.hidden) == (13, [])
 
 
-def test_a_log_under_another_topic_still_hides_what_it_was() -> None:
-    renamed = replace(
-        a_record("gap 1", topic="renamed", lesson=RECORDS[1].lesson),
-        updated=LATER,
-        source_ids=(RECORDS[1].token,),
-    )
-    log = log_of(renamed, *RECORDS)
-    assert log.hidden == [(RECORDS[1], renamed)]
-
-
-def test_a_log_hides_no_principle() -> None:
-    line = hostile(lesson=PRINCIPLE.lesson)
-    line = replace(line, source_ids=(PRINCIPLE.token,))
+def test_a_log_hides_what_it_was_and_no_principle() -> None:
+    renamed = a_record("gap 1", topic="renamed", lesson=RECORDS[1].lesson)
+    renamed = replace(renamed, updated=LATER, source_ids=(RECORDS[1].token,))
+    assert log_of(renamed, *RECORDS).hidden == [(RECORDS[1], renamed)]
+    line = replace(hostile(lesson=PRINCIPLE.lesson), source_ids=(PRINCIPLE.token,))
     assert log_of(PRINCIPLE, line).count == 2
+    secret = a_record(f"the key of the depot is {TOKEN}", lesson=f"{TOKEN} opens the depot")
+    other = a_record("the key of the depot, and more", lesson="XYZ opens the depots")
+    clean = a_record("the key of the depot is [REDACTED]", lesson="[REDACTED] opens the depot")
+    clean = replace(clean, source_ids=(secret.token, other.token))
+    assert log_of(secret, other, clean).records == [other, clean]
 
 
-def test_a_principle_hides_nothing_that_came_after_it() -> None:
+def test_a_principle_hides_nothing_that_came_after_it_and_no_more_than_a_compaction_may() -> None:
     newer = [replace(record, created="2026-03-09T09:00:00+00:00") for record in RECORDS]
     principle = replace(PRINCIPLE, source_ids=tuple(record.token for record in newer))
     assert log_of(principle, *newer).count == 13
     assert log_of(*newer, principle).count == 1  # in the order of the file
-
-
-def test_a_principle_that_lists_more_than_a_compaction_replaces_hides_nothing() -> None:
     records = [a_record(f"gap {number}") for number in range(MOST_HIDDEN + 1)]
     principle = replace(PRINCIPLE, source_ids=tuple(record.token for record in records))
     assert log_of(*records, principle).count == MOST_HIDDEN + 2
     assert log_of(*records[1:], principle).count == 1
 
 
-def test_a_save_tells_which_hidden_records_it_took_out() -> None:
+def test_what_a_line_hides_is_told_and_no_shadow_or_id_hushes_or_steers_it() -> None:
     principle = replace(PRINCIPLE, source_ids=EVERY_TOKEN)
     log = log_of(*RECORDS, principle)
     assert log.records == [principle]
@@ -86,9 +79,17 @@ def test_a_save_tells_which_hidden_records_it_took_out() -> None:
     after, _, removal = upsert(log, a_draft("new"), now=LATER)
     assert [record for record, _ in removal.before.hidden] == RECORDS
     assert after.count == 2
+    shadow = replace(a_record("something else"), id=RECORDS[1].id)
+    of_one = replace(PRINCIPLE, source_ids=(RECORDS[1].token,))
+    log = log_of(*RECORDS, of_one, shadow)
+    assert log.hidden == [(RECORDS[1], of_one)]
+    kinds = {finding.kind: finding.lines for finding in examine(log, now=LATER)}
+    assert kinds["hidden"] == (2,)
+    [note] = flaw_notes(log_of(*RECORDS, replace(principle, id="\x1b[31m\nx")))
+    assert not {"\x1b", "\n"} & set(note)
 
 
-def test_an_id_that_does_not_fit_its_text_takes_no_place_from_a_record() -> None:
+def test_neither_an_id_nor_a_date_that_a_hand_wrote_keeps_a_gap_from_being_saved() -> None:
     wanted = a_record("new", now=LATER)
     squatter = replace(a_record("squatter"), id=wanted.id)
     after, saved, _ = upsert(log_of(squatter), a_draft("new"), now=LATER)
@@ -96,38 +97,18 @@ def test_an_id_that_does_not_fit_its_text_takes_no_place_from_a_record() -> None
     assert after.records == [squatter, saved]
     again, _, _ = upsert(after, a_draft("new", lesson="newer"), now=NOW)
     assert [record.lesson for record in again.records] == [squatter.lesson, "newer"]
+    ahead = replace(RECORDS[0], updated="2999-01-01T00:00:00+00:00")
+    draft = a_draft("gap 0", topic="topic 0", lesson="what holds today")
+    after, saved, _ = upsert(log_of(ahead), draft, now=LATER)
+    assert after.records == [saved]
+    assert log_of(after.to_bytes(), ahead).records == [saved]
 
 
 @pytest.mark.parametrize("seen", [10**9, 10**30, -1, 2.5, True, "9"])
 def test_a_count_that_no_program_wrote_makes_the_line_unreadable(seen: object) -> None:
     line = RECORDS[0].to_line().replace(b'"meta": {', f'"meta": {{"seen": {seen!r}, '.encode())
-    log = MemoryLog.parse(line + RECORDS[1].to_line())
-    assert log.count == 1
-    assert log.skipped == 1
-
-
-def test_a_date_far_ahead_does_not_keep_a_gap_from_being_saved() -> None:
-    ahead = replace(RECORDS[0], updated="2999-01-01T00:00:00+00:00")
-    draft = a_draft("gap 0", topic="topic 0", lesson="what holds today")
-    after, saved, _ = upsert(log_of(ahead), draft, now=LATER)
-    assert after.records == [saved]
-    merged = MemoryLog.parse(after.to_bytes() + ahead.to_line())
-    assert merged.records == [saved]
-
-
-def test_a_shadow_under_the_same_id_does_not_hush_what_a_line_hides() -> None:
-    principle = replace(PRINCIPLE, source_ids=(RECORDS[1].token,))
-    shadow = replace(a_record("something else"), id=RECORDS[1].id)
-    log = log_of(*RECORDS, principle, shadow)
-    assert log.hidden == [(RECORDS[1], principle)]
-    kinds = {finding.kind: finding.lines for finding in examine(log, now=LATER)}
-    assert kinds["hidden"] == (2,)
-
-
-def test_the_id_of_a_line_that_hides_others_steers_no_terminal() -> None:
-    principle = replace(PRINCIPLE, id="\x1b[31m\nx", source_ids=EVERY_TOKEN)
-    [note] = flaw_notes(log_of(*RECORDS, principle))
-    assert not {"\x1b", "\n"} & set(note)
+    log = log_of(line, RECORDS[1])
+    assert (log.count, log.skipped) == (1, 1)
 
 
 @pytest.mark.long  # it costs much
@@ -148,13 +129,3 @@ def test_logs_that_list_records_they_never_were_are_passed_over_quickly() -> Non
     lines = [replace(line, id=f"{number:016}").to_line() for number in range(200)]
     told = calls(lambda: log_of(*RECORDS, *lines).count)
     assert told < 1_000 * len(lines)  # to look for secrets in each would be ten times that
-
-
-def test_a_log_still_hides_what_it_was_before_a_secret_was_taken_out() -> None:
-    secret = a_record(f"the key of the depot is {TOKEN}", lesson=f"{TOKEN} opens the depot")
-    other = a_record("the key of the depot, and more", lesson="XYZ opens the depots")
-    clean = replace(
-        a_record("the key of the depot is [REDACTED]", lesson="[REDACTED] opens the depot"),
-        source_ids=(secret.token, other.token),
-    )
-    assert log_of(secret, other, clean).records == [other, clean]
