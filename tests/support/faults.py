@@ -53,7 +53,7 @@ _TEMPORARY = re.compile(r"\..+\.[0-9a-f]{16}\.tmp")
 class Call:
     """One system call that is about to be made. path: what it is about, as far as known.
 
-    target: what a replacement takes the place of.
+    half: a write of half of it. target: what a replacement takes the place of.
     """
 
     name: str
@@ -77,7 +77,7 @@ def refused(code: int, call: Call) -> Any:
     raise OSError(code, os.strerror(code), call.path)
 
 
-def failed_afterwards(code: int, call: Call) -> Any:
+def _failed_afterwards(code: int, call: Call) -> Any:
     """The call does its work and fails all the same; nobody gets the descriptor it opened."""
     result = call.perform()
     if call.name == "open":
@@ -85,54 +85,41 @@ def failed_afterwards(code: int, call: Call) -> Any:
     raise OSError(code, os.strerror(code), call.path)
 
 
-def cut_short(call: Call) -> Any:
+def _cut_short(call: Call) -> Any:
     """A write takes half of what it was given and says so, as it may."""
     return call.half() if call.half else call.perform()
 
 
-def torn(code: int, call: Call) -> Any:
+def _torn(code: int, call: Call) -> Any:
     """A write takes half of what it was given and fails."""
     if call.half:
         call.half()
     raise OSError(code, os.strerror(code), call.path)
 
 
-def vanished(directory: Path, call: Call) -> Any:
-    """Somebody removes the whole folder just before the call."""
+def _without(directory: Path, call: Call, left: bytes | None = None) -> Any:
+    """Somebody removes the folder just before the call, or puts a file in its place."""
     shutil.rmtree(directory, ignore_errors=True)
+    if left is not None:
+        directory.write_bytes(left)
     return call.perform()
 
 
-def usurped(directory: Path, call: Call) -> Any:
-    """Somebody puts a file in the place of the folder just before the call."""
-    shutil.rmtree(directory, ignore_errors=True)
-    directory.write_bytes(b"mine")
+def _signalled(number: int, call: Call) -> Any:
+    """The process gets the signal before the call: it dies, or stands still until it may go on."""
+    os.kill(os.getpid(), number)
     return call.perform()
 
 
-def killed_before(call: Call) -> Any:
-    """The process dies instead of the call."""
-    os.kill(os.getpid(), signal.SIGKILL)
+killed_before: Spoil = partial(_signalled, signal.SIGKILL)
 
 
-def killed_after(call: Call) -> Any:
-    """The process dies once the call has done its work."""
+def killed_after(call: Call, work: Callable[[Call], Any] | None = None) -> Any:
+    """The process dies once the call has done its work, or half of it."""
     try:
-        call.perform()
+        work(call) if work else call.perform()
     finally:
         os.kill(os.getpid(), signal.SIGKILL)
-
-
-def killed_half(call: Call) -> Any:
-    """The process dies when half of the write is in the file."""
-    cut_short(call)
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def stopped(call: Call) -> Any:
-    """The process stands still before the call until it is told to continue."""
-    os.kill(os.getpid(), signal.SIGSTOP)
-    return call.perform()
 
 
 class Faults:
@@ -276,18 +263,18 @@ def tree(root: Path) -> Tree:
     return items
 
 
-def litter(items: Tree) -> list[str]:
+def _litter(items: Tree) -> list[str]:
     """The temporary files among these."""
     return [name for name in items if _TEMPORARY.fullmatch(Path(name).name)]
 
 
 def without_litter(items: Tree) -> Tree:
     """These without temporary files: what has to be there after a success."""
-    gone = litter(items)
+    gone = _litter(items)
     return {name: item for name, item in items.items() if name not in gone}
 
 
-def belongings(items: Tree) -> Tree:
+def _belongings(items: Tree) -> Tree:
     """What is the user's: without folders, temporary files and companions of our own making.
 
     Nor the side file: what an error has left in the log may stand there, too.
@@ -312,7 +299,10 @@ def a_store(path: Path) -> MemoryStore:
     return MemoryStore(path, lock_timeout_s=1, now=lambda: LATER)
 
 
+# Scenarios.
+
 RECORDS = [a_record(gap, lesson="규칙 " * 40) for gap in ("first", "둘째", "third", "fourth")]
+TOKENS = [record.token for record in RECORDS]
 LINES = b"".join(record.to_line() for record in RECORDS[:2]) + b"a note of somebody\n"
 DATA = LINES + b"".join(record.to_line() for record in RECORDS[2:])
 
@@ -322,7 +312,7 @@ class Scenario:
     """One operation on a prepared project. prepare and act get the path of the log."""
 
     name: str
-    prepare: Callable[[Path], None]
+    prepare: Callable[[Path], object]
     act: Callable[[Path], object]
 
     def __str__(self) -> str:
@@ -334,10 +324,6 @@ class Scenario:
         path.parent.parent.mkdir(parents=True)
         self.prepare(path)
         return path
-
-
-def _nothing(path: Path) -> None:
-    """An empty project."""
 
 
 def _git_is_told(path: Path) -> None:
@@ -389,18 +375,9 @@ def _update(path: Path) -> object:
     return a_store(path).upsert_log(a_draft("둘째", lesson="better"))
 
 
-def _compact(path: Path) -> object:
-    tokens = [record.token for record in RECORDS[:3]]
-    return a_store(path).upsert_log(a_principle(), tokens)
-
-
-def _delete(path: Path) -> object:
-    return a_store(path).delete_by_ids([RECORDS[0].token, RECORDS[3].token])
-
-
 def _bring_back(path: Path) -> object:
     former = [a_record("sixth", now=NOW), RECORDS[1]]
-    return a_store(path).bring_back(former, instead_of=RECORDS[3].token)
+    return a_store(path).bring_back(former, instead_of=TOKENS[3])
 
 
 def _set_aside(path: Path) -> object:
@@ -408,33 +385,23 @@ def _set_aside(path: Path) -> object:
     return file.rewrite(lambda _: Replacement(LINES, None, DATA[len(LINES) :]), aside_name=ASIDE)
 
 
-def _repair(path: Path) -> object:
-    return a_store(path).repair(aside_name=ASIDE)
-
-
-def _clean(path: Path) -> object:
-    return a_store(path).clean()
-
-
-def _tell_git(path: Path) -> object:
-    a_store(path).file.write_companions()
-    return None
-
+_TELLING = "telling git"
+_MAY_PASS_OVER = ("a deletion", "a repair", "a cleaning")  # what they are told is not there
 
 SCENARIOS = [
-    Scenario("the first save", _nothing, _append),
+    Scenario("the first save", lambda _: None, _append),
     Scenario("the first save beside a user's gitignore", _git_is_told, _append),
     Scenario("a new record", _four, _append),
     Scenario("an update in the middle", _four, _update),
-    Scenario("a principle", _four, _compact),
-    Scenario("a deletion", _four, _delete),
+    Scenario("a principle", _four, lambda it: a_store(it).upsert_log(a_principle(), TOKENS[:3])),
+    Scenario("a deletion", _four, lambda it: a_store(it).delete_by_ids([TOKENS[0], TOKENS[3]])),
     Scenario("a bringing back", _four, _bring_back),
     Scenario("a save behind a link", _four_behind_a_link, _append),
     Scenario("a save beside strays", _four_beside_strays, _append),
     Scenario("a change that sets aside", _four, _set_aside),
-    Scenario("a repair", _four_beside_strays, _repair),
-    Scenario("a cleaning", _four_with_secrets, _clean),
-    Scenario("telling git", _git_is_told, _tell_git),
+    Scenario("a repair", _four_beside_strays, lambda it: a_store(it).repair(aside_name=ASIDE)),
+    Scenario("a cleaning", _four_with_secrets, lambda it: a_store(it).clean()),
+    Scenario(_TELLING, _git_is_told, lambda it: a_store(it).file.write_companions()),
     Scenario("an update after another", _four_and_a_replaced_one, _update),
 ]
 
@@ -460,8 +427,9 @@ def rehearse(scenario: Scenario, root: Path) -> Rehearsal:
     with Faults(root) as faults:
         scenario.act(path)
     after, data = tree(root), _data(path)
-    calls = tuple(Call(call.name, call.path, _check, None, call.changes) for call in faults.calls)
-    assert not litter(after)
+    made = faults.calls  # and not to be made again
+    calls = tuple(Call(it.name, it.path, lambda: None, None, it.changes) for it in made)
+    assert not _litter(after)
     shutil.rmtree(root)
     return Rehearsal(scenario, before, after, data, calls)
 
@@ -470,8 +438,11 @@ def _data(path: Path) -> bytes:
     return path.read_bytes() if path.exists() else b""
 
 
-def _check() -> None:
-    """A call of the past is not made again."""
+# Faults in a scenario.
+
+FAILING = ("refused", "refused from there on", "failed afterwards", "torn", "cut short")
+FOLDER = ("folder removed", "folder usurped")
+KILLING = ("killed before", "killed after", "killed half-way")
 
 
 @dataclass(frozen=True)
@@ -496,24 +467,17 @@ class Fault:
         spoils: dict[str, Spoil] = {
             "refused": partial(refused, self.code),
             "refused from there on": partial(refused, self.code),
-            "failed afterwards": partial(failed_afterwards, self.code),
-            "torn": partial(torn, self.code),
-            "cut short": cut_short,
-            "folder removed": partial(vanished, context),
-            "folder usurped": partial(usurped, context),
+            "failed afterwards": partial(_failed_afterwards, self.code),
+            "torn": partial(_torn, self.code),
+            "cut short": _cut_short,
+            "folder removed": partial(_without, context),
+            "folder usurped": partial(_without, context, left=b"mine"),
             "killed before": killed_before,
             "killed after": killed_after,
-            "killed half-way": killed_half,
-            "stopped": stopped,
+            "killed half-way": partial(killed_after, work=_cut_short),
+            "stopped": partial(_signalled, signal.SIGSTOP),
         }
         return Faults(root, self.at, spoils[self.mode], lasting=self.lasting)
-
-
-_numbers = count(1)
-
-FAILING = ("refused", "refused from there on", "failed afterwards", "torn", "cut short")
-FOLDER = ("folder removed", "folder usurped")
-KILLING = ("killed before", "killed after", "killed half-way")
 
 
 def faults_of(
@@ -537,13 +501,25 @@ def faults_of(
                 yield Fault(at, mode)  # to say that nothing is there is not to fail
 
 
-def attempt(rehearsal: Rehearsal, fault: Fault, folder: Path) -> list[str]:
-    """Carry out the scenario with this fault, then save once more; what was wrong, in words.
+_numbers = count(1)
 
-    It works below a new directory in `folder`, of which nothing remains.
-    """
+
+def _begun(rehearsal: Rehearsal, folder: Path) -> tuple[Path, Path]:
+    """A new directory in `folder` for an attempt, and the log in it."""
     root = folder / f"attempt {next(_numbers)}"
-    path = rehearsal.scenario.begin(root)
+    return root, rehearsal.scenario.begin(root)
+
+
+def _ended(rehearsal: Rehearsal, root: Path, how: str, wrong: list[str]) -> list[str]:
+    """What was wrong with an attempt and the save after it, in words; nothing else remains."""
+    found = [*wrong, *recover(log_path(root), root)]
+    shutil.rmtree(root)
+    return [f"{rehearsal.scenario}, {how}: {what}" for what in found]
+
+
+def attempt(rehearsal: Rehearsal, fault: Fault, folder: Path) -> list[str]:
+    """Carry out the scenario with this fault, then save once more; what was wrong, in words."""
+    root, path = _begun(rehearsal, folder)
     error: Exception | None = None
     with fault.on(root) as faults:
         try:
@@ -559,9 +535,41 @@ def attempt(rehearsal: Rehearsal, fault: Fault, folder: Path) -> list[str]:
         wrong = judge_success(rehearsal, fault, root)
     else:
         wrong = judge_failure(rehearsal, fault, error, root)
-    wrong += recover(path, root)
-    shutil.rmtree(root)
-    return [f"{rehearsal.scenario}, {fault}, {call}: {_told(error)}: {what}" for what in wrong]
+    return _ended(rehearsal, root, f"{fault}, {call}: {_told(error)}", wrong)
+
+
+def attempt_killed(rehearsal: Rehearsal, fault: Fault, folder: Path) -> list[str]:
+    """Let a process die of `fault` in the scenario, then save once more; see `attempt`."""
+    root, path = _begun(rehearsal, folder)
+    with act_in_child(rehearsal.scenario, path, fault, root) as child:
+        code, said = child.end()
+    wrong = [] if code == -signal.SIGKILL else [f"the process ended with {code} {said}"]
+    if without_litter(tree(root)) != rehearsal.after:
+        wrong += judge_failure(rehearsal, fault, None, root)
+    return _ended(rehearsal, root, str(fault), wrong)
+
+
+def attempt_full(rehearsal: Rehearsal, limit: int, folder: Path) -> list[str]:
+    """Carry out the scenario in a process whose files may have `limit` bytes; see `attempt`.
+
+    The system itself refuses then: it takes the bytes that fit, and none of the next write.
+    """
+    root, path = _begun(rehearsal, folder)
+
+    def work(_: Say) -> str:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+        rehearsal.scenario.act(path)
+        return "done"
+
+    with Child(work) as child:
+        code, said = child.end()
+    fault = Fault(0, "full", errno.EFBIG)
+    if (code, said) == (0, "done"):
+        wrong = judge_success(rehearsal, fault, root)
+    else:
+        wrong = [] if (code, said) == (0, "log_write") else [f"it ended with {code} {said}"]
+        wrong += judge_failure(rehearsal, fault, None, root)
+    return _ended(rehearsal, root, f"files of {limit} bytes: {said}", wrong)
 
 
 def _told(error: Exception | None) -> str:
@@ -577,12 +585,12 @@ def judge_success(rehearsal: Rehearsal, fault: Fault, root: Path) -> list[str]:
     if now == rehearsal.after:
         return []
     if fault.code == errno.ENOENT:  # told that a file that is there is not: only the log counts
-        missed = belongings(now) == belongings(rehearsal.before)
-        if missed and rehearsal.scenario.act in (_delete, _repair, _clean):
+        missed = _belongings(now) == _belongings(rehearsal.before)
+        if missed and rehearsal.scenario.name in _MAY_PASS_OVER:
             return []
         if _data(log_path(root)) == rehearsal.data:
             return []
-    return [f"acknowledged, but {difference(now, rehearsal.after)}"]
+    return [f"acknowledged, but {_difference(now, rehearsal.after)}"]
 
 
 def judge_failure(
@@ -591,26 +599,21 @@ def judge_failure(
     """Everything is as it was, and the caller was told in our words."""
     wrong = [] if error is None or isinstance(error, SentinelError) else ["not an error of ours"]
     now = tree(root)
-    if fault.mode in ("refused", "torn", "full") and set(litter(now)) - set(
-        litter(rehearsal.before)
-    ):
-        wrong.append(f"an error that leaves {litter(now)}")
-    left, old = belongings(now), belongings(rehearsal.before)
+    strays = set(_litter(now)) - set(_litter(rehearsal.before))
+    if fault.mode in ("refused", "torn", "full") and strays:
+        wrong.append(f"an error that leaves {strays}")
+    left, old = _belongings(now), _belongings(rehearsal.before)
     if fault.lasting or fault.mode == "failed afterwards" or fault.mode in KILLING:
-        _forgive_aside(left, rehearsal)
-    if rehearsal.scenario.act is _tell_git:  # two files, each of them old or new
+        # What was set aside stays where nobody could take it back; the log has it still.
+        for name in [name for name in left if Path(name).name == ASIDE]:
+            if rehearsal.after[name].data.startswith(left[name].data):
+                del left[name]
+    if rehearsal.scenario.name == _TELLING:  # two files, each of them old or new
         old = {name: item for name, item in old.items() if left.get(name) != rehearsal.after[name]}
         left = {name: item for name, item in left.items() if item != rehearsal.after[name]}
     if left != old:
-        wrong.append(f"an error, but {difference(left, old)}")
+        wrong.append(f"an error, but {_difference(left, old)}")
     return wrong
-
-
-def _forgive_aside(items: Tree, rehearsal: Rehearsal) -> None:
-    """What was set aside stays where nobody could take it back; the log has it still."""
-    for name in [name for name in items if Path(name).name == ASIDE]:
-        if rehearsal.after[name].data.startswith(items[name].data):
-            del items[name]
 
 
 def _judge_without_folder(
@@ -620,8 +623,7 @@ def _judge_without_folder(
 
     renamed: whether a log was replaced after that.
     """
-    wrong = []
-    context = log_path(root).parent
+    wrong, context = list[str](), log_path(root).parent
     if error is not None and not isinstance(error, SentinelError):
         wrong.append("not an error of ours")
     if fault.mode == "folder usurped":
@@ -630,16 +632,14 @@ def _judge_without_folder(
         context.unlink(missing_ok=True)
     now = without_litter(tree(root))
     logs = [name for name in now if Path(name).name in (LOG_NAME, SHARED_NAME)]
-    if error is None and renamed and not logs and rehearsal.scenario.act is not _tell_git:
+    if error is None and renamed and not logs and rehearsal.scenario.name != _TELLING:
         wrong.append("acknowledged after the folder went, and not there")
-    if error is not None and belongings(now) != _outside(belongings(rehearsal.before)):
-        wrong.append(f"an error, and yet {difference(now, _outside(rehearsal.before))}")
-    return wrong
-
-
-def _outside(items: Tree) -> Tree:
     inside = str(Path("project", CONTEXT_DIRECTORY, "x"))[:-1]
-    return {name: item for name, item in items.items() if not name.startswith(inside)}
+    before = _belongings(rehearsal.before)
+    outside = {name: item for name, item in before.items() if not name.startswith(inside)}
+    if error is not None and _belongings(now) != outside:
+        wrong.append(f"an error, and yet {_difference(now, outside)}")
+    return wrong
 
 
 def recover(path: Path, root: Path) -> list[str]:
@@ -664,7 +664,7 @@ def recover(path: Path, root: Path) -> list[str]:
     ended = before + b"\n" if before and not before.endswith(b"\n") else before
     if path.read_bytes() != ended + saved.to_line():
         wrong.append("the next save is not the old file and one line more")
-    left = litter(tree(root))
+    left = _litter(tree(root))
     return [*wrong, f"the next save leaves {left}"] if left else wrong
 
 
@@ -680,21 +680,22 @@ def is_held(lock: Path) -> bool:
     return False
 
 
-def difference(now: Tree, wanted: Tree) -> str:
+def _difference(now: Tree, wanted: Tree) -> str:
     """Which names differ, and how, in few words."""
-    names = sorted(now.keys() | wanted.keys())
+
+    def short(item: Item | None) -> str:
+        if item is None:
+            return "absent"
+        return f"a {item.kind} {item.mode:o} of {len(item.data)} bytes {item.data[:24]!r}"
+
     return "; ".join(
-        f"{name} is {_short(now.get(name))}, not {_short(wanted.get(name))}"
-        for name in names
+        f"{name} is {short(now.get(name))}, not {short(wanted.get(name))}"
+        for name in sorted(now.keys() | wanted.keys())
         if now.get(name) != wanted.get(name)
     )
 
 
-def _short(item: Item | None) -> str:
-    if item is None:
-        return "absent"
-    return f"a {item.kind} {item.mode:o} of {len(item.data)} bytes {item.data[:24]!r}"
-
+# Processes that die.
 
 Say = Callable[[str], None]
 
@@ -787,43 +788,3 @@ def act_in_child(scenario: Scenario, path: Path, fault: Fault, root: Path) -> Ch
         return "done"
 
     return Child(work)
-
-
-def attempt_killed(rehearsal: Rehearsal, fault: Fault, folder: Path) -> list[str]:
-    """Let a process die of `fault` in the scenario, then save once more; see `attempt`."""
-    root = folder / f"attempt {next(_numbers)}"
-    path = rehearsal.scenario.begin(root)
-    with act_in_child(rehearsal.scenario, path, fault, root) as child:
-        code, said = child.end()
-    wrong = [] if code == -signal.SIGKILL else [f"the process ended with {code} {said}"]
-    if without_litter(tree(root)) != rehearsal.after:
-        wrong += judge_failure(rehearsal, fault, None, root)
-    wrong += recover(path, root)
-    shutil.rmtree(root)
-    return [f"{rehearsal.scenario}, {fault}: {what}" for what in wrong]
-
-
-def attempt_full(rehearsal: Rehearsal, limit: int, folder: Path) -> list[str]:
-    """Carry out the scenario in a process whose files may have `limit` bytes; see `attempt`.
-
-    The system itself refuses then: it takes the bytes that fit, and none of the next write.
-    """
-    root = folder / f"attempt {next(_numbers)}"
-    path = rehearsal.scenario.begin(root)
-
-    def work(_: Say) -> str:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
-        rehearsal.scenario.act(path)
-        return "done"
-
-    with Child(work) as child:
-        code, said = child.end()
-    fault = Fault(0, "full", errno.EFBIG)
-    if (code, said) == (0, "done"):
-        wrong = judge_success(rehearsal, fault, root)
-    else:
-        wrong = [] if (code, said) == (0, "log_write") else [f"it ended with {code} {said}"]
-        wrong += judge_failure(rehearsal, fault, None, root)
-    wrong += recover(path, root)
-    shutil.rmtree(root)
-    return [f"{rehearsal.scenario}, files of {limit} bytes: {said}: {what}" for what in wrong]

@@ -51,22 +51,12 @@ ALIKE = {"an update in the middle", "a principle", "a bringing back"}  # calls o
 
 by_name = {scenario.name: scenario for scenario in SCENARIOS}
 all_scenarios = pytest.mark.parametrize("scenario", SCENARIOS, ids=str)
-# Those that make the calls of a new record belong to the long half.
-each_kind = pytest.mark.parametrize(
-    "scenario",
-    [pytest.param(it, marks=pytest.mark.long if it.name in ALIKE else ()) for it in SCENARIOS],
-    ids=str,
-)
 
 
 @pytest.fixture(autouse=True)
-def without_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+def without_patience(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     """Hundreds of saves find the log gone on purpose; none waits whether it comes back."""
     monkeypatch.setattr("core.lessons.file._SETTLE_S", 0.0)
-
-
-@pytest.fixture(autouse=True)
-def no_warnings(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.CRITICAL, "sentinel_memory")
 
 
@@ -80,7 +70,7 @@ def rehearsal(scenario: Scenario, tmp_path_factory: pytest.TempPathFactory) -> R
     return rehearsed(scenario, tmp_path_factory.getbasetemp())
 
 
-Choice = Callable[[Iterable[Fault], Scenario], list[Fault]]
+Choice = Callable[[Iterable[Fault], Scenario], Iterable[Fault]]
 
 
 def some(faults: Iterable[Fault], scenario: Scenario) -> list[Fault]:
@@ -91,77 +81,35 @@ def most(faults: Iterable[Fault], scenario: Scenario) -> list[Fault]:
     return some(faults, scenario) if scenario.name in ALIKE else list(faults)
 
 
-def wrongs(rehearsal: Rehearsal, faults: Iterable[Fault], tmp_path: Path) -> list[str]:
-    return [wrong for fault in faults for wrong in attempt(rehearsal, fault, tmp_path)]
+def every(faults: Iterable[Fault], _: Scenario) -> Iterable[Fault]:
+    return faults
+
+
+# What goes wrong, at which calls, and how many of them are tried.
+TRIED: dict[str, tuple[str, dict[str, list[str]], Choice]] = {
+    "refused": ("refused", {"but": ["unlock"]}, most),
+    "a disk that dies": ("refused from there on", {"but": ["unlock"]}, some),
+    "failed after its work": ("failed afterwards", {"but": ["replace", "unlock"]}, every),
+    "a rename that happened": ("failed afterwards", {"only": ["replace"]}, every),
+    "a lock not released": ("refused", {"only": ["unlock"]}, every),
+    "a lock released": ("failed afterwards", {"only": ["unlock"]}, every),
+    "half a write": ("torn", {}, every),
+    "a write cut short": ("cut short", {}, every),
+    "a folder that goes": ("folder removed", {}, some),
+    "a file for the folder": ("folder usurped", {}, some),
+}
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.row("P4")
+@pytest.mark.row("I12", "P1", "P2", "P4")
 @all_scenarios
-@pytest.mark.parametrize("chosen", [some, pytest.param(most, marks=pytest.mark.long)])
-def test_a_call_that_is_refused_costs_neither_the_file_nor_the_next_save(
-    chosen: Choice, scenario: Scenario, rehearsal: Rehearsal, tmp_path: Path
+@pytest.mark.parametrize("name", TRIED)
+def test_a_call_that_fails_costs_neither_the_file_nor_the_next_save(
+    name: str, scenario: Scenario, rehearsal: Rehearsal, tmp_path: Path
 ) -> None:
-    faults = chosen(faults_of(rehearsal, "refused", but=["unlock"]), scenario)
-    assert wrongs(rehearsal, faults, tmp_path) == []
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.row("P1", "I12")
-@all_scenarios
-def test_a_disk_that_dies_leaves_the_file_old_or_new(
-    scenario: Scenario, rehearsal: Rehearsal, tmp_path: Path
-) -> None:
-    faults = some(faults_of(rehearsal, "refused from there on", but=["unlock"]), scenario)
-    assert wrongs(rehearsal, faults, tmp_path) == []
-
-
-@pytest.mark.long
-@all_scenarios
-def test_a_call_that_reports_a_failure_after_its_work_is_taken_at_its_word(
-    rehearsal: Rehearsal, tmp_path: Path
-) -> None:
-    faults = faults_of(rehearsal, "failed afterwards", but=["replace", "unlock"])
-    assert wrongs(rehearsal, faults, tmp_path) == []
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.row("P2")
-@each_kind
-def test_a_rename_that_happened_is_not_reported_as_a_failure(
-    rehearsal: Rehearsal, tmp_path: Path
-) -> None:
-    faults = faults_of(rehearsal, "failed afterwards", only=["replace"])
-    assert wrongs(rehearsal, faults, tmp_path) == []
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.parametrize("mode", ["refused", "failed afterwards"])
-@each_kind
-def test_a_lock_that_could_not_be_released_neither_stays_nor_stops_working(
-    rehearsal: Rehearsal, tmp_path: Path, mode: str
-) -> None:
-    assert wrongs(rehearsal, faults_of(rehearsal, mode, only=["unlock"]), tmp_path) == []
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.row("P1")
-@pytest.mark.parametrize("mode", ["torn", "cut short"])
-@each_kind
-def test_half_a_write_is_continued_or_undone(
-    rehearsal: Rehearsal, tmp_path: Path, mode: str
-) -> None:
-    assert wrongs(rehearsal, faults_of(rehearsal, mode), tmp_path) == []
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("mode", ["folder removed", "folder usurped"])
-@all_scenarios
-def test_a_folder_that_goes_meanwhile_ends_in_an_error_or_is_made_anew(
-    scenario: Scenario, rehearsal: Rehearsal, tmp_path: Path, mode: str
-) -> None:
-    faults = some(faults_of(rehearsal, mode), scenario)
-    assert wrongs(rehearsal, faults, tmp_path) == []
+    mode, calls, chosen = TRIED[name]
+    faults = chosen(faults_of(rehearsal, mode, **calls), scenario)
+    assert [wrong for fault in faults for wrong in attempt(rehearsal, fault, tmp_path)] == []
 
 
 @pytest.mark.row("P1", "P3")
@@ -215,9 +163,7 @@ def test_a_reader_and_the_next_writer_of_a_stopped_one_are_not_led_astray(tmp_pa
     # All of them while the lock is held, however it was taken: from where the log is opened to the
     # last call about another file than the lock.
     calls = list(enumerate(rehearsal.calls, 1))
-    opened = next(
-        at for at, call in calls if (call.name, Path(call.path).name) == ("open", LOG_NAME)
-    )
+    opened = next(at for at, call in calls if call.name == "open" and call.path.endswith(LOG_NAME))
     written = next(at for at, call in calls if call.name == "write" and at > opened)
     renamed = next(at for at, call in calls if call.name == "replace")
     last = max(at for at, call in calls if Path(call.path).suffix != LOCK_SUFFIX)
@@ -238,9 +184,7 @@ def test_a_reader_and_the_next_writer_of_a_stopped_one_are_not_led_astray(tmp_pa
             child.go_on()
         assert [child.end() for child in children] == [(0, "done")] * len(stops)
     assert [path.read_bytes() for path in paths] == [rehearsal.data] * len(stops)
-    assert [recover(path, root) for path, root in zip(paths, roots, strict=True)] == [[]] * len(
-        stops
-    )
+    assert [what for at in zip(paths, roots, strict=True) for what in recover(*at)] == []
 
 
 def is_told_to_wait(path: Path) -> bool:
