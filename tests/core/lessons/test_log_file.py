@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from filelock import FileLock
 
-from core.errors import BusyError, DiskError, LogReadError
+from core.errors import DiskError, LogReadError
 from core.lessons.file import GITATTRIBUTES, LogFile, Replacement
 from tests.support.sentences import raised
 
 RECORD = b'{"id": "0123456789abcdef", "topic": "t", "lesson": "l"}\n'
+STRAY = ".{}.0123456789abcdef.tmp"
 posix_only = pytest.mark.skipif(os.name == "nt", reason="POSIX modes and links")
 
 
@@ -24,18 +24,48 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "project" / ".context" / "memory_log.jsonl"
 
 
+@pytest.fixture
+def linked(path: Path, tmp_path: Path) -> Path:
+    """What the log is a link to."""
+    target = tmp_path / "shared" / "log.jsonl"
+    for folder in (target.parent, path.parent):
+        folder.mkdir(parents=True)
+    target.write_bytes(RECORD)
+    path.symlink_to(target)
+    return target
+
+
+def log_at(path: Path) -> LogFile:
+    return LogFile(path, lock_timeout_s=1)
+
+
 def write(path: Path, data: bytes) -> None:
-    LogFile(path, lock_timeout_s=1).rewrite(lambda _: Replacement(data, None))
+    log_at(path).rewrite(lambda _: Replacement(data, None))
+
+
+def set_aside(path: Path, data: bytes, change: Callable[[], None] = lambda: None) -> None:
+    def replaced(_: bytes) -> Replacement[None]:
+        change()
+        return Replacement(data, None, b"old\n")
+
+    log_at(path).rewrite(replaced, aside_name="aside.txt")
 
 
 def names(directory: Path) -> list[str]:
     return sorted(item.name for item in directory.iterdir())
 
 
-@pytest.mark.row("001 2-2.d", "P6", "I4")
-def test_reading_creates_nothing(path: Path) -> None:
-    assert LogFile(path, lock_timeout_s=1).read() == b""
+@pytest.mark.row("001 2-2.d", "I4", "P6")
+def test_reading_creates_nothing_and_equal_bytes_are_not_written(path: Path) -> None:
+    assert log_at(path).read() == b""
     assert not path.parent.exists()
+    write(path, b"one\n")
+    before = path.stat()
+    write(path, b"one\n")
+    after = path.stat()  # the time of the last access may change: the file is read
+    assert (after.st_ino, after.st_mode, after.st_mtime_ns, after.st_ctime_ns) == (
+        *(before.st_ino, before.st_mode, before.st_mtime_ns, before.st_ctime_ns),
+    )
 
 
 @pytest.mark.row("P9")
@@ -53,12 +83,26 @@ def test_companions_that_the_user_wrote_or_deleted_are_left_so(path: Path) -> No
 @pytest.mark.row("001 5-1.b", "P8")
 def test_no_temporary_file_remains_and_strays_of_killed_writers_are_swept(path: Path) -> None:
     path.parent.mkdir(parents=True)
-    (path.parent / ".memory_log.jsonl.0123456789abcdef.tmp").write_bytes(b"half")
-    (path.parent / "notes.tmp").write_bytes(b"mine")
+    for name in (STRAY.format(path.name), "notes.tmp"):
+        (path.parent / name).write_bytes(b"half")
     write(path, b"one\n")
-    assert ".memory_log.jsonl.0123456789abcdef.tmp" not in names(path.parent)
-    assert "notes.tmp" in names(path.parent)
-    assert not [name for name in names(path.parent) if name.endswith(".tmp") and name[0] == "."]
+    assert [name for name in names(path.parent) if name.endswith(".tmp")] == ["notes.tmp"]
+
+
+@pytest.mark.row("P8")
+@posix_only
+def test_strays_beside_a_link_and_beside_its_target_are_named_and_swept(
+    path: Path, linked: Path
+) -> None:
+    strays = [it.with_name(STRAY.format(it.name)) for it in (linked, path)]
+    kept = path.with_name(".memory_log.jsonl.backup.tmp")
+    for file in (*strays, kept):
+        file.write_bytes(b"half")
+    log = log_at(path)
+    assert log.strays() == strays
+    log.write_companions()
+    assert log.strays() == []
+    assert (kept.read_bytes(), linked.read_bytes()) == (b"half", RECORD)
 
 
 @pytest.mark.row("P9")
@@ -86,26 +130,9 @@ def test_a_save_by_root_leaves_the_file_to_its_owner(path: Path) -> None:
 
 @pytest.mark.row("P9")
 @posix_only
-def test_a_symlink_stays_one_and_its_target_is_replaced(path: Path, tmp_path: Path) -> None:
-    target = tmp_path / "shared" / "log.jsonl"
-    target.parent.mkdir()
-    target.write_bytes(RECORD)
-    path.parent.mkdir(parents=True)
-    path.symlink_to(target)
+def test_a_symlink_stays_one_and_its_target_is_replaced(path: Path, linked: Path) -> None:
     write(path, b"new\n")
-    assert path.is_symlink()
-    assert target.read_bytes() == b"new\n"
-
-
-@posix_only
-@pytest.mark.parametrize("link", ["memory_log.jsonl", ""])
-def test_a_link_that_leads_nowhere_is_an_error_and_not_an_empty_memory(
-    path: Path, tmp_path: Path, link: str
-) -> None:
-    (path.parent if link else path.parent.parent).mkdir(parents=True)
-    (path.parent / link if link else path.parent).symlink_to(tmp_path / "gone")
-    with pytest.raises(LogReadError, match="broken symbolic link"):
-        LogFile(path, lock_timeout_s=1).read()
+    assert (path.is_symlink(), linked.read_bytes()) == (True, b"new\n")
 
 
 def with_file_for_folder(path: Path) -> None:
@@ -129,23 +156,14 @@ def test_what_is_no_file_in_the_place_of_the_file_is_an_error_and_stays(
     make(path)
     before = [(it, it.lstat().st_ino) for it in sorted(path.parent.parent.rglob("*"))]
     with pytest.raises(LogReadError) as caught:
-        LogFile(path, lock_timeout_s=1).read()
+        log_at(path).read()
     assert caught.value.facts == {"path": str(path), "reason": reason}
     with raised(DiskError, "log_write" if make is with_file_for_folder else "log_read"):
         write(path, b"x\n")
     assert [it for it in before if it[0].lstat().st_ino != it[1]] == []
 
 
-@pytest.mark.row("001 3-2.m", "001 5-1.l")
-def test_a_lock_held_by_another_ends_in_a_busy_error(path: Path) -> None:
-    write(path, b"one\n")
-    with FileLock(str(path) + ".lock"), pytest.raises(TimeoutError) as caught:
-        write(path, b"two\n")
-    assert type(caught.value) is BusyError
-    assert path.read_bytes() == b"one\n"
-
-
-@pytest.mark.row("001 5-1.c", "P4", "I12")
+@pytest.mark.row("001 5-1.c", "I12", "P4")
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO, errno.EDQUOT])
 @pytest.mark.parametrize("call", ["open", "write", "fsync", "close", "replace", "chmod"])
 def test_a_failing_system_call_leaves_the_old_file_and_no_litter(
@@ -162,39 +180,16 @@ def test_a_failing_system_call_leaves_the_old_file_and_no_litter(
             return real(*args, **kwargs)
         raise OSError(code, os.strerror(code))
 
-    def change(_: bytes) -> Replacement[None]:
-        monkeypatch.setattr(os, call, failing)
-        return Replacement(b"new\n", None, b"old\n")
-
     with raised(DiskError, "log_write") as caught:
-        LogFile(path, lock_timeout_s=1).rewrite(change, aside_name="aside.txt")
+        set_aside(path, b"new\n", lambda: monkeypatch.setattr(os, call, failing))
     monkeypatch.undo()
     assert caught.value.facts == {"path": str(path), "reason": os.strerror(code)}
-    assert path.read_bytes() == b"old\n"
-    assert names(path.parent) == before
-
-
-@posix_only
-def test_a_directory_that_cannot_be_synced_is_a_warning_since_the_file_is_replaced(
-    path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    write(path, b"old\n")
-    real = os.fsync
-
-    def failing(descriptor: int) -> None:
-        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
-            raise OSError(errno.EIO, os.strerror(errno.EIO))
-        real(descriptor)
-
-    monkeypatch.setattr(os, "fsync", failing)
-    write(path, b"new\n")
-    assert path.read_bytes() == b"new\n"
-    assert "directory not synced" in caplog.text
+    assert (path.read_bytes(), names(path.parent)) == (b"old\n", before)
 
 
 @pytest.mark.row("001 2-1.i", "P2")
 def test_the_file_is_synced_before_the_rename_and_the_directory_after(
-    path: Path, monkeypatch: pytest.MonkeyPatch
+    path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     steps: list[int | str] = []
     real_fsync, real_replace = os.fsync, os.replace
@@ -213,8 +208,7 @@ def test_the_file_is_synced_before_the_rename_and_the_directory_after(
     syncs_folders = os.name != "nt"
     assert steps[0] == path.parent.parent.stat().st_ino or not syncs_folders  # of the new folder
     steps.clear()
-    file = LogFile(path, lock_timeout_s=1)
-    file.rewrite(lambda _: Replacement(b"new\n", None, b"old\n"), aside_name="aside.txt")
+    set_aside(path, b"new\n")
     log, folder, aside = (it.stat().st_ino for it in (path, path.parent, path.parent / "aside.txt"))
     folders = [folder] if syncs_folders else []
     assert steps == [
@@ -222,6 +216,18 @@ def test_the_file_is_synced_before_the_rename_and_the_directory_after(
         *("rename memory_log.jsonl", *folders),
     ]
     assert (path.parent / "aside.txt").read_bytes() == b"old\n"
+    with raised(DiskError, "log_write"):  # another file has that name
+        set_aside(path, b"two\n")
+    assert (path.parent / "aside.txt").read_bytes() == b"old\n"
+
+    def failing(descriptor: int) -> None:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(os, "fsync", failing)
+    write(path, b"newer\n")  # since the file is replaced
+    assert path.read_bytes() == b"newer\n"
+    assert "directory not synced" in caplog.text or not syncs_folders
 
 
 def test_what_another_program_writes_meanwhile_is_read_again_before_the_file_is_replaced(
@@ -239,7 +245,7 @@ def test_what_another_program_writes_meanwhile_is_read_again_before_the_file_is_
             path.write_bytes(b"one\ntwo\nthree\n")
         return Replacement(data + b"mine\n", "done")
 
-    assert LogFile(path, lock_timeout_s=1).rewrite(append) == "done"
+    assert log_at(path).rewrite(append) == "done"
     assert seen == [b"one\n", b"one\ntwo\n", b"one\ntwo\nthree\n"]
     assert path.read_bytes() == b"one\ntwo\nthree\nmine\n"
 
@@ -257,56 +263,9 @@ def test_a_file_that_never_stands_still_ends_in_an_error_and_keeps_the_others_te
         return Replacement(data + b"mine\n", None)
 
     with raised(DiskError, "log_unsettled") as caught:
-        LogFile(path, lock_timeout_s=1).rewrite(restless)
+        log_at(path).rewrite(restless)
     assert caught.value.facts == {"path": str(path)}
-    assert path.read_bytes() == b"theirs\n" * len(seen)
-    assert len(seen) == 5
-
-
-@pytest.mark.row("I4")
-def test_equal_bytes_are_not_written(path: Path) -> None:
-    write(path, b"one\n")
-    before = path.stat()
-    write(path, b"one\n")
-    after = path.stat()  # the time of the last access may change: the file is read
-    assert (after.st_ino, after.st_mode, after.st_mtime_ns, after.st_ctime_ns) == (
-        *(before.st_ino, before.st_mode, before.st_mtime_ns, before.st_ctime_ns),
-    )
-
-
-def test_nothing_is_set_aside_over_another_file_and_the_log_stays(path: Path) -> None:
-    write(path, b"one\n")
-    (path.parent / "aside.txt").write_bytes(b"mine")
-    file = LogFile(path, lock_timeout_s=1)
-    with raised(DiskError, "log_write"):
-        file.rewrite(lambda _: Replacement(b"two\n", None, b"one\n"), aside_name="aside.txt")
-    assert path.read_bytes() == b"one\n"
-    assert (path.parent / "aside.txt").read_bytes() == b"mine"
-
-
-@pytest.mark.row("P8")
-@posix_only
-def test_strays_beside_a_link_and_beside_its_target_are_named_and_swept(
-    path: Path, tmp_path: Path
-) -> None:
-    target = tmp_path / "shared" / "log.jsonl"
-    target.parent.mkdir()
-    target.write_bytes(RECORD)
-    path.parent.mkdir(parents=True)
-    path.symlink_to(target)
-    strays = [
-        target.parent / ".log.jsonl.0123456789abcdef.tmp",
-        path.parent / ".memory_log.jsonl.0123456789abcdef.tmp",
-    ]
-    kept = path.parent / ".memory_log.jsonl.backup.tmp"
-    for file in (*strays, kept):
-        file.write_bytes(b"half")
-    log = LogFile(path, lock_timeout_s=1)
-    assert log.strays() == strays
-    log.write_companions()
-    assert log.strays() == []
-    assert kept.read_bytes() == b"half"
-    assert target.read_bytes() == RECORD
+    assert (path.read_bytes(), len(seen)) == (b"theirs\n" * 5, 5)
 
 
 def test_a_memory_that_is_empty_for_a_moment_is_not_taken_for_an_empty_one(
@@ -315,7 +274,7 @@ def test_a_memory_that_is_empty_for_a_moment_is_not_taken_for_an_empty_one(
     write(path, b"one\n")
     path.write_bytes(b"")  # an editor has emptied the file and is about to write it
     monkeypatch.setattr(time, "sleep", lambda _: path.write_bytes(b"one\ntwo\n"))
-    LogFile(path, lock_timeout_s=1).rewrite(lambda data: Replacement(data + b"mine\n", None))
+    log_at(path).rewrite(lambda data: Replacement(data + b"mine\n", None))
     assert path.read_bytes() == b"one\ntwo\nmine\n"
     path.unlink()  # and it stays away
     monkeypatch.undo()
