@@ -16,7 +16,9 @@ from tests.support.samples import LATER, a_draft, a_principle, a_record
 from tests.support.sentences import raised
 
 KEY = "ghp" + "_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5"
+PASSWORD = "vX7kQ2" + "mZp9Lt"
 ONE, TWO = a_record("one"), a_record("two")
+RULE = new_record(a_principle(), now=LATER)
 
 
 @pytest.fixture
@@ -29,82 +31,32 @@ def store(tmp_path: Path) -> MemoryStore:
     )
 
 
-@pytest.fixture
-def strict(tmp_path: Path) -> MemoryStore:
-    return MemoryStore(tmp_path / "strict" / "memory_log.jsonl", strict=True)
+def holding(store: MemoryStore, data: bytes) -> MemoryStore:
+    """The store, with these bytes in its file."""
+    store.path.parent.mkdir()
+    store.path.write_bytes(data)
+    return store
 
 
 @pytest.mark.row("001 3-1.d", "001 5-1.j", "I6")
 def test_reading_by_topic_is_exact_after_trimming(store: MemoryStore) -> None:
-    store.upsert_log(a_draft("one", topic="auth"))
-    store.upsert_log(a_draft("two", topic="auth-login"))
-    store.upsert_log(a_draft("three", topic="Auth"))
+    for gap, topic in (("one", "auth"), ("two", "auth-login"), ("three", "Auth")):
+        store.upsert_log(a_draft(gap, topic=topic))
     assert [record.missing_context for record in store.read_all(" auth ")] == ["one"]
     assert store.read_all("aut") == []
 
 
-@pytest.mark.row("001 5-2.a", "001 5-2.d", "001 8.a")
-def test_secrets_are_redacted_before_the_id_is_made(store: MemoryStore) -> None:
-    saved = store.upsert_log(a_draft(f"the deploy needs {KEY}", lesson=f"use {KEY} from the vault"))
-    assert saved.record.missing_context == f"the deploy needs {MARKER}"
-    assert saved.record.lesson == f"use {MARKER} from the vault"
-    assert len(saved.redacted) == 2
-    assert saved.record.id == record_id(a_draft(f"the deploy needs {MARKER}"))
-    assert KEY.encode() not in store.read_bytes()
-
-
-RULE = new_record(a_principle(), now=LATER)
-SECRETS: dict[str, tuple[dict[str, Any], str]] = {  # what is given, and the fields of the error
-    **{name: ({name: f"use {KEY} here"}, name) for name in LIMITS_BYTES},
-    **{name: ({name: (f"use {KEY} here",)}, name) for name in ("paths", "when")},
-    "two": ({"missing_context": KEY, "lesson": f"{KEY} or {KEY}"}, "missing_context, lesson"),
-    "split by what nobody sees": ({"lesson": "\u200b".join(KEY)}, "lesson"),
-}
-
-
-@pytest.mark.parametrize(("given", "fields"), SECRETS.values(), ids=SECRETS)
-def test_a_strict_store_refuses_a_secret_in_any_field_and_writes_nothing(
-    strict: MemoryStore, given: dict[str, Any], fields: str
+@pytest.mark.row("001 5-1.e")
+def test_unreadable_lines_are_counted_on_the_log_without_their_text(
+    store: MemoryStore, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    strict.upsert_log(a_draft("harmless"))
-    before = strict.read_bytes()
-    with raised(RefusedError, "secret_refused") as caught:
-        strict.upsert_log(replace(a_draft(), **given))
-    assert caught.value.facts == {"fields": fields, "kinds": "github-token"}
-    assert KEY not in str(caught.value)
-    if not {"paths", "when"} & given.keys():
-        with raised(RefusedError, "secret_refused"):
-            strict.bring_back([replace(a_record(), **given)])
-    [refused, fine] = strict.add_all([replace(a_record(), **given), a_record("fine")])[1]
-    assert (refused.fate, fine.fate) == ("refused", "added")
-    assert refused.error and refused.error.facts["kinds"] == "github-token"
-    assert strict.read_bytes() == before + fine.record.to_line()
-
-
-def test_a_secret_in_a_trigger_is_refused_by_every_store(store: MemoryStore) -> None:
-    with raised(RefusedError, "secret_refused") as caught:
-        store.upsert_log(a_draft(KEY, when=["call(", f"key={KEY}"]))
-    assert caught.value.facts == {"fields": "when", "kinds": "github-token"}
-    assert not store.path.exists()
-
-
-def test_a_trigger_in_which_a_hand_wrote_a_secret_is_not_brought_back(store: MemoryStore) -> None:
-    [back] = store.bring_back([a_record(when=("call(", f"key={KEY}"))]).records
-    assert back.when == ("call(",)
-
-
-def test_a_password_named_in_one_field_goes_from_all_of_them(store: MemoryStore) -> None:
-    password = "vX7kQ2" + "mZp9Lt"
-    saved = store.upsert_log(
-        a_draft(
-            f"the root password of db1 is {password}",
-            lesson=f"connect as root with {password}, then migrate",
-            ask_next_time=f"is {password} still right?",
-        )
-    )
-    assert saved.record.missing_context == f"the root password of db1 is {MARKER}"
-    assert saved.record.lesson == f"connect as root with {MARKER}, then migrate"
-    assert saved.suspicious == ("ask_next_time",)
+    assert holding(store, b"private words\n" + ONE.to_line()).read().count == 1
+    assert "unreadable lines skipped: 1. Run python cli.py doctor" in caplog.text
+    caplog.clear()
+    monkeypatch.setenv("SENTINEL_MEMORY_LANG", "ko")
+    MemoryStore(store.path).read()
+    assert "건너뛴 줄이 1개 있습니다" in caplog.text
+    assert "private" not in caplog.text
 
 
 @pytest.mark.row("001 4-1.f", "I7")
@@ -130,19 +82,24 @@ def test_a_refused_record_changes_nothing(store: MemoryStore, draft: Draft, key:
     assert store.read_bytes() == before
 
 
-@pytest.mark.row("001 5-1.e")
-def test_unreadable_lines_are_counted_on_the_log_without_their_text(
-    store: MemoryStore, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+# Secrets.
+
+
+@pytest.mark.row("001 5-2.a", "001 5-2.d", "001 8.a")
+def test_secrets_are_redacted_before_the_id_is_made_and_one_named_goes_from_all_fields(
+    store: MemoryStore,
 ) -> None:
-    store.path.parent.mkdir()
-    store.path.write_bytes(b"private words\n" + a_record().to_line())
-    assert store.read().count == 1
-    assert "unreadable lines skipped: 1. Run python cli.py doctor" in caplog.text
-    caplog.clear()
-    monkeypatch.setenv("SENTINEL_MEMORY_LANG", "ko")
-    MemoryStore(store.path).read()
-    assert "건너뛴 줄이 1개 있습니다" in caplog.text
-    assert "private" not in caplog.text
+    saved = store.upsert_log(a_draft(f"the deploy needs {KEY}", lesson=f"use {KEY} from the vault"))
+    assert saved.record.missing_context == f"the deploy needs {MARKER}"
+    assert saved.record.lesson == f"use {MARKER} from the vault"
+    assert len(saved.redacted) == 2
+    assert saved.record.id == record_id(a_draft(f"the deploy needs {MARKER}"))
+    fields = {"lesson": f"connect with {PASSWORD} first", "ask_next_time": f"is {PASSWORD} right?"}
+    saved = store.upsert_log(a_draft(f"the root password of db1 is {PASSWORD}", **fields))
+    assert saved.record.missing_context == f"the root password of db1 is {MARKER}"
+    assert saved.record.lesson == f"connect with {MARKER} first"
+    assert saved.suspicious == ("ask_next_time",)
+    assert KEY.encode() not in store.read_bytes()
 
 
 @pytest.mark.parametrize("hidden", ["\u200b", "\xad", "\u2060\ufeff", "\x07", "\U000e0041"])
@@ -152,78 +109,69 @@ def test_a_secret_that_hidden_characters_split_or_part_from_a_text_is_redacted(
 ) -> None:
     split = KEY[:at] + hidden + KEY[at:]
     saved = store.upsert_log(a_draft(f"a\u200bb {split}", lesson=f"a\u200b{split}\u200b: now"))
-    assert (saved.record.missing_context, saved.record.lesson) == (
-        f"a\u200bb {MARKER}",
-        f"a\u200b{MARKER}\u200b: now",
-    )
+    texts = saved.record.missing_context, saved.record.lesson
+    assert texts == (f"a\u200bb {MARKER}", f"a\u200b{MARKER}\u200b: now")
     assert saved.redacted == ("github-token", "github-token")
     assert store.upsert_log(a_draft(ask_next_time=split)).suspicious == ("ask_next_time",)
     kept = store.upsert_log(a_draft(lesson="zero\u200bwidth")).record  # no secret
     assert (kept.lesson, kept.marks) == ("zero\u200bwidth", ("hidden-text",))
 
 
-def test_other_words_for_a_gap_stand_beside_those_that_are_there_until_a_save_settles_them(
+SECRETS: dict[str, tuple[dict[str, Any], str]] = {  # what is given, and the fields of the error
+    **{name: ({name: f"use {KEY} here"}, name) for name in LIMITS_BYTES},
+    **{name: ({name: (f"use {KEY} here",)}, name) for name in ("paths", "when")},
+    "two": ({"missing_context": KEY, "lesson": f"{KEY} or {KEY}"}, "missing_context, lesson"),
+    "split by what nobody sees": ({"lesson": "\u200b".join(KEY)}, "lesson"),
+}
+
+
+@pytest.mark.parametrize(("given", "fields"), SECRETS.values(), ids=SECRETS)
+def test_a_strict_store_refuses_a_secret_in_any_field_and_writes_nothing(
+    tmp_path: Path, given: dict[str, Any], fields: str
+) -> None:
+    strict = MemoryStore(tmp_path / "memory_log.jsonl", strict=True)
+    strict.upsert_log(a_draft("harmless"))
+    before = strict.read_bytes()
+    with raised(RefusedError, "secret_refused") as caught:
+        strict.upsert_log(replace(a_draft(), **given))
+    assert caught.value.facts == {"fields": fields, "kinds": "github-token"}
+    assert KEY not in str(caught.value)
+    if not {"paths", "when"} & given.keys():
+        with raised(RefusedError, "secret_refused"):
+            strict.bring_back([replace(a_record(), **given)])
+    [refused, fine] = strict.add_all([replace(a_record(), **given), a_record("fine")])[1]
+    assert (refused.fate, fine.fate) == ("refused", "added")
+    assert refused.error and refused.error.facts["kinds"] == "github-token"
+    assert strict.read_bytes() == before + fine.record.to_line()
+
+
+def test_a_secret_in_a_trigger_is_refused_by_every_store_and_not_brought_back(
     store: MemoryStore,
 ) -> None:
-    mine = store.upsert_log(a_draft("one", lesson="mine")).record
-    theirs = a_record("one", lesson="theirs")
-    assert [it.fate for it in store.add_all([theirs])[1]] == ["added"]
-    assert store.read_all() == [mine, theirs]
-    assert [it.fate for it in store.add_all([theirs])[1]] == ["known"]
-    store.upsert_log(a_draft("one", lesson="both"))
-    assert [it.fate for it in store.add_all([theirs, mine])[1]] == ["known", "known"]
-    assert [it.lesson for it in store.read_all()] == ["both"]
+    with raised(RefusedError, "secret_refused") as caught:
+        store.upsert_log(a_draft(KEY, when=["call(", f"key={KEY}"]))
+    assert caught.value.facts == {"fields": "when", "kinds": "github-token"}
+    assert not store.path.exists()
+    [back] = store.bring_back([a_record(when=("call(", f"key={KEY}"))]).records
+    assert back.when == ("call(",)  # a hand had written it
 
 
-def test_an_added_later_version_takes_the_place_of_the_one_before_and_says_so(
-    store: MemoryStore, tmp_path: Path
-) -> None:
-    mine = store.upsert_log(a_draft("one", lesson="mine")).record
-    other = MemoryStore(tmp_path / "other" / "memory_log.jsonl")
-    other.add_all([mine])
-    later = other.upsert_log(a_draft("one", lesson="later")).record
-    added, _ = store.add_all([later])
-    assert (added.records, added.hidden) == ((later,), [mine])
-    assert store.read_all() == [later]
+# What is added.
 
 
-def test_a_trial_of_adding_writes_nothing_and_takes_no_lock(store: MemoryStore) -> None:
-    added, _ = store.add_all([ONE], dry_run=True)
-    assert added.records == (ONE,)
-    store.delete_by_ids(["0123456789abcdef"])  # nor does a deletion that names nothing
-    assert not store.path.parent.exists()
-
-
-def test_what_a_trial_has_looked_through_is_added_as_it_is(
+def test_added_records_lose_the_secrets_of_all_their_fields(
     store: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _, offers = store.add_all([a_record(KEY), replace(ONE, lesson=" ")], dry_run=True)
-    monkeypatch.setattr("core.sanitizer.find", None)  # nobody looks for a secret again
-    added, again = store.add_all(offers)
-    assert added.records == (offers[0].record,)
-    assert [it.fate for it in again] == ["added", "refused"]
-    assert KEY.encode() not in store.read_bytes()
-
-
-def test_added_records_keep_dates_and_counts_and_go_to_the_end_of_all_lines(
-    store: MemoryStore,
-) -> None:
-    original = store.upsert_log(a_draft("here")).record
-    store.path.write_bytes(b"a note\n" + store.read_bytes() + b"<<torn")
-    before = store.read_bytes() + b"\n"
-    there = replace(a_record("there"), seen=3, updated=LATER, extra={"by": "me"})
-    rule = replace(RULE, source_count=4, source_ids=(original.token,))
-    added, _ = store.add_all([there, rule])
-    assert (added.records, added.hidden) == ((there, rule), [original])
-    assert store.read_all() == [there, rule]
-    assert store.read_bytes() == before + there.to_line() + rule.to_line()
-
-
-def test_added_records_lose_the_secrets_of_all_their_fields(store: MemoryStore) -> None:
     given = a_record(f"gap {KEY}", lesson=f"rule {KEY}", topic=f"t {KEY}", ask_next_time=f"{KEY}?")
     given = replace(given, extra={"note": KEY}, meta_extra={"by": KEY}, former=("abcdef",))
-    _, offers = store.add_all([given])
+    tried, offers = store.add_all([given, replace(ONE, lesson=" ")], dry_run=True)
+    store.delete_by_ids(["0123456789abcdef"])  # nor does a deletion that names nothing
+    assert not store.path.parent.exists()  # a trial writes nothing and takes no lock
+    monkeypatch.setattr("core.sanitizer.find", None)  # nobody looks for a secret again
+    added, again = store.add_all(offers)
+    assert [it.fate for it in again] == ["added", "refused"]
     [record] = store.read_all()
+    assert added.records == tried.records == (record,)
     assert record == replace(
         a_record(f"gap {MARKER}", lesson=f"rule {MARKER}", topic=f"t {MARKER}"),
         ask_next_time=f"{MARKER}?",
@@ -234,38 +182,60 @@ def test_added_records_lose_the_secrets_of_all_their_fields(store: MemoryStore) 
     assert KEY.encode() not in store.read_bytes()
 
 
+def test_added_records_stand_behind_all_lines_and_versions_beside_or_before_each_other(
+    store: MemoryStore, tmp_path: Path
+) -> None:
+    original = store.upsert_log(a_draft("here")).record
+    store.path.write_bytes(b"a note\n" + store.read_bytes() + b"<<torn")
+    before = store.read_bytes() + b"\n"
+    there = replace(a_record("there"), seen=3, updated=LATER, extra={"by": "me"})
+    rule = replace(RULE, source_count=4, source_ids=(original.token,))
+    added, _ = store.add_all([there, rule])
+    assert (added.records, added.hidden) == ((there, rule), [original])
+    assert store.read_all() == [there, rule]
+    assert store.read_bytes() == before + there.to_line() + rule.to_line()
+    store.path.unlink()
+
+    mine, theirs = store.upsert_log(a_draft("one", lesson="mine")).record, replace(ONE, seen=2)
+    assert [it.fate for it in store.add_all([theirs])[1]] == ["added"]
+    assert store.read_all() == [mine, theirs]
+    assert [it.fate for it in store.add_all([theirs])[1]] == ["known"]
+    both = store.upsert_log(a_draft("one", lesson="both")).record
+    assert [it.fate for it in store.add_all([theirs, mine])[1]] == ["known", "known"]
+    assert store.read_all() == [both]
+
+    other = MemoryStore(tmp_path / "other" / "memory_log.jsonl")
+    other.add_all([both])
+    later = other.upsert_log(a_draft("one", lesson="later")).record
+    added, _ = store.add_all([later])
+    assert (added.records, added.hidden) == ((later,), [both])
+    assert store.read_all() == [later]
+
+
 COLLIDING = a_record("-login missing", topic="auth")
 MANY = a_record("one", when=[f"call{at}(" for at in range(200)])
 PLACED = a_record("one", paths=["src/payment/**", "*.sql"])
-ADDED = {  # what is there, what is added, what becomes of each, and what a reader sees then
+OF_ONE = replace(RULE, source_ids=(ONE.token,))
+WITH_KEY = replace(ONE, when=("call(", f"key={KEY}", "rm -rf build"))
+BROKEN = [a_record(lesson=it) for it in ("x" * 1025, "x" * 40_000, " ")]
+ADDED: dict[str, tuple[list[Record], list[Record], str, list[Record]]] = {
+    # what is there, what is added, what becomes of each, and what a reader sees then
     "the same again": ([ONE, TWO], [replace(ONE, created=LATER), TWO], "known known", [ONE, TWO]),
     "one record twice": ([], [ONE, ONE], "added known", [ONE]),
     "an id of another text": (
-        [COLLIDING],
-        [a_record(" missing", topic="auth-login")],
-        "collision",
-        [COLLIDING],
+        *([COLLIDING], [a_record(" missing", topic="auth-login")], "collision", [COLLIDING]),
     ),
     "the originals of a principle": (
-        [replace(RULE, source_ids=(ONE.token,))],
-        [ONE, replace(ONE, created=LATER)],
-        "replaced replaced",
-        [replace(RULE, source_ids=(ONE.token,))],
+        *([OF_ONE], [ONE, replace(ONE, created=LATER)], "replaced replaced", [OF_ONE]),
     ),
     "an id that its text has not": ([], [replace(ONE, id="0123456789abcdef")], "added", [ONE]),
     "rules that are broken": (
-        [],
-        [a_record(lesson="x" * 1025), a_record(lesson="x" * 40_000), a_record(lesson=" "), ONE],
-        "field_too_long field_too_long blank_field added",
-        [ONE],
+        *([], [*BROKEN, ONE], "field_too_long field_too_long blank_field added", [ONE]),
     ),
     "paths": ([], [PLACED, replace(TWO, paths=("../other",))], "added path_outside", [PLACED]),
     "triggers": ([], [MANY, replace(TWO, when=("call(", "x"))], "added trigger_too_short", [MANY]),
     "a trigger with a secret": (
-        [],
-        [replace(ONE, when=("call(", f"key={KEY}", "rm -rf build"))],
-        "added",
-        [replace(ONE, when=("call(", "rm -rf build"))],
+        *([], [WITH_KEY], "added", [replace(ONE, when=("call(", "rm -rf build"))]),
     ),
 }
 
@@ -282,6 +252,8 @@ def test_each_added_record_is_told_what_becomes_of_it(
     assert ("added" in fates) == (store.read_bytes() != before)
 
 
+# What is no log of ours.
+
 LINE = ONE.to_line().decode()
 LIKE_UTF_16 = {
     "a mark": LINE.encode("utf-16"),
@@ -291,9 +263,10 @@ LIKE_UTF_16 = {
     "a mark alone": b"\xff\xfe",
     "an empty line": "\r\n".encode("utf-16"),
     "cut off": LINE.encode("utf-16")[:-1],
-    "then UTF-8": LINE.encode("utf-16") + a_record("two").to_line(),
+    "then UTF-8": LINE.encode("utf-16") + TWO.to_line(),
     "UTF-8 after a line of it": b'\xff\xfe{\0"\0\n' + ONE.to_line(),
 }
+LEFT_BY_A_FILTER = (b"version https://git-lfs.github.com/spec/v1\n", b"\0GITCRYPT\0")
 
 
 @pytest.mark.row("P4", "P10")
@@ -301,9 +274,8 @@ LIKE_UTF_16 = {
 def test_nothing_is_written_into_a_file_that_begins_like_utf_16(
     store: MemoryStore, data: bytes
 ) -> None:
-    store.path.parent.mkdir()
-    store.path.write_bytes(data)
-    assert store.read().count + store.read().skipped > 0 or data == b"\xff\xfe"
+    log = holding(store, data).read()
+    assert log.count + log.skipped > 0 or data == b"\xff\xfe"
     with raised(DiskError, "log_encoding") as refused:
         store.upsert_log(a_draft("three"))
     assert "begins like UTF-16" in str(refused.value)
@@ -311,30 +283,26 @@ def test_nothing_is_written_into_a_file_that_begins_like_utf_16(
         with raised(DiskError, "log_encoding"):
             store.bring_back([ONE], dry_run=dry_run)
         with raised(DiskError, "log_encoding"):
-            store.add_all([a_record("four")], dry_run=dry_run)
+            store.add_all([TWO], dry_run=dry_run)
     assert not store.repair(aside_name="aside")
     assert store.path.read_bytes() == data
     assert not store.replaced_path.exists()
 
 
 @pytest.mark.row("P4")
-@pytest.mark.parametrize("data", [b"version https://git-lfs.github.com/spec/v1\n", b"\0GITCRYPT\0"])
+@pytest.mark.parametrize("data", LEFT_BY_A_FILTER)
 def test_nothing_is_written_into_what_a_filter_of_git_has_left(
     store: MemoryStore, data: bytes
 ) -> None:
-    store.path.parent.mkdir()
-    store.path.write_bytes(data)
     with raised(DiskError, "log_filtered"):
-        store.upsert_log(a_draft("three"))
+        holding(store, data).upsert_log(a_draft("three"))
     assert not store.repair(aside_name="aside")
     assert store.path.read_bytes() == data
 
 
 @pytest.mark.parametrize("data", [b"\xff\xfe" + ONE.to_line(), b"\0\0\0\0\n", b"\0x\n"])
 def test_a_stray_mark_or_nul_hinders_no_save(store: MemoryStore, data: bytes) -> None:
-    store.path.parent.mkdir()
-    store.path.write_bytes(data)
-    store.upsert_log(a_draft("two"))
+    holding(store, data).upsert_log(a_draft("three"))
     assert store.path.read_bytes().startswith(data)
 
 
@@ -345,22 +313,17 @@ def test_a_log_of_ten_thousand_records_keeps_what_a_short_one_keeps(store: Memor
     odd = [b"a note\n", b"{torn\n", b"\xff\xfe\n", lines[0].replace(b"\n", b"\r\n")]
     theirs = [b"<<<<<<< a\n", lines[1], b"||||||| b\n", lines[2], b"=======\n", b">>>>>>> c\n"]
     data = b"".join([*lines[3:5_000], *odd, *theirs, *lines[5_000:]]).removesuffix(b"\n")
-    store.path.parent.mkdir()
-    store.path.write_bytes(data)
+    read = holding(store, data).read()
     assert len(data) > 8_000_000
-    read = store.read()
     assert (read.count, read.skipped, read.conflicts) == (9_999, 3, 1)
-
     other = MemoryStore(store.path, lock_timeout_s=2)
-    new = store.upsert_log(a_draft("new")).record
-    theirs_too = other.upsert_log(a_draft("theirs")).record
-    assert store.read_bytes() == data + b"\n" + new.to_line() + theirs_too.to_line()
-
+    added = [it.upsert_log(a_draft(gap)).record for it, gap in ((store, "new"), (other, "theirs"))]
+    ending = b"\n" + b"".join(record.to_line() for record in added)
+    assert store.read_bytes() == data + ending
     with store.path.open("ab") as editor:
         editor.write(a_record("by hand").to_line())
     old = store.read().records[7]
     outcome = store.delete_by_ids([old.token])
     assert (list(outcome.removed), outcome.log.count) == ([old], 10_001)
-    expected = data.replace(old.to_line(), b"") + b"\n"
-    expected += new.to_line() + theirs_too.to_line() + a_record("by hand").to_line()
-    assert store.read_bytes() == expected
+    left = data.replace(old.to_line(), b"") + ending + a_record("by hand").to_line()
+    assert store.read_bytes() == left
