@@ -61,11 +61,6 @@ def start(
     )
 
 
-def test_an_empty_memory_says_nothing() -> None:
-    assert start() == Briefing()
-    assert action_briefing([]) == Briefing()
-
-
 @pytest.mark.parametrize(("case", "lang", "lines", "threshold", "text"), table("briefings"))
 def test_a_session_begins_with_the_text_of_the_table(
     case: str, lang: Language, lines: list[dict[str, Any] | str], threshold: int, text: list[str]
@@ -78,8 +73,10 @@ def test_a_session_begins_with_the_text_of_the_table(
 
 
 def test_principles_come_first_then_the_newest_of_one_moment_the_later_line() -> None:
-    two = a_record("two")
+    two, large = a_record("two"), a_record("large", now=LATER, lesson="x" * 1_000)
+    assert start() == action_briefing([]) == Briefing()
     assert start(OLD, two, NEW, PRINCIPLE).records == (PRINCIPLE, NEW, two, OLD)
+    assert start(OLD, large, budget_tokens=200).records == (OLD,)  # it stops no smaller one
 
 
 @pytest.mark.parametrize("budget_tokens", [200, 500, 1_500])
@@ -115,23 +112,18 @@ def test_where_not_all_fit_the_lessons_near_to_the_work_come_before_the_newest(
     assert estimate_tokens(briefing.text) <= 1_500
 
 
-def test_what_is_near_to_the_work_leaves_room_for_the_newest() -> None:
+def test_what_is_near_and_many_principles_leave_room_for_the_newest() -> None:
     near = MANY[:40]
     briefing = start(*MANY, near=near)
     times = [record in near for record in briefing.records]
     assert times == sorted(times, reverse=True)
     assert 0.6 < times.count(True) / len(times) < 0.75
     assert briefing.records[times.index(False)] == MANY[59]
-
-
-def test_many_principles_leave_room_as_well_and_those_near_to_the_work_come_first() -> None:
     briefing = start(*MANY, *RULES, near=[MANY[3], RULES[5]])
     kinds = [record.type == "principle" for record in briefing.records]
-    assert briefing.records[0] == RULES[5]
-    assert briefing.records[1] == RULES[39]
+    assert briefing.records[:2] == (RULES[5], RULES[39])  # the near one first
     assert 0.2 < kinds.count(True) / len(kinds) < 0.4
-    assert MANY[3] in briefing.records
-    assert MANY[59] in briefing.records
+    assert {MANY[3].id, MANY[59].id} <= {record.id for record in briefing.records}
 
 
 def test_where_all_fit_or_nothing_is_near_it_is_as_without_git() -> None:
@@ -142,17 +134,6 @@ def test_where_all_fit_or_nothing_is_near_it_is_as_without_git() -> None:
     found = session_briefing(log, project="/shop", settings=Settings(), near=never)
     assert found == start(OLD, NEW, PRINCIPLE)
     assert "principles first, then the newest;" in start(*MANY).text
-
-
-def test_what_reads_like_an_order_takes_no_place_of_what_is_near() -> None:
-    bad = replace(MANY[3], lesson=ORDERS)
-    records = [bad if it is MANY[3] else it for it in MANY]
-    assert start(*records, near=[bad, MANY[7]]).records[0] == MANY[7]
-
-
-def test_a_large_record_stops_no_smaller_one() -> None:
-    large = a_record("large", now=LATER, lesson="x" * 1_000)
-    assert start(OLD, large, budget_tokens=200).records == (OLD,)
 
 
 def test_no_budget_makes_a_text_longer_than_clients_take() -> None:
@@ -183,9 +164,6 @@ def test_what_was_missing_gives_way_before_a_lesson_does(letter: str) -> None:
     assert briefing.records == tuple(long)
     assert sum(line.startswith("2026-03-01 ") for line in briefing.text.splitlines()) == 1
     assert len(briefing.text.encode()) <= RECALL_BYTES
-
-
-def test_a_record_that_does_not_fit_at_all_is_left_out() -> None:
     huge = replace(OLD, lesson="x" * RECALL_BYTES)
     assert action_briefing([huge]) == Briefing()
     assert action_briefing([huge, NEW]).records == (NEW,)
@@ -199,18 +177,18 @@ def test_a_prompt_is_told_the_first_records_within_its_tokens() -> None:
     briefing = prompt_briefing(MANY)
     assert briefing.records == tuple(MANY[: len(briefing.records)])
     assert 200 < estimate_tokens(briefing.text) <= PROMPT_TOKENS
-
-
-def test_at_a_prompt_too_a_lesson_stays_longer_than_what_was_missing() -> None:
     long = replace(OLD, missing_context="what was missing " * 100, lesson="round up " * 60)
     briefing = prompt_briefing([long, NEW])
     assert briefing.records == (long, NEW)
     assert "what was missing" not in briefing.text
 
 
-def test_at_a_prompt_what_reads_like_an_order_takes_no_place() -> None:
-    bad = [a_record(f"bad {at}", lesson=ORDERS) for at in range(MOST_AT_A_PROMPT)]
-    assert prompt_briefing([*bad, OLD]).records == (OLD,)
+def test_what_reads_like_an_order_takes_no_place() -> None:
+    bad = replace(MANY[3], lesson=ORDERS)
+    records = [bad if it is MANY[3] else it for it in MANY]
+    assert start(*records, near=[bad, MANY[7]]).records[0] == MANY[7]
+    at_a_prompt = [replace(bad, id=str(at)) for at in range(MOST_AT_A_PROMPT)]
+    assert prompt_briefing([*at_a_prompt, OLD]).records == (OLD,)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ import pytest
 from core.lessons.answers import Need, need_of
 from core.lessons.compaction import fit_question, join_questions
 from core.lessons.record import Record, new_record
-from core.lessons.record_text import by_topic
 from core.text.wording import (
     SimilarTopics,
     closest_first,
@@ -22,12 +21,6 @@ TABLES = table("wording")
 PRINCIPLE = new_record(a_principle(), now=NOW)
 # Reading such a memory again and again would otherwise ask for what nobody can do.
 ALONE = [new_record(a_principle(topic=f"topic-{number}"), now=NOW) for number in range(51)]
-
-
-def test_topics_keep_the_order_of_the_file() -> None:
-    one, two = a_record("one", topic="b"), a_record("two", topic="a")
-    three = a_record("three", topic="b")
-    assert list(by_topic([one, two, three]).items()) == [("b", [one, three]), ("a", [two])]
 
 
 @pytest.mark.row("001 3-3.b")
@@ -89,16 +82,8 @@ def test_similar_topics_come_with_their_reason_and_the_broader_clean_one_is_kept
         alike = next(iter(similar_topics([one, two])), None)
         pair = alike or SimilarTopics(topic=one, other=two, reason="spelling")
         assert topic_to_keep(pair) == kept, (one, two)
-
-
-def test_similar_topics_are_compared_with_all_even_for_one_target() -> None:
     found = similar_topics(["auth", "db", "auth-login", "db-migration"], among={"auth"})
     assert [(pair.topic, pair.other) for pair in found] == [("auth", "auth-login")]
-
-
-def test_topics_like_a_new_one_come_closest_first() -> None:
-    assert similar_to("auth", ["db", "authentication", "auth-api", "auth"]) == [
-        "auth-api",
-        "authentication",
-    ]
+    known = ["db", "authentication", "auth-api", "auth"]
+    assert similar_to("auth", known) == ["auth-api", "authentication"]
     assert closest_first("aut", ["payment", "auth"]) == ["auth", "payment"]

@@ -76,18 +76,12 @@ def others(count: int) -> list[Record]:
 
 
 @pytest.mark.row("001 1-3.a")
-@pytest.mark.parametrize(("label", "action", "expected"), TABLES["actions"])
-def test_an_action_is_given_the_lesson_about_it_and_mostly_none(
-    label: str, action: dict[str, Any], expected: str
-) -> None:
-    assert found(Action(**action)) == ([expected] if expected else []), label
-
-
-@pytest.mark.parametrize(("label", "action", "expected"), TABLES["anchored actions"])
-def test_a_trigger_stands_for_itself_and_a_tool_for_its_files(
-    label: str, action: dict[str, Any], expected: str
-) -> None:
-    assert found(Action(**action), ANCHORED) == ([expected] if expected else []), label
+@pytest.mark.parametrize("kind", ["actions", "anchored actions"])
+def test_an_action_is_given_the_lesson_about_it_and_mostly_none(kind: str) -> None:
+    """A trigger stands for itself, a tool for its files."""
+    records = MEMORY if kind == "actions" else ANCHORED
+    for label, action, expected in TABLES[kind]:
+        assert found(Action(**action), records) == ([expected] if expected else []), label
 
 
 def test_there_are_never_more_than_four_and_the_newer_come_first() -> None:
@@ -144,63 +138,33 @@ def test_an_anchor_on_much_of_the_project_needs_words_beside_it() -> None:
         assert found(action, records, surroundings_of(records, changes, names)) == shown
 
 
-def test_a_principle_is_found_by_any_of_the_anchors_that_it_has_inherited() -> None:
-    paths = [f"src/{at}/" for at in range(50)]
-    assert found(edit("src/49/a.py"), [a_record("all", "Ask first.", "money", paths)]) == ["all"]
-
-
 def test_a_record_far_above_the_limits_is_passed_over() -> None:
     lesson = "Call ledger_sync with half_even. "
     usable, large = a_record("usable", lesson), a_record("large", lesson * 500)
     action = edit("b.py", "ledger_sync(order)\nhalf_even = 1")
     assert found(action, [usable, large, *MEMORY]) == ["usable"]
+    paths = [f"src/{at}/" for at in range(50)]  # a principle has inherited them
+    assert found(edit("src/49/a.py"), [a_record("all", "Ask first.", "money", paths)]) == ["all"]
 
 
 LONG_LOG = [a_record(str(at), f"Ask number {at} first.") for at in range(3 * MOST_READ)]
 
 
 @pytest.mark.long  # it costs much
-def test_an_old_lesson_of_a_very_long_log_is_found() -> None:
-    old = [
-        a_record("anchored", "Look twice.", "money", ["src/**/a.py"]),
-        a_record("command", "Before helm upgrade run helm diff upgrade.", "deploy"),
-        a_record("korean", "환불은 취소할 수 있다. 정산 배치를 먼저 확인한다.", "환불"),
-        a_record("english", "Call ledger_sync with half_even.", "ledger"),
-    ]
-    for action, name in (
-        (edit("SRC/Money/a.py"), "anchored"),
-        (Action(command="helm diff upgrade shop"), "command"),
-        (Action(text="환불을 취소할 때 정산 배치를 먼저 본다"), "korean"),
-        (edit("b.py", "ledger_sync(order)\nhalf_even = 1"), "english"),
-    ):
-        assert found(action, old) == found(action, [*old, *LONG_LOG]) == [name]
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.parametrize(
-    "old",
-    [
-        a_record("topic", "Look twice.", "ledger sync"),
-        a_record("lesson", "Call ledger_sync."),
-        a_record("second line", "Look twice.\nSettlement"),
-        a_record("missing", "Look twice.", missing_context="ledger_sync"),
-        a_record("question", "Look twice.", ask_next_time="ledger_sync?"),
-        a_record("path in a command", "Look twice.", "misc", ["ops/*.sh"]),
-        a_record("name of a file", "Read tax_table first."),
-    ],
-)
-def test_whatever_a_record_says_it_is_read_in_a_very_long_log(old: Record) -> None:
+def test_whatever_an_old_record_says_it_is_read_in_a_very_long_log() -> None:
     paths, command = ["config/tax_table.yaml"], "bash ops/start.sh"
     action = Action(paths=paths, command=command, text="ledger_sync(settlement)")
-    assert at_hand(action, [old, *LONG_LOG]).records[0] == old
-
-
-@pytest.mark.long  # it costs much
-def test_of_a_very_long_log_the_closest_records_are_read_in_their_order() -> None:
+    for name, lesson, topic, anchors, more in TABLES["read in a long log"]:
+        old = a_record(name, lesson, topic, anchors, **more)
+        assert at_hand(action, [old, *LONG_LOG]).records[0] == old
+    old_ones = [a_record(*row) for row in TABLES["found in a long log"]]
+    for asked, name in TABLES["what finds them"]:
+        sought = Action(**asked)
+        assert found(sought, old_ones) == found(sought, [*old_ones, *LONG_LOG]) == [name]
     anchored = a_record("anchored", "Look twice.", "money", ["src/a.py", "*.go"])
     worded = a_record("worded", "Call ledger_sync.")
     records, action = [anchored, worded, *LONG_LOG], edit("src/a.py", "ledger_sync()")
-    assert at_hand(action, records).records == [anchored, worded]
+    assert at_hand(action, records).records == [anchored, worded]  # in their order
     assert at_hand(edit("b.c", "lesson topic"), records).records == []  # only keys are called so
     assert at_hand(action, records[:MOST_READ]).records == records[:MOST_READ]
     many = [replace(anchored, id=f"anchored-{at}") for at in range(MOST_READ + 1)]
@@ -260,29 +224,15 @@ def test_any_text_is_allowed_and_the_answer_is_always_the_same(
     assert found(action, records) == found(action, records)
 
 
-@pytest.mark.parametrize(
-    ("path", "text", "files"),
-    [
-        ("src/Payment/refund.py", "See refund.py.", {"refund.py"}),
-        ("src/payment/refund.py", "All in Payment/refund.py", {"payment/refund.py"}),
-        ("src/payment/refund.py", "what is below src/payment/", {"src/payment"}),
-        ("src/payment/", "the folder src/payment", {"src/payment"}),
-        ("src/payment/refund.py", "a payment is kept in vat.py", set()),
-    ],
-)
+@pytest.mark.parametrize(("path", "text", "files"), TABLES["files that a text names"])
 def test_a_text_is_searched_for_files_where_it_may_name_those_of_the_action(
-    path: str, text: str, files: set[str]
+    path: str, text: str, files: list[str]
 ) -> None:
     candidate = Candidate(a_record("it", text), Sought(edit(path)), Surroundings())
-    assert candidate.files == files
+    assert candidate.files == set(files)
 
 
 # What is common in a project.
-
-
-def test_where_nothing_is_known_every_word_tells_all() -> None:
-    assert Surroundings().rarity("refund") == 1
-    assert Surroundings().weight_of_anchor("**") == 1
 
 
 @given(st.integers(1, 500), st.data())
@@ -296,6 +246,8 @@ def test_the_more_texts_have_a_term_the_less_it_tells(size: int, data: st.DataOb
     both = Surroundings(changes=Sample(2 * size, {"it": 2 * fewer + 1}))
     assert together.size == 2 * size
     assert together.rarity("it") == pytest.approx(both.rarity("it"))
+    nothing = Surroundings()
+    assert (nothing.rarity("it"), nothing.weight_of_anchor("**")) == (1, 1)
 
 
 def test_only_what_the_records_have_is_counted() -> None:

@@ -1,6 +1,6 @@
-"""Tests which records are near to the work in git, and which a prompt is about.
+"""Tests what is read of an action, which records are near to the work, and what a prompt is about.
 
-The records, works and prompts stand in tests/data/task.json.
+The records, works, prompts and commands stand in tests/data/task.json.
 """
 
 from dataclasses import replace
@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.lessons.action import Vocabulary, phrases_in, terms_of, tool_files
 from core.lessons.record import Record
 from core.lessons.task import MOST_RANKED, Work, by_work, for_prompt
 from tests.support.rows import none_of
@@ -46,15 +47,13 @@ def test_what_shares_nothing_with_the_work_is_left_out_and_a_changed_file_counts
     assert by_work([*OTHERS, one, other], work) == [one, other]
 
 
-def test_a_word_that_many_records_have_tells_little() -> None:
-    common = [replace(STYLE, id=str(at), lesson="A refund again.") for at in range(10)]
-    assert by_work([*common, WEBHOOK], Work(branch="refund-signature"))[0] == WEBHOOK
-
-
 def test_of_equals_the_later_comes_first_and_of_very_many_the_earlier_are_left_out() -> None:
     many = [replace(REFUND, id=str(at)) for at in range(MOST_RANKED + 1)]
     found = by_work(many, Work(branch="refund"))
     assert [it.id for it in found] == [str(at) for at in range(MOST_RANKED, 0, -1)]
+    common = [replace(STYLE, id=str(at), lesson="A refund again.") for at in range(10)]
+    found = by_work([*common, WEBHOOK], Work(branch="refund-signature"))
+    assert found[0] == WEBHOOK  # a word that many have tells little
 
 
 def test_a_record_that_is_far_too_long_is_passed_over() -> None:
@@ -63,11 +62,8 @@ def test_a_record_that_is_far_too_long_is_passed_over() -> None:
     assert for_prompt("A refund needs a second approver", [huge, STYLE], 2, {}) == []
 
 
-def test_a_prompt_gets_the_record_whose_words_or_file_it_has() -> None:
+def test_a_prompt_gets_the_record_that_at_least_two_of_its_words_or_a_file_tell_of() -> None:
     none_of(row for row in TABLES["prompts"] if asked(row[0])[0].topic != row[1])
-
-
-def test_a_prompt_with_less_than_two_telling_words_gets_nothing() -> None:
     none_of(prompt for prompt in TABLES["nothing said"] if asked(prompt))
 
 
@@ -82,3 +78,29 @@ def test_any_text_has_an_answer(text: str, paths: list[str]) -> None:
     work = Work(branch=text, changed=paths, commits=[(text, paths)])
     assert set(map(id, by_work(ALL, work))) <= set(map(id, ALL))
     assert set(map(id, for_prompt(text, ALL, len(ALL), {}))) <= set(map(id, ALL))
+
+
+# What is read of an action: its words, and the files and phrases of its command.
+
+PIECES = [*"ab9B_-. \nﬁ환불이İK", "is", "ok", "Foo", "bar", "ies", "ing", "s", "ｆ", "É"]
+TEXTS = st.lists(st.sampled_from(PIECES), max_size=14).map("".join)
+
+
+@given(TEXTS, TEXTS)
+def test_what_is_shared_is_what_both_have(one: str, other: str) -> None:
+    assert Vocabulary(terms_of(one)).shared(other) == terms_of(one) & terms_of(other)
+
+
+@pytest.mark.parametrize(("command", "files"), TABLES["files of a tool"])
+def test_a_tool_reads_or_writes_files_that_its_command_does_not_name(
+    command: str, files: dict[str, bool]
+) -> None:
+    found = tool_files(command)
+    assert found.items() >= files.items()
+    assert bool(files) == bool(found)
+
+
+def test_two_words_in_a_row_are_read_of_each_program() -> None:
+    command = "sudo env A=1 git push --force origin main; uv run alembic upgrade head"
+    words = {"git push", "push origin", "origin main", "alembic upgrade", "upgrade head"}
+    assert set(phrases_in(command)) == words
