@@ -1,20 +1,35 @@
-"""Tests which repository is taken for that of a folder, and how git is called in it."""
+"""Tests which repository is taken for that of a folder, how git is called in it, and what it says.
+
+Whether the log has changes that git has not committed is told as git sees it.
+"""
 
 import os
 import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from commands.revisions import commit_of
 from core import git as call
-from core.git import HistoryError, Repository, WorkTree
+from core.git import HistoryError, Repository, WorkTree, files_with, is_uncommitted
 from core.lessons.history import EVERYWHERE, Commit, commits_of, own_commits
 from tests.support.cli_process import without_settings
-from tests.support.git_clones import commit, git, new_project, path_of, save, slow_git
+from tests.support.git_clones import (
+    commit,
+    copied,
+    delete,
+    git,
+    new_project,
+    path_of,
+    save,
+    slow_git,
+)
+from tests.support.hostile_repository import Traps, make_project, poison
+from tests.support.hostile_settings import GROUPS
 from tests.support.sentences import in_language
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
@@ -22,8 +37,10 @@ posix = pytest.mark.skipif(os.name == "nt", reason="scripts of a shell")
 
 
 @pytest.fixture(autouse=True)
-def nobodys_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+def surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody's settings, and as much time as a busy machine needs."""
     without_settings(monkeypatch)
+    monkeypatch.setattr(call, "WAIT_S", 60)
 
 
 @pytest.fixture
@@ -48,6 +65,10 @@ def subjects(log: Path) -> list[str]:
     return git(project, "--no-replace-objects", *named).splitlines()
 
 
+def asked(project: Path) -> bool:
+    return is_uncommitted(path_of(project), path_of(project).read_bytes)
+
+
 def reason(folder: Path) -> tuple[str, str]:
     """Why a folder is in no work tree: the key of the sentence, and what git says."""
     with pytest.raises(HistoryError) as caught:
@@ -58,32 +79,26 @@ def reason(folder: Path) -> tuple[str, str]:
 # Layouts.
 
 
-def test_the_work_tree_is_found_from_any_folder_and_where_its_git_directory_is_elsewhere(
+def test_the_work_tree_is_found_from_any_folder_and_wherever_its_git_directory_is(
     project: Path, tmp_path: Path
 ) -> None:
     found = WorkTree(project / ".context")
     assert Path(found.git_directory) == project / ".git"
     assert (found.top, found.prefix) == (project, ".context/")
     assert WorkTree(project).prefix == ""
-    (project / ".git").rename(tmp_path / "kept")
-    (project / ".git").write_text(f"gitdir: {tmp_path / 'kept'}\n")
-    assert subjects(path_of(project)) == ["two", "memory"]
-
-
-def test_a_linked_worktree_and_its_log_are_its_own(project: Path, tmp_path: Path) -> None:
-    git(project, "worktree", "add", "--quiet", str(tmp_path / "tree"), "HEAD~1")
-    found = WorkTree(tmp_path / "tree" / ".context")
-    assert found.top == tmp_path / "tree"
+    tree, bare = tmp_path / "tree", tmp_path / "shop.git"
+    git(project, "worktree", "add", "--quiet", str(tree), "HEAD~1")
+    found = WorkTree(tree / ".context")  # a linked one has its own log
+    assert found.top == tree
     assert Path(found.git_directory).parent == project / ".git" / "worktrees"
-    assert subjects(path_of(tmp_path / "tree")) == ["memory"]
-
-
-def test_a_worktree_inside_its_bare_repository_is_found(project: Path, tmp_path: Path) -> None:
-    bare = tmp_path / "shop.git"
+    assert subjects(path_of(tree)) == ["memory"]
     git(tmp_path, "clone", "--quiet", "--bare", str(project), str(bare))
     git(bare, "worktree", "add", "--quiet", "main-tree", "main")
     assert WorkTree(bare / "main-tree" / ".context").top == bare / "main-tree"
     assert subjects(path_of(bare / "main-tree")) == ["two", "memory"]
+    (project / ".git").rename(tmp_path / "kept")
+    (project / ".git").write_text(f"gitdir: {tmp_path / 'kept'}\n")
+    assert subjects(path_of(project)) == ["two", "memory"]
 
 
 def test_neither_a_bare_repository_nor_a_git_directory_nor_any_folder_is_a_work_tree(
@@ -120,13 +135,16 @@ def test_a_work_tree_that_the_repository_names_is_kept_to(project: Path) -> None
 
 
 @posix
-def test_a_log_that_is_a_link_has_the_history_of_what_it_leads_to(
+def test_a_log_that_is_a_link_is_that_of_the_repository_it_leads_to(
     project: Path, tmp_path: Path
 ) -> None:
     other = new_project(tmp_path / "other", "another")
     path_of(project).unlink()
     path_of(project).symlink_to(path_of(other))
     assert subjects(path_of(project)) == ["memory"]
+    assert not asked(project)
+    save("more")(other)
+    assert asked(project)
 
 
 def test_a_project_below_the_top_and_names_with_odd_letters_are_found(tmp_path: Path) -> None:
@@ -289,23 +307,22 @@ def test_a_history_that_lacks_an_object_or_a_branch_that_cannot_be_read_is_a_sen
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.parametrize(
-    ("missing", "name", "key"),
-    [
-        *(("HEAD", it, "objects_missing") for it in ("HEAD", "main", "HEAD~1")),
-        *(("HEAD~1", it, "objects_missing") for it in ("HEAD~1", "HEAD^")),
-        *(("", it, "bad_revision") for it in ("nothing", "1" * 40, "HEAD:README", "HEAD~9")),
-        *(("", it, "bad_revision") for it in ("--all", "^HEAD")),
-    ],
-)
 def test_a_revision_that_leads_to_a_missing_commit_is_told_from_an_unknown_one(
-    project: Path, missing: str, name: str, key: str
+    project: Path, tmp_path: Path
 ) -> None:
-    if missing:
-        gone(project, missing)
-    with pytest.raises(HistoryError) as caught:
-        commit_of(Repository(path_of(project)), name)
-    assert caught.value.key == key
+    unknown = ("nothing", "1" * 40, "HEAD:README", "HEAD~9", "--all", "^HEAD")
+    for at, (missing, names, key) in enumerate((
+        ("HEAD", ("HEAD", "main", "HEAD~1"), "objects_missing"),
+        ("HEAD~1", ("HEAD~1", "HEAD^"), "objects_missing"),
+        ("", unknown, "bad_revision"),
+    )):  # fmt: skip
+        lacking = Path(shutil.copytree(project, tmp_path / str(at)))
+        if missing:
+            gone(lacking, missing)
+        for name in names:
+            with pytest.raises(HistoryError) as caught:
+                commit_of(Repository(path_of(lacking)), name)
+            assert caught.value.key == key
 
 
 @pytest.mark.long  # it costs much
@@ -323,3 +340,120 @@ def test_a_log_that_has_another_place_now_is_a_neighbours(project: Path) -> None
         "packages/app/.context/memory_log.jsonl",
     }
     assert (len(own), len(commits(path_of(neighbour)))) == (3, 4)
+
+
+# Whether the log has changes that are not committed.
+
+LOG = ".context/memory_log.jsonl"
+
+
+def untracked(project: Path) -> None:
+    git(project, "rm", "--quiet", "--cached", LOG)
+    git(project, "commit", "--quiet", "--message", "forget the log")
+
+
+def anew(project: Path, *options: str) -> None:
+    shutil.rmtree(project / ".git")
+    git(project, "init", "--quiet", *options)
+
+
+def of_windows(project: Path) -> None:
+    """The lines end as an editor there leaves them; git takes them up as they were."""
+    path_of(project).write_bytes(path_of(project).read_bytes().replace(b"\n", b"\r\n"))
+
+
+Change = Callable[[Path], object]
+STATES: dict[str, tuple[list[Change], bool]] = {
+    "committed": ([], False),
+    "saved": ([save("three")], True),
+    "only less": ([delete("one")], True),
+    "staged": ([save("three"), lambda it: git(it, "add", "--all")], True),
+    "untracked": ([untracked], True),
+    "ignored": ([lambda it: (it / ".gitignore").write_text(".context/\n"), untracked], False),
+    "other line ends": ([of_windows], False),
+    "no commit yet": ([anew], True),
+    "sha256": ([lambda it: anew(it, "--object-format=sha256"), commit], False),
+    "detached": ([lambda it: git(it, "checkout", "--quiet", "--detach")], False),
+}
+
+
+@pytest.mark.long  # it costs much
+@pytest.mark.parametrize(("changes", "expected"), STATES.values(), ids=STATES)
+def test_it_is_whether_git_would_have_something_to_commit(
+    changes: list[Change], expected: bool, project: Path
+) -> None:
+    for change in changes:
+        change(project)
+    found = asked(project)
+    git(project, "add", "--all")
+    status = git(project, "status", "--porcelain", "--", LOG)
+    assert (found, bool(status)) == (expected, expected)
+
+
+@pytest.mark.long  # it costs much
+def test_a_log_below_the_top_and_one_in_a_linked_work_tree_are_found(
+    project: Path, tmp_path: Path
+) -> None:
+    below = project / "가게 [a]"
+    save("three")(below)
+    assert asked(below)
+    commit(project)
+    assert not asked(below)
+    git(project, "worktree", "add", "--quiet", str(tmp_path / "tree"))
+    assert not asked(tmp_path / "tree")
+    save("four")(tmp_path / "tree")
+    assert (asked(tmp_path / "tree"), asked(project)) == (True, False)
+
+
+DAMAGES: dict[str, Change] = {
+    "no repository": lambda it: shutil.rmtree(it / ".git"),
+    "no head": lambda it: (it / ".git/HEAD").write_text("nonsense\n"),
+    "a torn branch": lambda it: (it / ".git/refs/heads/main").write_text("nonsense\n"),
+    "no commit": lambda it: gone(it, "HEAD"),
+    "no tree": lambda it: gone(it, "HEAD^{tree}"),
+    "a filter": lambda it: (it / ".gitattributes").write_text("*.jsonl filter=lfs\n"),
+}
+
+
+@pytest.mark.long  # it costs much
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_nothing_is_said_where_git_cannot_tell(damage: Change, project: Path) -> None:
+    save("three")(project)
+    assert asked(project)
+    damage(project)
+    assert not asked(project)
+
+
+@posix
+def test_nothing_is_said_without_git_and_one_that_does_not_answer_is_not_waited_for(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save("three")(project)
+    with monkeypatch.context() as patch:
+        patch.setenv("PATH", "")
+        assert not asked(project)
+    slow_git(tmp_path / "git")
+    monkeypatch.setenv("PATH", os.pathsep.join((str(tmp_path), os.environ["PATH"])))
+    monkeypatch.setattr(call, "WAIT_S", 0.2)
+    assert not asked(project)  # the late answer says otherwise
+
+
+@pytest.mark.long  # it costs much
+@posix
+@pytest.mark.parametrize("filtered", [True, False])
+@pytest.mark.parametrize("group", GROUPS)
+def test_no_setting_of_the_repository_starts_a_program_or_changes_a_count(
+    group: str, filtered: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = make_project(tmp_path / "made")
+    project, traps = copied(made, tmp_path / "shop"), Traps(tmp_path / "traps")
+    monkeypatch.setenv("PATH", os.pathsep.join((str(traps.here / "programs"), os.environ["PATH"])))
+    if not filtered:
+        for path in (".gitattributes", ".git/info/attributes"):
+            (project / path).write_text("")
+    save("five")(project)
+    before = files_with(["2", "x"], project)
+    poison(project, traps, GROUPS[group], made)
+    assert asked(project) == (not filtered)
+    assert files_with(["2", "x"], project) == before
+    assert traps.taken() == set()

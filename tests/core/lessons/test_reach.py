@@ -14,8 +14,6 @@ from core.lessons.anchors import matches
 from core.lessons.reach import paths_nowhere, reach_of
 from tests.support.cli_process import without_settings
 from tests.support.git_clones import commit, git, new_project, run_git, slow_git
-from tests.support.hostile_repository import Traps, poison
-from tests.support.hostile_settings import GROUPS
 from tests.support.sentences import in_language
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
@@ -88,6 +86,15 @@ def test_what_is_within_the_paths_of_the_lesson_or_known_may_be_common(made: Pat
     assert reach_of((), [*known[:3], "seven(x)"], made, known).common[0]["number"] == 4
 
 
+def test_a_piece_is_taken_literally_and_in_a_small_project_in_three_files(
+    made: Path, tmp_path: Path
+) -> None:
+    pieces = ["six(x)", "Six(x)", "six.x.", "s.x(x)", "-six(x)", "--help"]
+    assert counted(pieces, made) == ([6, 0, 0, 0, 0, 0], TRACKED)
+    files = {f"{at}.py": "three(x)\n" * (at < 3) + "four(x)\n" * (at < 4) for at in range(9)}
+    assert kept(["three(x)", "four(x)"], a_project(tmp_path / "shop", files)) == ["three(x)"]
+
+
 @pytest.mark.long  # it costs much
 def test_a_path_that_matches_no_file_is_named(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (made / ".git" / "info").mkdir(exist_ok=True)
@@ -103,16 +110,6 @@ def test_a_path_that_matches_no_file_is_named(made: Path, monkeypatch: pytest.Mo
     assert paths_nowhere(gone, made, []) == ()
     monkeypatch.setattr(call, "WAIT_S", 0)
     assert reach_of(gone, (), made).nowhere == ()
-
-
-def test_a_piece_is_taken_literally_with_its_case(made: Path) -> None:
-    pieces = ["six(x)", "Six(x)", "six.x.", "s.x(x)", "-six(x)", "--help"]
-    assert counted(pieces, made) == ([6, 0, 0, 0, 0, 0], TRACKED)
-
-
-def test_in_a_small_project_three_files_are_not_too_many(tmp_path: Path) -> None:
-    files = {f"{at}.py": "three(x)\n" * (at < 3) + "four(x)\n" * (at < 4) for at in range(9)}
-    assert kept(["three(x)", "four(x)"], a_project(tmp_path / "shop", files)) == ["three(x)"]
 
 
 def test_the_log_and_the_rules_of_clients_do_not_count(tmp_path: Path) -> None:
@@ -132,18 +129,13 @@ def test_only_tracked_files_of_the_project_count(made: Path, tmp_path: Path) -> 
     (project / "b.py").write_text("call(x)\n")
     (project / "a.py").write_text("nothing\n")
     assert counted(["call(x)"], project) == ([1], 2)
-
-
-@pytest.mark.long  # it costs much
-def test_a_file_with_a_conflict_is_one_file_and_holds_nothing_yet(tmp_path: Path) -> None:
-    project = a_project(tmp_path / "shop", {"a.py": "call(x)\n"})
     git(project, "branch", "other")
     add(project, {"a.py": "call(x) + 1\n"})
     git(project, "checkout", "--quiet", "other")
     add(project, {"a.py": "call(x) + 2\n"})
     assert run_git(project, "merge", "main").returncode
     assert len(git(project, "ls-files", "--unmerged").splitlines()) == 3
-    assert counted(["call(x)"], project) == ([0], 2)
+    assert counted(["call(x)"], project) == ([1], 3)  # of b.py; in conflict it holds nothing yet
 
 
 def test_where_git_cannot_tell_every_piece_is_taken(
@@ -173,20 +165,3 @@ def test_a_secret_is_given_to_no_other_program(made: Path, monkeypatch: pytest.M
     reach_of((), [f"token={secret}", "six(x)"], made)
     assert "six(x)" in asked
     assert not any(secret in it for it in asked)
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.parametrize("group", GROUPS)
-def test_no_setting_of_the_repository_starts_a_program_or_changes_a_count(
-    group: str, made: Path, tmp_path: Path
-) -> None:
-    project = tmp_path / "shop"
-    shutil.copytree(made, project)
-    attributes = "".join(f"*.py diff={it} filter={it}\n" for it in ("log", "lfs", "x"))
-    add(project, {".gitattributes": attributes})
-    before = counted([COMMON, "six(x)"], project)
-    traps = Traps(tmp_path / "traps")
-    poison(project, traps, GROUPS[group], made)
-    traps.taken()
-    assert counted([COMMON, "six(x)"], project) == before
-    assert traps.taken() == set()
