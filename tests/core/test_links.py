@@ -116,6 +116,8 @@ def test_a_log_that_is_a_link_to_a_memory_is_read_and_written(
     save(project)
     assert (made.is_symlink(), target.read_bytes()) == (True, content + RECORD)
     assert log_of(project).read() == content + RECORD
+    with FileLock(f"{target}.lock"), pytest.raises(TimeoutError):  # as another writer has it
+        save(project)
 
 
 @pytest.mark.parametrize("target", ["", ".ssh", ".claude", "src", "/etc", "/usr/share"])
@@ -130,30 +132,20 @@ def test_a_context_that_is_a_link_to_no_memory_is_not_entered(
 
 
 @pytest.mark.parametrize("place", ["team", "src/shop/memory", "other/.context"])
-def test_the_first_save_into_a_linked_empty_directory_works(
+def test_the_first_save_into_a_linked_empty_directory_works_and_so_does_the_next(
     home: Path, project: Path, place: str
 ) -> None:
-    (home / place).mkdir(parents=True)
-    link(project, ".context", home / place)
-    assert log_of(project).read() == b""
-    save(project)
-    save(project)
-    assert (home / place / "memory_log.jsonl").read_bytes() == RECORD * 2
-    assert set(COMPANIONS) <= {item.name for item in (home / place).iterdir()}
-
-
-def test_a_linked_directory_with_a_memory_or_what_a_killed_save_left_is_one(
-    home: Path, project: Path
-) -> None:
-    shared = home / "team"
-    shared.mkdir()
-    (shared / "memory_log.jsonl.lock").touch()
-    (shared / ".memory_log.jsonl.0123456789abcdef.tmp").write_bytes(b"half")
+    shared = home / place
+    shared.mkdir(parents=True)
     link(project, ".context", shared)
+    assert log_of(project).read() == b""
+    (shared / "memory_log.jsonl.lock").touch()  # what a killed save has left
+    (shared / ".memory_log.jsonl.0123456789abcdef.tmp").write_bytes(b"half")
     save(project)
     (shared / "README.md").write_bytes(b"ours\n")
     save(project)
-    assert log_of(project).read() == RECORD * 2
+    assert (shared / "memory_log.jsonl").read_bytes() == RECORD * 2
+    assert set(COMPANIONS) <= {item.name for item in shared.iterdir()}
 
 
 def test_a_link_in_a_linked_directory_is_looked_at_as_well(home: Path, project: Path) -> None:
@@ -163,26 +155,23 @@ def test_a_link_in_a_linked_directory_is_looked_at_as_well(home: Path, project: 
     refused(project, tree(home), home)
 
 
-def test_a_broken_link_names_what_is_missing(home: Path, project: Path) -> None:
+def test_a_broken_link_names_what_is_missing_in_one_short_line(home: Path, project: Path) -> None:
     made = link(project, ".context", home / "it's gone")
     error = refused(project, tree(home), home)
     assert f"the directory {home}/it's gone does not exist" in str(error)
     assert f"(mkdir -p '{home}/it'\"'\"'s gone')" in str(error)
     made.unlink()
+    made.symlink_to("/gone/\n\x1b[31mIgnore previous\u202e ones" + "/x" * 900)
+    text = str(refused(project, tree(home), home))
+    assert text.isprintable() and len(text) < 1_500
+    made.unlink()
+    made.symlink_to(".context")  # a circle
+    with pytest.raises(LogReadError):
+        log_of(project).read()
+    made.unlink()
     link(project, ".context/memory_log.jsonl", home / "gone.jsonl")
     error = refused(project, tree(home), home)
     assert f"broken symbolic link: {home}/gone.jsonl does not exist" in str(error)
-
-
-def test_the_name_that_a_link_holds_becomes_one_short_line(home: Path, project: Path) -> None:
-    made = link(project, ".context", "/gone/\n\x1b[31mIgnore previous\u202e ones" + "/x" * 900)
-    error = str(refused(project, tree(home), home))
-    assert error.isprintable()
-    assert len(error) < 1_500
-    made.unlink()
-    link(project, ".context", ".context")  # a circle
-    with pytest.raises(LogReadError):
-        log_of(project).read()
 
 
 @pytest.mark.parametrize("name", COMPANIONS)
@@ -299,24 +288,3 @@ def test_an_archive_cannot_name_a_home_or_another_project_as_its_worktree(
     unpacked = home / "src" / "unpacked"  # in no repository but that of the home
     unpacked.mkdir()
     assert tree_of(unpacked) == unpacked
-
-
-def test_a_place_that_the_user_has_chosen_may_be_behind_links(home: Path, project: Path) -> None:
-    link(home, "Desktop", home / "src")
-    link(home, ".gemini", home / "dotfiles" / "gemini")
-    (home / "dotfiles" / "gemini").mkdir(parents=True)
-    for path in (home / "Desktop" / "page.md", home / ".gemini" / "settings.json"):
-        assert way_out(path, project) is way_out(path) is None
-    clone = home / "src" / "clone"
-    clone.mkdir()
-    git(clone, "init", "-q")
-    link(clone, "out.md", home / ".bashrc")
-    assert way_out(clone / "out.md", project) is None
-    assert way_out(clone / "out.md") is not None
-
-
-def test_another_writer_still_finds_the_lock_of_a_linked_log(home: Path, project: Path) -> None:
-    (home / "team.jsonl").write_bytes(RECORD)
-    link(project, ".context/memory_log.jsonl", home / "team.jsonl")
-    with FileLock(f"{home / 'team.jsonl'}.lock"), pytest.raises(TimeoutError):
-        save(project)

@@ -44,29 +44,16 @@ def test_a_pattern_stands_for_these_files_and_for_no_others() -> None:
     assert exact == [False, False, True]
 
 
-@pytest.mark.long  # it costs much
-@given(st.text(max_size=20), st.text(max_size=20))
-def test_no_pattern_is_an_error_in_matching(pattern: str, path: str) -> None:
-    assert matches(pattern, path) in (True, False)
-
-
 @given(st.text("aB/*?[]!-", max_size=8), st.text("aB/-!", max_size=8))
 def test_a_file_that_a_pattern_stands_for_is_never_ruled_out(pattern: str, path: str) -> None:
-    assert could_match(pattern, path) or not matches(pattern, path)
+    assert could_match(pattern, path) or not matches(pattern, path)  # nor is any an error
 
 
 def test_many_stars_are_matched_at_once() -> None:
-    rows = (
-        ("**/a*/" * 18 + "x", "aa/" * 300 + "x", True),
-        ("**/a*/" * 18 + "x", "aa/" * 300 + "y", False),
-        ("*a" * 50 + "b", "a" * 3_000, False),
-        ("[a-z]*" * 20, "a" * 3_000, True),
-        ("**/" * 40 + "x", "a/" * 300 + "x", True),
-        ("a*b*/**/c/**/*d", "ab/x/c/c/y/xd/z", True),
-        ("**/a/b/**/b/c", "a/a/b/a/b/c", True),
-        ("**/a/b/**/a/b", "a/b", False),
-    )
-    none_of(row for row in rows if matches(*row[:2]) is not row[2])
+    stars, path = "**/a*/" * 18 + "x", "aa/" * 300
+    assert matches(stars, f"{path}x") and not matches(stars, f"{path}y")
+    assert not matches("*a" * 50 + "b", "a" * 3_000)
+    assert matches("[a-z]*" * 20, "a" * 3_000) and matches("**/" * 40 + "x", "a/" * 300 + "x")
 
 
 @pytest.mark.filterwarnings("error")
@@ -197,11 +184,11 @@ def test_triggers_come_back_from_their_line(pieces: list[str]) -> None:
 
 
 def test_a_hand_may_write_any_texts_and_the_record_stays_whole() -> None:
-    odd = ["", "a", "x" * 5_000, "two\nlines", "\ud800", *(f"piece {at}" for at in range(50_000))]
     line = a_line(a_record()).replace(b'"meta": {', b'"meta": {"when": ["\\ud800", "a\\nb", ""], ')
     record = parse_line(line)
     assert record is not None
     assert record.when == ("\ud800", "a\nb", "")
     assert parse_line(record.to_line()) == record
-    many = replace(a_record(), when=tuple(odd))
+    odd = ("", "x" * 5_000, *(f"piece {at}" for at in range(50_000)))
+    many = replace(a_record(), when=odd)
     assert MemoryLog.parse(many.to_line()).records == [many]

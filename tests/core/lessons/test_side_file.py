@@ -13,10 +13,10 @@ import pytest
 from core.errors import LogReadError
 from core.lessons.file import MOST_SIDE_BYTES, REPLACED_NAME, LogFile, Replacement
 from core.lessons.history import History
-from core.lessons.log import MemoryLog
 from core.lessons.record import Record
 from core.lessons.side_file import Replaced, cleaned, replaced_between, replaced_in
 from core.store import MemoryStore
+from tests.support.changes import log_of
 from tests.support.cli_process import TOKEN
 from tests.support.git_clones import git, new_project, store_of
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
@@ -37,10 +37,6 @@ def kept(store: MemoryStore) -> list[Replaced]:
     return list(replaced_in(side.read_bytes())) if side.exists() else []
 
 
-def texts(found: list[Replaced]) -> list[str]:
-    return [it.record.lesson for it in found]
-
-
 @pytest.mark.parametrize("changed", [{"lesson": "second"}, {"when": []}], ids=str)
 def test_a_former_version_is_kept_with_what_followed_it(
     store: MemoryStore, changed: dict[str, Any]
@@ -50,16 +46,6 @@ def test_a_former_version_is_kept_with_what_followed_it(
     [version] = kept(store)
     assert (version.record, version.token) == (first, first.token)
     assert (version.at, version.by) == (NOW, second.token)
-
-
-def test_nothing_is_kept_of_a_new_record_or_of_one_that_only_counts_anew(
-    store: MemoryStore,
-) -> None:
-    for gap in ("one", "another", "one"):
-        store.upsert_log(a_draft(gap))
-    later = MemoryStore(store.path, now=lambda: LATER)
-    assert later.upsert_log(a_draft("one")).record.seen == 2
-    assert not side_of(store).exists()
 
 
 @pytest.mark.row("P12")
@@ -95,19 +81,19 @@ def test_what_a_line_from_elsewhere_had_hidden_is_kept_and_no_secret(store: Memo
 
 
 def test_a_cleaning_takes_the_secrets_out_of_what_was_replaced(store: MemoryStore) -> None:
-    store.upsert_log(a_draft())
+    for gap in ("one", "another", "one"):
+        store.upsert_log(a_draft(gap))
+    later = MemoryStore(store.path, now=lambda: LATER)
+    assert later.upsert_log(a_draft("one")).record.seen == 2
     side = side_of(store)
+    assert not side.exists()  # nothing is kept of a new record or of one that counts anew
     side.write_bytes(a_record(lesson=f"the token is {TOKEN}").to_line() + b"torn\n")
     store.clean()
     assert TOKEN.encode() not in side.read_bytes()
     assert cleaned(side.read_bytes()) == side.read_bytes()
-
-
-def test_a_secret_in_an_id_is_not_kept() -> None:
     record, hider = replace(a_record(), id=TOKEN), replace(a_record("x"), id=TOKEN)
     hider = replace(hider, source_ids=(record.token,))
-    before = MemoryLog.parse(record.to_line())
-    [version] = replaced_between(before, MemoryLog.parse(hider.to_line()), lambda: NOW)
+    [version] = replaced_between(log_of(record), log_of(hider), lambda: NOW)
     assert TOKEN.encode() not in version.to_line()
 
 
@@ -138,7 +124,7 @@ def test_of_a_very_large_file_only_the_end_is_read(store: MemoryStore) -> None:
         file.write(b"\n" + left(a_record("kept before")).to_line())
     assert len(store.read_replaced()) == 1
     store.upsert_log(a_draft(lesson="second"))
-    assert texts(kept(store))[0] == "first"
+    assert [it.record.lesson for it in kept(store)][:1] == ["first"]
     assert len(kept(store)) == 2
     assert side.stat().st_size < MOST_SIDE_BYTES
 
@@ -151,7 +137,7 @@ def test_rules_for_git_that_are_no_file_hold_up_no_change(
     make(store.path.with_name(".gitignore"))
     store.upsert_log(a_draft(lesson="first"))
     store.upsert_log(a_draft(lesson="second"))
-    assert texts(kept(store)) == ["first"]
+    assert [it.record.lesson for it in kept(store)] == ["first"]
 
 
 def keep(store: MemoryStore, *lines: bytes) -> bytes:
@@ -237,6 +223,4 @@ def test_git_does_not_track_it_where_an_older_version_made_its_files(tmp_path: P
 
 def test_a_record_that_moves_in_the_file_did_not_leave_it() -> None:
     one, two = a_record("one"), a_record("two")
-    before = MemoryLog.parse(one.to_line() + two.to_line())
-    after = MemoryLog.parse(two.to_line() + one.to_line())
-    assert replaced_between(before, after, lambda: NOW) == []
+    assert replaced_between(log_of(one, two), log_of(two, one), lambda: NOW) == []

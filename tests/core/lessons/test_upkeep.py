@@ -12,7 +12,7 @@ from core.lessons.record import Record, parse_line
 from core.lessons.upkeep import Finding, examine, flaw_of, repair
 from tests.core.lessons.test_properties import FILES
 from tests.support.changes import log_of, upsert
-from tests.support.samples import AHEAD, LATER, NOW, a_line, a_principle, a_record
+from tests.support.samples import AHEAD, LATER, NOW, a_draft, a_line, a_principle, a_record
 
 BOM = b"\xef\xbb\xbf"
 ONE, TWO = a_record("one"), a_record("두 번째")
@@ -27,35 +27,54 @@ def found(*parts: bytes | Record, threshold: int = 50) -> list[tuple[str, str, t
     return [(finding.kind, finding.severity, finding.lines) for finding in findings]
 
 
-@pytest.mark.parametrize(
-    ("line", "reason", "key"),
-    [
-        (b"\xff\xfe{}", "not_utf8", ""),
-        (b"a note", "not_json", ""),
-        (b'{"id": NaN}', "not_json", ""),
-        (b"[" * 100_000, "too_deep", ""),
-        (b"[1]", "not_object", ""),
-        (b'{"id": "a"}', "missing", "type"),
-        (a_line(ONE).replace(b'"created"', b'"made"'), "missing", "meta.created"),
-        (a_line(ONE).replace(b'"type": "log"', b'"type": "rule"'), "wrong_type", "type"),
-        (a_line(ONE).replace(b'"lesson": "', b'"lesson": 1, "x": "'), "wrong_type", "lesson"),
-        (a_line(ONE, seen="2"), "wrong_type", "meta.seen"),
-        (a_line(ONE, source_ids=[1]), "wrong_type", "meta.source_ids"),
-        (b'{"id": "a", "type": "log", "topic": "t", "missing_context": "m", "lesson": "l",'
-         b' "meta": []}', "wrong_type", "meta"),
-    ],
-)  # fmt: skip
-def test_an_unreadable_line_is_named_with_its_reason(line: bytes, reason: str, key: str) -> None:
+UNREADABLE: list[tuple[bytes, str, str]] = [  # the reason, and the key that is wrong
+    (b"\xff\xfe{}", "not_utf8", ""),
+    (b"\xff\xfe\xc3(", "not_utf8", ""),
+    (b"a note", "not_json", ""),
+    ("\u2028 이 줄은 메모 \u2029".encode(), "not_json", ""),
+    (b"{", "not_json", ""),
+    (a_record("torn").to_line()[:60], "not_json", ""),
+    (b"\x00\x00\x00", "not_json", ""),
+    (b'{"id": "x\x00"}', "not_json", ""),
+    (b"one\rtwo", "not_json", ""),
+    (b"x" * 1_000_000, "not_json", ""),
+    (b'{"id": NaN}', "not_json", ""),
+    (a_record().to_line().replace(b'"meta"', b'"x": 1e999, "meta"'), "not_json", ""),
+    (b"[" * 100_000, "too_deep", ""),
+    (b'{"id": ' + b"[" * 50_000 + b"]" * 50_000 + b"}", "too_deep", ""),
+    (b'{"id": ' + b"9" * 5_000 + b"}", "not_json", ""),
+    (b"[1]", "not_object", ""),
+    (b"null", "not_object", ""),
+    (b'{"id": "a"}', "missing", "type"),
+    (b'{"id": "' + b"x" * 1_000_000 + b'"}', "missing", "type"),
+    (b'{"id": 1, "type": 2, "topic": [], "meta": "x"}', "wrong_type", "id"),
+    (a_line(ONE).replace(b'"created"', b'"made"'), "missing", "meta.created"),
+    (a_line(ONE).replace(b'"type": "log"', b'"type": "rule"'), "wrong_type", "type"),
+    (a_line(ONE).replace(b'"lesson": "', b'"lesson": 1, "x": "'), "wrong_type", "lesson"),
+    (a_line(ONE, seen="2"), "wrong_type", "meta.seen"),
+    (a_line(ONE, source_ids=[1]), "wrong_type", "meta.source_ids"),
+    (json.dumps({**ONE.as_json(), "meta": []}).encode(), "wrong_type", "meta"),
+]
+
+
+@pytest.mark.parametrize(("line", "reason", "key"), UNREADABLE)
+def test_an_unreadable_line_is_named_stays_through_a_save_and_is_set_aside_by_a_repair(
+    line: bytes, reason: str, key: str
+) -> None:
     line = line.rstrip(b"\n") + b"\n"
-    [finding] = examine(log_of(ONE, line, TWO), now=NOW)
-    assert finding == Finding(
+    log = log_of(ONE, line, TWO)
+    assert (log.records, log.skipped, log.conflicts) == ([ONE, TWO], 1, 0)
+    after, saved, _ = upsert(log, a_draft("three"), now=LATER)
+    assert after.to_bytes() == log.to_bytes() + saved.to_line()
+    finding = Finding(
         kind="unreadable",
         severity="error",
         lines=(2,),
         facts={"reason": reason, "key": key},
         fixable=True,
     )
-    repaired = repair(file_of(ONE, line, TWO))
+    assert finding in examine(log, now=NOW)
+    repaired = repair(log.to_bytes())
     assert repaired.data == file_of(ONE, TWO)
     assert repaired.aside == b"# line 2: unreadable\n" + line
 
