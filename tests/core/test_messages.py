@@ -11,7 +11,7 @@ from core import errors
 from core.messages import has_sentence, language, say, speaking
 from tests.support.rows import none_of
 from tests.support.said import everything_said, is_written, sentences
-from tests.support.sentences import in_language, pair
+from tests.support.sentences import pair
 
 ALWAYS = {"cli", "program"}  # facts that `say` knows itself
 # What only operators of a server read may lack Korean.
@@ -90,16 +90,10 @@ def test_who_says_a_sentence_gives_the_facts_that_it_names() -> None:
 def test_both_languages_have_the_same_sentences_with_the_same_facts() -> None:
     assert {it for it in ENGLISH.keys() - KOREAN.keys() if not it.startswith(OF_OPERATORS)} == set()
     assert KOREAN.keys() - ENGLISH.keys() == set()
-    assert [key for key in KOREAN if facts_of(ENGLISH[key]) != facts_of(KOREAN[key])] == []
-
-
-def test_the_korean_edition_is_korean_and_the_english_one_is_not() -> None:
-    hangul = re.compile("[가-힣]")
-    same = {"demo.saved_topic"}  # a topic is a name
-    assert [key for key, text in ENGLISH.items() if hangul.search(text)] == []
-    assert [
-        key for key, text in KOREAN.items() if not hangul.search(text) and key not in same
-    ] == []
+    none_of(key for key in KOREAN if facts_of(ENGLISH[key]) != facts_of(KOREAN[key]))
+    hangul, same = re.compile("[가-힣]"), {"demo.saved_topic"}  # a topic is a name
+    none_of(key for key, text in ENGLISH.items() if hangul.search(text))
+    none_of(key for key, text in KOREAN.items() if not hangul.search(text) and key not in same)
 
 
 def test_both_languages_keep_one_register_and_one_word_for_each_thing() -> None:
@@ -128,25 +122,22 @@ def test_a_sentence_fits_one_as_well_as_two() -> None:
     assert wrong == []
 
 
-def test_a_sentence_is_filled_in_the_language_of_the_call() -> None:
+def test_a_sentence_is_said_in_the_language_of_the_call_or_of_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     assert say("errors.blank_field", field="topic").startswith("topic: it is blank.")
+    error = errors.BusyError("log_busy", path="x.lock", waited_s=10)
     with speaking("ko"):
         assert say("errors.blank_field", field="topic").startswith("topic: 비어 있습니다.")
+        assert str(error).startswith(pair("errors.log_busy")[1].partition("{")[0])
         with speaking("en"):
             assert language() == "en"
         assert language() == "ko"
-
-
-def test_without_a_call_the_environment_names_the_language(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    assert str(error).startswith(pair("errors.log_busy")[0].partition("{")[0])
     assert os.environ.get("SENTINEL_MEMORY_LANG") is None
     assert language() == "en"
     monkeypatch.setenv("SENTINEL_MEMORY_LANG", "ko")
     assert (language(), say("terminal.no_name")) == ("ko", pair("terminal.no_name")[1])
-
-
-def test_a_key_without_a_sentence_is_an_error() -> None:
     assert has_sentence("errors.log_busy") and not has_sentence("errors.nothing")
     with pytest.raises(KeyError):
         say("errors.nothing")
@@ -156,10 +147,3 @@ def test_every_error_has_a_builtin_kind() -> None:
     kinds = [it for it in errors.SentinelError.__subclasses__() if it.__module__ == errors.__name__]
     assert len(kinds) == 3
     assert [it for it in kinds if not issubclass(it, ValueError | OSError | RuntimeError)] == []
-
-
-def test_an_error_says_its_sentence_in_the_language_of_the_call() -> None:
-    error = errors.BusyError("log_busy", path="x.lock", waited_s=10)
-    for at, spoken in enumerate(("en", "ko")):
-        text = pair("errors.log_busy")[at].partition("{")[0]
-        assert in_language("ko" if spoken == "ko" else "en", str, error).startswith(text)

@@ -3,7 +3,7 @@
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -72,9 +72,9 @@ def played(log: MemoryLog, edits: Iterable[Edit]) -> MemoryLog:
 class Branches:
     """One memory and what two branches made of it."""
 
-    before: list[Edit]
-    our_edits: list[Edit]
-    their_edits: list[Edit]
+    before: Sequence[Edit]
+    our_edits: Sequence[Edit]
+    their_edits: Sequence[Edit]
 
     @cached_property
     def base(self) -> MemoryLog:
