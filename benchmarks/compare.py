@@ -1,85 +1,367 @@
-"""Compares this server with other memory servers: `python benchmarks/compare.py [--quick]`.
+"""Compares this server with other memory servers: start, calls, memory, tokens, lost saves.
 
-It prints a table for each section and writes docs/benchmarks.md (not with --quick). The peers are
-installed on the first run, in the versions of benchmarks/peers/package-lock.json. Status 1: this
-project lost an acknowledged record, or a peer is missing for a report that should be written. To
-add a section, write a function from a `Plan` to a `Section` and name it in `SECTIONS`.
+The peers are installed on the first run, in the versions of benchmarks/peers/package-lock.json. The
+servers take turns; a ratio is that of the same round. Status 1: this server lost an acknowledged
+record or left an unreadable file, or a peer is missing where figures should be recorded. `--quick`
+takes a minute or two. `--only SECTION` picks, and can be repeated.
 """
 
-import argparse
-import datetime
-import os
-import platform
+import json
+import random
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
-# A script finds only the modules of its own directory.
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from losses import (
+    DAMAGES,
+    STORED,
+    Cell,
+    Outcome,
+    after_damage,
+    burst,
+    killed,
+    race,
+)
+from measure import (
+    ECHO,
+    ECHO_CALL,
+    ServerProcess,
+    in_turns,
+    lessons,
+    options,
+    processor_s,
+    ratio,
+    record,
+    resident_mb,
+    rotated,
+)
+from peers import MARK, OTHERS, OURS, Call, Peer, ReferenceMemory, install, marked_lessons
+from tokens import as_offered, session_costs, tokenizer
 
-from bench import bare_write, seconds
-from costs import calls_section, memory_section, start_section, tokens_section
-from damage import damage_section
-from experiments import kills_section, races_section
-from peers import INSTALLED, OTHERS, OURS, Peer, install, node
-from plan import FULL, QUICK, Plan
-from prose import HEAD, TAIL
-from report import Section, as_table, document
+from core.lessons.record import Draft
 
-ROOT = Path(__file__).resolve().parent.parent
-REPORT = ROOT / "docs" / "benchmarks.md"
+TYPICAL, WORD = 50, "payment"
+ECHO_NAME = "FastMCP echo"
+SEED = 7  # of the moments of kills
+DATA = "the curated lessons, half of them Korean, in every server"
 
-SECTIONS: dict[str, Callable[[Plan], Section]] = {
-    "start": start_section,
-    "calls": calls_section,
-    "memory": memory_section,
-    "tokens": tokens_section,
-    "concurrency": races_section,
-    "kills": kills_section,
-    "damage": damage_section,
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rounds:
+    """How often each thing is done, and with how many records."""
+
+    starts: int = 9
+    calls: int = 40
+    memory: int = 3
+    races: int = 3
+    saves_each: int = 100
+    kills: int = 12
+    counts: Sequence[int] = (50, 1_000)
+
+
+QUICK = Rounds(starts=1, calls=5, memory=1, races=1, saves_each=10, kills=1, counts=(50,))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One figure of each server. ratios: to the first server; less is better, where there are any.
+
+    broken: what the figure shows to be broken of what this project promises.
+    """
+
+    label: str
+    values: Mapping[str, Cell]
+    ratios: Mapping[str, float] = field(default_factory=dict)
+    unit: str = ""
+    broken: str = ""
+
+    def line(self) -> str:
+        """Return the row as it is printed."""
+        cells = []
+        for name, value in self.values.items():
+            shown = f"{value:,.2f}".removesuffix(".00") if isinstance(value, float) else str(value)
+            times = f" ({self.ratios[name]:.2f} x)" if name in self.ratios else ""
+            cells.append(f"{name} {shown} {self.unit}".rstrip() + times)
+        return f"{self.label}: {'; '.join(cells)} {self.broken}".rstrip()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """One run. The first server is the one that the others are compared with."""
+
+    scratch: Path
+    rounds: Rounds
+    peers: Sequence[Peer]
+
+    def store(self, peer: Peer, count: int) -> Path:
+        """Return a store of its own with so many marked records, filled through its own tools."""
+        template = self.scratch / "filled" / peer.name / str(count)
+        if not template.is_dir():
+            template.mkdir(parents=True)
+            peer.fill(peer.place(template), (draft for _, draft in marked_lessons(0, count)))
+        copy = self.directory()
+        shutil.copytree(template, copy, dirs_exist_ok=True)
+        return peer.place(copy)
+
+    def directory(self) -> Path:
+        """Return a new empty directory."""
+        self.scratch.mkdir(parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(prefix="project-", dir=self.scratch))
+
+
+def measured(label: str, samples: Mapping[str, Sequence[float]], unit: str) -> Row:
+    """Return a row of medians over rounds, and of the ratios within each round.
+
+    samples: by server, one figure for each round; a server without any was not measured.
+    """
+    values: dict[str, Cell] = {}
+    for name, them in samples.items():
+        values[name] = float(statistics.median(them)) if them else None
+    base, *others = samples
+    ratios = {
+        name: ratio(samples[name], samples[base])
+        for name in others
+        if samples[name] and samples[base]
+    }
+    return Row(label=label, values=values, ratios=ratios, unit=unit)
+
+
+def compared(label: str, values: Mapping[str, float | None], unit: str) -> Row:
+    """Return a row of single figures, each but the first also as a ratio to the first."""
+    (_, base), *others = values.items()
+    ratios = {name: value / base for name, value in others if value is not None and base}
+    return Row(label=label, values=values, ratios=ratios, unit=unit)
+
+
+# What a server costs when nothing goes wrong.
+
+
+def starts(plan: Plan) -> Iterator[Row]:
+    """Yield the time from the start of the process to the first answer of a tool."""
+
+    def of(peer: Peer) -> Callable[[], tuple[ServerProcess, Call]]:
+        store = plan.store(peer, TYPICAL)
+        return lambda: (peer.start(store), peer.read_all())
+
+    sides: dict[str, Callable[[], tuple[ServerProcess, Call]]] = {
+        it.name: of(it) for it in plan.peers
+    }
+    sides[ECHO_NAME] = lambda: (ServerProcess(ECHO), (ECHO_CALL[0], dict(ECHO_CALL[1])))
+    processor: dict[str, list[float]] = {name: [] for name in sides}
+    wall: dict[str, list[float]] = {name: [] for name in sides}
+    for turn in range(plan.rounds.starts + 1):
+        for name in rotated(list(sides), turn):
+            begun = time.perf_counter()
+            server, first_call = sides[name]()
+            with server:
+                server.call(*first_call)
+                took, used = time.perf_counter() - begun, processor_s(server.pid)
+            if turn:  # the first turn fills the caches of files and byte code
+                wall[name].append(took)
+                processor[name] += [] if used is None else [used]
+    yield measured("start, processor time", processor, "s")
+    yield measured("start, to the first answer", wall, "s")
+
+
+def calls(plan: Plan) -> Iterator[Row]:
+    """Yield the time of single calls to servers that are already running."""
+    for count in plan.rounds.counts:
+        servers = {peer.name: peer.start(plan.store(peer, count)) for peer in plan.peers}
+        servers[ECHO_NAME] = ServerProcess(ECHO)
+        saves = {it.name: marked_lessons(count, 10_000) for it in plan.peers}
+
+        def save(peer: Peer, saves: Mapping[str, Iterator[tuple[str, Draft]]] = saves) -> Call:
+            mark, draft = next(saves[peer.name])
+            return peer.save(draft, mark)
+
+        kinds: dict[str, Callable[[Peer], Call]] = {
+            "read everything": lambda peer: peer.read_all(),
+            "search": lambda peer: peer.search(WORD),
+            "save": save,
+        }
+        try:
+            for label, kind in kinds.items():
+                actions: dict[str, Callable[[], object]] = {
+                    peer.name: partial(_call, servers[peer.name], partial(kind, peer))
+                    for peer in plan.peers
+                }
+                actions[ECHO_NAME] = partial(servers[ECHO_NAME].call, *ECHO_CALL)
+                taken = in_turns(actions, plan.rounds.calls)
+                in_ms = {name: [1000 * it for it in them] for name, them in taken.items()}
+                yield measured(f"{label}, {count:,} records", in_ms, "ms")
+        finally:
+            for server in servers.values():
+                server.close()
+
+
+def _call(server: ServerProcess, call: Callable[[], Call]) -> None:
+    server.call(*call())
+
+
+def memory(plan: Plan) -> Iterator[Row]:
+    """Yield the resident memory of the process tree after one read."""
+    for count in plan.rounds.counts:
+        names = [*(peer.name for peer in plan.peers), ECHO_NAME]
+        samples: dict[str, list[float]] = {name: [] for name in names}
+        stores = {peer.name: plan.store(peer, count) for peer in plan.peers}
+        for turn in range(plan.rounds.memory):
+            for peer in rotated(plan.peers, turn):
+                with peer.start(stores[peer.name]) as server:
+                    server.call(*peer.read_all())
+                    samples[peer.name].append(resident_mb(server.pid) or 0.0)
+            with ServerProcess(ECHO) as server:
+                server.call(*ECHO_CALL)
+                samples[ECHO_NAME].append(resident_mb(server.pid) or 0.0)
+        yield measured(f"memory after reading {count:,} records", samples, "MB")
+
+
+def tokens(plan: Plan) -> Iterator[Row]:
+    """Yield what a model pays for: the tools, an answer, a save; and what an answer holds."""
+    if count := tokenizer():
+        figures = {peer.name: dict(token_figures(plan, peer, count)) for peer in plan.peers}
+        for label in figures[plan.peers[0].name]:
+            values = {name: its[label] for name, its in figures.items()}
+            yield compared(label, values, "tokens")
+    for many in plan.rounds.counts:
+        found: dict[str, Cell] = {}
+        for peer in plan.peers:
+            with peer.start(plan.store(peer, many)) as server:
+                found[peer.name] = len(set(MARK.findall(server.call(*peer.read_all()))))
+        yield Row(label=f"records whole in an answer, of {many:,}", values=found)
+
+
+def token_figures(
+    plan: Plan, peer: Peer, count: Callable[[str], int]
+) -> Iterator[tuple[str, float | None]]:
+    """Yield each figure with its label, in the order of the table."""
+    typical = lessons()[:TYPICAL]
+    store = peer.place(plan.directory())
+    peer.fill(store, typical)
+    with peer.start(store) as server:
+        offered = count(as_offered(server.request("tools/list")["tools"]))
+        said = count(str(server.hello.get("instructions") or ""))
+        rules = session_costs("en", count)["rules"] if peer is OURS else 0
+        yield "tokens of the tools", offered
+        yield "tokens of instructions and rules", said + rules or None
+        yield "tokens in every session", offered + said + rules
+        answer = count(server.call(*peer.read_all()))
+        yield f"tokens to read {TYPICAL} records", answer
+        grouped = answer
+        if isinstance(peer, ReferenceMemory):
+            with peer.start(peer.place(plan.directory())) as other:
+                other.call(*peer.save_by_topic(typical))
+                grouped = count(other.call(*peer.read_all()))
+        yield f"tokens to read {TYPICAL} records, grouped by topic", grouped
+        call = peer.save(lessons()[TYPICAL], "one-more")
+        written = json.dumps(call[1], ensure_ascii=False, separators=(",", ":"))
+        yield "tokens to write one record", count(written)
+        yield "tokens of the answer to it", count(server.call(*call))
+    for many in plan.rounds.counts[1:]:
+        with peer.start(plan.store(peer, many)) as server:
+            yield f"tokens of an answer from {many:,} records", count(server.call(*peer.read_all()))
+
+
+# What becomes of records.
+
+
+def races(plan: Plan) -> Iterator[Row]:
+    """Yield what becomes of saves of two and eight processes, and of one with all in flight."""
+    each = plan.rounds.saves_each
+    kinds: dict[str, Callable[[Peer, Path], Outcome]] = {
+        f"2 processes, {each} saves each": lambda peer, store: race(peer, store, 2, each),
+        f"8 processes, {each} saves each": lambda peer, store: race(peer, store, 8, each),
+        f"1 process, {each} saves in flight": lambda peer, store: burst(peer, store, each),
+    }
+    for label, run in kinds.items():
+        outcomes: dict[str, list[Outcome]] = {peer.name: [] for peer in plan.peers}
+        for turn in range(plan.rounds.races):
+            for peer in rotated(plan.peers, turn):
+                outcomes[peer.name].append(run(peer, peer.place(plan.directory())))
+        figures: dict[str, Callable[[Outcome], float]] = {
+            "acknowledged": lambda one: len(one.acknowledged),
+            "of these lost": lambda one: len(one.lost),
+            "refused": lambda one: len(one.refused),
+            "seconds": lambda one: round(one.took_s, 1),
+        }
+        for what, figure in figures.items():
+            values = {name: spread(map(figure, them)) for name, them in outcomes.items()}
+            is_loss = what == "of these lost"
+            broken = broken_promises(plan.peers[0].name, outcomes) if is_loss else ""
+            yield Row(label=f"{label}: {what}", values=values, broken=broken)
+
+
+def spread(figures: Iterable[float]) -> str:
+    """The median, and the least and the most where they differ."""
+    ordered = sorted(figures)
+    if not ordered:
+        return "–"
+    median = f"{statistics.median(ordered):,g}"
+    return (
+        median if ordered[0] == ordered[-1] else f"{median} ({ordered[0]:,g} to {ordered[-1]:,g})"
+    )
+
+
+def broken_promises(name: str, outcomes: Mapping[str, Sequence[Outcome]]) -> str:
+    """Return what this project acknowledged and lost, or cannot read; "" for nothing."""
+    lost = sum(len(one.lost | one.older_lost) for one in outcomes[name])
+    unreadable = sum(not one.readable for one in outcomes[name])
+    return f"{name} lost {lost}, unreadable {unreadable}" if lost or unreadable else ""
+
+
+def kills(plan: Plan) -> Iterator[Row]:
+    """Yield what becomes of saves when the server is killed in the middle of one."""
+    outcomes: dict[str, list[Outcome]] = {peer.name: [] for peer in plan.peers}
+    for turn in range(plan.rounds.kills):
+        for peer in rotated(plan.peers, turn):
+            dice = random.Random(SEED + turn)  # the same moments for all
+            outcomes[peer.name].append(killed(peer, plan.store(peer, STORED), dice))
+    figures: dict[str, Callable[[Outcome], float]] = {
+        "saves acknowledged before": lambda one: len(one.acknowledged),
+        "of these lost": lambda one: len(one.lost),
+        "older records lost": lambda one: len(one.older_lost),
+        "files unreadable": lambda one: not one.readable,
+        "temporary files left": lambda one: one.litter,
+    }
+    for what, figure in figures.items():
+        values = {name: sum(map(figure, them)) for name, them in outcomes.items()}
+        is_loss = what == "of these lost"
+        broken = broken_promises(plan.peers[0].name, outcomes) if is_loss else ""
+        yield Row(label=f"{plan.rounds.kills} kills: {what}", values=values, broken=broken)
+
+
+def damages(plan: Plan) -> Iterator[Row]:
+    """Yield what one read and one save find after the file was damaged."""
+    whats = (f"readable of {STORED}", "a save afterwards", f"of {STORED} still in the file")
+    for damage in DAMAGES:
+        found: dict[str, list[Cell]] = {}
+        for peer in plan.peers:
+            if peer.line_based or not damage.lines_only:
+                found[peer.name] = after_damage(peer, plan.store(peer, STORED), damage)
+        for at, what in enumerate((*whats, "foreign text")):
+            values = {peer.name: found.get(peer.name, [None] * 4)[at] for peer in plan.peers}
+            yield Row(label=f"{damage.label}: {what}", values=values)
+
+
+SECTIONS: dict[str, Callable[[Plan], Iterator[Row]]] = {
+    "start": starts,
+    "calls": calls,
+    "memory": memory,
+    "tokens": tokens,
+    "concurrency": races,
+    "kills": kills,
+    "damage": damages,
 }
 
 
-def main() -> int:
-    """Measure, print, and write the report; the status."""
-    options = parsed()
-    peers = [OURS, *available()]
-    with tempfile.TemporaryDirectory(prefix="sentinel-memory-compare-") as directory:
-        plan = Plan(scratch=Path(directory), rounds=QUICK if options.quick else FULL, peers=peers)
-        facts = facts_of(plan)
-        print(facts + "\n", flush=True)
-        sections = []
-        for name in options.only or SECTIONS:
-            sections.append(SECTIONS[name](plan))
-            print(as_table(sections[-1]), flush=True)
-    broken = [sentence for section in sections for sentence in section.broken]
-    target = options.output or (None if options.quick or options.only else REPORT)
-    if target:
-        if len(peers) < 1 + len(OTHERS):
-            print("A peer is missing; no report was written.", file=sys.stderr)
-            return 1
-        facts += f"\n- Load of the machine (1, 5, 15 minutes) after the run: {_load()}"
-        head = HEAD.format(facts=facts, durability=durability_of(peers))
-        target.write_text(document(head, sections, TAIL), "utf-8")
-    return 1 if broken else 0
-
-
-def parsed() -> argparse.Namespace:
-    """The options of the command line."""
-    parser = argparse.ArgumentParser(description="Sentinel-Memory beside other memory servers")
-    parser.add_argument("--quick", action="store_true", help="few rounds; writes no report")
-    parser.add_argument("--output", type=Path, metavar="FILE", help=f"instead of {REPORT.name}")
-    parser.add_argument(
-        "--only", action="append", choices=SECTIONS, help="this section; can be repeated"
-    )
-    return parser.parse_args()
-
-
 def available() -> list[Peer]:
-    """The peers that are installed, or can be; what is missing is named."""
+    """Return the peers that are installed, or can be; what is missing is named."""
     try:
         install()
     except (OSError, subprocess.CalledProcessError) as error:
@@ -88,64 +370,30 @@ def available() -> list[Peer]:
     return list(OTHERS)
 
 
-def facts_of(plan: Plan) -> str:
-    """When and on what this was measured, as a Markdown list."""
-    rounds = plan.rounds
-    python, cores = platform.python_version(), os.cpu_count() or 1
-    release = platform.release().partition("-")[0]
-    system = f"{platform.system()} {release}, {platform.machine()}, {cores} processors"
-    versions = [f"{peer.name} {peer.version}" for peer in plan.peers]
-    lines = [
-        f"Date: {datetime.datetime.now(datetime.UTC):%Y-%m-%d}",
-        f"Versions: {', '.join(versions)}, FastMCP {plan.echo.version}",
-        f"Python {python}, Node {_node_version()}",
-        f"{system}; the stores on {_file_system(plan.scratch)}",
-        "One synced write of 25 KB (write, fsync, rename, fsync of the directory), the least that "
-        f"a durable save costs there: {bare_write_ms(plan):.2f} ms",
-        f"Rounds: {rounds.starts} starts, {rounds.calls} calls of each kind, {rounds.memory} for "
-        f"memory, {rounds.races} of each race, {rounds.kills} kills",
-        f"Load of the machine (1, 5, 15 minutes) before the run: {_load()}",
-    ]
-    return "\n".join(f"- {line}" for line in lines)
-
-
-def durability_of(peers: Sequence[Peer]) -> str:
-    """What each server does so that a save survives, read from its source in this version."""
-    lines = ["| Server | Version | What a save does before it is answered |", "| --- | --- | --- |"]
-    lines += [f"| {it.name} | {it.version} | {it.durability} |" for it in peers]
-    return "\n".join(lines)
-
-
-def bare_write_ms(plan: Plan) -> float:
-    """The least that a durable replacement of 25 KB costs here, in milliseconds."""
-    directory = plan.directory()
-    data = b"x" * 25_000
-    return statistics.median(seconds(lambda: bare_write(directory, data)) for _ in range(21)) * 1000
-
-
-def _load() -> str:
-    return ", ".join(f"{it:.1f}" for it in os.getloadavg()) if hasattr(os, "getloadavg") else "–"
-
-
-def _node_version() -> str:
-    if not INSTALLED.is_dir():
-        return "none"
-    said = subprocess.run([node(), "--version"], capture_output=True, text=True)
-    return said.stdout.strip().removeprefix("v")
-
-
-def _file_system(directory: Path) -> str:
-    """The kind of the file system that holds a directory, as Linux names it."""
-    try:
-        mounts = Path("/proc/mounts").read_text("utf-8").splitlines()
-    except OSError:
-        return "an unknown file system"
-    holding = [
-        (len(point), kind)
-        for _, point, kind, *_ in (line.split() for line in mounts)
-        if directory.resolve().is_relative_to(point)
-    ]
-    return max(holding)[1] if holding else "an unknown file system"
+def main() -> int:
+    """Measure and print."""
+    parser = options(__doc__)
+    parser.add_argument("--quick", action="store_true", help="few rounds; records nothing")
+    parser.add_argument("--only", action="append", choices=SECTIONS, help="can be repeated")
+    given = parser.parse_args()
+    peers = [OURS, *available()]
+    found: dict[str, list[Row]] = {}
+    with tempfile.TemporaryDirectory(prefix="sentinel-memory-compare-") as directory:
+        rounds = QUICK if given.quick else Rounds()
+        plan = Plan(scratch=Path(directory), rounds=rounds, peers=peers)
+        for name in given.only or SECTIONS:
+            for row in SECTIONS[name](plan):
+                print(row.line(), flush=True)
+                found.setdefault(name, []).append(row)
+    if given.record and not given.quick:
+        if len(peers) < 1 + len(OTHERS):
+            print("A peer is missing; nothing was recorded.", file=sys.stderr)
+            return 1
+        for name, some in found.items():
+            figures = {it.label: {"values": it.values, "ratios": it.ratios} for it in some}
+            versions = {"version": {"values": {peer.name: peer.version for peer in peers}}}
+            record(f"compare, {name}", DATA, figures | versions)
+    return int(any(row.broken for some in found.values() for row in some))
 
 
 if __name__ == "__main__":

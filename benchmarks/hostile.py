@@ -1,11 +1,9 @@
-"""How long hooks and commands take with logs that were made to stall them, and with long ones.
+"""Measures how long hooks, commands and searches take with logs that were made to stall them.
 
-`python benchmarks/hostile.py` prints a table; with `--check` the exit code is 1 where a figure is
-above its limit. Times are those of whole processes, less what the same process takes with an
-empty memory; hooks in processor time, which a busy machine stretches less.
+Times are those of whole processes, less what the same process takes with an empty memory; hooks in
+processor time, which a busy machine stretches less.
 """
 
-import argparse
 import json
 import os
 import resource
@@ -14,11 +12,15 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
-ROOT = Path(__file__).resolve().parents[1]
+from measure import ROOT, Figure, lessons, options, ours_on, reported
+
 MOST_HOOK_S, MOST_COMMAND_S, MOST_SEARCH_S, MOST_SEARCH_MB = 0.25, 10.0, 2.0, 250
+SEARCHES = ("", "payment VAT rounding", "결제 세율 반올림", "retry timeout of the gateway")
+DATA = "logs that were made to stall, and long ones"
 EVENTS: dict[str, dict[str, Any]] = {
     "session-start": {"hook_event_name": "SessionStart", "source": "startup"},
     "before-action": {
@@ -113,16 +115,6 @@ LARGE: dict[str, Callable[[], bytes]] = {
 }
 
 
-class Figure(NamedTuple):
-    """What was measured, and what it may be at most."""
-
-    label: str
-    taken: float
-    most: float
-    unit: str = "s"
-    note: str = ""
-
-
 class Done(NamedTuple):
     """How a process ended, and what it took in seconds."""
 
@@ -167,6 +159,21 @@ def hooked(project: Path, event: str) -> Done:
     return run(*words, given=json.dumps(payload).encode())
 
 
+def ten_thousand() -> bytes:
+    """Return the log of a large team."""
+    return b"".join(honest(10_000))
+
+
+def honest(count: int) -> Iterator[bytes]:
+    """Yield lines like those that models write, half of them in Korean."""
+    known = [asdict(it) for it in lessons()]
+    for number in range(count):
+        given = {name: text for name, text in known[number % len(known)].items() if text}
+        given["missing_context"] = f"{given['missing_context']} ({number})"
+        paths = {"paths": [f"src/mod{number % 500}/**"]} if number % 3 == 0 else None
+        yield record(number, paths, **given)
+
+
 def hooks(root: Path) -> Iterator[Figure]:
     """Yield what each event takes with each log, beyond what it takes with no record."""
     empty = project_of(root / "empty", b"")
@@ -176,11 +183,9 @@ def hooks(root: Path) -> Iterator[Figure]:
         project = project_of(root / f"hook-{at}", data())
         for event in EVENTS:
             done = hooked(project, event)
-            said = done.errors.decode("utf-8", "replace").strip().rpartition(": ")[2]
-            note = said or ("answered" if done.output else "silent")
-            yield Figure(
-                f"{label}: {event}", done.processor_s - least[event], MOST_HOOK_S, note=note
-            )
+            taken = done.processor_s - least[event]
+            note = _said(done) or ("answered" if done.output else "silent")
+            yield Figure(f"{label}: {event}", taken, "s", most=MOST_HOOK_S, note=note)
 
 
 def actions(root: Path) -> Iterator[Figure]:
@@ -209,27 +214,12 @@ def actions(root: Path) -> Iterator[Figure]:
         words = ("hook", "after-action", "--client", "claude-code", "--project", project)
         ended = run(*words, given=json.dumps(payload).encode())
         least = least or ended.processor_s
-        note = ended.errors.decode("utf-8", "replace").strip().rpartition(": ")[2] or "silent"
-        yield Figure(f"{label}: after-action", ended.processor_s - least, MOST_HOOK_S, note=note)
+        taken, note = ended.processor_s - least, _said(ended) or "silent"
+        yield Figure(f"{label}: after-action", taken, "s", most=MOST_HOOK_S, note=note)
 
 
-def ten_thousand() -> bytes:
-    """Return the log of a large team."""
-    return _many(10_000, honest)
-
-
-def honest(number: int) -> bytes:
-    """Return a line like those that models write, half of them in Korean."""
-    lessons = _lessons()
-    lesson = lessons[number % len(lessons)]
-    texts = {**lesson, "missing_context": f"{lesson['missing_context']} ({number})"}
-    paths = [f"src/mod{number % 500}/**"] if number % 3 == 0 else []
-    return record(number, {"paths": paths} if paths else None, **texts)
-
-
-def _lessons() -> list[dict[str, Any]]:
-    lines = (ROOT / "benchmarks/lessons.jsonl").read_text("utf-8").splitlines()
-    return [json.loads(line) for line in lines]
+def _said(done: Done) -> str:
+    return done.errors.decode("utf-8", "replace").strip().rpartition(": ")[2]
 
 
 def commands(root: Path) -> Iterator[Figure]:
@@ -239,56 +229,38 @@ def commands(root: Path) -> Iterator[Figure]:
         for command in COMMANDS:
             done = run(*command.split(), "--project", project)
             note = f"ended with {done.code}, {len(done.output):,} bytes"
-            yield Figure(f"{label}: {command}", done.wall_s, MOST_COMMAND_S, note=note)
+            yield Figure(f"{label}: {command}", done.wall_s, "s", most=MOST_COMMAND_S, note=note)
 
 
 def searches(root: Path, count: int = 100_000) -> Iterator[Figure]:
     """Yield what a search takes in a server, the first and the next one, and its peak memory."""
-    from process import ServerProcess
-
-    lines = b"".join(map(honest, range(count)))
-    project = project_of(root / "search", lines)
-    with ServerProcess([sys.executable, ROOT / "server.py", "--project", project]) as server:
-        for query in (
-            "",
-            "payment VAT rounding",
-            "결제 세율 반올림",
-            "retry timeout of the gateway",
-        ):
-            start = time.perf_counter()
+    project = project_of(root / "search", b"".join(honest(count)))
+    with ours_on(project) as server:
+        for query in SEARCHES:
+            begun = time.perf_counter()
             server.call("search_memory", {"query": query})
-            label = f"{count:,} records: search {query!r}"
-            yield Figure(label, time.perf_counter() - start, MOST_SEARCH_S)
+            took = time.perf_counter() - begun
+            yield Figure(f"{count:,} records: search {query!r}", took, "s", most=MOST_SEARCH_S)
         status = Path(f"/proc/{server.pid}/status")
         if status.is_file():
             [peak] = [it for it in status.read_text().splitlines() if it.startswith("VmHWM")]
             megabytes = int(peak.split()[1]) / 1024
-            yield Figure(f"{count:,} records: peak memory", megabytes, MOST_SEARCH_MB, "MB")
+            yield Figure(f"{count:,} records: peak memory", megabytes, "MB", most=MOST_SEARCH_MB)
 
 
-PARTS: dict[str, Callable[[Path], Iterator[Figure]]] = {
-    "hooks": hooks,
-    "actions": actions,
-    "commands": commands,
-    "searches": searches,
-}
+PARTS = {"hooks": hooks, "actions": actions, "commands": commands, "searches": searches}
 
 
 def main() -> int:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = options(__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
-    parser.add_argument("--check", action="store_true", help="status 1 where a limit is not kept")
-    arguments = parser.parse_args()
-    above = 0
+    given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_STATE_HOME"] = f"{folder}/state"
-        for part in arguments.parts or PARTS:
-            for it in PARTS[part](Path(folder, part)):
-                above += it.taken > it.most
-                mark = "ok   " if it.taken <= it.most else "ABOVE"
-                print(f"{mark} {it.taken:8.2f} {it.unit:2} {it.label}  {it.note}", flush=True)
-    return int(above > 0) if arguments.check else 0
+        names = given.parts or PARTS
+        found = (figure for name in names for figure in PARTS[name](Path(folder, name)))
+        return reported(found, given, "hostile", DATA)
 
 
 if __name__ == "__main__":

@@ -13,27 +13,18 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
-from importlib.metadata import version as installed_version
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from process import ServerProcess
+from measure import HERE, ROOT, ServerProcess, lessons
 
 from core.lessons.record import Draft
 
-ROOT = Path(__file__).resolve().parent.parent
-INSTALLED = Path(__file__).resolve().parent / "peers" / "node_modules"
+INSTALLED = HERE / "peers" / "node_modules"
 MARK = re.compile(r"mark-\d{5}")
-LESSONS = ROOT / "benchmarks/lessons.jsonl"
 
 Call = tuple[str, dict[str, Any]]
-
-
-def lessons() -> list[Draft]:
-    """The curated lessons, half of them Korean: what a typical record looks like."""
-    lines = LESSONS.read_text("utf-8").splitlines()
-    return [Draft(**json.loads(line)) for line in lines]
 
 
 def marked_lessons(first: int, count: int) -> Iterator[tuple[str, Draft]]:
@@ -41,15 +32,8 @@ def marked_lessons(first: int, count: int) -> Iterator[tuple[str, Draft]]:
     known = lessons()
     for number in range(first, first + count):
         draft, mark = known[number % len(known)], f"mark-{number:05d}"
-        yield (
-            mark,
-            Draft(
-                topic=draft.topic,
-                missing_context=f"{draft.missing_context} ({number})",
-                lesson=f"{draft.lesson} {mark}",
-                ask_next_time=draft.ask_next_time,
-            ),
-        )
+        gap, lesson = f"{draft.missing_context} ({number})", f"{draft.lesson} {mark}"
+        yield mark, replace(draft, missing_context=gap, lesson=lesson)
 
 
 class Peer(ABC):
@@ -163,7 +147,7 @@ class ReferenceMemory(Peer):
         return str(json.loads(package.read_text("utf-8"))["version"])
 
     def command(self, store: Path) -> list[str | Path]:
-        return [node(), INSTALLED / self.package / self.script]
+        return [shutil.which("node") or "node", INSTALLED / self.package / self.script]
 
     def environment(self, store: Path) -> dict[str, str]:
         return {"MEMORY_FILE_PATH": str(store)}
@@ -227,29 +211,8 @@ class LibsqlMemory(ReferenceMemory):
         return set(MARK.findall(json.dumps(rows)))
 
 
-@dataclass(frozen=True, slots=True)
-class Echo:
-    """The floor of a server in Python: FastMCP with one tool that echoes."""
-
-    name: str = "FastMCP echo"
-
-    @property
-    def version(self) -> str:
-        """The version of FastMCP, which both Python servers use."""
-        return installed_version("fastmcp")
-
-    def start(self) -> ServerProcess:
-        """A running server."""
-        return ServerProcess([sys.executable, ROOT / "benchmarks" / "echo_server.py"])
-
-
 OURS = SentinelMemory()
 OTHERS: Sequence[Peer] = (ReferenceMemory(), LibsqlMemory())
-
-
-def node() -> str:
-    """The Node that runs the peers."""
-    return shutil.which("node") or "node"
 
 
 def install() -> None:

@@ -1,14 +1,11 @@
 """Measures what redaction finds, what it spares and what it costs.
 
-    python benchmarks/redaction.py [--seed N] [--texts DIR] [--check]
-
---seed: other secrets of the same shapes. --texts: every paragraph below a directory, too. --check:
-status 1 where a floor is missed. README.md beside this file says how everything is counted.
+--seed: other secrets of the same shapes. --texts: every paragraph below a directory, too. Times are
+printed beside their aims and decide nothing, since they depend on what else the machine does.
+README.md beside this file says how everything is counted.
 """
 
-import argparse
 import gc
-import platform
 import random
 import re
 import statistics
@@ -16,69 +13,43 @@ import sys
 import time
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from datetime import date
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-# A script finds only the modules of its own directory.
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from measure import ROOT, Figure, options, reported
 
 from core.data import rules
 from core.sanitizer import MARKER, Secret, find
 from tests.support.secret_corpus import HANGUL, Case, cases, lookalikes, sentences
 from tests.support.templates import examples, expand
 
-ROOT = Path(__file__).resolve().parent.parent
 FAMILIES = ("token", "structure", "assignment", "prose", "edge", "sentence")
-AT_LEAST = ("caught", "labels")  # these figures should be high, all others low
-FLOORS = {
+LEAST = {  # percent
     "caught whole, token": 99.5,
     "caught whole, structure": 98.0,
     "caught whole, assignment": 96.0,
     "caught whole, prose": 90.0,
     "caught whole, edge": 75.0,
     "caught whole, sentence": 94.0,
-    "innocent characters lost": 1.0,
     "labels kept": 98.0,
-    "look-alikes changed": 0.5,
-    "second redaction changes": 0.0,
-    "second redaction changes, look-alikes": 0.0,
-    "time, typical ~300 bytes": 0.2,
-    "time, hostile 1,000 characters": 10.0,
-    "time, 100 KB of text": 2_000.0,
-    "time, hostile 100,000 characters": 2_000.0,
+}
+MOST_LOST, MOST_LOOKALIKES = 1.0, 0.5  # percent
+AIMS_MS = {
+    "typical ~300 bytes": 0.2,
+    "hostile 1,000 characters": 10.0,
+    "100 KB of text": 2_000.0,
+    "hostile 100,000 characters": 2_000.0,
 }
 SHORTEST, LONGEST = 60, 1_000  # characters of a paragraph of own texts
 LARGEST = 4_000_000  # bytes of a file of own texts
 ROUNDS = 5
 PIECE_BYTES, PIECES = 300, 200
 LONG, LONGER = 1_000, 100_000
-WORST = 20
-MIXTURES = 200
+WORST, MIXTURES = 20, 200
 GIVE_UP_S = 0.5  # at 10,000 characters: quadratic time would be a minute at 100,000
 GUARD_LINE = re.compile(r"-----(?:BEGIN|END) [A-Za-z0-9 ]{3,60}-----")
 
-
 Find = Callable[[str], Sequence[Secret]]
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """One cell of the table; `best` is what a floor is compared with."""
-
-    value: float
-    unit: str
-    note: str = ""
-    best: float | None = None
-
-    def shown(self) -> str:
-        """Return the cell."""
-        number = f"{self.value:,.2f}" if self.unit else f"{self.value:,.0f}"
-        return f"{number} {self.unit}".rstrip() + (f" ({self.note})" if self.note else "")
-
-
-Figures = dict[str, Figure]
 
 
 def redacted(text: str, finding: Find) -> str:
@@ -96,7 +67,7 @@ def language_of(text: str) -> str:
     return "ko" if HANGUL.search(text) else "en"
 
 
-# What is found and what is spared
+# What is found and what is spared.
 
 
 def covered(length: int, spans: Iterable[tuple[int, int]]) -> bytearray:
@@ -148,60 +119,41 @@ def percent(part: int, whole: int) -> float:
     return 100 * part / whole if whole else 0.0
 
 
-def on_corpus(corpus: Iterable[Case], finding: Find) -> Figures:
-    """The figures of the texts with secrets."""
+def on_corpus(corpus: Iterable[Case], finding: Find) -> Iterator[Figure]:
+    """Yield the figures of the texts with secrets, by family; the note has them by language."""
     tallies: dict[tuple[str, str], Counter[str]] = {}
     for case in corpus:
-        tally = tallies.setdefault((case.family, case.language), Counter())
-        tally.update(counted(case, finding))
-
-    def total(family: str = "", language: str = "") -> Counter[str]:
-        chosen = Counter[str]()
-        for (one, two), tally in tallies.items():
-            if family in ("", one) and language in ("", two):
-                chosen.update(tally)
-        return chosen
-
-    figures: Figures = {}
+        count = counted(case, finding)
+        for family in (case.family, ""):
+            for language in (case.language, ""):
+                tallies.setdefault((family, language), Counter()).update(count)
     for name, part, whole in (
         ("caught whole", "caught", "secrets"),
         ("innocent characters lost", "lost", "innocent"),
         ("labels kept", "kept", "labels"),
     ):
         for family in (*FAMILIES, ""):
-            shares = [
-                percent(it[part], it[whole])
-                for it in (total(family), *(total(family, language) for language in ("en", "ko")))
-            ]
+            of_it = [tallies.get((family, language), Counter()) for language in ("", "en", "ko")]
+            if not of_it[0][whole]:
+                continue
+            share, english, korean = (percent(it[part], it[whole]) for it in of_it)
             label = f"{name}, {family}" if family else name
-            figures[label] = Figure(shares[0], "%", f"en {shares[1]:.2f}, ko {shares[2]:.2f}")
-    unstable = {family: total(family)["unstable"] for family in FAMILIES}
-    note = ", ".join(f"{family} {count}" for family, count in unstable.items() if count)
-    figures["second redaction changes"] = Figure(sum(unstable.values()), "", note)
-    return figures
+            most = MOST_LOST if label == "innocent characters lost" else None
+            note = f"en {english:.2f}, ko {korean:.2f}"
+            yield Figure(label, share, "%", LEAST.get(label), most, note)
+    yield Figure("second redaction changes", tallies["", ""]["unstable"], most=0)
 
 
-def on_lookalikes(texts: Sequence[str], finding: Find) -> Figures:
-    """The share of the harmless texts in which anything was found."""
+def on_lookalikes(texts: Sequence[str], finding: Find) -> Iterator[Figure]:
+    """Yield the share of the harmless texts in which anything was found."""
     changed = {text: redacted(text, finding) for text in texts if finding(text)}
-    altered, count = Counter(map(language_of, changed)), Counter(map(language_of, texts))
-    shares = [f"{it} {percent(altered[it], count[it]):.2f}" for it in ("en", "ko")]
-    share = percent(altered.total(), count.total())
+    share = percent(len(changed), len(texts))
     unstable = sum(redacted(once, finding) != once for once in changed.values())
-    return {
-        "look-alikes changed": Figure(share, "%", ", ".join(shares)),
-        "second redaction changes, look-alikes": Figure(unstable, ""),
-    }
+    yield Figure("look-alikes changed", share, "%", most=MOST_LOOKALIKES)
+    yield Figure("second redaction changes, look-alikes", unstable, most=0)
 
 
-def own_documentation() -> list[str]:
-    """The paragraphs of the project's own documents, for the times of a run without others."""
-    paths = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
-    texts = [path.read_text(encoding="utf-8") for path in sorted(paths)]
-    return [paragraph for text in texts for paragraph in text.split("\n\n")]
-
-
-# Own texts
+# Texts of a directory.
 
 
 def own_texts(directory: Path) -> list[tuple[str, str]]:
@@ -226,22 +178,25 @@ def own_texts(directory: Path) -> list[tuple[str, str]]:
     return [(place, text) for text, place in found.items()]
 
 
-def on_own_texts(
-    texts: Sequence[tuple[str, str]], finding: Find
-) -> tuple[Figures, list[tuple[str, str]]]:
-    """The share of the paragraphs in which anything was found, and where each of those begins."""
-    found = [(place, text, finding(text)) for place, text in texts]
-    touched = [(place, language_of(text), secrets) for place, text, secrets in found if secrets]
-    count = Counter(language_of(text) for _, text in texts)
-    altered = Counter(language for _, language, _ in touched)
-    shares = [f"{it} {percent(altered[it], count[it]):.2f}" for it in ("en", "ko")]
-    note = f"{len(touched):,} of {len(texts):,}; {', '.join(shares)}"
-    share = percent(len(touched), len(texts))
-    rows = [(place, ", ".join({it.kind: it for it in secrets})) for place, _, secrets in touched]
-    return {"own texts changed": Figure(share, "%", note)}, rows
+def on_own_texts(texts: Sequence[tuple[str, str]], finding: Find) -> Iterator[Figure]:
+    """Yield the share of the paragraphs in which anything was found; print where each begins."""
+    touched = 0
+    for place, text in texts:
+        if secrets := finding(text):
+            touched += 1
+            print(f"{place}: {', '.join({it.kind: it for it in secrets})}")
+    note = f"{touched:,} of {len(texts):,}"
+    yield Figure("own texts changed", percent(touched, len(texts)), "%", note=note)
 
 
-# Times
+# Times.
+
+
+def own_documentation() -> list[str]:
+    """Return the paragraphs of the project's own documents."""
+    paths = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
+    texts = [path.read_text(encoding="utf-8") for path in sorted(paths)]
+    return [paragraph for text in texts for paragraph in text.split("\n\n")]
 
 
 def seconds(finding: Find, text: str) -> float:
@@ -249,11 +204,6 @@ def seconds(finding: Find, text: str) -> float:
     start = time.process_time()
     redacted(text, finding)
     return time.process_time() - start
-
-
-def in_ms(rounds: Sequence[float], note: str = "") -> Figure:
-    """The median of several rounds, and the best of them for a floor."""
-    return Figure(statistics.median(rounds) * 1000, "ms", note, min(rounds) * 1000)
 
 
 def cut(text: str, size: int) -> str:
@@ -286,110 +236,72 @@ def pieces_of(texts: Sequence[str]) -> tuple[list[str], str]:
     return [cut(whole[at:], PIECE_BYTES) for at in starts][:PIECES], whole
 
 
-def on_typical(name: str, pieces: Sequence[str], finding: Find) -> Figures:
-    """Short texts: the median, and the one that is slower than 99 in 100."""
+def in_ms(name: str, rounds: Sequence[float], note: str = "") -> Figure:
+    """Return the best of several rounds beside its aim."""
+    aim = f"aim {AIMS_MS[name]:g}" if name in AIMS_MS else ""
+    return Figure(f"time, {name}", min(rounds) * 1000, "ms", note=f"{aim} {note}".strip())
+
+
+def on_typical(name: str, pieces: Sequence[str], finding: Find) -> Iterator[Figure]:
+    """Yield the time of short texts: the median, and the one slower than 99 in 100."""
     rounds = [[seconds(finding, piece) for piece in pieces] for _ in range(ROUNDS + 1)][1:]
-    medians = sorted(statistics.median(times) for times in zip(*rounds, strict=True))
-    best = statistics.median(min(times) for times in zip(*rounds, strict=True))
-    slow = medians[len(medians) * 99 // 100]
-    typical = Figure(statistics.median(medians) * 1000, "ms", best=best * 1000)
-    return {
-        f"time, {name} ~300 bytes": typical,
-        f"time, {name}, 99th percentile": Figure(slow * 1000, "ms"),
-    }
+    best = sorted(min(times) for times in zip(*rounds, strict=True))
+    yield in_ms(f"{name} ~300 bytes", [statistics.median(best)])
+    yield in_ms(f"{name}, 99th percentile", [best[len(best) * 99 // 100]])
 
 
-def on_hostile(texts: Sequence[str], finding: Find) -> Figures:
-    """The worst text of `LONG` characters, and the worst of `LONGER` among the slow ones."""
+def on_hostile(texts: Sequence[str], finding: Find) -> Iterator[Figure]:
+    """Yield the worst text of `LONG` characters, and the worst of `LONGER` among the slow ones."""
     slow = sorted(texts, key=lambda text: seconds(finding, text), reverse=True)[:WORST]
     rounds = {text: [seconds(finding, text) for _ in range(ROUNDS)] for text in slow}
     slow.sort(key=lambda text: min(rounds[text]), reverse=True)
-    longest: list[Figure] = []
+    yield in_ms(f"hostile {LONG:,} characters", rounds[slow[0]])
+    longest, note = 0.0, ""
     for text in slow[: WORST // 4]:
         shorter = (text * 10)[: LONG * 10]
         took = seconds(finding, shorter)
         if took > GIVE_UP_S:
-            longest = [Figure(took * 1000, "ms", f"at only {len(shorter):,} characters")]
+            longest, note = took, f"at only {len(shorter):,} characters"
             break
         longer = (text * (LONGER // len(text)))[:LONGER]
-        longest.append(in_ms([seconds(finding, longer) for _ in range(3)]))
-    return {
-        "time, hostile 1,000 characters": in_ms(rounds[slow[0]]),
-        "time, hostile 100,000 characters": max(longest, key=lambda it: it.best or it.value),
-    }
+        longest = max(longest, min(seconds(finding, longer) for _ in range(3)))
+    yield in_ms(f"hostile {LONGER:,} characters", [longest], note)
 
 
-def on_clock(
-    usual: Sequence[str], harmless: Sequence[str], hostile: Sequence[str], finding: Find
-) -> Figures:
-    """All times: of documentation, of look-alikes and of hostile texts."""
+def on_clock(harmless: Sequence[str], seed: int, finding: Find) -> Iterator[Figure]:
+    """Yield all times: of documentation, of look-alikes and of hostile texts."""
+    usual = own_documentation()
+    random.Random(0).shuffle(usual)
+    hostile = hostile_texts(seed)
+    gc.freeze()  # thousands of texts are no work for the collector while times are taken
     pieces, whole = pieces_of(usual)
-    return {
-        **on_typical("typical", pieces, finding),
-        **on_typical("look-alikes", pieces_of(harmless)[0], finding),
-        "time, 100 KB of text": in_ms([seconds(finding, whole) for _ in range(ROUNDS)]),
-        **on_hostile(hostile, finding),
-    }
-
-
-def missed(figures: Figures) -> list[str]:
-    """The floors that a redactor does not reach."""
-    out = []
-    for name, floor in FLOORS.items():
-        if name in figures:
-            figure = figures[name]
-            value = figure.value if figure.best is None else figure.best
-            if value < floor if name.startswith(AT_LEAST) else value > floor:
-                out.append(f"{name}: {value:.3f}, floor {floor:g}")
-    return out
-
-
-def table(figures: Figures) -> list[tuple[str, str, str]]:
-    """Return a row for each figure, with its floor."""
-    rows = [("", "figure", "floor")]
-    for name, figure in figures.items():
-        sign = "≥" if name.startswith(AT_LEAST) else "≤"
-        floor = f"{sign} {FLOORS[name]:,g} {figure.unit}".rstrip() if name in FLOORS else ""
-        rows.append((name, figure.shown(), floor))
-    return rows
-
-
-def arguments() -> argparse.Namespace:
-    """Return the options of the command line."""
-    parser = argparse.ArgumentParser(description="Benchmark of redaction")
-    parser.add_argument("--seed", type=int, default=0, help="other secrets of the same shapes")
-    parser.add_argument("--texts", type=Path, metavar="DIR", help="the paragraphs below it, too")
-    parser.add_argument("--check", action="store_true", help="1 below a floor, times apart")
-    return parser.parse_args()
+    yield from on_typical("typical", pieces, finding)
+    yield from on_typical("look-alikes", pieces_of(harmless)[0], finding)
+    yield in_ms("100 KB of text", [seconds(finding, whole) for _ in range(ROUNDS)])
+    yield from on_hostile(hostile, finding)
 
 
 def main() -> int:
-    """Measure and print; return the status."""
-    options = arguments()
-    corpus = [*cases(options.seed), *sentences(options.seed)]
-    harmless = [text for _, text in lookalikes(options.seed)]
-    usual = own_documentation()
-    random.Random(0).shuffle(usual)
+    """Measure and print."""
+    parser = options(__doc__)
+    parser.add_argument("--seed", type=int, default=0, help="other secrets of the same shapes")
+    parser.add_argument("--texts", type=Path, metavar="DIR", help="the paragraphs below it, too")
+    given = parser.parse_args()
+    corpus = [*cases(given.seed), *sentences(given.seed)]
+    harmless = [text for _, text in lookalikes(given.seed)]
     random.Random(0).shuffle(harmless)
-    hostile = hostile_texts(options.seed)
-    gc.freeze()  # thousands of texts are no work for the collector while times are taken
-    figures = on_corpus(corpus, find) | on_lookalikes(harmless, find)
-    places = list[tuple[str, str]]()
-    if options.texts:
-        own_figures, places = on_own_texts(own_texts(options.texts), find)
-        figures |= own_figures
-    figures |= on_clock(usual, harmless, hostile, find)
-    about = f"Python {platform.python_version()}, {len(rules())} rules, {len(corpus):,} cases"
-    print(f"{date.today()}, seed {options.seed}, {about}, {len(harmless):,} look-alikes\n")
-    for name, figure, floor in table(figures):
-        print(f"{name:42}{figure:42}{floor}".rstrip())
-    for place, kinds in places:
-        print(f"{place}: {kinds}")
-    # A time depends on the machine and on what else it does: it is printed beside its aim.
-    below = [it for it in missed(figures) if not it.startswith("time,")]
-    for sentence in below if options.check else ():
-        print(f"below the floor: {sentence}")
-    return int(bool(below and options.check))
+
+    def figures() -> Iterator[Figure]:
+        yield Figure("rules", len(rules()))
+        yield Figure("cases", len(corpus))
+        yield Figure("look-alikes", len(harmless))
+        yield from on_corpus(corpus, find)
+        yield from on_lookalikes(harmless, find)
+        if given.texts:
+            yield from on_own_texts(own_texts(given.texts), find)
+        yield from on_clock(harmless, given.seed, find)
+
+    return reported(figures(), given, "redaction", f"the corpus of the tests, seed {given.seed}")
 
 
 if __name__ == "__main__":

@@ -1,69 +1,137 @@
 """Measures the fragments of a team: server processes over one PostgreSQL, called by 100 agents.
 
-`python benchmarks/team.py [--quick] [--check] [--sizes N,N] [--seconds S] [--connections N]` starts
-a PostgreSQL from its wheel with durable settings (fsync and synchronous_commit on), fills a
-database with fragments of a seed by COPY, and has agents recall, remember and restore a context
-through 1, 2 and 4 processes of `server.py --http` over several connections at once; the clients are
-on the same machine. It prints calls per second, p50 and p99 of each tool, the memory of the
-processes, bytes on disk for each fragment, and how these grow. `--quick`: 10,000 fragments, a
-minute. `--check`: status 1 where a write is lost or doubled, an agent sees what is another's, a
-call is answered with an error, or a cost grows beyond all measure.
+A PostgreSQL with fsync on is filled with fragments of a seed; the agents recall, remember and
+restore a context through processes of `server.py --http`, over several connections at once. Judged
+from outside: no save is lost or doubled, no agent sees what is another's, no call ends in an error.
 """
 
-import argparse
 import contextlib
 import http.client
-import itertools
+import json
 import os
+import random
+import re
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from itertools import accumulate, pairwise
 from pathlib import Path
-
-# A script finds only the modules of its own directory.
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from typing import Any
 
 import psycopg
-from process import resident_mb
-from team_load import MARK_CHARS, MIX, CallError, HttpWire, Tally, load
-from team_rows import AGENTS, fragments
+from measure import PROTOCOL, SERVER, Figure, options, reported, resident_mb
+from tokens import labelled_records
 
 from core.config import DEFAULT_AGENT
 from core.lessons.record import utc_now
 from core.postgres.pool import Pool
 from core.postgres.server import server_of
+from core.text.plain import estimate_tokens
 from http_server.keys import keys_of
 from http_server.papers import papers_of
+from rooms.fragments.fragment import KINDS, TYPES, Fragment, hash_of
 from rooms.fragments.storage.postgres import PostgresEngine, PostgresRows, terms_of
 from rooms.fragments.storage.postgres_schema import Schema
 from rooms.fragments.upkeep.statistics import ENDED
 from tests.support.real_engines import free_port, postgres
 
-SERVER = Path(__file__).resolve().parent.parent / "server.py"
 PLACE = "SENTINEL_MEMORY_FRAGMENTS"
 DURABLE = {
     **{"fsync": "on", "synchronous_commit": "on", "full_page_writes": "on"},
     **{"shared_buffers": "512MB", "maintenance_work_mem": "512MB", "max_wal_size": "4GB"},
 }
-SIZES, QUICK_SIZES = (100_000, 1_000_000), (10_000,)
 PROCESSES, QUICK_PROCESSES = (1, 2, 4), (1, 2)
 CONNECTIONS = 16  # at once, shared by the agents
-START_S = 60.0
+START_S, PATIENCE_S = 60.0, 60.0
 MOST_GROWTH = 10.0  # times the p50 of a recall, for ten times the fragments
 LEAST_SHARE = 0.4  # of the calls per second of one process, with more of them
+MARK_CHARS = 17
+# Of a hundred calls: an agent asks more often than it learns, and a session starts once.
+MIX = {"recall": 60, "remember": 30, "context": 10}
+ID = re.compile(r"^(\w+)(?= \d{4}-\d\d-\d\d )", re.MULTILINE)  # of a line of an answer
+
+AGENTS = tuple(f"agent{number:02}" for number in range(100))
+SHARED = 0.02  # of all fragments are everybody's
+RARE_SHARE, RARE_SYLLABLES = 0.08, 3  # names of services, people, files: few fragments have one
+SYLLABLES = [one + other for one in "bdfgklmnprstvz" for other in ("a", "e", "i", "o", "u")]
+MINUTES = 43_200  # over which the fragments were saved, up to now: nothing of them is stale
+DATA = "made fragments of 100 agents, the clients on the same machine"
 
 
-@dataclass(frozen=True)
-class Measured:
-    """What one load of one arrangement gave. mb: of all server processes, at the end of it."""
+# Fragments, and what agents ask.
 
-    fragments: int
-    processes: int
-    tally: Tally
-    mb: float
+
+@lru_cache(maxsize=1)
+def words() -> Sequence[str]:
+    """The words of the lessons in both languages, each as often as it stands there."""
+    return [word for it in labelled_records() for text in it.texts for word in text.split()]
+
+
+class Writer:
+    """Writes texts as agents do, by a seed."""
+
+    def __init__(self, seed: str) -> None:
+        self._chance = random.Random(seed)
+        self._now = datetime.now(UTC)
+        self._shares = list(accumulate(1 / rank for rank in range(1, len(AGENTS) + 1)))
+
+    def agent(self) -> str:
+        """One of the agents: the first has 19 % of all fragments, the last 0.2 %."""
+        return self._chance.choices(AGENTS, cum_weights=self._shares)[0]
+
+    def text(self, count: int) -> str:
+        """So many words."""
+        chance = self._chance
+        told = chance.choices(words(), k=count)
+        for at in range(count):
+            if chance.random() < RARE_SHARE:
+                told[at] = "".join(chance.choices(SYLLABLES, k=RARE_SYLLABLES))
+        return " ".join(told)
+
+    def question(self) -> str:
+        """What an agent asks in some words."""
+        return self.text(self._chance.randint(2, 5))
+
+    def fragment(self, number: int, of: int) -> Fragment:
+        """One fragment of so many."""
+        chance = self._chance
+        content = self.text(chance.randint(8, 32))[:300]
+        row = TYPES[chance.choice(KINDS)]
+        moment = self._now - timedelta(minutes=MINUTES * (1 - number / of))
+        said = moment.isoformat(timespec="seconds")
+        return Fragment(
+            id=f"f{number:x}",
+            content=content,
+            content_hash=hash_of(content),
+            estimated_tokens=estimate_tokens(content),
+            topic=f"{chance.choice(words())[:40]} {chance.randrange(400)}",
+            keywords=tuple(dict.fromkeys(self.text(chance.randint(1, 5)).split())),
+            kind=row.kind,
+            lifetime=row.lifetime,
+            agent=DEFAULT_AGENT if chance.random() < SHARED else self.agent(),
+            importance=round(chance.random(), 2),
+            is_anchor=chance.random() < 0.001,
+            created_at=said,
+            updated_at=said,
+            verified_at=said,
+        )
+
+
+def fragments(count: int) -> Iterator[Fragment]:
+    """So many fragments, the same each time but for their dates."""
+    writer = Writer(f"fragments {count}")
+    for number in range(count):
+        yield writer.fragment(number, count)
+
+
+# The database and the servers.
 
 
 def fill(dsn: str, count: int) -> float:
@@ -144,32 +212,174 @@ def wait_for(port: int) -> None:
     raise CallError(f"no server is well on port {port}")
 
 
-def measured(
-    dsn: str,
-    keys: dict[str, str],
-    processes: int,
-    connections: int,
-    seconds: float,
-    scratch: Path,
-    count: int,
-) -> Measured:
-    """Load so many processes for so long."""
-    with servers(dsn, processes, scratch) as started:
-        ports = [port for port, _ in started]
-        tally = load(
-            lambda number: HttpWire(ports[number % processes], keys),
-            AGENTS,
-            connections=connections,
-            seconds=seconds,
-            seed=f"{count} {processes}",
-        )
-        mb = sum(resident_mb(pid) or 0.0 for _, pid in started)
-    return Measured(count, processes, tally, mb)
+# A load, and what came of it.
 
 
-def wrong_with(dsn: str, tally: Tally) -> list[str]:
-    """What does not hold of what the agents were told, judged as a superuser sees it."""
-    wrong = []
+class CallError(RuntimeError):
+    """A call that was answered with an error, or not at all. The text is what was answered."""
+
+
+@dataclass
+class Tally:
+    """What came of a load.
+
+    ms: by tool, of each call that was answered. kept: what was acknowledged, as agent and the first
+    MARK_CHARS of the content. seen: agents and ids that they were shown. refused: sentences.
+    """
+
+    ms: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    kept: list[tuple[str, str]] = field(default_factory=list)
+    seen: set[tuple[str, str]] = field(default_factory=set)
+    refused: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def add(self, other: "Tally") -> None:
+        """Take over what another has counted."""
+        for tool, ms in other.ms.items():
+            self.ms[tool] += ms
+        self.kept += other.kept
+        self.seen |= other.seen
+        self.refused += other.refused
+        self.seconds = max(self.seconds, other.seconds)
+
+    @property
+    def per_second(self) -> float:
+        """Calls that were answered."""
+        return sum(map(len, self.ms.values())) / self.seconds if self.seconds else 0.0
+
+    def at(self, tool: str, share: float) -> float:
+        """Milliseconds within which this share of the calls of a tool was answered."""
+        ms = sorted(self.ms.get(tool) or [0.0])
+        return ms[min(len(ms) - 1, int(len(ms) * share))]
+
+
+class HttpWire:
+    """A client that keeps its connection to one server process."""
+
+    def __init__(self, port: int, keys: Mapping[str, str], path: str = "/mcp") -> None:
+        self._port, self._keys, self._path = port, keys, path
+        self._sessions: dict[str, str] = {}
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
+        self._number = 0
+
+    def call(self, agent: str, tool: str, arguments: Mapping[str, Any]) -> str:
+        """Return the text that a tool answers. Raises CallError."""
+        if agent not in self._sessions:
+            client = {"name": "team", "version": "1"}
+            given = {"protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": client}
+            _, headers = self._post(agent, "initialize", given)
+            self._sessions[agent] = headers.get("mcp-session-id", "")
+        result, _ = self._post(agent, "tools/call", {"name": tool, "arguments": dict(arguments)})
+        text = "\n".join(it["text"] for it in result.get("content", ()) if it["type"] == "text")
+        if result.get("isError"):
+            raise CallError(text)
+        return text
+
+    def close(self) -> None:
+        """Let go of the connection; the sessions stay."""
+        self._connection.close()
+
+    def _post(
+        self, agent: str, method: str, params: dict[str, Any]
+    ) -> tuple[dict[str, Any], http.client.HTTPMessage]:
+        self._number += 1
+        message = {"jsonrpc": "2.0", "id": self._number, "method": method, "params": params}
+        headers = {
+            "Authorization": f"Bearer {self._keys[agent]}",
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+            "MCP-Protocol-Version": PROTOCOL,
+        }
+        if self._sessions.get(agent):
+            headers["Mcp-Session-Id"] = self._sessions[agent]
+        try:
+            self._connection.request("POST", self._path, json.dumps(message), headers)
+            answer = self._connection.getresponse()
+            body = answer.read().decode()
+        except (OSError, http.client.HTTPException) as error:
+            self._connection.close()
+            raise CallError(f"no answer: {error!r}") from error
+        return result_of(answer.status, body), answer.headers
+
+
+def result_of(status: int, body: str) -> dict[str, Any]:
+    """The result of an answer, as JSON or as an event. Raises CallError."""
+    said = [line[5:].strip() for line in body.splitlines() if line.startswith("data:")]
+    try:
+        message = json.loads(said[-1] if said else body)
+    except ValueError:
+        message = {}
+    if status != 200 or "result" not in message:
+        raise CallError(f"{status} {body[:300]}")
+    return dict(message["result"])
+
+
+def load(ports: Sequence[int], keys: Mapping[str, str], seconds: float, seed: str) -> Tally:
+    """Let agents call for so long over the connections, each with its share of the agents."""
+    tally, lock, ready = Tally(), threading.Lock(), threading.Barrier(CONNECTIONS + 1)
+
+    def work(number: int) -> None:
+        mine = Tally()
+        try:
+            one = HttpWire(ports[number % len(ports)], keys)
+            writer = Writer(f"{seed} {number}")
+            chance = random.Random(f"{seed} {number}")
+            its = AGENTS[number::CONNECTIONS]
+            with noted(mine):
+                one.call(its[0], "recall", {"query": "first"})  # opens what is opened once
+        finally:
+            ready.wait(PATIENCE_S)
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            act(one, chance.choice(its), chance, writer, mine)
+        one.close()
+        with lock:
+            tally.add(mine)
+
+    threads = [threading.Thread(target=work, args=(at,), daemon=True) for at in range(CONNECTIONS)]
+    for thread in threads:
+        thread.start()
+    ready.wait(PATIENCE_S)
+    begun = time.monotonic()
+    for thread in threads:
+        thread.join(seconds + 2 * PATIENCE_S)
+    if any(thread.is_alive() for thread in threads):
+        tally.refused.append("a call hangs")
+    tally.seconds = time.monotonic() - begun
+    return tally
+
+
+@contextlib.contextmanager
+def noted(tally: Tally) -> Iterator[None]:
+    """Note a CallError in a tally, and go on."""
+    try:
+        yield
+    except CallError as error:
+        tally.refused.append(str(error))
+
+
+def act(one: HttpWire, agent: str, chance: random.Random, writer: Writer, tally: Tally) -> None:
+    """Make one call of the mix, and note what came of it."""
+    tool = chance.choices(list(MIX), weights=list(MIX.values()))[0]
+    mark = f"said {chance.getrandbits(48):012x}"  # first, where no word makes a secret of it
+    content = f"{mark} {writer.text(chance.randint(8, 24))[:260]}"
+    arguments: dict[str, Any] = {
+        "recall": {"query": writer.question()},
+        "remember": {"content": content, "topic": "team", "type": "fact"},
+        "context": {},
+    }[tool]
+    with noted(tally):
+        begun = time.perf_counter()
+        text = one.call(agent, tool, arguments)
+        tally.ms[tool].append(1000 * (time.perf_counter() - begun))
+        if tool == "remember":
+            tally.kept.append((agent, mark))
+        else:
+            tally.seen.update((agent, it) for it in ID.findall(text))
+
+
+def judged(label: str, dsn: str, tally: Tally) -> Iterator[Figure]:
+    """Yield how often what the agents were told does not hold, as a superuser sees it."""
     with psycopg.connect(dsn) as connection:
         marks, ids = [it for _, it in tally.kept], [it for _, it in tally.seen]
         there = connection.execute(
@@ -182,91 +392,59 @@ def wrong_with(dsn: str, tally: Tally) -> list[str]:
                 "SELECT id, agent_id FROM agent_memory.fragments WHERE id = ANY (%s)", (ids,)
             ).fetchall()
         )
-    if lost := set(tally.kept) - set(there):
-        wrong.append(f"{len(lost)} acknowledged are not there")
-    if len(there) != len(set(there)):
-        wrong.append("what was remembered once is there twice")
     foreign = [
-        (agent, it)
-        for agent, it in tally.seen
-        if owner.get(it, agent) not in (agent, DEFAULT_AGENT)
+        agent for agent, it in tally.seen if owner.get(it, agent) not in (agent, DEFAULT_AGENT)
     ]
-    if foreign:
-        wrong.append(f"{len(foreign)} fragments of others were shown")
-    if not tally.kept or not owner:
-        wrong.append("nothing was remembered, or nothing recalled")
-    if tally.refused:
-        wrong.append(f"{len(tally.refused)} calls were refused: {tally.refused[0][:200]}")
-    return wrong
+    refused = tally.refused[0][:200] if tally.refused else ""
+    yield Figure(f"{label}: remembered", len(tally.kept), least=1)
+    yield Figure(f"{label}: fragments shown", len(owner), least=1)
+    yield Figure(f"{label}: acknowledged and lost", len(set(tally.kept) - set(there)), most=0)
+    yield Figure(f"{label}: there twice", len(there) - len(set(there)), most=0)
+    yield Figure(f"{label}: shown to another agent", len(foreign), most=0)
+    yield Figure(f"{label}: refused calls", len(tally.refused), most=0, note=refused)
 
 
-def print_line(it: Measured) -> None:
-    """Print one arrangement."""
-    tools = "".join(
-        f"{it.tally.at(tool, 0.5):>9.1f} {it.tally.at(tool, 0.99):>8.1f}" for tool in MIX
-    )
-    line = f"{it.fragments:>11,} {it.processes:>9} {it.tally.per_second:>8.1f}"
-    print(f"{line}{tools} {it.mb:>8.0f}", flush=True)
-
-
-def grown(all_of_them: Sequence[Measured]) -> list[str]:
-    """Print how cost grows with fragments and processes; return what grows beyond all measure."""
-    missed = []
-    for one, other in itertools.combinations(all_of_them, 2):
-        if one.processes == other.processes == 1:
-            factor = other.fragments / one.fragments
-            ratios = {it: other.tally.at(it, 0.5) / one.tally.at(it, 0.5) for it in MIX}
-            told = ", ".join(f"{tool} {ratio:.2f} x" for tool, ratio in ratios.items())
-            print(f"p50 at {factor:.0f} x the fragments, one process: {told}")
-            if ratios["recall"] > MOST_GROWTH * factor / 10:
-                missed.append("growth of recall with the fragments")
-        elif one.fragments == other.fragments and one.processes == 1:
-            ratio = other.tally.per_second / one.tally.per_second
-            print(f"calls with {other.processes} processes at {one.fragments:,}: {ratio:.2f} x")
-            if ratio < LEAST_SHARE:
-                missed.append(f"calls with {other.processes} processes")
-    return missed
-
-
-def main() -> int:
-    """Measure and print; 1 where something is missed and `--check` is given."""
-    parser = argparse.ArgumentParser(description="Benchmark of the fragments of a team")
-    parser.add_argument("--quick", action="store_true", help="what runs in a minute")
-    parser.add_argument("--check", action="store_true", help="end with 1 where a limit is missed")
-    parser.add_argument("--sizes", help="how many fragments, such as 100000,1000000")
-    parser.add_argument("--connections", type=int, default=CONNECTIONS, help="at once")
-    parser.add_argument("--seconds", type=float, help="of each load")
-    options = parser.parse_args()
-    named = map(int, options.sizes.split(",")) if options.sizes else ()
-    sizes = tuple(named) or (QUICK_SIZES if options.quick else SIZES)
-    seconds = options.seconds or (5.0 if options.quick else 15.0)
-    all_of_them, missed = list[Measured](), list[str]()
-    print(
-        f"{len(AGENTS)} agents over {options.connections} connections, fsync on; p50 and p99 in ms"
-    )
-    heads = "".join(f"{tool:>9} {'p99':>8}" for tool in MIX)
-    print(f"{'fragments':>11} {'processes':>9} {'calls/s':>8}{heads} {'MB':>8}", flush=True)
+def figures(sizes: Sequence[int], quick: bool) -> Iterator[Figure]:
+    """Yield what each arrangement of fragments and processes gave, and how cost grows."""
+    recalled: dict[int, float] = {}
     with (
         tempfile.TemporaryDirectory(prefix="sentinel-memory-team-") as scratch,
         postgres(**DURABLE) as running,
     ):
         for count in sizes:
             dsn = running.dsn(running.new_database())
-            begun = time.monotonic()
-            each, keys = fill(dsn, count), keys_for(dsn)
-            filled_s = time.monotonic() - begun
-            for processes in QUICK_PROCESSES if options.quick else PROCESSES:
-                one = measured(
-                    dsn, keys, processes, options.connections, seconds, Path(scratch), count
-                )
-                print_line(one)
-                missed += wrong_with(dsn, one.tally)
-                all_of_them.append(one)
-            print(f"{count:,}: {each:,.0f} bytes each on disk, filled in {filled_s:.0f} s")
-    missed += grown(all_of_them)
-    if missed:
-        print("missed:", "; ".join(missed), file=sys.stderr)
-    return int(bool(missed) and options.check)
+            yield Figure(
+                f"{count:,} fragments: bytes of one on the disk", fill(dsn, count), "bytes"
+            )
+            keys, alone = keys_for(dsn), 0.0
+            for processes in QUICK_PROCESSES if quick else PROCESSES:
+                label = f"{count:,} fragments, processes {processes}"
+                with servers(dsn, processes, Path(scratch)) as started:
+                    ports = [port for port, _ in started]
+                    tally = load(ports, keys, 5.0 if quick else 15.0, label)
+                    mb = sum(resident_mb(pid) or 0.0 for _, pid in started)
+                yield from judged(label, dsn, tally)
+                alone = alone or tally.per_second
+                least = LEAST_SHARE * alone
+                yield Figure(f"{label}: calls a second", tally.per_second, least=least)
+                for tool in MIX:
+                    yield Figure(f"{label}: {tool} p50", tally.at(tool, 0.5), "ms")
+                    yield Figure(f"{label}: {tool} p99", tally.at(tool, 0.99), "ms")
+                yield Figure(f"{label}: memory of the servers", mb, "MB")
+                recalled.setdefault(count, tally.at("recall", 0.5))
+    for one, other in pairwise(sizes):
+        growth, most = recalled[other] / recalled[one], MOST_GROWTH * other / one / 10
+        yield Figure(f"recall p50 at {other:,}, times that at {one:,}", growth, "x", most=most)
+
+
+def main() -> int:
+    """Measure and print."""
+    parser = options(__doc__)
+    parser.add_argument("--quick", action="store_true", help="10,000 fragments, a minute")
+    parser.add_argument("--sizes", help="how many fragments, such as 100000,1000000")
+    given = parser.parse_args()
+    sizes = [int(it) for it in (given.sizes or "100000,1000000").split(",")]
+    return reported(figures([10_000] if given.quick else sizes, given.quick), given, "team", DATA)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Chooses the few records that an action needs, by its files, commands and words. For hooks.
 
 Pure and deterministic. An irrelevant reminder trains a model to ignore all: a record must gather
-evidence, and common things tell nothing. `benchmarks/recall.py` measures the weights. It knows no
+evidence, and common things tell nothing. `benchmarks/real.py` measures the weights. It knows no
 synonyms and no translations.
 """
 

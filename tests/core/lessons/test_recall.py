@@ -27,7 +27,7 @@ from tests.support.tables import table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "benchmarks"))
 
-from recall import FLOORS, SETS, Labelled, Score, labelled, recalled, scores
+from real import FLOORS, SETS, Labelled, Score, labelled, recalled, scores
 
 
 def a_record(

@@ -1,6 +1,6 @@
 """Tests that a question finds the texts that answer it, and how much of it each of them has.
 
-The labelled questions are those of `benchmarks/ranking.py`; `pytest -rP` shows what was measured.
+The labelled questions are those of `benchmarks/labelled.py`; `pytest -rP` shows what was measured.
 Cases in English and Korean stand in tests/data/ranking.json.
 """
 
@@ -24,7 +24,8 @@ from tests.support.tables import table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "benchmarks"))
 
-from ranking import FLOORS, labelled_sets, ndcg_at_10, newest_first, words_in_common
+from labelled import labelled_sets, ndcg_at_10
+from quality import FLOORS, newest_first, words_in_common
 
 TABLES = table("ranking")
 any_text = st.text(st.characters())  # with lone surrogates and NUL

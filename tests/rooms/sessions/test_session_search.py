@@ -25,7 +25,7 @@ from tests.support.stdio_client import ROOT
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
-from ranking import labelled_sets, ndcg_at_10
+from labelled import labelled_sets, ndcg_at_10
 
 
 def holding(store: SessionStore, *goals: str, **fields: object) -> SessionStore:

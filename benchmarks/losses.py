@@ -1,31 +1,29 @@
-"""What becomes of records when servers collide at one store or are killed.
+"""Finds what becomes of records when servers collide at one store, are killed, or find it damaged.
 
 A record counts as lost when its save was acknowledged and its text is not in the file afterwards.
 """
 
 import random
-import statistics
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from measure import RefusedError, ServerProcess, result_of
 from peers import MARK, Peer, marked_lessons
-from plan import Plan, rotated
-from process import Refused, ServerProcess, result_of
-from prose import KILLS_TEXT, RACES_NOTES, RACES_TEXT
-from report import Cell, Row, Section, counted
 
 from core.lessons.record import Draft
 
-SEED = 7
 STORED = 20
-MOST_SAVES_BEFORE_KILL = 30
-LATEST_KILL_S = 0.01
+MOST_SAVES_BEFORE_KILL, LATEST_KILL_S = 30, 0.01
+GARBAGE = b"\x00\x7f{not a record, not JSON}\xff" + b"garbage" * 5
+OURS_MARKER, MIDDLE_MARKER, THEIRS_MARKER = b"<<<<<<< HEAD", b"=======", b">>>>>>> other-branch"
+
+Cell = float | str | None
 
 
 @dataclass(slots=True)
@@ -90,7 +88,7 @@ def burst(peer: Peer, store: Path, saves: int) -> Outcome:
         try:
             result_of(message)
             outcome.acknowledged.add(sent[message["id"]])
-        except Refused:
+        except RefusedError:
             outcome.refused.add(sent[message["id"]])
     return judged(outcome, peer, store)
 
@@ -110,7 +108,7 @@ def killed(peer: Peer, store: Path, dice: random.Random) -> Outcome:
     if any(message["id"] == number and "result" in message for message in server.kill()):
         outcome.acknowledged.add(mark)
     judged(outcome, peer, store)
-    with suppress(Refused), peer.start(store) as server:
+    with suppress(RefusedError), peer.start(store) as server:
         mark, draft = saves[last + 1]
         server.call(*peer.save(draft, mark))
     outcome.litter = sum(1 for path in set(store.parent.iterdir()) - names if _is_litter(path))
@@ -122,7 +120,7 @@ def save_one(server: ServerProcess, peer: Peer, mark: str, draft: Draft, outcome
     try:
         server.call(*peer.save(draft, mark))
         outcome.acknowledged.add(mark)
-    except Refused:
+    except RefusedError:
         outcome.refused.add(mark)
 
 
@@ -147,104 +145,69 @@ def read_by_fresh_server(peer: Peer, store: Path) -> set[str] | None:
     try:
         with peer.start(store) as server:
             return set(MARK.findall(server.call(*peer.read_all())))
-    except Refused:
+    except RefusedError:
         return None
 
 
-def races_section(plan: Plan) -> Section:
-    """Two and eight processes at one store, and one process with everything in flight."""
-    each = plan.rounds.saves_each
-    kinds: dict[str, Callable[[Peer, Path], Outcome]] = {
-        f"2 processes, {each} saves each": lambda peer, store: race(peer, store, 2, each),
-        f"8 processes, {each} saves each": lambda peer, store: race(peer, store, 8, each),
-        f"1 process, {each} saves in flight": lambda peer, store: burst(peer, store, each),
-    }
-    rows: list[Row] = []
-    broken: list[str] = []
-    for label, run in kinds.items():
-        outcomes: dict[str, list[Outcome]] = {name: [] for name in plan.names}
-        for turn in range(plan.rounds.races):
-            for peer in rotated(plan.peers, turn):
-                outcomes[peer.name].append(run(peer, peer.place(plan.directory())))
-        rows += race_rows(label, outcomes)
-        broken += broken_promises(label, plan.names[0], outcomes)
-    return Section(
-        title="Concurrency",
-        text=RACES_TEXT,
-        columns=plan.names,
-        rows=rows,
-        notes=RACES_NOTES,
-        broken=broken,
-    )
-
-
-def race_rows(label: str, outcomes: Mapping[str, Sequence[Outcome]]) -> list[Row]:
-    """Medians over the rounds, with the range where they differ."""
-
-    def row(what: str, figure: Callable[[Outcome], float]) -> Row:
-        cells: dict[str, Cell] = {
-            name: spread([figure(one) for one in them]) for name, them in outcomes.items()
-        }
-        return counted(f"{label}: {what}", cells)
-
-    return [
-        row("acknowledged", lambda one: len(one.acknowledged)),
-        row("acknowledged and lost", lambda one: len(one.lost)),
-        row("refused with an error", lambda one: len(one.refused)),
-        row("file unreadable afterwards", lambda one: not one.readable),
-        row("seconds until all had an answer", lambda one: round(one.took_s, 1)),
-    ]
-
-
-def spread(figures: Iterable[float]) -> str:
-    """The median, and the least and the most where they differ."""
-    ordered = sorted(figures)
-    if not ordered:
-        return "–"
-    median = f"{statistics.median(ordered):,g}"
-    return (
-        median if ordered[0] == ordered[-1] else f"{median} ({ordered[0]:,g} to {ordered[-1]:,g})"
-    )
-
-
-def broken_promises(label: str, name: str, outcomes: Mapping[str, Sequence[Outcome]]) -> list[str]:
-    """Sentences about records that this project acknowledged and lost, or cannot read."""
-    lost = sum(len(one.lost | one.older_lost) for one in outcomes[name])
-    unreadable = sum(not one.readable for one in outcomes[name])
-    said = [f"{label}: {name} lost {lost} records."] if lost else []
-    return said + ([f"{label}: {name} left an unreadable file."] if unreadable else [])
-
-
-def kills_section(plan: Plan) -> Section:
-    """Servers that are killed in the middle of a save."""
-    outcomes: dict[str, list[Outcome]] = {name: [] for name in plan.names}
-    for turn in range(plan.rounds.kills):
-        for peer in rotated(plan.peers, turn):
-            dice = random.Random(SEED + turn)  # the same moments for all
-            outcomes[peer.name].append(killed(peer, plan.store(peer, STORED), dice))
-
-    def row(label: str, figure: Callable[[Outcome], float]) -> Row:
-        return counted(label, {name: sum(map(figure, them)) for name, them in outcomes.items()})
-
-    return Section(
-        title="Killed during saves",
-        text=KILLS_TEXT.format(kills=plan.rounds.kills, stored=STORED),
-        columns=plan.names,
-        rows=[
-            row("saves acknowledged before the kills", lambda one: len(one.acknowledged)),
-            row("acknowledged and lost", lambda one: len(one.lost)),
-            row("older records lost", lambda one: len(one.older_lost)),
-            row("files unreadable afterwards", lambda one: not one.readable),
-            row("temporary files left after the next save", lambda one: one.litter),
-        ],
-        broken=broken_promises("Killed during saves", plan.names[0], outcomes),
-    )
-
-
 def _receive(server: ServerProcess, count: int, answered: list[dict[str, Any]]) -> None:
-    for message in islice(server.answers(), count):
-        answered.append(message)
+    answered.extend(islice(server.answers(), count))
 
 
 def _is_litter(path: Path) -> bool:
     return path.suffix == ".tmp" or path.name.endswith("-journal")
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """One way to spoil a file: its new bytes, and foreign bytes that nobody else may remove."""
+
+    label: str
+    spoil: Callable[[bytes, bool], tuple[bytes, bytes]]
+    lines_only: bool = False
+
+
+def torn(data: bytes, lines: bool) -> tuple[bytes, bytes]:
+    """The last 40 bytes are missing; the rest of a torn line should stay in the file."""
+    return data[:-40], data[:-40].rpartition(b"\n")[2][:60] if lines else b""
+
+
+def garbage(data: bytes, lines: bool) -> tuple[bytes, bytes]:
+    """A line that is none in the middle; in a database, the same bytes over what was there."""
+    middle = data.index(b"\n", len(data) // 2) + 1 if lines else len(data) // 2
+    if lines:
+        return data[:middle] + GARBAGE + b"\n" + data[middle:], GARBAGE
+    return data[:middle] + GARBAGE + data[middle + len(GARBAGE) :], b""
+
+
+def conflict(data: bytes, lines: bool) -> tuple[bytes, bytes]:
+    """The markers that git leaves where both branches added a line at the end."""
+    *shared, left, right = data.rstrip(b"\n").split(b"\n")
+    marked = [*shared, OURS_MARKER, left, MIDDLE_MARKER, right, THEIRS_MARKER, b""]
+    return b"\n".join(marked), OURS_MARKER
+
+
+DAMAGES = (
+    Damage("torn end", torn),
+    Damage("garbage in the middle", garbage),
+    Damage("git conflict markers", conflict, lines_only=True),
+)
+
+
+def after_damage(peer: Peer, store: Path, damage: Damage) -> list[Cell]:
+    """Readable records, what a save is told, records and foreign bytes in the file after it."""
+    before = peer.held(store)
+    spoilt, foreign = damage.spoil(store.read_bytes(), peer.line_based)
+    store.write_bytes(spoilt)
+    seen = read_by_fresh_server(peer, store)
+    [(mark, draft)] = marked_lessons(STORED, 1)
+    try:
+        with peer.start(store) as server:
+            server.call(*peer.save(draft, mark))
+        saved = "accepted"
+    except RefusedError:
+        saved = "refused"
+    after = store.read_bytes()
+    kept = "–" if not foreign else "kept" if foreign in after else "gone"
+    there = {it for it in MARK.findall(after.decode("utf-8", "replace")) if it in before}
+    readable = "none, an error" if seen is None else len(seen & before)
+    return [readable, saved, len(there), kept]

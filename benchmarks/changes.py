@@ -1,35 +1,36 @@
-"""Rebuilds real changes of public projects, as a client's hook would carry them.
+"""Rebuilds real changes of public projects, as a client's hook would carry them, and memories.
 
 `real/*.jsonl` holds one project each: a first line about the project, its lessons, its actions.
 An action names where it stands in the project's history, never what it says; the text comes from a
 clone that whoever measures has. README.md beside this file says how actions and labels were made.
-
-`python benchmarks/real_changes.py DIR` names the clones that DIR lacks and how to get them, and
-rebuilds every action of those that are there: status 1 when a source is not what was labelled.
 """
 
-import argparse
 import json
 import os
+import random
 import re
-import statistics
 import subprocess
-import sys
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from shlex import quote
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-FOLDER = ROOT / "benchmarks" / "real"
+from measure import CREATED, HERE, ROOT
+
+from core.lessons.log import MemoryLog
+from core.lessons.record import Record
+
+FOLDER = HERE / "real"
 OWN = "."  # the project whose clone is this checkout
 AT = "/project"  # where a client has the project open
 DIGITS = 12
 CONTEXT_LINES = 3
+BEGIN, STEP = datetime.fromisoformat(CREATED), timedelta(hours=7)
+TRAILER = re.compile(r"^(?:[A-Z][\w-]+-by: |\(cherry).*$", re.M)
 
 # What may be set by whoever measures must not change what is rebuilt.
 _DIFF = (
@@ -64,7 +65,6 @@ _SHELLS: Mapping[str, str] = {
     "gemini": "run_shell_command",
     "vscode": "run_in_terminal",
 }
-_PLACES = ("file_path", "filePath", "notebook_path", "cwd", "cell_id", "cell_type", "edit_mode")
 _EVENTS: Mapping[str, str] = {
     "claude-code": "PreToolUse",
     "codex": "PreToolUse",
@@ -99,8 +99,7 @@ class Change:
 
     needed: an agent would be glad of them. optional: neither right nor wrong. draw: `natural`,
     `files` (towards files that lessons are about), `tools` (the same for commands) or `commits`
-    (how commits were made). before: what a file held that is written whole. chars: what the agent
-    writes or runs; changed: the lines that differ.
+    (how commits were made). before: what a file held that is written whole.
     """
 
     id: str
@@ -110,8 +109,6 @@ class Change:
     client: str
     payload: Mapping[str, Any]
     before: str
-    chars: int
-    changed: int
     needed: frozenset[str]
     optional: frozenset[str]
 
@@ -141,11 +138,6 @@ class Hunk:
     def removed(self) -> str:
         """The lines that it takes away, without signs."""
         return "\n".join(line[1:] for line in self.lines if line[0] == "-")
-
-    @property
-    def changed(self) -> str:
-        """The lines that differ, without signs."""
-        return "\n".join(line[1:] for line in self.lines if line[0] in "+-")
 
 
 def read_set(path: Path) -> RealSet:
@@ -203,7 +195,7 @@ def changes(real: RealSet, clone: Path, at: str = AT) -> Iterator[Change]:
     Raises ChangedSourceError when the clone lacks a source or holds another one.
     """
     for given in real.actions:
-        tool, tool_input, changed = _call(clone, given, at)
+        tool, tool_input = _call(clone, given, at)
         if digest(_call(clone, given, AT)[1]) != given["sha"]:
             raise ChangedSourceError(f"{real.project} {given['id']}")
         yield Change(
@@ -214,8 +206,6 @@ def changes(real: RealSet, clone: Path, at: str = AT) -> Iterator[Change]:
             client=given["client"],
             payload=_payload(given["client"], tool, tool_input, at),
             before=_before(clone, given) if given["form"] == "write" else "",
-            chars=_length(tool_input),
-            changed=len(changed),
             needed=frozenset(given["needed"]),
             optional=frozenset(given["optional"]),
         )
@@ -225,15 +215,6 @@ def digest(tool_input: Mapping[str, Any]) -> str:
     """Return the start of SHA-256 over what a tool gets with the project open at AT."""
     told = json.dumps(tool_input, sort_keys=True)
     return sha256(told.encode("ascii")).hexdigest()[:DIGITS]
-
-
-def _length(told: object, key: str = "") -> int:
-    """Return how many characters a tool gets, those of names and places aside."""
-    if isinstance(told, str):
-        return 0 if key in _PLACES else len(told)
-    if isinstance(told, list):
-        return sum(_length(part) for part in told)
-    return sum(_length(part, name) for name, part in told.items()) if isinstance(told, dict) else 0
 
 
 def hunks(clone: Path, commit: str, path: str) -> list[Hunk]:
@@ -272,37 +253,35 @@ def cells(text: str) -> list[Mapping[str, Any]]:
     ]
 
 
-def _call(clone: Path, given: Mapping[str, Any], at: str) -> tuple[str, Mapping[str, Any], str]:
-    """Return the tool of an action, what it gets, and of that what differs from before."""
+def _call(clone: Path, given: Mapping[str, Any], at: str) -> tuple[str, Mapping[str, Any]]:
+    """Return the tool of an action, and what it gets."""
     commit, path, client = given["commit"], given["path"], given["client"]
     if given["form"] == "shell":
         text = _typed(clone, given)
         more = {"cwd": at} if client == "cursor" else {}
-        return _SHELLS[client], {"command": text, **more}, text
+        return _SHELLS[client], {"command": text, **more}
     if given["form"] == "write":
         tool, key = _WRITES[client]
         text = content(clone, commit, path)
-        differs = "\n".join(hunk.changed for hunk in hunks(clone, commit, path))
-        return tool, {key: f"{at}/{path}", "content": text}, differs
+        return tool, {key: f"{at}/{path}", "content": text}
     if given["form"] == "notebook":
         return _notebook_edit(clone, given, at)
     found = hunks(clone, commit, path)
     if not all(0 <= number < len(found) for number in given["hunks"]):
         raise ChangedSourceError(f"{path} at {commit}")
     chosen = [found[number] for number in given["hunks"]]
-    differs = "\n".join(hunk.changed for hunk in chosen)
     if given["form"] == "patch":
         is_new = not found[0].old and len(found) == 1
-        return "apply_patch", {"command": _patch(path, chosen, is_new=is_new)}, differs
+        return "apply_patch", {"command": _patch(path, chosen, is_new=is_new)}
     tool, name, old, new = _EDITS[client]
     if given["form"] == "edit":
         one = chosen[0]
-        return tool, {name: f"{at}/{path}", old: one.old, new: one.new}, differs
+        return tool, {name: f"{at}/{path}", old: one.old, new: one.new}
     parts = [{old: hunk.old, new: hunk.new} for hunk in chosen]
     if client == "vscode":
         named = [{name: f"{at}/{path}", **part} for part in parts]
-        return "multi_replace_string_in_file", {"replacements": named}, differs
-    return "MultiEdit", {name: f"{at}/{path}", "edits": parts}, differs
+        return "multi_replace_string_in_file", {"replacements": named}
+    return "MultiEdit", {name: f"{at}/{path}", "edits": parts}
 
 
 def _typed(clone: Path, given: Mapping[str, Any]) -> str:
@@ -330,9 +309,7 @@ def _before(clone: Path, given: Mapping[str, Any]) -> str:
     return content(clone, parents[0], given["path"]) if names else ""
 
 
-def _notebook_edit(
-    clone: Path, given: Mapping[str, Any], at: str
-) -> tuple[str, Mapping[str, Any], str]:
+def _notebook_edit(clone: Path, given: Mapping[str, Any], at: str) -> tuple[str, Mapping[str, Any]]:
     now = cells(content(clone, given["commit"], given["path"]))
     if given["cell"] >= len(now):
         raise ChangedSourceError(f"{given['path']} at {given['commit']}")
@@ -344,7 +321,7 @@ def _notebook_edit(
         "cell_type": cell["cell_type"],
         "edit_mode": given["mode"],
     }
-    return "NotebookEdit", told, str(cell["source"])
+    return "NotebookEdit", told
 
 
 def _patch(path: str, chosen: Sequence[Hunk], *, is_new: bool) -> str:
@@ -376,7 +353,7 @@ def _parents(clone: Path, commit: str) -> tuple[str, ...]:
     return (*parents[:1], first)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=4_096)
 def git_text(clone: Path, *words: str) -> str:
     """Return what git prints of a clone. Raises ChangedSourceError."""
     settings = ("-c", "core.quotePath=false", "-c", "diff.suppressBlankEmpty=false")
@@ -399,34 +376,93 @@ def missing(directory: Path, folder: Path = FOLDER) -> list[str]:
     ]
 
 
-def _row(real: RealSet, found: Sequence[Change]) -> str:
-    lengths = sorted(it.chars for it in found)
-    quiet = sum(not it.needed for it in found)
-    forms = Counter(it.form for it in found)
-    return (
-        f"{real.project}: {len(real.lessons)} lessons, {len(found)} actions, {quiet} need nothing, "
-        f"characters {statistics.median(lengths):.0f} (median) {lengths[len(lengths) * 9 // 10]} "
-        f"(90 %), " + ", ".join(f"{form} {count}" for form, count in sorted(forms.items()))
+# Memories in which the lessons of a project stand among others.
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One commit of a clone, as far as a session start or a prompt could tell of it."""
+
+    parent: str
+    subject: str
+    body: str
+    files: tuple[str, ...]
+
+
+def commit_of(clone: Path, name: str) -> Commit:
+    """Return a commit, its files as they differ from its first parent."""
+    said = git_text(clone, "log", "-1", "--format=%P%x00%s%x00%b", name)
+    parents, subject, body = said.split("\0")
+    first = parents.split()[:1]
+    names = ("--no-commit-id", "--name-only", "--no-renames", "-r", "--root", *first, name)
+    files = git_text(clone, "diff-tree", *names).splitlines()
+    body = TRAILER.sub("", body).strip()
+    return Commit(first[0] if first else "", subject, body, tuple(files))
+
+
+def record(given: Mapping[str, Any]) -> Record:
+    """Return a lesson as a record; its date is drawn later."""
+    return Record(
+        id=given["id"],
+        type="principle" if given.get("type") == "principle" else "log",
+        topic=given["topic"],
+        missing_context=given.get("missing_context", ""),
+        lesson=given["lesson"],
+        ask_next_time=given.get("ask_next_time", ""),
+        created=BEGIN.isoformat(),
+        paths=tuple(given.get("paths") or ()),
+        when=tuple(given.get("when") or ()),
     )
 
 
-def main(arguments: Sequence[str] | None = None, folder: Path = FOLDER) -> int:
-    """Say what is missing, and rebuild what is there."""
-    parser = argparse.ArgumentParser(description="Rebuild real changes from clones.")
-    parser.add_argument("directory", type=Path, help="holds the clones, each as owner+name")
-    directory = parser.parse_args(arguments).directory
-    status = 0
-    for line in missing(directory, folder):
-        print(f"missing: {line}")
-    for real in sets(folder):
-        if clone := clone_of(directory, real.project):
-            try:
-                print(_row(real, list(changes(real, clone))))
-            except ChangedSourceError as error:
-                print(f"changed: {error}")
-                status = 1
-    return status
+def written_elsewhere(project: str) -> Iterator[Record]:
+    """Yield the lessons of other projects that this repository has, the unseen half left out."""
+    for real in sets():
+        if real.project != project and not real.is_unseen:
+            yield from (record({**it, "id": f"{real.project}:{it['id']}"}) for it in real.lessons)
+    for line in (HERE / "actions_tuned.jsonl").read_text("utf-8").splitlines():
+        given = json.loads(line)
+        name = given["project"]
+        yield from (record({**it, "id": f"{name}:{it['id']}"}) for it in given["records"])
+    lines = (HERE / "lessons.jsonl").read_text("utf-8").splitlines()
+    yield from (record({**json.loads(it), "id": f"demo {at}"}) for at, it in enumerate(lines))
+    queries = json.loads((ROOT / "tests" / "data" / "ranking_queries.json").read_text("utf-8"))
+    yield from (record({**it, "id": f"query {at}"}) for at, it in enumerate(queries["records"]))
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def own_history(clone: Path, until: str) -> Iterator[Record]:
+    """Yield the messages of a project's own commits, each as a lesson: the hardest neighbours."""
+    asked = ("--no-merges", "--no-renames", "--name-only", "--format=%x01%H%x00%s%x00%b%x00")
+    said = git_text(clone, "log", *asked, until)
+    for part in said.split("\1")[1:]:
+        name, subject, body, files = part.split("\0")
+        body = " ".join(TRAILER.sub("", body).split())[:400]
+        places = files.split()
+        if len(subject) < 25 or not places:
+            continue
+        topic = (places[0].split("/")[-2:-1] or ["root"])[0][:40]
+        texts = {"missing_context": subject, "lesson": body} if body else {"lesson": subject}
+        yield record({"id": name, "topic": topic, **texts})
+
+
+def memory(directory: Path, real: RealSet, size: int, *, draw: int, is_own: bool) -> MemoryLog:
+    """Return a memory with the lessons of a project anywhere in it; what else is there is drawn.
+
+    is_own: among messages of the project's own commits, not among lessons of other projects alone.
+    """
+    rng = random.Random(f"{real.project} {size} {draw} {is_own} 0.0")
+    clone = clone_of(directory, real.project)
+    others = list(written_elsewhere(real.project))
+    rng.shuffle(others)
+    if is_own and clone:
+        history = list(own_history(clone, real.about.get("lessons_until", "HEAD")))
+        rng.shuffle(history)
+        others = history + others
+    lessons = [record(it) for it in real.lessons]
+    found = lessons + others[: size - len(lessons)]
+    rng.shuffle(found)
+    lines = [
+        replace(it, type="log", created=(BEGIN + at * STEP).isoformat()).to_line()
+        for at, it in enumerate(found)
+    ]
+    return MemoryLog.parse(b"".join(lines))

@@ -1,0 +1,195 @@
+"""Holds the labelled texts: questions with the texts that answer them, and how a way is judged."""
+
+import json
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import log2
+from pathlib import Path
+from typing import Any
+
+from measure import HERE, ROOT
+
+FIELDS = ("topic", "missing_context", "lesson", "ask_next_time")
+FEW = 8  # texts in a small room
+MOST_FOREIGN = 60  # questions of another dialogue, for each
+SEED = 7  # of what is drawn
+
+Ranker = Callable[[str, Sequence[str]], list[int]]
+Question = tuple[str, frozenset[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """Texts, and questions with the indexes of the texts that answer them."""
+
+    texts: Sequence[str]
+    questions: Sequence[Question]
+
+
+def labelled_sets() -> dict[str, Labelled]:
+    """The sets by their names; the last one has the lessons of other projects between them."""
+    lessons = _loaded("tests/data/ranking_queries.json")
+    texts = [_text(record) for record in lessons["records"]]
+    asked = [(it["query"], frozenset(it["relevant"])) for it in lessons["queries"]]
+    return {
+        **_dialogue(),
+        "lessons": Labelled(texts, asked),
+        "lessons among others": Labelled([*texts, *_other_lessons()], asked),
+    }
+
+
+def _dialogue() -> dict[str, Labelled]:
+    dialogue = _loaded("tests/data/ranking_dialogue.json")
+    turns, seen = dialogue["turns"], dialogue["observations"]
+    place = {turn["id"]: at for at, turn in enumerate(turns)}
+    of_turns, of_seen = [], []
+    for question in dialogue["questions"]:
+        answers = set(question["turns"])
+        of_turns.append((question["query"], frozenset(place[it] for it in answers)))
+        drawn = [at for at, it in enumerate(seen) if answers.intersection(it["turns"])]
+        of_seen.append((question["query"], frozenset(drawn)))
+    return {
+        "turns": Labelled([it["text"] for it in turns], of_turns),
+        "observations": Labelled([it["text"] for it in seen], of_seen),
+    }
+
+
+def _other_lessons() -> Iterator[str]:
+    for line in (HERE / "lessons.jsonl").read_text("utf-8").splitlines():
+        yield _text(json.loads(line))
+    for name in ("tuned", "unseen"):
+        path = HERE / f"actions_{name}.jsonl"
+        for line in path.read_text("utf-8").splitlines():
+            yield from map(_text, json.loads(line)["records"])
+
+
+def _loaded(path: str) -> dict[str, list[dict[str, Any]]]:
+    return json.loads((ROOT / path).read_text("utf-8"))  # type: ignore[no-any-return]
+
+
+def _text(record: dict[str, Any]) -> str:
+    return "\n".join(str(record.get(field) or "") for field in FIELDS)
+
+
+def ndcg_at_10(ranker: Ranker, labelled: Labelled) -> float:
+    """Mean over the questions; 1.0 when the texts that answer always come first."""
+    total = 0.0
+    for query, relevant in labelled.questions:
+        top = ranker(query, labelled.texts)[:10]
+        gain = sum(1 / log2(place + 2) for place, index in enumerate(top) if index in relevant)
+        total += gain / sum(1 / log2(place + 2) for place in range(min(10, len(relevant))))
+    return total / len(labelled.questions)
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """Texts with questions, and questions that nothing in them answers."""
+
+    labelled: Labelled
+    foreign: Sequence[str] = ()
+
+
+def meaning_pool() -> Pool:
+    """60 fragments of coding teams, 40 questions that one of them answers, in the same words, in
+    others or in another language, and 15 that none answers.
+    """
+    rows = [json.loads(line) for line in (HERE / "meaning.jsonl").read_text("utf-8").splitlines()]
+    held = [row for row in rows if "text" in row]
+    asked = [(row["question"], frozenset([at])) for at, row in enumerate(held) if "question" in row]
+    foreign = [row["foreign"] for row in rows if "foreign" in row]
+    return Pool(Labelled([row["text"] for row in held], asked), foreign)
+
+
+def own_pools() -> dict[str, Pool]:
+    """The sets that stand in the tests; questions of a dialogue are foreign to lessons."""
+    sets = labelled_sets()
+    of_dialogue = [query for query, _ in sets["turns"].questions][:MOST_FOREIGN]
+    of_lessons = [query for query, _ in sets["lessons"].questions][:MOST_FOREIGN]
+    foreign = {"turns": of_lessons, "observations": of_lessons}
+    return {name: Pool(its, foreign.get(name, of_dialogue)) for name, its in sets.items()}
+
+
+def small_pools() -> dict[str, list[Pool]]:
+    """Each question of lessons and observations in a room of a few texts, one of which answers it.
+
+    Foreign to it is the question before: mostly about something that is not there.
+    """
+    chance, sets = random.Random(SEED), labelled_sets()
+    return {
+        f"{name}, {FEW} texts": [
+            _small(sets[name], at, chance) for at in range(len(sets[name].questions))
+        ]
+        for name in ("observations", "lessons")
+    }
+
+
+def _small(labelled: Labelled, at: int, chance: random.Random) -> Pool:
+    query, answers = labelled.questions[at]
+    others = [it for it in range(len(labelled.texts)) if it not in answers]
+    drawn = [chance.choice(sorted(answers)), *chance.sample(others, FEW - 1)]
+    chance.shuffle(drawn)
+    there = frozenset(place for place, it in enumerate(drawn) if it in answers)
+    foreign, its = labelled.questions[at - 1]
+    texts = [labelled.texts[it] for it in drawn]
+    return Pool(Labelled(texts, [(query, there)]), [] if its & set(drawn) else [foreign])
+
+
+def locomo_pools(path: Path) -> dict[str, list[Pool]]:
+    """The dialogues of LoCoMo: each by itself in halves, all turns in one pool, observations."""
+    dialogues = [_locomo_dialogue(it) for it in json.loads(path.read_text("utf-8"))]
+    chance = random.Random(SEED)
+    halves = [[chance.random() < 0.5 for _ in turns.questions] for turns, _ in dialogues]
+    pools: dict[str, list[Pool]] = {}
+    for name, is_tuned in (("turns, tuned half", True), ("turns, other half", False)):
+        chosen = [
+            Labelled(turns.texts, _drawn(turns.questions, half, which=is_tuned))
+            for (turns, _), half in zip(dialogues, halves, strict=True)
+        ]
+        others = [*chosen[1:], chosen[0]]
+        pools[name] = [
+            Pool(its, [query for query, _ in other.questions[:MOST_FOREIGN]])
+            for its, other in zip(chosen, others, strict=True)
+        ]
+    pools["turns of all dialogues"] = [Pool(_joined([turns for turns, _ in dialogues]))]
+    pools["observations"] = [Pool(seen) for _, seen in dialogues]
+    return pools
+
+
+def _drawn(questions: Sequence[Question], half: Sequence[bool], *, which: bool) -> list[Question]:
+    return [it for it, is_first in zip(questions, half, strict=True) if is_first is which]
+
+
+def _locomo_dialogue(data: dict[str, Any]) -> tuple[Labelled, Labelled]:
+    turns: dict[str, str] = {}
+    seen: list[tuple[str, frozenset[str]]] = []
+    for number in range(1, 100):
+        for turn in data["conversation"].get(f"session_{number}", ()):
+            turns[turn["dia_id"]] = f"{turn['speaker']}: {turn['text']}"
+        for told in data["observation"].get(f"session_{number}_observation", {}).values():
+            seen += [(text, frozenset(_ids(evidence))) for text, evidence in told]
+    places = {name: at for at, name in enumerate(turns)}
+    of_turns, of_seen = list[Question](), list[Question]()
+    for asked in data["qa"]:
+        evidence = {it for it in _ids(asked.get("evidence") or []) if it in places}
+        drawn = [at for at, (_, its) in enumerate(seen) if its & evidence]
+        if evidence:
+            of_turns.append((asked["question"], frozenset(places[it] for it in evidence)))
+        if drawn:
+            of_seen.append((asked["question"], frozenset(drawn)))
+    return Labelled([*turns.values()], of_turns), Labelled([text for text, _ in seen], of_seen)
+
+
+def _ids(evidence: str | Sequence[str]) -> list[str]:
+    """The ids of turns, some of which stand together in one text."""
+    some = [evidence] if isinstance(evidence, str) else evidence
+    return " ".join(some).replace(";", " ").replace(",", " ").split()
+
+
+def _joined(parts: Sequence[Labelled]) -> Labelled:
+    texts, questions = list[str](), list[Question]()
+    for part in parts:
+        first = len(texts)
+        texts += part.texts
+        questions += [(query, frozenset(first + at for at in its)) for query, its in part.questions]
+    return Labelled(texts, questions)
