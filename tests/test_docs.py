@@ -21,7 +21,7 @@ from fastmcp import Client
 
 import cli
 import server
-from commands.clients.table import CLIENTS, RECORDING, TOOLS
+from commands.clients.table import TOOLS
 from commands.options import parser_of
 from core.config import LOG_NAME, VARIABLES
 from core.data import Rule
@@ -217,19 +217,6 @@ def test_the_table_of_types_is_that_of_the_program() -> None:
     assert TYPES["episodic"].hours == 90 * 24
 
 
-def test_every_client_has_its_events_after_an_action() -> None:
-    told = {
-        name.strip(): set(re.findall(r"`(\w+)`", rest))
-        for names, rest in re.findall(
-            r"^\| ([A-Z][^|`]+) \| (.*)$", text_of("docs/sessions.md"), re.M
-        )
-        for name in names.split(", ")
-    }
-    for client in CLIENTS:
-        events = client.hooks.events if client.hooks else []
-        assert {it.name for it in events if it.ours == RECORDING} == told[client.name], client.name
-
-
 @pytest.mark.row("003 T7")
 def test_the_database_of_the_sessions_has_the_indexes_that_other_programs_count_on() -> None:
     wanted = "contexts_parent contexts_status contexts_agent contexts_created"
@@ -266,11 +253,11 @@ def test_every_configuration_can_be_parsed_and_starts_the_server() -> None:
         assert configured["args"][1:2] in ([], ["--project"])
 
 
-@pytest.mark.parametrize("name", [REFERENCE, "docs/format.md", "README.md", "docs/README.ko.md"])
+@pytest.mark.parametrize("name", ["docs/format.md", "README.md", "docs/README.ko.md"])
 def test_a_record_shown_is_one_that_the_program_would_write(name: str) -> None:
     """In a line of its own, or in a block that is set in several."""
     shown = [it for kind in ("json", "jsonl") for it in blocks(text_of(name), kind)]
-    if name in (REFERENCE, "docs/format.md"):
+    if name == "docs/format.md":
         shown = [it for block in shown for it in block.splitlines() if it.startswith('{"id"')]
     assert shown
     for text in shown:
