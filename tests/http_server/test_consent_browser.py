@@ -103,14 +103,11 @@ def person(browser: Browser, tmp_path: Path) -> Iterator[Person]:
         yield Person(browser, server)
 
 
-def test_a_key_and_enter_lead_back_with_a_code(person: Person) -> None:
+def test_a_key_and_enter_lead_back_with_a_code_and_deny_without_one(person: Person) -> None:
     person.is_asked()
     person.sends(Keys.TAB, KEY)
     assert person.answer()["code"][0].startswith("smc_")
     assert person.answer()["state"] == ["s&1"]
-
-
-def test_deny_leads_back_without_one(person: Person) -> None:
     person.is_asked()
     person.sends(Keys.TAB, Keys.TAB, Keys.TAB)
     issuer = person.back.removesuffix("landed")
@@ -118,6 +115,8 @@ def test_deny_leads_back_without_one(person: Person) -> None:
 
 
 def test_the_tab_key_goes_from_the_key_to_allow_to_deny_and_is_seen(person: Person) -> None:
+    person.is_asked(size=ZOOMED_TWICE)  # a small window shows first who asks
+    assert person.browser.js("return [scrollY, document.activeElement.tagName]") == [0, "BODY"]
     person.is_asked()
     assert person.focus() == "BODY"  # whoever hears the page hears first who asks
     for at in ("key", "allow", "deny"):
@@ -142,11 +141,6 @@ def test_a_wrong_key_is_told_above_its_field_and_with_it(person: Person, given: 
     assert facts == ["true", True, True, True, True]
     person.sends(KEY)
     assert "code" in person.answer()
-
-
-def test_a_small_window_shows_first_who_asks(person: Person) -> None:
-    person.is_asked(size=ZOOMED_TWICE)
-    assert person.browser.js("return [scrollY, document.activeElement.tagName]") == [0, "BODY"]
 
 
 @pytest.mark.parametrize("scripts", [True, False])

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from itertools import product
 from typing import Any
 
 import pytest
@@ -113,34 +114,23 @@ def test_a_client_without_sessions_is_the_same_one_all_day(server: HttpServer) -
 
 
 @pytest.mark.row("002 2.4", "002 2.4.b")
-def test_a_deleted_session_is_unknown_and_a_client_without_one_is_served(
-    server: HttpServer,
-) -> None:
-    session = server.begin()
-    end(server, session)
-    status, _, answer = server.call("ping", session=session)
-    assert status == 404 and "initialize" in answer["error"]["message"] and answer["id"] == 1
-    for method in ("DELETE", "GET"):
-        assert server.ask(method, "/mcp", headers=of(session))[0] == 404
-    assert server.call("tools/list")[0] == 200
-
-
-@pytest.mark.parametrize("session", ["x", "x" * 5_000, "%00", "' OR 1=1 --", "..", "é"])
-def test_a_session_that_nobody_began_is_unknown(server: HttpServer, session: str) -> None:
-    header = of(session.encode().decode("latin-1"))
-    for method in ("GET", "DELETE"):
-        assert server.ask(method, "/mcp", headers=header)[0] == 404
-    status, _, answer = server.ask("POST", "/mcp", PING, headers=header)
-    assert status == 404 and json.loads(answer)["id"] == 1
-
-
 def test_a_session_is_its_keys_alone(server: HttpServer, other_key: str) -> None:
-    session = server.begin()
-    for method in ("GET", "DELETE"):
-        assert server.ask(method, "/mcp", key=other_key, headers=of(session))[0] == 404
-    status, _, answer = server.call("ping", session=session, key=other_key)
-    assert status == 404 and "unknown or has ended" in answer["error"]["message"]
+    """Of another key, ended or never begun it is unknown, and the client is told what to do."""
+    session, ended = server.begin(), server.begin()
+    end(server, ended)
+    tried = [(session, other_key), (ended, KEY)]
+    tried += [(it, KEY) for it in ("x", "x" * 5_000, "%00", "' OR 1=1 --", "..", "é")]
+    for name, key in tried:
+        header = of(name.encode().decode("latin-1"))
+        for method in ("GET", "DELETE"):
+            assert server.ask(method, "/mcp", key=key, headers=header)[0] == 404, name
+        status, _, answer = server.ask("POST", "/mcp", PING, key=key, headers=header)
+        told = json.loads(answer)
+        assert (status, told["id"]) == (404, 1), name
+        assert "unknown or has ended" in told["error"]["message"]
+        assert "initialize" in told["error"]["message"]
     assert server.call("ping", session=session)[0] == 200
+    assert server.call("tools/list")[0] == 200  # a client without one is served
 
 
 @pytest.mark.long  # it costs much
@@ -156,15 +146,6 @@ def test_one_key_cannot_fill_the_database_with_sessions(server: HttpServer, othe
     assert SESSIONS_AT_ONCE <= begun < SESSIONS_AT_ONCE * 2
     assert server.call("ping", key=other_key)[0] == 200
     assert server.begin()  # of another key
-
-
-@pytest.mark.row("002 2.6", "002 2.7")
-def test_sessions_are_counted_in_health_and_metrics(server: HttpServer) -> None:
-    before = health(server)["sessions"]
-    for count in (before + 1, before + 2):
-        server.begin()
-        assert health(server)["sessions"] == count
-        assert f"mcp_sessions {count}.0\n" in server.ask("GET", "/metrics")[2].decode()
 
 
 def facts_of(server: HttpServer) -> list[dict[str, Any]]:
@@ -276,9 +257,12 @@ def allowed(headers: dict[str, str], what: str) -> set[str]:
     return {it.strip().lower() for it in headers.get(ALLOW + what, "").split(",")}
 
 
-@pytest.mark.parametrize("path", ["/mcp", "/sse", "/message", "/health"])
-def test_a_page_of_a_named_origin_may_ask_before_it_calls(server: HttpServer, path: str) -> None:
-    for origin in (OURS, "http://localhost:3000"):
+def test_a_page_of_a_named_origin_asks_and_reads_answers_and_its_session(
+    server: HttpServer,
+) -> None:
+    for path, origin in product(
+        ("/mcp", "/sse", "/message", "/health"), (OURS, "http://localhost:3000")
+    ):
         asked = PREFLIGHT | {"Origin": origin}
         status, headers, _ = server.ask("OPTIONS", path, key="", headers=asked)
         assert status == 200 and headers[ALLOW + "origin"] == origin
@@ -288,9 +272,6 @@ def test_a_page_of_a_named_origin_may_ask_before_it_calls(server: HttpServer, pa
         assert "origin" in headers["vary"].lower()
         assert int(headers["access-control-max-age"]) <= 600
         assert ALLOW + "credentials" not in headers  # a key travels in a header, never by itself
-
-
-def test_a_page_of_a_named_origin_reads_answers_and_its_session(server: HttpServer) -> None:
     begins = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello()}
     status, headers, _ = server.ask("POST", "/mcp", begins, headers={"Origin": OURS})
     assert status == 200 and headers[ALLOW + "origin"] == OURS
@@ -302,21 +283,21 @@ def test_a_page_of_a_named_origin_reads_answers_and_its_session(server: HttpServ
 
 
 @pytest.mark.row("002 2.69", "002 2.82")
-@pytest.mark.parametrize(
-    "origin",
-    [
+def test_a_page_of_another_origin_is_told_nothing(server: HttpServer) -> None:
+    for origin in (
         *(OTHER, "null", "", OURS.upper() + ".evil.example", OURS + ":8443"),
         *(OURS.replace("https", "http"), "https://xpages.example"),
         *("https://pages.example@evil.example", "http://localhost.evil.example:3000"),
-    ],
-)
-def test_a_page_of_another_origin_is_told_nothing(server: HttpServer, origin: str) -> None:
-    for method, path in [(it, "/mcp") for it in ("OPTIONS", "POST", "GET")] + [("GET", "/health")]:
-        headers = {**PREFLIGHT, "Origin": origin} if method == "OPTIONS" else {"Origin": origin}
-        status, found, _ = server.ask(method, path, b"{}", headers=headers)
-        assert found.get(ALLOW + "origin", "") not in ("*", origin or OTHER)
-        assert status in ((400, 403, 405) if method == "OPTIONS" else (403,)) or not origin
-        assert "mcp-session-id" not in found
+    ):
+        for method, path in (
+            *((it, "/mcp") for it in ("OPTIONS", "POST", "GET")),
+            ("GET", "/health"),
+        ):
+            headers = {**PREFLIGHT, "Origin": origin} if method == "OPTIONS" else {"Origin": origin}
+            status, found, _ = server.ask(method, path, b"{}", headers=headers)
+            assert found.get(ALLOW + "origin", "") not in ("*", origin or OTHER)
+            assert status in ((400, 403, 405) if method == "OPTIONS" else (403,)) or not origin
+            assert "mcp-session-id" not in found
 
 
 def test_pages_of_any_origin_find_the_login_and_no_more(server: HttpServer) -> None:
@@ -330,25 +311,27 @@ def test_pages_of_any_origin_find_the_login_and_no_more(server: HttpServer) -> N
 
 
 @pytest.mark.row("002 2.82")
-@pytest.mark.parametrize(
-    ("host", "status"),
-    [(it, 200) for it in ("localhost", "127.0.0.1", "LOCALHOST", "[::1]")]
-    + [(it, 421) for it in ("evil.example", "localhost.evil.example", "")],
-)
-def test_another_host_is_refused(server: HttpServer, host: str, status: int) -> None:
-    for name in (host, f"{host}:{server.port}" if host else ""):
-        found, _, body = server.ask("GET", "/health", headers={"Host": name})
-        assert found == status and ("error" in json.loads(body)) is (status == 421)
+def test_another_host_is_refused(server: HttpServer) -> None:
+    served = dict.fromkeys(("localhost", "127.0.0.1", "LOCALHOST", "[::1]"), 200)
+    refused = dict.fromkeys(("evil.example", "localhost.evil.example", ""), 421)
+    for host, status in (served | refused).items():
+        for name in (host, f"{host}:{server.port}" if host else ""):
+            found, _, body = server.ask("GET", "/health", headers={"Host": name})
+            assert found == status and ("error" in json.loads(body)) is (status == 421), name
 
 
 # What is broken, and what is counted.
 
 
-@pytest.mark.row("002 2.6")
+@pytest.mark.row("002 2.6", "002 2.7")
 def test_health_tells_a_stranger_the_status_alone(server: HttpServer) -> None:
     assert json.loads(server.ask("GET", "/health", key="")[2]) == {"status": "ok"}
-    assert {it["status"] for it in health(server)["checks"].values()} == {"ok"}
-    assert health(server)["checks"].keys() == {"engine", "papers"}
+    before = health(server)
+    assert before["checks"].keys() == {"engine", "papers"}
+    assert {it["status"] for it in before["checks"].values()} == {"ok"}
+    for count in (before["sessions"] + 1, before["sessions"] + 2):
+        server.begin()
+        assert health(server)["sessions"] == server.figure("mcp_sessions") == count
 
 
 @pytest.mark.row("002 2.7", "002 2.10.g")
@@ -403,9 +386,9 @@ def wrong_answer(server: HttpServer, body: bytes, session: str = "") -> str:
     return "" if is_told else f"an error without a reason: {error}"
 
 
-@pytest.mark.parametrize("name", known())
-def test_a_broken_message_is_answered_in_form(server: HttpServer, name: str) -> None:
-    assert wrong_answer(server, known()[name]) == ""
+def test_a_broken_message_is_answered_in_form(server: HttpServer) -> None:
+    for name, body in known().items():
+        assert (name, wrong_answer(server, body)) == (name, "")
     assert server.ask("GET", "/health")[0] == 200
 
 

@@ -61,20 +61,28 @@ def opens(place: Any, clock: Clock) -> Iterator[Open]:
         papers.close()
 
 
-def test_a_paper_comes_back_as_it_was_put_also_later(opens: Open) -> None:
+def test_a_paper_comes_back_as_it_was_put_until_it_expires_the_oldest_first(
+    opens: Open, clock: Clock
+) -> None:
     papers = opens()
     papers.check()
     assert papers.get("access", "a1") is None
+    assert papers.get("code", "a\0b") is None  # which a database does not take
     papers.put(PAPER)
     assert papers.get("access", "a1") == PAPER
     assert papers.get("refresh", "a1") is None
     papers.put(replace(PAPER, agent="bob"))
     papers.close()
-    assert [it.agent for it in opens().listed("access")] == ["bob"]
-
-
-def test_a_key_that_a_database_does_not_take_is_unknown(opens: Open) -> None:
-    assert opens().get("code", "a\0b") is None
+    papers = opens()
+    assert [it.agent for it in papers.listed("access")] == ["bob"]
+    for made_at, key in ((30.0, "c"), (10.0, "a"), (20.0, "b")):
+        papers.put(replace(PAPER, key=key, made_at=made_at, expires_at=0.0))
+    clock.now = PAPER.expires_at
+    assert papers.get("access", "a1") is None
+    assert [it.key for it in papers.listed("access")] == ["a", "b", "c"]
+    assert papers.take("access", "a1") is None
+    papers.put(PAPER)
+    assert (papers.sweep(), papers.sweep()) == (1, 0)
 
 
 def test_one_of_many_takes_a_paper(opens: Open) -> None:
@@ -114,25 +122,6 @@ def test_a_paper_goes_with_what_it_was_given_for(opens: Open) -> None:
     assert papers.drop("key", "k1") == 4
     assert [papers.get(it.kind, it.key) for it in below] == [None] * 4
     assert papers.get("access", "other") == other
-
-
-def test_a_paper_expires_and_is_swept(opens: Open, clock: Clock) -> None:
-    papers = opens()
-    papers.put(PAPER)
-    papers.put(replace(PAPER, key="for ever", expires_at=0.0))
-    clock.now = PAPER.expires_at
-    assert papers.get("access", "a1") is None
-    assert [it.key for it in papers.listed("access")] == ["for ever"]
-    assert papers.take("access", "a1") is None
-    papers.put(PAPER)
-    assert (papers.sweep(), papers.sweep()) == (1, 0)
-
-
-def test_papers_are_listed_the_oldest_first(opens: Open) -> None:
-    papers = opens()
-    for made_at, key in ((30.0, "c"), (10.0, "a"), (20.0, "b")):
-        papers.put(replace(PAPER, key=key, made_at=made_at))
-    assert [it.key for it in papers.listed("access")] == ["a", "b", "c"]
 
 
 PUTTING = """

@@ -111,25 +111,20 @@ def test_calls_above_the_most_are_told_to_come_again(tmp_path: Path) -> None:
         client.portal.call(use)
 
 
-def test_without_a_named_origin_no_page_may_call(tmp_path: Path) -> None:
+def test_without_a_named_origin_no_page_may_call_and_a_server_answers_to_its_name(
+    tmp_path: Path,
+) -> None:
     with served(FastMCP("closed"), tmp_path, "x") as (client, _, _):
         asked = {"Origin": ORIGIN, "Access-Control-Request-Method": "POST"}
         answer = client.options("/mcp", headers=asked)
         assert answer.status_code in (403, 405)
         assert not [it for it in answer.headers if it.startswith("access-control-allow-")]
         assert client.get("/health", headers={"Origin": URL}).status_code == 200
-
-
-def test_a_server_with_an_address_answers_to_its_name(tmp_path: Path) -> None:
     url = "https://memory.example"
-    with served(FastMCP("named"), tmp_path, "x", url=url) as (client, _, _):
-        for host, status in {
-            "memory.example": 200,
-            "memory.example:443": 200,
-            "MEMORY.example": 200,
-            "memory.example.evil.example": 421,
-            "xmemory.example": 421,
-        }.items():
+    with served(FastMCP("named"), tmp_path / "named", "x", url=url) as (client, _, _):
+        names = {f"{it}.example": 200 for it in ("memory", "MEMORY")} | {"memory.example:443": 200}
+        others = dict.fromkeys(("memory.example.evil.example", "xmemory.example"), 421)
+        for host, status in (names | others).items():
             assert client.get("/health", headers={"Host": host}).status_code == status, host
         own = {"Host": "memory.example", "Origin": url}
         assert client.get("/health", headers=own).status_code == 200
@@ -148,14 +143,10 @@ def options_of(*given: str, rooms: str = "fragments", **environment: str) -> Opt
 
 
 @pytest.mark.row("002 2.2", "002 2.3", "002 2.67.a")
-def test_what_nobody_says_is_as_the_specification_says_it() -> None:
+def test_the_environment_says_port_origins_end_and_log_or_they_are_as_specified() -> None:
     read = options_of("--http")
     assert (read.port, read.host, read.ttl_s) == (56332, "127.0.0.1", 3600)
     assert (read.with_sse, read.is_open, read.origins, read.log_directory) == (False, False, (), "")
-
-
-@pytest.mark.row("002 2.3")
-def test_the_environment_says_port_origins_end_and_log() -> None:
     given = {"PORT": "8080", "SESSION_TTL_MINUTES": "5", "LOG_DIR": "/var/log/mcp"}
     read = options_of("--http", **given, ALLOWED_ORIGINS=f"{ORIGIN}, {LOCAL}/")
     assert (read.port, read.ttl_s, read.log_directory) == (8080, 300, "/var/log/mcp")

@@ -19,7 +19,7 @@ import pytest
 from http_server.keys import Keys
 from http_server.papers import papers_of
 from tests.support.git_clones import git
-from tests.support.http_server import KEY, STATELESS, HttpServer, bearer, free_port
+from tests.support.http_server import KEY, STATELESS, HttpServer, free_port
 from tests.support.login_flow import BACK
 from tests.support.real_engines import postgres, valkey
 from tests.support.stdio_client import WAIT_S
@@ -92,22 +92,17 @@ def team(team_server: TeamServer, tmp_path_factory: pytest.TempPathFactory) -> I
 # Strangers
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "form"),
-    [
+def test_a_text_that_the_database_does_not_take_is_unknown(team: Team) -> None:
+    by_client = f"grant_type=refresh_token&client_id={team.client()}&refresh_token=smr_%00.x"
+    for method, path, form in (
         ("GET", "/authorize?client_id=%00", ""),
         ("POST", "/token", "grant_type=refresh_token&client_id=%00"),
-        ("POST", "/token", "grant_type=refresh_token&client_id={client}&refresh_token=smr_%00.x"),
+        ("POST", "/token", by_client),
         ("POST", "/revoke", "token=x&client_id=%00"),
         ("GET", "/consent?txn=%00", ""),
-    ],
-)
-def test_a_text_that_the_database_does_not_take_is_unknown(
-    team: Team, method: str, path: str, form: str
-) -> None:
-    sent = form.format(client=team.client()).encode()
-    status, _, body = team.ask(method, path, sent, key="", headers=FORM)
-    assert 400 <= status < 500 and b"postgresql" not in body
+    ):
+        status, _, body = team.ask(method, path, form.encode(), key="", headers=FORM)
+        assert 400 <= status < 500 and b"postgresql" not in body, path
     assert "DataError" not in team.said
 
 
@@ -196,31 +191,24 @@ NAMING: dict[str, dict[str, object]] = {
 }
 
 
-@pytest.mark.parametrize("tool", NAMING)
-def test_a_fragment_of_another_agent_is_as_unknown_as_one_that_never_was(
-    team: Team, tool: str
-) -> None:
-    theirs = team.saved("alice", f"Alice keeps this for herself: {tool}", topic="vault")
-    own = team.saved("bob", f"Bob keeps this: {tool}", topic="vault")
-    told = []
-    for id_ in (theirs, MADE_UP):
-        given = json.loads(json.dumps(NAMING[tool]).replace("{id}", id_).replace("{own}", own))
-        told.append(team.by("bob", tool.partition(" ")[0], **given).replace(id_, "ID"))
-    assert told[0] == told[1]
-    assert "no such fragment" in told[0]
-    assert "for herself" in team.by("alice", "recall", topic="vault")
-
-
-def test_the_resource_of_another_agents_fragment_is_unknown(team: Team) -> None:
-    theirs = team.saved("alice", "Alice keeps this resource for herself")
+def test_a_fragment_of_another_agent_is_as_unknown_as_one_that_never_was(team: Team) -> None:
+    theirs = team.saved("alice", "Alice keeps this for herself", topic="vault")
+    own = team.saved("bob", "Bob keeps this", topic="vault")
+    for tool, given in NAMING.items():
+        told = []
+        for id_ in (theirs, MADE_UP):
+            named = json.loads(json.dumps(given).replace("{id}", id_).replace("{own}", own))
+            told.append(team.by("bob", tool.partition(" ")[0], **named).replace(id_, "ID"))
+        assert told[0] == told[1], tool
+        assert "no such fragment" in told[0], tool
     told = []
     for id_ in (theirs, MADE_UP, f"{theirs}' OR 'a'='a", f"../{theirs}", f"%00{theirs}"):
         uri = f"memory://fragment/{quote(id_, safe='%')}"
         _, _, answer = team.call("resources/read", {"uri": uri}, key=team.keys["bob"])
-        assert "for herself" not in json.dumps(answer)
+        assert "for herself" not in json.dumps(answer) and "error" in answer
         told.append(json.dumps(answer).replace(id_, "ID"))
     assert told[0] == told[1]
-    assert all('"error"' in it for it in told)
+    assert "for herself" in team.by("alice", "recall", topic="vault")
 
 
 def test_an_agent_learns_not_how_many_fragments_others_have(team: Team) -> None:
@@ -231,22 +219,6 @@ def test_an_agent_learns_not_how_many_fragments_others_have(team: Team) -> None:
     for number in range(5):
         team.saved("alice", f"Alice has number {number} for the upkeep")
     assert team.by("bob", "memory_consolidate") == alone == "Upkeep done, for all agents."
-
-
-def test_a_session_and_a_stream_are_their_own_agents(team: Team) -> None:
-    session, ping = team.begin(key=team.keys["alice"]), {"jsonrpc": "2.0", "id": 1}
-    ping["method"] = "ping"
-    for method in ("POST", "GET", "DELETE"):
-        message = ping if method == "POST" else None
-        header, key = {"Mcp-Session-Id": session}, team.keys["bob"]
-        assert team.ask(method, "/mcp", message, key=key, headers=header)[0] == 404
-    assert team.call("ping", session=session, key=team.keys["alice"])[0] == 200
-    with team.stream("/sse", bearer(team.keys["alice"])) as stream:
-        [found] = re.findall(rb"session_id=(\w{32})", stream.until(b"session_id=") + b"")
-        path = f"/message?session_id={found.decode()}"
-        assert team.ask("POST", path, ping, key=team.keys["bob"])[0] == 404
-        assert team.ask("POST", path, ping, key="smk_x")[0] in (401, 429)
-        assert team.ask("POST", path, ping, key=team.keys["alice"])[0] == 202
 
 
 def test_the_rooms_of_a_project_are_everybodys_and_fragments_stay_apart(team: Team) -> None:
