@@ -16,34 +16,26 @@ from protocol.call import (
     session_of,
 )
 
+# By who calls: the session without a name, with the name "s1", and the process.
+CALLERS = [
+    (Caller(agent="alice", session="d1", client="cursor"), "d1", "d1", "d1"),
+    (Caller(agent="alice", client="cursor"), "cursor {day}", "s1", "alice cursor {day}"),
+    (Caller(agent="bob", client="cursor"), "cursor {day}", "s1", "bob cursor {day}"),
+    (Caller(agent="alice"), "{day}", "s1", "alice {day}"),
+]
 
-def test_over_stdio_a_session_is_what_is_named_else_the_process() -> None:
+
+def test_a_session_is_the_doors_else_what_is_named_else_the_client_and_the_day() -> None:
+    """Over stdio what is named, else the process; people with one client are told apart."""
+    assert (session_of(" s1 "), session_of(), session_of(" ")) == ("s1", PROCESS, PROCESS)
+    assert (caller(), process_of()) == (None, PROCESS)
+    for who, session, named, process in CALLERS:
+        with calling(who):
+            found = (session_of(), session_of("s1"), process_of())
+            today = f"{datetime.now(UTC):%Y-%m-%d}"
+            assert found == tuple(it.format(day=today) for it in (session, named, process))
+            assert client_name() == who.client
     assert caller() is None
-    assert session_of(" s1 ") == "s1"
-    assert session_of() == session_of(" ") == PROCESS
-
-
-def test_over_http_it_is_the_doors_else_what_is_named_else_the_client_and_the_day() -> None:
-    with calling(Caller(agent="alice", session="d1", client="cursor")):
-        assert session_of("s1") == session_of() == "d1"
-        assert client_name() == "cursor"
-    with calling(Caller(agent="alice", client="cursor")):
-        assert session_of("s1") == "s1"
-        assert session_of() == f"cursor {datetime.now(UTC):%Y-%m-%d}"
-    with calling(Caller(agent="alice")):
-        assert session_of() == f"{datetime.now(UTC):%Y-%m-%d}"
-    assert caller() is None
-
-
-def test_the_work_of_two_people_with_the_same_client_is_told_apart() -> None:
-    assert process_of() == PROCESS
-    with calling(Caller(agent="alice", session="d1", client="cursor")):
-        assert process_of() == "d1"
-    with calling(Caller(agent="alice", client="cursor")):
-        alice = process_of()
-        assert alice == f"alice {session_of()}"
-    with calling(Caller(agent="bob", client="cursor")):
-        assert process_of() != alice
 
 
 def test_where_a_server_over_http_was_started_names_no_project(

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -56,14 +56,6 @@ def server(request: pytest.FixtureRequest, start_server: StartServer, tmp_path: 
     return process
 
 
-@pytest.fixture
-def held(tmp_path: Path) -> Iterator[None]:
-    """A lock that another process keeps, as far as the server can tell."""
-    (tmp_path / CONTEXT_DIRECTORY).mkdir()
-    with FileLock(f"{path_of(tmp_path)}.lock"):
-        yield
-
-
 def close_input(server: ServerProcess) -> None:
     assert server.process.stdin is not None
     server.process.stdin.close()
@@ -79,21 +71,14 @@ def test_all_requests_under_way_are_answered_when_the_input_closes(
     server: ServerProcess, tmp_path: Path, count: int
 ) -> None:
     requests = [server.ask_tool("log_memory", **gap(number)) for number in range(count)]
-    search = server.ask_tool("search_memory", query="rule")
+    params = {"name": "search_memory", "arguments": {"query": "rule"}}
+    search = server.unsent("tools/call", params)
+    server.send(json.dumps(search).encode())  # a last line without its end
     assert server.close() == 0
     assert all(server.tool_text(request).startswith("Saved") for request in requests)
-    assert server.tool_text(search).startswith("[memory_log - ")
+    assert server.tool_text(search["id"]).startswith("[memory_log - ")
     assert sorted(stored(tmp_path)) == sorted(f"gap {number}" for number in range(count))
     assert (server.strange_lines(), server.stderr()) == ([], "")
-
-
-@pytest.mark.long  # it costs much
-def test_a_last_line_without_its_end_is_answered(server: ServerProcess) -> None:
-    params = {"name": "search_memory", "arguments": {"query": ""}}
-    request = server.unsent("tools/call", params)
-    server.send(json.dumps(request).encode())
-    assert server.close() == 0
-    assert server.tool_text(request["id"]).startswith("[memory_log - ")
 
 
 @pytest.mark.long  # it costs much
@@ -116,10 +101,12 @@ def test_a_lock_that_is_let_go_in_time_lets_saves_through_or_their_answers_say_s
     ("server", "count"), [(HANDSHAKE, 1), (STATELESS, 50)], indirect=["server"]
 )
 def test_saves_that_wait_for_a_lock_do_not_hold_the_end(
-    server: ServerProcess, tmp_path: Path, held: None, count: int
+    server: ServerProcess, tmp_path: Path, count: int
 ) -> None:
-    requests = [server.ask_tool("log_memory", **gap(number)) for number in range(count)]
-    assert server.close() == 0
+    (tmp_path / CONTEXT_DIRECTORY).mkdir()
+    with FileLock(f"{path_of(tmp_path)}.lock"):
+        requests = [server.ask_tool("log_memory", **gap(number)) for number in range(count)]
+        assert server.close() == 0
     for request in requests:
         assert "Nothing was saved" in server.tool_text(request, is_error=True)
     assert stored(tmp_path) == []
@@ -343,9 +330,8 @@ def test_requests_are_under_way_until_they_are_answered_or_cancelled() -> None:
     assert under_way.report() == []
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments", "is_named"),
-    [
+def test_only_a_call_that_changes_something_is_named_at_the_end() -> None:
+    for tool, arguments, is_named in (
         ("log_memory", {}, True),
         ("compact_memory", {}, False),
         ("compact_memory", {"delete_ids": ["x"]}, True),
@@ -353,16 +339,11 @@ def test_requests_are_under_way_until_they_are_answered_or_cancelled() -> None:
         ("context_export", {"format": "json"}, False),
         ("context_export", {"format": "json", "output": "x.json"}, True),
         ("context_search", {}, False),
-    ],
-)
-def test_only_a_call_that_changes_something_is_named_at_the_end(
-    tool: str, arguments: dict[str, Any], is_named: bool
-) -> None:
-    under_way = UnderWay()
-    params = {"name": tool, "arguments": arguments}
-    request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-    under_way.note_line(json.dumps(request).encode() + b"\n")
-    assert [f"{tool} (id 1)" in line for line in under_way.report()] == [True] * is_named
+    ):
+        under_way, params = UnderWay(), {"name": tool, "arguments": arguments}
+        request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        under_way.note_line(json.dumps(request).encode() + b"\n")
+        assert [f"{tool} (id 1)" in line for line in under_way.report()] == [True] * is_named
 
 
 ASLEEP = """

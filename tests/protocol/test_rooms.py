@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from core.config import read_rooms, read_settings
+from core.config import read_rooms
 from core.errors import RefusedError
 from core.lessons.rules import instructions
 from core.messages import Facts, Language
@@ -84,31 +84,16 @@ def test_a_room_brings_its_tools_and_its_instructions(
     assert names(server, "resources") == (["log"] if has_log else [])
     templates = ["record"] * has_log + ["fragment"] * ("remember" in tools)
     assert names(server, "resources/templates") == templates
-
-
-@pytest.mark.long  # it costs much
-def test_without_the_log_what_is_the_logs_is_not_there(start: Callable[..., ServerProcess]) -> None:
-    server = start("sessions")
-    said = server.request("resources/read", {"uri": "memory://log"})["error"]["message"]
-    assert said == "Resource not found: 'memory://log'"
-    said = server.request("prompts/get", {"name": "start_task"})["error"]["message"]
-    assert said == "Unknown prompt: 'start_task'"
-    assert server.call("context_save", goal="x", blockers=["no card"]) == "Saved #1."
+    if not has_log:
+        said = server.request("resources/read", {"uri": "memory://log"})["error"]["message"]
+        assert said == "Resource not found: 'memory://log'"
+        said = server.request("prompts/get", {"name": "start_task"})["error"]["message"]
+        assert said == "Unknown prompt: 'start_task'"
 
 
 BUDGET = "SENTINEL_MEMORY_BUDGET"
 OF_ROOMS: Facts = {"source": "--rooms", "known": KNOWN}
 OF_BUDGET: Facts = {"variable": BUDGET, "least": 1_000, "default": 20_000}
-
-
-def test_an_unknown_room_and_an_unusable_setting_are_refused() -> None:
-    for rooms in ("kitchen", "sessions:bare", "sessions,sessions:core", "lessons:x"):
-        with raised(RefusedError, "bad_rooms") as caught:
-            read_rooms(rooms, "--rooms")
-        assert caught.value.facts == OF_ROOMS
-    for value in ("0", "many"):
-        [error] = read_settings({BUDGET: value}).errors
-        assert (error.key, error.facts) == ("bad_setting", OF_BUDGET)
 
 
 @pytest.mark.row("003 T85")
@@ -129,6 +114,10 @@ def test_an_unknown_room_or_an_unusable_setting_ends_the_start_with_a_sentence(
 ) -> None:
     environment = {**os.environ, "SENTINEL_MEMORY_LANG": lang, **named}
     command = (sys.executable, str(ROOT / "server.py"), *words)
+    for rooms in ("sessions:bare", "sessions,sessions:core", "lessons:x"):
+        with raised(RefusedError, "bad_rooms") as caught:
+            read_rooms(rooms, "--rooms")
+        assert caught.value.facts == OF_ROOMS
     started = Run.process(*command, cwd=tmp_path, environment=environment)
     said = sentence(lang, f"errors.{key}", **facts)
     assert (started.code, started.out, started.errors) == (2, "", f"server.py: {said}\n")
@@ -244,9 +233,6 @@ def test_a_question_gets_one_list_within_the_budget() -> None:
     assert lines == ["lesson the vault has two doors", "session two doors", "session bread"]
     rooms = [holding(nothing, entry("lesson", "vault " * 900)), rooms[0]]
     assert memory_lines("vault doors", "200", rooms).splitlines()[1:] == lines[1:]
-
-
-def test_rooms_that_hold_nothing_say_so() -> None:
-    rooms = [holding(lambda _query, _budget: [])]
-    assert memory_lines("x", "600", rooms) == sentence("en", "protocol.prompt_nothing")
-    assert memory_lines("x", "600", [*rooms, *rooms]) == sentence("en", "protocol.prompt_nothing")
+    nothing_said = sentence("en", "protocol.prompt_nothing")
+    for empty in ([holding(nothing)], [holding(nothing)] * 2):
+        assert memory_lines("x", "600", empty) == nothing_said
