@@ -303,6 +303,16 @@ class Valkey:
             self._process = None
             (self.directory / _VALKEY_PID).unlink(missing_ok=True)
 
+    def empty(self) -> None:
+        """Let it be there and have nothing, whatever became of it."""
+        from redis import Redis
+
+        self.thaw()
+        if not self._process:
+            self.start()
+        with Redis(port=self.port) as redis:
+            redis.flushall()
+
     def freeze(self) -> None:
         """Let it answer nothing, while its connections stay."""
         if self._process:

@@ -370,9 +370,9 @@ def _bring(
     return {**(_parts(plan) or {}), **counted, "faults": faults}
 
 
-def _act(life: Life, agent: str) -> None:
+def _act(life: Life, agent: str = "") -> None:
     """Be this agent from here on, "" for all."""
-    life.room = replace(life.of_all, agent=agent, engine=life.of_all.engine.for_agent(agent))
+    life.room = life.of_all.for_agent(agent) if agent else life.of_all
 
 
 def _set_up(life: Life, strict: bool = False, **config: Any) -> None:

@@ -17,7 +17,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
-from redis import Redis
 
 from rooms.fragments.fragment import (
     KINDS,
@@ -41,15 +40,14 @@ from rooms.fragments.fragment import (
 from rooms.fragments.storage import redis as layer
 from rooms.fragments.storage.engine import Engine, pages_of
 from rooms.fragments.storage.postgres import PostgresEngine
-from rooms.fragments.storage.redis import CachedEngine
+from rooms.fragments.storage.redis import Cache, CachedEngine, place_of
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.storage.sqlite import SqliteEngine
-from tests.support.cached_engines import a_cache
 from tests.support.engine_samples import DAYS, a_fragment, a_vector
 from tests.support.plain_engine import PlainEngine
-from tests.support.real_engines import valkey
+from tests.support.real_engines import Valkey, valkey
 from tests.support.tables import table
-from tests.support.team_engines import a_server
+from tests.support.team_engines import TeamServer, a_server
 
 _FIXTURES = [HealthCheck.function_scoped_fixture, HealthCheck.differing_executors]
 # Each example opens an engine: the full profile tries no more than these.
@@ -136,19 +134,33 @@ def for_an_agent(request: pytest.FixtureRequest) -> Iterator[Engines]:
         yield engines
 
 
+def a_cache(address: str, database: str, **environment: str) -> Cache:
+    """What is remembered at an address; a failure is forgotten soon."""
+    place = place_of({"SENTINEL_MEMORY_REDIS": address, **environment})
+    assert place
+    return Cache(place, database, pause_s=0.02)
+
+
+def beside(team: TeamServer, redis: Valkey) -> Engines:
+    """Engines on a server with this Redis beside them, which is empty for each new one."""
+
+    def make(place: str) -> CachedEngine:
+        if place in ("", "untouched"):
+            redis.empty()
+        dsn = {"": team.emptied_dsn, "untouched": team.empty_dsn}.get(place, lambda: place)()
+        inner = PostgresEngine(a_server(dsn), timeout_s=10.0)
+        return CachedEngine(inner, a_cache(redis.address, inner.name))
+
+    return Engines(make)
+
+
 def with_redis(request: pytest.FixtureRequest) -> Iterator[Engines]:
-    [engines] = on_a_server(request)
+    team = request.getfixturevalue("team_server")
     with pytest.MonkeyPatch.context() as patch, valkey() as server:
         patch.setattr(layer, "TIMEOUT_S", 60.0)  # a busy machine is no failure of Redis
-
-        def make(place: str) -> Engine:
-            if place in ("", "untouched"):
-                with Redis(port=server.port) as redis:
-                    redis.flushall()
-            inner = engines.make(place)
-            return CachedEngine(inner, a_cache(server.address, inner.name))
-
-        yield Engines(make, "alice")
+        engines = beside(team, server)
+        engines.agent = "alice"
+        yield engines
 
 
 MAKERS = {
@@ -338,14 +350,16 @@ NEW_ENTRIES = st.one_of(
 )  # fmt: skip
 
 
-class Life(RuleBasedStateMachine):
+class Twins(RuleBasedStateMachine):
     """Changes fragments by chance on an engine and in plain Python, and asks both the same.
 
-    Two processes have the engine, and take turns.
+    Two processes have the engine, and take turns. at: called with the number of each change before
+    it; with it both are asked after each.
     """
 
-    def __init__(self, engines: Engines) -> None:
+    def __init__(self, engines: Engines, at: Callable[[int], object] | None = None) -> None:
         super().__init__()
+        self.at, self.changes = at, count()
         one = engines.new()
         self.engines = [engines.of_all(each) for each in (one, engines.again(one))]
         self.plain = PlainEngine(keeps_agents_apart=one.keeps_agents_apart)
@@ -354,12 +368,16 @@ class Life(RuleBasedStateMachine):
             self.add(["node", "deploy"], agent, "fact")
 
     def change(self, verb: Callable[[Rows], Any], agent: str = "") -> None:
+        if self.at:
+            self.at(next(self.changes))
         self.engines.reverse()
         done = list[Any]()
         for engine in (self.engines[0], self.plain):
             with engine.for_agent(agent).writing() as rows:
                 done.append(verb(rows))
         assert done[0] == done[1]
+        if self.at:
+            self.ask()
 
     @rule(words=LIFE_WORDS, agent=st.sampled_from(AGENTS), kind=st.sampled_from(KINDS))
     def add(self, words: list[str], agent: str, kind: Any) -> None:
@@ -462,32 +480,45 @@ class Life(RuleBasedStateMachine):
                 self.engines[1].for_agent(agent).reading() as rows,
                 self.plain.for_agent(agent).reading() as plain,
             ):
-                assert self.everything(rows, agent) == self.everything(plain, agent)
+                assert everything(rows, agent) == everything(plain, agent)
 
     def teardown(self) -> None:
         self.ask()
 
-    def everything(self, rows: Rows, agent: str) -> Any:
-        every = rows.find(Wanted(state="all"))
-        ids, asked = [it.id for it in every], list[Any]()
-        for _ in range(2):  # what is remembered of the first time is said at the second
-            for wanted in (Wanted(), Wanted(agents=("alice", "default")), Wanted(kinds=("error",))):
-                pairs = rows.with_keywords(("node", "LINT", "unknown"), wanted, 3)
-                near = rows.near(a_vector(1.0, 0.0), wanted, 4)
-                asked += [[tuple(pair) for pair in pairs], near]
-            for question in QUESTIONS_OF_LIFE:
-                held = rows.holding(question, 3_000)
-                asked += [held.total, [it.having for it in held.terms], held.shares(0.2)]
-        vectors = rows.vectors([it.number for it in every])
-        if agent:  # which of the others' links and entries an agent sees is the server's to say
-            return every, vectors, asked
-        noted = [
-            (rows.entries(kind), rows.entries(kind, of="f1", since=DAYS[1], limit=2),
-             rows.count_entries(kind))
-            for kind in KINDS_OF_ENTRY
-        ]  # fmt: skip
-        links = rows.links(ids), rows.links(ids[:2], RELATIONS[1:4])
-        return every, vectors, asked, noted, links, rows.state()
+
+def everything(rows: Rows, agent: str) -> Any:
+    every = rows.find(Wanted(state="all"))
+    ids, asked = [it.id for it in every], list[Any]()
+    for _ in range(2):  # what is remembered of the first time is said at the second
+        for wanted in (Wanted(), Wanted(agents=("alice", "default")), Wanted(kinds=("error",))):
+            pairs = rows.with_keywords(("node", "LINT", "unknown"), wanted, 3)
+            near = rows.near(a_vector(1.0, 0.0), wanted, 4)
+            asked += [[tuple(pair) for pair in pairs], near]
+        for question in QUESTIONS_OF_LIFE:
+            held = rows.holding(question, 3_000)
+            asked += [held.total, [it.having for it in held.terms], held.shares(0.2)]
+    vectors = rows.vectors([it.number for it in every])
+    if agent:  # which of the others' links and entries an agent sees is the server's to say
+        return every, vectors, asked
+    noted = [
+        (rows.entries(kind), rows.entries(kind, of="f1", since=DAYS[1], limit=2),
+         rows.count_entries(kind))
+        for kind in KINDS_OF_ENTRY
+    ]  # fmt: skip
+    links = rows.links(ids), rows.links(ids[:2], RELATIONS[1:4])
+    return every, vectors, asked, noted, links, rows.state()
+
+
+def lived(engines: Engines, examples: int, steps: int = 20, **more: Any) -> None:
+    how = settings(
+        max_examples=examples,
+        stateful_step_count=steps,
+        suppress_health_check=_FIXTURES,
+        derandomize=bool(more),
+        database=None,
+    )
+    twins: Any = partial(Twins, engines, **more)
+    run_state_machine_as_test(twins, settings=how)
 
 
 @pytest.mark.row("002 2.20")
@@ -495,9 +526,7 @@ class Life(RuleBasedStateMachine):
 def test_whatever_happens_every_answer_is_that_of_plain_python(
     engines: Engines, examples: int
 ) -> None:
-    how = settings(max_examples=examples, stateful_step_count=20, suppress_health_check=_FIXTURES)
-    life: Any = partial(Life, engines)
-    run_state_machine_as_test(life, settings=how)
+    lived(engines, examples)
 
 
 class TestFinding:

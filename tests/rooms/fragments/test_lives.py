@@ -1,4 +1,7 @@
-"""Plays every life of `tests/stories/lives` in a file and on a server: see `lives.py`."""
+"""Plays every life of `tests/stories/lives` in a file and on a server: see `lives.py`.
+
+Those of a team are on a server alone, where each agent has an own room.
+"""
 
 from pathlib import Path
 
@@ -12,9 +15,18 @@ from tests.support.fragments_room import Clock, a_room
 STORIES = [(path, story) for path in sorted(LIVES.glob("*.txt")) for story in read_stories(path)]
 
 
-@pytest.mark.parametrize(
-    "story", [pytest.param(story, id=f"{path.stem}: {story.name}") for path, story in STORIES]
-)
+def lives(*, of_a_team: bool) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize(
+        "story",
+        [
+            pytest.param(story, id=f"{path.stem}: {story.name}")
+            for path, story in STORIES
+            if (story.rooms == "team") is of_a_team
+        ],
+    )
+
+
+@lives(of_a_team=False)
 def test_a_life_is_as_it_is_written(story: Story, tmp_path: Path) -> None:
     clock, told = Clock(), ""
     life = Life(a_room(tmp_path, clock=clock), clock)
@@ -25,3 +37,9 @@ def test_a_life_is_as_it_is_written(story: Story, tmp_path: Path) -> None:
     if told:
         pytest.fail(told, pytrace=False)
     life.ended()
+
+
+@lives(of_a_team=True)
+@pytest.mark.parametrize("kept_in", ["server"], indirect=True)
+def test_a_life_of_a_team_is_as_it_is_written(story: Story, tmp_path: Path) -> None:
+    test_a_life_is_as_it_is_written(story, tmp_path)

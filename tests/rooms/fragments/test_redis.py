@@ -19,22 +19,15 @@ from core.config import Settings, read_settings
 from rooms.fragments.fragment import Wanted
 from rooms.fragments.room import open_room
 from rooms.fragments.storage import redis as layer
+from rooms.fragments.storage.postgres import PostgresEngine
 from rooms.fragments.storage.redis import Cache, CachedEngine, Place, PlaceError, place_of
 from rooms.fragments.upkeep.service import ServedFragments
-from tests.support.cached_engines import (
-    AGENTS,
-    SOME_STEPS,
-    STEPS,
-    a_cached,
-    an_engine,
-    everything_asked,
-    lived,
-)
+from tests.rooms.fragments.test_engines import AGENTS, Engines, a_cache, beside, everything, lived
 from tests.support.costly import one_in
 from tests.support.engine_samples import a_fragment
 from tests.support.real_engines import Valkey, free_port, valkey
 from tests.support.sentences import in_language
-from tests.support.team_engines import TeamServer
+from tests.support.team_engines import TeamServer, a_server
 from tests.support.team_engines import team_server as team_server
 from tests.support.waiting import until
 
@@ -43,8 +36,9 @@ PASSWORD = "of-a-test"
 THREADS = 3
 WAIT_S = 60.0
 
+STEPS, LIVES = 30, 3
+
 Disturb = Callable[[Valkey, int], None]
-Plain = Callable[[int], list[list[Any]]]
 
 
 @pytest.fixture(autouse=True)
@@ -61,25 +55,21 @@ def redis_server() -> Iterator[Valkey]:
 
 
 @pytest.fixture
-def engine(team_server: TeamServer, redis_server: Valkey) -> Iterator[CachedEngine]:
-    made = a_cached(team_server.emptied_dsn(), redis_server.address)
+def engines(team_server: TeamServer, redis_server: Valkey) -> Iterator[Engines]:
+    made = beside(team_server, redis_server)
     yield made
     made.close()
 
 
-@pytest.fixture(scope="module")
-def plain(team_server: TeamServer) -> Plain:
-    """What agents are told without a Redis, by how many steps are taken."""
-    told = dict[int, list[list[Any]]]()
+@pytest.fixture
+def engine(engines: Engines) -> Any:
+    return engines.new()
 
-    def of(steps: int) -> list[list[Any]]:
-        if steps not in told:
-            engine = an_engine(team_server.emptied_dsn(1))
-            told[steps] = lived(engine, steps)
-            engine.close()
-        return told[steps]
 
-    return of
+def told(engine: Any, agent: str) -> Any:
+    """What an agent is told of every question that may be remembered."""
+    with engine.for_agent(agent).reading() as rows:
+        return everything(rows, agent)
 
 
 # Which server is meant.
@@ -216,54 +206,47 @@ def spoilt(server: Valkey, step: int) -> None:
     ids=lambda it: it.__name__,
 )
 def test_the_same_is_told_whatever_happens_to_the_server(
-    engine: CachedEngine,
-    redis_server: Valkey,
-    plain: Plain,
-    disturb: Disturb,
-    monkeypatch: pytest.MonkeyPatch,
+    engines: Engines, redis_server: Valkey, disturb: Disturb, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if disturb is frozen:
         monkeypatch.setattr(layer, "TIMEOUT_S", 0.1)
-    steps = SOME_STEPS if disturb is killed else STEPS
-    told = lived(engine, steps, at=lambda step: disturb(redis_server, step))
-    assert told == plain(steps)
-    assert engine.cache.figures["hits"]
-    assert bool(engine.cache.figures["errors"]) == (disturb not in (nothing, emptied))
+    lived(engines, LIVES, STEPS, at=lambda step: disturb(redis_server, step))
+    figures = [it.cache.figures for it in engines.made if isinstance(it, CachedEngine)]
+    assert any(it["hits"] for it in figures)
+    assert any(it["errors"] for it in figures) == (disturb not in (nothing, emptied))
 
 
 @pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.10.c")
-@pytest.mark.parametrize("has_redis", [True, False])
-def test_the_same_is_told_where_another_process_writes(
-    engine: CachedEngine, redis_server: Valkey, plain: Plain, has_redis: bool
-) -> None:
-    inner: Any = engine.inner
-    other = a_cached(inner.server.dsn, redis_server.address) if has_redis else inner
-    assert lived(engine, SOME_STEPS, other=other) == plain(SOME_STEPS)
-    assert engine.cache.figures["errors"] == 0
-    other.close()
+def test_the_same_is_told_where_another_process_writes_without_a_redis(engines: Engines) -> None:
+    make = engines.make
+
+    def every_second(place: str) -> Any:
+        made: Any = make(place)
+        return made.inner if place else made
+
+    engines.make = every_second
+    lived(engines, LIVES, STEPS, at=lambda step: None)
 
 
 @pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.72.e")
 def test_two_processes_that_write_at_once_leave_nothing_stale(
-    engine: CachedEngine, redis_server: Valkey
+    engines: Engines, engine: CachedEngine
 ) -> None:
-    inner: Any = engine.inner
-    other = a_cached(inner.server.dsn, redis_server.address)
+    other: Any = engines.again(engine)
 
     def write(through: CachedEngine, name: str) -> None:
         for number in range(20):
             with through.for_agent("alice").writing() as rows:
                 new = a_fragment(f"{name}{number}", keywords=("node", name), agent="alice")
                 rows.add([new])
-            everything_asked(through, "alice")
+            told(through, "alice")
 
     with ThreadPoolExecutor(2) as threads:
         list(threads.map(write, (engine, other), ("one", "other")))
     for through in (engine, other):
-        assert everything_asked(through, "alice") == everything_asked(inner, "alice")
-    other.close()
+        assert told(through, "alice") == told(engine.inner, "alice")
 
 
 @pytest.mark.row("002 2.20.a", "002 2.72.f")
@@ -280,13 +263,12 @@ def test_keywords_are_sets_and_an_agent_is_told_nothing_of_anothers(
     for agent in AGENTS:
         for most in (9, 1):
             for words in (["node"], ["node", "redis"], ["node", "redis", "alice"], ["none"]):
-                asked = [(through.for_agent(agent)) for through in (engine, engine, engine.inner)]
-                told = []
-                for through in asked:
-                    with through.reading() as rows:
-                        told.append(rows.with_keywords(words, Wanted(), most))
-                assert told[0] == told[1] == told[2]
-        assert everything_asked(engine, agent) == everything_asked(engine.inner, agent)
+                found = []
+                for through in (engine, engine, engine.inner):
+                    with through.for_agent(agent).reading() as rows:
+                        found.append(rows.with_keywords(words, Wanted(), most))
+                assert found[0] == found[1] == found[2]
+        assert told(engine, agent) == told(engine.inner, agent)
     assert engine.cache.figures["hits"] > engine.cache.figures["misses"] > 0
     with Redis(port=redis_server.port) as redis:
         kinds = {redis.type(name) for name in redis.keys("*")}
@@ -313,10 +295,11 @@ def test_what_was_never_there_changes_nothing(
             monkeypatch.setitem(sys.modules, "redis", None)
         if gone == "the server":
             port = free_port()
-        engine = a_cached(team_server.emptied_dsn(), f"redis://127.0.0.1:{port}/0")
+        inner = PostgresEngine(a_server(team_server.emptied_dsn()), timeout_s=10.0)
+        engine = CachedEngine(inner, a_cache(f"redis://127.0.0.1:{port}/0", inner.name))
         with engine.for_agent("alice").writing() as rows:
             rows.add([a_fragment("a", "node", keywords=("node",), agent="alice")])
-        assert everything_asked(engine, "alice") == everything_asked(engine.inner, "alice")
+        assert told(engine, "alice") == told(engine.inner, "alice")
         assert engine.figures()["redis_errors"]
         engine.close()
 
@@ -342,7 +325,7 @@ def test_a_server_that_goes_away_under_load_holds_nobody_up(
     if fault == "frozen":
         monkeypatch.setattr(layer, "TIMEOUT_S", 0.1)
     engine.cache._pause_s = 3_600.0
-    everything_asked(engine, "alice")
+    told(engine, "alice")
     is_gone, together = threading.Event(), threading.Barrier(THREADS + 1)
 
     def ask() -> None:
@@ -433,24 +416,29 @@ def sentinel(servers: tuple[Valkey, Valkey], tmp_path: Path) -> Iterator[int]:
 @pytest.mark.long
 @pytest.mark.row("002 2.73")
 def test_answers_stay_the_same_while_another_server_becomes_the_master(
-    team_server: TeamServer, servers: tuple[Valkey, Valkey], sentinel: int, plain: Plain
+    team_server: TeamServer, servers: tuple[Valkey, Valkey], sentinel: int
 ) -> None:
     sentinels = f"127.0.0.1:{free_port()},127.0.0.1:{sentinel}"  # one is down
     login = {"REDIS_MASTER_NAME": "room", "REDIS_PASSWORD": PASSWORD}
     place = place_of(WATCHED | login | {"REDIS_SENTINELS": sentinels})
     assert place
-    inner = an_engine(team_server.emptied_dsn())
+    inner = PostgresEngine(a_server(team_server.emptied_dsn()), timeout_s=10.0)
     engine = CachedEngine(inner, Cache(place, inner.name, pause_s=0.02))
 
-    def at(step: int) -> None:
-        if step == 20:
-            servers[0].kill()
+    def write(number: int) -> None:
+        for agent in AGENTS:
+            with engine.for_agent(agent).writing() as rows:
+                rows.add([a_fragment(f"{agent}{number}", keywords=("node",), agent=agent)])
+            assert told(engine, agent) == told(inner, agent)
 
-    assert lived(engine, at=at) == plain(STEPS)
+    for number in range(10):
+        if number == 5:
+            servers[0].kill()
+        write(number)
     with Redis(port=servers[1].port, password=PASSWORD) as redis:
         wait_until(lambda: redis.info("replication")["role"] == "master")
     wait_until(engine.cache.answers)
     hits = engine.cache.figures["hits"]
-    assert everything_asked(engine, "alice") == everything_asked(inner, "alice")
+    write(10)
     assert engine.cache.figures["hits"] > hits
     engine.close()
