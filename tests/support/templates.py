@@ -1,6 +1,7 @@
 """Spells out the templates of texts with secrets: `push with «ghp_{A36}»`."""
 
 import json
+import re
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -16,11 +17,14 @@ ALPHABETS = {
 }
 
 
-def _body(letter: str, count: int) -> str:
-    """Return `count` varied characters of one alphabet, the same each time."""
-    alphabet = ALPHABETS[letter]
+HOLE = re.compile(r"\{([" + "".join(ALPHABETS) + r"])(\d+)\}")
+
+
+def _body(hole: re.Match[str]) -> str:
+    """Return so many varied characters of one alphabet, the same each time."""
+    alphabet = ALPHABETS[hole[1]]
     size = len(alphabet)
-    return "".join(alphabet[(i + i // size * 5) % size] for i in range(count))
+    return "".join(alphabet[(i + i // size * 5) % size] for i in range(int(hole[2])))
 
 
 def expand(template: str) -> tuple[str, str]:
@@ -28,32 +32,8 @@ def expand(template: str) -> tuple[str, str]:
 
     `{A36}` stands for 36 characters of the alphabet A; `«` and `»` enclose a secret.
     """
-    text, expected, hidden = "", "", False
-    for piece in template.replace("«", "\0«\0").replace("»", "\0»\0").split("\0"):
-        if piece in ("«", "»"):
-            hidden = piece == "«"
-            expected += "[REDACTED]" if hidden else ""
-            continue
-        filled = _fill(piece)
-        text += filled
-        expected += "" if hidden else filled
-    return text, expected
-
-
-def _fill(piece: str) -> str:
-    """Return `piece` with every `{A36}` in it spelled out."""
-    out = ""
-    while piece:
-        before, brace, rest = piece.partition("{")
-        out += before
-        inner, closed, after = rest.partition("}")
-        if brace and closed and inner[:1] in ALPHABETS and inner[1:].isdigit():
-            out += _body(inner[0], int(inner[1:]))
-            piece = after
-        else:
-            out += brace
-            piece = rest
-    return out
+    filled = HOLE.sub(_body, template)
+    return re.sub("[«»]", "", filled), re.sub("«.*?»", "[REDACTED]", filled, flags=re.S)
 
 
 class Example(NamedTuple):

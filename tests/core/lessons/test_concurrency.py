@@ -1,13 +1,8 @@
-"""Tests many writers and readers of one memory log at once, and writers killed at work."""
+"""Tests many writers and readers of one memory log at once."""
 
 import json
 import os
-import random
-import signal
-import subprocess
-import sys
 import threading
-import time
 from collections import defaultdict
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, wait
 from multiprocessing import get_context
@@ -24,10 +19,9 @@ from core.lessons.log import MemoryLog
 from core.lessons.record import Draft
 from core.store import MemoryStore
 from tests.support.git_clones import path_of
-from tests.support.stdio_client import ROOT, WAIT_S
+from tests.support.stdio_client import WAIT_S
 
 WRITERS, WRITES, GAPS = 8, 60, 48
-KILLS, SEED = 15, 20261121
 
 Acknowledged = list[tuple[str, int, str]]  # id, seen and lesson as the store gave them back
 
@@ -133,49 +127,3 @@ def test_readers_are_not_held_up_by_a_writer_that_holds_the_lock(tmp_path: Path)
     with ThreadPoolExecutor(1) as pool, FileLock(f"{path}.lock"):
         reading = pool.submit(store.read)
         assert reading.result(WAIT_S).count == len(acknowledged)
-
-
-WRITER = """
-import sys
-from pathlib import Path
-from core.lessons.record import Draft
-from core.store import MemoryStore
-
-path, life = Path(sys.argv[1]), sys.argv[2]
-store = MemoryStore(path)
-for number in range(10_000):
-    gap = f"{life}/{number}"
-    record = store.upsert_log(Draft(topic="auth", missing_context=gap, lesson="x" * 900)).record
-    print(record.id, flush=True)
-"""
-
-
-@pytest.mark.row("P2")
-@pytest.mark.long
-@pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
-def test_a_writer_that_is_killed_again_and_again_loses_nothing_it_acknowledged(
-    tmp_path: Path,
-) -> None:
-    path, chance = path_of(tmp_path), random.Random(SEED)
-    acknowledged: list[str] = []
-    for life in range(KILLS):
-        command = [sys.executable, "-c", WRITER, str(path), str(life)]
-        with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as process:
-            watchdog = threading.Timer(WAIT_S, process.kill)
-            watchdog.start()
-            assert process.stdout is not None
-            told = [process.stdout.readline() for _ in range(chance.randint(1, 12))]
-            time.sleep(chance.uniform(0, 0.006))  # not a wait: it spreads the kills over a save
-            process.send_signal(signal.SIGKILL)
-            told += process.stdout.readlines()
-            watchdog.cancel()
-        assert process.returncode == -signal.SIGKILL
-        acknowledged += [line.decode().strip() for line in told if line.endswith(b"\n")]
-        log = MemoryStore(path).read()
-        ids = [record.id for record in log.records]
-        assert (log.skipped, ids[: len(acknowledged)]) == (0, acknowledged)
-        # At most the last save was finished without a word; no later life repeats it.
-        assert len(ids) - len(acknowledged) in (0, 1)
-        acknowledged = ids
-    MemoryStore(path).upsert_log(Draft(topic="auth", missing_context="last", lesson="x"))
-    assert_only_our_files(path.parent)

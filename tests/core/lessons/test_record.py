@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from core.errors import RefusedError
 from core.lessons.record import (
     LIMITS_BYTES,
     check,
@@ -20,7 +19,6 @@ from core.lessons.record import (
 )
 from tests.support.rows import none_of
 from tests.support.samples import LATER, NOW, a_draft, a_line, a_principle, a_record
-from tests.support.sentences import raised
 from tests.support.tables import table
 
 TABLES = table("record")
@@ -61,13 +59,6 @@ def test_a_line_that_lacks_a_required_field_or_has_a_wrong_type_is_no_record() -
     in_meta = [{**value, "meta": meta} for meta in ({}, *metas)]
     assert parse_line(json.dumps(value).encode())
     none_of(it for it in (*lacking, *wrong, *in_meta) if parse_line(json.dumps(it).encode()))
-
-
-@pytest.mark.parametrize("name", LIMITS_BYTES)
-def test_half_of_a_character_is_refused_by_the_name_of_its_field(name: str) -> None:
-    with raised(RefusedError, "lone_surrogate") as caught:
-        check(a_draft(**{name: "x\ud800"}))
-    assert caught.value.facts == {"field": name}
 
 
 @pytest.mark.row("001 3-2.a")

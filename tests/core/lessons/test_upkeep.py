@@ -1,8 +1,11 @@
-"""Tests what the doctor finds in the lines of a log, and that a repair loses nothing."""
+"""Tests what the doctor finds in the lines of a log, and that a repair loses nothing.
+
+tests/data/upkeep.json has the lines of a log, what is found (kind, severity, lines), and what a
+repair keeps and sets aside.
+"""
 
 import json
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,7 +16,9 @@ from core.lessons.upkeep import Finding, examine, flaw_of, repair
 from tests.core.lessons.test_properties import FILES
 from tests.support.changes import log_of, upsert
 from tests.support.samples import AHEAD, LATER, NOW, a_draft, a_line, a_principle, a_record
+from tests.support.tables import table
 
+TABLES = table("upkeep")
 BOM = b"\xef\xbb\xbf"
 ONE, TWO = a_record("one"), a_record("두 번째")
 
@@ -85,126 +90,57 @@ def test_a_line_has_a_flaw_exactly_when_it_is_no_record(data: bytes) -> None:
         assert (flaw_of(line) == ("", "")) == (parse_line(line) is not None)
 
 
-PRINCIPLE = upsert(log_of(ONE), a_principle(), [ONE.token], now=LATER)[1]
 GONE, NEWER = a_record("gone"), following(replace(TWO, updated=LATER, lesson="newer"), TWO)
-EDITED = replace(ONE, missing_context="edited by hand")
-TWIN = replace(a_record("edited"), id=TWO.id, missing_context="one", updated=LATER)
-RENAMED = replace(TWIN, id=ONE.id)
 HIDING = replace(TWO, lesson="older", source_ids=(ONE.token,))
 HIDING_LATER = replace(TWO, lesson=ONE.lesson, updated=LATER)
 HIDER = following(HIDING_LATER, HIDING, HIDING_LATER)
-SHARED = [a_record("-login missing", topic="auth"), a_record(" missing", topic="auth-login")]
+TWIN = replace(a_record("edited"), id=TWO.id, missing_context="one", updated=LATER)
+HALF = json.dumps(replace(a_record("half"), lesson="\ud800").as_json()).encode() + b"\n"
 BARE, BARE_TWO = (it.to_line().rstrip(b"\n") for it in (ONE, TWO))
-KEY_TWICE = ONE.to_line().replace(b'"lesson": "', b'"lesson": "first", "lesson": "')
-ODD_TOPIC = ONE.to_line().replace(b'"payment"', '"  결제 "'.encode())
-EUC_KR = TWO.to_line().decode().encode("euc-kr")
-UNDECIDED = [
-    a_record("long", lesson="가" * 400),
-    replace(ONE, lesson=" "),
-    replace(TWO, updated="yesterday"),
-    replace(a_record("ahead"), updated=AHEAD),
-    replace(a_record("odd"), source_ids=("abc",)),
-    json.dumps(replace(a_record("half"), lesson="\ud800").as_json()).encode() + b"\n",
-]
-CONFLICT = [b"<<<<<<< HEAD\n", ONE, b"||||||| base\n", GONE, b"=======\n", TWO, b">>>>>>> x\n"]
-FILES_OF: dict[str, list[Any]] = {  # lines, what is found (kind, severity, lines), kept, aside
-    "nothing": [[], "", [], []],
-    "healthy": [[TWO, PRINCIPLE], "", [TWO, PRINCIPLE], []],
-    "what editors leave": [
-        [BOM, BARE, b"\r\n\n \r\n", BARE_TWO],
-        "bom note 1; line_ends note 1 3; blank note 2 3; unended note 4",
-        *([ONE, TWO], []),
-    ],
-    "only a byte order mark": [[BOM], "bom note 1; blank note 1; unended note 1", [], []],
-    "a conflict": [
-        *(CONFLICT, "conflict error 1 3 4 5 7", [ONE, TWO]),
-        [
-            *(b"# line 1: conflict\n", CONFLICT[0], b"# line 3: conflict\n", CONFLICT[2]),
-            *(b"# line 4: conflict\n", GONE, b"# line 5: conflict\n", CONFLICT[4]),
-            *(b"# line 7: conflict\n", CONFLICT[6]),
-        ],
-    ],
-    "leftovers of a merge": [
-        [TWO, PRINCIPLE, ONE, NEWER],
-        "older_version note 1; hidden warning 3",
-        *([PRINCIPLE, NEWER], [b"# line 1: leftover\n", TWO, b"# line 3: leftover\n", ONE]),
-    ],
-    "one that is hidden only by what another takes over": [
-        [ONE, HIDING, HIDING_LATER],
-        "older_version note 2",
-        [replace(HIDER, source_count=1, source_ids=(ONE.token,))],
-        [b"# line 2: leftover\n", HIDING, b"# line 1: leftover\n", ONE],
-    ],
-    "an id that fits no longer": [
-        [EDITED],
-        "id_misfit warning 1",
-        [a_record("edited by hand")],
-        [],
-    ],
-    "an edited record that is another one now": [
-        [ONE, TWIN],
-        "same_gap warning 1 2; id_misfit warning 2",
-        *([following(RENAMED, ONE, RENAMED)], [b"# line 1: leftover\n", ONE]),
-    ],
-    "two records of one id": [SHARED, "shared_id warning 1 2", SHARED, []],
-    "an odd topic": [
-        [ODD_TOPIC],
-        "id_misfit warning 1; odd_topic note 1",
-        *([a_record("one", topic="결제")], []),
-    ],
-    "a key that stands twice": [
-        [KEY_TWICE],
-        "key_twice warning 1",
-        [ONE],
-        [b"# line 1: key_twice\n", KEY_TWICE],
-    ],
-    **{
-        f"records on one line {number}": [
-            [line],
-            "mendable error 1",
-            [ONE, TWO],
-            [b"# line 1: mended\n", line],
-        ]
-        for number, line in enumerate(
-            (BARE + TWO.to_line(), BARE + b", " + BARE_TWO + b",\n", b"+" + BARE + TWO.to_line())
-        )
-    },
-    "a Korean code page": [
-        [ONE, EUC_KR],
-        "mendable error 2",
-        [ONE, TWO],
-        [b"# line 2: mended\n", EUC_KR],
-    ],
-    "a record beside rubbish": [
-        [BARE + b" {torn\n"],
-        "unreadable error 1",
-        *([], [b"# line 1: unreadable\n", BARE + b" {torn\n"]),
-    ],
-    "carriage returns": [
-        [b"junk\r\r\n"],
-        "line_ends note 1; unreadable error 1",
-        [],
-        [b"# line 1: unreadable\njunk\r\r\n"],
-    ],
-    "what no repair can decide": [
-        UNDECIDED,
-        "too_long warning 1; blank_text warning 2; odd_date warning 3; date_ahead warning 4;"
-        " odd_source warning 5; half_character warning 6",
-        *(UNDECIDED, []),
-    ],
+PARTS: dict[str, Record | bytes] = {  # what tests/data/upkeep.json calls them
+    **{"ONE": ONE, "TWO": TWO, "GONE": GONE, "NEWER": NEWER, "BARE": BARE, "BARE TWO": BARE_TWO},
+    "PRINCIPLE": upsert(log_of(ONE), a_principle(), [ONE.token], now=LATER)[1],
+    "HIDING": HIDING,
+    "HIDING LATER": HIDING_LATER,
+    "HIDER": replace(HIDER, source_count=1, source_ids=(ONE.token,)),
+    "EDITED": replace(ONE, missing_context="edited by hand"),
+    "EDITED RIGHTLY": a_record("edited by hand"),
+    "TWIN": TWIN,
+    "BOTH": following(replace(TWIN, id=ONE.id), ONE, replace(TWIN, id=ONE.id)),
+    "SHARED": a_record("-login missing", topic="auth"),
+    "SHARED TOO": a_record(" missing", topic="auth-login"),
+    "ODD TOPIC": ONE.to_line().replace(b'"payment"', '"  결제 "'.encode()),
+    "USUAL TOPIC": a_record("one", topic="결제"),
+    "KEY TWICE": ONE.to_line().replace(b'"lesson": "', b'"lesson": "first", "lesson": "'),
+    "ON ONE LINE": BARE + TWO.to_line(),
+    "IN A LIST": BARE + b", " + BARE_TWO + b",\n",
+    "IN A DIFF": b"+" + BARE + TWO.to_line(),
+    "IN EUC-KR": TWO.to_line().decode().encode("euc-kr"),
+    "BESIDE RUBBISH": BARE + b" {torn\n",
+    "LONG": a_record("long", lesson="가" * 400),
+    "BLANK": replace(ONE, lesson=" "),
+    "ODD DATE": replace(TWO, updated="yesterday"),
+    "AHEAD": replace(a_record("ahead"), updated=AHEAD),
+    "ODD SOURCE": replace(a_record("odd"), source_ids=("abc",)),
+    "HALF": HALF,
 }
 
 
-@pytest.mark.parametrize(("parts", "findings", "kept", "aside"), FILES_OF.values(), ids=FILES_OF)
-def test_a_flaw_is_found_and_a_repair_sets_aside_what_it_takes_out(
-    parts: list[Any], findings: str, kept: list[Any], aside: list[Any]
-) -> None:
-    keys = {it.facts["key"] for it in examine(log_of(*parts), now=NOW) if it.kind == "key_twice"}
-    assert keys <= {"lesson"}
-    told = [f"{kind} {severity} {' '.join(map(str, at))}" for kind, severity, at in found(*parts)]
+def parts_of(names: list[str]) -> list[Record | bytes]:
+    return [PARTS.get(name, name.encode()) for name in names]
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_flaw_is_found_and_a_repair_sets_aside_what_it_takes_out(name: str) -> None:
+    lines, findings, kept, aside = TABLES[name]
+    log = log_of(*parts_of(lines))
+    found = examine(log, now=NOW)
+    assert {it.facts["key"] for it in found if it.kind == "key_twice"} <= {"lesson"}
+    told = [f"{it.kind} {it.severity} {' '.join(map(str, it.lines))}" for it in found]
     assert "; ".join(told) == findings
-    repaired = repair(file_of(*parts))
-    assert (repaired.data, repaired.aside) == (file_of(*kept), file_of(*aside))
+    repaired = repair(log.to_bytes())
+    assert repaired.data == file_of(*parts_of(kept))
+    assert repaired.aside == file_of(*parts_of(aside))
 
 
 def test_many_records_are_a_note_and_far_too_many_a_warning() -> None:
