@@ -15,7 +15,6 @@ from commands.terminal.screen import cells
 from core.messages import Language
 from core.program import CLI
 from tests.support.cli_process import Command, Run
-from tests.support.costly import one_in
 from tests.support.desk import Desk
 from tests.support.git_clones import write
 from tests.support.said import sentences
@@ -93,17 +92,16 @@ def test_every_sentence_of_help_is_said_of_a_command_an_argument_or_the_page() -
     assert keys - said == set()
 
 
-@pytest.mark.parametrize("example", [it for it in EXAMPLES if it != "demo"])
-def test_the_examples_of_the_first_page_run(command: Command, example: str) -> None:
-    assert command(*example.split()).code == 0
-
-
 def test_the_first_page_names_the_commands_of_a_day_and_help_all_in_groups(
     command: Command,
 ) -> None:
-    page = command().out
-    assert re.findall(r"^  ([a-z]+) ", page, re.M)[: len(FIRST)] == [*FIRST]
-    assert f"More commands ({len(NAMES) - len(FIRST)}): {CLI} help\n" in page
+    first = command()
+    for words in (("--help",), ("-h",), ("-p", ".", "--help")):
+        assert command(*words) == first == Run(0, first.out, "")
+    assert re.findall(r"^  ([a-z]+) ", first.out, re.M)[: len(FIRST)] == [*FIRST]
+    assert f"More commands ({len(NAMES) - len(FIRST)}): {CLI} help\n" in first.out
+    for example in EXAMPLES:
+        assert example == "demo" or command(*example.split()).code == 0
     page = command("help").out
     assert re.findall(r"^  ([a-z]+) ", page, re.M)[: len(NAMES)] == NAMES
     headings = [line for line in page.splitlines() if re.fullmatch("[A-Z][a-z]+", line)]
@@ -111,25 +109,17 @@ def test_the_first_page_names_the_commands_of_a_day_and_help_all_in_groups(
     assert headings == [*groups, "Options", "Examples"]
 
 
-@pytest.mark.parametrize("words", [("--help",), ("-h",), ("-p", ".", "--help")])
-def test_the_first_page_comes_in_every_usual_way(command: Command, words: tuple[str]) -> None:
-    assert command(*words) == command() == Run(0, command().out, "")
-
-
 def test_help_of_a_command_or_action_is_its_page(command: Command) -> None:
+    from server import VERSION
+
     assert command("help", "list") == command("list", "--help")
     assert command("help", "topics", "rename") == command("topics", "rename", "--help")
     assert command("help", "help").out.startswith("usage: python cli.py help")
     page = command("help", "topics").out
     assert page.startswith("usage: python cli.py topics [-h] [-p DIR] [--json] [ACTION]\n")
     assert re.search(r"\nactions:\n  rename +rename a topic", page)
-
-
-@pytest.mark.parametrize("option", one_in(2, ["--version", "-V"]))
-def test_the_version_is_that_of_the_server(command: Command, option: str) -> None:
-    from server import VERSION
-
-    assert command(option) == Run(0, f"sentinel-memory {VERSION}\n", "")
+    version = command("--version")
+    assert version == command("-V") == Run(0, f"sentinel-memory {VERSION}\n", "")
 
 
 WRONG = [
@@ -159,31 +149,25 @@ def test_at_a_terminal_a_refusal_is_broken_between_words(desk: Desk) -> None:
     assert done.errors.splitlines()[-1].startswith("Nothing was done.")
 
 
-@pytest.mark.parametrize(
-    "before", [("-p", "shop"), ("-pshop",), ("--project", "shop"), ("--project=shop",), ()]
-)
 def test_the_project_stands_before_or_behind_the_command(
-    command: Command, project: Path, monkeypatch: pytest.MonkeyPatch, before: tuple[str, ...]
+    command: Command, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(project, VAT)
     monkeypatch.chdir(project.parent)
-    found = command(*before, "list", *(() if before else ("-p", "shop")), "--json")
-    assert VAT.id in found.out
+    for named in (["-p", "shop"], ["-pshop"], ["--project", "shop"], ["--project=shop"]):
+        assert VAT.id in command(*named, "list", "--json").out
+        assert VAT.id in command("list", "--json", *named).out
     assert command("-p", ".", "keys").refused == "There is no option --project."
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.parametrize("option", [("-p", "{}"), ("--project", "{}"), ("-p{}",)])
-@pytest.mark.parametrize("is_before", [True, False])
-def test_a_hook_takes_the_project_before_it_and_behind_it(
-    desk: Desk, option: tuple[str, ...], is_before: bool
-) -> None:
+def test_a_hook_takes_the_project_before_it_and_behind_it(desk: Desk) -> None:
     desk.write(VAT)
-    named = [word.format(desk.root) for word in option]
     hook = ["hook", "session-start", "--client", "claude-code"]
-    words = [*named, *hook] if is_before else [*hook, *named]
-    done = Run.placed(
-        *words, cwd=desk.home, environment=desk.environment(), given=b'{"source": "startup"}'
-    )
-    assert done.code == 0
-    assert VAT.lesson in done.out
+    for at, named in enumerate((["-p", str(desk.root)], ["--project", str(desk.root)],
+                                [f"-p{desk.root}"])):  # fmt: skip
+        for words in ([*named, *hook], [*hook, *named]):
+            given = f'{{"source": "startup", "session_id": "{at} {words[0]}"}}'.encode()
+            environment = desk.environment()
+            done = Run.placed(*words, cwd=desk.home, environment=environment, given=given)
+            assert (done.code, VAT.lesson in done.out) == (0, True)

@@ -1,6 +1,5 @@
 """Tests what `cli.py report` tells a reviewer about the memory that a range of commits brings."""
 
-import json
 import os
 import re
 import sys
@@ -139,18 +138,6 @@ def test_a_report_tells_what_was_done(
         day.live(*step)
 
 
-@pytest.mark.long  # it costs much
-def test_the_same_range_gives_the_same_bytes_wherever_the_clone_lies(
-    project: Path, tmp_path: Path, report: Report
-) -> None:
-    base = written(project, PLAIN)
-    written(project, PLAIN, a_record("new"), SECRET)
-    git(tmp_path, "clone", "--quiet", str(project), "a-clone-with-a-long-name")
-    first = report(f"{base}..HEAD")
-    second = report(f"{base}..HEAD", "--project", str(tmp_path / "a-clone-with-a-long-name"))
-    assert first.out == second.out
-
-
 # Ranges.
 
 
@@ -165,22 +152,11 @@ def test_a_shallow_clone_says_what_is_missing_and_what_to_do(
     assert (told.code, told.out) == (2, "")
     assert "fetch-depth: 0" in told.errors
     assert "git fetch --unshallow gets it" in told.errors
+    git(tmp_path, "clone", "--quiet", str(project), "a-clone-with-a-long-name")
+    whole = report(f"{base}..HEAD")  # the same bytes wherever the clone lies
+    assert report(f"{base}..HEAD", "--project", str(tmp_path / "a-clone-with-a-long-name")) == whole
     there = report("--project", str(tmp_path / "shallow"))
     assert there.out.splitlines()[2].startswith("This is a shallow clone, ")
-
-
-def test_outside_git_and_without_git_a_sentence_says_so(
-    project: Path, tmp_path: Path, report: Report, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    outside = tmp_path / "outside"
-    outside.mkdir()
-    told = report("--project", str(outside))
-    assert (told.code, told.out) == (2, "")
-    assert "is not in a git work tree" in told.errors
-    monkeypatch.setenv("PATH", str(outside))
-    told = report()
-    assert (told.code, told.out) == (2, "")
-    assert told.errors.startswith("git was not found")
 
 
 @pytest.mark.long  # it costs much
@@ -238,25 +214,6 @@ def test_no_field_lets_a_secret_out_in_any_form(field: str, project: Path, repor
             assert "REDACTED" in told.out or "github-token" in told.out
 
 
-# The lessons.
-
-
-def test_originals_of_two_principles_are_shown_below_both_and_counted_once(
-    project: Path, report: Report
-) -> None:
-    app = new_project(project / "app", "one", "two")
-    alone = path_of(app).read_bytes()
-    compact("a sum")(app)
-    first = path_of(app).read_bytes()
-    path_of(app).write_bytes(alone)
-    compact("another sum")(app)
-    path_of(app).write_bytes(first + path_of(app).read_bytes())
-    told = report("--project", str(app))
-    assert told.first == "**Memory:** 2 records compacted."
-    assert told.out.count("  - Replaced: 2\n") == 2
-    assert "In none of the versions" not in told.out
-
-
 # The forms.
 
 
@@ -288,6 +245,8 @@ def test_the_report_can_be_had_as_data_and_as_annotations_of_a_runner(
     assert [found[it] for it in ("severity", "kind", "field")] == ["warning", "override", "lesson"]
     assert told["compaction"] == {"need": "optional", "threshold": 50}
     assert told["refused"] is True
+    alone = Run.started("report", f"{base}..HEAD", options=("-I", "-S"))  # without any package
+    assert alone == report(f"{base}..HEAD")
     done = report(f"{base}..HEAD", "--github")
     assert (done.code, done.out) == (1, report(f"{base}..HEAD").out)
     where = f"file={LOG},line="
@@ -302,24 +261,6 @@ def test_the_report_can_be_had_as_data_and_as_annotations_of_a_runner(
         f"{LOG}:3: warning: reads like instructions to a model: override, in lesson of record"
         f' {ordered.token} ["100%25: a, b\\n::error::x"]',
     ]
-
-
-@pytest.mark.long  # it costs much
-def test_a_file_gets_the_report_and_is_not_written_over_by_accident(
-    project: Path, report: Report
-) -> None:
-    write(project, PLAIN)
-    shown = report()
-    told = report("-o", "report.md")
-    assert (told.code, told.out, told.errors) == (0, "Written: report.md\n", "")
-    assert (project / "report.md").read_text(encoding="utf-8") == shown.out
-    again = report("-o", "report.md", "--json")
-    assert (again.code, again.out) == (2, "")
-    assert "report.md already exists" in again.errors
-    assert (project / "report.md").read_text(encoding="utf-8") == shown.out
-    assert report("-o", "report.md", "--json", "--force").code == 0
-    assert json.loads((project / "report.md").read_text(encoding="utf-8"))["damage"] == []
-    assert report("-o", "-").out == shown.out
 
 
 @pytest.mark.long  # it costs much
@@ -370,15 +311,6 @@ def test_the_longest_texts_leave_a_report_with_every_part(
         assert f"### {sentence(lang, f'report.{key}')}\n" in told.out
 
 
-@pytest.mark.long  # it costs much
-def test_it_runs_with_the_standard_library_alone_and_isolated(project: Path) -> None:
-    base = written(project, PLAIN)
-    written(project, PLAIN, SECRET)
-    first = Run.started("report", f"{base}..HEAD", options=("-I", "-S"))
-    assert (first.code, first.errors) == (1, "")
-    assert first.out.startswith("**Memory:** 1 possible secret, 1 lesson added.\n")
-
-
 # A page of GitHub, and a runner.
 
 
@@ -420,7 +352,7 @@ def test_the_document_names_the_parts_and_keys_as_the_report_does(
     ]
     write(project, PLAIN)
     table = text.partition("## 7. ")[2]
-    rows = " ".join(re.findall(r"^\| (`.*?) \|", table, re.M))
+    rows = " ".join(re.findall(r"^- (`[^:]*):", table, re.M))
     assert set(report("--json").told) == set(re.findall(r"`(\w+)`", rows))
 
 

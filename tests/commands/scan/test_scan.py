@@ -27,17 +27,12 @@ from tests.support.git_clones import (
     run_git,
     write,
 )
-from tests.support.memory_steps import MemorySteps, cases, needs_git
+from tests.support.memory_steps import needs_git
 from tests.support.samples import a_record
 from tests.support.stdio_client import ROOT
-from tests.support.tables import table
 
 SAFE, BAD = a_record("plain"), a_record("the key is " + TOKEN)
 LOG = ".context/memory_log.jsonl"
-ROTATE = "1. Rotate every real secret at its provider."
-COMMITTED = (
-    f"{ROTATE} Git's history still contains it; run python cli.py scan --history to see where."
-)
 REWRITE = (
     "Whoever has the repository can read what a commit keeps. Rotate every real secret at its"
     " provider. To remove them from the history as well, rewrite it (git filter-repo) and"
@@ -58,52 +53,6 @@ def project(project: Path) -> Path:
 def scan(capsys: pytest.CaptureFixture[str], project: Path) -> Command:
     """Carries out one scan."""
     return partial(Run.of, capsys, "scan")
-
-
-# What is scanned step by step.
-
-DAYS = table("commands/scans")
-
-
-class Day(MemorySteps):
-    """Changes a project and asks for scans; `${project}` is where it lies."""
-
-    def __init__(self, project: Path, scan: Command, patch: pytest.MonkeyPatch) -> None:
-        facts = {"secret": TOKEN, "log": LOG, "rotate": ROTATE, "committed": COMMITTED}
-        super().__init__(project, patch, facts | {"project": str(project)})
-        self._scan = scan
-
-    def bytes(self, name: str, text: str, encoding: str) -> None:
-        self._make_room(name).write_bytes(text.encode(encoding))
-
-    def lost(self, name: str) -> None:
-        """The object of a file in the last commit is gone."""
-        object_ = git(self._project, "rev-parse", f"HEAD:{name}").strip()
-        (self._project / ".git/objects" / object_[:2] / object_[2:]).unlink()
-
-    def said(self, arguments: list[str], code: int, lines: list[str], errors: str = "") -> None:
-        """The whole output, and how what went wrong begins."""
-        done = self._scan(*arguments)
-        assert (done.code, done.lines) == (code, lines), done.errors
-        assert done.errors.startswith(errors) if errors else not done.errors, done.errors
-
-    def has(self, arguments: list[str], code: int, line: str) -> None:
-        """One line of what is printed."""
-        done = self._scan(*arguments)
-        assert (done.code, line in done.lines) == (code, True), done
-
-
-@needs_git
-@pytest.mark.parametrize("name", cases(DAYS))
-def test_a_scan_says_what_was_done(
-    name: str, project: Path, scan: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    day = Day(project, scan, monkeypatch)
-    for step in DAYS[name]:
-        day.live(*step)
-
-
-# Files.
 
 
 def test_only_a_line_feed_ends_a_line_and_standard_input_is_named_so(
@@ -172,6 +121,17 @@ def test_what_nobody_may_read_is_said(project: Path) -> None:
     assert (found.code, found.lines[0]) == (2, "a.txt:1: github-token")
     assert found.errors == "closed.txt: cannot be read (Permission denied)\n"
     assert Run.started("scan", "closed.txt").code == 2
+    (project / "shut").mkdir()
+    (project / "shut/a.txt").write_text("fine", encoding="utf-8")
+    git(project, "init", "--quiet")
+    git(project, "add", "shut")  # a tracked file in a folder without rights
+    (project / "shut").chmod(0)
+    try:
+        found = Run.started("scan", ".")
+    finally:
+        (project / "shut").chmod(0o755)
+    assert (found.code, found.lines[0]) == (2, "Secrets: 0, warnings: 0, files: 0.")
+    assert found.errors == "shut/a.txt: cannot be read (Permission denied)\n"
 
 
 @pytest.mark.long  # it costs much
@@ -253,28 +213,42 @@ def test_the_history_is_searched_across_a_move_a_deleted_branch_and_the_stash(
         **{"date": git(made, "show", "-s", "--format=%aI", first).strip(), "author": "test"},
     }
     assert (told["secrets"], told["files"], told["shallow"]) == (3, 4, False)
-
-
-@needs_git
-def test_a_history_that_is_not_whole_or_not_there_says_so(
-    scan: Command, project: Path, made: Path
-) -> None:
-    git(project.parent, "clone", "--quiet", "--depth=1", made.as_uri(), "shallow")
-    assert scan("--history", "--project", str(project.parent / "shallow")).lines == [
+    shallow = made.parent / "shallow"
+    git(made.parent, "clone", "--quiet", "--depth=1", made.as_uri(), shallow.name)
+    assert scan("--history", "--project", str(shallow)).lines == [
         "Secrets in the history: 0, versions of the log: 1.",
         "This is a shallow clone without the older history; git fetch --unshallow gets it.",
     ]
-    found = scan("--history")
-    assert (found.code, found.out) == (2, "")
-    assert f"{project / '.context'} is not in a git work tree" in found.errors
-    git(project, "init", "--quiet")
-    none = f"git has no version of this log, so there is no history to scan: {LOG}\n"
-    assert scan("--history") == Run(0, none, "")
-    git(project, "commit", "--quiet", "--allow-empty", "--message", "a")
-    assert scan("--history") == Run(0, none, "")
+    for lost in (made / ".git/objects").glob(f"{first[:2]}/{first[2:]}"):
+        lost.unlink()
+    found = scan("--history", "--project", str(made))
+    said = "The history cannot be read: git objects are missing or damaged here"
+    assert (found.code, found.errors[: len(said)]) == (2, said)
 
 
 # The log and its redaction.
+
+
+@needs_git
+def test_a_secret_that_the_last_commit_has_is_said_to_be_rotated(
+    scan: Command, project: Path
+) -> None:
+    git(project, "init", "--quiet")
+    rotate = "1. Rotate every real secret at its provider."
+    kept = " Git's history still contains it; run python cli.py scan --history to see where."
+    for said in (rotate, rotate + kept):
+        write(project, BAD)
+        assert said in scan("--redact", "--yes").lines
+        write(project, BAD)
+        commit(project)
+
+
+def test_no_topic_is_a_command_of_a_runner(scan: Command, project: Path) -> None:
+    topics = ("##[add-mask]payment", "a ##vso[task.x]", "a ## b [c]")
+    write(project, *(a_record(f"{topic} {TOKEN}", topic=topic) for topic in topics))
+    shown = ("##\ufffdadd-mask]payment", "a ##vso\ufffdtask.x]", "a ## b [c]")
+    found = scan()
+    assert [line.partition(' ["')[2] for line in found.lines[:3]] == [f'{it}"]' for it in shown]
 
 
 @pytest.mark.long  # it costs much
@@ -314,6 +288,10 @@ def test_a_line_that_is_too_long_to_be_looked_at_is_a_failure_and_not_a_clean_lo
 @posix
 def test_a_commit_with_a_secret_is_refused_by_each_hook(project: Path) -> None:
     hooks = offered_hooks()
+    text = (ROOT / "docs/ci.md").read_text(encoding="utf-8")
+    assert re.findall(r"      - id: (sentinel-.+)", text) == [*hooks]
+    assert re.findall(r"^- `(sentinel-[a-z-]+)`", text, re.M) == [*hooks]
+    assert re.findall(r"^\| (\d) \|", text, re.M) == ["0", "1", "2"]
     assert [*hooks] == [f"sentinel-memory-{it}" for it in ("scan", "scan-all", "report")]
     assert {keys["language"] for keys in hooks.values()} == {"python"}
     scan, scan_all, report = hooks.values()
@@ -346,10 +324,3 @@ def test_a_commit_with_a_secret_is_refused_by_each_hook(project: Path) -> None:
             said = refused.stdout + refused.stderr
             assert (refused.returncode != 0, refusal in said, TOKEN in said) == (True, True, False)
     assert git(project, "log", "--format=%s").split() == ["good"] * len(scripts)
-
-
-def test_the_document_on_ci_names_every_hook_and_exit_status() -> None:
-    text = (ROOT / "docs/ci.md").read_text(encoding="utf-8")
-    assert re.findall(r"      - id: (sentinel-.+)", text) == [*offered_hooks()]
-    assert re.findall(r"^\| `(sentinel-[a-z-]+)`", text, re.M) == [*offered_hooks()]
-    assert re.findall(r"^\| (\d) \|", text, re.M) == ["0", "1", "2"]

@@ -64,7 +64,7 @@ def held(request: pytest.FixtureRequest, desk: Desk, tmp_path: Path) -> Held:
 
 @pytest.mark.row("003 T91")
 @pytest.mark.row("002 2.99")
-def test_what_holds_a_secret_is_said_and_never_the_value(held: Held) -> None:
+def test_what_holds_a_secret_is_said_and_taken_out_of_every_byte(held: Held) -> None:
     done = held.scan()
     assert (done.code, done.errors) == (1, "")
     assert done.lines[-3:] == [
@@ -75,10 +75,6 @@ def test_what_holds_a_secret_is_said_and_never_the_value(held: Held) -> None:
     ]
     assert held.scan("--json").told[held.name] == [held.as_data]
     assert "에서 비밀 값이 있는 곳 1군데." in held.scan(SENTINEL_MEMORY_LANG="ko").out
-
-
-@pytest.mark.long  # it costs much
-def test_a_redaction_shows_its_plan_asks_and_leaves_no_byte(held: Held) -> None:
     planned = held.scan("--redact", "--dry-run")
     asked_for = f"Places among the {held.place} from which secrets are to be removed: 1."
     assert planned.lines[:2] == [asked_for, f"  {held.line}"]
@@ -86,13 +82,9 @@ def test_a_redaction_shows_its_plan_asks_and_leaves_no_byte(held: Held) -> None:
     told = held.scan("--redact", "--json", "--dry-run").told
     assert told == {"would_redact": [], f"would_redact_{held.name}": [held.as_data]}
     assert TOKEN.encode() in every_byte(held.path.parent)
-    assert held.scan("--redact", "--yes") == (
-        0,
-        f"Redacted among the {held.place}: 1\n"
-        f"  {held.line}\n"
-        "1. Rotate every real secret at its provider.\n",
-        "",
-    )
+    done = held.scan("--redact", "--yes")
+    last = "1. Rotate every real secret at its provider."
+    assert done.lines == [f"Redacted among the {held.place}: 1", f"  {held.line}", last]
     assert TOKEN.encode() not in every_byte(held.path.parent)
     assert held.scan().code == 0
     told = held.scan("--redact", "--json", "--yes").told
@@ -120,12 +112,3 @@ def test_a_damaged_database_is_named_and_hides_nothing_that_was_found_elsewhere(
     cleaned = held.scan("--redact", "--yes")
     assert (cleaned.code, cleaned.errors) == (2, done.errors)
     assert TOKEN.encode() not in held.desk.log.read_bytes()
-
-
-def test_what_cannot_be_read_is_named_with_a_sentence(desk: Desk) -> None:
-    wrong = {"SENTINEL_MEMORY_FRAGMENTS": "memory.db"}
-    done = desk.run("scan", **wrong)
-    assert done.code == 2
-    assert done.errors.startswith("fragments: cannot be read (SENTINEL_MEMORY_FRAGMENTS does not")
-    [unread] = desk.run("scan", "--json", **wrong).told["unreadable"]
-    assert unread["path"] == "fragments"

@@ -11,7 +11,7 @@ import pytest
 
 from core.lessons.record import new_record
 from core.program import shown
-from tests.support.cli_process import Run
+from tests.support.cli_process import Command, Run
 from tests.support.git_clones import commit, git, path_of, write
 from tests.support.samples import NOW, a_line, a_principle, a_record
 from tests.support.stdio_client import ROOT
@@ -60,25 +60,20 @@ def faults(*texts: str) -> list[str]:
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.parametrize("given", [it.strip() for it in re.split(r"[|\n]", COMMANDS.strip())])
 def test_no_command_prints_a_control_of_its_projects_path(
     hostile: Path,
-    given: str,
-    capsys: pytest.CaptureFixture[str],
+    command: Command,
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    names = {
-        "ID": a_record().id,
-        "NONE": str(hostile / NAME),
-        "LOG": str(path_of(hostile)),
-        "PAGE": str(hostile / "page.html"),
-    }
+    names = {"ID": a_record().id, "NONE": str(hostile / NAME), "LOG": str(path_of(hostile))}
+    names["PAGE"] = str(hostile / "page.html")
     monkeypatch.chdir(hostile)
     monkeypatch.setenv("SENTINEL_MEMORY_STATE", str(hostile / "state"))
-    done = Run.of(capsys, *(names.get(word, word) for word in given.split()))
-    assert done.out or done.errors
-    assert faults(done.out, done.errors, *caplog.messages) == []
+    for given in re.split(r" *[|\n] *", COMMANDS.strip()):
+        done = command(*(names.get(word, word) for word in given.split()))
+        assert done.out or done.errors, given
+        assert faults(done.out, done.errors, *caplog.messages) == [], given
 
 
 @pytest.mark.long  # it costs much

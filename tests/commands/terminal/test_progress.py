@@ -5,13 +5,12 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable
 
 import pytest
 
 from commands.terminal import ask as module
 from commands.terminal.ask import progress
-from core.messages import speaking
+from core.messages import Language, speaking
 from tests.support.stdio_client import WAIT_S
 
 
@@ -36,28 +35,23 @@ class Terminal(io.StringIO):
             assert self._news.wait_for(lambda: self.getvalue().count(text) >= times, WAIT_S)
 
 
-Look = Callable[[], Terminal]
-
-
-@pytest.fixture
-def look(monkeypatch: pytest.MonkeyPatch) -> Look:
-    """Takes a terminal for standard error, and the waits shorter than they are."""
+def looked_at(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """Take a terminal for standard error, and make the waits shorter than they are."""
     monkeypatch.setattr(module, "SILENCE_S", 0.05)
     monkeypatch.setattr(module, "_EACH_S", 0.01)
-
-    def looked() -> Terminal:
-        made = Terminal()
-        monkeypatch.setattr(sys, "stderr", made)
-        return made
-
-    return looked
+    made = Terminal()
+    monkeypatch.setattr(sys, "stderr", made)
+    return made
 
 
 @pytest.mark.parametrize(("lang", "said"), [("en", "Reading ... "), ("ko", "읽는 중 ... ")])
-def test_a_long_wait_is_told_in_one_line_that_goes_again(look: Look, lang: str, said: str) -> None:
-    terminal = look()
-    with speaking("ko" if lang == "ko" else "en"), progress():
+def test_a_long_wait_is_told_in_one_line_that_goes_again_even_if_the_work_fails(
+    monkeypatch: pytest.MonkeyPatch, lang: Language, said: str
+) -> None:
+    terminal = looked_at(monkeypatch)
+    with pytest.raises(ValueError), speaking(lang), progress():
         terminal.wait_for(said, times=3)
+        raise ValueError
     parts = terminal.getvalue().split("\r")
     assert len(parts) > 3 and all(part.startswith(said) for part in parts[1:-2])
     assert re.fullmatch(" +", parts[-2]) and parts[-1] == ""
@@ -65,8 +59,8 @@ def test_a_long_wait_is_told_in_one_line_that_goes_again(look: Look, lang: str, 
 
 
 @pytest.mark.long  # it waits for what must not come
-def test_a_short_wait_is_not_told(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal = look()
+def test_a_short_wait_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = looked_at(monkeypatch)
     monkeypatch.setattr(module, "SILENCE_S", 3_600)
     monkeypatch.setattr(module, "_EACH_S", 0)
     with progress():
@@ -74,14 +68,7 @@ def test_a_short_wait_is_not_told(look: Look, monkeypatch: pytest.MonkeyPatch) -
     assert terminal.getvalue() == ""
 
 
-def test_the_line_goes_when_the_work_fails_and_where_nobody_looks_there_is_none(
-    look: Look, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    terminal = look()
-    with pytest.raises(ValueError), progress():
-        terminal.wait_for("Reading")
-        raise ValueError
-    assert terminal.getvalue().endswith(" \r")
+def test_where_nobody_looks_nothing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     stream, before = io.StringIO(), threading.active_count()
     monkeypatch.setattr(sys, "stderr", stream)
     with progress():
@@ -89,16 +76,13 @@ def test_the_line_goes_when_the_work_fails_and_where_nobody_looks_there_is_none(
     assert stream.getvalue() == ""
 
 
-def test_the_work_says_how_far_it_is_and_a_shorter_line_leaves_nothing_of_a_longer(
-    look: Look,
-) -> None:
-    terminal = look()
+def test_a_shorter_line_leaves_nothing_of_a_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = looked_at(monkeypatch)
     with progress() as tell:
         tell("Step 10 of 11: duplicates")
         terminal.wait_for("duplicates ...")
         tell("Step 11")
         terminal.wait_for("Step 11 ...")
-    shown = terminal.getvalue()
     first, second = r"\r(Step 10 of 11: duplicates \.\.\. \d+ s)", r"\r(Step 11 \.\.\. \d+ s)( +)\r"
-    found = re.search(first + second, shown)
+    found = re.search(first + second, terminal.getvalue())
     assert found and len(found[1]) == len(found[2] + found[3])

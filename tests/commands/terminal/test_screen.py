@@ -10,7 +10,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import cli
@@ -32,7 +32,6 @@ from commands.terminal.screen import (
     wrapped,
 )
 from core.lessons.log import MemoryLog
-from core.messages import Language
 from tests.core.guard.test_hidden import IGNORABLE, OTHERS, chars_of
 from tests.support.cli_process import Run, without_settings
 from tests.support.fragment_samples import keep_fragments
@@ -92,46 +91,29 @@ def test_a_diff_is_red_and_green_where_there_are_colours() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "width"),
-    [
-        ("record", 6),
-        ("기록 4건", 8),
-        (unicodedata.normalize("NFD", "기록"), 4),
-        ("e\u0301", 1),
-        ("①…", 2),
-        ("日本", 4),
-        ("👍\u200d", 2),
-        ("", 0),
-    ],
-)
-def test_cells_are_counted_as_a_terminal_draws_them(text: str, width: int) -> None:
-    assert cells(text) == width
+def test_cells_are_counted_as_a_terminal_draws_them() -> None:
+    decomposed = (unicodedata.normalize("NFD", "기록"), 4)
+    none_of(it for it in [*ROWS["cells"], decomposed] if cells(it[0]) != it[1])
 
 
 @given(st.text(), st.integers(min_value=1, max_value=30))
+@example("기록 하나", 7)
 def test_a_fitted_text_is_a_beginning_that_fits(text: str, most: int) -> None:
     shown = fitted(text, most)
     assert cells(shown) <= most
     assert shown == text or text.startswith(shown[:-1])
 
 
-def test_a_text_is_cut_between_two_syllables() -> None:
+def test_a_text_breaks_between_syllables_at_blanks_and_in_no_command() -> None:
     shown = ["기록 하나", "기록 하…", "기록…", "기…", "기…", "…", "…"]
     assert [fitted("기록 하나", most) for most in (9, 8, 7, 4, 3, 2, 1)] == shown
-
-
-def test_a_sentence_breaks_at_blanks_and_a_long_word_stays_whole() -> None:
     long = "x" * 90
     assert wrapped(f"one {long} two", 80) == ["  one", f"  {long}", "  two"]
     assert wrapped("한글 " * 17, 80) == ["  " + "한글 " * 14 + "한글", "  한글 한글"]
     assert wrapped("", 80) == []
-
-
-@pytest.mark.parametrize(("text", "lines"), ROWS["a_command_is_not_torn_where_it_fits"])
-def test_a_command_is_not_torn_where_it_fits(text: str, lines: list[str]) -> None:
-    width = max(map(cells, lines))
-    assert wrapped(text, width, "") == broken(text, width) == lines
+    for text, lines in ROWS["a_command_is_not_torn_where_it_fits"]:
+        width = max(map(cells, lines))
+        assert wrapped(text, width, "") == broken(text, width) == lines
 
 
 def test_numbers_stand_at_the_right_and_texts_at_the_left_of_their_columns() -> None:
@@ -143,28 +125,27 @@ def test_numbers_stand_at_the_right_and_texts_at_the_left_of_their_columns() -> 
     ]
 
 
-TODAY = date(2026, 11, 22)
+def test_a_day_has_its_year_only_where_it_is_another() -> None:
+    none_of(
+        row
+        for row in ROWS["a_day_has_its_year_only_where_it_is_another"]
+        if in_language(row[1], day_text, row[0], date(2026, 11, 22)) != row[2]
+    )
 
 
-@pytest.mark.parametrize(
-    ("moment", "lang", "said"), ROWS["a_day_has_its_year_only_where_it_is_another"]
-)
-def test_a_day_has_its_year_only_where_it_is_another(
-    moment: str, lang: Language, said: str
+def test_signs_and_colours_are_for_terminals_that_know_them(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert in_language(lang, day_text, moment, TODAY) == said
-
-
-@pytest.mark.parametrize(
-    ("encoding", "term", "sign"),
-    [("utf-8", "xterm", "✓"), ("ascii", "xterm", "ok"), ("utf-8", "linux", "ok")],
-)
-def test_signs_are_letters_where_a_terminal_may_lack_them(
-    monkeypatch: pytest.MonkeyPatch, encoding: str, term: str, sign: str
-) -> None:
-    monkeypatch.setenv("TERM", term)
-    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
-    assert screen_here(stream).sign("ok") == sign
+    for encoding, term, sign in (("utf-8", "xterm", "✓"), ("ascii", "xterm", "ok"),
+                                 ("utf-8", "linux", "ok")):  # fmt: skip
+        monkeypatch.setenv("TERM", term)
+        stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+        assert screen_here(stream).sign("ok") == sign
+    none_of(
+        (environment, is_terminal, system)
+        for environment, is_terminal, system, expected in ROWS["colours"]
+        if has_colours(environment, is_terminal=is_terminal, system=system) is not expected
+    )
 
 
 @pytest.mark.long  # it costs much
@@ -192,12 +173,6 @@ def test_no_hidden_character_is_printed() -> None:
     )
 
 
-def test_an_emoji_keeps_its_form_and_the_data_are_those_that_were_given() -> None:
-    assert plain("❤\ufe0f 결제 é") == "❤\ufe0f 결제 é"
-    assert plain_json("❤\ufe0f") == '"❤\ufe0f"'
-    assert plain_json("\x7f") == '"\\u007f"'
-
-
 @pytest.mark.long  # it costs much
 @given(st.text(st.characters() | st.sampled_from("\x1b\x9b\ufe0f\u200d\U000e0041\n❤: ")))
 def test_any_text_becomes_a_line_without_a_control(text: str) -> None:
@@ -213,16 +188,6 @@ class Terminal(io.StringIO):
 
     def isatty(self) -> bool:
         return True
-
-
-@pytest.mark.parametrize(
-    ("environment", "is_terminal", "system", "expected"),
-    ROWS["colours_need_a_terminal_that_knows_them"],
-)
-def test_colours_need_a_terminal_that_knows_them(
-    environment: dict[str, str], is_terminal: bool, system: str, expected: bool
-) -> None:
-    assert has_colours(environment, is_terminal=is_terminal, system=system) is expected
 
 
 SENTENCES = "The log is broken by a merge. Run python cli.py doctor --fix, then try again."
@@ -265,6 +230,8 @@ def test_no_printed_line_begins_with_a_command_of_a_ci_runner(
 def test_an_error_in_a_pipe_is_one_plain_line(capsys: pytest.CaptureFixture[str]) -> None:
     complain(f"{SENTENCES}\n::error::")
     assert capsys.readouterr().err == f"{SENTENCES} ::error::\n"
+    assert plain("❤\ufe0f 결제 é") == "❤\ufe0f 결제 é"  # an emoji keeps its form
+    assert (plain_json("❤\ufe0f"), plain_json("\x7f")) == ('"❤\ufe0f"', '"\\u007f"')
 
 
 LOG = ".context/memory_log.jsonl"
