@@ -18,9 +18,8 @@ import pytest
 from http_server.keys import Keys
 from http_server.papers import papers_of
 from tests.conftest import StartServer
-from tests.support.after_events import ran
 from tests.support.cli_process import TOKEN, Run
-from tests.support.client_events import Payload, claude, codex, run_hook
+from tests.support.client_events import Payload, claude, codex, ran, run_hook
 from tests.support.git_clones import git, run_git, saved
 from tests.support.http_server import HttpServer
 from tests.support.stdio_client import ServerProcess

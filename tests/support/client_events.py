@@ -1,14 +1,23 @@
-"""Makes what clients hand to a hook on standard input, as their documents describe it."""
+"""Makes what clients hand to a hook on standard input, as their documents describe it.
+
+Claude Code, Codex, Gemini CLI and Copilot CLI have sent such payloads after a tool (tests/clients);
+those of Cursor and VS Code follow their documents, which tests/data/commands/payloads.json names.
+"""
 
 import json
 import os
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tests.support.cli_process import Run
+from tests.support.tables import table
 
 Payload = dict[str, Any]
+PAYLOADS = table("commands/payloads")
+# The clients by how they are told apart here, each with its name in `--client`.
+CLIENTS = {client: client for client in PAYLOADS["after"]} | {"copilot": "vscode"}
 
 
 class Ran(Run):
@@ -52,16 +61,15 @@ def run_hook(
     return Ran.placed("hook", *words, **where)
 
 
-def claude(event: str, project: Path, **more: Any) -> Payload:
-    """Claude Code, code.claude.com/docs/en/hooks."""
-    common = {
-        "session_id": "5f3c9a1e",
-        "transcript_path": "/home/dev/.claude/projects/shop/5f3c9a1e.jsonl",
-        "cwd": str(project),
-        "permission_mode": "default",
-        "hook_event_name": event,
-    }
-    return {**common, **more}
+def event(client: str, name: str, project: Path, **more: Any) -> Payload:
+    """What a client tells at every event, and more."""
+    return {**_filled(PAYLOADS["events"][client], project=str(project), event=name), **more}
+
+
+claude, cursor, vscode, codex, gemini = (
+    partial(event, client) for client in ("claude", "cursor", "vscode", "codex", "gemini")
+)
+copilot = partial(event, "copilot", "")
 
 
 def claude_edit(project: Path, path: str, new: str = "pass", **more: Any) -> Payload:
@@ -71,56 +79,11 @@ def claude_edit(project: Path, path: str, new: str = "pass", **more: Any) -> Pay
     return claude("PreToolUse", project, **tool, **more)
 
 
-def cursor(event: str, project: Path, **more: Any) -> Payload:
-    """Cursor, cursor.com/docs/hooks."""
-    common = {
-        "conversation_id": "c0ffee",
-        "generation_id": "g1",
-        "model": "composer-2.5",
-        "hook_event_name": event,
-        "cursor_version": "3.20.17",
-        "workspace_roots": [str(project)],
-        "user_email": "dev@example.invalid",
-        "transcript_path": None,
-    }
-    return {**common, **more}
-
-
 def cursor_edit(project: Path, path: str, content: str = "pass", **more: Any) -> Payload:
     """Cursor has written a file of the project."""
     given = {"file_path": str(project / path), "content": content}
     tool = {"tool_name": "Write", "tool_input": given, "tool_output": "{}", "tool_use_id": "t1"}
     return cursor("postToolUse", project, **tool, cwd="", duration=12, **more)
-
-
-def vscode(event: str, project: Path, **more: Any) -> Payload:
-    """VS Code's own agent, code.visualstudio.com, agent hooks reference."""
-    common = {
-        "timestamp": "2026-11-20T10:00:00.000Z",
-        "cwd": str(project),
-        "session_id": "vs-1",
-        "hook_event_name": event,
-        "transcript_path": "/home/dev/vs-1.json",
-    }
-    return {**common, **more}
-
-
-def copilot(project: Path, **more: Any) -> Payload:
-    """VS Code's agent host and Copilot CLI, docs.github.com, hooks reference."""
-    return {"sessionId": "co-1", "timestamp": 1763632800000, "cwd": str(project), **more}
-
-
-def codex(event: str, project: Path, **more: Any) -> Payload:
-    """Codex CLI, learn.chatgpt.com/docs/hooks."""
-    common = {
-        "session_id": "cx-1",
-        "transcript_path": None,
-        "cwd": str(project),
-        "hook_event_name": event,
-        "model": "gpt-6",
-        "permission_mode": "default",
-    }
-    return {**common, **more}
 
 
 def codex_patch(project: Path, path: str, **more: Any) -> Payload:
@@ -130,13 +93,40 @@ def codex_patch(project: Path, path: str, **more: Any) -> Payload:
     return codex("PreToolUse", project, **tool, **more)
 
 
-def gemini(event: str, project: Path, **more: Any) -> Payload:
-    """Gemini CLI, geminicli.com/docs/hooks."""
-    common = {
-        "session_id": "ge-1",
-        "transcript_path": "/home/dev/.gemini/ge-1.json",
-        "cwd": str(project),
-        "hook_event_name": event,
-        "timestamp": "2026-11-20T10:00:00Z",
-    }
-    return {**common, **more}
+# What clients tell once a tool has run.
+
+
+def ran(client: str, project: Path, command: str, code: int = 0, printed: str = "") -> Payload:
+    """A command has run; some clients tell of a failure in another form."""
+    forms = PAYLOADS["after"][client]["ran"]
+    form = forms[-1] if code else forms[0]
+    return _after(client, project, form, command=command, code=str(code), printed=printed)
+
+
+def edited(client: str, project: Path, path: str = "src/refund.py") -> Payload:
+    """A file has changed: one line is another one now, and one is new."""
+    return _after(client, project, PAYLOADS["after"][client]["edited"], path=path)
+
+
+def answered(client: str, project: Path, answer: str) -> Payload:
+    """`context_save` has answered."""
+    return _after(client, project, PAYLOADS["after"][client]["answered"], answer=answer)
+
+
+def _after(client: str, project: Path, form: tuple[str, Payload], **texts: str) -> Payload:
+    name, more = form
+    filled = _filled(more, project=str(project), **texts)
+    return event(client.removesuffix("-code"), name, project, **filled)
+
+
+def _filled(value: Any, **texts: str) -> Any:
+    """The same with each text in the place of its sign, as part of JSON where the sign says so."""
+    if isinstance(value, dict):
+        return {key: _filled(it, **texts) for key, it in value.items()}
+    if isinstance(value, list):
+        return [_filled(it, **texts) for it in value]
+    if isinstance(value, str):
+        for name, text in texts.items():
+            value = value.replace(f"{{{name} json}}", json.dumps(text)[1:-1])
+            value = value.replace(f"{{{name}}}", text)
+    return value

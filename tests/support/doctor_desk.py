@@ -1,17 +1,31 @@
 """Gives a test a project in which the doctor is asked, and what a run of it has found."""
 
+import os
 import re
 from pathlib import Path
 from typing import Any
 
 from core.lessons.file import GITATTRIBUTES, GITIGNORE
 from tests.support.cli_process import Run as AnyRun
-from tests.support.command_steps import tree_of
 from tests.support.desk import Desk as AnyDesk
 from tests.support.git_clones import commit
 
 NO_CLIENT = "No client starts the server for this project."
 SIGNS = {"✗ ": "error", "! ": "warning", "- ": "note"}
+
+
+def tree_of(folder: Path) -> dict[str, tuple[int, int, object]]:
+    """Mode, time of change and content of everything in the folder, .git included."""
+    found = dict[str, tuple[int, int, object]]()
+    for path in (folder, *folder.rglob("*")):
+        status = path.lstat()
+        content: object = None
+        if path.is_symlink():
+            content = os.readlink(path)
+        elif path.is_file():
+            content = path.read_bytes()
+        found[path.relative_to(folder).as_posix()] = status.st_mode, status.st_mtime_ns, content
+    return found
 
 
 class Run(AnyRun):
@@ -75,7 +89,3 @@ class Desk(AnyDesk):
 
     def asides(self) -> list[Path]:
         return sorted(self.log.parent.glob("memory_log.removed-*.txt"))
-
-    def tree(self) -> dict[str, tuple[int, int, object]]:
-        """Mode, time of change and content of everything in the project, .git included."""
-        return tree_of(self.root)

@@ -20,10 +20,10 @@ from core.lessons.file import GITATTRIBUTES, GITIGNORE
 from core.lessons.record import Record
 from core.store import MemoryStore
 from rooms import lessons
-from tests.support.command_steps import CommandSteps, with_variables
 from tests.support.costly import one_in
-from tests.support.doctor_desk import NO_CLIENT, Desk, Run
+from tests.support.doctor_desk import NO_CLIENT, Desk, Run, tree_of
 from tests.support.git_clones import ended_in_conflict, git, install_hook
+from tests.support.memory_steps import MemorySteps
 from tests.support.samples import a_record
 from tests.support.stdio_client import ROOT
 from tests.support.tables import table
@@ -38,8 +38,8 @@ pytestmark = pytest.mark.long  # each costs much
 posix = pytest.mark.skipif(os.name == "nt", reason="permissions, links and pipes of POSIX")
 
 
-class Day(CommandSteps):
-    """Changes the project and asks the doctor.
+class Day(MemorySteps):
+    """Changes the project and its files, and asks the doctor.
 
     `${union}` and `${ignored}` are the lines that belong into the two files for git.
     """
@@ -51,7 +51,11 @@ class Day(CommandSteps):
         self._desk = desk
 
     def run(self, *words: str) -> Run:
-        left, variables = with_variables(words)
+        """A command, and the variables that stand before it."""
+        left, variables = list(words), dict[str, str]()
+        while left and left[0].partition("=")[0].isupper():
+            name, _, value = left.pop(0).partition("=")
+            variables[name] = value
         return Run(*self._desk.run(*left, cwd=self._project, **variables))
 
     def found(self, words: list[str], code: int, *lines: str) -> None:
@@ -90,6 +94,33 @@ class Day(CommandSteps):
         before = self._desk.log.read_bytes()
         self.live(*step)
         assert self._desk.log.read_bytes() == before
+
+    def unchanged(self, *step: Any) -> None:
+        """A step that leaves every file and folder as it is."""
+        before = tree_of(self._project)
+        self.live(*step)
+        assert tree_of(self._project) == before
+
+    def holds(self, name: str, text: str) -> None:
+        """A file that is no more than this text."""
+        assert (self._project / name).read_bytes().decode() == text
+
+    def lie(self, pattern: str, count: int) -> None:
+        """So many files have a name like this."""
+        assert len(list(self._project.glob(pattern))) == count
+
+    def link(self, name: str, target: str) -> None:
+        self._make_room(name).symlink_to(target)
+
+    def hard_link(self, name: str, other: str) -> None:
+        os.link(self._project / other, self._project / name)
+
+    def removed(self, name: str) -> None:
+        path = self._project / name
+        shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+
+    def mode(self, name: str, octal: str) -> None:
+        (self._project / name).chmod(int(octal, 8))
 
     def many(self, count: int) -> None:
         self.left(*({"gap": f"gap {number}"} for number in range(count)))
@@ -163,12 +194,12 @@ def test_a_project_without_a_client_is_well_and_told_how_to_get_one(healthy: Des
     named = healthy.doctor("--project", str(healthy.root), cwd=healthy.home)
     assert named.lines[1] == f"Project  {healthy.root} (from --project)"
     assert named.lines[4] == f"    python cli.py setup --project {shlex.quote(str(healthy.root))}"
-
-
-@posix
-def test_what_is_well_breaks_between_two_parts(healthy: Desk) -> None:
-    place = healthy.place(COLUMNS="24", NO_COLOR="1")
-    assert Run.at_terminal("doctor", **place).lines[:2] == ["✓ lessons 1", "✓ git merge=union"]
+    told = healthy.doctor("--json")
+    assert list(told.told) == ["project", "source", "log", "findings", "fixed"]
+    assert told.well("lessons_ok") == {"count": 1, "lines": 1, "bytes": healthy.log.stat().st_size}
+    if os.name == "posix":  # what is well breaks between two parts
+        place = healthy.place(COLUMNS="24", NO_COLOR="1")
+        assert Run.at_terminal("doctor", **place).lines[:2] == ["✓ lessons 1", "✓ git merge=union"]
 
 
 # What is in the file
@@ -197,28 +228,6 @@ def test_each_flaw_of_a_line_is_told_with_its_severity(bare: Desk, case: str) ->
     assert done.found == [said, f"{'note':<{width}}  {NO_GIT}"]
 
 
-def test_hundreds_of_findings_are_told_in_few_lines(bare: Desk) -> None:
-    parts: list[bytes | Record] = [ONE]
-    parts += [b"a note\n"] * 300
-    parts += [a_record(f"gap {number}", now=LONG_AGO) for number in range(2)]
-    parts += [b"\n", b"1\n"] * 20
-    bare.write(*parts)
-    done = bare.doctor()
-    assert done.found == [
-        "error  lines 2-301: not a record: not JSON. The line is skipped. Repair it by hand;"
-        " --fix moves it to a file beside the log.",
-        "error  lines 305, 307, 309, 311, 313, 315, 317, 319 and 12 more: not a record: JSON,"
-        " but not an object. The line is skipped. Repair it by hand; --fix moves it to a file"
-        " beside the log.",
-        "note   lines 304, 306, 308, 310, 312, 314, 316, 318 and 12 more: blank. --fix repairs it.",
-        f"note   {NO_GIT}",
-    ]
-    assert done.out.endswith(
-        "errors: 320, warnings: 0, notes: 3\npython cli.py doctor --fix repairs 321 of them."
-        " Nothing was changed.\n"
-    )
-
-
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
 def test_the_command_that_is_named_saves_a_utf_16_log_as_utf_8(bare: Desk, encoding: str) -> None:
     bare.write(ONE)
@@ -228,20 +237,6 @@ def test_the_command_that_is_named_saves_a_utf_16_log_as_utf_8(bare: Desk, encod
     program = shlex.split(command)[2]
     subprocess.run([sys.executable, "-c", program], cwd=bare.root, check=True)
     assert bare.log.read_bytes() == data
-
-
-def test_the_first_records_with_a_path_of_no_file_are_named(healthy: Desk) -> None:
-    (healthy.root / "src.py").write_text("x\n")
-    records = [a_record(f"new {at}", paths=["src.py", "gone.py"]) for at in range(11)]
-    healthy.write(a_record("narrow", paths=["src.py"]), *records)
-    healthy.commit()
-    found = healthy.doctor().found
-    assert len(found) == 9 and found[-1] == "note  More records with such paths: 3."
-    assert found[0] == (
-        "note  line 2: No file of the project matches gone.py in the paths of this record, so no"
-        " change brings it up by that. Correct or remove it: python cli.py edit"
-        f" {records[0].token}"
-    )
 
 
 # What is around it
@@ -315,7 +310,33 @@ def torn(project: Desk) -> Desk:
     return project
 
 
-def test_the_way_out_of_a_conflict_that_the_doctor_names_works(torn: Desk) -> None:
+def test_a_torn_log_is_told_alike_in_every_form_and_its_way_out_works(torn: Desk) -> None:
+    """Looking, in whatever form, changes nothing and creates nothing."""
+    torn.log.with_name(".memory_log.jsonl.0123456789abcdef.tmp").write_bytes(b"half")
+    before = tree_of(torn.root)
+    for options in ((), ("--json",), ("--fix", "--dry-run")):
+        assert torn.doctor(*options).code == 1
+    assert torn.doctor(SENTINEL_MEMORY_THRESHOLD="1").code == 1
+    assert tree_of(torn.root) == before
+    assert list(torn.home.iterdir()) == [torn.home / ".gemini"]
+    text, told = torn.doctor(), torn.doctor("--json")
+    for line, one in zip(text.found, told.findings, strict=True):
+        assert line.startswith(one["severity"]) and line.endswith(one["text"])
+    [conflict] = [it for it in told.findings if it["kind"] == "conflict"]
+    assert conflict == {
+        "kind": "conflict",
+        "severity": "error",
+        "lines": [2, 4, 6],
+        "facts": {},
+        "fixable": True,
+        "text": (
+            "git conflict markers. The records of both sides are read. Delete exactly these"
+            " lines, or run --fix; then git add the file."
+        ),
+    }
+    korean = torn.doctor(SENTINEL_MEMORY_LANG="ko")
+    facts = {"root": torn.root, "principle": PRINCIPLE.id, "one": ONE.id}
+    assert (korean.code, korean.out) == (1, recorded("commands/doctor.ko.txt", **facts))
     done = torn.doctor("--fix", "--yes", "--json")
     assert (done.code, done.kinds) == (1, [("unmerged", "error"), ("set_aside", "note")])
     torn.asides()[0].unlink()
@@ -381,53 +402,6 @@ def test_as_a_check_of_ci_it_fails_for_a_log_that_was_broken_in_a_commit(
     assert (done.code, done.kinds) == (1, [("conflict", "error")])
 
 
-# JSON and Korean
-
-
-def test_json_says_the_same_as_the_text(torn: Desk) -> None:
-    text, told = torn.doctor(), torn.doctor("--json")
-    assert text.code == told.code == 1
-    for line, one in zip(text.found, told.findings, strict=True):
-        assert line.startswith(one["severity"]) and line.endswith(one["text"])
-    assert told.findings[0] == {
-        "kind": "conflict",
-        "severity": "error",
-        "lines": [2, 4, 6],
-        "facts": {},
-        "fixable": True,
-        "text": (
-            "git conflict markers. The records of both sides are read. Delete exactly these"
-            " lines, or run --fix; then git add the file."
-        ),
-    }
-
-
-def test_the_keys_of_json_are_always_there(healthy: Desk) -> None:
-    done = healthy.doctor("--json")
-    assert list(done.told) == ["project", "source", "log", "findings", "fixed"]
-    assert done.well("lessons_ok") == {"count": 1, "lines": 1, "bytes": healthy.log.stat().st_size}
-
-
-def test_in_korean_everything_is_korean(torn: Desk) -> None:
-    done = torn.doctor(SENTINEL_MEMORY_LANG="ko")
-    assert (done.code, done.errors) == (1, "")
-    facts = {"root": torn.root, "principle": PRINCIPLE.id, "one": ONE.id}
-    assert done.out == recorded("commands/doctor.ko.txt", **facts)
-
-
-# Looking changes nothing
-
-
-def test_looking_changes_nothing_and_creates_nothing(torn: Desk) -> None:
-    torn.log.with_name(".memory_log.jsonl.0123456789abcdef.tmp").write_bytes(b"half")
-    before = torn.tree()
-    for options in ((), ("--json",), ("--fix", "--dry-run")):
-        assert torn.doctor(*options).code == 1
-    assert torn.doctor(SENTINEL_MEMORY_THRESHOLD="1").code == 1
-    assert torn.tree() == before
-    assert list(torn.home.iterdir()) == [torn.home / ".gemini"]
-
-
 # Repairs
 
 
@@ -441,15 +415,6 @@ ILL: list[bytes | Record] = [
     replace(LONG, seen=3),
     b"{torn",
 ]
-
-
-def test_a_repair_says_what_it_did_and_what_is_left(bare: Desk) -> None:
-    bare.write(*ILL)
-    done = bare.doctor("--fix", "--yes")
-    [aside] = bare.asides()
-    assert (done.code, done.errors) == (1, "")
-    facts = {"root": bare.root, "aside": aside}
-    assert done.out == recorded("commands/doctor.repair.txt", **facts)
 
 
 @pytest.mark.row("P9")
@@ -468,9 +433,13 @@ def test_a_log_that_cannot_be_written_is_not_repaired(bare: Desk, bound: None, p
 
 @pytest.mark.row("P10")
 def test_what_a_repair_takes_out_lies_beside_the_log_byte_for_byte(bare: Desk) -> None:
+    """It says what it did and what is left."""
     before = bare.write(*ILL)
-    bare.doctor("--fix", "--yes")
+    done = bare.doctor("--fix", "--yes")
     [aside] = bare.asides()
+    assert (done.code, done.errors) == (1, "")
+    facts = {"root": bare.root, "aside": aside}
+    assert done.out == recorded("commands/doctor.repair.txt", **facts)
     kept = aside.read_bytes().split(b"\n")
     for at in (0, 2, 3, 6):
         line = before.split(b"\n")[at].removeprefix(b"\xef\xbb\xbf")
@@ -479,18 +448,6 @@ def test_what_a_repair_takes_out_lies_beside_the_log_byte_for_byte(bare: Desk) -
         record.to_line()
         for record in (ONE, TWO, a_record("by hand", now=LONG_AGO), replace(LONG, seen=3))
     )
-
-
-@pytest.mark.parametrize("options", [(), ("--fix", "--yes"), ("--json",)])
-def test_where_no_project_can_be_nothing_is_written(bare: Desk, options: tuple[str, ...]) -> None:
-    gone = bare.root / "gone"
-    done = bare.doctor("--project", str(gone), *options)
-    assert (done.code, done.out) == (1, "")
-    assert done.errors.startswith(f"The project directory {gone} (from --project) does not exist.")
-    if "--fix" in options:
-        done = bare.doctor(*options, cwd=bare.home)
-        assert (done.code, done.out) == (1, "")
-        assert done.errors.startswith(f"{bare.home} (from cwd) is a home directory, not a project.")
 
 
 # Hostile input

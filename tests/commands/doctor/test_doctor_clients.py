@@ -6,7 +6,7 @@ import shlex
 import ssl
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from random import Random
@@ -20,16 +20,17 @@ from tests.support.cli_process import Run
 from tests.support.doctor_desk import Desk
 from tests.support.git_clones import git
 from tests.support.stdio_client import ROOT
+from tests.support.tables import table
 
 pytestmark = [
     pytest.mark.long,  # it costs much
     pytest.mark.skipif(os.name == "nt", reason="the commands of a POSIX shell"),
 ]
 KEYS = [row.key for row in CLIENTS]
-CLAUDE, LOCAL = ".claude/settings.json", ".claude/settings.local.json"
-CODEX, HOOKS, GEMINI = ".codex/config.toml", ".codex/hooks.json", ".gemini/settings.json"
+# What breaks, what is said, and what a person does first where setup leaves the file alone.
+CASES = table("commands/doctor_clients")
+CLAUDE, CODEX, HOOKS = ".claude/settings.json", ".codex/config.toml", ".codex/hooks.json"
 PYTHON, SERVER = sys.executable, str(ROOT / "server.py")
-Break = Callable[[Desk], object]
 
 
 def found_by(desk: Desk, *options: str, **variables: str) -> list[dict[str, Any]]:
@@ -49,158 +50,105 @@ def set_up(desk: Desk, *words: str) -> None:
     assert (done.code, done.errors) == (0, "")
 
 
-def changed(old: str, new: str, *files: str) -> Break:
+def typed(desk: Desk, found: list[dict[str, Any]]) -> None:
+    """Type the commands that are named; one of this program runs here, which is faster."""
+    for line in {str(it["facts"]["command"]) for it in found if "command" in it["facts"]}:
+        if line.startswith(program.CLI):
+            set_up(desk, *shlex.split(line.removeprefix(program.CLI))[1:])
+        else:
+            assert Run.process("sh", "-c", line, **desk.place()).code == 0
+
+
+def changed(desk: Desk, old: str, new: str, *files: str) -> None:
     """Put a text in the place of another in files of the project."""
-
-    def change(desk: Desk) -> None:
-        for path in (desk.root / file for file in files):
-            text = path.read_text(encoding="utf-8")
-            assert old in text
-            path.write_text(text.replace(old, new), encoding="utf-8")
-
-    return change
+    for path in (desk.root / file for file in files):
+        text = path.read_text(encoding="utf-8")
+        assert old in text
+        path.write_text(text.replace(old, new), encoding="utf-8")
 
 
-def gone(file: str) -> Break:
-    return lambda desk: (desk.root / file).unlink()
+def files_of(desk: Desk) -> list[Path]:
+    """What setup has written."""
+    found = (*desk.root.rglob("*"), *desk.home.rglob("*"))
+    return [it for it in found if it.is_file() and not {".git", ".context"} & {*it.parts}]
 
 
-def edited(file: str, edit: Callable[[Any], object]) -> Break:
-    """Change the data of a JSON file, which may be a new one."""
-
-    def change(desk: Desk) -> None:
-        path = desk.root / file
-        path.parent.mkdir(exist_ok=True)
-        data = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-        edit(data)
+def break_it(desk: Desk, verb: str, file: str, *more: Any) -> None:
+    """Carry out one step of a case."""
+    path = desk.root / file
+    if verb == "gone":
+        path.unlink()
+    elif verb == "git":
+        git(desk.root, file, *more)
+    elif verb == "text":
+        old, new = (it.replace("{python}", PYTHON).replace("{server}", SERVER) for it in more)
+        changed(desk, old, new, file)
+    else:
+        data = below = json.loads(path.read_text(encoding="utf-8"))
+        if verb == "last":
+            for key in more:
+                below = below[key]
+            below.pop(*([] if isinstance(below, list) else [[*below][-1]]))
+        elif more[1] is None:
+            del data[more[0]]
+        else:
+            data[more[0]] = more[1]
         path.write_text(json.dumps(data), encoding="utf-8")
-
-    return change
-
-
-# What breaks, what is said, and what a person does first where setup leaves the file alone.
-CASES: dict[str, tuple[str, Break, list[str], Break | None]] = {
-    "the interpreter is gone": (
-        "codex", changed(PYTHON, "/gone/python", CODEX, HOOKS), ["error gone"], None),
-    "the checkout is gone": (
-        "claude-code", changed(SERVER, "/gone/server.py", ".mcp.json"), ["error gone"], None),
-    "the entry names a project that is gone": (
-        "codex", changed('"--project", "', '"--project", "/gone', CODEX),
-        ["error project_missing"], None),
-    "the entry of an older setup": (
-        "codex", changed("required = true\n", "", CODEX), ["warning outdated"], None),
-    "the file with the entry is gone": (
-        "claude-code", gone(".mcp.json"), ["warning no_entry"], None),
-    "the file with the entry is torn": (
-        "codex", changed("]\n", "\n", CODEX), ["error unread"], gone(CODEX)),
-    "the hooks' file is gone": ("codex", gone(HOOKS), ["note no_hooks"], None),
-    "an event is missing": (
-        "codex", edited(HOOKS, lambda data: data["hooks"].popitem()), ["warning outdated"], None),
-    "hooks for another project": (
-        "codex", changed("--project /", "--project /other/", HOOKS), ["warning outdated"], None),
-    "hooks that start what is gone": (
-        "codex", changed(PYTHON, "/gone/python", HOOKS), ["warning outdated"], None),
-    "a comment where none is read": (
-        "codex", changed('{\n', '{\n  // ours\n', HOOKS), ["error unread"],
-        changed("  // ours\n", "", HOOKS)),
-    "a tool that is not allowed": (
-        "claude-code", edited(LOCAL, lambda data: data["permissions"]["allow"].pop()),
-        ["warning outdated"], None),
-    "no approvals": ("claude-code", gone(LOCAL), ["note no_approvals"], None),
-    "approvals that git has": (
-        "claude-code", lambda desk: git(desk.root, "add", "--force", LOCAL),
-        ["warning approvals_tracked"], None),
-    "files of this machine that git would take": (
-        "claude-code", lambda desk: (desk.root / ".git/info/exclude").unlink(),
-        ["warning outdated"], None),
-    "older rules": (
-        "codex", changed("log_memory", "save_memory", "AGENTS.md"), ["warning outdated"], None),
-    "no rules": ("codex", gone("AGENTS.md"), ["note no_rules"], None),
-    "hooks switched off": (
-        "claude-code", edited(LOCAL, lambda data: data.update(disableAllHooks=True)),
-        ["warning switched_off"], edited(LOCAL, lambda data: data.pop("disableAllHooks"))),
-    "the server switched off": (
-        "claude-code",
-        edited(LOCAL, lambda data: data.update(disabledMcpjsonServers=["sentinel-memory"])),
-        ["warning switched_off"], edited(LOCAL, lambda data: data.pop("disabledMcpjsonServers"))),
-    "the hooks of Gemini switched off": (
-        "gemini", edited(GEMINI, lambda data: data.update(hooksConfig={"enabled": False})),
-        ["warning switched_off"], edited(GEMINI, lambda data: data.pop("hooksConfig"))),
-}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_what_breaks_is_told_and_the_command_that_is_named_mends_it(
     project: Desk, case: str
 ) -> None:
-    words, broken, said, by_hand = CASES[case]
-    set_up(project, *words.split())
+    client, steps, said, by_hand = CASES[case]
+    set_up(project, client)
     assert found_by(project) == []
-    broken(project)
+    for step in steps:
+        break_it(project, *step)
     found = found_by(project)
     assert kinds_of(found) == said
     assert all(str(project.root) in it["text"] for it in found if "switched" in it["kind"])
-    if by_hand:
-        by_hand(project)
-    for line in {str(it["facts"]["command"]) for it in found if "command" in it["facts"]}:
-        typed(project, line)
+    for step in by_hand:
+        break_it(project, *step)
+    typed(project, found)
     assert found_by(project) == []
 
 
-def typed(desk: Desk, line: str) -> None:
-    """Type a line into a shell; a command of this program runs here, which is faster."""
-    if line.startswith(program.CLI):
-        set_up(desk, *shlex.split(line.removeprefix(program.CLI))[1:])
-    else:
-        assert Run.process("sh", "-c", line, **desk.place()).code == 0
-
-
-def test_nothing_is_said_of_what_setup_has_just_written_and_much_of_what_is_gone(
+def test_all_clients_at_once_are_well_until_what_they_share_or_start_is_gone(
     project: Desk,
 ) -> None:
     set_up(project, *KEYS)
     assert found_by(project) == []
-    files = [it for it in (*project.root.rglob("*"), *project.home.rglob("*")) if it.is_file()]
-    for path in files:
-        if ".git/" not in str(path):
-            text = path.read_text(encoding="utf-8")
-            path.write_text(text.replace(SERVER, "/gone/server.py"), encoding="utf-8")
-    found = found_by(project)
-    assert [it["facts"]["client"] for it in found] == [row.name for row in CLIENTS]
-    assert {(it["kind"], it["facts"]["word"]) for it in found} == {
+    changed(project, "log_memory", "save_memory", "AGENTS.md")
+    [found] = found_by(project)  # a file that clients share is named once
+    assert found["facts"]["files"] == "AGENTS.md"
+    typed(project, [found])
+    assert found_by(project) == []
+    for path in files_of(project):
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text.replace(SERVER, "/gone/server.py"), encoding="utf-8")
+    gone = found_by(project)
+    assert [it["facts"]["client"] for it in gone] == [row.name for row in CLIENTS]
+    assert {(it["kind"], it["facts"]["word"]) for it in gone} == {
         ("client_gone", "/gone/server.py")
     }
-    assert not any("absolute" in it["text"] for it in found)
+    assert not any("absolute" in it["text"] for it in gone)
 
 
-def test_a_file_that_clients_share_is_named_once_and_one_command_mends_it(project: Desk) -> None:
-    set_up(project, *KEYS)
-    changed("log_memory", "save_memory", "AGENTS.md")(project)
-    [found] = found_by(project)
-    assert found["facts"]["files"] == "AGENTS.md"
-    typed(project, str(found["facts"]["command"]))
-    assert found_by(project) == []
-
-
-def test_a_clone_of_files_of_another_machine_is_told_in_notes(
+def test_what_is_only_missing_here_in_files_that_git_has_is_a_note(
     project: Desk, tmp_path: Path
 ) -> None:
     set_up(project, "codex", "claude-code", "copilot")
     project.commit()
     git(tmp_path, "clone", "--quiet", str(project.root), "clone")
-    clone = Desk(tmp_path / "clone", project.home)
-    assert kinds_of(found_by(clone)) == [
+    assert kinds_of(found_by(Desk(tmp_path / "clone", project.home))) == [
         *("note no_approvals", "note elsewhere", "note elsewhere", "note no_approvals")
     ]
-
-
-def test_what_is_only_missing_here_in_a_file_that_git_has_is_a_note(project: Desk) -> None:
-    set_up(project, "codex", "claude-code")
     files = (CODEX, HOOKS, ".mcp.json", CLAUDE)
-    changed(PYTHON, "/gone/python", *files)(project)
-    assert kinds_of(found_by(project)) == ["error gone"] * 2
-    git(project.root, "add", *files)
+    changed(project, PYTHON, "/gone/python", *files)
     assert kinds_of(found_by(project)) == ["note gone_shared"] * 2
+    git(project.root, "rm", "--quiet", "--cached", *files)
+    assert kinds_of(found_by(project)) == ["error gone"] * 2
 
 
 def test_what_a_user_has_left_out_is_a_note_and_no_other_command_brings_it(project: Desk) -> None:
@@ -209,7 +157,7 @@ def test_what_a_user_has_left_out_is_a_note_and_no_other_command_brings_it(proje
     for at in range(len(parts)):
         found = found_by(project)
         assert kinds_of(found) == [f"note no_{it}" for it in parts[at:]]
-        typed(project, next(str(it["facts"]["command"]) for it in found))
+        typed(project, found[:1])
     assert found_by(project) == []
 
 
@@ -220,7 +168,7 @@ def test_another_installation_that_is_there_is_as_good(project: Desk, tmp_path: 
         (other / name).write_bytes(b"")
     (other / "python").symlink_to(PYTHON)
     set_up(project, "codex", "claude-code")
-    for path in [it for it in project.root.rglob("*") if it.is_file() and ".git/" not in str(it)]:
+    for path in files_of(project):
         text = path.read_text(encoding="utf-8")
         for old, new in ((PYTHON, other / "python"), (str(ROOT), other)):
             text = text.replace(f"{old} ", f"'{new}' ").replace(f"{old}/", f"{new}/")
@@ -235,18 +183,14 @@ def test_a_client_of_another_project_is_a_warning_and_codex_wants_trust(project:
     words = [SERVER, "--project", str(project.home)]
     head = f'[mcp_servers.sentinel-memory]\ncommand = "{PYTHON}"\nargs = '
     config.write_text(head + json.dumps(words))
-    [found] = [it for it in found_by(project) if it["kind"] == "client_elsewhere"]
-    assert found["severity"] == "warning"
-    typed(project, str(found["facts"]["command"]))
+    found = [it for it in found_by(project) if it["kind"] == "client_elsewhere"]
+    assert [it["severity"] for it in found] == ["warning"]
+    typed(project, found)
     assert "warning untrusted" in kinds_of(found_by(project))
     config.write_text(f'[projects."{project.root}"]\ntrust_level = "trusted"\n')
     assert found_by(project) == []
-
-
-def test_nothing_of_a_file_reaches_the_terminal_as_a_command(project: Desk) -> None:
-    set_up(project, "codex")
-    changed(PYTHON, "/gone/\\u001b[2J\\u202e##[group]", CODEX)(project)
-    done = project.doctor()
+    changed(project, PYTHON, "/gone/\\u001b[2J\\u202e##[group]", CODEX)
+    done = project.doctor()  # nothing of a file reaches the terminal as a command
     assert "starts /gone/" in done.out
     assert {char for char in done.out if not char.isprintable()} == {"\n"}
 
@@ -255,8 +199,7 @@ def test_nothing_of_a_file_reaches_the_terminal_as_a_command(project: Desk) -> N
 def test_no_file_of_a_client_however_torn_makes_the_doctor_fail(project: Desk, seed: int) -> None:
     set_up(project, *KEYS)
     random = Random(seed)
-    files = [it for it in (*project.root.rglob("*"), *project.home.rglob("*")) if it.is_file()]
-    for path in [it for it in files if not {".git", ".context"} & {*it.parts}]:
+    for path in files_of(project):
         data = bytearray(path.read_bytes())
         for _ in range(random.randrange(4)):
             at = random.randrange(len(data) + 1)
@@ -276,10 +219,10 @@ def test_no_file_of_a_client_however_torn_makes_the_doctor_fail(project: Desk, s
 URL, KEY = "https://memory.example.com/mcp", "smk_" + "k" * 43
 
 
-def write(desk: Desk, url: str, sent: str = "Bearer ${SENTINEL_MEMORY_KEY}") -> None:
+def write(path: Path, url: str, sent: str = "Bearer ${SENTINEL_MEMORY_KEY}") -> None:
+    """A file with the entry of a team's server."""
     entry = {"type": "http", "url": url, "headers": {"Authorization": sent}}
-    text = json.dumps({"mcpServers": {TEAM_ENTRY: entry}})
-    (desk.root / ".mcp.json").write_text(text, encoding="utf-8")
+    path.write_text(json.dumps({"mcpServers": {TEAM_ENTRY: entry}}), encoding="utf-8")
 
 
 @pytest.mark.parametrize("client", [row.key for row in CLIENTS if row.http])
@@ -299,7 +242,7 @@ def test_a_key_and_an_odd_address_are_said_and_not_shown(healthy: Desk) -> None:
         (f"{URL}?key={KEY}", "Bearer ${SENTINEL_MEMORY_KEY}", ["error bad_url"]),
         ("http://memory.example.com/mcp", "", ["warning plain_http"]),
     ):
-        write(healthy, url, sent)
+        write(healthy.root / ".mcp.json", url, sent)
         assert kinds_of(found_by(healthy)) == said
         for lang in ("en", "ko"):
             assert KEY not in healthy.doctor("--json", SENTINEL_MEMORY_LANG=lang).out
@@ -337,7 +280,7 @@ def test_a_server_is_asked_only_on_demand_once_and_without_the_key(
 ) -> None:
     address = f"http://127.0.0.1:{server.server_port}/mcp"
     set_up(healthy, "cursor", "--url", address)
-    write(healthy, f"{address}/")  # the same address
+    write(healthy.root / ".mcp.json", f"{address}/")  # the same address
     asked = {"SENTINEL_MEMORY_KEY": KEY}
     assert (found_by(healthy, **asked), _Health.asked) == ([], [])
     told = healthy.doctor("--online", **asked).out
@@ -354,14 +297,13 @@ def test_a_key_is_tried_where_the_users_own_file_sends_it(
     well = '{"status": "ok"}'
     _Health.answers[:] = [(200, well), (code, well)] * 3
     address = f"http://127.0.0.1:{server.server_port}/mcp"
-    write(healthy, address)  # a file of the project, which may be a stranger's
+    of_project = healthy.root / ".mcp.json"  # which may be a stranger's
+    write(of_project, address)
     found = found_by(healthy, "--online", SENTINEL_MEMORY_KEY=KEY)
     assert (kinds_of(found), _Health.asked) == (["note key_untried"], ["/health None"])
     _Health.answers.pop(0)
-    own = healthy.home / ".claude.json"
-    entry = {"type": "http", "url": address, "headers": {"Authorization": "Bearer ${TEAM_KEY}"}}
-    own.write_text(json.dumps({"mcpServers": {TEAM_ENTRY: entry}}), encoding="utf-8")
-    (healthy.root / ".mcp.json").unlink()
+    of_project.unlink()
+    write(healthy.home / ".claude.json", address, "Bearer ${TEAM_KEY}")
     found = found_by(healthy, "--online", TEAM_KEY=KEY)
     assert kinds_of(found) == said
     assert _Health.asked[1:] == ["/health None", f"/health Bearer {KEY}"]
@@ -379,7 +321,7 @@ def test_a_certificate_that_is_not_trusted_is_told_from_silence(
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(files[1], files[0])
     server.socket = context.wrap_socket(server.socket, server_side=True)
-    write(healthy, f"https://localhost:{server.server_port}/mcp")
+    write(healthy.root / ".mcp.json", f"https://localhost:{server.server_port}/mcp")
     told = healthy.doctor("--online", SENTINEL_MEMORY_KEY=KEY)
     assert "does not trust the server's certificate" in told.out and "self-signed" in told.out
     assert KEY not in told.out and _Health.asked == []

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from core.config import state_directory
 from core.postgres.pool import Pool
 from core.room.copies import copies_of, date_of
 from rooms.fragments.fragment import Fragment
 from rooms.fragments.storage.sqlite import SqliteEngine
+from rooms.sessions.actions import DROPPED
 from rooms.sessions.everywhere import share
 from rooms.sessions.removal import archive_before
 from rooms.sessions.store import SessionStore, keep_copy
@@ -30,6 +32,11 @@ pytestmark = [
 DAMAGED = b"overwritten by something else " * 900
 DATE = "2026-05-01T10:00:00+00:00"
 PASSWORD = "correct-horse-battery"
+SHOWN = (
+    "import sys; sys.argv = ['cli.py', 'doctor']; import cli; cli.main(['doctor']);"
+    " print([it for it in sys.modules if it.startswith('rooms.') and it.count('.') > 1"
+    " and not it.endswith('for_people') or it == 'sqlite3'])"
+)
 
 
 @pytest.fixture
@@ -58,10 +65,16 @@ def kinds(desk: Desk, *options: str, **variables: str) -> list[tuple[str, str]]:
     return desk.doctor("--json", *options, **variables).kinds
 
 
-@pytest.mark.row("003 T91", "002 2.99")
-def test_both_rooms_are_counted_and_the_data_say_where_they_are(
-    healthy: Desk, room: SessionStore, engine: SqliteEngine
+@pytest.mark.row("003 T91", "002 2.99", "002 2.89", "003 T85")
+def test_both_rooms_are_counted_and_who_has_none_hears_and_loads_nothing_of_them(
+    healthy: Desk, request: pytest.FixtureRequest
 ) -> None:
+    said = healthy.doctor().out.replace(str(healthy.root), "")
+    assert "ragment" not in said and "ession" not in said
+    place = healthy.place(PYTHONPATH=str(ROOT), SENTINEL_MEMORY_FRAGMENTS="/nowhere/memory.db")
+    assert AnyRun.process(sys.executable, "-c", SHOWN, **place).lines[-1] == "[]"
+    room: SessionStore = request.getfixturevalue("room")
+    engine: SqliteEngine = request.getfixturevalue("engine")
     archive_before(room, "2025-01-01")
     room.database.close()
     first = "✓ lessons 1  ✓ sessions 0  ✓ fragments 3  ✓ git merge=union"
@@ -69,25 +82,11 @@ def test_both_rooms_are_counted_and_the_data_say_where_they_are(
     assert "✓ 세션 0개  ✓ 조각 3개" in healthy.doctor(SENTINEL_MEMORY_LANG="ko").lines[0]
     done = healthy.doctor("--json")
     sessions, fragments = (done.well(f"{it}.health.ok") for it in ("sessions", "fragments"))
-    files = (room.path, *room.archives())
-    size = sum(path.stat().st_size for path in files)
+    size = sum(path.stat().st_size for path in (room.path, *room.archives()))
     assert (sessions["path"], sessions["archives"], sessions["bytes"]) == (str(room.path), 1, size)
     assert (fragments["path"], fragments["mode"], fragments["in_bin"]) == (
         *(str(engine.path), "600", 0),
     )
-
-
-@pytest.mark.row("002 2.89", "003 T85")
-def test_who_has_no_other_room_hears_and_loads_nothing_of_it(healthy: Desk) -> None:
-    said = healthy.doctor().out.replace(str(healthy.root), "")
-    assert "ragment" not in said and "ession" not in said
-    program = (
-        "import sys; sys.argv = ['cli.py', 'doctor']; import cli; cli.main(['doctor']);"
-        " print([it for it in sys.modules if it.startswith('rooms.') and it.count('.') > 1"
-        " and not it.endswith('for_people') or it == 'sqlite3'])"
-    )
-    place = healthy.place(PYTHONPATH=str(ROOT), SENTINEL_MEMORY_FRAGMENTS="/nowhere/memory.db")
-    assert AnyRun.process(sys.executable, "-c", program, **place).lines[-1] == "[]"
 
 
 @pytest.mark.parametrize("has_copy", [True, False])
@@ -125,12 +124,13 @@ def test_a_damaged_database_is_said_and_its_copy_put_back(
 
 
 def test_what_git_would_carry_by_mistake_is_said(healthy: Desk, room: SessionStore) -> None:
-    (room.path.parent / ".gitignore").write_text("# nothing\n", encoding="utf-8")
+    ignored = room.path.parent / ".gitignore"
+    ignored.write_text("# nothing\n", encoding="utf-8")
     assert kinds(healthy) == [("sessions.health.not_ignored", "warning")]
     fixed = healthy.doctor("--fix", "--yes", "--json").told["fixed"]
     assert [it["kind"] for it in fixed] == ["sessions.health.not_ignored"]
-    ignored = (room.path.parent / ".gitignore").read_text(encoding="utf-8")
-    assert ignored.startswith("# nothing\n\n# What is of this machine alone.")
+    after = ignored.read_text(encoding="utf-8")
+    assert after.startswith("# nothing\n\n# What is of this machine alone.")
     assert kinds(healthy) == []
     keep_copy(room)
     git(healthy.root, "add", ".context")
@@ -161,9 +161,6 @@ def test_settings_are_said_by_their_key_in_both_languages(
 def test_dropped_actions_are_counted_and_a_project_that_is_gone_is_removed(
     healthy: Desk, room: SessionStore, tmp_path: Path
 ) -> None:
-    from core.config import state_directory
-    from rooms.sessions.actions import DROPPED
-
     given = {"SENTINEL_MEMORY_STATE": str(tmp_path / "state")}
     state = Path(state_directory(str(healthy.root), given))
     state.mkdir(parents=True)
@@ -172,14 +169,12 @@ def test_dropped_actions_are_counted_and_a_project_that_is_gone_is_removed(
     saved(other, "Pay")
     share(other.root, given)
     shutil.rmtree(other.root)
+    gone, dropped = ("sessions.health.project_gone", "note"), ("sessions.health.dropped", "note")
     done = healthy.doctor("--json", **given)
-    assert (done.code, done.kinds) == (
-        0,
-        [("sessions.health.project_gone", "note"), ("sessions.health.dropped", "note")],
-    )
+    assert (done.code, done.kinds) == (0, [gone, dropped])
     assert done.findings[1]["facts"]["count"] == 3
     healthy.doctor("--fix", "--yes", **given)
-    assert healthy.doctor("--json", **given).kinds == [("sessions.health.dropped", "note")]
+    assert kinds(healthy, **given) == [dropped]
 
 
 # Fragments that a server keeps

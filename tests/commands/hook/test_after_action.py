@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from commands.clients.table import HOOKS, RECORDING
-from tests.support.after_events import CLIENTS, answered, conversation, edited, ran
-from tests.support.client_events import Ran, claude, copilot, gemini
+from tests.support.client_events import CLIENTS, Ran, answered, claude, copilot, edited, gemini, ran
 from tests.support.costly import one_in
 from tests.support.hook_desk import Desk as AnyDesk
 from tests.support.room import a_room, saved
@@ -85,7 +84,8 @@ def test_the_answer_of_a_save_binds_the_conversation_to_its_session(
     client: str, desk: Desk
 ) -> None:
     desk.take(client, ran(client, desk.root, "npm test"))
-    desk.take(client, conversation(client, ran(client, desk.root, "npm install"), "another"))
+    key = {"copilot": "sessionId", "cursor": "conversation_id"}.get(client, "session_id")
+    desk.take(client, {**ran(client, desk.root, "npm install"), key: "another"})
     session = saved(a_room(desk.root), "Mend it", status="coding", now="")
     desk.take(client, answered(client, desk.root, f"Saved #{session.number}."))
     desk.take(client, edited(client, desk.root))
