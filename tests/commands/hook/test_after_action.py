@@ -13,12 +13,14 @@ from typing import Any
 import pytest
 
 from commands.clients.table import HOOKS, RECORDING
-from tests.support.client_events import CLIENTS, Ran, answered, claude, copilot, edited, gemini, ran
+from tests.support.client_events import CLIENTS, Ran, answered, claude, edited, event, ran
 from tests.support.costly import one_in
 from tests.support.hook_desk import Desk as AnyDesk
 from tests.support.room import a_room, saved
 from tests.support.stdio_client import ROOT
+from tests.support.tables import table
 
+ROWS = table("commands/after_action")
 TOKEN = "ghp_" + "Ab3" * 12
 ALL = pytest.mark.parametrize("client", one_in(3, CLIENTS))
 
@@ -53,44 +55,30 @@ def desk(tmp_path: Path) -> Desk:
     return desk
 
 
-@pytest.mark.row("003 T28")
+@pytest.mark.row("003 T27", "003 T28")
 @ALL
-def test_a_command_is_recorded_with_how_it_went_as_far_as_the_client_tells(
+def test_what_a_client_has_done_is_recorded_and_bound_to_its_session(
     client: str, desk: Desk
 ) -> None:
+    """A command with how it went as far as the client tells, an edit with its file and lines."""
     desk.take(client, ran(client, desk.root, "cd web && npm test", 0, "all good"))
     desk.take(client, ran(client, desk.root, "npm test", 3, "1 failed"))
     desk.take(client, ran(client, desk.root, "ls", 0, "a b"))
-    went = "" if client in ("codex", "vscode") else "success"
+    head = "Exit code 3\n" if client == "claude-code" else ""
+    done = [
+        ("command", "cd web && npm test", "success", ""),
+        ("error", "npm test", f"failed: {head}1 failed", ""),
+    ]
     if client in ("codex", "vscode"):
-        bad = ("command", "npm test", "", "")
-    else:
-        head = "Exit code 3\n" if client == "claude-code" else ""
-        bad = ("error", "npm test", f"failed: {head}1 failed", "")
-    assert desk.rows() == [("command", "cd web && npm test", went, ""), bad]
-
-
-@pytest.mark.row("003 T27")
-@ALL
-def test_an_edit_is_recorded_with_its_file_and_its_lines(client: str, desk: Desk) -> None:
-    desk.take(client, edited(client, desk.root))
-    line = ("edit", "Edit src/refund.py (+2 -1)", "success", "src/refund.py")
-    assert desk.rows() == [line]
-
-
-@pytest.mark.long  # it costs much
-@ALL
-def test_the_answer_of_a_save_binds_the_conversation_to_its_session(
-    client: str, desk: Desk
-) -> None:
-    desk.take(client, ran(client, desk.root, "npm test"))
+        done = [("command", content, "", "") for _, content, _, _ in done]
+    assert desk.rows() == done
     key = {"copilot": "sessionId", "cursor": "conversation_id"}.get(client, "session_id")
     desk.take(client, {**ran(client, desk.root, "npm install"), key: "another"})
     session = saved(a_room(desk.root), "Mend it", status="coding", now="")
     desk.take(client, answered(client, desk.root, f"Saved #{session.number}."))
     desk.take(client, edited(client, desk.root))
-    kept = [content for _, content, _, _ in desk.rows(of_session=True)]
-    assert kept == ["npm test", "Edit src/refund.py (+2 -1)"]
+    edit = ("edit", "Edit src/refund.py (+2 -1)", "success", "src/refund.py")
+    assert desk.rows(of_session=True) == [*done, edit]
     assert [content for _, content, _, _ in desk.rows()] == ["npm install"]
 
 
@@ -105,8 +93,8 @@ def test_a_refusal_of_the_tool_binds_nothing(desk: Desk) -> None:
 
 def test_every_event_that_a_client_is_given_for_this_is_read() -> None:
     """The payloads above come by these events and no others."""
-    events = [event for hooks in HOOKS.values() for event in hooks.events]
-    named = {event.name.lower() for event in events if event.ours == RECORDING}
+    events = [it for hooks in HOOKS.values() for it in hooks.events]
+    named = {it.name.lower() for it in events if it.ours == RECORDING}
     assert named == {"posttooluse", "posttoolusefailure", "aftertool"}
 
 
@@ -141,39 +129,12 @@ def test_what_is_none_of_the_project_s_or_nobody_s_is_not_recorded(desk: Desk) -
 @pytest.mark.row("003 T28")
 def test_what_an_edit_or_a_command_has_done_is_told_as_it_is(desk: Desk) -> None:
     """A new file counts every line, a patch each of its files; some fail, and some go on."""
-
-    def took(tool: str, given: Any, answer: Any, client: str = "claude-code") -> None:
-        said = {"tool_name": tool, "tool_input": given, "tool_response": answer}
-        desk.take(client, claude("PostToolUse", desk.root, **said))
-
-    file = {"file_path": str(desk.root / "a.py"), "content": "x = 1\ny = 2\n"}
-    took("Write", file, {"type": "create", "originalFile": None})
-    took("Write", file, {"type": "update", "originalFile": "x = 1\nz = 3\n"})
-    patch = (
-        "*** Begin Patch\n*** Add File: b.py\n+one\n+two\n*** Update File: src/c.py\n@@\n-a\n+b\n"
-        "*** Delete File: d.py\n*** End Patch\n"
-    )
-    took("Bash", {"command": patch}, "Success.", "codex")
-    for answer in ({"stdout": "", "backgroundTaskId": "b1"}, {"stdout": "", "interrupted": True}):
-        took("Bash", {"command": "npm run dev"}, answer)
-    arguments = {"path": str(desk.root / "a.py"), "old_str": "x", "new_str": "y"}
-    given = copilot(desk.root, toolName="edit", toolArgs=arguments, error="No match found")
-    desk.take("copilot", given)
-    tool = {"file_path": str(desk.root / "b.py"), "old_string": "x", "new_string": "y"}
-    said = {"llmContent": "Could not find x", "error": {"message": "Could not find x"}}
-    more = {"tool_name": "replace", "tool_input": tool, "tool_response": said}
-    desk.take("gemini", gemini("AfterTool", desk.root, **more))
-    assert [row[:3] for row in desk.rows()] == [
-        ("edit", "Write a.py (+2 -0)", "success"),
-        ("edit", "Write a.py (+1 -1)", "success"),
-        ("edit", "Write b.py (+2 -0)", "success"),
-        ("edit", "Edit src/c.py (+1 -1)", "success"),
-        ("edit", "Delete d.py (+0 -0)", "success"),
-        ("command", "npm run dev", ""),
-        ("error", "npm run dev", "failed"),
-        ("error", "Edit a.py", "failed: No match found"),
-        ("error", "Edit b.py", "failed: Could not find x"),
-    ]
+    recorded = list[tuple[Any, ...]]()
+    for client, builder, name, more, rows in ROWS["done"]:
+        more = json.loads(json.dumps(more).replace("{project}", desk.root.as_posix()))
+        desk.take(client, event(builder, name, desk.root, **more))
+        recorded += map(tuple, rows)
+        assert desk.rows() == recorded
     assert sorted(it.name for it in desk.path.parent.iterdir()) == [".gitignore", "history.db"]
 
 
@@ -190,14 +151,12 @@ def test_an_output_of_200_kb_is_cut_to_its_end_and_secrets_never_reach_the_disk(
         assert file.is_dir() or TOKEN.encode() not in file.read_bytes()
 
 
-DEEP = json.loads('{"a":' * 200 + "1" + "}" * 200)
-ODD: list[Any] = [
-    None, 1, True, [], {}, "", "\ud800", DEEP, [[["x"]] * 3], {"command": []},
-    {"command": ["npm", 1, "test"]}, {"command": "npm test\0\ud800\x1b[2J"}, {"files": [1, None]},
-    {"file_path": "x" * 5_000, "content": "y"}, {"file_path": "a\0b", "content": "y"},
-    {"file_path": "../../etc/passwd", "content": "y"}, {"edits": [1, {"old_string": 1}]},
-    {"command": "*** Begin Patch\n*** Add File: \n*** Update File: ../x\n+a"}, "{", "[" * 5_000,
-]  # fmt: skip
+ODD = [
+    *ROWS["odd"],
+    json.loads('{"a":' * 200 + "1" + "}" * 200),
+    {"file_path": "x" * 5_000, "content": "y"},
+    "[" * 5_000,
+]
 
 
 @pytest.mark.long
