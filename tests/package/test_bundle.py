@@ -9,7 +9,6 @@ import sys
 import tomllib
 import zipfile
 from collections.abc import Callable
-from modulefinder import ModuleFinder
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +16,11 @@ import pytest
 
 import server
 from core.messages import Facts
-from tests.support.cli_process import Command, Run
+from tests.support.cli_process import Run
 from tests.support.git_clones import copied_checkout
 from tests.support.sentences import sentence
 from tests.support.stdio_client import ROOT, ServerProcess
+from tests.support.tables import table
 
 sys.path.insert(0, str(ROOT / "packaging"))
 
@@ -28,10 +28,6 @@ from bundle import TEXTS, Bundle, bundle_of, main
 
 NAME = f"sentinel-memory-{server.VERSION}.mcpb"
 OLDER = Bundle("0.1.0", {"manifest.json": b'{"name": "sentinel-memory"}'}).archive()
-NOT_PROGRAM = [
-    *("LICENSE", "README.md", "manifest.json", "mcpb-resources/ko-KR.json"),
-    "pyproject.toml",
-]
 PACKER = ROOT / "tests" / "mcpb"
 PACKER_CLI = PACKER / "node_modules/@anthropic-ai/mcpb/dist/cli/cli.js"
 CONFIGURE = """
@@ -41,11 +37,8 @@ const config = await getMcpConfigForManifest({ ...given, systemDirs: {}, pathSep
 console.log(JSON.stringify(config ?? null));
 """
 
-packer_installed = pytest.mark.skipif(
-    not (PACKER / "node_modules").is_dir() and not os.environ.get("CI"),
-    reason="the packer is not installed: npm ci --prefix tests/mcpb --ignore-scripts",
-)
 posix = pytest.mark.skipif(os.name == "nt", reason="permissions, pipes and links of POSIX")
+Build = Callable[..., Run]
 
 
 @pytest.fixture
@@ -58,11 +51,14 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def build(capsys: pytest.CaptureFixture[str], project: Path) -> Command:
+def build(capsys: pytest.CaptureFixture[str], project: Path) -> Build:
     """Carries out one `packaging/bundle.py`."""
 
     def run(*arguments: str) -> Run:
-        code = main(arguments)
+        try:
+            code = main(arguments)
+        except SystemExit as refused:
+            code = int(str(refused.code))
         return Run(code, *capsys.readouterr())
 
     return run
@@ -76,62 +72,25 @@ def bundle() -> Bundle:
 
 @pytest.fixture(scope="module")
 def manifest(bundle: Bundle) -> dict[str, Any]:
-    """Its manifest."""
-    read: dict[str, Any] = json.loads(bundle.files["manifest.json"])
-    return read
+    return dict(json.loads(bundle.files["manifest.json"]))
 
 
 @pytest.fixture(scope="module")
 def unpacked(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a Korean name and a blank in it, into which a client has unpacked it."""
     folder = tmp_path_factory.mktemp("bundle") / "확장 프로그램"
-    packed = folder.with_suffix(".zip")
-    packed.write_bytes(bundle.archive())
-    with zipfile.ZipFile(packed) as archive:
+    with zipfile.ZipFile(io.BytesIO(bundle.archive())) as archive:
         archive.extractall(folder)
     return folder
 
 
-def written(size: int, path: str = NAME) -> Run:
-    """What a run says that has written a bundle of this checkout."""
-    files = len(bundle_of(ROOT).files)
-    said = (
-        f"{path}: {files} files, {size:,} bytes.\nIn Claude Desktop: Settings -> Extensions ->"
-        " Advanced settings -> Install Extension. Choose this file, then the directory of your"
-        " project.\n"
-    )
-    return Run(0, said, "")
-
-
-def started(script: Path, *arguments: str, cwd: Path) -> Run:
-    """The script of a checkout, as a process of its own."""
-    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
-    return Run.started(*arguments, script=script, cwd=cwd, environment=environment)
-
-
-# What is in it.
-
-
-@pytest.mark.long  # it costs much
-def test_it_holds_the_modules_that_the_server_imports_and_no_command(bundle: Bundle) -> None:
-    finder = ModuleFinder(path=[str(ROOT)])
-    finder.run_script(str(ROOT / "server.py"))
-    files = [vars(module)["__file__"] for module in finder.modules.values()]
-    imported = {Path(file).relative_to(ROOT).as_posix() for file in files if file}
-    assert {"core/guard/named_values.py", "protocol/arguments.py"} < imported
-    assert {*imported, *NOT_PROGRAM} <= bundle.files.keys()
-    assert not [path for path in bundle.files if path.startswith("commands/")]
-
-
-def test_what_comes_from_the_checkout_is_there_byte_for_byte_with_its_data(bundle: Bundle) -> None:
+def test_what_comes_from_the_checkout_is_there_byte_for_byte_and_no_command(bundle: Bundle) -> None:
     """A style or a statement that a module reads is as much of the program as the module."""
     folders = [ROOT / name for name in ("core", "protocol", "rooms", "http_server")]
     files = [path for it in folders for path in it.rglob("*") if path.is_file()]
     beside = {it.relative_to(ROOT).as_posix() for it in files if it.parent.name != "__pycache__"}
     made = {"manifest.json", "mcpb-resources/ko-KR.json", "pyproject.toml"}
-    assert {"core/data/rules.jsonl", "rooms/fragments/words.ko.json", *beside, *made} <= {
-        *bundle.files
-    }
+    assert {*bundle.files} == {*beside, *made, "server.py", "README.md", "LICENSE"}
     for path in bundle.files.keys() - made:
         assert bundle.files[path] == (ROOT / path).read_bytes(), path
     assert tomllib.loads(bundle.files["pyproject.toml"].decode()) == {
@@ -142,6 +101,25 @@ def test_what_comes_from_the_checkout_is_there_byte_for_byte_with_its_data(bundl
             "dependencies": (ROOT / "requirements.txt").read_text("utf-8").split(),
         },
         "tool": {"uv": {"package": False}},
+    }
+
+
+def test_the_manifest_says_what_a_client_starts_and_asks_for(
+    bundle: Bundle, manifest: dict[str, Any]
+) -> None:
+    """Each tool with the first paragraph that a model reads, and all texts in Korean as well."""
+    paragraphs = {it["name"]: it["description"].split("\n\n")[0] for it in table("tool_surface")}
+    tools = {name: text.replace("\n", " ") for name, text in paragraphs.items()}
+    of_today = {
+        "version": server.VERSION,
+        "tools": [{"name": name, "description": text} for name, text in tools.items()],
+    }
+    assert manifest == {**table("bundle_manifest"), **of_today}
+    korean = json.loads(bundle.files["mcpb-resources/ko-KR.json"])
+    assert korean == {
+        "description": TEXTS["ko"]["description"],
+        "long_description": TEXTS["ko"]["long_description"],
+        "tools": [{"name": name, "description": TEXTS["ko"][name]} for name in tools],
     }
 
 
@@ -167,73 +145,20 @@ def test_the_same_files_give_the_same_bytes_which_say_nothing_of_the_machine(
         assert made.files[name] == bundle.files[name]
 
 
-def test_the_manifest_says_what_a_client_starts_and_asks_for(
-    bundle: Bundle, manifest: dict[str, Any]
-) -> None:
-    """Each tool with the first paragraph that a model reads, and all texts in Korean as well."""
-
-    def both(key: str) -> str:
-        return " / ".join(it[key] for it in TEXTS.values())
-
-    surface = json.loads((ROOT / "tests/data/tool_surface.json").read_text("utf-8"))
-    paragraphs = {it["name"]: it["description"].split("\n\n")[0] for it in surface}
-    tools = {name: text.replace("\n", " ") for name, text in paragraphs.items()}
-    arguments = "run --project ${__dirname} python ${__dirname}/server.py --project"
-    project = {"title": both("project_title"), "description": both("project_description")}
-    language = {"title": both("language_title"), "description": both("language_description")}
-    korean = json.loads(bundle.files["mcpb-resources/ko-KR.json"])
-    assert manifest == {
-        "manifest_version": "0.4",
-        "name": "sentinel-memory",
-        "display_name": "Sentinel-Memory",
-        "version": server.VERSION,
-        "author": {"name": "Sentinel-Memory"},
-        "description": TEXTS["en"]["description"],
-        "long_description": TEXTS["en"]["long_description"],
-        "tools": [{"name": name, "description": text} for name, text in tools.items()],
-        "localization": {
-            "resources": "mcpb-resources/${locale}.json",
-            "default_locale": "en-US",
-        },
-        "server": {
-            "type": "uv",
-            "entry_point": "server.py",
-            "mcp_config": {
-                "command": "uv",
-                "args": [*arguments.split(), "${user_config.project_directory}"],
-                "env": {"SENTINEL_MEMORY_LANG": "${user_config.language}"},
-            },
-        },
-        "user_config": {
-            "project_directory": {"type": "directory", **project, "required": True},
-            "language": {"type": "string", **language, "required": False, "default": "en"},
-        },
-        "prompts_generated": True,
-        "compatibility": {
-            "platforms": ["darwin", "win32", "linux"],
-            "runtimes": {"python": ">=3.11"},
-        },
-    }
-    assert korean == {
-        "description": TEXTS["ko"]["description"],
-        "long_description": TEXTS["ko"]["long_description"],
-        "tools": [{"name": name, "description": TEXTS["ko"][name]} for name in tools],
-    }
-
-
-# Writing it.
-
-
 @pytest.mark.long
 def test_it_is_written_where_it_is_wanted_and_one_of_another_version_is_replaced(
-    build: Command, project: Path, bundle: Bundle
+    build: Build, project: Path, bundle: Bundle
 ) -> None:
     data = bundle.archive()
     (project / "새 폴더").mkdir()
     (project / NAME).write_bytes(OLDER)
     for words in ((), ("-o", "새 폴더/기억.MCPB")):
-        assert build(*words) == written(len(data), *words[1:])
-        assert (project / (words[-1] if words else NAME)).read_bytes() == data
+        path = words[-1] if words else NAME
+        done = build(*words)
+        said = f"{path}: {len(bundle.files)} files, {len(data):,} bytes.\nIn Claude Desktop: "
+        assert (done.code, done.errors) == (0, "")
+        assert done.out.startswith(said)
+        assert (project / path).read_bytes() == data
     assert len([it for it in project.rglob("*") if it.is_file()]) == 2
     if os.name == "posix":
         (project / NAME).rename("real.mcpb")
@@ -242,20 +167,6 @@ def test_it_is_written_where_it_is_wanted_and_one_of_another_version_is_replaced
         assert build().code == 0
         assert os.readlink(project / NAME) == "real.mcpb"
         assert (project / "real.mcpb").read_bytes() == data
-
-
-OTHER_FILE = (
-    "{}: it already exists and is not a bundle of Sentinel-Memory. Nothing was written. Move it"
-    " away, or give another name with -o.\n"
-)
-NO_SUFFIX = (
-    "{}: a client knows a bundle by its name, which must end in .mcpb. Nothing was written. Repeat"
-    " the command with such a name.\n"
-)
-NOT_WRITTEN = (
-    "{}: the bundle could not be written ({}). What was there is unchanged. Name a writable place"
-    " with -o.\n"
-)
 
 
 @pytest.mark.long  # it costs much
@@ -274,7 +185,7 @@ NOT_WRITTEN = (
     ids=["empty", "text", "another", "odd-manifest", "no-manifest", "torn", "folder", "pipe"],
 )
 def test_what_is_no_bundle_of_this_server_is_left_alone(
-    build: Command, project: Path, data: bytes | Callable[[Path], None]
+    build: Build, project: Path, data: bytes | Callable[[Path], None]
 ) -> None:
     path = project / "mine.mcpb"
     if isinstance(data, bytes):
@@ -282,56 +193,54 @@ def test_what_is_no_bundle_of_this_server_is_left_alone(
     else:
         data(path)
     before = (path.stat().st_mode, path.stat().st_size, path.stat().st_mtime_ns)
-    assert build("--output", "mine.mcpb") == Run(1, "", OTHER_FILE.format("mine.mcpb"))
+    done = build("--output", "mine.mcpb")
+    assert (done.code, done.out) == (1, "")
+    assert done.errors == (
+        "mine.mcpb: it already exists and is not a bundle of Sentinel-Memory. Nothing was written."
+        " Move it away, or give another name with -o.\n"
+    )
     assert (path.stat().st_mode, path.stat().st_size, path.stat().st_mtime_ns) == before
     assert [*project.rglob("*")] == [path]
 
 
 @pytest.mark.long  # it costs much
-def test_a_place_that_cannot_be_is_refused(build: Command, project: Path) -> None:
+def test_a_place_that_cannot_be_is_refused(build: Build, project: Path) -> None:
     (project / "dist").mkdir()
-    for name in ("bundle.zip", "README", "dist"):
-        assert build("-o", name) == Run(1, "", NO_SUFFIX.format(name))
-    path = str(Path("none", NAME))
-    assert build("-o", path) == Run(1, "", NOT_WRITTEN.format(path, "No such file or directory"))
-    assert list(project.rglob("*")) == [project / "dist"]
-
-
-def test_a_name_that_is_empty_is_refused(
-    project: Path, build: Command, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as refused:
-        build("-o", "")
-    assert refused.value.code == 2
-    assert "-o/--output: a file name is missing" in capsys.readouterr().err
-    assert list(project.iterdir()) == []
-
-
-@pytest.mark.long  # it costs much
-@posix
-def test_a_bundle_that_may_not_be_replaced_stays_as_it_is(tmp_path: Path) -> None:
-    (tmp_path / NAME).write_bytes(OLDER)
-    tmp_path.chmod(0o500)
-    run = started(ROOT / "packaging" / "bundle.py", cwd=tmp_path)
-    tmp_path.chmod(0o700)
-    assert run == Run(1, "", NOT_WRITTEN.format(NAME, "Permission denied"))
-    assert [path.name for path in tmp_path.iterdir()] == [NAME]
-    assert (tmp_path / NAME).read_bytes() == OLDER
+    nowhere = (str(Path("none", NAME)), 1, "written (No such file or directory). What was there is")
+    no_suffix = [(name, 1, "which must end in .mcpb") for name in ("bundle.zip", "README", "dist")]
+    for name, code, said in (("", 2, "-o/--output: a file name is missing"), *no_suffix, nowhere):
+        done = build("-o", name)
+        assert (done.code, done.out, said in done.errors) == (code, "", True), done
+        assert list(project.rglob("*")) == [project / "dist"]
 
 
 @pytest.mark.long
-def test_a_checkout_in_which_a_file_is_missing_gives_no_bundle(tmp_path: Path) -> None:
+@posix
+def test_nothing_is_written_where_nobody_may_or_of_a_checkout_without_a_file(
+    tmp_path: Path,
+) -> None:
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    place = tmp_path / "place"
+    place.mkdir()
+    (place / NAME).write_bytes(OLDER)
+    place.chmod(0o500)
+    script = ROOT / "packaging" / "bundle.py"
+    done = Run.started(script=script, cwd=place, environment=environment)
+    place.chmod(0o700)
+    assert (done.code, done.out) == (1, "")
+    assert f"{NAME}: the bundle could not be written (Permission denied)" in done.errors
+    assert [path.name for path in place.iterdir()] == [NAME]
+    assert (place / NAME).read_bytes() == OLDER
+
     missing = copied_checkout(tmp_path) / "server.py"
     missing.unlink()
-    shutil.copytree(ROOT / "packaging", tmp_path / "packaging")
-    run = started(tmp_path / "packaging" / "bundle.py", "-o", "made.mcpb", cwd=tmp_path)
-    sentence = f"{missing}: it belongs in the bundle but cannot be read (No such file or directory)"
-    assert (run.code, run.out, run.errors.startswith(sentence)) == (1, "", True)
-    assert "Nothing was written. Restore it in the clone" in run.errors
+    copied = shutil.copytree(ROOT / "packaging", missing.parent / "packaging", dirs_exist_ok=True)
+    words = ("-o", "made.mcpb")
+    done = Run.started(*words, script=copied / "bundle.py", cwd=tmp_path, environment=environment)
+    said = f"{missing}: it belongs in the bundle but cannot be read (No such file or directory)"
+    assert (done.code, done.out, done.errors.startswith(said)) == (1, "", True)
+    assert "Nothing was written. Restore it in the clone" in done.errors
     assert list(tmp_path.glob("*.mcpb")) == []
-
-
-# Running it.
 
 
 @pytest.mark.long
@@ -359,9 +268,8 @@ def test_the_unpacked_server_saves_and_finds_in_the_project_that_was_chosen(
         )
         found = running.call("search_memory", query="세율")
         assert (running.close(), running.stderr()) == (0, "")
-    assert saved.splitlines()[0] == sentence(
-        "ko", "answers.saved_new", type="log", topic="결제", **facts
-    )
+    new = sentence("ko", "answers.saved_new", type="log", topic="결제", **facts)
+    assert saved.splitlines()[0] == new
     assert found.splitlines()[0] == sentence("ko", "answers.head_all", **facts)
     assert found.endswith(" 세율이 다르다\n→ 먼저 확인")
     assert (project / ".context" / "memory_log.jsonl").is_file()
@@ -369,37 +277,34 @@ def test_the_unpacked_server_saves_and_finds_in_the_project_that_was_chosen(
     assert list(elsewhere.iterdir()) == []
 
 
-# What the official packer says.
+@pytest.fixture
+def node(tmp_path: Path) -> Callable[..., str]:
+    """Runs what npm has installed of the packer, which must be content."""
+    if not PACKER_CLI.is_file() and not os.environ.get("CI"):
+        pytest.skip("the packer is not installed: npm ci --prefix tests/mcpb --ignore-scripts")
+    environment = {**os.environ, "HOME": str(tmp_path), "NO_COLOR": "1"}
 
+    def run(*arguments: str) -> str:
+        done = Run.process(shutil.which("node") or "node", *arguments, cwd=PACKER,
+                           environment=environment)  # fmt: skip
+        assert (done.code, done.errors) == (0, ""), done
+        return done.out
 
-def packer(*arguments: str, home: Path) -> str:
-    """What `mcpb` prints when it is content."""
-    assert PACKER_CLI.is_file(), "the packer is missing; .ci/run installs it"
-    return in_node(str(PACKER_CLI), *arguments, home=home)
-
-
-def in_node(*arguments: str, home: Path) -> str:
-    node = shutil.which("node")
-    assert node, "no node to run the packer"
-    environment = {**os.environ, "HOME": str(home), "NO_COLOR": "1"}
-    done = Run.process(node, *arguments, cwd=PACKER, environment=environment)
-    assert (done.code, done.errors) == (0, ""), done
-    return done.out
+    return run
 
 
 @pytest.mark.night
-@packer_installed
 def test_the_packer_finds_no_fault_and_unpacks_every_file_as_it_was(
-    bundle: Bundle, unpacked: Path, tmp_path: Path
+    bundle: Bundle, unpacked: Path, tmp_path: Path, node: Callable[..., str]
 ) -> None:
-    said = packer("validate", str(unpacked / "manifest.json"), home=tmp_path)
+    said = node(str(PACKER_CLI), "validate", str(unpacked / "manifest.json"))
     assert said == "Manifest schema validation passes!\n"
     packed, folder = tmp_path / NAME, tmp_path / "풀린 곳"
     packed.write_bytes(bundle.archive())
     size = packed.stat().st_size / 1024
-    said = packer("info", str(packed), home=tmp_path)
+    said = node(str(PACKER_CLI), "info", str(packed))
     assert said == f"File: {NAME}\nSize: {size:.2f} KB\n\nWARNING: Not signed\n"
-    said = packer("unpack", str(packed), str(folder), home=tmp_path)
+    said = node(str(PACKER_CLI), "unpack", str(packed), str(folder))
     assert said == f"Extension unpacked successfully to {folder}\n"
     files = [path for path in folder.rglob("*") if path.is_file()]
     found = {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
@@ -407,7 +312,6 @@ def test_the_packer_finds_no_fault_and_unpacks_every_file_as_it_was(
 
 
 @pytest.mark.night
-@packer_installed
 @pytest.mark.parametrize(
     ("chosen", "language"),
     [
@@ -419,10 +323,10 @@ def test_the_packer_finds_no_fault_and_unpacks_every_file_as_it_was(
     ids=["default", "korean", "emptied", "no project"],
 )
 def test_the_packer_fills_in_what_the_user_chose_and_starts_nothing_without_a_project(
-    manifest: dict[str, Any], tmp_path: Path, chosen: dict[str, str], language: str | None
+    manifest: dict[str, Any], node: Callable[..., str], chosen: dict[str, str], language: str | None
 ) -> None:
     given = {"manifest": manifest, "extensionPath": "/확장 프로그램", "userConfig": chosen}
-    said = in_node("--input-type=module", "-e", CONFIGURE, json.dumps(given), home=tmp_path)
+    said = node("--input-type=module", "-e", CONFIGURE, json.dumps(given))
     words = ("run", "--project", "/확장 프로그램", "python", "/확장 프로그램/server.py")
     config = {
         "command": "uv",

@@ -22,6 +22,7 @@ import pytest
 
 from commands.clients.table import COMMANDS, TOOLS
 from server import VERSION
+from tests.support.cli_process import TOKEN
 from tests.support.stdio_client import ROOT
 
 pytestmark = pytest.mark.long
@@ -176,7 +177,10 @@ def installed(
     shutil.rmtree(folder)  # a hundred megabytes
 
 
-def test_all_lies_below_one_directory(installed: Installed) -> None:
+def test_all_lies_below_one_directory_and_names_itself(
+    installed: Installed, tmp_path: Path
+) -> None:
+    """And no module of the user is taken for one of ours."""
     python = installed.scripts / f"python{SUFFIX}"
     version, files = json.loads(run(python, "-I", "-c", LISTED, cwd=installed.project))
     assert version == VERSION
@@ -187,19 +191,12 @@ def test_all_lies_below_one_directory(installed: Installed) -> None:
     kept = run("git", "ls-files", "--cached", "--others", "--exclude-standard", *PROGRAM, cwd=ROOT)
     assert below == set(kept.split())
 
-
-def test_a_module_of_the_user_is_never_taken_for_ours(installed: Installed) -> None:
     assert "errors: 0" in installed.run("sentinel-memory", "doctor")
-    answer = installed.ask("sentinel-memory-server", method="tools/list")
+    answer = installed.ask(SERVER, method="tools/list")
     assert {tool["name"] for tool in answer["tools"]} == set(TOOLS["lessons"])
-
-
-def test_a_command_names_itself_and_what_runs_as_typed(
-    installed: Installed, tmp_path: Path
-) -> None:
     for name in COMMANDS:
         assert f"usage: {name} [" in installed.run(name, "--help")
-    assert installed.run("sentinel-memory-server", "--version") == f"{VERSION}\n"
+    assert installed.run(SERVER, "--version") == f"{VERSION}\n"
     assert "sentinel-memory setup" in installed.run("sentinel-memory", "demo")
     untouched = Installed(installed.scripts, tmp_path / "project")  # where no setup has run
     untouched.project.mkdir()
@@ -208,42 +205,24 @@ def test_a_command_names_itself_and_what_runs_as_typed(
     assert "cli.py" not in said
 
 
-def test_what_setup_writes_starts(installed: Installed) -> None:
-    """The server saves a lesson, and the hook of an edit brings it back."""
+def test_what_setup_writes_starts_with_rules_and_sentences(installed: Installed) -> None:
+    """The server saves a lesson without its secret, and the hook of an edit brings it back."""
     installed.run("sentinel-memory", "setup", "claude-code", "--yes")
     text = (installed.project / ".mcp.json").read_text("utf-8")
     entry = json.loads(text)["mcpServers"]["sentinel-memory"]
-    assert (entry["command"], entry["args"]) == ("sentinel-memory-server", [])
-    gap = {"topic": "docs", "missing_context": "How a read-me begins", "lesson": LESSON}
-    given: Any = {"name": "log_memory", "arguments": {**gap, "paths": ["README.md"]}}
-    saved = installed.ask(entry["command"], *entry["args"], method="tools/call", **given)
-    assert not saved.get("isError"), saved
+    assert (entry["command"], entry["args"]) == (SERVER, [])
+    gap = {"topic": "docs", "missing_context": "How a read-me begins", "paths": ["README.md"]}
+    call: Any = {"name": "log_memory", "arguments": {**gap, "lesson": f"{LESSON} {TOKEN}"}}
+    saved = installed.ask(SERVER, method="tools/call", **call)
+    assert "Secrets redacted: 1" in saved["content"][0]["text"]
     hooks = json.loads((installed.project / ".claude/settings.json").read_text("utf-8"))["hooks"]
     [line] = [handler["command"] for group in hooks["PreToolUse"] for handler in group["hooks"]]
     assert line.startswith("sentinel-memory hook ")
-    said = run(
-        *("sh", "-c", line),
-        cwd=installed.project,
-        given=json.dumps({"tool_name": "Edit", "tool_input": {"file_path": "README.md"}}),
-        **installed.environment,
-    )
-    assert LESSON in said
-
-
-def test_rules_and_sentences_come_along(installed: Installed) -> None:
-    """A save is redacted, a hook shows it, and a refusal is Korean."""
-    token = "ghp" + "_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
-    lesson = {"topic": "refund", "missing_context": "Who refunds", "paths": ["src/refund.py"]}
-    call: Any = {"name": "log_memory", "arguments": {**lesson, "lesson": f"{LESSON} {token}"}}
-    answer = installed.ask(SERVER, method="tools/call", **call)
-    assert "Secrets redacted: 1" in answer["content"][0]["text"]
-    edit = {"file_path": str(installed.project / "src/refund.py"), "content": "x"}
-    event: Any = {"session_id": "s", "cwd": str(installed.project), "tool_name": "Write"}
-    event |= {"hook_event_name": "PreToolUse", "tool_input": edit}
-    words = ("hook", "before-action", "--client", "claude-code")
-    shown = installed.run("sentinel-memory", *words, given=json.dumps(event))
-    assert LESSON in shown and token not in shown
-    call["arguments"] = {**lesson, "lesson": " "}
+    given = json.dumps({"tool_name": "Edit", "tool_input": {"file_path": "README.md"}})
+    shell, where = ("sh", "-c", line), installed.environment
+    said = run(*shell, cwd=installed.project, given=given, **where)
+    assert LESSON in said and TOKEN not in said
+    call["arguments"] = {**gap, "lesson": " "}
     refused = installed.ask(SERVER, method="tools/call", lang="ko", **call)
     assert refused["isError"] and "비어 있습니다" in refused["content"][0]["text"]
 

@@ -21,20 +21,22 @@ def project() -> dict[str, Any]:
     return dict(told["project"])
 
 
-def test_the_packages_are_those_of_requirements_txt(project: dict[str, Any]) -> None:
+def test_each_fact_is_that_of_the_place_where_it_is(project: dict[str, Any]) -> None:
+    """The packages, the extras, the commands, the version and the licence."""
     assert project["dependencies"] == (ROOT / "requirements.txt").read_text("utf-8").split()
-
-
-def test_the_extras_are_all_of_requirements_rooms_txt(project: dict[str, Any]) -> None:
     lines = (ROOT / "requirements-rooms.txt").read_text("utf-8").splitlines()
-    extras = {package for extra in project["optional-dependencies"].values() for package in extra}
-    assert sorted(extras) == [line for line in lines if not line.startswith("#")]
-
-
-def test_one_extra_holds_all_that_a_team_needs(project: dict[str, Any]) -> None:
     extras = project["optional-dependencies"]
-    parts = ("postgres", "redis", "http")
+    assert sorted({package for extra in extras.values() for package in extra}) == [
+        line for line in lines if not line.startswith("#")
+    ]
+    parts = ("postgres", "redis", "http")  # all that a team needs
     assert sorted(extras["team"]) == sorted(package for it in parts for package in extras[it])
+    assert sorted(project["scripts"]) == sorted(COMMANDS)
+    assert "version" not in project and project["dynamic"] == ["version"]
+    licence = (ROOT / "LICENSE").read_text("utf-8")
+    assert licence.startswith(f"{project['license']} License\n")
+    assert [author["name"] for author in project["authors"]] == ["the Sentinel-Memory authors"]
+    assert "the Sentinel-Memory authors\n" in licence
 
 
 def test_the_packages_of_the_door_come_with_those_that_are_needed_anyway() -> None:
@@ -57,22 +59,6 @@ def needed(package: Requirement) -> set[NormalizedName]:
             if is_meant and (canonicalize_name(its.name) not in found or its.extras):
                 open_ones.append(its)
     return found
-
-
-def test_the_commands_are_those_that_setup_writes(project: dict[str, Any]) -> None:
-    assert sorted(project["scripts"]) == sorted(COMMANDS)
-
-
-def test_the_version_stands_in_the_server_alone(project: dict[str, Any]) -> None:
-    assert "version" not in project
-    assert project["dynamic"] == ["version"]
-
-
-def test_the_licence_is_that_of_its_file(project: dict[str, Any]) -> None:
-    text = (ROOT / "LICENSE").read_text("utf-8")
-    assert text.startswith(f"{project['license']} License\n")
-    assert [author["name"] for author in project["authors"]] == ["the Sentinel-Memory authors"]
-    assert "the Sentinel-Memory authors\n" in text
 
 
 def test_a_sentence_of_a_checkout_names_its_script() -> None:
