@@ -9,7 +9,6 @@ The head of a story may name a section alone, `[001 3-1]`: that says where it be
 row, as nobody can tell which of them it shows. A row with `outside` or `otherwise` needs no holder.
 """
 
-import argparse
 import ast
 import re
 import sys
@@ -18,6 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = ROOT / "tests"
@@ -33,7 +33,6 @@ TITLES = {
 }
 _ID = re.compile(r"(001 \d+(-\d+)?\.[a-z]|(002 2\.|003 T|004 4\.)\d+(\.[a-z])?|[PI]\d+)")
 _HEAD = re.compile(r"## .*\[(.+)\] *")
-_DOCUMENT = re.compile(r"\d{3}|[PI]")
 
 
 @dataclass(frozen=True)
@@ -54,18 +53,9 @@ class Row:
     def needs_holder(self) -> bool:
         return not (self.outside or self.otherwise)
 
-    @property
-    def words(self) -> str:
-        """What is said of it beside what it asks for."""
-        told = [self.reading]
-        told += [f"Outside: {self.outside}"] if self.outside else []
-        told += [f"Otherwise: {self.otherwise}"] if self.otherwise else []
-        return " ".join(filter(None, told))
 
-
-@dataclass(frozen=True)
-class Claim:
-    """That a test or a story holds a row. row: the id as it stands there."""
+class Claim(NamedTuple):
+    """That a test or a story holds a row. row: the id as it is written there."""
 
     row: str
     holder: str
@@ -74,26 +64,20 @@ class Claim:
 
 def rows_of(text: str) -> tuple[dict[str, Row], list[str]]:
     """Return the rows of a file by id, and what is wrong in it."""
-    rows, faults = {}, []
+    rows, faults = dict[str, Row](), list[str]()
     for id_, fields in tomllib.loads(text).items():
-        wrong = _wrong_in(id_, fields)
-        if wrong:
-            faults.append(f"rows.toml: [{id_!r}] {wrong}")
+        texts = [it for it in fields.values() if isinstance(it, str) and it.strip()]
+        if not _ID.fullmatch(id_):
+            wrong = 'is no id: write "001 3-1.a", "002 2.13", "003 T9.a", "004 4.5", "P1" or "I1"'
+        elif "requires" not in fields or not fields.keys() <= {*FIELDS}:
+            wrong = f"has {', '.join(fields)}: its fields are {', '.join(FIELDS)}, the first a must"
+        elif len(texts) < len(fields):
+            wrong = "has a field without a text: write a sentence or remove it"
         else:
             rows[id_] = Row(id_, **fields)
+            continue
+        faults.append(f"rows.toml: [{id_!r}] {wrong}")
     return rows, faults
-
-
-def _wrong_in(id_: str, fields: object) -> str:
-    if not _ID.fullmatch(id_):
-        return 'is no id: write "001 3-1.a", "002 2.13", "003 T9.a", "004 4.5", "P1" or "I1"'
-    if not isinstance(fields, dict) or "requires" not in fields:
-        return 'says not what it asks for: add requires = "…"'
-    unknown = sorted(fields.keys() - set(FIELDS))
-    if unknown:
-        return f"has {', '.join(unknown)}: its fields are {', '.join(FIELDS)}"
-    empty = [name for name, text in fields.items() if not (isinstance(text, str) and text.strip())]
-    return f"has no text in {', '.join(empty)}: write a sentence or remove it" if empty else ""
 
 
 def claims_of_tests(source: str, where: str) -> tuple[list[Claim], list[str]]:
@@ -118,20 +102,18 @@ def claims_of_tests(source: str, where: str) -> tuple[list[Claim], list[str]]:
 
 
 def _marks_in(tree: ast.Module) -> Iterator[tuple[str, ast.Call]]:
-    """Each mark above a test or a class, or around a test case, with the name of what it marks."""
-    inside = {
-        child: f"{parent.name}::"
-        for parent in ast.walk(tree)
-        if isinstance(parent, ast.ClassDef)
-        for child in parent.body
-    }
+    """Yield each mark above a test or a class, or around a test case, with what it marks."""
+    classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    inside = {child: f"{owner.name}::" for owner in classes for child in owner.body}
     for node in ast.walk(tree):
+        marks: list[ast.expr]
         match node:
             case ast.ClassDef(name=name, decorator_list=marks):
                 pass
-            case ast.FunctionDef(name=name, decorator_list=marks) if name.startswith("test_"):
-                pass
-            case ast.AsyncFunctionDef(name=name, decorator_list=marks) if name.startswith("test_"):
+            case (
+                ast.FunctionDef(name=name, decorator_list=marks)
+                | ast.AsyncFunctionDef(name=name, decorator_list=marks)
+            ) if name.startswith("test_"):
                 pass
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Call() as around)):
                 marks = [around]
@@ -160,18 +142,16 @@ def claims_of_stories(text: str, where: str) -> list[Claim]:
 @cache
 def claims_in(folder: Path) -> tuple[list[Claim], list[str]]:
     """Return what all tests and stories of a folder hold, and the marks that hold nothing."""
-    claims, faults = [], []
+    claims, faults = list[Claim](), list[str]()
     for path in sorted(folder.rglob("*.py")):
-        of_file = claims_of_tests(path.read_text(encoding="utf-8"), _name(path, folder))
+        name = path.relative_to(folder).as_posix()
+        of_file = claims_of_tests(path.read_text(encoding="utf-8"), name)
         claims += of_file[0]
         faults += of_file[1]
     for path in sorted(folder.glob("stories/**/*.txt")):
-        claims += claims_of_stories(path.read_text(encoding="utf-8"), _name(path, folder))
+        name = path.relative_to(folder).as_posix()
+        claims += claims_of_stories(path.read_text(encoding="utf-8"), name)
     return claims, faults
-
-
-def _name(path: Path, folder: Path) -> str:
-    return path.relative_to(folder).as_posix()
 
 
 def holders_of(rows: Iterable[str], claims: Iterable[Claim]) -> dict[str, list[str]]:
@@ -190,11 +170,10 @@ def unknown_in(rows: Iterable[str], claims: Iterable[Claim]) -> list[str]:
     for claim in claims:
         if claim.row in known or (claim.is_story and claim.row in sections):
             continue
+        ask = "no row: correct the id, or add the row to tests/spec/rows.toml"
         if claim.row in sections:
             below = sorted(row for row in known if row.startswith(f"{claim.row}."))
             ask = f"a section: name a row of it, {below[0]} to {below[-1]}"
-        else:
-            ask = "no row: correct the id, or add the row to tests/spec/rows.toml"
         faults.append(f"{claim.holder}: {claim.row!r} is {ask}")
     return faults
 
@@ -211,30 +190,26 @@ def open_in(rows: Mapping[str, Row], holders: Mapping[str, Sequence[str]]) -> li
 
 def table(rows: Iterable[Row], holders: Mapping[str, Sequence[str]]) -> str:
     """Return the rows in Markdown, those of each document below its title."""
-    lines: list[str] = []
-    document = ""
+    lines, document = list[str](), ""
     for row in rows:
-        [found] = _DOCUMENT.findall(row.id)[:1]
+        found = row.id[:3] if row.id[0].isdigit() else row.id[0]
         if found != document:
             document = found
-            lines += ["", f"## {TITLES[found]}", ""] if lines else [f"## {TITLES[found]}", ""]
-            lines += ["| Row | Required | Read as | Held by |", "| --- | --- | --- | --- |"]
+            lines += ["", f"## {TITLES[found]}", "", "| Row | Required | Read as | Held by |"]
+            lines += ["| --- | --- | --- | --- |"]
+        told = [row.reading, row.outside and f"Outside: {row.outside}"]
+        told += [row.otherwise and f"Otherwise: {row.otherwise}"]
         held = "<br>".join(f"`{holder}`" for holder in holders[row.id])
-        cells = [row.id, row.requires, row.words, held]
+        cells = [row.id, row.requires, " ".join(filter(None, told)), held]
         lines.append("| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |")
-    return "\n".join(lines)
+    return "\n".join(lines[1:])
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print the rows with their holders."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.spec.rows", description="Print the rows."
-    )
-    parser.add_argument("--open", action="store_true", help="only those that nothing holds")
-    asked = parser.parse_args(arguments)
+    """Print the rows with their holders; `--open`: only those that nothing holds."""
     rows, _ = rows_of(FILE.read_text(encoding="utf-8"))
     holders = holders_of(rows, claims_in(TESTS)[0])
-    shown = [row for row in rows.values() if not (asked.open and holders[row.id])]
+    shown = [row for row in rows.values() if not ("--open" in arguments and holders[row.id])]
     print(table(shown, holders) or "Every row has its holder.")
     return 0
 

@@ -13,20 +13,19 @@ from tests.spec.rows import (
     main,
     open_in,
     rows_of,
-    table,
     unknown_in,
 )
 from tests.support.rows import none_of
 
+MARK = '@pytest.mark.row("P1", "001 3-1.a")\n'
 FORMS = {
-    "a test": '@pytest.mark.row("P1", "001 3-1.a")\ndef test_it() -> None: ...\n',
-    "a test of a class": 'class TestIt:\n    @pytest.mark.row("P1", "001 3-1.a")\n'
-    "    async def test_it(self) -> None: ...\n",
-    "a class": '@pytest.mark.row("P1", "001 3-1.a")\nclass TestIt: ...\n',
+    "a test": f"{MARK}def test_it() -> None: ...\n",
+    "a test of a class": f"class TestIt:\n    {MARK}    async def test_it(self) -> None: ...\n",
+    "a class": f"{MARK}class TestIt: ...\n",
     "a state machine": 'TestIt = pytest.mark.row("P1", "001 3-1.a")(It.TestCase)\n',
 }
 NO_MARKS = {
-    "above a helper": '@pytest.mark.row("P1")\ndef helper() -> None: ...\n',
+    "above a helper": f"{MARK}def helper() -> None: ...\n",
     "of a file": 'pytestmark = pytest.mark.row("P1")\n',
     "of a case": 'CASES = [pytest.param(1, marks=pytest.mark.row("P1"))]\n',
     "by a name": "@pytest.mark.row(ROW)\ndef test_it() -> None: ...\n",
@@ -34,28 +33,18 @@ NO_MARKS = {
 WRONG_ROWS = {
     '["001 3-1"]\nrequires = "It."': "no id",
     '["005 1"]\nrequires = "It."': "no id",
-    '["P1"]\nreading = "It."': "add requires",
-    '["P1"]\nrequires = "It."\nreason = "It."': "has reason",
-    '["P1"]\nrequires = " "': "no text in requires",
-    '["P1"]\nrequires = "It."\noutside = true': "no text in outside",
+    '["P1"]\nreading = "It."': "the first a must",
+    '["P1"]\nrequires = "It."\nreason = "It."': "has requires, reason: its fields are",
+    '["P1"]\nrequires = " "': "a field without a text",
+    '["P1"]\nrequires = "It."\noutside = true': "a field without a text",
 }
 
 
-def test_each_row_has_its_fields() -> None:
+def test_each_row_is_held_by_tests_that_there_are_or_says_why_none_can_hold_it() -> None:
     rows, faults = rows_of(FILE.read_text(encoding="utf-8"))
-    none_of(faults)
     assert len(rows) > 500
-
-
-def test_each_row_is_held_or_says_why_none_can_hold_it() -> None:
-    rows, _ = rows_of(FILE.read_text(encoding="utf-8"))
-    none_of(open_in(rows, holders_of(rows, claims_in(TESTS)[0])))
-
-
-def test_each_mark_stands_above_a_test_and_names_a_row() -> None:
-    rows, _ = rows_of(FILE.read_text(encoding="utf-8"))
-    claims, faults = claims_in(TESTS)
-    none_of(faults + unknown_in(rows, claims))
+    claims, marks = claims_in(TESTS)
+    none_of([*faults, *marks, *unknown_in(rows, claims), *open_in(rows, holders_of(rows, claims))])
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -117,30 +106,15 @@ def test_a_test_that_names_no_row_is_told_what_to_name(row: str, ask: str) -> No
     assert ask in fault
 
 
-def test_the_table_has_a_line_for_each_row_below_its_document() -> None:
-    rows = [Row("001 3-1.a", "One | two.", reading="Read."), Row("P1", "Whole.", outside="No.")]
-    assert table(rows, {"001 3-1.a": ["test_a.py::test_it"], "P1": []}).splitlines() == [
-        "## 001 The memory log",
-        "",
-        "| Row | Required | Read as | Held by |",
-        "| --- | --- | --- | --- |",
-        r"| 001 3-1.a | One \| two. | Read. | `test_a.py::test_it` |",
-        "",
-        "## P What the memory log promises",
-        "",
-        "| Row | Required | Read as | Held by |",
-        "| --- | --- | --- | --- |",
-        "| P1 | Whole. | Outside: No. |  |",
-    ]
-
-
 def test_the_command_prints_all_rows_or_those_that_are_open(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     rows, _ = rows_of(FILE.read_text(encoding="utf-8"))
     assert main([]) == 0
-    assert capsys.readouterr().out.count("\n| ") >= len(rows)
+    shown = capsys.readouterr().out
+    assert shown.count("\n| ") >= len(rows)
+    assert "\n\n## P What the memory log promises\n\n| Row |" in shown
     assert main(["--open"]) == 0
     shown = capsys.readouterr().out
-    assert all(f"| {row.id} |" in shown for row in rows.values() if row.outside or row.otherwise)
+    assert all(f"| {row.id} |" in shown for row in rows.values() if not row.needs_holder)
     assert "| P1 |" not in shown
