@@ -162,7 +162,7 @@ def _options(parser: argparse.ArgumentParser) -> Iterator[str]:
 
 
 def tools(room: str) -> None:
-    """The tools of a room, with what a model reads of each."""
+    """The tools of a room, with what a model reads of each; of the log with their parameters."""
     surface = "tool_surface" if room == "lessons" else f"tool_surface_{room}"
     offered = json.loads((ROOT / f"tests/data/{surface}.json").read_text(encoding="utf-8"))
     rows = []
@@ -170,7 +170,7 @@ def tools(room: str) -> None:
         schema = tool["inputSchema"]
         names = [f"`{it}`" for it in schema["properties"]]
         about = " ".join(tool["description"].split())
-        inside = f" ({', '.join(names)})" if names else ""
+        inside = f" ({', '.join(names)})" if room == "lessons" else ""
         rows.append((f"`{tool['name']}`{inside}", about))
     listed(rows)
 
