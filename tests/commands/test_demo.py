@@ -4,7 +4,6 @@ import os
 import re
 from argparse import Namespace
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
@@ -17,14 +16,6 @@ from tests.support.sentences import LANGUAGES, sentence
 MOST_LINES, COLUMNS = 35, 80
 
 pytestmark = pytest.mark.long  # it costs much
-
-
-class Told(NamedTuple):
-    """A story that was told, its language, and the directory below which it could have written."""
-
-    run: Run
-    lang: Language
-    at: Path
 
 
 def tell(at: Path, **variables: str) -> Run:
@@ -42,41 +33,32 @@ def tell(at: Path, **variables: str) -> Run:
     return Run.typed("demo", cwd=at / "elsewhere", environment=environment)
 
 
-@pytest.fixture(scope="module", params=LANGUAGES)
-def told(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Told:
-    at = tmp_path_factory.mktemp(request.param)
-    variables = {"SENTINEL_MEMORY_LANG": request.param, "COLUMNS": str(COLUMNS)}
-    return Told(tell(at, **variables), request.param, at)
-
-
-def test_the_story_fits_on_a_screen_and_ends_with_what_to_run(told: Told) -> None:
-    assert (told.run.code, told.run.errors) == (0, "")
-    lines = told.run.out.splitlines()
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_story_fits_on_a_screen_in_the_language_of_the_reader_and_leaves_nothing(
+    tmp_path: Path, lang: Language
+) -> None:
+    run = tell(tmp_path, SENTINEL_MEMORY_LANG=lang, COLUMNS=str(COLUMNS))
+    assert (run.code, run.errors) == (0, "")
+    lines = run.out.splitlines()
     assert len(lines) <= MOST_LINES
     assert [line for line in lines if cells(line) > COLUMNS] == []
-    assert lines[0] == sentence(told.lang, "demo.story")
+    assert lines[0] == sentence(lang, "demo.story")
     assert "python cli.py setup" in lines[-1]
-
-
-def test_server_hook_and_report_say_the_lesson_in_the_language_of_the_reader(told: Told) -> None:
-    answers = [
+    server, hook, report = (
         [line for line in part.splitlines() if line.startswith("  | ")]
-        for part in told.run.out.split("\n\n")[1:4]
-    ]
-    lesson = sentence(told.lang, "demo.saved_lesson")
-    assert {"en": "Saved: new log", "ko": "저장됨"}[told.lang] in answers[0][0]
-    assert f"  | → {lesson}" in answers[1]
-    assert lesson in " ".join(answers[2])
-    other: Language = "en" if told.lang == "ko" else "ko"
+        for part in run.out.split("\n\n")[1:4]
+    )
+    lesson = sentence(lang, "demo.saved_lesson")
+    assert {"en": "Saved: new log", "ko": "저장됨"}[lang] in server[0]
+    assert f"  | → {lesson}" in hook
+    assert lesson in " ".join(report)
+    other: Language = "en" if lang == "ko" else "ko"
     texts = [sentence(other, f"demo.saved_{name}") for name in demo.FIELDS if name != "topic"]
-    assert [text for text in texts if text in told.run.out] == []
-
-
-def test_it_says_where_it_happened_and_leaves_nothing_there(told: Told) -> None:
-    place = re.search(r": ?(\S+?web-shop)", told.run.out.replace("\n", ""))
+    assert [text for text in texts if text in run.out] == []
+    place = re.search(r": ?(\S+?web-shop)", run.out.replace("\n", ""))
     assert place and not Path(place[1]).exists()
-    assert list((told.at / "temporary").iterdir()) == []
-    assert list((told.at / "elsewhere").iterdir()) == []
+    for name in ("temporary", "elsewhere"):
+        assert list((tmp_path / name).iterdir()) == []
 
 
 @pytest.mark.skipif(os.name == "nt", reason="git is found there in any case")

@@ -46,12 +46,6 @@ class Desk(AnyDesk):
         found: dict[str, Any] = self.stats("--json", **variables).told
         return found
 
-    def hook(self, event: str, **payload: object) -> None:
-        """An event of Claude Code in a session of its own."""
-        given = json.dumps({"session_id": "one", "cwd": str(self.root), **payload}).encode()
-        words = ("hook", event, "--client", "claude-code")
-        assert GoodRun.placed(*words, given=given, **self.place()).code == 0
-
     def session(self, name: str, *events: dict[str, Any]) -> None:
         """What hooks noted of a session."""
         folder = Path(state_directory(str(self.root), self.environment()))
@@ -97,9 +91,6 @@ def tokens_of(entries: Sequence[dict[str, Any]]) -> list[str]:
     return [it["token"] for it in entries]
 
 
-# The log and a search
-
-
 def keys_of(value: object) -> object:
     return {key: keys_of(it) for key, it in value.items()} if isinstance(value, dict) else None
 
@@ -120,17 +111,6 @@ def test_data_has_no_text_of_a_record_and_the_same_keys_where_the_memory_is_empt
     assert lively.figures()["lessons"]["compaction"]["last"] is None  # it was imported
 
 
-@pytest.mark.long  # it costs much
-def test_a_search_that_does_not_fit_says_what_all_records_would_take(desk: Desk) -> None:
-    desk.write(*[a_record(f"gap {number}", lesson="먼저 읽는다 " * 40) for number in range(160)])
-    search = desk.figures()["search"]
-    assert not search["shows_all"]
-    assert 19_000 < search["tokens"] <= search["budget_tokens"] == 20_000 < search["whole_tokens"]
-    said = " ".join(desk.stats().out.split())
-    assert f"All of them would take {search['whole_tokens']:,}" in said
-    assert sentence("en", "stats.search_warned", limit=10_000) in said
-
-
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_no_line_is_wider_than_80_cells_and_long_lists_are_cut(desk: Desk, lang: Language) -> None:
     long = {"topic": "아주 긴 주제의 이름" + "가" * 10, "ask_next_time": "무엇을 묻습니까? " * 9}
@@ -146,11 +126,6 @@ def test_no_line_is_wider_than_80_cells_and_long_lists_are_cut(desk: Desk, lang:
     assert [f"  {sentence(lang, 'stats.more', more=more)}" in lines for more in (1, 2)] == [
         True
     ] * 2
-
-
-@pytest.mark.long  # it costs much
-def test_no_package_is_needed(lively: Desk) -> None:
-    assert lively.started("stats", options=("-S",)) == lively.stats()
 
 
 # What hooks showed
@@ -175,20 +150,7 @@ def test_what_hooks_noted_is_counted_and_said(lively: Desk) -> None:
     lines = [" ".join(line.split()) for line in lively.stats().lines]
     assert f"3 since {iso(BEGAN_S)[:10]} (claude-code 2, cursor 1)." in " ".join(lines)
     assert f"1 1 {VAT.id[:8]} [payment] VAT differs by country" in lines
-
-
-@pytest.mark.long  # it costs much
-def test_what_a_hook_notes_is_what_is_counted(desk: Desk) -> None:
-    desk.write(VAT, replace(REFUND, paths=("src/refund.py",)))
-    edit = {"tool_name": "Edit", "tool_input": {"file_path": str(desk.root / "src/refund.py")}}
-    desk.hook("session-start", source="startup")
-    for _ in range(2):
-        desk.hook("before-action", **edit)
-    hooks = desk.figures()["hooks"]
-    tokens = {name: moment.pop("tokens") for name, moment in hooks["moments"].items()}
-    assert 30 < tokens["before-action"] < tokens["session-start"]
-    assert [it["records"] for it in hooks["moments"].values()] == [2, 1, 0]
-    assert sorted((it["at_start"], it["at_action"]) for it in hooks["shown"]) == [(1, 0), (1, 1)]
+    assert lively.started("stats", options=("-S",)) == lively.stats()  # without any package
 
 
 def test_events_of_more_than_90_days_ago_and_of_the_future_are_left_out() -> None:

@@ -1,11 +1,14 @@
 """One thing of each room, all about redis: a record, sessions with their lessons, fragments."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from core.text.plain import estimate_tokens
 from rooms.fragments.fragment import Fragment, Wanted, hash_of
 from rooms.fragments.room import Room
+from rooms.fragments.storage.sqlite import SqliteEngine
 from rooms.sessions.session import Action, Session
 from tests.support.samples import a_record
 
@@ -50,3 +53,11 @@ def stored(room: Room) -> dict[str, Fragment]:
     """All fragments of a room by their ids, those in the bin as well."""
     with room.engine.reading() as reading:
         return {it.id: it for it in reading.find(Wanted(state="all"), limit=99)}
+
+
+def keep_fragments(path: Path, fragments: Sequence[Fragment]) -> SqliteEngine:
+    """The engine of a file with these fragments, as they are."""
+    engine = SqliteEngine(path, timeout_s=5)
+    with engine.writing() as writing:
+        writing.add(fragments)
+    return engine

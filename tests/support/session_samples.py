@@ -1,12 +1,11 @@
-"""Makes a store of sessions as people and agents leave them, in both languages, from a seed.
+"""Makes sessions as people and agents leave them, in both languages, always the same ones.
 
     store = make_sample_store(tmp_path, 40)
     sample_sessions(3)[0][0].goal
 
-The same seed makes the same sessions. Dates run up to NEWEST; the short names are 1, 2, 3 …
+Dates run up to NEWEST; the short names are 1, 2, 3 …
 """
 
-import json
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -17,31 +16,24 @@ from typing import Any
 from core.config import Settings
 from rooms.sessions.draft import with_flag
 from rooms.sessions.rows import INTO_ACTIONS, values_of_action
-from rooms.sessions.session import ACTION, POINTS, Action, Changes, Session, read_session
+from rooms.sessions.session import ACTION, POINTS, Action, Session, read_session
 from rooms.sessions.store import SessionStore, insert, open_sessions
-from tests.support.stdio_client import ROOT
+from tests.support.tables import table
 
 NEWEST = datetime(2026, 11, 20, 17, 30, tzinfo=UTC)
 AGENTS = ("claude-code", "cursor-vscode", "codex", "gemini-cli")
-ARCHIVE = "archive-2025.db"
 THINGS = ("orders", "invoices", "refunds", "sign-up", "search", "billing", "carts", "exports")
 KOREAN_THINGS = ("주문", "송장", "환불", "회원 가입", "검색", "청구", "장바구니", "내보내기")
 
 SampleSession = tuple[Session, list[Action]]
 # One session as an export has it, before it has a date; in its goal `{thing}` is filled in.
 Story = dict[str, Any]
+CHAINS: list[list[Story]] = table("session_words")
 
 
-_WORDS = ROOT / "tests/data/session_words.json"
-CHAINS: list[list[Story]] = json.loads(_WORDS.read_text("utf-8"))
-
-
-def sample_sessions(count: int = 24, *, seed: int = 7, archived: int = 0) -> list[SampleSession]:
-    """That many sessions with their actions, oldest first, each chain in its order.
-
-    archived: so many of the oldest have only what an archive leaves of them.
-    """
-    chance = random.Random(seed)
+def sample_sessions(count: int = 24) -> list[SampleSession]:
+    """That many sessions with their actions, oldest first, each chain in its order."""
+    chance = random.Random(7)
     told = list(_told(count, chance))
     moment, sessions = NEWEST, list[SampleSession]()
     for number in range(count, 0, -1):
@@ -49,21 +41,13 @@ def sample_sessions(count: int = 24, *, seed: int = 7, archived: int = 0) -> lis
         session = _session(story, number, parent, moment, chance)
         sessions.append((session, list(_actions(story, session, moment))))
         moment -= timedelta(minutes=chance.randrange(90, 3_000))
-    sessions.reverse()
-    return [(_archived(it), []) for it, _ in sessions[:archived]] + sessions[archived:]
+    return sessions[::-1]
 
 
-def make_sample_store(
-    root: Path,
-    count: int = 24,
-    *,
-    seed: int = 7,
-    archived: int = 0,
-    settings: Settings | None = None,
-) -> SessionStore:
+def make_sample_store(root: Path, count: int = 24) -> SessionStore:
     """The store of a project with these sessions."""
-    store = open_sessions(root, settings or Settings())
-    keep(store, sample_sessions(count, seed=seed, archived=archived))
+    store = open_sessions(root, Settings())
+    keep(store, sample_sessions(count))
     return store
 
 
@@ -80,16 +64,14 @@ def keep(store: SessionStore, sessions: Sequence[SampleSession]) -> None:
 
 def _told(count: int, chance: random.Random) -> Iterator[tuple[Story, int]]:
     """Stories with the number of the session before, 0 for none; some chains run side by side."""
-    number = 0
     waiting: list[tuple[Sequence[Story], int, int]] = []  # a chain, what is told of it, the last
-    while number < count:
+    for number in range(1, count + 1):
         if waiting and chance.random() < 0.6:
             chain, done, last = waiting.pop(0)
         else:
-            fresh = CHAINS[number % len(CHAINS)] if number < len(CHAINS) else chance.choice(CHAINS)
+            fresh = CHAINS[number - 1] if number <= len(CHAINS) else chance.choice(CHAINS)
             at = chance.randrange(len(THINGS))
             chain, done, last = [_filled(story, at) for story in fresh], 0, 0
-        number += 1
         yield chain[done], last
         if done + 1 < len(chain):
             waiting.append((chain, done + 1, number))
@@ -109,8 +91,8 @@ def _session(
     session = replace(
         read_session(story),
         number=number,
-        id=id_of(number),
-        parent_id=id_of(parent) if parent else "",
+        id=f"ctx_{number:012x}",
+        parent_id=f"ctx_{parent:012x}" if parent else "",
         agent=agent,
         started_at=started,
         ended_at=now if story["status"] in ("completed", "paused") else "",
@@ -142,24 +124,6 @@ def _actions(story: Story, session: Session, moment: datetime) -> Iterator[Actio
             file_path=action.content if action.kind == "edit" else "",
             created_at=_iso(moment - timedelta(minutes=len(story["actions"]) - at)),
         )
-
-
-def _archived(session: Session) -> Session:
-    return replace(
-        session,
-        goal=session.goal_short,
-        summary=session.summary_short,
-        decisions=(),
-        approaches=(),
-        blockers=(),
-        changes=Changes(),
-        archive=ARCHIVE,
-    )
-
-
-def id_of(number: int) -> str:
-    """The id of the sample session of this number."""
-    return f"ctx_{number:012x}"
 
 
 def _iso(moment: datetime) -> str:

@@ -17,6 +17,7 @@ from markdown_it import MarkdownIt
 from commands.clients.merge import markers
 from commands.rooms.exchange import BLOCK, lessons, markdown
 from commands.rooms.sources import MARKER
+from core.lessons.log import MemoryLog
 from core.lessons.record import Record, new_record
 from core.messages import Language
 from core.store import MemoryStore
@@ -46,39 +47,7 @@ def golden(name: str) -> str:
 
 def shop() -> list[Record]:
     """The records of the golden files: both languages, both types, and one that is hostile."""
-    tax = a_record(
-        lesson="Check `tax_table.py` first.\nThen the *refunds*.",
-        ask_next_time="Which countries?",
-        paths=["src/payment/**"],
-        when=["tax_of(", "a `b`, <c>"],
-    )
-    refund = a_record(
-        "환불은 7일 안에만 된다는 사실",
-        topic="결제",
-        lesson="영업일로 계산한다.",
-        ask_next_time="어느 나라의 공휴일인가?",
-    )
-    hostile = a_record(
-        "<script>alert(1)</script>\n# heading\n- item\n===",
-        topic="a\n## b <b>",
-        lesson=f"{ORDER}\u202e\n\n### evil\n</main><img src=x onerror=alert(1)>",
-    )
-    money = a_principle(
-        "Round at the end; use minor units.",
-        ask_next_time="Which currency?",
-        paths=["src/payment/**", "*.sql", "migrations"],
-        when=["round(", "DECIMAL(10, 2)"],
-    )
-    korean = a_principle("환불은 결제 수단으로만 한다.", topic="결제", paths=["src/refund/"])
-    followed = a_principle(ORDER, topic="deploy", paths=["ci/*"])
-    return [
-        replace(tax, seen=3, updated=LATER),
-        refund,
-        replace(hostile, marks=("override", "hidden-text")),
-        replace(new_record(money, now=LATER), source_count=4),
-        new_record(korean, now=LATER),
-        replace(new_record(followed, now=LATER), marks=("override",)),
-    ]
+    return MemoryLog.parse((DATA / "shop.jsonl").read_bytes()).records
 
 
 @pytest.fixture
@@ -160,15 +129,10 @@ def test_a_new_file_is_written_and_none_is_written_over(export: Command, project
 
 PIECES = st.sampled_from(
     [
-        *("# h", "## h #", "- i", "* i", "+ i", "1. i", "2) i", "> q", "---", "===", "***", "___"),
-        *("```", "~~~", "`c`", "``", "`", "    x", "\t", "| a | b |", "|---|---|", "[l](http://x)"),
-        *("![i](x)", "[l]: x", "<b>", "</li>", "<!-- ", "-->", "&lt;", "&#35;", "*e*", "_e_"),
-        *("**s**", "~~d~~", "\\", "\n", "\r\n", "\r", "\u2028", "\x85", "\u202e", "\u200b"),
-        *("\ufeff", "\ud800", "가나", "word", "snake_case", " ", "{{x}}", "$x$", '"', "'", "@x"),
-        *("<script>", "javascript:x", "]]>", "<svg/onload=x>", "[ ]", "[^1]: n", ":", "`<!-- `"),
-        *(BEGIN, END, *markers("rules"), MARKER, "\n---\n", "\x0b", "\n\n", "[x](mdc:.env)"),
+        *table("commands/report_texts")["pieces"],
+        *(BEGIN, END, *markers("rules"), MARKER, "\n---\n", "\x0b", "\ud800", "[x](mdc:.env)"),
         *("@./.env", "@~/.ssh/id_rsa", "@/etc/passwd", "@README.md", "@a\\ b.md", "@../x#y"),
-        *("](./.env)", "!`id`", "#file:.env", "*", "_", "[", "]", "#", "&"),
+        *("](./.env)", "!`id`", "#file:.env", "{{x}}", "$x$", "`<!-- `", "<svg/onload=x>", "==="),
     ]
 )
 TEXTS = st.lists(PIECES, max_size=8).map("".join) | st.text(max_size=30)

@@ -26,10 +26,9 @@ from rooms.sessions.everywhere import shared_roots
 from rooms.sessions.session import Action, NoSuchSessionError, Point
 from rooms.sessions.store import SessionStore, open_sessions
 from tests.support.cli_process import TOKEN, Command, GoodRun, Run, said_yes
-from tests.support.fragment_samples import keep_fragments
 from tests.support.git_clones import path_of, write
 from tests.support.room import OLD, a_room, act, every_byte, saved
-from tests.support.room_samples import RECORD, a_fragment, a_session, stored
+from tests.support.room_samples import RECORD, a_fragment, a_session, keep_fragments, stored
 from tests.support.samples import a_draft, a_record
 from tests.support.session_samples import keep
 from tests.support.stdio_client import ROOT

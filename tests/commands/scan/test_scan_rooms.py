@@ -6,11 +6,17 @@ from typing import NamedTuple
 
 import pytest
 
-from rooms.fragments.fragment import Fragment
+from core.postgres.pool import Pool
+from rooms.fragments.fragment import Fragment, Version, hash_of
+from rooms.fragments.storage.postgres import PostgresEngine
+from rooms.fragments.storage.redis import Cache, place_of
 from rooms.fragments.storage.sqlite import SqliteEngine
 from tests.support.cli_process import TOKEN, Run
 from tests.support.desk import Desk
+from tests.support.real_engines import valkey
 from tests.support.room import a_room, act, every_byte, saved, stored
+from tests.support.team_engines import TeamServer, a_server
+from tests.support.team_engines import team_server as team_server
 
 DATE = "2026-05-01T10:00:00+00:00"
 KEPT = "damaged-20260101T000000000000Z"
@@ -112,3 +118,81 @@ def test_a_damaged_database_is_named_and_hides_nothing_that_was_found_elsewhere(
     cleaned = held.scan("--redact", "--yes")
     assert (cleaned.code, cleaned.errors) == (2, done.errors)
     assert TOKEN.encode() not in held.desk.log.read_bytes()
+
+
+# A server. What a redaction leaves in every row is held by tests/rooms/fragments/upkeep.
+
+# What another program leaves: no terms, no hash, and an agent that nobody here would let in.
+RAW = """INSERT INTO agent_memory.fragments
+  (id, content, topic, keywords, type, importance, agent_id)
+  VALUES ('raw', %(text)s, 't', ARRAY['fine', %(token)s], 'fact', 0.5, %(token)s)"""
+WORDS = """SELECT string_agg(t::text, ' ') FROM (SELECT f::text FROM agent_memory.fragments f
+  UNION ALL SELECT v::text FROM agent_memory.fragment_versions v) AS every(t)"""
+
+
+def raw(dsn: str, statement: str, **values: str) -> str:
+    """Carry out a statement as the superuser; the first value of the first row, if there is one."""
+    pool = Pool(a_server(dsn))
+    with pool.as_login() as connection:
+        done = connection.execute(statement, values)
+        row = done.fetchone() if done.description else None
+    pool.close()
+    return str(row[0]) if row else ""
+
+
+def scan(desk: Desk, dsn: str, *options: str, **variables: str) -> Run:
+    """With all rights of whoever runs the tests: the server's socket is in a folder of its own."""
+    given = {"SENTINEL_MEMORY_FRAGMENTS": dsn, **variables}
+    done = Run.placed("scan", *options, **desk.place(**given), is_bound=False)
+    assert TOKEN not in done.out + done.errors
+    return done
+
+
+@pytest.mark.long  # it costs much
+def test_secrets_of_all_agents_of_a_server_are_named_and_taken_out_of_redis_too(
+    desk: Desk, team_server: TeamServer
+) -> None:
+    dsn = team_server.new_dsn()
+    engine = PostgresEngine(a_server(dsn), timeout_s=5)
+    with engine.writing() as writing:
+        writing.add([Fragment(id="amended", content="fine now", agent="robert", created_at=DATE)])
+        writing.note([Version(fragment_id="amended", content=TOKEN, amended_at=DATE)])
+    raw(dsn, RAW, text=f"Rotate {TOKEN}", token=TOKEN)
+    before, name = raw(dsn, WORDS), a_server(dsn).name
+    place = "the fragments (on the server, of all agents)"
+    lines = {f"{name}: github-token in fragment {it}" for it in ("amended", "raw")}
+    found = scan(desk, dsn)
+    assert found.code == 1
+    assert lines | {f"Places with secrets among {place}: 2."} <= {*found.lines}
+    told = scan(desk, dsn, "--json").told["fragments"]
+    assert [it["fragment"] for it in told] == ["amended", "raw"]
+    korean = scan(desk, dsn, SENTINEL_MEMORY_LANG="ko")
+    assert "조각(서버에 있는 모든 에이전트의 것)에서 비밀 값이 있는 곳 2군데." in korean.lines
+    assert "on the server, of all agents" in scan(desk, dsn, "--redact", "--dry-run").out
+    assert TOKEN in before == raw(dsn, WORDS)
+    with valkey() as running:
+        redis = place_of({"SENTINEL_MEMORY_REDIS": running.address})
+        assert redis
+        cache = Cache(redis, name)
+        key = f"{cache.base}:kept"
+        cache.keep(lambda pipe: pipe.set(key, TOKEN), key)
+        assert cache.ask(lambda redis: redis.get(key)) == TOKEN.encode()
+        done = scan(desk, dsn, "--redact", "--yes", SENTINEL_MEMORY_REDIS=running.address)
+        assert cache.ask(lambda redis: redis.keys("*")) == []
+        cache.close()
+    assert (done.code, done.lines[0]) == (0, f"Redacted among {place}: 2")
+    assert TOKEN not in raw(dsn, WORDS)
+    assert scan(desk, dsn).code == 0
+    with engine.reading() as reading:
+        [row] = reading.by_ids(["raw"])
+        assert (row.content, row.keywords) == ("Rotate [REDACTED]", ("fine", "[REDACTED]"))
+        assert row.content_hash == hash_of(row.content)
+        assert reading.holding("rotate", 9).shares(0.25).keys() == {row.number}  # it is found now
+    engine.close()
+
+
+def test_a_server_without_tables_stays_without(desk: Desk, team_server: TeamServer) -> None:
+    dsn = team_server.empty_dsn()
+    assert scan(desk, dsn).code == 0
+    assert scan(desk, dsn, "--redact", "--yes").code == 0
+    assert raw(dsn, "SELECT to_regnamespace('agent_memory')::text") == "None"

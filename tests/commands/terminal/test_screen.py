@@ -34,9 +34,8 @@ from commands.terminal.screen import (
 from core.lessons.log import MemoryLog
 from tests.core.guard.test_hidden import IGNORABLE, OTHERS, chars_of
 from tests.support.cli_process import Run, without_settings
-from tests.support.fragment_samples import keep_fragments
 from tests.support.git_clones import commit, git
-from tests.support.room_samples import a_fragment
+from tests.support.room_samples import a_fragment, keep_fragments
 from tests.support.rows import none_of
 from tests.support.sentences import in_language
 from tests.support.session_samples import make_sample_store

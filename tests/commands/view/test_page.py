@@ -22,8 +22,8 @@ from rooms.room import Item
 from server import VERSION
 from tests.support.cli_process import TOKEN, Run
 from tests.support.desk import Desk as AnyDesk
-from tests.support.fragment_samples import keep_fragments, sample_fragments
 from tests.support.git_clones import new_project
+from tests.support.room_samples import a_fragment, keep_fragments
 from tests.support.samples import NOW, a_record
 from tests.support.sentences import LANGUAGES, in_language, sentence
 from tests.support.session_samples import keep, make_sample_store, sample_sessions
@@ -246,7 +246,7 @@ def test_of_very_many_items_the_newest_are_on_the_page(
 def place(tmp_path: Path) -> dict[str, str]:
     """Where the fragments of the user are, with two private ones and a public one."""
     texts: dict[str, Privacy] = {"Salaries": "private", "Style guide": "public", "Rota": "team"}
-    one = sample_fragments(1)[0]
+    one = a_fragment("frag0001")
     fragments = [
         replace(one, number=at, id=f"frag{at}", content=text, privacy=privacy)
         for at, (text, privacy) in enumerate(texts.items(), 1)
@@ -307,7 +307,7 @@ def test_sessions_are_on_the_page_wherever_their_settings_keep_them(desk: Desk) 
     settings = desk.root / ".context" / "sessions" / "config.json"
     settings.parent.mkdir(parents=True)
     settings.write_text('{"storage": {"location": ".context-sync"}}')
-    make_sample_store(desk.root, 30, archived=2).database.close()
+    make_sample_store(desk.root, 30).database.close()
     assert desk.view("-o", "page.html").out == "Written: page.html (items: 31).\n"
     page = desk.root / "page.html"
     items = Document(page.read_text("utf-8")).data["items"]
@@ -336,7 +336,7 @@ def test_no_secret_that_a_hand_has_put_into_a_room_is_on_the_page(
     store = make_sample_store(desk.root, 0)
     keep(store, [(spoiled, actions)])
     store.database.close()
-    [fragment] = sample_fragments(1)
+    fragment = a_fragment("frag0001")
     fragments = [replace(fragment, content=TOKEN, topic=TOKEN, agent=TOKEN, keywords=(TOKEN,))]
     keep_fragments(tmp_path / "own.db", fragments).close()
     where = {"SENTINEL_MEMORY_FRAGMENTS": str(tmp_path / "own.db")}
