@@ -52,7 +52,7 @@ from rooms.fragments.import_plan import carry_out, planned
 from rooms.fragments.links import Linked, Step, explore, link
 from rooms.fragments.models.embedding import PROBES, Embedder
 from rooms.fragments.models.judge import Verdict
-from rooms.fragments.models.vectors import fill
+from rooms.fragments.models.vectors import fill, reembed
 from rooms.fragments.promotion import for_the_log, promote, said_by
 from rooms.fragments.recall import Query, recall
 from rooms.fragments.reflection import Reflection, reflect
@@ -73,6 +73,7 @@ LIVES = Path(__file__).parents[2] / "stories" / "lives"
 KINDS: dict[str, type[Any]] = {it.__name__: it for it in get_args(Entry)}
 IDS = set("id start end linked_to fragment_id first_id second_id lines".split())
 _DAY = re.compile(r"day (-?\d+)(?: (\d\d):(\d\d))?")
+_PARTLY = ("fill", "reembed")  # a failure keeps what was done before it
 _OF_A_RUN = ("upkeep", "upkeep_figures")
 
 
@@ -87,9 +88,9 @@ class Held(NamedTuple):
 class Model:
     """A model whose cosines are known. cosines: of texts, 1 for others; probes: of its probes.
 
-    What a probe is beside that is near to no text.
-
-    fails: the key of its failure, "" for none.
+    What a probe is beside that is near to no text. dimensions: of its vectors, more than three are
+    0. fails: the key of its failure, "" for none; fails_at: at which request, 0 for each. refuses:
+    a text that it cannot embed.
     """
 
     def __init__(
@@ -97,18 +98,30 @@ class Model:
         name: str = "known",
         cosines: Mapping[str, float] | None = None,
         probes: Sequence[float] = (0.2,),
+        dimensions: int = 3,
         fails: str = "",
+        fails_at: int = 0,
+        refuses: str = "",
     ) -> None:
-        self.name, self.fails, self.asked = name, fails, list[str]()
+        self.name, self.dimensions, self.refuses = name, dimensions, refuses
+        self.fails, self.fails_at = fails, fails_at
+        self.asked = list[list[str]]()  # by request
         self._cosines = {**dict(zip(PROBES, cycle(probes), strict=False)), **(cosines or {})}
 
     def numbers(self, texts: Sequence[str], timeout_s: float) -> list[Sequence[object]]:
-        if self.fails:
-            raise ServiceError(self.fails, variable="SENTINEL_MEMORY_EMBEDDINGS")
-        self.asked += texts
+        self.asked.append(list(texts))
+        is_refused = self.refuses in texts
+        if is_refused or (self.fails and self.fails_at in (0, len(self.asked))):
+            key = "refused" if is_refused else self.fails
+            raise ServiceError(key, variable="SENTINEL_MEMORY_EMBEDDINGS", status=400, seconds=1)
         cosines = [(self._cosines.get(text, 1.0), text in PROBES) for text in texts]
         rests = [(it, math.sqrt(1 - it * it), is_probe) for it, is_probe in cosines]
-        return [(it, rest * (not is_probe), rest * is_probe) for it, rest, is_probe in rests]
+        more = (0.0,) * (self.dimensions - 3)
+        return [(it, rest * (not is_probe), rest * is_probe, *more) for it, rest, is_probe in rests]
+
+    def new_requests(self, known: int) -> list[list[str]]:
+        """The requests after the first, without those of probes."""
+        return [some for some in self.asked[known:] if some[0] not in PROBES]
 
 
 class Life:
@@ -129,9 +142,12 @@ class Life:
         try:
             done = VERBS[verb](self, **values)
         except SentinelError as error:
-            assert self.held() == before
+            self.before = after = self.held()
+            assert after == before or verb in _PARTLY
             assert in_language("ko", str, error) != str(error)
-            return Answer(self.named(str(error)), is_refused=True)
+            requests = [f"requests: {len(self.model.asked)}"] if self.model else []
+            lines = [str(error), *requests, *self.changes(before, after)]
+            return Answer(self.named("\n".join(lines)), is_refused=True)
         self.before = after = self.held()
         for id_ in after.fragments:
             if id_ not in self.names:
@@ -178,7 +194,9 @@ class Life:
         by_number = {it.number: it.id for it in found}
         others = [self.told(it) for it in links]
         others += [f"{type(it).__name__}: {self.told(it)}" for it in entries]
-        others += [f"{by_number[it.number]} has a vector" for it in vectors]
+        for number, vector in vectors:
+            floats = ", ".join(f"{it:.3g}" for (it,) in struct.iter_unpack("<f", vector))
+            others.append(f"{by_number[number]} has the vector {floats}")
         return Held({it.id: it for it in found}, Counter(others), state)
 
     def changes(self, before: Held, after: Held) -> Iterable[str]:
@@ -324,12 +342,23 @@ def _save(life: Life, session: str = "", agent: str = "", **given: Any) -> Any:
 
 
 def _recall(life: Life, session: str = "", agent: str = "", **given: Any) -> Any:
-    embedder, known = None, 0
-    if life.model:
-        embedder, known = Embedder(life.model, life.model.name), len(life.model.asked)
+    model = life.model
+    embedder, known = (Embedder(model, model.name), len(model.asked)) if model else (None, 0)
     done = recall(life.room, Query(**given), session=session, agent=agent, embedder=embedder)
-    asked = life.model.asked[known:] if life.model else []
-    return {**done._asdict(), "asked": [it for it in asked if it not in PROBES]}
+    return {**done._asdict(), "asked": model.new_requests(known) if model else ()}
+
+
+def _fill(life: Life, *, again: bool = False) -> Any:
+    """Give what lacks a vector one; again: put those of this model in the place of all."""
+    model, progress = life.model or Model(), list[str]()
+    embedder, known = Embedder(model, model.name), len(model.asked)
+
+    def tell(done: int, total: int) -> None:
+        progress.append(f"{done} of {total}")
+
+    done = (reembed if again else fill)(life.room, embedder, progress=tell)
+    requests = [str(len(it)) for it in model.new_requests(known)]
+    return {**(_parts(done) or {}), "progress": progress, "texts of requests": requests}
 
 
 def _reflect(life: Life, session: str = "", agent: str = "", **given: Any) -> Any:
@@ -412,7 +441,8 @@ VERBS: dict[str, Callable[..., Any]] = {
     "said_by": lambda life, id: said_by(life.room, id)[1],
     "for_the_log": _for_the_log,
     "bring": _bring,
-    "fill": lambda life: fill(life.room, Embedder(life.model, life.model.name)),
+    "fill": _fill,
+    "reembed": lambda life: _fill(life, again=True),
     # What no tool does
     "wait": lambda life, **given: life.clock.wait(**given) and None,
     "act": _act,

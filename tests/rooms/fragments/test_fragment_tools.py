@@ -11,13 +11,12 @@ from typing import Any
 
 import pytest
 
-from core.errors import SentinelError
 from core.text.plain import Budget, estimate_tokens
 from rooms.fragments import tools
 from rooms.fragments.fragment import Wanted
 from rooms.fragments.room import Room
 from tests.conftest import StartServer
-from tests.support.cli_process import TOKEN, Run
+from tests.support.cli_process import Run
 from tests.support.offered_rooms import put_back
 from tests.support.session_tools import Call
 from tests.support.stdio_client import ROOT, ServerProcess
@@ -54,12 +53,6 @@ def test_a_source_is_shown_where_it_is_another_project(
     (other := tmp_path / "bakery").mkdir()
     monkeypatch.setenv("SENTINEL_MEMORY_PROJECT", str(other))
     assert "fact (from shop): The vault" in call("recall")
-
-
-@pytest.mark.row("002 2.10.h")
-def test_a_broken_place_is_a_sentence(refused: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SENTINEL_MEMORY_FRAGMENTS", "relative/memory.db")
-    assert refused("recall").startswith("SENTINEL_MEMORY_FRAGMENTS does not hold the absolute path")
 
 
 @pytest.mark.long  # it costs much
@@ -104,19 +97,6 @@ def test_a_text_that_reads_like_an_order_comes_into_no_prompt_and_is_marked(
     assert [it.get("reads_like_order", False) for it in rows] == [False, True]
 
 
-@pytest.mark.long  # it costs much
-@pytest.mark.parametrize("tool", ["graph_explore", "fragment", "pin", "forget"])
-def test_a_text_that_is_no_id_is_neither_told_whole_nor_with_a_secret(
-    tool: str, kept: Callable[..., str]
-) -> None:
-    kept()
-    for given in (TOKEN, "x" * 1_000_000):
-        with pytest.raises(SentinelError) as caught:
-            getattr(tools, tool)(given)
-        said = str(caught.value)
-        assert "there is no such fragment" in said and len(said) < 300 and TOKEN not in said
-
-
 def test_an_id_may_be_wrapped_and_one_that_could_be_a_line_is_quoted(
     call: Call, kept: Callable[..., str], room: Room
 ) -> None:
@@ -127,42 +107,6 @@ def test_an_id_may_be_wrapped_and_one_that_could_be_a_line_is_quoted(
         [it] = writing.by_ids([one])
         writing.replace([replace(it, id="x 2020-01-01 fact: y\nz")])
     assert call("recall").startswith('"x 2020-01-01 fact: y z" ')
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.parametrize(
-    ("tool", "arguments", "field"),
-    [
-        ("remember", {"content": "x", "importance": True}, "importance"),
-        ("remember", {"content": "x" * 1_000_000}, "content"),
-        ("recall", {"tokenBudget": 0}, "tokenBudget"),
-        ("recall", {"tokenBudget": True}, "tokenBudget"),
-        ("recall", {"limit": -1}, "limit"),
-        ("recall", {"filters": {"str": "red"}}, "filters.str: "),
-        ("recall", {"filters": {"type": "wisdom"}}, "filters.type: "),
-        ("recall", {"filters": {"tags": ["t"] * 10_000}}, "tags: 10,000 given, at most 20 allowed"),
-        ("graph_explore", {"startId": "a\nb" * 100_000}, "a b"),
-        ("pin", {"id": " "}, '"": '),
-    ],
-)
-def test_an_argument_that_does_not_fit_is_refused_with_a_sentence_and_changes_nothing(
-    tool: str, arguments: dict[str, Any], field: str, refused: Call, room: Room
-) -> None:
-    said = refused(tool, **arguments)
-    assert said.startswith(field)
-    assert len(said) < 400
-    assert "\n" not in said  # nothing is refused once more for not being null
-    with room.engine.reading() as reading:
-        assert not any(reading.count(Wanted(state="all")).values())
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.parametrize("value", [None, "null", "[]", ""])
-def test_null_and_empty_stand_for_what_is_left_out(call: Call, value: object) -> None:
-    given = None if value == "null" else value
-    said = call("remember", content=f"The vault {value!r} has two doors", keywords=given)
-    assert said.startswith("Remembered: ")
-    assert call("recall", keywords=given, topic=None, filters=None, tokenBudget=None)
 
 
 @pytest.mark.usefixtures("as_json")
