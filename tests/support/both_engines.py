@@ -2,8 +2,7 @@
 
     from tests.support.both_engines import kept_in as kept_in
 
-A file whose tests cost much there takes `kept_in_seldom`; the marks `IN_A_FILE` and
-`SELDOM_ON_A_SERVER` are for single tests. The databases are emptied after each test, as to make one
+The mark `IN_A_FILE` is for single tests. The databases are emptied after each test, as to make one
 takes a hundred times as long.
 """
 
@@ -18,9 +17,7 @@ from rooms.fragments.storage.postgres import PostgresEngine
 from tests.support.fragments_room import Places
 from tests.support.team_engines import EMPTIED, TeamServer, a_server
 
-_LONG = pytest.param("server", marks=pytest.mark.long)
 IN_A_FILE = pytest.mark.parametrize("kept_in", ["file"], indirect=True)
-SELDOM_ON_A_SERVER = pytest.mark.parametrize("kept_in", ["file", _LONG], indirect=True)
 
 
 class Databases:
@@ -85,26 +82,14 @@ def databases(team_server: TeamServer) -> Iterator[Databases]:
     made.close()
 
 
-def _kept_in(request: pytest.FixtureRequest, patch: pytest.MonkeyPatch) -> Iterator[str]:
+@pytest.fixture(autouse=True, params=["file", pytest.param("server", marks=pytest.mark.long)])
+def kept_in(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Where the rooms of a test are kept; on a server only where tests may cost much."""
     place: str = request.param
     if place == "file":
         yield place
         return
     databases: Databases = request.getfixturevalue("databases")
-    patch.setattr(Places, "here", databases)
+    monkeypatch.setattr(Places, "here", databases)
     yield place
     databases.empty()
-
-
-@pytest.fixture(autouse=True, params=["file", "server"])
-def kept_in(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """Where the rooms of a test are kept."""
-    yield from _kept_in(request, monkeypatch)
-
-
-@pytest.fixture(name="kept_in", autouse=True, params=["file", _LONG])
-def kept_in_seldom(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[str]:
-    """Where they are kept, on a server only where tests may cost much."""
-    yield from _kept_in(request, monkeypatch)

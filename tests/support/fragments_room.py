@@ -13,7 +13,6 @@ from core.config import Settings
 from core.program import NO_CANCELLATION, Cancellation
 from rooms.fragments.config import Config
 from rooms.fragments.draft import Draft, remember
-from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import (
     Activity,
     Fragment,
@@ -28,7 +27,6 @@ from rooms.fragments.room import Room
 from rooms.fragments.storage.engine import Engine, pages_of
 from rooms.fragments.storage.sqlite import SqliteEngine
 from rooms.fragments.upkeep.consolidation import Report
-from tests.support.sentences import in_language
 
 START = "2026-05-01T10:00:00+00:00"
 
@@ -125,16 +123,11 @@ def add(room: Room, *contents: str, **values: Any) -> list[Fragment]:
 
 def changed(room: Room, fragment: Fragment, **fields: Any) -> Fragment:
     """A fragment as another program would leave it."""
-    after = replace(now_of(room, fragment), **fields)
+    [now] = stored(room, fragment.id)
+    after = replace(now, **fields)
     with room.engine.writing() as rows:
         rows.replace([after])
     return after
-
-
-def now_of(room: Room, fragment: Fragment) -> Fragment:
-    """A fragment as it is now, wherever it is."""
-    [found] = stored(room, fragment.id)
-    return found
 
 
 def stored(room: Room, *ids: str) -> list[Fragment]:
@@ -147,15 +140,6 @@ def all_of(room: Room, wanted: Wanted = Wanted(state="all")) -> list[Fragment]: 
     """All fragments that are meant, by their numbers."""
     with room.engine.reading() as rows:
         return [it for page in pages_of(rows, wanted) for it in page]
-
-
-def is_unused(room: Room) -> bool:
-    """Whether nothing was ever stored: there is no file, or on a server nothing in the tables."""
-    if not room.engine.keeps_agents_apart:
-        return not room.engine.exists()
-    with room.engine.reading() as rows:
-        noted = rows.entries(Activity) + rows.entries(ToolFeedback)
-    return not noted and not all_of(room)
 
 
 def state_of(room: Room) -> dict[str, str]:
@@ -205,13 +189,3 @@ def everything(room: Room) -> dict[str, Any]:
         "links": sorted(map(repr, links)),
         **entries,
     }
-
-
-def refused(room: Room, call: Callable[..., Any], *given: Any, **named: Any) -> str:
-    """The sentence of a call that is refused, which has a Korean form; the room is as before."""
-    before = whole(room)
-    with pytest.raises(FragmentsError) as caught:
-        call(room, *given, **named)
-    assert whole(room) == before
-    assert in_language("ko", str, caught.value) != str(caught.value)
-    return str(caught.value)

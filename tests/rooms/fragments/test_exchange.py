@@ -39,7 +39,7 @@ from tests.support.both_engines import Databases
 from tests.support.both_engines import databases as databases
 from tests.support.cli_process import TOKEN
 from tests.support.fragment_sources import DUMP, make_memory_db
-from tests.support.fragments_room import START, Clock, a_room, everything, is_unused
+from tests.support.fragments_room import START, Clock, a_room, everything
 from tests.support.samples import a_record
 from tests.support.sentences import in_language
 
@@ -151,7 +151,7 @@ def test_a_public_export_has_nothing_that_is_not(room: Room) -> None:
 def test_neither_an_export_nor_a_plan_makes_a_room_and_no_secret_goes_out(room: Room) -> None:
     assert lines_of(room) == []
     assert plan_of(room, *DUMP).new
-    assert is_unused(room)
+    assert not room.engine.exists()
     with room.engine.writing() as rows:
         rows.add([a_fragment("aaaaaa", f"The token is {TOKEN}.", keywords=(TOKEN,))])
     assert TOKEN not in str(lines_of(room))

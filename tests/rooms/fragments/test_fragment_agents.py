@@ -21,45 +21,17 @@ from rooms.fragments.fragment import Activity, Link, Version
 from rooms.fragments.room import Room, open_room
 from rooms.fragments.versions import Amendment, amend
 from tests.support.fragments_room import all_of, links_of
+from tests.support.tables import table
 from tests.support.team_engines import TeamServer
 from tests.support.team_engines import team_server as team_server
 
 TELLING = "vault"  # stands in what is another's, and in no name of it
-# What names something of another, or stands for everybody.
-NAMES = {
-    "agent": "bob",
-    "id": "THEIRS",
-    "id in signs": "`#THEIRS`",
-    "id of what all share": "SHARED",
-    "topic": "zoo",
-    "keyword": "stripes",
-    "words": "the zebra of Bob",
-    "session": "s-bob",
-    "everybody": "*",
-    "operator": "system",
-}
-# A call of each tool that is in order.
-CALLS: dict[str, dict[str, Any]] = {
-    "remember": {"content": "Alice writes a note"},
-    "recall": {"text": "zebra note"},
-    "forget": {"topic": "nothing"},
-    "link": {"fromId": "OWN", "toId": "SHARED"},
-    "amend": {"id": "OWN", "importance": 0.5},
-    "reflect": {"summary": "It is done"},
-    "context": {"types": ["fact"]},
-    "tool_feedback": {"tool_name": "recall", "relevant": True, "sufficient": True},
-    "memory_stats": {},
-    "memory_consolidate": {},
-    "graph_explore": {"startId": "OWN"},
-    **{name: {"id": "OWN"} for name in ("pin", "unpin", "fragment")},
-}
-LISTS = set(
-    "keywords tags linkedTo types decisions errors_resolved new_procedures open_questions".split()
-)
-NO_TEXTS = set(
-    "importance scope isAnchor privacy_scope tokenBudget includeLinks threshold limit force hard"
-    " supersedes task_effectiveness relevant sufficient trigger_type".split()
-)
+# What names something of another, or stands for everybody; a call of each tool that is in order;
+# its parameters that are lists, and those that hold no text.
+_TABLE = table("fragment_calls")
+NAMES: dict[str, str] = _TABLE["names"]
+CALLS: dict[str, dict[str, Any]] = _TABLE["calls"]
+LISTS, NO_TEXTS = {*_TABLE["lists"]}, {*_TABLE["no texts"]}
 USE = ("access_count", "accessed_at", "sessions_count", "last_session", "tier")
 
 

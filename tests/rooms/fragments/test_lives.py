@@ -9,7 +9,7 @@ import pytest
 
 from tests.rooms.fragments.lives import LIVES, Life
 from tests.stories.story import Story, StoryError, check, play, read_stories
-from tests.support.both_engines import kept_in_seldom as kept_in_seldom
+from tests.support.both_engines import kept_in as kept_in
 from tests.support.fragments_room import Clock, a_room
 
 STORIES = [(path, story) for path in sorted(LIVES.glob("*.txt")) for story in read_stories(path)]

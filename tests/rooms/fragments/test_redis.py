@@ -27,6 +27,7 @@ from tests.support.costly import one_in
 from tests.support.engine_samples import a_fragment
 from tests.support.real_engines import Valkey, free_port, valkey
 from tests.support.sentences import in_language
+from tests.support.tables import table
 from tests.support.team_engines import TeamServer, a_server
 from tests.support.team_engines import team_server as team_server
 from tests.support.waiting import until
@@ -74,66 +75,24 @@ def told(engine: Any, agent: str) -> Any:
 
 # Which server is meant.
 
-ON = {"REDIS_ENABLED": "true"}
-WATCHED = ON | {"REDIS_SENTINEL_ENABLED": "true"}
-ALL = {"REDIS_HOST": "h", "REDIS_PORT": "7000", "REDIS_DB": "2", "REDIS_PASSWORD": "p@ss"}
-THREE = tuple(("localhost", port) for port in (26379, 26380, 26381))
+WATCHED = {"REDIS_ENABLED": "true", "REDIS_SENTINEL_ENABLED": "true"}
+PLACES = table("redis_places")
+
+
+def tuples(value: Any) -> Any:
+    return tuple(map(tuples, value)) if isinstance(value, list) else value
 
 
 @pytest.mark.row("002 2.72", "002 2.72.a", "002 2.72.b", "002 2.72.c", "002 2.72.d")
 @pytest.mark.row("002 2.73", "002 2.73.a", "002 2.73.b", "002 2.74", "002 2.74.a")
-@pytest.mark.parametrize(
-    ("given", "meant"),
-    [
-        ({}, None),
-        ({"REDIS_HOST": "h", "REDIS_PASSWORD": "p"}, None),
-        ({"REDIS_ENABLED": "false"}, None),
-        (ON, Place("redis://localhost:6379/0", "redis://:@localhost:6379/0")),
-        (
-            ON | ALL | {"CACHE_ENABLED": "false", "REDIS_TLS": "1", "REDIS_USERNAME": "me"},
-            Place("rediss://h:7000/2", "rediss://me:p%40ss@h:7000/2", keeps_answers=False),
-        ),
-        (
-            {ADDRESS: "redis://[::1]", "CACHE_DB_TTL": "60"},
-            Place("redis://[::1]:6379/0", "redis://[::1]", ttl_s=60),
-        ),
-        (
-            {ADDRESS: "rediss://me:p%40ss@h:7000/3?ssl_ca_certs=/ca.pem"},
-            Place("rediss://h:7000/3", "rediss://me:p%40ss@h:7000/3?ssl_ca_certs=/ca.pem"),
-        ),
-        (
-            WATCHED,
-            Place(
-                *("redis+sentinel://mymaster/0", "redis://:@localhost:6379/0", THREE),
-                master="mymaster",
-            ),
-        ),
-        (
-            WATCHED | {"REDIS_SENTINELS": "a:1, b", "REDIS_MASTER_NAME": "memory"},
-            Place(
-                *("redis+sentinel://memory/0", "redis://:@localhost:6379/0"),
-                sentinels=(("a", 1), ("b", 26379)),
-                master="memory",
-            ),
-        ),
-    ],
-)
-def test_the_settings_name_a_server(given: dict[str, str], meant: Place | None) -> None:
+@pytest.mark.parametrize(("given", "meant"), PLACES["meant"])
+def test_the_settings_name_a_server(given: dict[str, str], meant: dict[str, Any] | None) -> None:
     place = place_of(given)
-    assert place == meant
+    assert place == (Place(**{name: tuples(it) for name, it in meant.items()}) if meant else None)
     assert "p%40ss" not in repr(place)
 
 
-@pytest.mark.parametrize(
-    ("variable", "value"),
-    [
-        *((ADDRESS, "http://h"), (ADDRESS, "redis://h:port"), (ADDRESS, "redis://h:0")),
-        *((ADDRESS, "redis://h/x"), (ADDRESS, "redis://"), (ADDRESS, "redis://[hunter2")),
-        *((ADDRESS, "redis://hunter2@h?socket_timeout=99"), ("REDIS_PORT", "70000")),
-        *(("REDIS_DB", "-1"), ("REDIS_SENTINELS", "h:x"), ("REDIS_TLS", "maybe")),
-        *(("CACHE_DB_TTL", "0"), ("CACHE_ENABLED", "hunter2")),
-    ],
-)
+@pytest.mark.parametrize(("variable", "value"), PLACES["refused"])
 def test_what_cannot_be_used_is_refused_by_its_name_alone(variable: str, value: str) -> None:
     with pytest.raises(PlaceError) as refused:
         place_of(WATCHED | {variable: value})
@@ -226,7 +185,7 @@ def test_the_same_is_told_where_another_process_writes_without_a_redis(engines: 
         return made.inner if place else made
 
     engines.make = every_second
-    lived(engines, LIVES, STEPS, at=lambda step: None)
+    lived(engines, 3 * LIVES, STEPS, at=lambda step: None)
 
 
 @pytest.mark.long  # it costs much

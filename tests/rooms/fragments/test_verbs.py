@@ -30,7 +30,7 @@ from rooms.fragments.storage.sqlite import SqliteEngine
 from rooms.fragments.use import count_later
 from rooms.fragments.versions import Amendment, amend
 from tests.support.both_engines import IN_A_FILE
-from tests.support.both_engines import kept_in_seldom as kept_in_seldom
+from tests.support.both_engines import kept_in as kept_in
 from tests.support.fragments_room import (
     START,
     a_room,

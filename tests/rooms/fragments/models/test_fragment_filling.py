@@ -26,7 +26,7 @@ from rooms.fragments.models.vectors import (
     reembed,
 )
 from rooms.fragments.room import Room
-from tests.support.both_engines import kept_in_seldom as kept_in_seldom
+from tests.support.both_engines import kept_in as kept_in
 from tests.support.embedding_service import (
     batches_of,
     embedder,

@@ -12,6 +12,7 @@ from core.postgres.errors import ServerError
 from core.postgres.pool import Pool
 from core.room.database import DatabaseError
 from rooms.fragments.storage.postgres_schema import TABLES, Schema
+from tests.support import tables
 from tests.support.real_engines import postgres
 from tests.support.sentences import raised
 from tests.support.team_engines import a_server
@@ -22,58 +23,11 @@ from tests.support.team_engines import team_server as team_server
 AGENTS = ("alice", "bob", "default")
 STRANGERS = ("system", "admin", "sentinel_upkeep", "' OR true --")
 
-# One row of each owner in each table; {0} is the owner.
-ROWS = """
-INSERT INTO fragments
-  (id, content, topic, type, importance, content_hash, agent_id, found_by, plain_keywords)
-  VALUES ('{0}1', 'same', 't', 'fact', .5, 'h', '{0}', $$'same' '{0}'$$, ARRAY['k', '{0}']),
-    ('{0}2', 'x', 't', 'fact', .5, 'i', '{0}', $$'x'$$, ARRAY['k']);
-INSERT INTO fragment_links (from_id, to_id) VALUES ('{0}1', '{0}2');
-INSERT INTO fragment_versions (fragment_id, content) VALUES ('{0}1', 'before');
-INSERT INTO suspicions (first_id, second_id, similarity) VALUES ('{0}1', '{0}2', .9);
-INSERT INTO tool_feedback (agent_id, tool_name, relevant, sufficient)
-  VALUES ('{0}', 'x', true, true);
-INSERT INTO task_feedback (agent_id, overall_success) VALUES ('{0}', true);
-INSERT INTO activities (agent_id, session_id) VALUES ('{0}', 'same');
-INSERT INTO state (agent_id, name, value) VALUES ('{0}', 'n', '1')
-"""
-FOR_ALL = """
-INSERT INTO state (agent_id, name, value) VALUES ('', 'model', 'm');
-INSERT INTO papers (kind, key) VALUES ('key', 'k')
-"""
-# By table, what says whose a row is, and a change that changes nothing.
-# fmt: off
-OWNER = {
-    "fragments": ("agent_id", "content = content"),
-    "fragment_links": ("left(from_id, -1)", "relation_type = relation_type"),
-    "fragment_versions": ("left(fragment_id, -1)", "content = content"),
-    "suspicions": ("left(first_id, -1)", "similarity = similarity"),
-    "tool_feedback": ("agent_id", "relevant = relevant"),
-    "task_feedback": ("agent_id", "overall_success = overall_success"),
-    "activities": ("agent_id", "calls = calls"),
-    "revisions": ("agent_id", "texts = texts"),
-    "state": ("agent_id", "value = value"),
-}
-# What one agent, {0}, adds for another, {1}; by the table and the kind of claim.
-CLAIMS = {
-    "fragment": "INSERT INTO fragments (id, content, topic, type, importance, agent_id)"
-        " VALUES ('new', 'x', 't', 'fact', .5, '{1}')",
-    "link to": "INSERT INTO fragment_links (from_id, to_id) VALUES ('{0}1', '{1}1')",
-    "link from": "INSERT INTO fragment_links (from_id, to_id) VALUES ('{1}1', '{0}1')",
-    "link between": "INSERT INTO fragment_links (from_id, to_id) VALUES ('{1}2', '{1}1')",
-    "version": "INSERT INTO fragment_versions (fragment_id, content) VALUES ('{1}1', 'x')",
-    "suspicion": "INSERT INTO suspicions (first_id, second_id, similarity)"
-        " VALUES ('{1}2', '{1}1', .5)",
-    "tool feedback": "INSERT INTO tool_feedback (agent_id, tool_name, relevant, sufficient)"
-        " VALUES ('{1}', 'x', true, true)",
-    "task feedback": "INSERT INTO task_feedback (agent_id, overall_success) VALUES ('{1}', true)",
-    "activity": "INSERT INTO activities (agent_id, session_id) VALUES ('{1}', 'new')",
-    "revision": "INSERT INTO revisions (agent_id) VALUES ('{1}')"
-        " ON CONFLICT (agent_id) DO UPDATE SET texts = 0",
-    "figure": "INSERT INTO state (agent_id, name, value) VALUES ('{1}', 'new', '1')",
-    "gift": "UPDATE fragments SET agent_id = '{1}' WHERE id = '{0}1'",
-}
-# fmt: on
+# By table what says whose a row is, and a change that changes nothing; what one agent, {0}, adds
+# for another, {1}; what no agent may do; one row of each owner in each table.
+SECURITY = tables.table("row_security")
+OWNER: dict[str, tuple[str, str]] = SECURITY["owners"]
+CLAIMS: dict[str, str] = SECURITY["claims"]
 SHARED = frozenset("fragments fragment_links fragment_versions suspicions revisions".split())
 WITH_DEFAULT = frozenset(("link to", "link from"))  # both ends are seen, one of them is own
 
@@ -82,8 +36,8 @@ WITH_DEFAULT = frozenset(("link to", "link from"))  # both ends are seen, one of
 def pool(team_pool: Pool) -> Iterator[Pool]:
     with team_pool.transaction() as connection:
         for owner in AGENTS:
-            connection.execute(ROWS.format(owner))
-        connection.execute(FOR_ALL)
+            connection.execute(";".join(SECURITY["rows"]).format(owner))
+        connection.execute(";".join(SECURITY["rows for all"]))
     yield team_pool
 
 
@@ -143,7 +97,7 @@ class _Undone(Exception):
 def test_an_agent_adds_nothing_for_another(pool: Pool, agent: str, other: str) -> None:
     if agent == "system":  # which has its own, as any agent
         with pool.transaction() as connection:
-            connection.execute(ROWS.format("system"))
+            connection.execute(";".join(SECURITY["rows"]).format("system"))
     for claim, statement in CLAIMS.items():
         with (
             pytest.raises((_Undone, DatabaseError)) as ended,
@@ -163,24 +117,9 @@ def test_an_agent_adds_for_itself(pool: Pool) -> None:
             raise _Undone
 
 
-PRIVILEGED = (
-    "SELECT * FROM papers",
-    "INSERT INTO papers (kind, key) VALUES ('key', 'mine')",
-    "UPDATE papers SET agent = 'x'",
-    "DELETE FROM papers",
-    "TRUNCATE fragments",
-    "UPDATE schema_version SET version = 9",
-    "ALTER TABLE fragments DISABLE ROW LEVEL SECURITY",
-    "DROP POLICY room_sees ON fragments",
-    "CREATE TABLE agent_memory.mine (x int)",
-    "CREATE FUNCTION agent_memory.mine() RETURNS int LANGUAGE sql AS 'SELECT 1'",
-    "SELECT nextval('agent_memory.fragments_number_seq')",
-)
-
-
 @pytest.mark.parametrize("agent", [*AGENTS, *STRANGERS])
 def test_no_agent_gets_at_the_papers_or_the_tables(pool: Pool, agent: str) -> None:
-    for statement in PRIVILEGED:
+    for statement in SECURITY["privileged"]:
         with (
             pytest.raises((_Undone, DatabaseError)) as ended,
             pool.transaction(agent=agent) as connection,

@@ -24,6 +24,7 @@ from tests.support.cli_process import Run
 from tests.support.real_engines import Postgres, postgres
 from tests.support.sentences import raised
 from tests.support.stdio_client import ROOT
+from tests.support.tables import table
 from tests.support.team_engines import TeamServer, a_server
 from tests.support.team_engines import team_database as team_database
 from tests.support.team_engines import team_pool as team_pool
@@ -289,24 +290,6 @@ def test_the_command_shows_then_does(
     assert "up to date" in " ".join(Run.of(capsys, "fragments", "migrate").out.split())
 
 
-# What later versions added, away.
-FIRST = """
-CREATE TABLE agent_memory.fragment_terms (agent_id text, term text, number bigint);
-ALTER TABLE agent_memory.fragment_terms OWNER TO sentinel_upkeep;
-INSERT INTO agent_memory.fragment_terms
-  SELECT agent_id, unnest(array_append(tsvector_to_array(found_by), '*')), number
-  FROM agent_memory.fragments WHERE deleted_at IS NULL;
-ALTER TABLE agent_memory.revisions ADD COLUMN former uuid;
-ALTER TABLE agent_memory.fragments DROP COLUMN found_by CASCADE;
-DROP FUNCTION agent_memory.count_added, agent_memory.count_removed, agent_memory.count_changed
-  CASCADE;
-ALTER TABLE agent_memory.fragments DROP COLUMN promoted;
-ALTER TABLE agent_memory.revisions DROP COLUMN texts;
-DROP INDEX agent_memory.idx_fragments_working, agent_memory.idx_fragments_unembedded;
-DELETE FROM agent_memory.schema_version WHERE version > 1;
-"""
-
-
 def test_tables_of_the_first_version_are_brought_up_to_date(empty: Pool) -> None:
     engine = PostgresEngine(empty.server, timeout_s=5)
     texts = [("a", "The shop runs on Node"), ("b", "Node 22 it is"), ("c", "Node 18 it was")]
@@ -320,7 +303,7 @@ def test_tables_of_the_first_version_are_brought_up_to_date(empty: Pool) -> None
     engine.close()
     assert before.total == 3
     with empty.as_login() as connection:
-        connection.execute(FIRST)
+        connection.execute(";".join(DECLARED["what later versions added, away"]))
     assert Schema(empty).look().version == 1
     later = PostgresEngine(empty.server, timeout_s=5)
     with later.reading() as reading:
@@ -331,35 +314,10 @@ def test_tables_of_the_first_version_are_brought_up_to_date(empty: Pool) -> None
     later.close()
 
 
-# By table the columns that are declared, but `linked_to`, which is what `fragment_links` say.
-# fmt: off
-COLUMNS = {
-    "fragments":
-        "id content topic keywords type importance content_hash source agent_id access_count"
-        " accessed_at created_at ttl_tier estimated_tokens utility_score verified_at embedding"
-        " is_anchor",
-    "fragment_links": "id from_id to_id relation_type created_at",
-    "tool_feedback":
-        "id tool_name relevant sufficient suggestion context session_id trigger_type created_at",
-    "task_feedback":
-        "id session_id overall_success tool_highlights tool_pain_points created_at",
-    "fragment_versions":
-        "id fragment_id content topic keywords type importance amended_at amended_by",
-}
-# By name, what its definition says.
-INDEXES = {
-    "idx_fragments_hash": "(agent_id, content_hash)",
-    "idx_fragments_topic": "(agent_id, plain_topic)",
-    "idx_fragments_created": "created_at DESC",
-    "idx_fragments_worth": "importance DESC",
-    "idx_fragments_keywords": "USING gin (plain_keywords) WITH (fastupdate=off)",
-    "idx_fragments_found_by": "WITH (fastupdate=off)",  # else each question reads what waits
-    "idx_fragments_tier": "(ttl_tier, created_at)",
-    "idx_fragments_source": "(source)",
-    "idx_fragments_verified": "(verified_at)",
-    "idx_fragments_anchor": "WHERE is_anchor",
-}
-# fmt: on
+# By table the columns that are declared, but `linked_to`, which is what `fragment_links` say; by
+# name what the definition of an index says. With `fastupdate` each question would read what waits.
+DECLARED = table("team_tables")
+COLUMNS: dict[str, str] = DECLARED["columns"]
 
 
 def rows(pool: Pool, statement: str, *values: Any) -> list[Any]:
@@ -392,7 +350,7 @@ def test_the_tables_of_a_server_have_the_declared_columns(team_pool: Pool, table
 def test_the_indexes_of_a_server_are_the_declared_ones(team_pool: Pool) -> None:
     statement = "SELECT indexname::text, indexdef FROM pg_indexes WHERE schemaname = 'agent_memory'"
     found = dict(rows(team_pool, statement))
-    for name, said in INDEXES.items():
+    for name, said in DECLARED["indexes"].items():
         assert said in found[name], found[name]
     near = found["idx_fragments_embedding_1536"]
     for said in ("USING hnsw", "vector_cosine_ops", "m='16'", "ef_construction='64'"):

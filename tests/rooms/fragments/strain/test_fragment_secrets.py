@@ -1,69 +1,48 @@
 """Tests that no byte of a secret reaches the disk, by whatever field of a fragment it comes."""
 
-from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from rooms.fragments.activity import give_feedback
 from rooms.fragments.draft import Draft, remember
 from rooms.fragments.errors import FragmentsError
-from rooms.fragments.fragment import TaskFeedback, ToolFeedback
 from rooms.fragments.reflection import Reflection, reflect
 from rooms.fragments.room import Room
-from rooms.fragments.versions import Amendment, amend
-from tests.support.fragments_room import a_room, saved
+from tests.rooms.fragments.lives import VERBS, Life
+from tests.support.fragments_room import Clock, a_room, saved
 from tests.support.room import every_byte
 from tests.support.secret_corpus import sampled
+from tests.support.tables import table
 
 SAMPLE, SEED = 120, 20261123
 TOKEN = "ghp" + "_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
 
-def correct(room: Room, text: str) -> None:
-    amend(room, Amendment(id=saved(room, f"before {len(text)}").id, content=text))
+# By what a caller does with a text: the verb and its arguments.
+WAYS: dict[str, tuple[str, dict[str, Any]]] = table("fragment_texts")["ways"]
 
 
-def supersede(room: Room, text: str) -> None:
-    it = saved(room, f"superseded {len(text)}")
-    amend(room, Amendment(id=it.id, content=text, supersedes=True))
+def done(room: Room, way: str, text: str) -> None:
+    """Do this with a text."""
 
+    def filled(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: filled(it) for name, it in value.items()}
+        if isinstance(value, list):
+            return [filled(it) for it in value]
+        words = {"TEXT": text, "SHORT": text[:200], "c NEW": f"c{len(text)}"}
+        return words.get(value, value)
 
-def rate(room: Room, text: str) -> None:
-    give_feedback(
-        room,
-        ToolFeedback(
-            tool_name="recall", relevant=True, sufficient=False, suggestion=text[:500],
-            context=text[:200],
-        ),
-    )  # fmt: skip
-
-
-def look_back(room: Room, text: str) -> None:
-    done = TaskFeedback(session_id="s", tool_highlights=(text,), tool_pain_points=(text,))
-    reflect(
-        room,
-        Reflection(
-            summary=text, decisions=(text,), errors_resolved=(text,), new_procedures=(text,),
-            open_questions=(text,), source=text[:200], effectiveness=done,
-        ),
-        session="s",
-    )  # fmt: skip
-
-
-# By what a caller does with a text.
-WAYS: dict[str, Callable[[Room, str], object]] = {
-    "content": lambda room, text: remember(room, Draft(content=text)),
-    "topic": lambda room, text: remember(room, Draft(content=f"c{len(text)}", topic=text)),
-    "keywords": lambda room, text: remember(
-        room, Draft(content=f"c{len(text)}", keywords=("k", text))
-    ),
-    "source": lambda room, text: remember(room, Draft(content=f"c{len(text)}", source=text)),
-    "amend": correct,
-    "supersede": supersede,
-    "feedback": rate,
-    "reflect": look_back,
-}
+    verb, given = WAYS[way]
+    given = filled(given)
+    if "id" in given:
+        given["id"] = saved(room, f"before {way} {len(text)}").id
+    if way == "feedback":
+        given["suggestion"] = text[:500]
+    life = Life(room, Clock())
+    values = {name: life.meant(name, value) for name, value in given.items()}
+    VERBS[verb](life, **values)
 
 
 @pytest.mark.long  # it costs much
@@ -72,7 +51,7 @@ def test_no_byte_of_a_secret_is_on_disk(tmp_path: Path) -> None:
     room, told = a_room(tmp_path), list[tuple[str, str, str]]()
     for way, case, secrets in sampled([*WAYS], SAMPLE, SEED):
         try:
-            WAYS[way](room, case.text)
+            done(room, way, case.text)
         except FragmentsError as error:  # too long for its field, a topic or a keyword most of all
             assert error.key in ("too_long", "too_large", "same_content"), error
             continue
@@ -88,8 +67,8 @@ def test_no_byte_of_a_secret_is_on_disk(tmp_path: Path) -> None:
 @pytest.mark.parametrize("way", WAYS)
 def test_a_token_of_any_field_is_in_no_byte_whole_or_split(tmp_path: Path, way: str) -> None:
     room = a_room(tmp_path)
-    WAYS[way](room, f"one {TOKEN}")
-    WAYS[way](room, "two " + "\u200b".join((TOKEN[:9], TOKEN[9:21], TOKEN[21:])))
+    done(room, way, f"one {TOKEN}")
+    done(room, way, "two " + "\u200b".join((TOKEN[:9], TOKEN[9:21], TOKEN[21:])))
     data = every_byte(tmp_path)
     assert [part for part in (TOKEN[4:9], TOKEN[9:21], TOKEN[21:]) if part.encode() in data] == []
     assert TOKEN[4:].lower().encode() not in data  # an index spells words small
@@ -98,7 +77,7 @@ def test_a_token_of_any_field_is_in_no_byte_whole_or_split(tmp_path: Path, way: 
 @pytest.mark.parametrize("way", ["content", "topic", "keywords", "source", "reflect"])
 def test_a_refused_secret_leaves_nothing_on_disk(tmp_path: Path, way: str) -> None:
     with pytest.raises(FragmentsError) as caught:
-        WAYS[way](a_room(tmp_path, strict=True), TOKEN)
+        done(a_room(tmp_path, strict=True), way, TOKEN)
     assert "this looks like a secret (" in str(caught.value)
     assert TOKEN not in str(caught.value) and list(tmp_path.iterdir()) == []
 

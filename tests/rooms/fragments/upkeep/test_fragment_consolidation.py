@@ -29,7 +29,7 @@ from rooms.fragments.upkeep import consolidation
 from rooms.fragments.upkeep.consolidation import consolidate, tend
 from rooms.fragments.upkeep.passes import PASSES, STEPS
 from tests.support.both_engines import IN_A_FILE
-from tests.support.both_engines import kept_in_seldom as kept_in_seldom
+from tests.support.both_engines import kept_in as kept_in
 from tests.support.fragments_room import (
     START,
     Clock,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rooms.fragments.upkeep.consolidation import consolidate
 from rooms.fragments.upkeep.suspicions import signs_of
-from tests.support.fragments_room import a_room, figures_of, now_of, saved
+from tests.support.fragments_room import a_room, figures_of, saved, stored
 from tests.support.tables import table
 
 # Pairs of fragments on one matter, in both languages.
@@ -30,7 +30,7 @@ def test_without_a_judge_every_contradiction_of_the_samples_is_proposed_and_no_a
     report = consolidate(room)
     assert figures_of(report)["contradictions"]["suspected"] == len(CONTRADICTING)
     assert len(report.suspicions) == 10
-    assert all(now_of(room, it.later).is_live for it in report.suspicions)
+    assert all(it.is_live for it in stored(room, *(it.later.id for it in report.suspicions)))
 
 
 def test_every_contradiction_of_the_samples_shows_a_sign_and_hardly_an_agreement_does() -> None:
