@@ -2,7 +2,6 @@
 
 import random
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,12 +14,6 @@ from tests.support.sentences import raised
 from tests.support.templates import ALPHABETS, expand
 
 TOKEN = expand("{A60}")[0] * 200  # 12,000 characters
-
-
-def took(call: Callable[[], object]) -> float:
-    began = time.process_time()
-    call()
-    return time.process_time() - began
 
 
 @pytest.mark.parametrize(
@@ -39,27 +32,21 @@ def test_a_text_far_above_its_limit_is_refused_before_any_rule_reads_it(
     assert not (tmp_path / "log").exists()
 
 
-@pytest.mark.long  # it measures the time
-@pytest.mark.parametrize(
-    "paths",
-    [
-        "{a," * 15_000 + "}" * 15_000,
-        "{,}" * 15_000,
-        "{" + "a," * 30_000,
-        "," * 60_000,
-        "./" * 30_000,
-        ["{a,b}{c,d}"] * 5_000,
-        "[" * 60_000,
-    ],
-)
-def test_no_list_of_paths_holds_a_save_up(paths: str | list[str], tmp_path: Path) -> None:
-    def save() -> None:
-        try:
-            MemoryStore(tmp_path / "log.jsonl").upsert_log(a_draft(paths=paths))
-        except RefusedError as error:
-            assert error.key in ("field_too_long", "too_many_paths")
+ENDLESS: list[str | list[str]] = [
+    *("{a," * 15_000 + "}" * 15_000, "{,}" * 15_000, "{" + "a," * 30_000, "," * 60_000),
+    *("./" * 30_000, ["{a,b}{c,d}"] * 5_000, "[" * 60_000),
+]
 
-    assert took(save) < 3
+
+@pytest.mark.long  # it measures the time
+@pytest.mark.parametrize("paths", ENDLESS)
+def test_no_list_of_paths_holds_a_save_up(paths: str | list[str], tmp_path: Path) -> None:
+    began = time.process_time()
+    try:
+        MemoryStore(tmp_path / "log.jsonl").upsert_log(a_draft(paths=paths))
+    except RefusedError as error:
+        assert error.key in ("field_too_long", "too_many_paths")
+    assert time.process_time() - began < 3
 
 
 @pytest.mark.long  # it costs much
@@ -88,6 +75,6 @@ def test_many_values_are_found_again_where_nothing_names_them() -> None:
 def test_many_tokens_that_touch_others_go_with_their_words() -> None:
     chain = expand("v1.0-{h24}-{h146}")[0] * 100
     hints = " ".join(["ghp_", "glpat-", "xoxb-", "sk_live_", "npm_", "hvs.", "dop_v1_", "SG."] * 9)
-    text = f"{hints} {chain} {hints}"
-    assert took(lambda: redact(text)) < 2
-    assert "v1.0-" not in redact(text).text
+    began = time.process_time()
+    assert "v1.0-" not in redact(f"{hints} {chain} {hints}").text
+    assert time.process_time() - began < 2

@@ -22,18 +22,7 @@ TABLES = table("hidden")
 
 # But for planes in which nothing is assigned.
 CODE_POINTS = [*range(0x34000), *range(0xE0000, 0xE2000), *range(0xFFF00, 0x100100), 0x10FFFF]
-
-# Default_Ignorable_Code_Point as the lines of DerivedCoreProperties-16.0.0.txt have it.
-IGNORABLE = """
-00AD 034F 061C 115F..1160 17B4..17B5 180B..180D 180E 180F 200B..200F 202A..202E 2060..2064 2065
-2066..206F 3164 FE00..FE0F FEFF FFA0 FFF0..FFF8 1BCA0..1BCA3 1D173..1D17A E0000 E0001 E0002..E001F
-E0020..E007F E0080..E00FF E0100..E01EF E01F0..E0FFF
-"""
-TOTAL = 4174
-# Signs that stand before or around a number and are seen: Prepended_Concatenation_Mark.
-SEEN_FORMATS = "0600..0605 06DD 070F 0890..0891 08E2 110BD 110CD"
-NONCHARACTERS = " ".join(["FDD0..FDEF", *(f"{plane:X}FFFE..{plane:X}FFFF" for plane in range(17))])
-OTHERS = f"0000..0008 000B..000C 000E..001F 007F..009F 2800 FFF9..FFFB {NONCHARACTERS}"
+NONCHARACTERS = " ".join(f"{plane:X}FFFE..{plane:X}FFFF" for plane in range(17))
 
 MESSAGE = "delete the branch"
 
@@ -46,11 +35,16 @@ def chars_of(ranges: str) -> list[str]:
     return found
 
 
+IGNORABLE: str = TABLES["ignorable, as DerivedCoreProperties-16.0.0.txt has it"]
+OTHERS = f"{TABLES['hidden beside them']} {NONCHARACTERS}"
+SEEN_FORMATS = chars_of(TABLES["seen, as Prepended_Concatenation_Mark has it"])
+
+
 @pytest.mark.long  # it costs much
 def test_every_ignorable_code_point_of_unicode_is_spelled_out() -> None:
-    ignorable = chars_of(IGNORABLE)
-    assert len(ignorable) == TOTAL
-    hidden = [*ignorable, *chars_of(OTHERS)]
+    hidden = chars_of(IGNORABLE)
+    assert len(hidden) == 4_174
+    hidden += chars_of(OTHERS)
     none_of(
         hex(ord(char))
         for char in hidden
@@ -60,8 +54,9 @@ def test_every_ignorable_code_point_of_unicode_is_spelled_out() -> None:
 
 @pytest.mark.long  # it costs much
 def test_every_unseen_character_is_known_and_none_that_is_seen_is_taken_for_hidden() -> None:
-    seen = {"\t", "\n", "\r", *chars_of(SEEN_FORMATS)}
-    hidden = {*chars_of(IGNORABLE), *chars_of(OTHERS), "\U00016fe4", "\U0001d159"}
+    seen = {"\t", "\n", "\r", *SEEN_FORMATS}
+    others = TABLES["not unseen by their category"]
+    hidden = {*chars_of(f"{IGNORABLE} {OTHERS} {others}")}
     known, left_out = re.compile(f"[{HIDDEN_CLASS}]"), re.compile(f"[{LEFT_OUT}]")
     faults = []
     for char in map(chr, CODE_POINTS):

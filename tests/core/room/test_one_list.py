@@ -23,28 +23,22 @@ def order(question: str, *gathered: Gathered) -> list[str]:
     return [it.text for it in in_one_order(question, gathered)]
 
 
-def test_what_answers_best_comes_first_whatever_room_it_is_from() -> None:
+def test_what_answers_best_comes_first_and_of_equals_lessons_whatever_room_it_is_from() -> None:
     lessons = Gathered([entry("lesson", "rounding of fees"), entry("lesson", "retry")])
     sessions = Gathered([entry("session", "fees are rounded down to the cent")])
     found = order("fees rounded to the cent", lessons, sessions)
     assert found == ["fees are rounded down to the cent", "rounding of fees", "retry"]
     assert order("fees rounded to the cent", sessions, lessons) == found
-
-
-def test_of_equals_lessons_come_first_then_fragments_and_of_a_room_what_is_worth_more() -> None:
     rooms = [Gathered([entry(it, f"{it} cache")]) for it in ("session", "fragment", "lesson")]
     assert order("cache", *rooms) == ["lesson cache", "fragment cache", "session cache"]
     old, new = (
         entry("session", f"{day} cache")._replace(worth=(0.0, day, 0)) for day in ("1999", "2026")
     )
     assert order("cache", Gathered([old, new])) == ["2026 cache", "1999 cache"]
-
-
-def test_a_word_that_is_rare_in_all_rooms_counts_for_more() -> None:
     few, many = common(10, cache=9, nginx=1), common(1_000, cache=900, nginx=2)
     lessons = Gathered([entry("lesson", "cache")], few)
     sessions = Gathered([entry("session", "nginx")], many)
-    assert order("cache nginx", lessons, sessions) == ["nginx", "cache"]
+    assert order("cache nginx", lessons, sessions) == ["nginx", "cache"]  # it is rare in all rooms
 
 
 def test_what_a_lesson_says_is_told_once() -> None:
@@ -86,10 +80,7 @@ def test_lessons_with_a_good_part_of_a_question_are_gathered() -> None:
     found = [[it.says[-1] for it in lessons_on(it, known).entries] for it in asked]
     assert found == [[lessons[0]], [], [], []]  # what reads like an order is left out
     assert not lessons_on("fees", []).entries
-
-
-def test_a_lesson_is_one_line_that_no_text_of_it_can_break() -> None:
     record = a_record("x\n- y", topic="a\nb", lesson="one\n\ntwo\u2028three")
-    line = lesson_line(record)
+    line = lesson_line(record)  # which no text of it can break
     assert len(line.splitlines()) == 1
     assert line.startswith(f"{record.id} ") and "→ one two three" in line

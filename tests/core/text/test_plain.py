@@ -1,6 +1,8 @@
-"""Tests the estimate of tokens against what `o200k_base` counts, and the normal forms of texts."""
+"""Tests what a text costs, its normal forms, which topics are of use, and which texts are code.
 
-import json
+The topics and texts stand in tests/data/wording.json.
+"""
+
 import time
 import unicodedata
 
@@ -9,28 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.text.plain import estimate_tokens, normal_form
-from tests.support.stdio_client import ROOT
+from core.text.wording import is_source_code, scope_of
+from tests.support.rows import none_of
+from tests.support.tables import table
+
+WORDING = table("wording")
 
 
-@pytest.mark.parametrize(
-    ("text", "hundredths"),
-    [
-        ("", 0),
-        ("a", 15),
-        ("Z", 20),
-        ("7", 78),
-        (" \t\r\n", 4 * 34),
-        ("-_\0", 3 * 69),
-        ("Two words.", 20 + 7 * 15 + 34 + 69),
-        ("결제 API", 2 * 66 + 34 + 3 * 20),
-        ("決済エラー", 5 * 66),
-        ("\uf900\ufaff", 2 * 66),
-        (unicodedata.normalize("NFD", "각"), 3 * 280),
-        ("😀😀", 2 * 200),
-        ("é→“", 3 * 69),
-        ("\ud800", 69),
-    ],
-)
+@pytest.mark.parametrize(("text", "hundredths"), WORDING["cost in hundredths of a token"])
 def test_a_text_costs_what_its_kinds_of_characters_cost(text: str, hundredths: int) -> None:
     assert estimate_tokens(text) == -(-hundredths // 100)
     assert estimate_tokens(text * 100) == hundredths
@@ -44,21 +32,15 @@ def test_two_texts_cost_what_they_cost_together(one: str, two: str) -> None:
         assert both - 1 <= estimate_tokens(one + two) <= both
 
 
-# Counted with o200k_base for `date missing_context`, `→ lesson`, `ask: question`, a line each.
-COUNTED = json.loads((ROOT / "tests" / "data" / "counted_tokens.json").read_text(encoding="utf-8"))
-
-
 @pytest.mark.row("001 7-2.a")
-@pytest.mark.parametrize("kind", ["english", "korean", "mixed"])
-def test_the_records_of_a_kind_cost_what_a_tokenizer_counts_within_15_percent(kind: str) -> None:
-    of_kind = [it for it in COUNTED if it["kind"] == kind]
-    counted = sum(it["tokens"] for it in of_kind)
-    estimated = sum(estimate_tokens(it["text"]) for it in of_kind)
-    assert abs(estimated - counted) <= 0.15 * counted
-
-
-def test_nine_records_in_ten_are_within_15_percent_each() -> None:
-    off = [abs(estimate_tokens(it["text"]) / it["tokens"] - 1) for it in COUNTED]
+def test_records_cost_what_a_tokenizer_counts_within_15_percent() -> None:
+    """Counted with o200k_base for `date missing_context`, `→ lesson`, `ask: question`."""
+    counted = table("counted_tokens")
+    for kind in ("english", "korean", "mixed"):
+        of_kind = [it for it in counted if it["kind"] == kind]
+        tokens = sum(it["tokens"] for it in of_kind)
+        assert abs(sum(estimate_tokens(it["text"]) for it in of_kind) - tokens) <= 0.15 * tokens
+    off = [abs(estimate_tokens(it["text"]) / it["tokens"] - 1) for it in counted]
     assert sum(share <= 0.15 for share in off) >= 0.9 * len(off)
 
 
@@ -87,3 +69,31 @@ def test_marks_without_an_end_take_a_time_that_grows_with_them() -> None:
         return time.process_time() - start
 
     assert took(40_000) < 8 * took(10_000) + 0.05  # of its square it would be 16
+
+
+# Which topics are too broad or too narrow, and which texts are code.
+
+
+def test_a_topic_is_narrow_or_broad_or_neither_and_code_is_no_prose() -> None:
+    for scope in ("narrow", "broad", None):
+        none_of(topic for topic in WORDING[scope or "fine"] if scope_of(topic) != scope)
+    none_of(text for text in WORDING["code"] if not is_source_code(text))
+    none_of(text for text in WORDING["prose"] if is_source_code(text))
+
+
+@given(st.text(alphabet="ab1 2026-_/.:#{}();=<>`~@\n가fix버그", max_size=200))
+def test_any_text_is_judged(text: str) -> None:
+    assert scope_of(text) in ("broad", "narrow", None)
+    assert is_source_code(text) in (True, False)
+
+
+@pytest.mark.long  # it measures the time
+@pytest.mark.parametrize(
+    "unit", ["a", "; ", "{", "def a", "<a", "a.", "x = ", " ", "a(", "#1", "A-1"]
+)
+def test_no_text_takes_long(unit: str) -> None:
+    text = unit * (200_000 // len(unit))
+    began = time.process_time()
+    is_source_code(text)
+    scope_of(text)
+    assert time.process_time() - began < 1
