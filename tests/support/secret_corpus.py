@@ -45,12 +45,6 @@ def a_case(family: str, kind: str, placement: str, marked: str) -> Case:
     return Case(family, kind, placement, language, text, secrets, labels)
 
 
-TOKEN_PLACES_EN = TABLES["places of a token"]
-TOKEN_PLACES_KO = TABLES["Korean places of a token"]
-STRUCTURE_PLACES_EN = TABLES["places of a structure"]
-STRUCTURE_PLACES_KO = TABLES["Korean places of a structure"]
-
-
 @dataclass(frozen=True)
 class Format:
     """How a language or tool assigns a value: its line, its style of names, its comment sign."""
@@ -63,8 +57,6 @@ class Format:
 
 
 FORMATS = {name: Format(**form) for name, form in TABLES["formats"].items()}
-FIXED_LINES = TABLES["fixed lines"]
-NAMES = TABLES["names"]
 KOREAN_NAMES = TABLES["Korean names"].split()
 
 
@@ -82,22 +74,20 @@ def named(words: list[str], style: str) -> str:
     }[style]
 
 
-PASSWORDS_EN = TABLES["passwords"]
-KEYS_EN = TABLES["keys"]
-PASSWORDS_KO = TABLES["Korean passwords"]
-KEYS_KO = TABLES["Korean keys"]
-EDGES = TABLES["edges"]
-EDGES_WITH_OWN_VALUE = TABLES["edges with a value of their own"]
-
-
 def some_values(rng: random.Random, names: list[str], count: int) -> list[tuple[str, str]]:
     """`count` kinds of value, each with a fresh value of it."""
     return [(name, GENERIC[name](rng)) for name in rng.sample(names, count)]
 
 
+def put(place: str, kind: Kind, rng: random.Random) -> str:
+    """The marked text of a placement with a fresh secret of a kind in it."""
+    return fill(place, rng).replace("@@", kind.make(rng))
+
+
 def token_cases(rng: random.Random) -> Iterator[Case]:
     """Every kind of token in some placements, half of them Korean."""
-    english, korean = list(TOKEN_PLACES_EN.items()), list(TOKEN_PLACES_KO.items())
+    tables = TABLES["places of a token"], TABLES["Korean places of a token"]
+    english, korean = ([*table.items()] for table in tables)
     half = PLACEMENTS_OF_A_TOKEN // 2
     for number, kind in enumerate(it for it in KINDS if it.family == "token"):
         for at in range(half):
@@ -106,14 +96,10 @@ def token_cases(rng: random.Random) -> Iterator[Case]:
                 yield a_case("token", kind.name, name, put(place, kind, rng))
 
 
-def put(place: str, kind: Kind, rng: random.Random) -> str:
-    """The marked text of a placement with a fresh secret of a kind in it."""
-    return fill(place, rng).replace("@@", kind.make(rng))
-
-
 def structure_cases(rng: random.Random) -> Iterator[Case]:
     """Every kind of snippet in some surroundings, half of them Korean."""
-    places = [*STRUCTURE_PLACES_EN.items(), *STRUCTURE_PLACES_KO.items()]
+    tables = TABLES["places of a structure"], TABLES["Korean places of a structure"]
+    places = [it for table in tables for it in table.items()]
     half = len(places) // 2
     for number, kind in enumerate(it for it in KINDS if it.family == "structure"):
         for at in range(SURROUNDINGS_OF_A_STRUCTURE):
@@ -142,13 +128,13 @@ def around(line: str, form: Format, korean: bool, turn: int) -> tuple[str, str]:
 
 def assignment_cases(rng: random.Random) -> Iterator[Case]:
     """Every format with several names, values and surroundings, half of them Korean."""
-    kinds = list(GENERIC)
+    kinds, names = list(GENERIC), TABLES["names"]
     careful = [name for name in kinds if name not in ("letters-swapped", "words-with-symbol")]
     for number, (place, form) in enumerate(FORMATS.items()):
         allowed = kinds if form.quoted else careful
         for turn in range(CASES_OF_A_FORMAT):
             korean = bool((turn + number) % 2)
-            name = named(NAMES[(number * 7 + turn * 5) % len(NAMES)], form.style)
+            name = named(names[(number * 7 + turn * 5) % len(names)], form.style)
             if korean and place in KOREAN_FORMATS and turn % 3:
                 name = KOREAN_NAMES[(number + turn) % len(KOREAN_NAMES)]
             kind = allowed[(number * 5 + turn) % len(allowed)]
@@ -157,12 +143,16 @@ def assignment_cases(rng: random.Random) -> Iterator[Case]:
             value = GENERIC[kind](rng)
             placement = f"{place}/{surrounding}"
             yield a_case("assignment", kind, placement, text.replace("@@", f"«{value}»"))
-    for place, line in FIXED_LINES.items():
+    for place, line in TABLES["fixed lines"].items():
         for turn, (kind, value) in enumerate(some_values(rng, careful, 8)):
             _, text = around(line, Format(line, "snake", "# "), bool(turn % 2), turn)
             yield a_case("assignment", kind, place, text.replace("@@", f"«{value}»"))
 
 
+SENTENCES_OF = {  # which table has those of a kind
+    **{"password-en": "passwords", "password-ko": "Korean passwords"},
+    **{"key-en": "keys", "key-ko": "Korean keys"},
+}
 GENERIC = {**VALUES, **HUMAN}
 KOREAN_FORMATS = {"yaml", "yaml-quoted", "json", "json-snake", "ini", "csv", "plain-colon", "toml"}
 KEY_LIKE = [name for name in VALUES if not name.startswith("mixed")]
@@ -171,13 +161,9 @@ PASSWORD_LIKE = [*HUMAN, "mixed-12", "mixed-16", "mixed-24", "alphanumeric-20"]
 
 def prose_cases(rng: random.Random) -> Iterator[Case]:
     """Sentences that give a password or a key away."""
-    for name, texts, kinds in (
-        ("password-en", PASSWORDS_EN, PASSWORD_LIKE),
-        ("password-ko", PASSWORDS_KO, PASSWORD_LIKE),
-        ("key-en", KEYS_EN, KEY_LIKE),
-        ("key-ko", KEYS_KO, KEY_LIKE),
-    ):
-        for number, sentence in enumerate(texts):
+    for name, texts in SENTENCES_OF.items():
+        kinds = PASSWORD_LIKE if name.startswith("password") else KEY_LIKE
+        for number, sentence in enumerate(TABLES[texts]):
             notes = TABLES["Korean notes" if name.endswith("ko") else "notes"]
             values = some_values(rng, kinds, VALUES_OF_A_SENTENCE)
             for note, (kind, value) in zip(notes, values, strict=True):
@@ -187,7 +173,8 @@ def prose_cases(rng: random.Random) -> Iterator[Case]:
 
 def decomposed_cases(rng: random.Random) -> Iterator[Case]:
     """Korean edges and sentences with their Hangul decomposed, as macOS writes file names."""
-    for number, sentence in enumerate([*PASSWORDS_KO[:12], *KEYS_KO[:12]]):
+    korean = [*TABLES["Korean passwords"][:12], *TABLES["Korean keys"][:12]]
+    for number, sentence in enumerate(korean):
         kind = ("alphanumeric-20", "mixed-12", "two-words-digits-bang")[number % 3]
         marked = unicodedata.normalize("NFD", sentence).replace("@@", f"«{GENERIC[kind](rng)}»")
         yield a_case("edge", kind, f"decomposed-{number}", marked)
@@ -196,12 +183,12 @@ def decomposed_cases(rng: random.Random) -> Iterator[Case]:
 def edge_cases(rng: random.Random) -> Iterator[Case]:
     """Awkward texts: odd signs, several secrets, markup, quotes in quotes, wrapped values."""
     kinds = ["alphanumeric-20", "mixed-12", "two-words-digits-bang", "hex-32", "short-10"]
-    for place, marked in EDGES.items():
+    for place, marked in TABLES["edges"].items():
         for kind in rng.sample(kinds, VALUES_OF_AN_EDGE):
             first, *pieces = marked.split("@@")
             text = first + "".join(f"«{GENERIC[kind](rng)}»{piece}" for piece in pieces)
             yield a_case("edge", kind, place, text)
-    for place, template in EDGES_WITH_OWN_VALUE.items():
+    for place, template in TABLES["edges with a value of their own"].items():
         for _ in range(VALUES_OF_AN_EDGE):
             yield a_case("edge", place, place, fill(template, rng))
 
@@ -254,12 +241,8 @@ def a_key(rng: random.Random) -> str:
 def sentences(seed: int = 0) -> Iterator[Case]:
     """Every sentence with several secrets; the same seed gives the same ones."""
     rng = random.Random(seed)
-    for kind, name, make in (
-        ("password-en", "passwords", a_password),
-        ("password-ko", "Korean passwords", a_password),
-        ("key-en", "keys", a_key),
-        ("key-ko", "Korean keys", a_key),
-    ):
+    for kind, name in SENTENCES_OF.items():
+        make = a_password if kind.startswith("password") else a_key
         for number, text in enumerate(SENTENCES[name]):
             for _ in range(VALUES_OF_AN_UNSEEN):
                 marked = text.replace("@@", f"«{make(rng)}»")
