@@ -4,29 +4,31 @@ files, and the database as any other program reads it.
 
 import contextlib
 import json
-import shutil
 import sqlite3
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.stdio_client import ServerProcess
+from tests.conftest import StartServer
 
 # The schema as the specification writes it: a column may have more beside it, none may be missing.
-CONTEXTS = """id parent_id goal goal_short summary summary_short status tags agent metadata
- has_warnings started_at ended_at created_at""".split()
-ACTIONS = "id context_id type content result file_path created_at".split()
+COLUMNS = {
+    "contexts": """id parent_id goal goal_short summary summary_short status tags agent metadata
+ has_warnings started_at ended_at created_at""",
+    "actions": "id context_id type content result file_path created_at",
+    "contexts_fts": "goal summary tags",
+}
 INDEXES = {
-    "idx_contexts_parent": ("contexts", "parent_id"),
-    "idx_contexts_status": ("contexts", "status"),
-    "idx_contexts_agent": ("contexts", "agent"),
-    "idx_contexts_created": ("contexts", "created_at"),
-    "idx_actions_context": ("actions", "context_id"),
-    "idx_actions_type": ("actions", "type"),
-    "idx_actions_file": ("actions", "file_path"),
+    "contexts": ("parent_id", "status", "agent", "created_at"),
+    "actions": ("context_id", "type", "file_path"),
+}
+NAMES = {
+    "parent_id": "parent",
+    "created_at": "created",
+    "context_id": "context",
+    "file_path": "file",
 }
 WHOLE: dict[str, Any] = {
     "goal": "로그인 버그 수정",
@@ -43,85 +45,34 @@ WHOLE: dict[str, Any] = {
 }
 
 
-class Room:
-    """A project with a server that offers the sessions and answers with the declared objects."""
+@pytest.mark.row("003 T4", "003 T6", "003 T9", "003 T10", "003 T11", "003 T16", "003 T17")
+@pytest.mark.row("003 T26.c", "003 T33")
+def test_a_session_stands_in_the_tables_and_columns_of_the_specification(
+    start_server: StartServer, tmp_path: Path
+) -> None:
+    answers = {"SENTINEL_MEMORY_ANSWERS": "json"}
+    server = start_server("--rooms", "sessions", cwd=tmp_path, environment=answers)
+    saved = json.loads(server.call("context_save", **WHOLE))
 
-    def __init__(self, root: Path, server: ServerProcess) -> None:
-        self.root, self.server = root, server
-        self.folder = root / ".context" / "sessions"
-
-    def __call__(self, tool: str, **arguments: Any) -> Any:
-        return json.loads(self.server.call(f"context_{tool}", **arguments))
-
-    def refusal(self, tool: str, **arguments: Any) -> str:
-        return self.server.refusal(f"context_{tool}", **arguments)
-
-    def sql(self, statement: str, *values: object) -> list[dict[str, Any]]:
-        with contextlib.closing(sqlite3.connect(self.folder / "history.db")) as connection:
+    def sql(statement: str, *values: object) -> list[dict[str, Any]]:
+        database = tmp_path / ".context" / "sessions" / "history.db"
+        with contextlib.closing(sqlite3.connect(database)) as connection, connection:
             connection.row_factory = sqlite3.Row
             return [dict(row) for row in connection.execute(statement, values)]
 
+    for table, columns in COLUMNS.items():
+        found = {row["name"] for row in sql(f"PRAGMA table_info({table})")}
+        assert set(columns.split()) <= found, table
+    for table, names in INDEXES.items():
+        listed = {row["name"] for row in sql(f"PRAGMA index_list({table})")}
+        for column in names:
+            index = f"idx_{table}_{NAMES.get(column, column)}"
+            assert index in listed
+            assert [row["name"] for row in sql(f"PRAGMA index_info({index})")] == [column]
 
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
-    root = tmp_path_factory.mktemp("project")
-    with ServerProcess(
-        *("--project", str(root), "--rooms", "sessions"),
-        cwd=root,
-        stderr_path=tmp_path_factory.mktemp("said") / "stderr.txt",
-        environment={"SENTINEL_MEMORY_ANSWERS": "json"},
-    ) as server:
-        yield Room(root, server)
-
-
-@pytest.fixture
-def room(served: Room) -> Iterator[Room]:
-    """One server for all, whose project is empty again for each."""
-    yield served
-    for path in served.root.iterdir():
-        shutil.rmtree(path)
-
-
-@pytest.mark.row("003 T4", "003 T6")
-def test_the_tables_the_index_and_their_columns_have_their_names(room: Room) -> None:
-    room("save", goal="g")
-    tables = {row["name"] for row in room.sql("SELECT name FROM sqlite_master")}
-    assert {"contexts", "contexts_fts", "actions", *INDEXES} <= tables
-    for table, columns in (("contexts", CONTEXTS), ("actions", ACTIONS)):
-        found = [row["name"] for row in room.sql(f"PRAGMA table_info({table})")]
-        assert set(columns) <= set(found), table
-    fts = [row["name"] for row in room.sql("PRAGMA table_info(contexts_fts)")]
-    assert fts == ["goal", "summary", "tags"]
-    for name, (table, column) in INDEXES.items():
-        [index] = [row for row in room.sql(f"PRAGMA index_list({table})") if row["name"] == name]
-        assert [row["name"] for row in room.sql(f"PRAGMA index_info({name})")] == [column], index
-
-
-@pytest.mark.row("003 T4", "003 T6", "003 T9")
-def test_the_columns_have_their_defaults_and_only_the_declared_must_be_there(room: Room) -> None:
-    """The statement with which the specification takes over an older file."""
-    room("save", goal="g")
-    with contextlib.closing(sqlite3.connect(room.folder / "history.db")) as connection, connection:
-        connection.execute(
-            "INSERT INTO contexts (id, goal, started_at) VALUES ('theirs', 'their goal', ?)",
-            ("2025-12-20T09:00:00Z",),
-        )
-        connection.execute("INSERT INTO actions (id, context_id, type, content)"
-                           " VALUES ('a1', 'theirs', 'command', 'npm test')")  # fmt: skip
-    [row] = room.sql("SELECT * FROM contexts WHERE id = 'theirs'")
-    assert (row["status"], row["tags"], row["metadata"]) == ("planning", "[]", "{}")
-    assert row["has_warnings"] == 0 and row["created_at"]
-    answer = room("get", id="theirs")
-    assert answer["context"]["goal"] == "their goal"
-    assert [it["content"] for it in answer["actions"]] == ["npm test"]
-
-
-@pytest.mark.row("003 T4", "003 T10", "003 T11", "003 T16", "003 T17", "003 T26.c", "003 T33")
-def test_a_saved_session_stands_in_the_columns_as_it_was_told(room: Room) -> None:
-    answer = room("save", **WHOLE)
-    [row] = room.sql("SELECT * FROM contexts WHERE id = ?", answer["id"])
-    assert (row["goal"], row["summary"]) == (WHOLE["goal"], WHOLE["summary"])
-    assert (row["goal_short"], row["summary_short"]) == (WHOLE["goal"], WHOLE["summary"])
+    [row] = sql("SELECT * FROM contexts WHERE id = ?", saved["id"])
+    for name in ("goal", "summary"):
+        assert row[name] == row[f"{name}_short"] == WHOLE[name]
     assert json.loads(row["tags"]) == ["인증", "JWT"]
     assert (row["status"], row["has_warnings"]) == ("debugging", 1)
     assert (row["parent_id"], row["ended_at"]) == (None, None)
@@ -140,3 +91,15 @@ def test_a_saved_session_stands_in_the_columns_as_it_was_told(room: Room) -> Non
     for name in ("started_at", "created_at"):
         moment = datetime.fromisoformat(row[name])
         assert abs((datetime.now(UTC) - moment).total_seconds()) < 300
+
+    # The statement with which the specification takes over an older file; the rest has defaults.
+    given = ("theirs", "their goal", "2025-12-20T09:00:00Z")
+    sql("INSERT INTO contexts (id, goal, started_at) VALUES (?, ?, ?)", *given)
+    action = ("a1", "theirs", "command", "npm test")
+    sql("INSERT INTO actions (id, context_id, type, content) VALUES (?, ?, ?, ?)", *action)
+    [row] = sql("SELECT * FROM contexts WHERE id = 'theirs'")
+    assert (row["status"], row["tags"], row["metadata"]) == ("planning", "[]", "{}")
+    assert row["has_warnings"] == 0 and row["created_at"]
+    answer = json.loads(server.call("context_get", id="theirs"))
+    assert answer["context"]["goal"] == "their goal"
+    assert [it["content"] for it in answer["actions"]] == ["npm test"]

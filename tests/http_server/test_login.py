@@ -286,16 +286,6 @@ def test_a_code_is_for_its_client_its_verifier_and_its_address(
     assert site.renew(other, tokens.json()["refresh_token"]).status_code == 401
 
 
-def test_a_code_that_is_used_again_takes_its_tokens_with_it(
-    site: Site, key: str, client: str
-) -> None:
-    code = site.code(client, key)
-    tokens = site.exchange(client, code).json()
-    assert site.is_open(tokens["access_token"])
-    assert site.exchange(client, code).json()["error"] == "invalid_grant"
-    assert_ended(site, client, tokens)
-
-
 def test_all_of_it_expires(site: Site, key: str, client: str) -> None:
     page = site.page(client)
     site.clock.now += CONSENT_S + 1
@@ -310,17 +300,6 @@ def test_all_of_it_expires(site: Site, key: str, client: str) -> None:
     assert site.is_open(renewed["access_token"])
     site.clock.now += REFRESH_S + 1
     assert site.renew(client, renewed["refresh_token"]).status_code == 401
-
-
-@pytest.mark.row("002 2.10.g")
-def test_a_key_that_is_removed_ends_its_tokens_at_once(site: Site, key: str, client: str) -> None:
-    tokens, others = site.tokens(client, key), site.tokens(client, site.keys.add("desk"))
-    under_way = site.code(client, key)
-    assert site.keys.remove("laptop").tokens == 2
-    assert not site.is_open(key)
-    assert_ended(site, client, tokens)
-    assert site.exchange(client, under_way).status_code == 401
-    assert site.is_open(others["access_token"])
 
 
 @pytest.mark.row("002 2.101")
@@ -414,13 +393,29 @@ def test_a_refresh_is_repeated_and_a_revocation_ends_both(
     assert_ended(site, client, former, new)
 
 
-@pytest.mark.row("002 2.9.a")
-def test_a_refresh_token_that_comes_late_ends_the_login(site: Site, key: str, client: str) -> None:
+@pytest.mark.row("002 2.9.a", "002 2.10.g")
+def test_a_code_or_a_refresh_token_that_comes_again_and_a_removed_key_end_the_login(
+    site: Site, key: str, client: str
+) -> None:
+    code = site.code(client, key)
+    tokens = site.exchange(client, code).json()
+    assert site.is_open(tokens["access_token"])
+    assert site.exchange(client, code).json()["error"] == "invalid_grant"  # a code, twice
+    assert_ended(site, client, tokens)
+
     former = site.tokens(client, key)
     new = site.renew(client, former["refresh_token"]).json()
     site.clock.now += TWICE_S + 1
-    assert site.renew(client, former["refresh_token"]).json()["error"] == "invalid_grant"
+    assert site.renew(client, former["refresh_token"]).json()["error"] == "invalid_grant"  # late
     assert_ended(site, client, former, new)
+
+    tokens, others = site.tokens(client, key), site.tokens(client, site.keys.add("desk"))
+    under_way = site.code(client, key)
+    assert site.keys.remove("laptop").tokens == 2
+    assert not site.is_open(key)
+    assert_ended(site, client, tokens)
+    assert site.exchange(client, under_way).status_code == 401
+    assert site.is_open(others["access_token"])
 
 
 def test_clients_of_the_version_before_keep_their_logins(tmp_path: Path) -> None:

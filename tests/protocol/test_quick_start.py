@@ -1,6 +1,6 @@
 """Tests that the server loads little until its first answers, and gives back what it switched.
 
-Start-up is paid in every session of every client. Times are measured in benchmarks/speed.py;
+Start-up is paid in every session of every client. Times are measured in benchmarks/bench.py;
 here the modules are counted, which is the same on every machine.
 """
 
@@ -40,26 +40,15 @@ import atexit, sys
 
 atexit.register(lambda: print("LOADED", *sys.modules, file=sys.stderr))
 """
-# A server of the installed FastMCP that answers the same requests, as it comes.
+# A server of the installed FastMCP that answers the same requests, as it comes; and ours.
 PLAIN = f"""{LOADED}
 from fastmcp import FastMCP
 
 mcp = FastMCP("plain")
-
-
-@mcp.tool
-def search_memory(query: str) -> str:
-    return query
-
-
-@mcp.prompt
-def start_task() -> str:
-    return "Start"
-
-
+mcp.tool(lambda query: query, name="search_memory")
+mcp.prompt(lambda: "Start", name="start_task")
 mcp.run(transport="stdio", show_banner=False, log_level="WARNING")
 """
-# Ours.
 RUNNER = f"""{LOADED}
 import runpy
 
@@ -69,21 +58,15 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 """
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    root = tmp_path / "project"
-    root.mkdir()
-    return root
-
-
-def run(project: Path, rooms: str = "lessons", **environment: str) -> ServerProcess:
+def run(folder: Path, rooms: str = "lessons", **environment: str) -> ServerProcess:
     """Our server, which says at its end what it has loaded."""
-    runner = project.parent / "runner.py"
+    runner = folder / "runner.py"
     runner.write_text(RUNNER, encoding="utf-8")
+    (folder / "project").mkdir(exist_ok=True)
     return ServerProcess(
-        *(str(ROOT / "server.py"), "--project", str(project), "--rooms", rooms),
-        cwd=project,
-        stderr_path=project.parent / f"stderr-{len(rooms)}.txt",
+        *(str(ROOT / "server.py"), "--project", str(folder / "project"), "--rooms", rooms),
+        cwd=folder / "project",
+        stderr_path=folder / f"stderr-{len(rooms)}.txt",
         script=runner,
         environment=environment,
     )
@@ -110,8 +93,8 @@ def within(loaded: set[str], packages: tuple[str, ...]) -> list[str]:
 
 @pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.89", "003 T85", "004 4.15.a")
-def test_nothing_is_loaded_that_no_first_answer_needs(tmp_path: Path, project: Path) -> None:
-    loaded = loaded_by(run(project))
+def test_nothing_is_loaded_that_no_first_answer_needs(tmp_path: Path) -> None:
+    loaded = loaded_by(run(tmp_path))
     none_of(
         f"{module}: {belongs}. Look how the server or the installed FastMCP comes to need it."
         for name, belongs in NOT_BEFORE_THE_FIRST_ANSWERS.items()
@@ -119,7 +102,7 @@ def test_nothing_is_loaded_that_no_first_answer_needs(tmp_path: Path, project: P
     )
     plain = tmp_path / "plain.py"
     plain.write_text(PLAIN, encoding="utf-8")
-    server = ServerProcess(cwd=project, stderr_path=tmp_path / "plain.txt", script=plain)
+    server = ServerProcess(cwd=tmp_path, stderr_path=tmp_path / "plain.txt", script=plain)
     added = loaded - loaded_by(server)
     none_of(
         f"{module}: a plain server does without. Look what has come to need it."
@@ -130,17 +113,17 @@ def test_nothing_is_loaded_that_no_first_answer_needs(tmp_path: Path, project: P
 
 
 @pytest.mark.long  # it costs much
-def test_a_room_and_what_a_team_needs_are_loaded_at_the_first_call_only(project: Path) -> None:
+def test_a_room_and_what_a_team_needs_are_loaded_at_the_first_call_only(tmp_path: Path) -> None:
     place = "postgresql://nobody@nowhere.invalid/memory"
     rooms = "lessons,sessions,fragments"
-    loaded = loaded_by(run(project, rooms, SENTINEL_MEMORY_FRAGMENTS=place))
+    loaded = loaded_by(run(tmp_path, rooms, SENTINEL_MEMORY_FRAGMENTS=place))
     assert within(loaded, ("rooms.sessions", "rooms.fragments")) == [
         *("rooms.fragments", "rooms.fragments.fragment", "rooms.fragments.tools"),
         *("rooms.sessions", "rooms.sessions.session", "rooms.sessions.tools"),
     ]
     assert within(loaded, (*OF_ROOMS, *OF_TEAMS)) == []
-    place = str(project.parent / "memory.db")
-    server = run(project, "lessons,fragments", SENTINEL_MEMORY_FRAGMENTS=place)
+    place = str(tmp_path / "memory.db")
+    server = run(tmp_path, "lessons,fragments", SENTINEL_MEMORY_FRAGMENTS=place)
     recalled = loaded_by(server, "recall")
     assert "sqlite3" in recalled
     of_teams = within(recalled, (*OF_TEAMS, "rooms.fragments.storage.postgres"))
@@ -148,8 +131,8 @@ def test_a_room_and_what_a_team_needs_are_loaded_at_the_first_call_only(project:
 
 
 @pytest.mark.long  # it costs much
-def test_the_first_calls_may_come_all_at_once(project: Path, start_server: StartServer) -> None:
-    server = start_server("--project", str(project), cwd=project, is_new=True)
+def test_the_first_calls_may_come_all_at_once(tmp_path: Path, start_server: StartServer) -> None:
+    server = start_server("--project", str(tmp_path), cwd=tmp_path, is_new=True)
     asked = [server.ask_tool("search_memory", query=f"task {number}") for number in range(40)]
     asked_lists = [server.ask("tools/list") for _ in range(10)]
     assert len({server.tool_text(request) for request in asked}) == 1

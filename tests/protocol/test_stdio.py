@@ -232,33 +232,18 @@ def test_standard_error_never_holds_the_text_of_a_record(
 # An environment that configures, misleads or breaks other servers.
 
 
-@pytest.fixture(scope="module")
-def hostile_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    project = tmp_path_factory.mktemp("hostile") / "내 프로젝트 2"
-    project.mkdir()
-    (project / ".env").write_text(
-        "FASTMCP_TRANSPORT=http\nFASTMCP_LOG_LEVEL=NONSENSE\nFASTMCP_MASK_ERROR_DETAILS=perhaps\n"
-    )
-    return project
-
-
-@pytest.fixture(scope="module")
-def hostile(start_server: StartServer, hostile_project: Path) -> ServerProcess:
-    environment = {
-        "FASTMCP_TRANSPORT": "http",
-        "LANG": "C",
-        "LC_ALL": "C",
-        "PYTHONIOENCODING": "ascii",
-        "SENTINEL_MEMORY_BUDGET": "1",
-    }
-    return start_server(cwd=hostile_project, environment=environment)
-
-
 @pytest.mark.row("001 8.c", "001 2-2.a", "P14")
 def test_a_hostile_environment_changes_no_letter_and_no_stream(
-    hostile: ServerProcess, hostile_project: Path
+    start_server: StartServer, tmp_path: Path
 ) -> None:
-    clear(hostile_project)
+    hostile_project = tmp_path / "내 프로젝트 2"
+    hostile_project.mkdir()
+    (hostile_project / ".env").write_text(
+        "FASTMCP_TRANSPORT=http\nFASTMCP_LOG_LEVEL=NONSENSE\nFASTMCP_MASK_ERROR_DETAILS=perhaps\n"
+    )
+    environment = {"FASTMCP_TRANSPORT": "http", "LANG": "C", "LC_ALL": "C"}
+    environment |= {"PYTHONIOENCODING": "ascii", "SENTINEL_MEMORY_BUDGET": "1"}
+    hostile = start_server(cwd=hostile_project, environment=environment)
     assert hostile.greet()["serverInfo"] == {"name": "sentinel-memory", "version": VERSION}
     assert len(hostile.request("tools/list")["result"]["tools"]) == 3
     hostile.call("log_memory", **GAP)
@@ -273,23 +258,10 @@ def test_a_hostile_environment_changes_no_letter_and_no_stream(
     assert (said[0], said[-4]) == (head, "[결제]")
     assert topics in said
     assert f"{path_of(hostile_project)}: unreadable lines skipped: 1" in hostile.stderr()
-    assert hostile.strange_lines() == []
-
-
-def test_a_budget_too_small_for_one_record_is_the_least_one_and_the_user_is_told(
-    hostile: ServerProcess, hostile_project: Path
-) -> None:
-    clear(hostile_project)
-    lesson = "가" * 341  # the byte limit
-    for topic in ("one", "two"):
-        gap = {"topic": topic, "missing_context": lesson, "lesson": lesson}
-        hostile.call("log_memory", **gap, ask_next_time="몇" * 170)
-    text = hostile.call("search_memory", query="two")
-    assert text.count(f"→ {lesson}") == 1
-    assert "1 of 2 records in full" in text
     assert [line for line in hostile.stderr().splitlines() if "BUDGET" in line] == [
         "SENTINEL_MEMORY_BUDGET is below the least that is of use; 1000 is used"
     ]
+    assert hostile.strange_lines() == []
 
 
 # Servers that were started, without a project, in a place that is none.

@@ -89,19 +89,25 @@ def test_wherever_a_disk_is_full_the_save_is_there_or_was_never_acknowledged(
     assert wrong == [] and 3 < failed < 31
 
 
+def traced(room: str, root: Path, code: str, *options: str) -> subprocess.CompletedProcess[str]:
+    """Run these lines, with `crowd` of this room, under strace."""
+    if not shutil.which("strace"):
+        pytest.skip("needs strace")
+    before = (
+        "import sys; from pathlib import Path\n"
+        "from tests.rooms.test_disks import CROWDS, outcome\n"
+        "crowd = CROWDS[sys.argv[1]](Path(sys.argv[2]))\n"
+    )
+    command = ["strace", "-f", *options, sys.executable, "-c", before + code, room, str(root)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("call", ["fdatasync", "pwrite64", "ftruncate", "openat", "rename"])
 def test_a_call_of_the_system_that_fails_is_said_and_undoes_the_save(
     tmp_path: Path, room: str, crowd: Crowd, before: Told, call: str
 ) -> None:
     """The disk fails below Python, at each call in turn."""
-    if not shutil.which("strace"):
-        pytest.skip("needs strace")
-    code = (
-        "import sys; from pathlib import Path\n"
-        "from tests.rooms.test_disks import CROWDS, outcome\n"
-        "print('said:' + outcome(CROWDS[sys.argv[1]](Path(sys.argv[2]))))"
-    )
     names = (crowd.file, f"{crowd.file}-wal", f"{crowd.file}-shm", "current.json")
     only = [part for name in names for part in ("-P", str(crowd.folder / name))]
     shutil.copytree(crowd.folder, tmp_path / "whole")
@@ -109,11 +115,8 @@ def test_a_call_of_the_system_that_fails_is_said_and_undoes_the_save(
     for at in range(1, 9):
         shutil.rmtree(crowd.folder)
         shutil.copytree(tmp_path / "whole", crowd.folder)
-        done = subprocess.run(
-            ["strace", "-f", "-o", os.devnull, *only, "-e", f"inject={call}:error=EIO:when={at}",
-             sys.executable, "-c", code, room, str(tmp_path)],
-            cwd=ROOT, capture_output=True, text=True, check=False,
-        )  # fmt: skip
+        fault = ("-o", os.devnull, *only, "-e", f"inject={call}:error=EIO:when={at}")
+        done = traced(room, tmp_path, "print('said:' + outcome(crowd))", *fault)
         if not done.stdout.startswith("said:"):
             wrong.append(f"{at}: {done.stdout} {done.stderr[-300:]}")
             continue
@@ -125,26 +128,15 @@ def test_a_call_of_the_system_that_fails_is_said_and_undoes_the_save(
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("room", ["sessions"], indirect=True)
-def test_a_save_waits_for_the_disk_once(room: str, tmp_path: Path) -> None:
+def test_a_save_waits_for_the_disk_once(tmp_path: Path) -> None:
     """Whatever a disk costs: all else of a save is work of the processor."""
-    if not shutil.which("strace"):
-        pytest.skip("needs strace")
-    code = (
-        "import sys; from pathlib import Path\n"
-        "from tests.support.room_crowds import Sessions\n"
-        "crowd = Sessions(Path(sys.argv[1])); store = crowd.opened()\n"
-        "for at in range(int(sys.argv[2])): crowd.save(store, 'p', at)"
-    )
     syncs = []
     for saves in (5, 25):
         root, trace = tmp_path / str(saves), tmp_path / f"{saves}.txt"
         root.mkdir()
-        subprocess.run(
-            ["strace", "-f", "-o", str(trace), "-e", "trace=fsync,fdatasync,sync_file_range",
-             sys.executable, "-c", code, str(root), str(saves)],
-            cwd=ROOT, capture_output=True, check=True,
-        )  # fmt: skip
+        code = f"store = crowd.opened()\nfor at in range({saves}): crowd.save(store, 'p', at)"
+        watched = ("-o", str(trace), "-e", "trace=fsync,fdatasync,sync_file_range")
+        assert traced("sessions", root, code, *watched).returncode == 0
         syncs.append(trace.read_text().count("sync("))
     assert syncs[1] - syncs[0] == 20
 
@@ -208,22 +200,20 @@ def test_what_may_only_be_read_is_read_and_a_save_is_refused(
 def test_what_may_not_be_read_is_said_and_is_not_taken_for_empty(
     crowd: Crowd, before: Told
 ) -> None:
-    crowd.path.chmod(0)
-
     def work() -> str:
         with pytest.raises(DatabaseError) as caught:
             crowd.get(crowd.opened(), 1, before[1][0])
         assert outcome(crowd)
         return str(caught.value)
 
-    assert "This does not mean that it is empty" in as_ordinary_user(work)
-    crowd.path.chmod(0o600)
-    crowd.folder.chmod(0)
-    try:
-        said = as_ordinary_user(work)
-    finally:
-        crowd.folder.chmod(0o700)
-    assert str(crowd.folder) in said
+    for path, mode in ((crowd.path, 0o600), (crowd.folder, 0o700)):
+        path.chmod(0)
+        try:
+            said = as_ordinary_user(work)
+        finally:
+            path.chmod(mode)
+        assert str(path) in said
+        assert path == crowd.folder or "This does not mean that it is empty" in said
     assert crowd.kept() == before
 
 

@@ -1,7 +1,6 @@
 """Tests what a model sees of the tools of each room beside the log, and what it pays for that."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -9,62 +8,13 @@ import pytest
 from commands.clients.table import TOOLS as KNOWN_TOOLS
 from protocol.stdio import WRITING_TOOLS
 from tests.support import fragment_tools, session_tools
-from tests.support.offered_rooms import put_back
 from tests.support.rows import none_of
 from tests.support.session_tools import as_offered, parts, surface, tokens_of, words_of_python
-from tests.support.stdio_client import ROOT
+from tests.support.tables import table
 
 OFFERED = {"sessions": session_tools.offered, "fragments": fragment_tools.offered}
-CORE = {
-    "sessions": "context_save context_search context_get context_warn",
-    "fragments": "remember recall forget pin unpin",
-}
-MOST_TOKENS = {"sessions": (1_200, 850), "fragments": (1_700, 650)}  # of all, of the core
-MOST_BYTES = {"sessions": 1_024, "fragments": 512}  # of a description
-# What 003, and 002 and 004 together, declare: `!` required, `=` the default that a model sees.
-PARAMETERS = {
-    "sessions": {
-        "context_save": "goal! summary status tags parentId decisions approaches blockers"
-        " codeChanges id",
-        "context_search": "query tags status agent dateRange limit offset scope",
-        "context_get": "id! includeActions=true includeChain=false",
-        "context_warn": "currentGoal! limit",
-        "context_stats": "range",
-        "context_export": "format! range contextIds output",
-        "context_recommend": "currentGoal! limit",
-    },
-    "fragments": {
-        "remember": "content! topic type keywords tags importance source linkedTo"
-        ' scope="permanent" isAnchor agentId privacy_scope',
-        "recall": "keywords topic type text query tokenBudget=1000 includeLinks=true"
-        " linkRelationType threshold filters limit agentId",
-        "forget": "id topic force hard agentId",
-        "link": 'fromId! toId! relationType="related" agentId',
-        "amend": "id! content topic keywords type importance isAnchor supersedes agentId",
-        "reflect": "summary! sessionId decisions errors_resolved new_procedures open_questions"
-        " agentId task_effectiveness",
-        "context": 'tokenBudget=2000 types=["preference","error","procedure"] sessionId agentId',
-        "tool_feedback": "tool_name! relevant! sufficient! suggestion context session_id"
-        ' trigger_type="voluntary"',
-        "memory_stats": "",
-        "memory_consolidate": "",
-        "graph_explore": "startId! agentId",
-        "pin": "id!",
-        "unpin": "id!",
-    },
-}
-READING = {
-    "sessions": "context_search context_get context_warn context_stats context_recommend",
-    "fragments": "recall context memory_stats graph_explore",
-}
-NOT_TO_REPEAT = {"sessions": "", "fragments": "amend reflect tool_feedback"}
-DESTROYING = {"sessions": "", "fragments": "forget"}
-
-
-@pytest.fixture(autouse=True)
-def the_rooms_as_before() -> Iterator[None]:
-    with put_back():
-        yield
+# What 003, and 002 and 004 together, declare: `!` is required, `=` the default that a model sees.
+TABLE = table("tool_parameters")
 
 
 @pytest.fixture(params=OFFERED)
@@ -78,8 +28,7 @@ def tools_of(room: str, *, core_only: bool = False) -> list[dict[str, Any]]:
 
 @pytest.mark.row("003 T84")
 def test_the_surface_of_a_room_is_the_recorded_one(room: str) -> None:
-    recorded = ROOT / "tests" / "data" / f"tool_surface_{room}.json"
-    assert tools_of(room) == json.loads(recorded.read_text(encoding="utf-8"))
+    assert tools_of(room) == table(f"tool_surface_{room}")
 
 
 def declared(tool: dict[str, Any]) -> str:
@@ -99,22 +48,18 @@ def declared(tool: dict[str, Any]) -> str:
 @pytest.mark.row("002 2.49.c", "002 2.49.g", "002 2.50.b", "002 2.52", "002 2.90", "003 T32")
 @pytest.mark.row("003 T68")
 def test_there_are_the_tools_with_the_parameters_of_the_specifications(room: str) -> None:
-    assert {tool["name"]: declared(tool) for tool in tools_of(room)} == PARAMETERS[room]
-    assert [*PARAMETERS[room]] == list(KNOWN_TOOLS[room])
+    assert {tool["name"]: declared(tool) for tool in tools_of(room)} == TABLE[room]["parameters"]
+    assert [*TABLE[room]["parameters"]] == list(KNOWN_TOOLS[room])
 
 
-@pytest.mark.row("002 2.84", "004 4.11.a")
-def test_the_profile_core_offers_the_tools_of_a_day(room: str) -> None:
-    assert [tool["name"] for tool in tools_of(room, core_only=True)] == CORE[room].split()
-    assert list(KNOWN_TOOLS[f"{room}:core"]) == CORE[room].split()
-
-
-@pytest.mark.row("002 2.90")
-def test_the_tools_cost_a_model_no_more_tokens_than_is_told(room: str) -> None:
-    most, most_of_core = MOST_TOKENS[room]
-    assert tokens_of(as_offered(tools_of(room))) <= most
-    assert tokens_of(as_offered(tools_of(room, core_only=True))) <= most_of_core
-    assert all(len(it["description"].encode()) < MOST_BYTES[room] for it in tools_of(room))
+@pytest.mark.row("002 2.84", "002 2.90", "004 4.11.a")
+def test_the_profile_core_offers_the_tools_of_a_day_and_all_cost_what_is_told(room: str) -> None:
+    most, tools, core = TABLE[room], tools_of(room), tools_of(room, core_only=True)
+    assert [tool["name"] for tool in core] == list(KNOWN_TOOLS[f"{room}:core"]) == most["core"]
+    assert tokens_of(as_offered(tools)) <= most["most_tokens"]
+    assert tokens_of(as_offered(core)) <= most["most_tokens_of_core"]
+    longest = max(len(it["description"].encode()) for it in tools)
+    assert longest < most["most_bytes_of_a_description"]
 
 
 def test_no_schema_shows_null_a_title_or_a_word_of_python(room: str) -> None:
@@ -134,9 +79,9 @@ def test_every_object_of_the_fragments_shows_properties() -> None:
 def test_hints_tell_what_writes_what_destroys_and_what_may_be_repeated(room: str) -> None:
     hints = {tool["name"]: tool["annotations"] for tool in tools_of(room)}
     for hint, names, holds in (
-        ("readOnlyHint", READING, True),
-        ("destructiveHint", DESTROYING, True),
-        ("idempotentHint", NOT_TO_REPEAT, False),
+        ("readOnlyHint", "reading", True),
+        ("destructiveHint", "destroying", True),
+        ("idempotentHint", "not_to_repeat", False),
     ):
-        assert {name for name, it in hints.items() if it[hint] is holds} == {*names[room].split()}
-    assert hints.keys() & WRITING_TOOLS.keys() == hints.keys() - {*READING[room].split()}
+        assert {it for it, told in hints.items() if told[hint] is holds} == {*TABLE[room][names]}
+    assert hints.keys() & WRITING_TOOLS.keys() == hints.keys() - {*TABLE[room]["reading"]}
