@@ -58,10 +58,6 @@ class Person:
         self.browser.visit(page, languages=lang, scripts=scripts)
         assert self.browser.texts("h1") == [sentence(lang, "http.page.title")]
 
-    def types(self, *keys: str) -> None:
-        """Type where the focus is."""
-        self.browser.type(*keys)
-
     def sends(self, *keys: str) -> None:
         """Type where the focus is, then Enter, and wait for the next page."""
         self.browser.js("window.isBefore = true")
@@ -120,7 +116,7 @@ def test_the_tab_key_goes_from_the_key_to_allow_to_deny_and_is_seen(person: Pers
     person.is_asked()
     assert person.focus() == "BODY"  # whoever hears the page hears first who asks
     for at in ("key", "allow", "deny"):
-        person.types(Keys.TAB)
+        person.browser.type(Keys.TAB)
         outline = person.browser.js("return getComputedStyle(document.activeElement).outline")
         assert (person.focus(), "solid 3px" in outline) == (at, True)
 

@@ -5,7 +5,6 @@ import json
 import os
 import re
 import sqlite3
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -41,10 +40,13 @@ def told(said: str) -> Told:
     return {int(number): (id_, text) for number, id_, text in found}
 
 
-class Crowd(ABC):
+class Crowd:
     """Those who save into one database. Opened anew for each of them, nothing is kept in memory.
 
     table, text: where the texts stand. indexed: questions that find every row by its index.
+    opened: gives a store that has kept nothing from before; save: saves something of its own and
+    gives number, id and text; get: the id and the text of what has a number; save_the_same: saves
+    what all processes of one client save; search: reads in the other ways that there are.
     """
 
     file = ""
@@ -52,34 +54,16 @@ class Crowd(ABC):
     table, text = "", ""
     full_text = ""
     indexed: tuple[str, ...] = ()
+    opened: Any
+    save: Any
+    get: Any
+    close: Any
+    save_the_same: Any
+    search: Any
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.path = folder / self.file
-
-    @abstractmethod
-    def opened(self, timeout_s: int = 5) -> Any:
-        """A store that has kept nothing from before."""
-
-    @abstractmethod
-    def save(self, store: Any, name: str, at: int) -> tuple[int, str, str]:
-        """Save something of its own; number, id and text."""
-
-    @abstractmethod
-    def get(self, store: Any, number: int, id_: str) -> tuple[str, str]:
-        """The id and the text of what has this number."""
-
-    @abstractmethod
-    def close(self, store: Any) -> None:
-        """Let go of the database."""
-
-    @abstractmethod
-    def save_the_same(self, store: Any) -> None:
-        """Save what all processes of one client save."""
-
-    @abstractmethod
-    def search(self, store: Any) -> None:
-        """Read in the other ways that there are."""
 
     def wrong_shown(self) -> list[str]:
         """What is wrong with what the room shows beside its database."""
