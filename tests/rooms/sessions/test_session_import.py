@@ -29,7 +29,6 @@ from tests.support.room import a_room, every_byte, saved
 from tests.support.session_samples import make_sample_store
 from tests.support.tables import DATA, table
 
-UUID = "2f1d3c4b-0a19-4e58-9d67-1b2c3d4e5f60"
 Former = dict[str, Any]
 
 
@@ -41,8 +40,7 @@ def former(goal: str = "Build the login", **changes: Any) -> Former:
 
 
 def snapshot(name: str, data: Former) -> Former:
-    reason, timestamp = "milestone", "2025-12-19T08:00:00.000Z"
-    return {"id": name, "contextId": UUID, "data": data, "reason": reason, "timestamp": timestamp}
+    return {"id": name, "data": data, "reason": "milestone", "timestamp": "2025-12-19T08:00:00Z"}
 
 
 @pytest.fixture
@@ -71,62 +69,30 @@ def take(store: SessionStore, path: Path) -> tuple[Plan, list[Session]]:
     return plan, saved
 
 
-@pytest.mark.row("003 T73", "003 T81")
-def test_a_former_current_json_becomes_a_session(store: SessionStore, folder: Path) -> None:
-    put(folder / "current.json", former())
-    _, [saved] = take(store, folder)
-    assert store.get("1").as_json() == {"id": saved.id, **table("sessions/former_taken")}
-    assert saved.updated_at == "2025-12-20T11:30:00+00:00"
-    assert saved.has_warnings
-    assert (store.path.parent / "current.json").is_file()
+def expanded(value: Any) -> Any:
+    """The files of a case, in which `{"former": GOAL, …}` is a context with these changes."""
+    if isinstance(value, dict) and "former" in value:
+        changes = {name: it for name, it in value.items() if name != "former"}
+        return former(value["former"], **changes)
+    if isinstance(value, dict):
+        return {name: expanded(it) for name, it in value.items()}
+    return value
 
 
-@pytest.mark.row("003 T74")
-def test_texts_stand_for_objects_and_an_unknown_status_is_a_pause(
-    store: SessionStore, folder: Path
-) -> None:
-    talk = {
-        "keyDecisions": ["Use JWT", "Use JWT", {"decision": "No cookies", "reason": "CSRF"}, 7, ""],
-        "triedApproaches": ["Axios", {"description": "fetch", "result": "so so"}],
-        "blockers": ["No access", None],
-    }
-    work = {"goal": "g", "status": "in_progress", "startedAt": "2025-12-20"}
-    put(folder / "current.json", {"id": 5, "currentWork": work, "conversationSummary": talk})
-    _, [saved] = take(store, folder)
-    assert [(it.text, it.why or it.result or it.is_resolved) for it in saved.points()] == [
-        *(("Use JWT", False), ("No cookies", "CSRF"), ("Axios", "partial"), ("fetch", "partial")),
-        ("No access", False),
-    ]
-    assert (saved.status, saved.ended_at) == ("paused", "2025-12-20T00:00:00+00:00")
-    assert saved.agent == ""
+def makes(found: Any, expected: Any) -> bool:
+    """Whether all that is expected is there; an object may have more."""
+    if isinstance(expected, dict):
+        return all(makes(found.get(name), it) for name, it in expected.items())
+    if isinstance(expected, list) and isinstance(found, list):
+        pairs = zip(found, expected, strict=False)
+        return len(found) == len(expected) and all(makes(*pair) for pair in pairs)
+    return bool(found == expected)
 
 
-@pytest.mark.row("003 T74")
-def test_snapshots_of_one_goal_are_one_session_and_of_several_a_chain(
-    store: SessionStore, folder: Path
-) -> None:
-    old = former(updatedAt="2025-12-19T08:00:00.000Z")
-    old["conversationSummary"] = {"keyDecisions": ["An older one"], "blockers": []}
-    put(folder / "snapshots" / "s1.json", snapshot("s1", old))
-    put(folder / "snapshots" / "s2.json", snapshot("s2", former()))
-    put(folder / "current.json", former())
-    plan, [saved] = take(store, folder)
-    assert plan.versions == 2
-    assert [it.text for it in saved.decisions] == ["An older one", "JWT in a cookie"]
-    for at, goal in enumerate(("First", "Second")):
-        day = f"2025-12-1{at}T08:00:00.000Z"
-        put(folder / "snapshots" / f"s{at}.json", snapshot(f"s{at}", former(goal, updatedAt=day)))
-    put(folder / "current.json", former("Third"))
-    other = a_room(store.root.parent / "other")
-    (folder / "snapshots" / "s2.json").unlink()
-    _, chain = take(other, folder)
-    assert [it.goal for it in other.chain(chain[-1])] == ["First", "Second", "Third"]
-
-
-def make_history(folder: Path, *rows: dict[str, Any]) -> None:
+def make_history(path: Path, rows: list[dict[str, Any]]) -> None:
     """A `history.db` of the specification, with an action for each session."""
     noon = "2025-12-21 12:00:00"
-    with closing(sqlite3.connect(folder / "history.db")) as connection, connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.executescript((DATA / "sessions/former_history.sql").read_text("utf-8"))
         for row in rows:
             given = {"started_at": noon, "created_at": noon, **row}
@@ -140,34 +106,31 @@ def make_history(folder: Path, *rows: dict[str, Any]) -> None:
             )
 
 
-@pytest.mark.row("003 T74")
-def test_a_former_database_brings_rows_actions_and_chains(
-    store: SessionStore, folder: Path
+@pytest.mark.row("003 T73", "003 T73.a", "003 T74", "003 T81")
+@pytest.mark.parametrize("case", table("sessions/imports"))
+def test_a_former_directory_becomes_sessions_and_stays_as_it_was(
+    store: SessionStore, folder: Path, case: str
 ) -> None:
-    metadata = json.dumps({"approaches": [{"description": "Axios", "result": "failed"}]})
-    first = {"id": "x1", "goal": "One", "tags": '["auth"]', "metadata": metadata}
-    second = {"id": "x2", "goal": "Two", "parent_id": "x1", "summary": "s", "status": "completed"}
-    make_history(folder, second, first)
-    before = (folder / "history.db").read_bytes()
-    _, saved = take(store, folder)
-    one, two = sorted(saved, key=lambda it: it.goal)
-    assert (one.tags, one.has_warnings, two.parent_id) == (("auth",), True, one.id)
-    assert [it.content for it in store.actions(two)] == ["npm test"]
-    assert two.ended_at == "2025-12-21T12:00:00+00:00"
-    assert (folder / "history.db").read_bytes() == before
-    assert sorted(os.listdir(folder)) == ["history.db", "snapshots"]
-
-
-@pytest.mark.row("003 T73.a")
-def test_what_a_database_and_files_both_have_comes_once(store: SessionStore, folder: Path) -> None:
-    put(folder / "current.json", former())
-    put(folder / "snapshots" / "s1.json", snapshot("s1", former("Earlier", updatedAt="")))
-    rows = [{"id": UUID, "goal": "Build the login", "summary": "Done by the new one"}]
-    make_history(folder, *rows, {"id": "s1", "goal": "Earlier"})
-    plan, saved = take(store, folder)
-    assert sorted(it.goal for it in saved) == ["Build the login", "Earlier"]
-    assert plan.versions == 2
-    assert "Done by the new one" in {it.summary for it in saved}
+    given = table("sessions/imports")[case]
+    for name, value in given["files"].items():
+        put(folder / name, expanded(value))
+    if "database" in given:
+        make_history(folder / "history.db", given["database"])
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    plan, taken = take(store, folder)
+    assert plan.versions == given["versions"]
+    assert (store.path.parent / "current.json").is_file()
+    goals = {it.id: it.goal for it in taken}
+    found = [
+        {
+            **{**it.as_json(), "updatedAt": it.updated_at, "hasWarnings": it.has_warnings},
+            "parent": goals.get(it.parent_id),
+            "actions": [action.content for action in store.actions(it)],
+        }
+        for it in sorted(taken, key=lambda it: it.goal)
+    ]
+    assert makes(found, given["expected"]), found
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
 @pytest.mark.row("003 T81")
