@@ -121,18 +121,14 @@ def reported(figures: Iterable[Figure], given: argparse.Namespace, part: str, da
 
 
 def record(part: str, data: str, figures: Mapping[str, Any], path: Path = RESULTS) -> None:
-    """Write the figures of a part with today's date and the class of this machine.
-
-    What else the part holds stays: a script may measure some figures and leave others out.
-    """
+    """Write the figures of a part with today's date and the class of this machine."""
     results = json.loads(path.read_text("utf-8")) if path.exists() else {}
-    before = results.get(part, {}).get("figures", {})
     rounded = json.loads(json.dumps(figures), parse_float=lambda text: round(float(text), 4))
     results[part] = {
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
         "machine": machine(),
         "data": data,
-        "figures": {**before, **rounded},
+        "figures": rounded,
     }
     text = json.dumps(dict(sorted(results.items())), ensure_ascii=False, indent=1)
     path.write_text(text + "\n", encoding="utf-8")

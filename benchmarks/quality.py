@@ -414,7 +414,8 @@ def main() -> int:
     given = parser.parse_args()
     status = 0
     for part in (ranking, one_list, survival, fragments, meaning):
-        status |= reported(part(), given, "quality", DATA)
+        name = part.__name__.replace("_", " ")
+        status |= reported(part(), given, name, DATA)
     if given.locomo:
         status |= reported(locomo(given.locomo), given, "locomo", "LoCoMo, ten dialogues")
     return status

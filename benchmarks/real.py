@@ -411,8 +411,10 @@ def main() -> int:
     if directory := given.directory:
         for line in missing(directory):
             print(f"missing: {line}", file=sys.stderr)
+            given.record = False  # figures of some projects are not those of all
         changed = real_changes(directory)
         status |= reported(changed, given, "real", "real changes of public projects")
+        given.record &= all(clone_of(directory, it.repository) for it in guidance())
         status |= reported(marks(directory), given, "marks", "points of guidance files")
     return status
 

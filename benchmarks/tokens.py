@@ -8,16 +8,19 @@ import json
 import re
 import statistics
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
-from measure import ROOT, Figure, lessons, options, reported
+from measure import ROOT, Figure, lessons, options, ours_on, reported
 
 from commands.clients.merge import with_block
 from commands.clients.table import TOOLS
-from core.config import read_settings
+from core.config import Settings, read_settings
 from core.lessons.briefing import session_briefing
 from core.lessons.log import MemoryLog
 from core.lessons.record import Draft, Record, new_record
@@ -25,6 +28,8 @@ from core.lessons.record_text import fit_all, record_block
 from core.lessons.rules import instructions, rules
 from core.messages import Language
 from core.text.plain import Budget, estimate_tokens
+from rooms.sessions.store import insert, open_sessions
+from tests.support.session_samples import sample_sessions
 
 COUNTED = ROOT / "tests" / "data" / "counted_tokens.json"
 SURFACE = ROOT / "tests" / "data" / "tool_surface.json"
@@ -149,6 +154,31 @@ def costs(count: Count) -> Iterator[Figure]:
         yield Figure(f"more at a start, {records} records", start_cost(records, count), "tokens")
 
 
+def day_of_sessions(count: Count) -> Iterator[Figure]:
+    """Yield what a day of the sessions costs: one warning, search, session and save."""
+    for lang in MOST_OF_A_SESSION:
+        samples = [session for session, _ in sample_sessions(400)]
+        kept = [it for it in samples if bool(re.search("[가-힣]", it.goal)) == (lang == "ko")]
+        asked = kept[-1]
+        with tempfile.TemporaryDirectory(prefix="sentinel-memory-") as scratch:
+            store = open_sessions(Path(scratch), Settings())
+            with store.writing() as connection:
+                for number, session in enumerate(kept, 1):
+                    insert(connection, replace(session, number=number, parent_id=""))
+            store.database.close()
+            with ours_on(Path(scratch), "sessions", SENTINEL_MEMORY_LANG=lang) as server:
+                hints = count(server.call("context_search", {"limit": 20}))
+                day = (
+                    ("context_warn", {"currentGoal": asked.goal}),
+                    ("context_search", {"query": asked.goal}),
+                    ("context_get", {"id": str(len(kept))}),
+                    ("context_save", {"goal": f"{asked.goal} 2", "summary": "…"}),
+                )
+                paid = sum(count(server.call(tool, given)) for tool, given in day)
+        yield Figure(f"sessions, {lang}, a hint", round(hints / 20), "tokens")
+        yield Figure(f"sessions, {lang}, a day", paid, "tokens")
+
+
 def estimates(count: Count) -> Iterator[Figure]:
     """Yield how near the estimate is for the records of each kind, as an answer shows them.
 
@@ -205,7 +235,7 @@ def main() -> int:
     if given.update:
         lines = [json.dumps(it, ensure_ascii=False) for it in counted(count)]
         COUNTED.write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
-    found = [*costs(count), *estimates(count), *formats(count)]
+    found = [*costs(count), *day_of_sessions(count), *estimates(count), *formats(count)]
     return reported(found, given, "tokens", DATA)
 
 

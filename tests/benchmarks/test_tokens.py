@@ -1,5 +1,6 @@
 """Tests what a session pays for the memory, what setup says of it, and what results are."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -40,7 +41,9 @@ def test_a_figure_is_missed_outside_its_limits_and_recorded_with_its_day(tmp_pat
         *(False, True),
     ]
     path = tmp_path / "results.json"
-    record("one", "what", {"a": 1, "b": 0.123456}, path)
-    record("one", "what", {"b": {"c": 2.0}}, path)
-    assert '"a": 1,' in path.read_text("utf-8") and '"c": 2.0' in path.read_text("utf-8")
-    assert '"date": "20' in path.read_text("utf-8")
+    record("one", "what", {"a": 1, "b": 2}, path)
+    record("two", "what", {"c": {"d": 0.123456}}, path)
+    record("one", "what", {"a": 3}, path)
+    found = json.loads(path.read_text("utf-8"))
+    assert [it["figures"] for it in found.values()] == [{"a": 3}, {"c": {"d": 0.1235}}]
+    assert all(it["date"] and it["machine"] for it in found.values())
