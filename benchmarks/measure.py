@@ -123,7 +123,7 @@ def reported(figures: Iterable[Figure], given: argparse.Namespace, part: str, da
 def record(part: str, data: str, figures: Mapping[str, Any], path: Path = RESULTS) -> None:
     """Write the figures of a part with today's date and the class of this machine."""
     results = json.loads(path.read_text("utf-8")) if path.exists() else {}
-    rounded = json.loads(json.dumps(figures), parse_float=lambda text: round(float(text), 4))
+    rounded = json.loads(json.dumps(figures), parse_float=lambda text: round(float(text), 6))
     results[part] = {
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
         "machine": machine(),

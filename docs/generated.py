@@ -2,7 +2,8 @@
 
 A part stands between two comments with square brackets, of cog (https://cog.readthedocs.io). The
 first one holds a call of a function below, which prints the part. The words beside what the program
-knows are in `tables.toml`. `--check` changes nothing, and ends with 1 where a part is an old one.
+knows are in `tables.toml`, those beside measured figures in `figures.toml`. `--check` changes
+nothing, and ends with 1 where a part is an old one.
 """
 
 import argparse
@@ -35,6 +36,8 @@ from rooms.sessions import session
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = [ROOT / "README.md", ROOT / "benchmarks/README.md", *sorted(ROOT.glob("docs/*.md"))]
 WORDS = tomllib.loads((ROOT / "docs/tables.toml").read_text(encoding="utf-8"))
+FIGURES = tomllib.loads((ROOT / "docs/figures.toml").read_text(encoding="utf-8"))
+RESULTS = json.loads((ROOT / "benchmarks/results.json").read_text(encoding="utf-8"))
 PROGRAM = program.CLI  # as it was when the commands were imported
 
 
@@ -294,6 +297,122 @@ def team_entries() -> None:
             place = f"{_shown(client.entry['project'])}, `{client.under}`"
             rows.append((client.name, place, f"`{text}`"))
     table(("Client", "File, and where in it", "Entry"), rows)
+
+
+# What was measured.
+
+SERVERS = ("Sentinel-Memory", "server-memory", "mcp-memory-libsql")
+NOISE = 0.95
+
+
+def say(name: str) -> None:
+    """A text with figures, or a table of such rows."""
+    words = FIGURES["said"][name]
+    if isinstance(words, str):
+        print(_filled(words, name).strip())
+    else:
+        head, *rows = [[_filled(cell, name) for cell in row] for row in words]
+        table(head, rows, right=range(1, len(head)) if not name.startswith("rooms") else ())
+
+
+def _filled(words: str, name: str) -> str:
+    """Put figures into `{part/name|format}`, of a comparison into `{part/name/server}`."""
+    place = r"\{([^{}|]+)(?:\|([^{}]*))?\}"
+    text = re.sub(place, lambda it: _shown_figure(it[1], it[2]), words)
+    return text if name.endswith("ko") else re.sub(r"(?<=\d)%", " %", text)
+
+
+def _shown_figure(path: str, form: str | None) -> str:
+    part, name, *server = path.split("/")
+    value = RESULTS[part]["figures"][name]
+    if server:
+        value = value["values"][server[0]]
+    if isinstance(value, str) or value is None:
+        return str(value or "–")
+    if form is None:
+        form = ",.0f" if float(value).is_integer() or value >= 100 else ".3g"
+    return format(value, form)
+
+
+def costs(spoken: Language) -> None:
+    """The table of costs of a README; the best figure of a row is bold."""
+    rows = []
+    for label, part, name, unit, best in FIGURES["costs"][spoken]["rows"]:
+        values = [RESULTS[part]["figures"][name]["values"][server] for server in SERVERS]
+        numbers = [float(str(it).partition(" ")[0]) for it in values if str(it)[0].isdigit()]
+        wanted = f"{(min if best == 'least' else max)(numbers):g}"
+        cells = []
+        for value in values:
+            text = str(value).partition(" (")[0]
+            number = _number(value) if isinstance(value, int | float) else text
+            said = f"{FIGURES['costs'][spoken].get(text, number)} {unit}".strip()
+            is_best = text[0].isdigit() and f"{float(text):g}" == wanted
+            cells.append(f"**{said}**" if is_best else said)
+        rows.append((label, *cells))
+    table(("", *SERVERS), rows, right=(1, 2, 3))
+
+
+def compared(*parts: str) -> None:
+    """The rows of parts of the comparison, with the ratios to this server."""
+    rows, columns = [], list[str]()
+    for part in parts:
+        for label, it in RESULTS[f"compare, {part}"]["figures"].items():
+            if label != "version" and not label.endswith("seconds"):
+                columns += [name for name in it["values"] if name not in columns]
+                rows.append((label, it))
+    lines = []
+    for label, it in rows:
+        cells = []
+        for name in columns:
+            times = f" ({it['ratios'][name]:.2f} x)" if name in it["ratios"] else ""
+            cells.append(_number(it["values"].get(name)) + times)
+        lines.append((label, *cells))
+    table(("", *columns), lines, right=range(1, len(columns) + 1))
+
+
+def _number(value: float | str | None) -> str:
+    if value is None or isinstance(value, str):
+        return value or "–"
+    if isinstance(value, int) or value >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+SECTIONS = ("start", "memory", "calls", "tokens", "concurrency", "kills", "damage")
+
+
+def compared_when() -> None:
+    """When each section of the comparison was measured, on what, with which versions."""
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for section in SECTIONS:
+        it = RESULTS[f"compare, {section}"]
+        of_servers = it["figures"]["version"]["values"].items()
+        versions = ", ".join(f"{name} {version}" for name, version in of_servers)
+        found.setdefault((it["date"], it["machine"], versions), []).append(section)
+    for (date, machine, versions), sections in found.items():
+        print(f"- {date} ({', '.join(sections)}): {machine}; {versions}")
+
+
+def behind() -> None:
+    """The rows in which another memory server needs less than this one, by more than noise."""
+    for server in SERVERS[1:]:
+        less = [
+            f"{label} {times:.2f} x"
+            for section in SECTIONS
+            for label, it in RESULTS[f"compare, {section}"]["figures"].items()
+            if (times := it.get("ratios", {}).get(server) or 1.0) < NOISE
+        ]
+        print(f"- {server}: {'; '.join(less)}")
+
+
+def measured_when() -> None:
+    """When the figures of each part were measured."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for part, it in RESULTS.items():
+        by = "by a former script" if it.get("carried over") else "by today's"
+        found.setdefault((it["date"], by), []).append(part.replace("compare, ", "compare: "))
+    for (date, by), parts in sorted(found.items()):
+        print(f"- {date}, {by}: {'; '.join(parts)}")
 
 
 # Writing.

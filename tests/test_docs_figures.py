@@ -1,5 +1,6 @@
-"""Tests that the figures of the documents are those that were measured."""
+"""Tests that the figures of the documents are those that were measured, and that none is typed."""
 
+import json
 import re
 import sys
 
@@ -12,27 +13,19 @@ from tests.support.stdio_client import ROOT
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
-from tokens import room_costs, session_costs, tokenizer
+from tokens import costs, tokenizer
 
-READMES = ["README.md", "docs/README.ko.md"]
+RESULTS = json.loads(text_of("benchmarks/results.json"))
 ENGLISH = "docs/rooms.md"
 BOTH = [ENGLISH, "docs/rooms.ko.md"]
 MOST_BYTES = 7_168
-TOKENS, OF_TOOLS, FEWER, START, TIMES = range(5, 10)  # the rows of figures, by their number
+BLOCK = re.compile(r"^<!-- \[\[\[cog .*?^<!-- \[\[\[end\]\]\] -->$", re.M | re.S)
+FIGURE = re.compile(r"\d ?(?:%|ms|MB|x)(?!\w)|\d s(?!\w)")
+WHOLLY_GENERATED = ["README.md", "docs/README.ko.md", "docs/benchmarks.md", ENGLISH]
+# How a ratio is read, what the method of the comparison is, and a limit of a file.
+OF_THE_METHOD = ("0.50 x", "10 ms", "5 %", "1 MB", "1MB")
 
 pytestmark = pytest.mark.filterwarnings("ignore:open_binary is deprecated")
-
-
-def figures(name: str, row: int) -> list[str]:
-    """The figures of a row of the first table, from left to right."""
-    return re.findall(r"\d[\d,.]*", " ".join(rows_of(name, 1)[row][1:]))
-
-
-def round_trips(what: str) -> tuple[str, str]:
-    """The round trip of a call at 1,000 records, of ours and of an echo, in ms."""
-    pattern = rf"^\| {what} at 1,000 records: wall \| ([\d.]+) ms .*\| ([\d.]+) ms \([\d.]+ x\) \|$"
-    [(ours, echo)] = re.findall(pattern, text_of("docs/benchmarks.md"), re.M)
-    return ours, echo
 
 
 def test_it_is_short() -> None:
@@ -50,75 +43,32 @@ def _words(room: str, profiles: tuple[str, ...]) -> list[str]:
     return [room, *(f"{room}:{profile}" for profile in profiles)]
 
 
-@pytest.mark.parametrize("name", BOTH)
-def test_the_tokens_are_those_that_a_session_pays(name: str) -> None:
+def test_the_recorded_tokens_are_those_that_a_session_pays() -> None:
+    """`python benchmarks/tokens.py --record` records them."""
     count = tokenizer()
     assert count, "bpe-openai of requirements-dev.txt is missing"
-    lessons = session_costs("en", count)
-    rooms = room_costs(count)
-    more = {
-        room: parts["tools"] + parts["instructions"] + parts["rules, en"]
-        for room, parts in rooms.items()
-    }
-    plain, core = ("sessions", "fragments"), ("sessions:core", "fragments:core")
-    paid = [sum(lessons.values()), *(more[room] for room in plain)]
-    assert figures(name, TOKENS) == [f"{it:,}" for it in paid]
-    tools = [lessons["tools"], *(rooms[room]["tools"] for room in plain)]
-    assert figures(name, OF_TOOLS) == [f"{it:,}" for it in tools]
-    assert figures(name, FEWER) == [f"{more[room]:,}" for room in core]
+    recorded = RESULTS["tokens"]["figures"]
+    now = {it.name: it.value for it in costs(count)}
+    assert {name: recorded.get(name) for name in now} == now
 
 
-@pytest.mark.parametrize("name", BOTH)
-def test_the_times_are_those_that_were_measured(name: str) -> None:
-    measured = text_of("benchmarks/README.md")
-    [start] = re.findall(
-        r"^\| wall time to the first answer \| ([\d.]+) s", text_of("docs/benchmarks.md"), re.M
-    )
-    warm = re.findall(r"a start costs ([\d.]+) x", measured)
-    assert figures(name, START) == [start, *warm]
-    lessons = [
-        f"{float(a) - float(b):.1f}"
-        for a, b in map(round_trips, ("save one more", "search one word"))
-    ]
-    [sessions] = re.findall(r"a search ([\d.]+) ms, .*a save ([\d.]+) ms", measured)
-    [fragments] = re.findall(r"recall ([\d.]+), .*ms, remember ([\d.]+),", measured)
-    assert figures(name, TIMES) == [*lessons, *reversed(sessions), *reversed(fragments)]
+def test_every_recorded_figure_has_its_day_machine_and_data() -> None:
+    for part, it in RESULTS.items():
+        assert re.fullmatch(r"\d{4}-\d\d-\d\d", it["date"]), part
+        assert it["figures"] and it["data"] and "processors" in it["machine"], part
 
 
-@pytest.mark.parametrize("name", READMES)
-def test_each_row_of_the_costs_is_one_that_was_measured(name: str) -> None:
-    rows = re.findall(r"^\| .+? \| (.+?) \| (.+?) \| (.+?) \|$", text_of(name), re.M)[1:]
-    rows = [row for row in rows if "---" not in row[0]]
-    assert len(rows) > 6
-    measured = {
-        tuple(re.sub(r" \(.*?\)", "", cell) for cell in row)
-        for row in re.findall(
-            r"^\| .+? \| ([^|]+) \| ([^|]+) \| ([^|]+) \|(?: [^|]+ \|)?$",
-            text_of("docs/benchmarks.md"),
-            re.M,
-        )
-    }
-    text = "\n".join("\t".join(row) for row in rows)
-    plain = text.replace("**", "").replace("없음, 오류", "none, an error").splitlines()
-    assert [row for row in plain if tuple(row.split("\t")) not in measured] == []
-
-
-@pytest.mark.parametrize("name", READMES)
-def test_how_often_hooks_are_right_is_as_the_document_on_hooks_has_it(name: str) -> None:
-    [line] = [line for line in text_of(name).splitlines() if "651" in line]
-    hooks = text_of("docs/hooks.md")
-    [every] = re.findall(r"^\| all \| (\d+) % .*?\| (\d+) % .*?\| (\d+) %", hooks, re.M)
-    [anchored] = re.findall(r"^\| with `paths` or `when` \| \d+ % \| (\d+) %", hooks, re.M)
-    right, found, silent = every
-    assert "651 changes" in hooks
-    assert re.findall(r"(\d+) ?%", line) == [found, anchored, right, silent]
+@pytest.mark.parametrize("name", WHOLLY_GENERATED)
+def test_no_measured_figure_is_typed(name: str) -> None:
+    lines = BLOCK.sub("", text_of(name)).splitlines()
+    typed = [line for line in lines if FIGURE.search(line)]
+    assert [it for it in typed if not any(known in it for known in OF_THE_METHOD)] == []
 
 
 def test_how_well_it_finds_is_as_it_was_measured() -> None:
-    [_, row] = re.findall(
-        r"^\| turns of a dialogue, \w+ half.*$", text_of("benchmarks/README.md"), re.M
-    )
-    ndcg, _, silent = (cell.split("; ") for cell in row.strip("| ").split(" | ")[1:])
+    found = RESULTS["locomo"]["figures"]
     told = set(re.findall(r"\d+\.\d+|\d+(?= ?%)", text_of("docs/fragments.md")))
-    parts = {f"{100 * float(it):.0f}" for it in silent[:2]}
-    assert {*ndcg[:2], *parts} <= told
+    for way in ("recall", "FTS5, any word"):
+        half = f"turns, other half, {way}"
+        assert f"{found[f'{half}: nDCG@10']:.3f}" in told
+        assert f"{100 * found[f'{half}: silent']:.0f}" in told

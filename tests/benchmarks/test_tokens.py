@@ -42,8 +42,8 @@ def test_a_figure_is_missed_outside_its_limits_and_recorded_with_its_day(tmp_pat
     ]
     path = tmp_path / "results.json"
     record("one", "what", {"a": 1, "b": 2}, path)
-    record("two", "what", {"c": {"d": 0.123456}}, path)
+    record("two", "what", {"c": {"d": 0.12345678}}, path)
     record("one", "what", {"a": 3}, path)
     found = json.loads(path.read_text("utf-8"))
-    assert [it["figures"] for it in found.values()] == [{"a": 3}, {"c": {"d": 0.1235}}]
+    assert [it["figures"] for it in found.values()] == [{"a": 3}, {"c": {"d": 0.123457}}]
     assert all(it["date"] and it["machine"] for it in found.values())
