@@ -62,7 +62,6 @@ from tests.support.stdio_client import ROOT
 MOST_RECORDED_LINES = 25
 MOST_TOLD_CHARS = 2_000  # of an answer in which something is missing
 DEFAULT_ROOMS = "lessons"
-LOCAL_STEPS = {"$", "file", "cat", "env", "git", "shop", "as"}
 _ROW = re.compile(r"00[0-4] [A-Z0-9][\w.-]*|[PI]\d+")
 _HEADING = re.compile(r"## (?P<name>.+?)(?:\s+\[(?P<rows>[^\[\]]+)\])?")
 _TIMES = re.compile(r"\{([^{}]+)\*(\d+)\}")
@@ -132,7 +131,7 @@ class Story:
     @property
     def is_local(self) -> bool:
         """Whether a step needs the project's files, so that no server elsewhere will do."""
-        return any(_words_of(step)[0] in LOCAL_STEPS for step in (*self.before, *self.steps))
+        return any(_words_of(step)[0] in _STEPS for step in (*self.before, *self.steps))
 
 
 def read_stories(path: Path) -> list[Story]:
@@ -151,7 +150,12 @@ def read_stories(path: Path) -> list[Story]:
         elif line.startswith(("|", "~ ", "!~ ")):
             if not steps or steps is before:
                 raise StoryError(f"{place}: there is no step above this line")
-            _add_check(steps[-1], number, line)
+            if line.startswith("|"):
+                steps[-1].recorded = [*(steps[-1].recorded or ()), line[2:].rstrip()]
+                steps[-1].recorded_at.append(number)
+            else:
+                sign, _, text = line.partition(" ")
+                steps[-1].parts.append((number, sign == "~", text.strip()))
             recorded = sum(len(step.recorded or ()) for step in steps)
             if recorded > MOST_RECORDED_LINES:
                 raise StoryError(
@@ -167,19 +171,10 @@ def read_stories(path: Path) -> list[Story]:
 
 def _story(line: str, place: str, rooms: str, before: list[Step]) -> Story:
     found = _HEADING.fullmatch(line.rstrip())
-    rows = [row.strip() for row in ((found and found["rows"]) or "").split(",")] if found else []
-    if not found or (found["rows"] and not all(map(_ROW.fullmatch, rows))):
+    rows = [row.strip() for row in found["rows"].split(",")] if found and found["rows"] else []
+    if not found or not all(map(_ROW.fullmatch, rows)):
         raise StoryError(f"{place}: a heading reads `## a sentence  [001 3-1, 003 T9]`")
-    return Story(place, found["name"], [row for row in rows if row], rooms, before)
-
-
-def _add_check(step: Step, number: int, line: str) -> None:
-    if line.startswith("|"):
-        step.recorded = [*(step.recorded or ()), line[2:].rstrip()]
-        step.recorded_at.append(number)
-    else:
-        sign, _, text = line.partition(" ")
-        step.parts.append((number, sign == "~", text.strip()))
+    return Story(place, found["name"], rows, rooms, before)
 
 
 def _words_of(step: Step) -> list[str]:
@@ -332,20 +327,14 @@ def _shop_of(lang: str) -> Path:
 def clean_environment(project: Path, home: Path) -> Iterator[None]:
     """Be in the project, with an environment that knows nothing of whoever runs the tests."""
     kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
-    who = {"NAME": "developer", "EMAIL": "developer@example.invalid"}
-    made = {
-        **{
-            "HOME": str(home),
-            "USERPROFILE": str(home),
-            "COLUMNS": "80",
-            "LANG": "C.UTF-8",
-            "TZ": "UTC",
-        },
-        **{"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"},
-        **{f"GIT_{role}_{key}": it for role in ("AUTHOR", "COMMITTER") for key, it in who.items()},
-    }
+    user = {"HOME": str(home), "USERPROFILE": str(home), "TZ": "UTC"}
+    terminal = {"COLUMNS": "80", "LANG": "C.UTF-8"}
+    of_git = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    for role in ("AUTHOR", "COMMITTER"):
+        of_git |= {f"GIT_{role}_NAME": "developer"}
+        of_git |= {f"GIT_{role}_EMAIL": "developer@example.invalid"}
     before = Path.cwd()
-    with mock.patch.dict(os.environ, {**kept, **made}, clear=True):
+    with mock.patch.dict(os.environ, {**kept, **user, **terminal, **of_git}, clear=True):
         os.chdir(project)
         _take_time_zone()
         try:
