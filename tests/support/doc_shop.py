@@ -31,16 +31,10 @@ INSTALLED = (
 
 
 def _record(texts: Mapping[str, str], created: str, **more: Any) -> Record:
-    kind = "log" if texts["missing_context"] else "principle"
     named: dict[str, Any] = {name: texts[name] for name in ("topic", "missing_context", "lesson")}
-    return Record(
-        id=record_id(Draft(type=kind, **named)),
-        type="log" if texts["missing_context"] else "principle",
-        created=created,
-        ask_next_time=texts["ask_next_time"],
-        **named,
-        **more,
-    )
+    named["type"] = "log" if texts["missing_context"] else "principle"
+    more |= {"created": created, "ask_next_time": texts["ask_next_time"]}
+    return Record(id=record_id(Draft(**named)), **named, **more)
 
 
 class Shop:
@@ -137,23 +131,21 @@ class Shop:
         return {**kept, **git, **home, **own, **variables}
 
     def answer(self, line: str) -> str:
-        """What an installed program prints for a command as a document shows it, 80 cells wide."""
-        words = shlex.split(line)
-        given = {}
+        """What an installed program prints for a command as a document shows it, 80 cells wide.
+
+        As if the project were a directory of a user.
+        """
+        words, variables = shlex.split(line), {"COLUMNS": "80", "PYTHONIOENCODING": "utf-8"}
         while "=" in words[0]:
             name, value = words.pop(0).split("=", 1)
-            given[name] = value
+            variables[name] = value
         assert words.pop(0) == "sentinel-memory"
-        return self.run(*words, **given)
-
-    def run(self, *words: str, given: str = "", **variables: str) -> str:
-        """What the installed program prints, as if the project were a directory of a user."""
         done = subprocess.run(
             [sys.executable, "-c", INSTALLED, *words],
             cwd=self.root,
-            env=self.environment(COLUMNS="80", PYTHONIOENCODING="utf-8", **variables),
+            env=self.environment(**variables),
             capture_output=True,
-            input=given,
+            stdin=subprocess.DEVNULL,
             encoding="utf-8",
         )
         return (done.stdout + done.stderr).replace(str(self.root), "/home/dev/shop")
