@@ -19,20 +19,12 @@ from tests.support.desk import Desk
 from tests.support.git_clones import write
 from tests.support.said import sentences
 from tests.support.samples import a_record
+from tests.support.sentences import LANGUAGES
 from tests.support.tables import table
 
-LANGUAGES: tuple[Language, ...] = ("en", "ko")
 HANGUL = re.compile("[가-힣]")
 NAMES = list(dict.fromkeys(name.partition(" ")[0] for name in cli.COMMANDS))
 VAT = a_record()
-
-
-@pytest.fixture(params=LANGUAGES)
-def lang(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Language:
-    language: Language = request.param
-    monkeypatch.setenv("SENTINEL_MEMORY_LANG", language)
-    monkeypatch.setenv("COLUMNS", "80")
-    return language
 
 
 def all_parsers() -> Iterator[tuple[str, argparse.ArgumentParser]]:
@@ -43,7 +35,12 @@ def all_parsers() -> Iterator[tuple[str, argparse.ArgumentParser]]:
 
 
 @pytest.mark.long  # it costs much
-def test_every_page_is_in_the_language_of_the_reader_and_within_80_cells(lang: Language) -> None:
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_page_is_in_the_language_of_the_reader_within_80_cells_and_its_examples_are_right(
+    lang: Language, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SENTINEL_MEMORY_LANG", lang)
+    monkeypatch.setenv("COLUMNS", "80")
     wrong, seen = [], 0
     for command, parser in all_parsers():
         texts = {it.dest: it.help for it in parser._actions if command or it.option_strings}
@@ -58,20 +55,15 @@ def test_every_page_is_in_the_language_of_the_reader_and_within_80_cells(lang: L
         wrong += [f"{command}: {line}" for line in lines if cells(line) > 80]
         below = [line for line in lines if line.startswith(" " * 10)]
         wrong += [f"{command}: {line}" for line in below if len(line.split()) < 2]
-    assert wrong == []
-    assert seen > 150
-
-
-@pytest.mark.long  # it costs much
-def test_every_example_is_a_command_line_that_is_understood() -> None:
-    for command, parser in all_parsers():
-        lines = re.findall(rf"^  {re.escape(CLI)} (.+)$", parser.format_help(), re.M)
-        assert lines or command not in cli.COMMANDS, command
-        for line in lines:
+        examples = re.findall(rf"^  {re.escape(CLI)} (.+)$", parser.format_help(), re.M)
+        assert examples or command not in cli.COMMANDS, command
+        for line in examples:
             words = shlex.split(line.partition(" < ")[0])
             assert not command or words[: len(command.split())] == command.split()
             name, rest = cli._command_of(words)
             assert parser_of(name, cli.COMMANDS).parse_args(rest).command == name
+    assert wrong == []
+    assert seen > 150
 
 
 def test_every_argument_in_the_table_is_one_that_a_command_takes() -> None:

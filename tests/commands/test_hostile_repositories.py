@@ -30,33 +30,19 @@ TWO = a_record("two").id
 RULE = new_record(a_principle("rule"), now=LATER).id
 RANGE = "HEAD~5..HEAD"
 
-# fmt: off
-COMMANDS: dict[str, tuple[str, ...]] = {
-    "view": ("view", "-o", "../page.html", "--force"),
-    "report": ("report",),
-    "report range": ("report", RANGE),
-    "report staged": ("report", "--staged"),
-    "report github": ("report", RANGE, "--github"),
-    "versions": ("show", TWO, "--versions"),
-    "versions of a beginning": ("show", TWO[:6], "--versions", "--json"),
-    "scan": ("scan",),
-    "scan folder": ("scan", "."),
-    "scan the folder of the log": ("scan", ".context"),
-    "scan history": ("scan", "--history"),
-    "doctor": ("doctor",),
-    "restore": ("restore", TWO, "--dry-run"),
-    "originals": ("restore", "--originals", RULE, "--dry-run"),
-    "stats": ("stats",),
-    "list": ("list",),
-    "topics": ("topics",),
-    "session-start": ("hook", "session-start", "--client", "claude-code"),
-    "prompt": ("hook", "prompt", "--client", "claude-code"),
-    "before-action": ("hook", "before-action", "--client", "claude-code"),
-    "stop": ("hook", "stop", "--client", "claude-code"),
-}
-# fmt: on
-FAILED = {"scan history": 2, "report range": 2}
-NEED_HISTORY = ("report range", "versions", "scan history", "restore", "originals")
+EVENTS = ("session-start", "prompt", "before-action", "stop")
+COMMANDS = [
+    *("view -o ../page.html --force", "report", f"report {RANGE}", "report --staged"),
+    *(f"report {RANGE} --github", f"show {TWO} --versions", f"show {TWO[:6]} --versions --json"),
+    *("scan", "scan .", "scan .context", "scan --history", "doctor", "stats", "list", "topics"),
+    *(f"restore {TWO} --dry-run", f"restore --originals {RULE} --dry-run"),
+    *(f"hook {event} --client claude-code" for event in EVENTS),
+]
+FAILED = {"scan --history": 2, f"report {RANGE}": 2}
+NEED_HISTORY = (
+    *(f"report {RANGE}", f"show {TWO} --versions", "scan --history"),
+    *(f"restore {TWO} --dry-run", f"restore --originals {RULE} --dry-run"),
+)
 
 
 @pytest.fixture(scope="module")
@@ -98,10 +84,12 @@ def with_programs(desk: Desk, traps: Traps, **variables: str) -> dict[str, str]:
     return desk.environment(PATH=path, TERM="xterm", **who, **variables)
 
 
-def run(name: str, desk: Desk, environment: Mapping[str, str], folder: str = ".") -> Run:
+def run(line: str, desk: Desk, environment: Mapping[str, str]) -> Run:
     """Carry out one of the commands; a hook gets what Claude Code hands over."""
-    words, cwd = COMMANDS[name], desk.root / folder
-    given = claude_edit(cwd, "code") if name == "before-action" else claude(name, cwd, prompt="two")
+    words, cwd = line.split(), desk.root
+    event = words[1] if words[0] == "hook" else "prompt"
+    is_edit = event == "before-action"
+    given = claude_edit(cwd, "code") if is_edit else claude(event, cwd, prompt="two")
     state = desk.home.parent / f"state-{len(os.listdir(desk.home.parent))}"
     state.mkdir()
     done = Run.placed(
@@ -259,7 +247,7 @@ def test_a_missing_object_is_not_fetched_and_said_to_be_missing(
         assert "git objects are missing or damaged" in done.errors, name
         assert "Nothing was changed." in done.errors
         assert done.code == FAILED.get(name, 1), name
-    for name in COMMANDS.keys() - NEED_HISTORY if missing == "version" else ("report",):
+    for name in {*COMMANDS} - {*NEED_HISTORY} if missing == "version" else ("report",):
         assert run(name, hostile, environment).code in (0, 1, 2)
     assert traps.taken() == set()
 

@@ -27,51 +27,44 @@ def notes(
         del sys.modules[name]
 
 
-def test_it_is_listed_behind_the_others(command: Command) -> None:
+def test_it_is_listed_behind_the_others_searched_and_shown(command: Command, notes: Path) -> None:
     lines = command("list").lines
     assert [line.partition(":")[0] for line in lines if ", the newest first." in line] == [
         *("Lessons", "Sessions", "Fragments", "notes")
     ]
-    assert lines[-2:] == [
-        "  sugar001   4 Mar 2020  note  kitchen  Sugar is out.",
-        "notes: 2 of 2, the newest first.",
-    ]
-    assert command("list", "--room", "notes").lines == lines[-4:]
-    assert command("list", "--kind", "note").lines == lines[-4:]
+    last = ["  sugar001   4 Mar 2020  note  kitchen  Sugar is out."]
+    assert lines[-2:] == [*last, "notes: 2 of 2, the newest first."]
+    for words in ("list --room notes", "list --kind note"):
+        assert command(*words.split()).lines == lines[-4:]
     told = command("list", "--json").told
     assert [*told] == ["project", "lessons", "sessions", "fragments", "notes"]
     assert told["notes"]["items"][0]["text"] == "Salt stands beside the stove."
     help_page = " ".join(command("list", "--help").out.split())
     assert "lessons, sessions, fragments, notes" in help_page
-
-
-def test_it_is_searched_and_shown(command: Command) -> None:
     assert command("search", "stove").lines[-1] == "notes: 1 of 1 found, the most relevant first."
     shown = ["salt0001  note [kitchen]", "  text: Salt stands beside the stove."]
     assert command("show", "salt0001").lines == [*shown, "  written 2020-03-04"]
     assert "1. 2020-03-04 09:00  in the file" in command("show", "salt0001", "--versions").lines
     assert command("show", "#1", "salt0001").out.endswith(command("show", "salt0001").out)
+    notes.unlink()  # what is not there stays away
+    assert "notes" not in command("list").out
+    assert command("show", "salt0001").code == 1
 
 
-def test_it_forgets_and_brings_back(command: Command, notes: Path) -> None:
+def test_it_forgets_brings_back_goes_out_and_comes_in(command: Command, notes: Path) -> None:
     before = notes.read_bytes()
     for words in (("forget", "salt0001"), ("forget", "salt0001", "--dry-run")):
         told = command(*words)
         assert (told.code, told.lines[0]) == (int("--dry-run" not in words), "Notes to forget: 1.")
         assert notes.read_bytes() == before
+    written = command("export", "-o", "all.jsonl")
+    assert written.lines[0].endswith(", notes 2).")
+    assert "## notes\n\n### kitchen\n\n- Salt" in command("export", "--room", "notes").out
     assert command("forget", "salt0001", "--yes").lines[-1] == "Forgotten notes: 1."
     assert "Salt" not in command("list").out
     assert "Salt" in command("list", "--forgotten", "--room", "notes").out
     assert command("restore", "salt0001", "--yes").lines[-1] == "The note is back."
     assert "Salt" in command("list").out
-
-
-def test_it_goes_out_and_comes_in(command: Command, notes: Path) -> None:
-    before = notes.read_bytes()
-    written = command("export", "-o", "all.jsonl")
-    assert written.lines[0].endswith(", notes 2).")
-    assert "## notes\n\n### kitchen\n\n- Salt" in command("export", "--room", "notes").out
-    command("forget", "salt0001", "--yes")
     notes.unlink()
     taken = command("import", "all.jsonl", "--yes")
     assert taken.lines[0].endswith(", notes 2.")
@@ -79,42 +72,24 @@ def test_it_goes_out_and_comes_in(command: Command, notes: Path) -> None:
     assert "  a known note: 2 (" in command("import", "all.jsonl", "-n").out
 
 
-def test_it_is_counted_and_stands_on_the_page(command: Command) -> None:
+def test_it_is_counted_scanned_cleaned_and_mended(command: Command, notes: Path) -> None:
     assert command("stats", "--room", "notes").lines == ["Notes: 2", "  All in one file."]
     assert command("stats", "--json").told["notes"] == {"notes": 2}
     page = command("view", "-o", "-").out
     assert SALT.texts[0][1] in page and '"notes.note": "note"' in page
-
-
-def test_it_is_scanned_and_cleaned(command: Command, notes: Path) -> None:
     keep(notes, [SALT, note("till0001", f"The till takes {TOKEN}.")])
     found = command("scan")
-    assert (found.code, found.lines[-3:-1]) == (
-        1,
-        [
-            "notes.json: github-token in note till0001",
-            "Places with secrets among the notes: 1.",
-        ],
-    )
-    place = {"path": "notes.json", "note": "till0001", "kinds": ["github-token"]}
-    assert command("scan", "--json").told["notes"] == [place]
+    place = "notes.json: github-token in note till0001"
+    assert (found.code, found.lines[-3]) == (1, place)
+    assert found.lines[-2] == "Places with secrets among the notes: 1."
+    data = {"path": "notes.json", "note": "till0001", "kinds": ["github-token"]}
+    assert command("scan", "--json").told["notes"] == [data]
     done = command("scan", "--redact", "--yes")
     assert (done.code, done.lines[0]) == (0, "Redacted among the notes: 1")
     assert TOKEN not in notes.read_text("utf-8")
     assert command("scan").code == 0
-
-
-def test_the_doctor_counts_it_says_what_is_wrong_and_mends_it(
-    command: Command, notes: Path
-) -> None:
     assert "✓ notes 2" in command("doctor").lines[0]
     notes.write_text("{")
     assert "✗ The notes cannot be read. --fix repairs it." in command("doctor").lines
     assert "✓ The notes cannot be read." in command("doctor", "--fix", "--yes").lines
     assert "✓ notes 0" in command("doctor").lines[0]
-
-
-def test_what_is_not_there_stays_away(command: Command, notes: Path) -> None:
-    notes.unlink()
-    assert "notes" not in command("list").out
-    assert command("show", "salt0001").code == 1

@@ -47,47 +47,17 @@ posix = pytest.mark.skipif(os.name == "nt", reason="terminals of POSIX")
 ROWS = rows_of("commands/columns")
 PLAIN = Screen(width=40)
 COLOURED = Screen(width=40, colours=True)
-DOCUMENT = """**Memory:** 1 record to read with care.
-
-### Changed
-
-- `db x_y` (seen 2 times): run `python cli.py list --topic T` before it
-  - `lesson`: ``use `x` **or**``\\
-    `and another`
-
-| | before | after |
-| --- | ---: | ---: |
-| Records | 1,000 | 7 |
-"""
 
 
-def test_a_report_has_no_signs_of_markdown_on_a_terminal_and_no_line_is_too_wide() -> None:
-    assert markdown_lines(DOCUMENT, PLAIN) == [
-        "Memory: 1 record to read with care.",
-        "",
-        "Changed",
-        "",
-        "- db x_y (seen 2 times): run",
-        "  python cli.py list --topic T before it",
-        "  - lesson: use `x` **or**",
-        "    and another",
-        "",
-        "           before  after",
-        "  Records   1,000  7",
-    ]
-    bold = [line for line in markdown_lines(DOCUMENT, COLOURED) if "\x1b[1m" in line]
+def test_a_terminal_shows_no_signs_of_markdown_and_a_diff_in_colours() -> None:
+    document = "\n".join(ROWS["markdown"])
+    assert markdown_lines(document, PLAIN) == ROWS["markdown at a terminal"]
+    bold = [line for line in markdown_lines(document, COLOURED) if "\x1b[1m" in line]
     assert [uncoloured(line)[:7] for line in bold] == ["Memory:", "Changed", "       "]
-
-
-def test_a_diff_is_red_and_green_where_there_are_colours() -> None:
-    lines = ["--- a", "+++ a", "@@ -1 +1 @@", "-old", "+new", " same", ""]
-    assert painted_diff(lines, PLAIN) == lines
-    assert painted_diff(lines, COLOURED)[3:] == [
-        "\x1b[31m-old\x1b[0m",
-        "\x1b[32m+new\x1b[0m",
-        " same",
-        "",
-    ]
+    diff = ["--- a", "+++ a", "@@ -1 +1 @@", "-old", "+new", " same", ""]
+    assert painted_diff(diff, PLAIN) == diff
+    red, green = "\x1b[31m-old\x1b[0m", "\x1b[32m+new\x1b[0m"
+    assert painted_diff(diff, COLOURED)[3:] == [red, green, " same", ""]
 
 
 def test_cells_are_counted_as_a_terminal_draws_them() -> None:
