@@ -1,17 +1,24 @@
-"""Tests the sentences: that each is said, in both languages, with the facts that it names."""
+"""Tests the sentences: that each is said, in both languages, with the facts that it names.
 
+And the tables of the program: that a broken line is named.
+"""
+
+import json
 import os
 import re
 import string
+from pathlib import Path
 
 import pytest
 
 import cli
 from core import errors
+from core.data import rows
 from core.messages import has_sentence, language, say, speaking
 from tests.support.rows import none_of
 from tests.support.said import everything_said, is_written, sentences
 from tests.support.sentences import pair
+from tests.support.stdio_client import ROOT
 
 ALWAYS = {"cli", "program"}  # facts that `say` knows itself
 # What only operators of a server read may lack Korean.
@@ -147,3 +154,30 @@ def test_every_error_has_a_builtin_kind() -> None:
     kinds = [it for it in errors.SentinelError.__subclasses__() if it.__module__ == errors.__name__]
     assert len(kinds) == 3
     assert [it for it in kinds if not issubclass(it, ValueError | OSError | RuntimeError)] == []
+
+
+# Tables of the program, read line by line.
+
+DATA_TABLES = sorted(path.stem for path in (ROOT / "core" / "data").glob("*.jsonl"))
+
+
+@pytest.mark.parametrize("broken", ['{"name": "a\\d"}', "", "[1]", '{"name": "b"}}'])
+def test_a_broken_line_is_named(tmp_path: Path, broken: str) -> None:
+    lines = ['{"name": "first"}', broken, '{"name": "third"}']
+    (tmp_path / "rules.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"^rules\.jsonl, line 2: "):
+        list(rows("rules", tmp_path))
+
+
+@pytest.mark.parametrize("name", DATA_TABLES)
+def test_a_table_is_written_as_its_change_is_read_best(name: str) -> None:
+    """One row a line, Hangul as it is, so that a diff shows the changed rows alone."""
+    text = (ROOT / "core" / "data" / f"{name}.jsonl").read_text(encoding="utf-8")
+    assert text == "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows(name))
+
+
+def test_each_list_of_words_stands_once_by_its_name_and_says_what_it_is() -> None:
+    found = list(rows("word_lists"))
+    names = [row["list"] for row in found]
+    assert names == sorted(set(names))
+    assert all(list(row) == ["list", "about", "words"] and row["about"] for row in found)

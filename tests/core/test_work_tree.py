@@ -154,12 +154,8 @@ def test_a_project_below_the_top_and_names_with_odd_letters_are_found(tmp_path: 
     commit(top, "one")
     assert WorkTree(below / ".context").prefix == "가게 [a]/.context/"
     assert subjects(path_of(below)) == ["one"]
-
-
-def test_a_branch_without_commits_has_none_behind_it(project: Path) -> None:
-    git(project, "switch", "--quiet", "--orphan", "new")
-    log = path_of(project)
-    assert (commits(log), len(commits(log, *EVERYWHERE))) == ([], 2)
+    git(top, "switch", "--quiet", "--orphan", "new")  # no commit is behind it
+    assert (commits(path_of(below)), len(commits(path_of(below), *EVERYWHERE))) == ([], 1)
 
 
 # What is no repository of the user's.
@@ -174,27 +170,20 @@ def test_one_inside_the_tree_is_passed_over(project: Path) -> None:
     assert subjects(path_of(project)) == ["two", "memory"]
 
 
-def test_a_git_directory_that_git_refuses_leads_to_none_further_up(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(call._SET, "GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
-    key, said = reason(project / ".context")
-    assert (key, "dubious ownership" in said) == ("git_failed", True)
-
-
 @pytest.mark.parametrize("value", ["*", "{project}"])
-def test_the_user_may_say_that_a_directory_is_safe(
+def test_a_git_directory_that_git_refuses_is_none_unless_the_user_says_that_it_is_safe(
     project: Path, value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(call._SET, "GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
-    monkeypatch.setenv("GIT_CONFIG_COUNT", "2")
-    monkeypatch.setenv("GIT_CONFIG_KEY_0", "core.bare")
-    monkeypatch.setenv("GIT_CONFIG_VALUE_0", "true")
-    monkeypatch.setenv("GIT_CONFIG_KEY_1", "safe.directory")
-    monkeypatch.setenv("GIT_CONFIG_VALUE_1", value.format(project=project))
+    key, said = reason(project / ".context")  # nor is one further up taken
+    assert (key, "dubious ownership" in said) == ("git_failed", True)
+    safe = value.format(project=project)
+    given = {"COUNT": "2", "KEY_0": "core.bare", "VALUE_0": "true"}
+    for name, it in (given | {"KEY_1": "safe.directory", "VALUE_1": safe}).items():
+        monkeypatch.setenv(f"GIT_CONFIG_{name}", it)
     assert WorkTree(project).top == project
     monkeypatch.delenv("GIT_CONFIG_KEY_0")
-    (tmp_path / "config").write_text(f"[safe]\n\tdirectory = {value.format(project=project)}\n")
+    (tmp_path / "config").write_text(f"[safe]\n\tdirectory = {safe}\n")
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "config"))
     assert WorkTree(project).top == project
 

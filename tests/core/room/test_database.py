@@ -6,6 +6,7 @@ import stat
 import threading
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -361,22 +362,14 @@ def test_a_purge_leaves_no_byte_of_what_was_deleted(path: Path, opened: Opened) 
 @pytest.mark.long  # it costs much
 def test_threads_write_and_read_without_undoing_each_other(opened: Opened) -> None:
     database = opened(timeout_s=600.0)
-    wrong = list[BaseException]()
 
     def work(number: int) -> None:
-        try:
-            for turn in range(25):
-                put(database, f"{number}/{turn}")
-                assert f"{number}/{turn}" in texts(database)
-        except BaseException as error:
-            wrong.append(error)
+        for turn in range(25):
+            put(database, f"{number}/{turn}")
+            assert f"{number}/{turn}" in texts(database)
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert wrong == []
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(work, range(6)))
     saved = sorted(f"{number}/{turn}" for number in range(6) for turn in range(25))
     assert sorted(texts(database)) == saved
 
