@@ -5,9 +5,8 @@ import os
 import signal
 import sqlite3
 import stat
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -126,19 +125,6 @@ def test_a_signal_under_load_loses_nothing_that_was_acknowledged(tmp_path: Path)
     assert saved and str(len(saved)) in stats.replace(",", "")
 
 
-@contextmanager
-def held(server: HttpServer) -> Iterator[None]:
-    """Keep every save of a server waiting."""
-    path = server.stderr_path.parent / "data" / "sentinel-memory" / "memory.db"
-    rows = sqlite3.connect(path, isolation_level=None)
-    rows.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    finally:
-        rows.rollback()
-        rows.close()
-
-
 def takes_nobody_new(server: HttpServer) -> bool:
     try:
         server.ask("GET", "/health")
@@ -152,7 +138,9 @@ def test_a_second_signal_ends_it_at_once(tmp_path: Path) -> None:
     patient = {"SENTINEL_MEMORY_LOCK_TIMEOUT_S": f"{2 * WAIT_S:.0f}"}
     with HttpServer(tmp_path, environment=patient) as one, ThreadPoolExecutor(1) as threads:
         one.tool("remember", content=NODE)
-        with held(one):
+        path = tmp_path / "data" / "sentinel-memory" / "memory.db"
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")  # every save waits
             waiting = threads.submit(one.tool, "remember", content="A save that waits")
             until(lambda: one.figure("mcp_calls_under_way") == 1)
             one.process.send_signal(signal.SIGTERM)

@@ -43,11 +43,31 @@ def papers_at(place: Path | str, clock: Clock) -> Papers:
     return postgres_papers(Pool(a_server(place), path="agent_memory"), clock=clock)
 
 
-class Flow:
-    """A client with a browser. http: through which both ask."""
+@dataclass
+class Site:
+    """An application with a site, and a client with a browser before it, which both ask.
 
-    http: Any
-    verifier: str
+    path: of the file of its papers, or the address of a database.
+    """
+
+    path: Path | str
+    clock: Clock = field(default_factory=Clock)
+    master: str = ""
+    url: str = URL
+    verifier: str = field(default_factory=lambda: secrets.token_urlsafe(48))
+
+    def __post_init__(self) -> None:
+        self.papers = papers_at(self.path, self.clock)
+        self.keys = Keys(self.papers, self.master, clock=self.clock)
+        self.access = Access(self.papers, self.keys, url=self.url, clock=self.clock)
+        guarded = RequireAuthMiddleware(PlainTextResponse("in"), ["memory"])
+        routes = [*self.access.get_routes("/mcp"), Route("/mcp", endpoint=guarded)]
+        app = Starlette(routes=routes, middleware=self.access.get_middleware())
+        self.http: Any = TestClient(
+            Guard(app, Bodies(), lambda *_: None, self.access.tries, self.access.called),
+            base_url=self.url,
+            follow_redirects=False,
+        )
 
     def register(self, **given: Any) -> Any:
         """Register a client and return the answer."""
@@ -103,33 +123,6 @@ class Flow:
     def tokens(self, client: str, key: str) -> dict[str, Any]:
         """Come in as a person with a key, and return the tokens."""
         return dict(self.exchange(client, self.code(client, key)).json())
-
-
-@dataclass
-class Site(Flow):
-    """An application with a site, and a client with a browser before it.
-
-    path: of the file of its papers, or the address of a database.
-    """
-
-    path: Path | str
-    clock: Clock = field(default_factory=Clock)
-    master: str = ""
-    url: str = URL
-    verifier: str = field(default_factory=lambda: secrets.token_urlsafe(48))
-
-    def __post_init__(self) -> None:
-        self.papers = papers_at(self.path, self.clock)
-        self.keys = Keys(self.papers, self.master, clock=self.clock)
-        self.access = Access(self.papers, self.keys, url=self.url, clock=self.clock)
-        guarded = RequireAuthMiddleware(PlainTextResponse("in"), ["memory"])
-        routes = [*self.access.get_routes("/mcp"), Route("/mcp", endpoint=guarded)]
-        app = Starlette(routes=routes, middleware=self.access.get_middleware())
-        self.http = TestClient(
-            Guard(app, Bodies(), lambda *_: None, self.access.tries, self.access.called),
-            base_url=self.url,
-            follow_redirects=False,
-        )
 
     def beside(self, **given: Any) -> "Site":
         """Return another process over the same database for the same client. given: fields."""

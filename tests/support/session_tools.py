@@ -3,7 +3,7 @@
 import asyncio
 import json
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -134,28 +134,6 @@ def as_offered(listed: list[dict[str, Any]]) -> str:
     keys = ("name", "description", "inputSchema")
     kept = [{key: tool[key] for key in keys} for tool in listed]
     return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
-
-
-def parts(value: Any, place: str) -> Iterator[tuple[str, str, Any]]:
-    """Every key of a schema, with its place and its value."""
-    if isinstance(value, dict):
-        for key, each in value.items():
-            yield place, key, each
-            yield from parts(each, f"{place}.{key}")
-    elif isinstance(value, list):
-        for at, each in enumerate(value):
-            yield from parts(each, f"{place}[{at}]")
-
-
-def words_of_python(listed: list[dict[str, Any]]) -> Iterator[str]:
-    """What a schema shows of null, titles and words of Python, with its place."""
-    return (
-        f"{place}.{key}: {value}"
-        for tool in listed
-        for place, key, value in parts(tool["inputSchema"], tool["name"])
-        if key in ("title", "ge", "le", "anyOf", "$ref", "$defs")
-        or (value in (None, "null") and key in ("default", "type"))
-    )
 
 
 def work(lang: str, at: int) -> dict[str, Any]:
