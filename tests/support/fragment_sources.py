@@ -1,6 +1,5 @@
 """Makes what fragments are imported from: databases and files of other programs."""
 
-import json
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
@@ -38,15 +37,5 @@ def make_memory_db(path: Path, *rows: Sequence[Any]) -> Path:
     return path
 
 
-def make_lines(path: Path, *values: Any) -> Path:
-    """Make a file with these values, one on a line; a text stays as it is."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lines = [it if isinstance(it, str) else json.dumps(it, ensure_ascii=False) for it in values]
-    path.write_text("\n".join([*lines, ""]), encoding="utf-8")
-    return path
-
-
-_OTHERS = table("fragment_sources")
-GRAPH: list[Any] = _OTHERS["graph"]  # of server-memory
 # Rows of the second specification: a fragment, its successor, a link, a former version, a feedback.
-DUMP: list[Any] = _OTHERS["dump"]
+DUMP: list[Any] = table("fragment_sources")["dump"]

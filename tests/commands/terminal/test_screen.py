@@ -182,9 +182,11 @@ def test_an_error_wraps_at_words_and_its_first_sentence_is_red(
     ]
 
 
-def test_no_printed_line_begins_with_a_command_of_a_ci_runner(
+def test_what_is_printed_commands_no_runner_and_is_one_plain_line_in_a_pipe(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    complain(f"{SENTENCES}\n::error::")
+    assert capsys.readouterr().err == f"{SENTENCES} ::error::\n"
     monkeypatch.setenv("COLUMNS", "20")
     lines = ["  ::error file=x::y", "a long line of text ::stop-commands::z", "a ::b:: c"]
     print_lines(lines)
@@ -194,11 +196,6 @@ def test_no_printed_line_begins_with_a_command_of_a_ci_runner(
     shown = (printed.out + printed.err).splitlines()
     assert not [line for line in shown if line.lstrip().startswith("::")]
     assert "a ::b:: c" in shown
-
-
-def test_an_error_in_a_pipe_is_one_plain_line(capsys: pytest.CaptureFixture[str]) -> None:
-    complain(f"{SENTENCES}\n::error::")
-    assert capsys.readouterr().err == f"{SENTENCES} ::error::\n"
     assert plain("❤\ufe0f 결제 é") == "❤\ufe0f 결제 é"  # an emoji keeps its form
     assert (plain_json("❤\ufe0f"), plain_json("\x7f")) == ('"❤\ufe0f"', '"\\u007f"')
 
