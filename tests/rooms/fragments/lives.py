@@ -13,7 +13,7 @@ which are the functions of the room. It begins on day 0 at ten o'clock.
 The answer is what the verb returns, but for what is empty, then whatever differs from before: `+`
 is new, `~` has changed, `-` is gone, `=` is a value that the room keeps by its name. So a verb that
 changes more than is written does not pass. A verb that is refused (`!`) changes nothing, and says
-so in Korean, too. `python -m tests.rooms.fragments.lives FILE …` records.
+so in Korean, too. `python -m tests.rooms.fragments.lives FILE …` records, but for a team.
 """
 
 import json
@@ -27,6 +27,7 @@ from dataclasses import fields, is_dataclass, replace
 from datetime import datetime, timedelta
 from itertools import cycle
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, get_args
 
 from core.errors import SentinelError
@@ -37,7 +38,7 @@ from rooms.fragments.bin import forget, pin, restore
 from rooms.fragments.context import restore_context
 from rooms.fragments.draft import Draft, remember
 from rooms.fragments.errors import ServiceError
-from rooms.fragments.exchange import read_text
+from rooms.fragments.exchange import line_of, read_source, read_text, rows_of
 from rooms.fragments.fragment import (
     Embedding,
     Entry,
@@ -65,6 +66,7 @@ from rooms.fragments.upkeep.suspicions import Pair
 from rooms.fragments.versions import Amendment, amend
 from tests.stories import update
 from tests.stories.story import Answer
+from tests.support.fragment_sources import make_memory_db
 from tests.support.fragments_room import START, Clock, a_room
 from tests.support.sentences import in_language
 from tests.support.tables import table
@@ -73,6 +75,7 @@ LIVES = Path(__file__).parents[2] / "stories" / "lives"
 KINDS: dict[str, type[Any]] = {it.__name__: it for it in get_args(Entry)}
 IDS = set("id start end linked_to fragment_id first_id second_id lines".split())
 _DAY = re.compile(r"day (-?\d+)(?: (\d\d):(\d\d))?")
+_DRAWN = re.compile(r"[a-z2-9]{8}|stored-\d+")
 _PARTLY = ("fill", "reembed")  # a failure keeps what was done before it
 _OF_A_RUN = ("upkeep", "upkeep_figures")
 
@@ -129,7 +132,7 @@ class Life:
 
     def __init__(self, room: Room, clock: Clock) -> None:
         self.room = self.of_all = room
-        self.clock = clock
+        self.clock, self.existed = clock, room.engine.exists()
         self.names = dict[str, str]()  # by id
         self.model: Model | None = None
         self.before: Held | None = None  # as the step before left it
@@ -151,8 +154,9 @@ class Life:
         self.before = after = self.held()
         for id_ in after.fragments:
             if id_ not in self.names:
-                self.names[id_] = name if name else f"new{len(self.names)}"
-        if not any(after):  # where nothing is kept nothing is made
+                is_given = not _DRAWN.fullmatch(id_)  # by the file of an import
+                self.names[id_] = name or (id_ if is_given else f"new{len(self.names)}")
+        if not (any(after) or self.existed):  # where nothing is kept nothing is made
             assert self.room.engine.keeps_agents_apart or not self.room.engine.exists()
         lines = [*self.told_of(done), *self.changes(before, after)]
         return Answer(self.named("\n".join(lines) or "nothing"))
@@ -386,6 +390,24 @@ def _consolidate(life: Life, judge: str = "") -> Any:
     return {**(_parts(report) or {}), "asked": len(asked)}
 
 
+def _export(life: Life, *, only_public: bool) -> Any:
+    with life.room.engine.reading() as rows:
+        lines = [*map(line_of, rows_of(rows, Wanted(state="all"), only_public=only_public))]
+    ids = ("kind", "id", "fragment_id", "from_id", "to_id")
+    return [" ".join(str(it[name]) for name in ids if name in it) for it in lines]
+
+
+def _bring_database(life: Life, rows: Sequence[Sequence[Any]]) -> Any:
+    """Import a memory.db of the fourth specification, which stays as it is."""
+    with TemporaryDirectory() as folder:
+        path = make_memory_db(Path(folder, "memory.db"), *rows)
+        before = path.read_bytes()
+        plan = planned(life.room, read_source(path))
+        assert carry_out(life.room, plan) == len(plan.new)
+        assert path.read_bytes() == before and [*Path(folder).iterdir()] == [path]
+    return {"known": plan.known, "faults": [f"{it.place} {it.why}" for it in plan.faults]}
+
+
 def _bring(
     life: Life, of: str = "", most: int = 99, lines: Sequence[Any] = (), agent: str = ""
 ) -> Any:
@@ -441,6 +463,8 @@ VERBS: dict[str, Callable[..., Any]] = {
     "said_by": lambda life, id: said_by(life.room, id)[1],
     "for_the_log": _for_the_log,
     "bring": _bring,
+    "bring_database": _bring_database,
+    "export": _export,
     "fill": _fill,
     "reembed": lambda life: _fill(life, again=True),
     # What no tool does
@@ -481,4 +505,4 @@ class InNewRooms:
 
 
 if __name__ == "__main__":
-    sys.exit(update.main(sys.argv[1:], InNewRooms()))
+    sys.exit(update.main([it for it in sys.argv[1:] if "team" not in it], InNewRooms()))

@@ -3,7 +3,6 @@
 import json
 import sqlite3
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,28 +16,20 @@ from rooms.fragments.exchange import (
     MARK,
     VERSION,
     line_of,
-    of_rows,
     read_source,
     read_text,
     rows_of,
 )
 from rooms.fragments.fragment import (
-    Activity,
     Fragment,
-    Link,
-    Suspicion,
-    TaskFeedback,
-    ToolFeedback,
-    Version,
     Wanted,
     hash_of,
 )
 from rooms.fragments.import_plan import Plan, carry_out, planned
 from rooms.fragments.room import Room
-from tests.support.both_engines import Databases
 from tests.support.both_engines import databases as databases
 from tests.support.cli_process import TOKEN
-from tests.support.fragment_sources import DUMP, make_memory_db
+from tests.support.fragment_sources import DUMP
 from tests.support.fragments_room import START, Clock, a_room, everything
 from tests.support.samples import a_record
 from tests.support.sentences import in_language
@@ -57,39 +48,6 @@ def a_fragment(id_: str, content: str, **fields: Any) -> Fragment:
     begun = {"created_at": START, "updated_at": START, "content_hash": hash_of(content)}
     tokens = estimate_tokens(content)
     return Fragment(id=id_, content=content, estimated_tokens=tokens, **{**begun, **fields})
-
-
-def fill(room: Room) -> Room:
-    """Put six fragments of several kinds into the room, with all that is kept beside them."""
-    with room.engine.writing() as rows:
-        rows.add(
-            [
-                a_fragment("aaaaaa", "The shop runs on Node 20.", topic="shop", is_anchor=True),
-                a_fragment("bbbbbb", "a\u202eb ](x", kind="error", keywords=("a`b", "<i>")),
-                a_fragment("cccccc", "배포 전에 캐시를 비운다.", topic="배포", privacy="public"),
-                a_fragment("dddddd", "Ports begin at 56000.", topic="shop", privacy="public"),
-                a_fragment("eeeeee", "Old news.", deleted_at=START, deletion="forgotten"),
-                a_fragment("ffffff", "Node 18.", topic="shop", superseded_at=START),
-            ]
-        )
-        for ends, relation in {
-            ("bbbbbb", "cccccc"): "resolved_by",
-            ("ffffff", "aaaaaa"): "superseded_by",
-            ("dddddd", "cccccc"): "related",
-        }.items():
-            link: Any = {"from_id": ends[0], "to_id": ends[1], "relation": relation}
-            rows.put_links([Link(**link, created_at=START)])
-        version = Version(fragment_id="aaaaaa", content="It ran on Node 16.", amended_at=START)
-        said = ToolFeedback(tool_name="recall", relevant=True, sufficient=False, created_at=START)
-        rows.note(
-            [
-                *(version, version, said, said),
-                TaskFeedback(session_id="s", tool_highlights=("recall",), created_at=START),
-                Activity(session_id="s", started_at=START, last_at=START, written=2),
-                Suspicion(first_id="aaaaaa", second_id="dddddd", similarity=0.5, found_at=START),
-            ]
-        )
-    return room
 
 
 def lines_of(room: Room, *, only_public: bool = False) -> list[dict[str, Any]]:
@@ -119,35 +77,6 @@ def held(room: Room) -> dict[str, Fragment]:
 # Out, and in again.
 
 
-@pytest.mark.row("002 2.98", "004 4.15")
-@pytest.mark.parametrize("place", ["file", "server"])
-def test_an_export_makes_an_empty_room_equal(
-    place: str, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    room = a_room(tmp_path / "own")
-    if place == "server":
-        server: Databases = request.getfixturevalue("databases")
-        room = replace(room, engine=server.engine_at(tmp_path / "own"))
-        request.addfinalizer(server.empty)
-    lines = lines_of(fill(room))
-    kinds = [it["kind"] for it in lines]
-    assert kinds == sorted(kinds, key=kinds.index)  # what belongs to fragments comes behind them
-    other = a_room(tmp_path / "other", clock=Clock(LATER))
-    source = of_rows([*enumerate(lines, 1)], "x.jsonl")
-    carry_out(other, planned(other, source))
-    assert everything(other) == everything(room)
-    again = planned(other, source)
-    assert (again.new, again.links, again.entries) == ([], [], [])
-    assert (again.known, again.in_bin) == (5, 1)
-
-
-@pytest.mark.row("004 4.3.a")
-def test_a_public_export_has_nothing_that_is_not(room: Room) -> None:
-    lines = lines_of(fill(room), only_public=True)
-    assert [it.get("id") for it in lines] == ["cccccc", "dddddd", None]
-    assert lines[-1]["from_id"] == "dddddd"
-
-
 def test_neither_an_export_nor_a_plan_makes_a_room_and_no_secret_goes_out(room: Room) -> None:
     assert lines_of(room) == []
     assert plan_of(room, *DUMP).new
@@ -158,43 +87,6 @@ def test_neither_an_export_nor_a_plan_makes_a_room_and_no_secret_goes_out(room: 
 
 
 # What others have.
-
-
-@pytest.mark.row("002 2.98")
-def test_every_row_of_a_memory_db_comes_in_with_its_life(room: Room, tmp_path: Path) -> None:
-    room = replace(room, clock=Clock(START))
-    path = make_memory_db(
-        tmp_path / "x" / "memory.db",
-        ("mem-000001", "semantic", "Node 20 is used.", 0.7, "public", "2026-01-02 10:00:00", 1),
-        ("2", "working", "Now at step 3.", 0.4, "team", "2026-04-30 10:00:00", 0),
-        ("3", "episodic", "We met.", None, "private", 1_776_000_000_000, 0),
-        ("4", "procedural", "Run make.", 5, "private", "not a date", 0),
-        ("5", "working", "Step 1.", 0.4, "private", "2026-04-01 10:00:00", 0),
-        ("6", "working", "Step 2.", 0.4, "private", "2026-04-01 10:00:00", 1),
-        ("7", "episodic", "x" * 1_025, 0.4, "private", "2026-04-01 10:00:00", 0),
-        ("8", "episodic", " ", 0.4, "private", "2026-04-01 10:00:00", 0),
-    )
-    before = path.read_bytes()
-    plan = planned(room, read_source(path))
-    assert carry_out(room, plan) == 5
-    assert [tuple(it) for it in plan.faults] == [(5, "expired"), (7, "too_large"), (8, "blank")]
-    found = held(room)
-    node = found["Node 20 is used."]
-    assert (node.id, node.kind, node.lifetime) == ("mem-000001", "fact", "semantic")
-    assert (node.importance, node.privacy, node.is_anchor) == (0.7, "public", True)
-    assert (node.tier, node.expires_at) == ("permanent", "")
-    assert (node.created_at, node.updated_at) == ("2026-01-02T10:00:00+00:00", START)
-    working = found["Now at step 3."]
-    assert (working.lifetime, working.privacy, working.tier) == ("working", "team", "hot")
-    assert working.expires_at == "2026-05-02T10:00:00+00:00"
-    met = found["We met."]
-    assert (met.importance, met.created_at) == (0.4, "2026-04-12T13:20:00+00:00")
-    assert (found["Run make."].importance, found["Run make."].created_at) == (1.0, START)
-    assert found["Step 2."].is_anchor
-    assert path.read_bytes() == before
-    assert [it.name for it in path.parent.iterdir()] == ["memory.db"]
-    again = planned(room, read_source(path))
-    assert (again.new, again.known) == ([], 5)
 
 
 @pytest.mark.row("002 2.98")
