@@ -1,6 +1,5 @@
 """Reads the documents that users and contributors read, and pairs their two editions."""
 
-import itertools
 import re
 
 from tests.support.stdio_client import ROOT
@@ -41,21 +40,3 @@ def prose(text: str) -> str:
     text = re.sub(r"``.+?``|`[^`\n]+`", "`code`", text)
     text = re.sub(r"\]\([^)]*\)", "]", text)
     return re.sub(r"(?<!\*)\*[^*\n]+\*(?!\*)", "example", text)
-
-
-# A name or several, a default or parameters in brackets, and what they are.
-ITEM = re.compile(r"^- (`[^`]+`(?:, `[^`]+`)*)(?: \((`.+?`)\))?: (.+)$", re.M)
-
-
-def rows_of(name: str, section: int) -> list[list[str]]:
-    """The cells of each row of the tables in a section, without heads, and of lists of names."""
-    [part] = re.findall(rf"^## {section}\..*?(?=^## |\Z)", text_of(name), re.M | re.S)
-    lines = re.findall(r"^\| (.+) \|$", part, re.M)
-    heads = {before for before, line in itertools.pairwise(lines) if "---" in line}
-    rows = [line.split(" | ") for line in lines if line not in heads and "---" not in line]
-    return rows + [[cell for cell in item if cell] for item in ITEM.findall(part)]
-
-
-def names_in(cell: str) -> list[str]:
-    """The code in a cell, in its order."""
-    return re.findall(r"`([^`]+)`", cell)
