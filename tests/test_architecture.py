@@ -99,20 +99,21 @@ class File(NamedTuple):
 
     sign: str
     imports: tuple[str, ...]  # at its top or when it gets there; modules by their full names
-    called: frozenset[str]
+    starts: bool  # another process
 
 
 @cache
 def read(path: Path) -> File:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    imports, called = list[str](), set[str]()
+    text = path.read_text(encoding="utf-8")
+    tree, may_start = ast.parse(text), STARTING.search(text)  # to unparse every call takes long
+    imports, calls = list[str](), list[ast.Call]()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
             imports += imported(node, path)
-        elif isinstance(node, ast.Call):
-            called.add(ast.unparse(node.func))
-    sign = ast.get_docstring(tree) or ""
-    return File(sign, tuple(imports), frozenset(called))
+        elif isinstance(node, ast.Call) and may_start:
+            calls.append(node)
+    starts = any(STARTING.fullmatch(ast.unparse(call.func)) for call in calls)
+    return File(ast.get_docstring(tree) or "", tuple(imports), starts)
 
 
 def imported(node: ast.Import | ast.ImportFrom, path: Path) -> Iterator[str]:
@@ -181,11 +182,7 @@ def test_only_the_named_rooms_know_a_foreign_package() -> None:
 
 def test_git_an_editor_a_judge_and_this_program_are_all_that_is_started_each_in_one_file() -> None:
     """So what holds for every call of git stands in one place; the demo starts us, too."""
-    started = {
-        module
-        for module, path in sources().items()
-        if any(map(STARTING.fullmatch, read(path).called))
-    }
+    started = {module for module, path in sources().items() if read(path).starts}
     by_us = {"commands.clients.setup", "commands.demo"}
     for_us = {"core.git", "commands.rooms.lesson", "rooms.fragments.models.judge"}
     assert started == for_us | by_us

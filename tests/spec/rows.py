@@ -125,7 +125,8 @@ def _marks_in(tree: ast.Module) -> Iterator[tuple[str, ast.Call]]:
 
 
 def _is_mark(node: ast.AST) -> bool:
-    return isinstance(node, ast.Attribute) and ast.unparse(node) == "pytest.mark.row"
+    is_row = isinstance(node, ast.Attribute) and node.attr == "row"
+    return is_row and ast.unparse(node) == "pytest.mark.row"
 
 
 def claims_of_stories(text: str, where: str) -> list[Claim]:
