@@ -3,7 +3,6 @@
 import json
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,44 +25,42 @@ from rooms.fragments.storage.postgres import PostgresEngine
 from rooms.fragments.storage.sqlite import SqliteEngine
 from tests.support.cli_process import Run
 from tests.support.desk import Desk
+from tests.support.tables import table
 from tests.support.team_engines import TeamServer, a_server, team_server
 
 __all__ = ["team_server"]  # a fixture
 
 PASSWORD = "correct-horse-battery"
-DAY = "2026-05-0{}T10:00:00+00:00"
+ROWS = table("commands/team_fragments")
+EVERY_FIELD = ROWS["every field"]
 Told = Callable[..., Run]
 
 
-def a_fragment(id_: str, content: str, agent: str, day: int, **more: Any) -> Fragment:
-    """A fragment of an agent with something in each of its fields."""
-    date = DAY.format(day)
-    plain = Fragment(
-        id=id_, content=content, agent=agent, topic="deploy", keywords=("cdn", "한글"),
-        content_hash=hash_of(content), estimated_tokens=estimate_tokens(content),
-        kind="decision", importance=0.625, source="docs/runbook.md", session="s1",
-        access_count=3, accessed_at=date, sessions_count=2, last_session="s1",
-        created_at=date, updated_at=date, verified_at=date, utility=0.75, stale_days=90,
-    )  # fmt: skip
-    return replace(plain, **more)
+def keep(engine: SqliteEngine | PostgresEngine, kinds: dict[str, list[dict[str, Any]]]) -> None:
+    """Save these rows; a fragment has something in each of its fields."""
+    with engine.writing() as writing:
+        fragments = list[Fragment]()
+        for row in kinds.get("fragments", ()):
+            shared = {**EVERY_FIELD, "created_at": row["accessed_at"], **row}
+            shared |= dict.fromkeys(("updated_at", "verified_at"), row["accessed_at"])
+            content = row["content"]
+            own = {"content_hash": hash_of(content), "estimated_tokens": estimate_tokens(content)}
+            fragments.append(Fragment(**{**shared, **own, "keywords": ("cdn", "한글")}))
+        writing.add(fragments)
+        writing.put_links([Link(**row) for row in kinds.get("links", ())])
+        for kind in (Version, Activity, ToolFeedback, TaskFeedback, Suspicion):
+            for row in kinds.get(kind.__name__, ()):
+                lists = {key: tuple(it) for key, it in row.items() if isinstance(it, list)}
+                fields: dict[str, Any] = {**row, **lists}
+                writing.note([kind(**fields)])
+    engine.close()
 
 
 @pytest.fixture
 def dsn(team_server: TeamServer) -> str:
     """Fragments of two agents and of all, with a link, a version and a pin."""
     dsn = team_server.new_dsn(password=PASSWORD)
-    engine = PostgresEngine(a_server(dsn), timeout_s=5)
-    with engine.writing() as writing:
-        writing.add([
-            a_fragment("alice001", "The deploy serves the old bundle.", "alice", 1),
-            a_fragment("alice002", "Purge the cache before a deploy.", "alice", 2, is_anchor=True),
-            a_fragment("robert01", "The deploy needs two reviewers.", "robert", 3,
-                       privacy="public"),
-            a_fragment("common01", "The deploy window is on Tuesday.", "default", 4),
-        ])  # fmt: skip
-        writing.put_links([Link(from_id="alice001", to_id="alice002", created_at=DAY.format(2))])
-        writing.note([Version(fragment_id="alice001", content="The deploy is stale.")])
-    engine.close()
+    keep(PostgresEngine(a_server(dsn), timeout_s=5), ROWS["server"])
     return dsn
 
 
@@ -101,23 +98,39 @@ def kept(dsn: str) -> dict[str, Fragment]:
     return found
 
 
-@pytest.mark.long  # it costs much
-def test_whoever_runs_the_server_reads_what_all_agents_know(told: Told) -> None:
+def test_whoever_runs_the_server_reads_what_all_agents_know(told: Told, desk: Desk) -> None:
+    contents = ("old bundle", "Purge the cache", "two reviewers", "on Tuesday")
     everything = {"alice001", "alice002", "robert01", "common01"}
+    assert ids_of(told("list", "--json")) == ids_of(told("search", "deploy", "--json"))
     assert ids_of(told("list", "--json")) == everything
     last = told("list", "--room", "fragments").lines[-1]
     assert last == "Fragments: 4 of 4, the newest first."
-    assert ids_of(told("search", "deploy", "--json")) == everything
     shown = told("show", "alice001").lines
     assert "  agent: alice" in shown
     assert "  related to: alice002: Purge the cache before a deploy." in shown
     assert any("The deploy is stale." in it for it in told("show", "alice001", "--versions").lines)
     unknown = told("show", "nothere1", code=1)
     assert unknown.errors.startswith("nothere1: nothing has this id.")
+    figures = told("stats", "--json").told["fragments"]
+    assert (figures["live"], figures["pinned"]) == (4, 1)
+    assert figures["agents"] == {"alice": 2, "default": 1, "robert": 1}
+    assert told("stats").out
+    told("view", "--room", "fragments", "--output", "page.html")
+    only = ("export", "--room", "fragments")
+    assert told(*only, "-o", "a.jsonl").lines == ["Written: a.jsonl (Fragments 4)."]
+    for name in ("page.html", "a.jsonl"):
+        text = (desk.root / name).read_text(encoding="utf-8")
+        assert all(it in text for it in contents) and PASSWORD not in text
+    if os.name == "posix":  # it has what all of them keep to themselves
+        assert (desk.root / "a.jsonl").stat().st_mode & 0o777 == 0o600
+    public = told(*only, "--public", "--format", "jsonl").lines
+    assert [json.loads(it)["row"].get("id") for it in public[1:]] == ["robert01"]
 
 
 @pytest.mark.long  # it costs much
-def test_whoever_runs_the_server_corrects_what_any_agent_has_saved(told: Told, dsn: str) -> None:
+def test_whoever_runs_the_server_corrects_what_any_agent_has_saved(
+    told: Told, desk: Desk, dsn: str
+) -> None:
     assert told("fragments", "pin", "robert01").lines[0].startswith("Pinned: robert01.")
     assert kept(dsn)["robert01"].is_anchor
     refused = told("forget", "robert01", "--yes", code=1)
@@ -128,53 +141,18 @@ def test_whoever_runs_the_server_corrects_what_any_agent_has_saved(told: Told, d
     assert ids_of(told("list", "--forgotten", "--json")) == {"robert01"}
     told("restore", "robert01", "--yes")
     assert kept(dsn)["robert01"].is_live
-    told("forget", *kept(dsn), "--hard", "--yes")
-    assert kept(dsn) == {}
-
-
-@pytest.mark.long  # it costs much
-def test_a_consolidation_is_of_all_agents(told: Told, dsn: str) -> None:
-    steps = told("fragments", "consolidate", "--json").told["steps"]
-    assert len(steps) == 11
-    assert {it.agent for it in kept(dsn).values()} == {"alice", "robert", "default"}
-
-
-@pytest.mark.long  # it costs much
-def test_an_export_has_what_all_agents_know(told: Told, desk: Desk) -> None:
-    name = "a.jsonl"
-    only = ("export", "--room", "fragments")
-    assert told(*only, "-o", name).lines == [f"Written: {name} (Fragments 4)."]
-    text = (desk.root / name).read_text(encoding="utf-8")
-    if os.name == "posix":  # it has what all of them keep to themselves
-        assert (desk.root / name).stat().st_mode & 0o777 == 0o600
-    for content in ("old bundle", "Purge the cache", "two reviewers", "on Tuesday"):
-        assert content in text
-    public = told(*only, "--public", "--format", "jsonl").lines
-    assert [json.loads(it)["row"].get("id") for it in public[1:]] == ["robert01"]
-
-
-def test_statistics_and_the_page_show_what_all_agents_know(told: Told, desk: Desk) -> None:
-    figures = told("stats", "--json").told["fragments"]
-    assert (figures["live"], figures["pinned"]) == (4, 1)
-    assert figures["agents"] == {"alice": 2, "default": 1, "robert": 1}
-    assert told("stats").out
-    told("view", "--room", "fragments", "--output", "page.html")
-    page = (desk.root / "page.html").read_text(encoding="utf-8")
-    for content in ("old bundle", "two reviewers", "on Tuesday"):
-        assert content in page
-    assert PASSWORD not in page
-
-
-@pytest.mark.long  # it costs much
-def test_rows_of_elsewhere_are_imported_for_their_agents(told: Told, desk: Desk, dsn: str) -> None:
     row = {"id": "carol001", "content": "Canary deploys take an hour.", "topic": "deploy"}
-    file = desk.root / "dump.jsonl"
-    file.write_text(json.dumps({**row, "agent_id": "carol"}) + "\n", encoding="utf-8")
+    rows = json.dumps({**row, "agent_id": "carol"}) + "\n"
+    (desk.root / "dump.jsonl").write_text(rows, encoding="utf-8")
     told("import", "dump.jsonl", "--dry-run")
     assert "carol001" not in kept(dsn)
     assert "Saved: 1." in told("import", "dump.jsonl", "--yes").out
     assert kept(dsn)["carol001"].agent == "carol"
     assert "Nothing to save." in told("import", "dump.jsonl", "--yes").out
+    assert len(told("fragments", "consolidate", "--json").told["steps"]) == 11
+    assert {it.agent for it in kept(dsn).values()} == {"alice", "robert", "default", "carol"}
+    told("forget", *kept(dsn), "--hard", "--yes")
+    assert kept(dsn) == {}
 
 
 @pytest.mark.long  # it costs much
@@ -198,41 +176,7 @@ def file(tmp_path: Path) -> Path:
     bin, one that is superseded, two sessions of one name, what each said of the tools and of its
     work, and two fragments that may contradict each other."""
     path = tmp_path / "data" / "memory.db"
-    engine = SqliteEngine(path, timeout_s=5)
-    with engine.writing() as writing:
-        writing.add([
-            a_fragment("alice001", "The deploy serves the old bundle.", "alice", 1),
-            a_fragment("robert01", "The deploy serves the old bundle.", "robert", 1),
-            a_fragment("alice002", "Purge the cache.", "alice", 2, is_anchor=True, tier="permanent",
-                       privacy="public"),
-            a_fragment("robert02", "배포는 리뷰 두 명이 필요하다.", "robert", 3,
-                       superseded_at=DAY.format(4)),
-            a_fragment("robert03", "The window is on Friday.", "robert", 3,
-                       deleted_at=DAY.format(4), deletion="forgotten"),
-        ])  # fmt: skip
-        writing.put_links([
-            Link(from_id="alice001", to_id="alice002", relation="resolved_by",
-                 created_at=DAY.format(2)),
-            Link(from_id="robert02", to_id="robert01", relation="superseded_by",
-                 created_at=DAY.format(4)),
-        ])  # fmt: skip
-        writing.note([
-            Version(fragment_id="alice001", content="It is stale.", topic="old",
-                    keywords=("one", "two"), importance=0.25, amended_at=DAY.format(1),
-                    amended_by="alice"),
-            Activity(session_id="s1", agent="alice", started_at=DAY.format(1),
-                     last_at=DAY.format(1), calls=4, written=2),
-            Activity(session_id="s1", agent="robert", started_at=DAY.format(3),
-                     last_at=DAY.format(3), calls=1, reflected_at=DAY.format(3)),
-            *(ToolFeedback(tool_name="recall", relevant=True, sufficient=False, session_id="s1",
-                           suggestion="더 짧게 😀", created_at=DAY.format(3), agent=it)
-              for it in ("alice", "robert", "robert")),
-            TaskFeedback(session_id="s1", overall_success=False, tool_pain_points=("slow",),
-                         created_at=DAY.format(3), agent="robert"),
-            Suspicion(first_id="alice001", second_id="alice002", similarity=0.5,
-                      found_at=DAY.format(4)),
-        ])  # fmt: skip
-    engine.close()
+    keep(SqliteEngine(path, timeout_s=5), ROWS["file"])
     return path
 
 

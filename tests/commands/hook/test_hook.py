@@ -24,9 +24,10 @@ from tests.support.client_events import (
     copilot,
     cursor_edit,
 )
-from tests.support.costly import enough, one_in
+from tests.support.costly import enough
 from tests.support.git_clones import git
 from tests.support.hook_desk import HEAD, LESSON, LOGIN, LOGIN_BLOCK, REFUND, Desk
+from tests.support.memory_steps import cases
 from tests.support.samples import LATER, a_record
 from tests.support.stdio_client import ROOT
 from tests.support.tables import table
@@ -123,7 +124,7 @@ def told_by(desk: Desk, verb: str, given: Any) -> Any:
 
 
 @pytest.mark.row("001 2-3.c", "001 6.d")
-@pytest.mark.parametrize("course", one_in(5, ROWS["courses"]))
+@pytest.mark.parametrize("course", cases(ROWS["courses"]))
 def test_what_a_session_is_told_depends_on_what_it_was_told(desk: Desk, course: str) -> None:
     for verb, given, said in ROWS["courses"][course]:
         told = told_by(desk, verb, given)

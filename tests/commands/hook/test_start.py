@@ -77,7 +77,9 @@ def test_what_git_cannot_tell_and_what_it_does_not_know_is_left_out(
 
 @needs_git
 @pytest.mark.long  # it costs much
-def test_five_commits_are_shown_and_no_merge(project: Path) -> None:
+def test_five_commits_are_shown_no_merge_and_of_a_tree_that_was_copied_no_changes(
+    project: Path,
+) -> None:
     for at in range(5):
         commit(project, str(at))
     git(project, "checkout", "--quiet", "-b", "other", "HEAD~1")
@@ -85,11 +87,6 @@ def test_five_commits_are_shown_and_no_merge(project: Path) -> None:
     git(project, "merge", "--quiet", "--no-ff", "-m", "merged", "fix/refund")
     subjects = sorted(subject for subject, _ in work_at_hand(project).commits)
     assert subjects == ["1", "2", "3", "4", "beside"]
-
-
-@needs_git
-@pytest.mark.long  # it costs much
-def test_a_tree_that_was_copied_shows_no_changes(project: Path) -> None:
     for at in range(MOST_FILES + 1):
         write(project, f"many/{at}", "1\n")
     commit(project, "many")
@@ -153,24 +150,17 @@ def test_the_lessons_come_first_then_what_is_open_or_failed(desk: Desk) -> None:
     lessons, sessions = text.split("\n\n")[0], text.split("\n\n")[-1]
     assert LESSON in lessons and LESSON not in sessions
     assert "#1" in sessions and "fetch without a proxy" in sessions and "Add a login" in sessions
-    config_path(desk.root).write_text('{"recommendations": {"showOnSessionStart": false}}')
+    settings = config_path(desk.root)
+    settings.write_text('{"recommendations": {"showOnSessionStart": false}}')
     assert "#1" not in begun(desk, session_id="a third").text
-
-
-def test_broken_settings_take_nothing_from_the_lessons(desk: Desk) -> None:
-    config_path(desk.root).parent.mkdir()
-    config_path(desk.root).write_text("[]")
-    done = begun(desk)
-    assert LESSON in done.out
-    assert "config.json" in done.errors
-
-
-@pytest.mark.long  # it costs much
-def test_both_stay_within_what_a_hook_may_show(desk: Desk) -> None:
+    settings.write_text("[]")  # broken settings take nothing from the lessons
+    done = begun(desk, session_id="a fourth")
+    assert LESSON in done.out and "config.json" in done.errors
+    settings.unlink()
     for at in range(30):
         tried = failed(f"approach {at} {'with many words ' * 10}", "it broke")
         saved(a_room(desk.root), f"Goal {at}", now="", status="coding", approaches=(tried,))
-    text = begun(desk, budget="200").text
+    text = begun(desk, budget="200", session_id="a fifth").text
     assert LESSON in text
     assert estimate_tokens(text) <= 200
 

@@ -28,22 +28,27 @@ COUNTS = {"changes": (3, {"refund": 2}), "actions": (1, {"refund": 1}), "anchors
 WORDS = Surroundings(**{name: Sample(*counts) for name, counts in COUNTS.items()})
 
 
-def broken(sample: object) -> bytes:
-    """A file in which each sample is this."""
-    return json.dumps({"log": "", **{name: sample for name in WORDS._fields}}).encode()
-
-
-def test_what_is_kept_is_read_back(tmp_path: Path) -> None:
+def test_what_is_kept_is_read_back_and_does_not_grow_without_end(tmp_path: Path) -> None:
     directory = str(tmp_path / "state" / "shop")
     save(directory, Known("log", WORDS))
     assert load(directory) == Known("log", WORDS)
     save(directory, load(directory).with_action({"refund", "approver"}))
     assert load(directory).around.actions == Sample(2, {"refund": 2, "approver": 1})
     assert [it.name for it in Path(directory).iterdir()] == [FILE]
+    known = Known("log", Surroundings(actions=Sample(MOST_ACTIONS, {"a": MOST_ACTIONS, "b": 1})))
+    fewer = Sample(MOST_ACTIONS // 2 + 1, {"a": MOST_ACTIONS // 2, "c": 1})
+    assert known.with_action({"c"}).around.actions == fewer
+    many = {f"word{number}": number % 50 for number in range(200_000)}
+    save(directory, Known("log", Surroundings(changes=Sample(50, many))))
+    assert Path(directory, FILE).stat().st_size < MOST_BYTES / 5
+    assert load(directory).around.changes.counts["word49"] == 49
 
 
 def test_a_broken_file_is_an_empty_one_and_without_a_place_nothing_is_kept(tmp_path: Path) -> None:
-    odd = [broken(it) for it in ([1, {"a": "1"}], [1, {"a": 2}], [-1, {}], [True, {}])]
+    odd = [
+        json.dumps({"log": "", **{name: sample for name in WORDS._fields}}).encode()
+        for sample in ([1, {"a": "1"}], [1, {"a": 2}], [-1, {}], [True, {}])
+    ]
     odd += [b"", b"[]", b"\xff", b'{"log": 1}', b'{"log": "", "changes": [1, {"a": 2}]}']
     for held in (*odd, b"[" * MOST_BYTES, b" " * (MOST_BYTES + 1)):
         (tmp_path / FILE).write_bytes(held)
@@ -51,18 +56,6 @@ def test_a_broken_file_is_an_empty_one_and_without_a_place_nothing_is_kept(tmp_p
     for place in ("", str(tmp_path / FILE)):
         assert not save(place, Known("log", WORDS))
         assert load(place) == Known()
-
-
-@pytest.mark.long  # it costs much
-def test_the_file_does_not_grow_without_end(tmp_path: Path) -> None:
-    known = Known("log", Surroundings(actions=Sample(MOST_ACTIONS, {"a": MOST_ACTIONS, "b": 1})))
-    assert known.with_action({"c"}).around.actions == Sample(
-        MOST_ACTIONS // 2 + 1, {"a": MOST_ACTIONS // 2, "c": 1}
-    )
-    many = {f"word{number}": number % 50 for number in range(200_000)}
-    save(str(tmp_path), Known("log", Surroundings(changes=Sample(50, many))))
-    assert (tmp_path / FILE).stat().st_size < MOST_BYTES / 5
-    assert load(str(tmp_path)).around.changes.counts["word49"] == 49
 
 
 # What hooks make of it.
@@ -101,22 +94,22 @@ def test_the_project_is_read_at_first_and_when_the_log_has_changed(desk: Desk) -
 
 
 @pytest.mark.long  # it costs much
-def test_what_all_changes_have_is_no_reason_to_show_a_lesson(desk: Desk) -> None:
+def test_what_all_changes_have_or_a_file_already_holds_is_no_reason_to_show_a_lesson(
+    desk: Desk,
+) -> None:
     desk.write(replace(REFUND, paths=()), LOGIN)
     for session, text in (("one", LESSON), ("another", "")):
         ran = desk.edit("src/b.py", new="approver(refund_above=500)", session_id=session)
         assert ran.text == text
-
-
-@pytest.mark.long  # it costs much
-def test_what_a_file_already_holds_is_not_written_anew(desk: Desk) -> None:
     path = desk.root / "src" / "b.py"
     lines = [f"value_{number} = {number}" for number in range(300)]
     path.write_text("\n".join(["approver(refund_above=500)", *lines]), encoding="utf-8")
     desk.write(replace(REFUND, paths=(), when=("refund_above=",)), LOGIN)
     for written, text in (("approver(refund_above=500)", ""), ("refund_above=800", LESSON)):
-        given = {"file_path": str(path), "content": "\n".join([*lines, written, "x = 1"])}
-        payload = claude("PreToolUse", desk.root, tool_name="Write", tool_input=given)
+        content = "\n".join([*lines, written, "x = 1"])
+        given = {"file_path": str(path), "content": content}
+        more = {"tool_name": "Write", "tool_input": given, "session_id": "a third"}
+        payload = claude("PreToolUse", desk.root, **more)
         assert desk.hook("claude-code", "before-action", payload).text == text
 
 

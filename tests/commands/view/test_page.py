@@ -111,17 +111,14 @@ def test_whatever_an_item_says_the_page_has_the_same_elements(text: str) -> None
     assert len(page.data["items"]) == 1
 
 
-def test_the_name_of_a_project_stays_text_and_has_no_secret() -> None:
+def test_the_name_of_a_project_stays_text_and_what_is_hidden_is_spelled_out() -> None:
     page = page_of(project=f"</title><script>x</script>{TOKEN}")
     assert [tag for tag, _ in page.elements] == SHAPE
     assert page.texts("h1") == ["Memory of </title><script>x</script>[REDACTED]"]
-
-
-def test_what_is_hidden_is_spelled_out_and_what_is_no_date_is_none() -> None:
     odd = an_item("one\r\ntwo\u202e\n", topic="a\u200bb\nc", date="<b>")
     [item] = page_of(odd).data["items"]
     assert (item["texts"][0][1], item["topic"]) == ("one\ntwo<U+202E>", "a<U+200B>b c")
-    assert item["date"] == "????-??-??"
+    assert item["date"] == "????-??-??"  # what is no date is none
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -151,12 +148,11 @@ class Desk(AnyDesk):
             return self.started("view", *options, **variables)
         return self.run("view", *options, **variables)
 
-    def items(self, *options: str, **variables: str) -> list[dict[str, Any]]:
-        """The items on the page that a call prints."""
+    def page(self, *options: str, **variables: str) -> Document:
+        """The page that a call prints; nothing went wrong."""
         told = self.view("-o", "-", *options, **variables)
-        assert told.code == 0, told.errors
-        found: list[dict[str, Any]] = Document(told.out).data["items"]
-        return found
+        assert (told.code, told.errors) == (0, "")
+        return Document(told.out)
 
     def browser(self, code: int = 0) -> dict[str, str]:
         """A browser that writes down what it is to show, and ends so."""
@@ -164,10 +160,6 @@ class Desk(AnyDesk):
         program.write_text(f'#!/bin/sh\nprintf %s "$1" > "{self.home}/shown"\nexit {code}\n')
         program.chmod(0o700)
         return {"BROWSER": f"{program} %s"}
-
-    @property
-    def shown(self) -> str:
-        return (self.home / "shown").read_text(encoding="utf-8")
 
 
 @pytest.fixture
@@ -182,7 +174,7 @@ def test_the_browser_is_given_a_private_page_that_the_next_call_replaces(desk: D
         [page] = desk.pages
         assert (code, errors) == (0, "")
         assert out.startswith(f"The page opens in your browser: {page}.")
-        assert desk.shown == page.as_uri()
+        assert (desk.home / "shown").read_text(encoding="utf-8") == page.as_uri()
     modes = [stat.S_IMODE(it.stat().st_mode) for it in (page.parent, page)]
     assert modes == [0o700, 0o600]
     said = sentence("en", "view.no_browser", path=str(page))
@@ -196,44 +188,17 @@ def test_a_state_directory_that_cannot_be_made_is_named(desk: Desk) -> None:
     assert "could not be written" in errors and str(desk.home / ".local") in errors
 
 
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        (["--force"], "--force can only be used with -o FILE"),
-        (["--open"], "--open can only be used with -o FILE"),
-        (["-o", "-", "--open"], "--open can only be used with -o FILE"),
-        (["-o", ""], "-o/--output: a file name is missing"),
-    ],
-)
-def test_options_that_contradict_each_other_are_refused(
-    desk: Desk, options: Sequence[str], told: str
+def test_lines_that_are_no_records_are_said_and_of_very_many_items_the_newest_are_shown(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert desk.view(*options).refused == told
-
-
-def test_a_file_is_replaced_only_by_force(desk: Desk) -> None:
-    assert desk.view("-o", "a b.html") == (0, "Written: a b.html (items: 1).\n", "")
-    before = (desk.root / "a b.html").read_bytes()
-    desk.write(a_record("other"), a_record("another"))
-    assert desk.view("-o", "a b.html").code == 1
-    assert (desk.root / "a b.html").read_bytes() == before
-    assert desk.view("-o", "a b.html", "--force").out == "Written: a b.html (items: 2).\n"
-
-
-def test_lines_that_are_no_records_are_said_on_the_page(desk: Desk) -> None:
     desk.write(b"a note\n", a_record(), b"<<<<<<< ours\n", b"=======\n", b">>>>>>> theirs\n")
     [note] = Document(desk.view("-o", "-").out).data["notes"]
     assert note.startswith("Unreadable lines: 1, conflicts: 1,")
-
-
-def test_of_very_many_items_the_newest_are_on_the_page(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setattr(view, "MOST_ITEMS", 2)
     desk.write(*[a_record(f"gap {at}", now=f"2026-03-0{at}T09:00:00+00:00") for at in (1, 3, 2)])
-    page = Document(desk.view("-o", "-").out)
-    assert [it["date"] for it in page.data["items"]] == ["2026-03-03", "2026-03-02"]
-    assert page.data["notes"] == [
+    data = desk.page().data
+    assert [it["date"] for it in data["items"]] == ["2026-03-03", "2026-03-02"]
+    assert data["notes"] == [
         "Shown of lessons: the newest 2 of 3."
         " `sentinel-memory list --room lessons` lists the others."
     ]
@@ -260,44 +225,31 @@ def named(items: Sequence[dict[str, Any]], room: str) -> list[str]:
     return sorted(it["texts"][0][1].split()[0] for it in items if it["room"] == room)
 
 
-@pytest.mark.row("002 2.99")
+@pytest.mark.row("002 2.99", "004 4.3.a")
 def test_a_page_of_ones_own_has_all_fragments_and_a_file_only_those_that_were_asked_for(
     desk: Desk, place: dict[str, str]
 ) -> None:
-    told = desk.view("-o", "page.html", **place)
+    page = desk.root / "page.html"
+    told = desk.view("-o", page.name, **place)
     assert told.out.splitlines()[1] == (
         "Your own fragments are not in it, since others may read it (left out: 3). To write the"
         " public ones: --public. To write all: --room fragments."
     )
     assert desk.view("-o", "-", **place).errors == f"{told.out.splitlines()[1]}\n"
-    page = Document((desk.root / "page.html").read_text("utf-8"))
-    assert named(page.data["items"], "fragments") == []
-    assert stat.S_IMODE((desk.root / "page.html").stat().st_mode) & 0o044
+    assert named(Document(page.read_text("utf-8")).data["items"], "fragments") == []
+    assert stat.S_IMODE(page.stat().st_mode) & 0o044
+    for rooms in ((), ("--room", "fragments", "--room", "lessons")):
+        public = desk.page("--public", *rooms, **place).data
+        assert named(public["items"], "fragments") == ["Style"]
+        assert "Salaries" not in str(public) and "Rota" not in str(public)
+    desk.view("-o", page.name, "--room", "fragments", "--force", **place)
+    [note] = Document(page.read_text("utf-8")).data["notes"]
+    assert note.startswith("This page holds private fragments (count: 1).")
+    assert stat.S_IMODE(page.stat().st_mode) == 0o600  # it is the user's alone
     desk.view(PATH="", **place)
     own = Document(desk.pages[0].read_text("utf-8")).data
     assert named(own["items"], "fragments") == ["Rota", "Salaries", "Style"]
     assert own["notes"] == []
-
-
-@pytest.mark.row("004 4.3.a")
-def test_only_public_fragments_are_written_where_those_are_asked_for(
-    desk: Desk, place: dict[str, str]
-) -> None:
-    for rooms in ((), ("--room", "fragments", "--room", "lessons")):
-        told = desk.view("-o", "-", "--public", *rooms, **place)
-        assert (told.code, told.errors) == (0, "")
-        assert named(Document(told.out).data["items"], "fragments") == ["Style"]
-        assert "Salaries" not in told.out and "Rota" not in told.out
-
-
-def test_a_file_with_private_fragments_says_so_and_is_the_users_alone(
-    desk: Desk, place: dict[str, str]
-) -> None:
-    assert desk.view("-o", "page.html", "--room", "fragments", **place).code == 0
-    page = desk.root / "page.html"
-    [note] = Document(page.read_text("utf-8")).data["notes"]
-    assert note.startswith("This page holds private fragments (count: 1).")
-    assert stat.S_IMODE(page.stat().st_mode) == 0o600
 
 
 @pytest.mark.long  # it costs much
@@ -315,7 +267,7 @@ def test_sessions_are_on_the_page_wherever_their_settings_keep_them(desk: Desk) 
     days = [it["date"] for it in items]
     assert days == sorted(days, reverse=True)
     assert stat.S_IMODE(page.stat().st_mode) == 0o600
-    assert {it["room"] for it in desk.items("--room", "lessons")} == {"lessons"}
+    assert {it["room"] for it in desk.page("--room", "lessons").data["items"]} == {"lessons"}
 
 
 def test_a_room_that_cannot_be_read_is_left_out_unless_it_was_named(desk: Desk) -> None:
