@@ -14,20 +14,13 @@ from selenium.webdriver.chrome.service import Service
 BROWSERS = ("chromium", "google-chrome", "chromium-browser")
 DRIVER = "chromedriver"
 ARGUMENTS = (
-    "--headless=new",
     "--no-sandbox",  # root has none in a container, and only our own pages are shown
     "--disable-dev-shm-usage",  # a container has little of it
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
+    *("--headless=new", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
+    *("--disable-background-networking", "--disable-component-update"),
 )
 TIMEOUT_S = 60
-DESKTOP = (1280, 900)
-PHONE = (390, 844)
-NARROW = (320, 640)
+DESKTOP, PHONE, NARROW = (1280, 900), (390, 844), (320, 640)
 AXE = Path(__file__).parents[1] / "browser" / "node_modules" / "axe-core" / "axe.min.js"
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 MODIFIERS = {"": 0, "Alt": 1, "Control": 2, "Meta": 4, "Shift": 8}
@@ -115,13 +108,8 @@ class Browser:
     def resize(self, size: tuple[int, int]) -> None:
         """Give the window this size; below 600 it is a phone."""
         width, height = size
-        self.cdp(
-            "Emulation.setDeviceMetricsOverride",
-            width=width,
-            height=height,
-            deviceScaleFactor=1,
-            mobile=width < 600,
-        )
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
+        self.cdp("Emulation.setDeviceMetricsOverride", **metrics)
 
     def emulate(self, *, dark: bool = False, media: str = "") -> None:
         """What the system prefers, and whether this is a screen or paper."""

@@ -292,31 +292,6 @@ def test_nothing_is_written_that_starts_what_uv_may_clear_away(tmp_path: Path) -
 # For all projects of a user; rooms; a server that others run.
 
 
-@pytest.mark.long  # it costs much
-def test_hooks_of_a_user_are_silent_where_there_is_no_memory(desk: Desk) -> None:
-    code, out, errors = desk.run("setup", "claude-code", "--user", "--yes", cwd=desk.home)
-    assert (code, errors) == (0, "")
-    assert out.startswith(sentence("en", "setup.of_user"))
-    assert {name.partition("/")[0] for name in desk.files()} == {"home"}
-    for session, is_kept in (("a", False), ("b", True)):
-        said = {"session_id": session, "cwd": str(desk.root)}
-        edit = {"tool_name": "Edit", "tool_input": {"file_path": str(desk.root / "a.py")}}
-        for event, more in (("before-action", edit), ("stop", {})):
-            words = (sys.executable, str(ROOT / "cli.py"), "hook", event, "--client", "claude-code")
-            done = Run.process(*words, given=json.dumps(said | more).encode(), **desk.place())
-            assert (done.code, done.errors) == (0, "")
-        assert bool(done.out) == is_kept  # the reminder to log what was missing
-        assert (desk.root / ".context").exists() == is_kept
-        (desk.root / ".context").mkdir(exist_ok=True)
-
-
-@pytest.mark.parametrize("more", [("--rooms", "lessons,fragments"), ("--url", URL)])
-def test_as_many_tools_are_named_as_are_approved(more: tuple[str, ...], desk: Desk) -> None:
-    out = desk.run("setup", "claude-code", *more, "--no-hooks", "--yes").out
-    settings = json.loads((desk.root / ".claude" / "settings.local.json").read_bytes())
-    assert f"(tools: {len(settings['permissions']['allow'])})" in flat(out)
-
-
 WITH_A_ROW = """
 import sys
 sys.path.insert(0, sys.argv[1])

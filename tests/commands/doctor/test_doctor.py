@@ -392,16 +392,6 @@ def test_as_a_hook_it_stops_a_commit_of_a_torn_log_and_no_other(
     assert "✗ line 1: not a record: not JSON." in report.read_text()
 
 
-def test_as_a_check_of_ci_it_fails_for_a_log_that_was_broken_in_a_commit(
-    healthy: Desk, tmp_path: Path
-) -> None:
-    healthy.log.write_bytes(healthy.log.read_bytes() + b"=======\n")
-    healthy.commit()
-    git(tmp_path, "clone", "--quiet", "--depth=1", healthy.root.as_uri(), "clone")
-    done = healthy.doctor("--json", cwd=tmp_path / "clone")
-    assert (done.code, done.kinds) == (1, [("conflict", "error")])
-
-
 # Repairs
 
 

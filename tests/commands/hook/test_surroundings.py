@@ -133,17 +133,33 @@ def hunks(project: Path) -> list[tuple[str, str, str]]:
     return [(it.paths[0], it.text, it.removed) for it in changes_in(str(project))]
 
 
-def test_each_hunk_has_its_lines_before_and_after_the_change(project: Path) -> None:
+def test_each_hunk_has_its_lines_whatever_settings_the_repository_has(
+    project: Path, tmp_path: Path
+) -> None:
     lines = [f"line {at}\n" for at in range(30)]
+    lines[3:5] = ["\n", "\n"]
     changed(project, "begin", pay__py="".join(lines))
     whole = "".join(lines).rstrip("\n")
     lines[2], lines[25] = "second\n", "--- late\n"
     changed(project, "Fix: both", pay__py="".join(lines).rstrip("\n"))
-    assert hunks(project) == [
+    expected = [
         ("pay.py", "second", "line 2"),
         ("pay.py", "--- late\nline 29", "line 25\nline 29"),
         ("pay.py", whole, ""),
     ]
+    assert hunks(project) == expected
+    for setting in (
+        *("diff.noprefix=true", "diff.mnemonicPrefix=true", "diff.suppressBlankEmpty=true"),
+        *("diff.context=0", "diff.wordRegex=.", "color.ui=always", "log.date=relative"),
+        *("log.abbrevCommit=true", "format.pretty=oneline", "log.decorate=full"),
+        *("diff.submodule=log", "diff.renames=false", "diff.external=false"),
+    ):
+        git(project, "config", *setting.split("="))
+    assert hunks(project) == expected
+    changed(project, "after", pay__py="3\n")
+    git(tmp_path, "clone", "--quiet", "--depth=2", project.as_uri(), "cut")
+    of_clone = hunks(tmp_path / "cut")  # whose first commit is not taken for its work
+    assert [text for _, text, _ in of_clone] == ["3"]
 
 
 def test_the_memory_a_rename_a_deletion_a_merge_and_what_is_no_text_are_no_work(
@@ -167,23 +183,6 @@ def test_the_memory_a_rename_a_deletion_a_merge_and_what_is_no_text_are_no_work(
 
 
 @pytest.mark.long  # it costs much
-def test_settings_of_the_repository_do_not_change_what_is_read(project: Path) -> None:
-    changed(project, "begin", pay__py="a\n\n\nb\n")
-    changed(project, "change", pay__py="a\n\n\nc\n")
-    before = hunks(project)
-    assert before == [("pay.py", "c", "b"), ("pay.py", "a\n\n\nb", "")]
-    settings = (
-        *("diff.noprefix=true", "diff.mnemonicPrefix=true", "diff.suppressBlankEmpty=true"),
-        *("diff.context=0", "diff.wordRegex=.", "color.ui=always", "log.date=relative"),
-        *("log.abbrevCommit=true", "format.pretty=oneline", "log.decorate=full"),
-        *("diff.submodule=log", "diff.renames=false", "diff.external=false"),
-    )
-    for setting in settings:
-        git(project, "config", *setting.split("="))
-    assert hunks(project) == before
-
-
-@pytest.mark.long  # it costs much
 def test_of_what_is_huge_the_beginning_is_read(project: Path) -> None:
     changed(project, "many", **{f"f{at}__py": "x\n" for at in range(MOST_HUNKS + 20)})
     changed(project, "wide", f0__py="y" * 1_000_000 + "\n")
@@ -192,15 +191,6 @@ def test_of_what_is_huge_the_beginning_is_read(project: Path) -> None:
     (after, long, wide), many = hunks(project)[:3], hunks(project)[3:]
     assert (after[1], len(many)) == ("after", MOST_OF_COMMIT)
     assert max(len(it[1]) for it in (long, wide)) <= MOST_HUNK_BYTES
-
-
-def test_the_commit_at_which_a_shallow_clone_begins_is_not_taken_for_its_work(
-    project: Path, tmp_path: Path
-) -> None:
-    for text in ("1\n", "2\n", "3\n"):
-        changed(project, text, pay__py=text)
-    git(tmp_path, "clone", "--quiet", "--depth=2", project.as_uri(), "cut")
-    assert hunks(tmp_path / "cut") == [("pay.py", "3", "2")]
 
 
 def test_without_time_a_commit_or_git_nothing_is_read(
