@@ -394,15 +394,16 @@ def compared_when() -> None:
 
 
 def behind() -> None:
-    """The rows in which another memory server needs less than this one, by more than noise."""
+    """Where another memory server needs less than this one, by more than noise."""
     for server in SERVERS[1:]:
-        less = [
-            f"{label} {times:.2f} x"
-            for section in SECTIONS
-            for label, it in RESULTS[f"compare, {section}"]["figures"].items()
-            if (times := it.get("ratios", {}).get(server) or 1.0) < NOISE
-        ]
-        print(f"- {server}: {'; '.join(less)}")
+        said = []
+        for section in SECTIONS:
+            rows = RESULTS[f"compare, {section}"]["figures"].values()
+            times = [it.get("ratios", {}).get(server) or 1.0 for it in rows]
+            less = sorted(it for it in times if it < NOISE)
+            if less:
+                said.append(f"{section} ({len(less)} rows, {less[0]:.2f} x to {less[-1]:.2f} x)")
+        print(f"- {server}: {'; '.join(said)}")
 
 
 def measured_when() -> None:
