@@ -14,6 +14,7 @@ from http_server.limits import MOST_BYTES, MOST_HEAD_BYTES
 from http_server.run import HEADERS_S, MOST_CONNECTIONS
 from tests.support.http_server import HttpServer, bearer
 from tests.support.stdio_client import WAIT_S
+from tests.support.tables import table
 from tests.support.waiting import until
 
 HOST = b"Host: 127.0.0.1\r\n"
@@ -38,27 +39,12 @@ def post(path: bytes, headers: bytes, body: bytes = b"", *, mine: bytes = MINE) 
 
 
 CHUNKED = b"Transfer-Encoding: chunked\r\n"
-NO_HTTP = {
-    "garbage": b"GARBAGE\r\n\r\n",
-    "a client that speaks TLS": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\x00" * 32,
-    "no version": b"GET /health\r\n\r\n",
-    "no host": b"GET /health HTTP/1.1\r\n\r\n",
-    "two hosts": get(HOST),
-    "a NUL in the path": get(b"", b"/health\x00"),
-    "a blank in a name": get(b"A b: c\r\n"),
-    "a NUL in a value": get(b"A: b\x00c\r\n"),
-    "a path beyond ASCII": get(b"", b"/h\xc3\xa9"),
-    "a length below zero": post(b"/mcp", b"Content-Length: -5\r\n", PING),
-    "two lengths": post(b"/mcp", b"Content-Length: 5\r\nContent-Length: 6\r\n", PING),
-    "a length in words": post(b"/mcp", b"Content-Length: five\r\n", PING),
-    "a piece without a length": post(b"/mcp", CHUNKED, b"XYZ\r\nabc\r\n0\r\n\r\n"),
-    "a length in two ways": post(b"/mcp", CHUNKED + b"Content-Length: 5\r\n", b"0\r\n\r\n"),
-}
+NO_HTTP = table("no_http")  # in Latin-1, with `${mine}` for the lines of a head with a key
 
 
 def test_what_is_no_http_gets_a_sentence_and_its_connection_ends(server: HttpServer) -> None:
     for name, sent in NO_HTTP.items():
-        got = server.raw(sent).decode()
+        got = server.raw(sent.encode("latin-1").replace(b"${mine}", MINE)).decode()
         assert got.startswith("HTTP/1.1 400 Bad Request\r\n"), name
         assert (got.count("HTTP/1.1 400"), "connection: close" in got.lower()) == (1, True), name
         assert "Nothing was changed. Send " in got and "x-content-type-options: nosniff" in got

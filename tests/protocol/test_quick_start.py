@@ -15,21 +15,11 @@ from tests.conftest import StartServer
 from tests.support.cli_process import GoodRun
 from tests.support.rows import none_of
 from tests.support.stdio_client import ROOT, ServerProcess
+from tests.support.tables import table
 
 MOST_ADDED = 80  # modules to those of a plain server; they were 68
-# With why nothing needs it, and what a call runs in.
-NOT_BEFORE_THE_FIRST_ANSWERS = {
-    "beartype": "the store of sessions (SessionlessServer)",
-    "key_value": "the store of sessions (SessionlessServer)",
-    "griffe": "the parser of docstrings (with_sentences of protocol/call.py)",
-    "core.text.ranking": "only a memory above its budget is ranked",
-    **dict.fromkeys(("core.sanitizer", "core.guard.rules"), "only a save is redacted"),
-    "commands": "the command line",
-    **dict.fromkeys(("sqlite3", "rooms", "numpy"), "no memory of another kind is switched on"),
-    **dict.fromkeys(("psycopg", "psycopg_pool"), "no server keeps the fragments"),
-    "redis": "no cache is switched on",
-    **dict.fromkeys(("prometheus_client", "http_server"), "only a server over HTTP needs it"),
-}
+# By module why nothing needs it before the first answers, or before the first call of a room.
+NOT_BEFORE_THE_FIRST_ANSWERS = table("not_before_the_first_answers")
 KNOWN = {*sys.stdlib_module_names, "anyio", "core", "protocol", "rooms", "server"}
 # What the first call of a room needs, and of a team's fragments.
 OF_ROOMS = {"sqlite3", "numpy", "jsonref", "core.sanitizer", "core.room.database"}

@@ -26,6 +26,7 @@ from tests.support.git_clones import path_of
 from tests.support.rows import none_of
 from tests.support.sentences import sentence
 from tests.support.stdio_client import HANDSHAKE, STATELESS, Era, ServerProcess
+from tests.support.tables import table
 
 GAP: dict[str, Any] = {
     "topic": "결제",
@@ -35,7 +36,6 @@ GAP: dict[str, Any] = {
 }
 MARKER = "zebra crossing at noon"
 UNEXPANDED = "${workspaceFolder}"
-NO_METHOD, INVALID_PARAMS = -32601, -32602
 
 posix_only = pytest.mark.skipif(os.name != "posix", reason="POSIX signals and permissions")
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="limits of another process")
@@ -124,51 +124,25 @@ def test_each_revision_greets_with_name_version_and_instructions(
 
 @pytest.mark.row("P14")
 def test_a_line_that_is_no_request_leaves_the_server_answering(server: ServerProcess) -> None:
-    for line in (
-        b'{"jsonrpc": "2.0", "id": 1, "meth\n',
-        b"\n",
-        b"null\n",
-        b"[]\n",
-        b"\xff\xfe\x00\n",
-        b"[" * 5000 + b"\n",
-        b'{"jsonrpc": "2.0", "id": null, "method": 5}\n',
-        b'{"jsonrpc": "2.0", "method": "notifications/nonsense"}\n',
-        b'{"jsonrpc": "2.0", "id": 987654, "result": {}}\n',
-        b'{"jsonrpc": "2.0", "method": "tools/list", "params": {"\\ud800": "\\ud800"}}\n',
-    ):
-        server.send(line)
+    for line in [*TABLE["no_requests"], "[" * 5000 + "\n"]:
+        server.send(line.encode("latin-1"))
         assert len(server.request("tools/list")["result"]["tools"]) == 3, line
 
 
-NO_RECORD = sentence("en", "protocol.no_such_record")
-BAD_BUDGET = sentence("en", "protocol.bad_budget", least=200)
-BUDGETS = ("abc", "0", "-5", "199", "1e5", "9" * 30, "", "²", "٣٠٠", "२००")
-URIS = ("memory://other", "memory://record/../log", "file:///etc/passwd", "memory://x\ny")
-NOT_TO_BE_HAD: list[tuple[str, dict[str, Any], int, str]] = [
-    ("memory/forget", {}, NO_METHOD, "Method not found"),
-    ("resources/read", {"uri": "memory://record/none"}, INVALID_PARAMS, NO_RECORD),
-    ("resources/read", {"uri": "memory://record/%E2%80%8B"}, INVALID_PARAMS, NO_RECORD),
-    *(("resources/read", {"uri": it}, INVALID_PARAMS, f"Resource not found: {it!r}")
-      for it in URIS),
-    ("prompts/get", {"name": "other"}, INVALID_PARAMS, "Unknown prompt: 'other'"),
-    *(("prompts/get", {"name": "memory_injection", "arguments": {"token_budget": it}},
-       INVALID_PARAMS, BAD_BUDGET) for it in BUDGETS),
-    ("resources/read", {}, INVALID_PARAMS, ""),
-    ("resources/read", {"uri": 5}, INVALID_PARAMS, ""),
-    ("prompts/get", {}, INVALID_PARAMS, ""),
-    ("prompts/get", {"name": ["start_task"]}, INVALID_PARAMS, ""),
-    ("prompts/get", {"name": "start_task", "arguments": {"task": 5}}, INVALID_PARAMS, ""),
-    ("prompts/get", {"name": "start_task", "arguments": ["task"]}, INVALID_PARAMS, ""),
-]  # fmt: skip
+# Lines that are no requests; and by method: parameters that name nothing, the code of the error and
+# what is said of it, `…` for anything.
+TABLE = table("stdio")
 
 
 def test_what_cannot_be_had_is_an_error_with_its_code_and_its_name(
     server: ServerProcess,
 ) -> None:
     wrong, told = [], server.stderr()
-    for method, params, code, said in NOT_TO_BE_HAD:
+    facts = {"record": sentence("en", "protocol.no_such_record")}
+    facts["budget"] = sentence("en", "protocol.bad_budget", least=200)
+    for method, params, code, said in TABLE["not_to_be_had"]:
         error = server.request(method, params)["error"]
-        is_said = error["message"] == said if said else True
+        is_said = said in ("", error["message"]) or facts.get(said) == error["message"]
         if error["code"] != code or not is_said:
             wrong.append((method, params, error))
     none_of(wrong)
