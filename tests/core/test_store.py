@@ -213,30 +213,26 @@ def test_added_records_stand_behind_all_lines_and_versions_beside_or_before_each
 
 
 COLLIDING = a_record("-login missing", topic="auth")
+OF_ANOTHER = a_record(" missing", topic="auth-login")
 MANY = a_record("one", when=[f"call{at}(" for at in range(200)])
 PLACED = a_record("one", paths=["src/payment/**", "*.sql"])
+ANEW = replace(ONE, created=LATER)
 OF_ONE = replace(RULE, source_ids=(ONE.token,))
 WITH_KEY = replace(ONE, when=("call(", f"key={KEY}", "rm -rf build"))
+WITHOUT_KEY = replace(ONE, when=("call(", "rm -rf build"))
 BROKEN = [a_record(lesson=it) for it in ("x" * 1025, "x" * 40_000, " ")]
 ADDED: dict[str, tuple[list[Record], list[Record], str, list[Record]]] = {
     # what is there, what is added, what becomes of each, and what a reader sees then
-    "the same again": ([ONE, TWO], [replace(ONE, created=LATER), TWO], "known known", [ONE, TWO]),
+    "the same again": ([ONE, TWO], [ANEW, TWO], "known known", [ONE, TWO]),
     "one record twice": ([], [ONE, ONE], "added known", [ONE]),
-    "an id of another text": (
-        *([COLLIDING], [a_record(" missing", topic="auth-login")], "collision", [COLLIDING]),
-    ),
-    "the originals of a principle": (
-        *([OF_ONE], [ONE, replace(ONE, created=LATER)], "replaced replaced", [OF_ONE]),
-    ),
+    "an id of another text": ([COLLIDING], [OF_ANOTHER], "collision", [COLLIDING]),
+    "originals of a principle": ([OF_ONE], [ONE, ANEW], "replaced replaced", [OF_ONE]),
     "an id that its text has not": ([], [replace(ONE, id="0123456789abcdef")], "added", [ONE]),
-    "rules that are broken": (
-        *([], [*BROKEN, ONE], "field_too_long field_too_long blank_field added", [ONE]),
-    ),
+    "too long": ([], [*BROKEN[:2], ONE], "field_too_long field_too_long added", [ONE]),
+    "blank": ([], [BROKEN[2], ONE], "blank_field added", [ONE]),
     "paths": ([], [PLACED, replace(TWO, paths=("../other",))], "added path_outside", [PLACED]),
     "triggers": ([], [MANY, replace(TWO, when=("call(", "x"))], "added trigger_too_short", [MANY]),
-    "a trigger with a secret": (
-        *([], [WITH_KEY], "added", [replace(ONE, when=("call(", "rm -rf build"))]),
-    ),
+    "a trigger with a secret": ([], [WITH_KEY], "added", [WITHOUT_KEY]),
 }
 
 

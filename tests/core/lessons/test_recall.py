@@ -27,7 +27,7 @@ from tests.support.tables import table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "benchmarks"))
 
-from real import FLOORS, SETS, Labelled, Score, labelled, recalled, scores
+from real import FLOORS, SETS, Score, labelled, recalled, scores
 
 
 def a_record(
@@ -279,7 +279,9 @@ def test_on_labelled_actions_it_is_as_often_right_as_is_told(name: str) -> None:
     assert {it: figures[it] >= low for it, low in FLOORS.items()} == dict.fromkeys(FLOORS, True)
 
 
-def test_the_labelled_sets_are_whole() -> None:
+def test_the_labelled_sets_are_whole_and_their_figures_are_shares() -> None:
+    score = Score(right=1, wrong=2, needed=2, quiet=2, rightly_quiet=1)
+    assert score.figures() == {"precision": 1 / 3, "recall": 0.5, "silence": 0.5}
     for name in SETS:
         cases = list(labelled(name))
         assert len(cases) == 300
@@ -287,14 +289,3 @@ def test_the_labelled_sets_are_whole() -> None:
             ids = {record.id for record in case.records}
             assert case.expected | case.acceptable <= ids
             assert not case.expected & case.acceptable
-
-
-def test_a_score_counts_what_was_right_wrong_and_rightly_not_said() -> None:
-    one, two, three = MEMORY[:3]
-    case = Labelled(("edit",), Action(), MEMORY, frozenset({"vat"}), frozenset({"lock"}))
-    silent = replace(case, expected=frozenset(), acceptable=frozenset())
-    score = Score()
-    for of, shown in ((case, [one, two, three]), (case, []), (silent, [one]), (silent, [])):
-        score.add(of, shown)
-    assert score == Score(right=1, wrong=2, needed=2, quiet=2, rightly_quiet=1)
-    assert score.figures() == {"precision": 1 / 3, "recall": 0.5, "silence": 0.5}
