@@ -113,15 +113,6 @@ def write(project: Path, *parts: Record | bytes) -> bytes:
     return data
 
 
-def new_repository(folder: Path) -> Path:
-    """The folder, as an empty repository; what lies in it stays."""
-    if (folder / ".git").exists():
-        git(folder, "init", "--quiet")
-    else:
-        unpack(_empty_repository(_settings_of_git()), folder)
-    return folder
-
-
 def new_project(folder: Path, *gaps: str, attributes: str | None = None) -> Path:
     """A repository with these gaps in one commit, and other attributes than the server's."""
     if folder.is_dir() and any(folder.iterdir()):
@@ -131,7 +122,7 @@ def new_project(folder: Path, *gaps: str, attributes: str | None = None) -> Path
 
 
 def _make_project(folder: Path, gaps: tuple[str, ...], attributes: str | None) -> Path:
-    new_repository(folder)
+    git(folder, "init", "--quiet")
     (folder / "README").write_text("a project\n", encoding="utf-8", newline="\n")
     if attributes is not None:
         (folder / ".context").mkdir()
@@ -145,13 +136,6 @@ def _make_project(folder: Path, gaps: tuple[str, ...], attributes: str | None) -
 def _settings_of_git() -> frozenset[tuple[str, str]]:
     """What the environment tells git, as a key: a repository is made once for each."""
     return frozenset((name, value) for name, value in os.environ.items() if name[:4] == "GIT_")
-
-
-@functools.cache
-def _empty_repository(_settings: frozenset[tuple[str, str]]) -> list[Entry]:
-    with tempfile.TemporaryDirectory() as folder:
-        git(Path(folder), "init", "--quiet")
-        return packed(Path(folder))
 
 
 @functools.cache
