@@ -22,7 +22,6 @@ from commands.clients.table import (
     KEY_VARIABLE,
     LEVELS,
     TEAM_ENTRY,
-    TOOLS,
     Level,
 )
 from commands.clients.table import client_of as row_of
@@ -39,7 +38,6 @@ ROWS, LIVES = table("commands/plan"), table("commands/setup_lives")
 KEYS = [client.key for client in CLIENTS]
 TAKING_URLS = [client for client in CLIENTS if client.http]
 LOCAL = "root/.claude/settings.local.json"
-OURS = [f"mcp__sentinel-memory__{tool}" for tool in TOOLS["lessons"]]
 URL = "https://memory.example.com/mcp"
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the bench has paths of POSIX")
@@ -53,6 +51,7 @@ class Life:
         self._kept = dict[str, bytes]()
         self._signs = {
             "{root}": str(bench.root),
+            "{home}": str(bench.home),
             "{top}": str(bench.top),
             "{python}": bench.python,
             "{server}": str(bench.tool / "server.py"),
@@ -247,21 +246,6 @@ def test_a_client_that_would_expand_the_path_of_the_server_is_told(
     assert bench.plan(client, installation=tool, remove=True).notes == []
 
 
-@pytest.mark.parametrize(
-    ("client", "file", "content", "switch"), ROWS["a_switch_beside_our_entry_is_said"]
-)
-def test_a_switch_beside_our_entry_is_said(
-    client: str, file: str, content: str, switch: str, bench: Bench
-) -> None:
-    bench.put({file: content})
-    [note] = bench.plan(client).notes
-    assert (note.key, note.facts["path"]) == ("switched_off", str(bench.path(file)))
-    assert note.facts["switch"] == switch
-    other = content.replace("sentinel-memory", "theirs").replace(" true", " 0")
-    bench.put({file: other.replace("false", "true")})
-    assert bench.plan(client).notes == []
-
-
 @pytest.mark.parametrize("key", KEYS)
 def test_a_plan_shows_nothing_of_the_user(key: str, bench: Bench) -> None:
     """Neither beside our own parts nor what a person has put into these."""
@@ -280,21 +264,6 @@ def test_a_plan_shows_nothing_of_the_user(key: str, bench: Bench) -> None:
 
 
 # Approvals, hooks and the language.
-
-
-@pytest.mark.parametrize(
-    ("permissions", "allowed"),
-    ROWS["what_the_user_has_decided_of_the_tools_stays"],
-)
-def test_what_the_user_has_decided_of_the_tools_stays(
-    permissions: dict[str, list[str]], allowed: list[str], bench: Bench
-) -> None:
-    bench.put({LOCAL: {"permissions": permissions}})
-    bench.do("claude-code")
-    assert bench.data(LOCAL)["permissions"] == {**permissions, "allow": allowed}
-    bench.do("claude-code", remove=True)
-    left = [it for it in permissions["allow"] if it not in OURS]
-    assert bench.data(LOCAL)["permissions"].get("allow", []) == left if left else True
 
 
 def test_only_the_tools_of_the_rooms_are_allowed_and_none_that_removes_for_good(
