@@ -25,6 +25,7 @@ from http_server.run import KEPT_DAYS, daily_file, listen
 from http_server.sessions import MOST_CALLS
 from protocol.call import caller
 from tests.support.stdio_client import WAIT_S
+from tests.support.tables import table
 
 URL, AGENTS, TOGETHER = "http://127.0.0.1:8000", 50, 10
 ACCEPT = {"Accept": "application/json, text/event-stream"}
@@ -155,28 +156,11 @@ def test_the_environment_says_port_origins_end_and_log_or_they_are_as_specified(
 
 
 @pytest.mark.row("002 2.67")
-@pytest.mark.parametrize(
-    ("arguments", "given", "word"),
-    [
-        ("--http --host 0.0.0.0", {}, "--url"),
-        ("--http --url http://memory.example", {}, "https"),
-        ("--http --url https://memory.example/path", {}, "without a path"),
-        ("--http --no-auth --url https://memory.example", {}, "keys add"),
-        ("--http --host no-such-host.invalid", {}, "--url"),
-        ("--http --host no-such-host.invalid --url https://a.example", {}, "no-such-host.invalid"),
-        ("--http", {"ALLOWED_ORIGINS": "*"}, "ALLOWED_ORIGINS"),
-        ("--http", {"SESSION_TTL_MINUTES": "soon"}, "SESSION_TTL_MINUTES"),
-        ("--http", {"rooms": "lessons,sessions"}, "--rooms fragments"),
-        ("--http 99999", {}, "65535"),
-        ("--host 127.0.0.1", {}, "--http"),
-    ],
-)
-def test_it_refuses_to_start_with_a_sentence(
-    arguments: str, given: dict[str, str], word: str
-) -> None:
-    with pytest.raises(ServingError) as refused:
-        listen(options_of(*arguments.split(), **given)).close()
-    assert word in str(refused.value) and "did not start" in str(refused.value)
+def test_it_refuses_to_start_with_a_sentence() -> None:
+    for arguments, given, word in table("http_options"):  # given: rooms, or variables
+        with pytest.raises(ServingError) as refused:
+            listen(options_of(*arguments.split(), **given)).close()
+        assert word in str(refused.value) and "did not start" in str(refused.value)
 
 
 @pytest.mark.row("002 2.68")

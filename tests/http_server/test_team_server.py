@@ -23,6 +23,7 @@ from tests.support.http_server import KEY, STATELESS, HttpServer, free_port
 from tests.support.login_flow import BACK
 from tests.support.real_engines import postgres, valkey
 from tests.support.stdio_client import WAIT_S
+from tests.support.tables import table
 from tests.support.team_crowd import Outcome, draft, stored, wrong_with
 from tests.support.team_engines import TeamServer
 from tests.support.team_engines import team_server as team_server
@@ -179,16 +180,7 @@ def test_no_text_of_anybody_is_in_the_log_the_figures_or_the_health(team: Team) 
 
 
 MADE_UP = "zzzzzzzz"
-NAMING: dict[str, dict[str, object]] = {
-    "graph_explore": {"startId": "{id}"},
-    "forget": {"id": "{id}", "force": True, "hard": True},
-    "amend": {"id": "{id}", "content": "Bob was here", "supersedes": True},
-    "pin": {"id": "{id}"},
-    "unpin": {"id": "{id}"},
-    "link to": {"fromId": "{own}", "toId": "{id}", "relationType": "superseded_by"},
-    "link from": {"fromId": "{id}", "toId": "{own}", "relationType": "superseded_by"},
-    "remember": {"content": "Bob points at it", "linkedTo": ["{id}"]},
-}
+NAMING = table("fragments_named")  # by tool: arguments with the id of another's and an own one
 
 
 def test_a_fragment_of_another_agent_is_as_unknown_as_one_that_never_was(team: Team) -> None:

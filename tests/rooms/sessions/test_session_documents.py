@@ -28,14 +28,12 @@ from rooms.sessions.store import SessionStore, open_sessions
 from tests.support.cli_process import TOKEN
 from tests.support.sentences import in_language
 from tests.support.session_samples import keep, make_sample_store, sample_sessions
+from tests.support.tables import table
 
 FORMS: Sequence[FormName] = ("markdown", "json", "html")
 DAY = "2026-11-20T10:00:00+00:00"
-SIGNS = ["<script>alert(1)</script>", "</style>", "<img src=x onerror=alert(1)>", "&lt;", '"', "'"]
-SIGNS += ["# x", "\n# y\n", "\n---\n", "```", "~~~", "`", "[x](http://e.example)", "![x](y)", "|"]
-SIGNS += ["\n| a | b |\n| - | - |\n", "<!-- ", " -->", "<http://e.example>", "\n- z", "\n1. z"]
-SIGNS += ["\u202e", "\u200b", "\x1b[31m", "\x00", "\ud800", "\u2028", "\r", "가", "a", " ", "\\"]
-TEXTS = st.lists(st.sampled_from(SIGNS), min_size=1, max_size=8).map("".join)
+TABLE = table("sessions/exports")
+TEXTS = st.lists(st.sampled_from(TABLE["signs"]), min_size=1, max_size=8).map("".join)
 
 
 def document(
@@ -135,15 +133,7 @@ def test_a_range_includes_both_of_its_ends(store: SessionStore) -> None:
     for number, moment in enumerate(moments, 1):
         session = replace(hostile("x")[0], number=number, id=f"ctx_{number:012x}")
         keep(store, [(replace(session, updated_at=f"{moment}+00:00"), [])])
-    for since, until, count in (
-        ("2026-11-19", "2026-11-19", 1),
-        ("2026-11-19T14:35", "2026-11-19T14:35:00", 1),
-        ("2026-11-19T14:36", "2026-11-20T17:29", 0),
-        ("2026-11-19T23:35:00+09:00", "2026-11-19T14:35Z", 1),
-        ("", "2026-11-19", 2),
-        ("2026-11-20", "", 1),
-        ("2027-01-01", "", 0),
-    ):
+    for since, until, count in TABLE["ranges"]:
         done = export(store, "json", since=since, until=until, output="x.json")
         assert done.count == count, (since, until)
 
@@ -231,15 +221,7 @@ def test_a_file_in_the_project_is_written_and_replaced(shop: SessionStore) -> No
 
 @pytest.mark.row("003 T62")
 def test_another_place_or_name_is_refused(shop: SessionStore) -> None:
-    refused = {
-        "output_outside": ["../a.md", "docs/../../a.md", "/tmp/a.md", "a\0.md"],
-        "output_name": ["a.py", "a", "a\n.md"],
-        "output_reserved": [
-            *(".git/a.md", ".GIT/hooks/a.md", "sub/.git./a.md", ".github/a.md", "AGENTS.md"),
-            *(".cursor/rules/a.md", "docs/CLAUDE.md", "docs/.context/a.md"),
-        ],
-    }
-    for key, outputs in refused.items():
+    for key, outputs in TABLE["refused"].items():
         assert [it for it in outputs if key_of(shop, it) != key] == []
     for name in ("current.json", "config.json"):  # of the room itself
         assert key_of(shop, f".context/sessions/{name}", "json") == "output_reserved"
