@@ -23,7 +23,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.row("004 4.17")
-def test_a_key_is_printed_once_and_opens_the_door(command: Command) -> None:
+@pytest.mark.row("002 2.10.g")
+def test_a_key_is_printed_once_and_opens_the_door_until_it_is_removed(command: Command) -> None:
     [secret] = SECRET.findall(command("keys", "add", "laptop").out)
     listed, data = command("keys", "list"), command("keys", "list", "--json")
     assert command("keys") == listed
@@ -37,11 +38,6 @@ def test_a_key_is_printed_once_and_opens_the_door(command: Command) -> None:
     assert (credential.name, credential.agent) == ("laptop", "default")
     for told in (listed.out, data.out):
         assert "laptop" in told and secret not in told and credential.paper not in told
-
-
-@pytest.mark.row("002 2.10.g")
-def test_a_removed_key_opens_nothing(command: Command) -> None:
-    [secret] = SECRET.findall(command("keys", "add", "laptop").out)
     assert command("keys", "remove", "laptop").code == 1  # nobody was there to say yes
     assert command("keys", "remove", "laptop", "--dry-run").code == 0
     keys = keys_of(os.environ, papers_of(os.environ))
@@ -49,8 +45,6 @@ def test_a_removed_key_opens_nothing(command: Command) -> None:
     removed = command("keys", "remove", "laptop", "--yes")
     assert (removed.code, removed.lines[-1]) == (0, "Removed: key laptop, tokens 0.")
     assert keys.check(secret) is None
-    again = command("keys", "remove", "laptop", "--yes")
-    assert (again.code, again.errors[:30]) == (1, "There is no key named laptop. ")
 
 
 def test_a_short_key_of_the_environment_and_a_key_given_as_a_name_are_not_shown(

@@ -18,7 +18,7 @@ from core.store import MemoryStore
 from tests.support.cli_process import Command, Run
 from tests.support.desk import Desk
 from tests.support.git_clones import path_of, saved, write
-from tests.support.samples import NOW, a_draft, a_principle, a_record
+from tests.support.samples import NOW, a_principle, a_record
 
 GIVEN = ("add", "--topic", "ci", "--missing", "Which Node the CI has", "--lesson", "Use Node 22")
 VAT = a_record(ask_next_time="어느 국가?", paths=["src/**"], when=["vat_of(", "tax, all"])
@@ -123,7 +123,7 @@ def kept(project: Path) -> Path:
 
 
 @pytest.mark.long  # it costs much
-def test_without_options_an_editor_opens_and_what_comes_back_is_saved(
+def test_without_options_an_editor_opens_and_what_comes_back_is_saved_over_no_newer_version(
     typing: Typing, project: Path
 ) -> None:
     assert typing().out == UNCHANGED
@@ -132,6 +132,13 @@ def test_without_options_an_editor_opens_and_what_comes_back_is_saved(
     assert typing(VAT.lesson, "ask finance\n\n# 먼저").code == 0
     assert saved(project)[0].lesson == "ask finance\n\n# 먼저"
     assert not kept(project).exists()
+    write(project, VAT)
+    newer = replace(VAT, lesson="newer").to_line()
+    meanwhile = f"pathlib.Path({str(path_of(project))!r}).write_bytes({newer!r})"
+    done = typing(VAT.lesson, "mine", meanwhile)
+    assert (done.code, path_of(project).read_bytes()) == (1, newer)
+    assert done.errors.startswith(f"Record {VAT.id} has been changed or removed since it was read.")
+    assert "\nmine\n" in kept(project).read_text(encoding="utf-8")
 
 
 @pytest.mark.long  # it costs much
@@ -158,32 +165,14 @@ def test_what_cannot_be_saved_is_kept_for_whoever_typed_it(
     assert edit("--from", str(project)).errors.startswith(f"{project} cannot be read.")
 
 
-def test_a_record_that_changed_while_it_was_edited_is_not_written_over(
-    typing: Typing, project: Path
-) -> None:
-    newer = MemoryStore(project / "newer.jsonl", now=lambda: NOW)
-    newer.upsert_log(a_draft(lesson="newer"))
-    line, target = newer.read_bytes(), str(path_of(project))
-    done = typing(VAT.lesson, "mine", f"pathlib.Path({target!r}).write_bytes({line!r})")
-    assert (done.code, path_of(project).read_bytes()) == (1, line)
-    assert done.errors.startswith(f"Record {VAT.id} has been changed or removed since it was read.")
-    assert "\nmine\n" in kept(project).read_text(encoding="utf-8")
-
-
 @pytest.mark.skipif(os.name == "nt", reason="quotes of a POSIX shell")
-@pytest.mark.parametrize(
-    ("environment", "command"),
-    [
-        ({"VISUAL": "code --wait", "EDITOR": "vi"}, ["code", "--wait"]),
-        ({"VISUAL": " ", "EDITOR": "'/my tools/ed' -x"}, ["/my tools/ed", "-x"]),
-        ({"EDITOR": "'open"}, []),
-        ({}, []),
-    ],
-)
-def test_the_editor_is_the_one_that_the_environment_names(
-    environment: dict[str, str], command: list[str]
-) -> None:
-    assert editor_in(environment, is_terminal=False) == command
+def test_the_editor_is_the_one_that_the_environment_names() -> None:
+    def named(**environment: str) -> list[str]:
+        return editor_in(environment, is_terminal=False)
+
+    assert named(VISUAL="code --wait", EDITOR="vi") == ["code", "--wait"]
+    assert named(VISUAL=" ", EDITOR="'/my tools/ed' -x") == ["/my tools/ed", "-x"]
+    assert named(EDITOR="'open") == named() == []
 
 
 ANY = st.text(st.characters(codec="utf-8"), max_size=40).filter(

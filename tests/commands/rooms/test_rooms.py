@@ -49,7 +49,7 @@ def opened(root: Path) -> Opened:
 # what is listed
 
 
-def test_colours_change_nothing_but_the_colour() -> None:
+def test_colours_change_nothing_but_the_colour_and_an_id_is_as_long_as_it_must() -> None:
     items = [item_of(it) for it in (VAT, REFUND)]
     for width in (40, 60, 80, 200):
         plain = table_lines(items, Screen(width=width), "tax 환불")
@@ -58,10 +58,7 @@ def test_colours_change_nothing_but_the_colour() -> None:
     assert coloured[0].startswith("\x1b[1m")
     assert coloured[2].count("\x1b[33m환불\x1b[0m") == 3  # its topic, and twice in its text
     assert "\x1b[33m" not in coloured[1].partition("payment")[0]
-
-
-def test_ids_are_longer_where_their_beginnings_are_the_same() -> None:
-    twins = [replace(VAT, id=VAT.id[:8] + digit * 8) for digit in "01"]
+    twins = [replace(VAT, id=VAT.id[:8] + digit * 8) for digit in "01"]  # with longer ids
     shown = table_lines([*map(item_of, twins)], Screen(width=80))
     assert [line.split()[0] for line in shown[1:]] == [it.id for it in twins]
     wide = table_lines([item_of(replace(VAT, id="가" * 16))], Screen(width=20))
