@@ -1,17 +1,25 @@
-"""Tests what `cli.py report` tells a reviewer about the memory that a range of commits brings."""
+"""Tests what `cli.py report` tells of the memory that a range of commits brings, and how."""
 
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
+from commands.comparison import Report
+from commands.report import code, markdown
+from commands.revisions import Revisions, Side
 from core.messages import Language
+from core.text.plain import printable
 from tests.support.cli_process import TOKEN, DiscreetRun
 from tests.support.costly import one_in
 from tests.support.git_clones import (
@@ -55,7 +63,7 @@ class Run(DiscreetRun):
         return rest.partition("\n### ")[0].strip("\n")
 
 
-Report = Callable[..., Run]
+Asked = Callable[..., Run]
 
 
 @pytest.fixture
@@ -65,7 +73,7 @@ def project(project: Path) -> Path:
 
 
 @pytest.fixture
-def report(capsys: pytest.CaptureFixture[str], project: Path) -> Report:
+def report(capsys: pytest.CaptureFixture[str], project: Path) -> Asked:
     """Carries out one report."""
     return partial(Run.of, capsys, "report")
 
@@ -93,7 +101,7 @@ DAYS = table("commands/reports")
 class Day(MemorySteps):
     """Changes a memory and asks for reports; `${project}` is where it lies."""
 
-    def __init__(self, project: Path, report: Report, patch: pytest.MonkeyPatch) -> None:
+    def __init__(self, project: Path, report: Asked, patch: pytest.MonkeyPatch) -> None:
         super().__init__(project, patch, FACTS | {"project": str(project)})
         self._report = report
 
@@ -131,7 +139,7 @@ class Day(MemorySteps):
 
 @pytest.mark.parametrize("name", cases(DAYS))
 def test_a_report_tells_what_was_done(
-    name: str, project: Path, report: Report, monkeypatch: pytest.MonkeyPatch
+    name: str, project: Path, report: Asked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     day = Day(project, report, monkeypatch)
     for step in DAYS[name]:
@@ -143,7 +151,7 @@ def test_a_report_tells_what_was_done(
 
 @pytest.mark.long  # it costs much
 def test_a_shallow_clone_says_what_is_missing_and_what_to_do(
-    project: Path, tmp_path: Path, report: Report
+    project: Path, tmp_path: Path, report: Asked
 ) -> None:
     base = written(project, PLAIN)
     written(project, PLAIN, a_record("new"))
@@ -162,7 +170,7 @@ def test_a_shallow_clone_says_what_is_missing_and_what_to_do(
 @pytest.mark.long  # it costs much
 @pytest.mark.parametrize("named", [".context", LOG])
 def test_a_link_that_takes_the_place_of_the_log_hides_nothing(
-    named: str, project: Path, report: Report
+    named: str, project: Path, report: Asked
 ) -> None:
     poisoned = a_record("odd", lesson=ORDER)
     (project / "docs").mkdir()
@@ -201,7 +209,7 @@ def test_a_link_that_takes_the_place_of_the_log_hides_nothing(
 
 @pytest.mark.long  # it costs much
 @pytest.mark.parametrize("field", "lesson extra id topic ask_next_time paths when".split())
-def test_no_field_lets_a_secret_out_in_any_form(field: str, project: Path, report: Report) -> None:
+def test_no_field_lets_a_secret_out_in_any_form(field: str, project: Path, report: Asked) -> None:
     values = {"paths": (TOKEN,), "when": (TOKEN,), "extra": {"note": TOKEN}}
     record = replace(a_record("gap"), **{field: values.get(field, TOKEN)})  # type: ignore[arg-type]
     old = written(project, record)
@@ -219,7 +227,7 @@ def test_no_field_lets_a_secret_out_in_any_form(field: str, project: Path, repor
 
 @pytest.mark.long  # it costs much
 def test_the_report_can_be_had_as_data_and_as_annotations_of_a_runner(
-    project: Path, report: Report
+    project: Path, report: Asked
 ) -> None:
     ordered = a_record("odd", topic="100%: a, b\n::error::x", lesson=ORDER)
     passing = a_record("gone " + TOKEN)
@@ -266,7 +274,7 @@ def test_the_report_can_be_had_as_data_and_as_annotations_of_a_runner(
 @pytest.mark.long  # it costs much
 @pytest.mark.parametrize(("count", "words", "least"), [(100, 1, 30), (60, 600, 5)])
 def test_a_list_is_cut_so_that_github_takes_the_report_and_counts_the_others(
-    project: Path, report: Report, count: int, words: int, least: int
+    project: Path, report: Asked, count: int, words: int, least: int
 ) -> None:
     base = written(project, a_record("old"))
     records = (a_record(f"{at}", lesson=f"새 {at} " * words) for at in range(count))
@@ -288,7 +296,7 @@ PARTS += " figures"
 @pytest.mark.long  # it costs much
 @pytest.mark.parametrize("lang", one_in(2, ["ko", "en"]))
 def test_the_longest_texts_leave_a_report_with_every_part(
-    lang: Language, project: Path, report: Report, monkeypatch: pytest.MonkeyPatch
+    lang: Language, project: Path, report: Asked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SENTINEL_MEMORY_LANG", lang)
     app = new_project(project / "app", "one", "two", "three", "four")
@@ -317,7 +325,7 @@ def test_the_longest_texts_leave_a_report_with_every_part(
 @pytest.mark.long  # it costs much
 @posix
 def test_a_path_is_escaped_as_a_property_and_left_out_where_it_may_not_be_printed(
-    project: Path, report: Report
+    project: Path, report: Asked
 ) -> None:
     for name in ("50%, a:b", "line\nend", TOKEN):
         (project / name / ".context").mkdir(parents=True)
@@ -331,7 +339,7 @@ def test_a_path_is_escaped_as_a_property_and_left_out_where_it_may_not_be_printe
         assert (told.code, told.errors.startswith(begin)) == (1, True)
 
 
-def test_what_a_runner_prints_of_a_record_is_no_command(project: Path, report: Report) -> None:
+def test_what_a_runner_prints_of_a_record_is_no_command(project: Path, report: Asked) -> None:
     write(project, a_record("odd", lesson="::error::x\n##[error]x\n ##VSO[task.x]\n::add-mask::a"))
     for told in (report(), report("--json")):
         assert not re.search(r"^\s*::|##(?:vso)?\[", told.out, re.I | re.M)
@@ -343,7 +351,7 @@ def test_what_a_runner_prints_of_a_record_is_no_command(project: Path, report: R
 
 
 def test_the_document_names_the_parts_and_keys_as_the_report_does(
-    project: Path, report: Report
+    project: Path, report: Asked
 ) -> None:
     text = (ROOT / "docs/ci.md").read_text(encoding="utf-8")
     listed = re.findall(r"\*\*([^*]+)\*\*", "\n".join(re.findall(r"^\d\. .+$", text, re.M)))
@@ -385,3 +393,107 @@ def test_the_step_of_the_workflow_does_what_the_document_says(
     assert (done.code, done.out) == (1, "")
     assert done.errors.startswith(f"::error file={LOG},line=2,title=")
     assert summary.read_text(encoding="utf-8").startswith("**Memory:** 1 possible secret,")
+
+
+# What texts of records do where a page renders them or a runner prints them: nothing.
+
+MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+PIECES = table("commands/report_texts")["pieces"]
+COMMAND = re.compile(r"^\s*::|##(?:vso)?\[", re.I | re.M)
+# What the report itself is made of, all around the texts of records.
+OURS = {
+    *("heading_open", "heading_close", "paragraph_open", "paragraph_close", "inline", "text"),
+    *("bullet_list_open", "bullet_list_close", "list_item_open", "list_item_close"),
+    *("code_inline", "hardbreak", "softbreak", "strong_open", "strong_close"),
+    *("table_open", "table_close", "thead_open", "thead_close", "tbody_open", "tbody_close"),
+    *("tr_open", "tr_close", "th_open", "th_close", "td_open", "td_close"),
+}
+
+hostile = st.lists(
+    st.one_of(st.sampled_from(PIECES), st.text(max_size=6)), min_size=1, max_size=12
+).map("".join)
+
+
+def markdown_tokens(document: str) -> Iterator[Token]:
+    for token in MARKDOWN.parse(document):
+        yield token
+        yield from token.children or ()
+
+
+def shown_of(text: str) -> str:
+    """What is to be read of a text, whatever blanks stand between and around code."""
+    return "".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        *[("a", "`a`"), ("a`b", "``a`b``"), ("`", "`` ` ``"), ("", "`—`"), ("a\nb", "`a b`")],
+        ("`a` and ``b``", "``` `a` and ``b`` ```"),
+        ("one\u200btwo", "`one<U+200B>two`"),
+    ],
+)
+def test_a_text_is_code_whatever_it_holds(text: str, shown: str) -> None:
+    assert code(text) == shown
+    inline = MARKDOWN.parseInline(code(text))[0].children or []
+    assert [token.type for token in inline] == ["code_inline"]
+
+
+@given(hostile)
+@example("\\`a` <b>`")
+def test_every_word_of_a_text_is_there_to_be_read(text: str) -> None:
+    [token] = MARKDOWN.parseInline(code(text))[0].children or []
+    lines = re.split("\r\n|[\n\r\u2028\u2029]", text)
+    assert (
+        shown_of(token.content) == shown_of("".join(map(printable, lines))) or token.content == "—"
+    )
+
+
+@pytest.mark.long  # it costs much
+@pytest.mark.parametrize("text", ["`" * 50_000, "`a" * 50_000, "(" * 50_000])
+def test_a_long_run_of_signs_takes_no_long_time(text: str) -> None:
+    assert code(text)
+
+
+def document(one: str, two: str, topic: str) -> str:
+    """A report in which these texts stand in every part that shows any."""
+    texts: dict[str, Any] = {"missing_context": "m" + one, "lesson": two, "ask_next_time": one}
+    plain, changing, gone = map(a_record, ("plain", "changing", "gone"))
+    odd = replace(plain, **texts, id="a" * 16, topic=topic, paths=(one, two), when=(one, two))
+    lost = replace(plain, **texts, id="c" * 16, topic=topic)
+    sums: dict[str, Any] = {"type": "principle", "source_ids": (gone.token,)}
+    principle = replace(gone, **texts, **sums, id="b" * 16, topic=topic)
+    changed = replace(changing, lesson=two, updated=LATER, seen=2)
+    moved = replace(plain, id="d" * 16, topic=topic, source_ids=(plain.token,))
+    logs = {"a": (plain, changing, gone, lost), "b": (odd, principle, changed, moved)}
+    sides = [
+        Side(name, b"".join(record.to_line() for record in records))
+        for name, records in logs.items()
+    ]
+    return markdown(Report(Revisions("l", *sides), threshold=50))
+
+
+def prose_of(text: str) -> set[str]:
+    """What stands outside of code, without the sums at both ends."""
+    parts = text.partition("### Figures")[0].partition("\n")[2]
+    return {token.content.strip() for token in markdown_tokens(parts) if token.type == "text"}
+
+
+OUR_PROSE = prose_of(document("x", "y", "t")) | prose_of(document("\u200b", "\u200b", "t"))
+OUR_PROSE |= {"after: —", "before: —", "—", ""}  # a text of blanks is shown as a dash
+
+
+@pytest.mark.long  # it costs much
+@given(hostile, hostile, hostile)
+@example("::error::x\n##[error]x", "a\n ::stop-commands::b", "##vso[task.x]")
+@example("`@kim`", "```\n# a", "</details>")
+def test_no_text_changes_the_form_of_a_report_or_stands_outside_of_code(
+    one: str, two: str, topic: str
+) -> None:
+    told = document(one, two, "t" + topic)  # a blank topic is none
+    assert {token.type for token in markdown_tokens(told)} <= OURS
+    kinds = [token.type for token in markdown_tokens(told)]
+    assert kinds.count("heading_open") == told.count("\n### ")
+    prose = {re.sub("^: [a-z-]+,", ": hidden-text,", it) for it in prose_of(told)}
+    assert prose <= OUR_PROSE
+    assert not COMMAND.search(told)
