@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.stories.story import Story, StoryError, check, play, read_stories
-from tests.stories.wires import InProcess, OverHttp, OverStdio
+from tests.stories.wires import InProcess, Servers
 from tests.support.team_engines import team_server as team_server
 
 FILES = sorted(Path(__file__).parent.glob("*.txt"))
@@ -72,8 +72,8 @@ for _rooms in dict.fromkeys(story.rooms for stories in STORIES.values() for stor
 
 
 @pytest.fixture(scope="module")
-def over_stdio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OverStdio]:
-    wire = OverStdio(tmp_path_factory.mktemp("stdio"))
+def over_stdio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
+    wire = Servers(tmp_path_factory.mktemp("stdio"))
     yield wire
     wire.close()
 
@@ -81,11 +81,11 @@ def over_stdio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OverStdio]:
 @pytest.fixture(scope="module")
 def over_http(
     tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
-) -> Iterator[OverHttp]:
+) -> Iterator[Servers]:
     def new_dsn() -> str:
         return str(request.getfixturevalue("team_server").new_dsn())
 
-    wire = OverHttp(tmp_path_factory.mktemp("http"), new_dsn)
+    wire = Servers(tmp_path_factory.mktemp("http"), new_dsn)
     yield wire
     wire.close()
 
@@ -93,7 +93,7 @@ def over_http(
 @pytest.mark.parametrize(
     ("path", "story"), params(lambda it: it.calls_a_tool, marks=pytest.mark.long)
 )
-def test_a_story_over_stdio(path: Path, story: Story, over_stdio: OverStdio) -> None:
+def test_a_story_over_stdio(path: Path, story: Story, over_stdio: Servers) -> None:
     over_stdio.begin(story.rooms)
     held(story, over_stdio.project, over_stdio.home, over_stdio)
 
@@ -102,6 +102,6 @@ def test_a_story_over_stdio(path: Path, story: Story, over_stdio: OverStdio) -> 
     ("path", "story"),
     params(lambda it: it.calls_a_tool and not it.is_local, marks=pytest.mark.long),
 )
-def test_a_story_over_http(path: Path, story: Story, over_http: OverHttp) -> None:
+def test_a_story_over_http(path: Path, story: Story, over_http: Servers) -> None:
     over_http.begin(story.rooms)
     held(story, over_http.project, over_http.home, over_http)

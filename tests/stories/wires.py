@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack, ExitStack
+from functools import partial
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ from tests.stories.story import Answer
 from tests.support.http_server import HttpServer
 from tests.support.offered_rooms import put_back
 from tests.support.stdio_client import ROOT, WAIT_S, ServerProcess
+
+Ask = Callable[[dict[str, Any]], Any]  # what a server answers to the call of a tool
 
 
 class InProcess:
@@ -68,16 +71,17 @@ class InProcess:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(WAIT_S)
 
 
-class Server:
+class Servers:
     """Calls tools of server processes, one for each client and environment.
 
-    folder: in which its project is, and what it keeps.
+    folder: in which the project is, and what the servers keep. new_dsn: makes a database for the
+    fragments of servers elsewhere, over HTTP; without it they are on this machine, over stdio.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, new_dsn: Callable[[], str] | None = None) -> None:
         self.project, self.home, self._folder = folder / "shop", folder / "home", folder
-        self._rooms = ""
-        self._running = dict[tuple[str, ...], ServerProcess | HttpServer]()
+        self._rooms, self._new_dsn = "", new_dsn
+        self._running = dict[tuple[str, ...], tuple[ServerProcess | HttpServer, Ask]]()
 
     def begin(self, rooms: str) -> None:
         """Empty the project and the user's directory for a story in these rooms."""
@@ -94,61 +98,35 @@ class Server:
 
     def call(self, agent: str, tool: str, arguments: dict[str, Any]) -> Answer:
         """See `Wire`."""
-        key = (
-            self._rooms,
-            agent,
-            *(f"{name}={value}" for name, value in sorted(os.environ.items())),
-        )
+        environment = dict(os.environ)
+        variables = (f"{name}={value}" for name, value in sorted(environment.items()))
+        key = (self._rooms, agent, *variables)
         if key not in self._running:
-            self._running[key] = self._started(agent, dict(os.environ))
-        answer = self._answer(self._running[key], {"name": tool, "arguments": arguments})
+            self._running[key] = self._started(agent, environment)
+        _, ask = self._running[key]
+        answer = ask({"name": tool, "arguments": arguments})
         assert "result" in answer, answer
         [content] = answer["result"]["content"]
         return Answer(content["text"], answer["result"].get("isError", False))
 
     def close(self) -> None:
         """End the servers."""
-        for running in self._running.values():
+        for running, _ in self._running.values():
             running.__exit__()
         self._running.clear()
 
-    def _started(self, agent: str, environment: dict[str, str]) -> ServerProcess | HttpServer:
-        raise NotImplementedError
-
-    def _answer(self, running: Any, params: dict[str, Any]) -> Any:
-        raise NotImplementedError
-
-
-class OverStdio(Server):
-    """Speaks to a server on the same machine."""
-
-    def _started(self, agent: str, environment: dict[str, str]) -> ServerProcess:
-        return ServerProcess(
-            *("--rooms", self._rooms),
-            cwd=self.project,
-            stderr_path=self._folder / f"stderr-{len(self._running)}.txt",
-            environment=environment,
-            client=agent,
-        )
-
-    def _answer(self, running: ServerProcess, params: dict[str, Any]) -> Any:
-        return running.request("tools/call", params)
-
-
-class OverHttp(Server):
-    """Speaks to a server elsewhere. new_dsn: makes a database, in which fragments are kept."""
-
-    def __init__(self, folder: Path, new_dsn: Callable[[], str]) -> None:
-        super().__init__(folder)
-        self._new_dsn, self._sessions = new_dsn, dict[HttpServer, str]()
-
-    def _started(self, agent: str, environment: dict[str, str]) -> HttpServer:
+    def _started(
+        self, agent: str, environment: dict[str, str]
+    ) -> tuple[ServerProcess | HttpServer, Ask]:
+        rooms = ("--rooms", self._rooms)
+        if not self._new_dsn:
+            path = self._folder / f"stderr-{len(self._running)}.txt"
+            where: Any = {"cwd": self.project, "environment": environment, "client": agent}
+            process = ServerProcess(*rooms, stderr_path=path, **where)
+            return process, partial(process.request, "tools/call")
         if "fragments" in self._rooms:
             environment["SENTINEL_MEMORY_FRAGMENTS"] = self._new_dsn()
-        options = ("--rooms", self._rooms, "--project", str(self.project))
+        options = (*rooms, "--project", str(self.project))
         server = HttpServer(self._folder / "server", *options, environment=environment)
-        self._sessions[server] = server.begin()
-        return server
-
-    def _answer(self, running: HttpServer, params: dict[str, Any]) -> Any:
-        return running.call("tools/call", params, self._sessions[running])[2]
+        session = server.begin()
+        return server, lambda params: server.call("tools/call", params, session)[2]
