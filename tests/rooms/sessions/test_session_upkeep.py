@@ -202,6 +202,7 @@ def test_actions_of_no_session_and_those_that_wait_too_long_are_counted_and_remo
 
 
 def test_what_else_is_not_well_is_said(store: SessionStore, tmp_path: Path) -> None:
+    assert kinds(store) == []  # where nothing was saved
     saved(store, "First")
     config, former = (store.path.with_name(it) for it in ("config.json", "archive-2024.db"))
     with store.writing() as connection:  # hints of an older version, and their file
