@@ -5,6 +5,8 @@ import json
 import os
 import re
 import sys
+import threading
+import time
 import unicodedata
 from datetime import date
 from pathlib import Path
@@ -14,6 +16,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import cli
+from commands.terminal import ask as module
+from commands.terminal.ask import progress
 from commands.terminal.safe_text import complain, plain, plain_json, plain_lines, warn
 from commands.terminal.screen import (
     Screen,
@@ -32,6 +36,7 @@ from commands.terminal.screen import (
     wrapped,
 )
 from core.lessons.log import MemoryLog
+from core.messages import Language, speaking
 from tests.core.guard.test_hidden import IGNORABLE, OTHERS, chars_of
 from tests.support.cli_process import Run, without_settings
 from tests.support.git_clones import commit, git
@@ -39,7 +44,7 @@ from tests.support.room_samples import a_fragment, keep_fragments
 from tests.support.rows import none_of
 from tests.support.sentences import in_language
 from tests.support.session_samples import make_sample_store
-from tests.support.stdio_client import ROOT
+from tests.support.stdio_client import ROOT, WAIT_S
 from tests.support.tables import table as rows_of
 
 posix = pytest.mark.skipif(os.name == "nt", reason="terminals of POSIX")
@@ -153,10 +158,24 @@ def test_any_text_becomes_a_line_without_a_control(text: str) -> None:
 
 
 class Terminal(io.StringIO):
-    """What somebody looks at."""
+    """Somebody looks at it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._news = threading.Condition()
 
     def isatty(self) -> bool:
         return True
+
+    def write(self, text: str) -> int:
+        with self._news:
+            self._news.notify_all()
+            return super().write(text)
+
+    def wait_for(self, text: str, times: int = 1) -> None:
+        """Wait until it shows this."""
+        with self._news:
+            assert self._news.wait_for(lambda: self.getvalue().count(text) >= times, WAIT_S)
 
 
 SENTENCES = "The log is broken by a merge. Run python cli.py doctor --fix, then try again."
@@ -198,6 +217,62 @@ def test_what_is_printed_commands_no_runner_and_is_one_plain_line_in_a_pipe(
     assert "a ::b:: c" in shown
     assert plain("❤\ufe0f 결제 é") == "❤\ufe0f 결제 é"  # an emoji keeps its form
     assert (plain_json("❤\ufe0f"), plain_json("\x7f")) == ('"❤\ufe0f"', '"\\u007f"')
+
+
+# The line that says that a command is at work.
+
+
+def looked_at(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """Take a terminal for standard error, and make the waits shorter than they are."""
+    monkeypatch.setattr(module, "SILENCE_S", 0.05)
+    monkeypatch.setattr(module, "_EACH_S", 0.01)
+    made = Terminal()
+    monkeypatch.setattr(sys, "stderr", made)
+    return made
+
+
+@pytest.mark.parametrize(("lang", "said"), [("en", "Reading ... "), ("ko", "읽는 중 ... ")])
+def test_a_long_wait_is_told_in_one_line_that_goes_again_even_if_the_work_fails(
+    monkeypatch: pytest.MonkeyPatch, lang: Language, said: str
+) -> None:
+    terminal = looked_at(monkeypatch)
+    with pytest.raises(ValueError), speaking(lang), progress():
+        terminal.wait_for(said, times=3)
+        raise ValueError
+    parts = terminal.getvalue().split("\r")
+    assert len(parts) > 3 and all(part.startswith(said) for part in parts[1:-2])
+    assert re.fullmatch(" +", parts[-2]) and parts[-1] == ""
+    assert "\n" not in terminal.getvalue()
+
+
+@pytest.mark.long  # it waits for what must not come
+def test_a_short_wait_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = looked_at(monkeypatch)
+    monkeypatch.setattr(module, "SILENCE_S", 3_600)
+    monkeypatch.setattr(module, "_EACH_S", 0)
+    with progress():
+        time.sleep(0.1)  # who does not keep silent tells it meanwhile
+    assert terminal.getvalue() == ""
+
+
+def test_where_nobody_looks_nothing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream, before = io.StringIO(), threading.active_count()
+    monkeypatch.setattr(sys, "stderr", stream)
+    with progress():
+        assert threading.active_count() == before  # nobody who could tell anything later
+    assert stream.getvalue() == ""
+
+
+def test_a_shorter_line_leaves_nothing_of_a_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = looked_at(monkeypatch)
+    with progress() as tell:
+        tell("Step 10 of 11: duplicates")
+        terminal.wait_for("duplicates ...")
+        tell("Step 11")
+        terminal.wait_for("Step 11 ...")
+    first, second = r"\r(Step 10 of 11: duplicates \.\.\. \d+ s)", r"\r(Step 11 \.\.\. \d+ s)( +)\r"
+    found = re.search(first + second, terminal.getvalue())
+    assert found and len(found[1]) == len(found[2] + found[3])
 
 
 LOG = ".context/memory_log.jsonl"
