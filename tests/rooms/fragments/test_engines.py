@@ -5,6 +5,7 @@ alike. A new engine gets a line in `MAKERS`; docs/design.md says what it has to 
 """
 
 import threading
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
@@ -43,7 +44,6 @@ from rooms.fragments.storage.postgres import PostgresEngine
 from rooms.fragments.storage.redis import Cache, CachedEngine, place_of
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.storage.sqlite import SqliteEngine
-from tests.support.engine_samples import DAYS, a_fragment, a_vector
 from tests.support.plain_engine import PlainEngine
 from tests.support.real_engines import Valkey, valkey
 from tests.support.tables import table
@@ -62,6 +62,19 @@ HOSTILE = (
     "👩‍👩‍👧‍👦🇰🇷",
     "\u1112\u1161\u11ab e\u0301",
 )
+
+
+DAYS = [f"2026-0{month}-0{day}T10:00:00+00:00" for month in (1, 2) for day in (1, 2, 3)]
+
+
+def a_fragment(id_: str, content: str = "", **given: Any) -> Fragment:
+    """A fragment with what every stored one has."""
+    dates = dict.fromkeys(("created_at", "updated_at"), DAYS[0])
+    return Fragment(**{"id": id_, "content": content or f"content {id_}", **dates, **given})
+
+
+def a_vector(*numbers: float) -> bytes:
+    return array("f", numbers).tobytes()
 
 
 @dataclass

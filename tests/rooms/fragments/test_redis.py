@@ -22,9 +22,16 @@ from rooms.fragments.storage import redis as layer
 from rooms.fragments.storage.postgres import PostgresEngine
 from rooms.fragments.storage.redis import Cache, CachedEngine, Place, PlaceError, place_of
 from rooms.fragments.upkeep.service import ServedFragments
-from tests.rooms.fragments.test_engines import AGENTS, Engines, a_cache, beside, everything, lived
+from tests.rooms.fragments.test_engines import (
+    AGENTS,
+    Engines,
+    a_cache,
+    a_fragment,
+    beside,
+    everything,
+    lived,
+)
 from tests.support.costly import one_in
-from tests.support.engine_samples import a_fragment
 from tests.support.real_engines import Valkey, free_port, valkey
 from tests.support.sentences import in_language
 from tests.support.tables import table

@@ -31,7 +31,6 @@ from rooms.fragments.upkeep.passes import PASSES, STEPS
 from tests.support.both_engines import IN_A_FILE
 from tests.support.both_engines import kept_in as kept_in
 from tests.support.fragments_room import (
-    START,
     Clock,
     Places,
     a_room,
@@ -212,27 +211,6 @@ def test_a_call_that_is_cancelled_stops_between_pages_and_the_next_goes_on(
     seen = list[str]()
     consolidate(room, progress=lambda place, count, name: seen.append(name))
     assert seen[0] == "utility"
-
-
-RUNS = [
-    *("", "{", "[]", '["asked", "x", "tiers", 0, {}]', '["asked", "", "tiers", "x", []]'),
-    *("[" * 9_000, f'["asked", "{START}", "tiers", 0, {{"tiers": 7}}]'),
-    f'["asked", "{START}", "tiers", 0, {{"tiers": {{"to_hot": "x"}}}}]',
-    f'["asked", "{START}", 9, 0, {{"tiers": {{"to_hot": 0}}}}]',  # of an earlier version
-    f'["asked", "{START}", "anchors", 0, {{}}]',  # no pass begins with it
-    '["asked", "2026-04-23T09:00:00+00:00", "tidying", 0, {}]',  # it has rested for too long
-]
-
-
-@pytest.mark.parametrize("state", RUNS)
-def test_a_run_of_another_program_or_of_long_ago_is_begun_anew(room: Room, state: str) -> None:
-    saved(room, "The shop runs on Node 20")
-    with room.engine.writing() as rows:
-        rows.set_state({"upkeep": state, "upkeep_at": "once", "upkeep_figures": "["})
-    seen = list[str]()
-    report = consolidate(room, progress=lambda place, count, name: seen.append(name))
-    assert seen == [it.name for it in STEPS]
-    assert figures_of(report)["contradictions"] == {"checked": 1}
 
 
 def test_the_daily_upkeep_goes_on_at_the_next_write_where_its_time_was_over(
