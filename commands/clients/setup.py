@@ -317,8 +317,8 @@ def _next_steps(job: Job, written: Sequence[Change]) -> Iterator[str]:
         return
     for row in rows:
         key = f"next_user_{row.key}" if job.level == "user" else f"next_{row.key}"
-        if job.url and row.key == "codex":
-            key = "next_codex_url"  # it gets no hooks, which wait for a review
+        if row.key == "codex" and (job.url or not job.hooks):
+            key = "next_codex_no_hooks"  # hooks would wait for a review
         known = key if has_sentence(f"setup.{key}") else "next_client"
         yield say(f"setup.{known}", client=row.name)
     if job.oauth:
