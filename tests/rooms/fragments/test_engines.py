@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
@@ -529,6 +529,7 @@ def lived(engines: Engines, examples: int, steps: int = 20, **more: Any) -> None
         suppress_health_check=_FIXTURES,
         derandomize=bool(more),
         database=None,
+        phases=[Phase.generate] if more else tuple(Phase),  # to shrink takes an engine for each try
     )
     twins: Any = partial(Twins, engines, **more)
     run_state_machine_as_test(twins, settings=how)
