@@ -206,8 +206,8 @@ def test_figures_that_are_said_in_words_are_those_of_the_program() -> None:
 
 def test_the_table_of_types_is_that_of_the_program() -> None:
     """Of a fragment: kind, lifetime, importance, and after how many days it leaves."""
-    rows = re.findall(r"^\| `(\w+)` \| (\w+) \| (\w+) \| ([\d.]+) \| (.+) \|$",
-                      section("docs/fragments.md", 5), re.M)  # fmt: skip
+    line = r"^- `(\w+)`: (\w+), (\w+), ([\d.]+); (.+)$"
+    rows = re.findall(line, section("docs/fragments.md", 5), re.M)
     assert [row[0] for row in rows] == list(TYPES)
     for word, kind, lifetime, importance, leaves in rows:
         row = TYPES[word]
