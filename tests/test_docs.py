@@ -352,11 +352,10 @@ def test_every_promise_has_its_tests() -> None:
     told = set()
     for part in re.split(r"^## \d+\. ", text_of(RELIABILITY), flags=re.M)[1:]:
         title = part.partition("\n")[0]
-        for row in re.findall(r"^\| (.+?) \|", part, re.M):
-            bold = re.match(r"\*\*(.+?)\*\*", row)
-            if bold or title.startswith(("What one line", "Beyond")):
-                told.add((title, bold[1] if bold else row))
-    told = {row for row in told if row[1] not in ("Key", "Promise", "---")}
+        rows = re.findall(r"^\| \*\*(.+?)\*\*", part, re.M)
+        if title.startswith(("What one line", "Beyond")):
+            rows = re.findall(r"^- (.+?)(?:: |$)", part, re.M)
+        told |= {(title, row) for row in rows}
     held = tomllib.loads(text_of(PROMISES))["promise"]
     assert {(it["section"], it["says"]) for it in held} == told
     named = (" ".join(it["tests"]) for it in held)
