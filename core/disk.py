@@ -247,8 +247,8 @@ def held(
     """Hold the lock file at `path`, which is made when missing and stays.
 
     Raises BusyError after `timeout_s`, WaitEndedError when `cancellation` ends the wait, DiskError
-    for a link, which would be emptied, and for another user's lock file, OSError when it cannot be
-    opened.
+    for a link, which would be emptied, and for another user's lock file in a directory of ours,
+    OSError when it cannot be opened.
     """
     status = status_of(path)
     if status and stat.S_ISLNK(status.st_mode):
@@ -269,8 +269,8 @@ def held(
                 raise WaitEndedError(path=path) from error
             raise BusyError("log_busy", path=path, waited_s=round(timeout_s)) from error
         except PermissionError as error:
-            if not status:
-                raise  # the directory may not be written
+            if not (status and _may_change(os.path.dirname(path))):
+                raise
             import shlex  # nearly nobody needs it
 
             removal = shlex.join(["rm", "-f", path])
@@ -287,6 +287,11 @@ def held(
             _release(lock)
     finally:
         turn.release()
+
+
+def _may_change(directory: str) -> bool:
+    """Return whether this user may make and remove files there."""
+    return os.access(directory, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
 
 
 @lru_cache(maxsize=64)  # to make one costs as much as to take it

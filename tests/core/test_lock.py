@@ -14,6 +14,7 @@ from core.disk import held
 from core.errors import BusyError, DiskError, WaitEndedError
 from core.program import Cancellation
 from tests.support.sentences import raised
+from tests.support.stdio_client import bound_by_permissions_here
 
 CANCELLED = Cancellation(is_requested=lambda: True)
 ENDING = Cancellation(is_ending=lambda: True)
@@ -102,6 +103,19 @@ def test_a_lock_file_of_another_user_is_named_and_how_to_get_rid_of_it(
         pass
     assert str(caught.value).startswith(f"{path} is the lock file of the memory")
     assert f"(rm -f {path})" in str(caught.value)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a directory has other rights there")
+def test_a_lock_file_in_a_directory_that_may_not_be_written_is_no_other_user_s(path: str) -> None:
+    """To remove it would fail, and would help nobody."""
+    Path(path).touch(0o400)
+    folder = Path(path).parent
+    folder.chmod(0o500)
+    try:
+        with bound_by_permissions_here(), pytest.raises(PermissionError), held(path, timeout_s=1):
+            pass
+    finally:
+        folder.chmod(0o700)
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root may give files away")
