@@ -84,7 +84,10 @@ def export(arguments: argparse.Namespace) -> int:
         text = _document(items, form, project, counts=counts, now=now)
     for line in rooms[0].nothing(wanted) if rooms and not counts.total() else ():
         warn(line)
-    if output:
+    is_empty = len(lines) == 1 and not items
+    if is_empty:
+        warn(say("export.nothing"))
+    elif output:
         write_new(
             Path(output),
             text,
