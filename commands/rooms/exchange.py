@@ -278,7 +278,7 @@ def _import(arguments: argparse.Namespace) -> int:
         ("--agent", arguments.import_agent, "fragments"),
     ):
         if value and room not in source.by_room:
-            arguments.refuse(say("terminal.needs", one=name, other=title(room)))
+            arguments.refuse(say("import.not_for", option=name, title=title(room), room=room))
     is_of_project = bool(source.by_room.keys() - {"fragments"})
     opened = open_memory(arguments, writes=is_of_project and not arguments.dry_run)
     if topic:
