@@ -244,9 +244,10 @@ def client_files(level: Level) -> None:
     rows = []
     for client in CLIENTS:
         if level in client.entry:
-            cells = _server(client, level), _approvals(client, level), *_others(client, level)
-            rows.append((client.name, *(cell or "–" for cell in cells)))
-    table(("Client", "Server", "Approvals", "Hooks", "Rules"), rows)
+            others = zip(("approvals", "hooks", "rules"), _others(client, level), strict=True)
+            said = [f"{kind} {place}" for kind, place in others if place]
+            rows.append((client.name, "; ".join([_server(client, level), *said])))
+    listed(rows)
 
 
 def _server(client: Client, level: Level) -> str:
@@ -268,7 +269,7 @@ def _approvals(client: Client, level: Level) -> str:
     return ", ".join(f"`{key}` in the entry" for key in client.allows)
 
 
-def _others(client: Client, level: Level) -> tuple[str, str]:
+def _others(client: Client, level: Level) -> tuple[str, str, str]:
     hooks = getattr(client.hooks, level) if client.hooks else ""
     rules = ""
     if client.rules and level == "user":
@@ -276,7 +277,7 @@ def _others(client: Client, level: Level) -> tuple[str, str]:
     elif client.rules:
         [home, *_] = client.rules.homes
         rules = "`AGENTS.md`" if home == "AGENTS.md" else f"`AGENTS.md`, imported by `{home}`"
-    return _shown(hooks) if hooks else "", rules
+    return _approvals(client, level), _shown(hooks) if hooks else "", rules
 
 
 def _shown(place: Place) -> str:
@@ -295,8 +296,8 @@ def team_entries() -> None:
             if client.entry["project"].endswith(".toml"):
                 text = re.sub(r'"(\w+)": ', r"\1 = ", text).replace("{", "{ ").replace("}", " }")
             place = f"{_shown(client.entry['project'])}, `{client.under}`"
-            rows.append((client.name, place, f"`{text}`"))
-    table(("Client", "File, and where in it", "Entry"), rows)
+            rows.append((client.name, f"{place}: `{text}`"))
+    listed(rows)
 
 
 # What was measured.
