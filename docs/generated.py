@@ -102,7 +102,8 @@ def _command(name: str) -> Iterator[str]:
     own = [name] if name in cli.COMMANDS else []
     examples = [it for each in (*own, *actions) for it in _examples(each)]
     if examples:
-        yield "\n".join(["```sh", *(f"{program.NAME} {it}" for it in examples), "```", ""])
+        shown = examples[:MOST_EXAMPLES]
+        yield "\n".join(["```sh", *(f"{program.NAME} {it}" for it in shown), "```", ""])
     yield from _options(parser_of(name, cli.COMMANDS))
     for action in actions:
         yield f"**`{action}`**: {about_of(action)}\n"
@@ -122,13 +123,15 @@ def common_options(spoken: Language) -> None:
 
 
 # An option of fewer commands is explained at each of them.
-COMMON = 3
+COMMON = 2
+# Further examples are in the help of the command.
+MOST_EXAMPLES = 2
 
 
 def _common() -> list[tuple[str, str]]:
     parsers = (parser_of(name, cli.COMMANDS) for name in cli.COMMANDS)
     times = Counter(row for parser in parsers for row in _rows(parser))
-    return [row for row, number in times.items() if number >= COMMON]
+    return [row for row, number in times.items() if number >= COMMON and row[0].startswith("`-")]
 
 
 def _rows(parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
