@@ -8,6 +8,7 @@ from commands.clients.table import CLIENTS
 from commands.terminal.screen import cells
 from tests.support.documents import DOCUMENTS, EDITIONS, blocks, prose, text_of
 from tests.support.rows import none_of
+from tests.support.said import sentences
 
 READMES = ["README.md", "docs/README.ko.md"]
 PAIRS = [READMES, *EDITIONS]
@@ -33,6 +34,8 @@ TERMS = {
     "(이)": "이, 가",
     "을(를)": "을, 를",
 }
+# *Room* is 기억 종류; 방 would be one of a chat. 방법, 방식, 방금, 방지 and 방향 are other words.
+A_ROOM = re.compile("(?<![가-힣])방(?!법|식|금|지|향).*")
 # A sentence that ends in neither 해요체, as instructions do, nor 합니다체, as statements do.
 WRONG_REGISTER = re.compile(r"[^.\n]*십시오|[^.\n]*(?<!니)다[.](?=\s|$)")
 # What reads translated: a word-for-word idiom, or a sentence without anybody who acts.
@@ -51,6 +54,12 @@ def test_each_language_reads_as_its_speakers_write_it() -> None:
     for name in set(ENGLISH) - {"CHANGELOG.md"}:  # a history
         faults += [f"{name}: {it}" for it in IDIOMS.findall(prose(text_of(name)))]
     none_of(faults)
+
+
+def test_no_korean_sentence_calls_a_kind_of_memory_a_room() -> None:
+    texts = {name: text_of(name) for name in [*KOREAN, "core/data/rules.ko.md"]} | sentences("ko")
+    assert {it.partition(".")[0] for it in texts} >= {"help", "fragments", "sessions", "http"}
+    none_of(f"{name}: {found}" for name, text in texts.items() for found in A_ROOM.findall(text))
 
 
 def typed(text: str, language: str) -> list[str]:

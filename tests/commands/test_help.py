@@ -129,7 +129,7 @@ def test_a_wrong_argument_is_told_with_what_was_meant_and_in_korean_without_argp
     monkeypatch.setenv("LANG", "ko_KR.UTF-8")
     refused, see = command(*line.split()).errors.splitlines()
     assert HANGUL.search(refused)
-    assert see.startswith("아무것도 하지 않았습니다. 쓰는 법: python cli.py help")
+    assert see.startswith("아무것도 하지 않았습니다. 사용법: python cli.py help")
     for english in ("argument", "invalid", "expected", "required", "unrecognized", "allowed"):
         assert english not in refused
 
