@@ -13,8 +13,8 @@ from filelock import FileLock
 from core.disk import held
 from core.errors import BusyError, DiskError, WaitEndedError
 from core.program import Cancellation
+from tests.support.nursery import bound_by_permissions_here
 from tests.support.sentences import raised
-from tests.support.stdio_client import bound_by_permissions_here
 
 CANCELLED = Cancellation(is_requested=lambda: True)
 ENDING = Cancellation(is_ending=lambda: True)

@@ -13,8 +13,9 @@ import pytest
 from core.errors import SentinelError
 from core.room.database import DatabaseError
 from tests.support.faults import Child
+from tests.support.nursery import bound_by_permissions
 from tests.support.room_crowds import CROWDS, Crowd, Told
-from tests.support.stdio_client import ROOT, bound_by_permissions
+from tests.support.stdio_client import ROOT
 
 resource = pytest.importorskip("resource", reason="faults as POSIX makes them")
 

@@ -6,7 +6,6 @@ import os
 import re
 import signal
 import socket
-import subprocess
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -57,11 +56,9 @@ class HttpServer:
         with self.stderr_path.open("wb") as stderr:
             self.process = begin(
                 [*command, "--http", str(port), *arguments],
-                stdin=subprocess.DEVNULL,
-                stdout=stderr,
-                stderr=stderr,
                 cwd=home,
                 environment={**inherited, **keys, **own},
+                said=stderr,
                 is_new=is_new,
             )
         if waits:

@@ -9,6 +9,7 @@ machine without such forks.
 
 import atexit
 import contextlib
+import ctypes
 import gc
 import importlib
 import json
@@ -26,7 +27,7 @@ import tempfile
 import threading
 import time
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -42,48 +43,30 @@ _PACKAGES = (
 )
 _OURS = ("core", "protocol", "rooms", "http_server")
 _END_S = 10.0
+CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH, _PR_CAPBSET_DROP = 1, 2, 24
+_CAPABILITY_VERSION_3 = 0x20080522
+_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None  # loaded before any fork
 _NUMBER = struct.Struct("=i")
 
 
 class Born:
     """A process that was forked, with what the tests use of `subprocess.Popen`."""
 
-    def __init__(
-        self,
-        command: Sequence[str],
-        *,
-        stdin: int,
-        stdout: int | IO[Any],
-        stderr: IO[Any],
-        cwd: Path,
-        environment: Mapping[str, str],
-        is_bound: bool,
-    ) -> None:
+    def __init__(self, said: IO[bytes], *, is_piped: bool, **request: Any) -> None:
         """See `begin`."""
         self.stdin: IO[bytes] | None = None
         self.stdout: IO[bytes] | None = None
         self.returncode: int | None = None
-        if stdin == subprocess.PIPE:
-            read, ours = os.pipe()
-            self.stdin = os.fdopen(ours, "wb")
+        if is_piped:
+            (read, to_it), (from_it, written) = os.pipe(), os.pipe()
+            self.stdin, self.stdout = os.fdopen(to_it, "wb"), os.fdopen(from_it, "rb")
         else:
-            read = os.open(os.devnull, os.O_RDONLY)
-        if isinstance(stdout, int):
-            ours, written = os.pipe()
-            self.stdout = os.fdopen(ours, "rb")
-        else:
-            written = os.dup(stdout.fileno())
+            read, written = os.open(os.devnull, os.O_RDONLY), os.dup(said.fileno())
         self._news, news = os.pipe()
         weakref.finalize(self, os.close, self._news)
         self._guard = threading.Lock()
-        words = {
-            "command": [*command],
-            "cwd": str(cwd),
-            "environment": {**environment},
-            "is_bound": is_bound,
-        }
-        descriptors = [read, written, os.dup(stderr.fileno()), news]
-        socket.send_fds(_nursery(), [json.dumps(words).encode()], descriptors)
+        descriptors = [read, written, os.dup(said.fileno()), news]
+        socket.send_fds(_nursery(), [json.dumps(request).encode()], descriptors)
         for descriptor in descriptors:
             os.close(descriptor)
         self.pid = self._next_number()
@@ -130,42 +113,32 @@ Process = subprocess.Popen[bytes] | Born
 def begin(
     command: Sequence[str],
     *,
-    stdin: int,
-    stdout: int | IO[Any],
-    stderr: IO[Any],
     cwd: Path,
     environment: Mapping[str, str],
-    is_bound: bool = False,
+    said: IO[bytes],
+    is_piped: bool = False,
     is_new: bool = False,
 ) -> Process:
-    """Start a program of this checkout: a script and its arguments.
+    """Start a program of this checkout, a script and its arguments, bound by permissions of files.
 
-    stdin, stdout: as for `subprocess.Popen`. is_bound: whether it is bound by the permissions of
-    files. is_new: whether it must have an interpreter of its own.
+    said: the file of its standard error. is_piped: whether the test writes its standard input and
+    reads its output, which else goes to that file, too. is_new: whether it must have an interpreter
+    of its own.
     """
     if _IS_POSSIBLE and not is_new and command[0] == str(_ROOT / "server.py"):
         names = {*environment, *os.environ}
         read = {name for name in names if name.startswith(_READ_WHILE_LOADING)}
         if all(environment.get(name) == os.environ.get(name) for name in read):
-            return Born(
-                command,
-                stdin=stdin,
-                stdout=stdout,
-                stderr=stderr,
-                cwd=cwd,
-                environment=environment,
-                is_bound=is_bound,
-            )
-    from tests.support.stdio_client import bound_by_permissions  # it starts its servers here
-
+            request = {"command": [*command], "cwd": str(cwd), "environment": {**environment}}
+            return Born(said, is_piped=is_piped, **request)
     return subprocess.Popen(
         [sys.executable, *command],
-        stdin=stdin,
-        stdout=stdout,
-        stderr=stderr,
+        stdin=subprocess.PIPE if is_piped else subprocess.DEVNULL,
+        stdout=subprocess.PIPE if is_piped else said,
+        stderr=said,
         cwd=cwd,
         env=environment,
-        preexec_fn=bound_by_permissions if is_bound and os.name == "posix" else None,
+        preexec_fn=bound_by_permissions if os.name == "posix" else None,
     )
 
 
@@ -193,6 +166,41 @@ def _end(process: subprocess.Popen[bytes], control: socket.socket) -> None:
     except subprocess.TimeoutExpired:  # somebody else has its socket
         process.kill()
         process.wait()
+
+
+def bound_by_permissions() -> None:
+    """Take from root the right to read and write where the permissions of a file forbid it.
+
+    For a child process that is about to become another program.
+    """
+    if _LIBC is None:
+        return
+    for capability in (CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH):
+        _LIBC.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
+    _change_rights(without=1 << CAP_DAC_OVERRIDE | 1 << _CAP_DAC_READ_SEARCH)
+
+
+@contextlib.contextmanager
+def bound_by_permissions_here() -> Iterator[None]:
+    """Do without that right for a while, in this thread and in those that it starts."""
+    had = _change_rights(without=1 << CAP_DAC_OVERRIDE | 1 << _CAP_DAC_READ_SEARCH)
+    try:
+        yield
+    finally:
+        _change_rights(back=had)
+
+
+def _change_rights(*, without: int = 0, back: int = 0) -> int:
+    """Take rights from this thread, or give them back; those that it had."""
+    if _LIBC is None:
+        return 0
+    capabilities = (ctypes.c_uint32 * 6)()  # twice: effective, permitted, inheritable
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
+    _LIBC.capget(header, capabilities)
+    had = capabilities[0]
+    capabilities[0] = had & ~without | back
+    _LIBC.capset(header, capabilities)
+    return had
 
 
 # What follows runs in the process that forks, and in its children until they are programs.
@@ -226,20 +234,19 @@ def _load() -> None:
 
 def _asked(control: socket.socket) -> dict[str, Any]:
     """Fork for each request; return what was asked for, in the child that is to become it."""
-    signal.signal(signal.SIGCHLD, lambda *_: None)
-    told, ended = socket.socketpair()
-    for each in (told, ended):
-        each.setblocking(False)
-    signal.set_wakeup_fd(ended.fileno())
     places = select.poll()
     places.register(control, select.POLLIN)
-    places.register(told, select.POLLIN)
-    waiting: dict[int, int] = {}  # who wants to know how each child ends
+    running: dict[int, tuple[int, int]] = {}  # by what tells of its end: a child, and whom to tell
     while True:
-        ready = dict(places.poll())
-        if told.fileno() in ready:
-            told.recv(4096)
-            _tell(waiting)
+        ready = [number for number, _ in places.poll()]
+        for ended in running.keys() & set(ready):
+            child, news = running.pop(ended)
+            places.unregister(ended)
+            code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            with contextlib.suppress(BrokenPipeError):
+                os.write(news, _NUMBER.pack(code))
+            os.close(news)
+            os.close(ended)
         if control.fileno() not in ready:
             continue
         data, descriptors, _, _ = socket.recv_fds(control, 1_000_000, 4)
@@ -251,31 +258,20 @@ def _asked(control: socket.socket) -> dict[str, Any]:
         if child := os.fork():
             for descriptor in streams:
                 os.close(descriptor)
+            ended = os.pidfd_open(child)
+            running[ended] = child, news
+            places.register(ended, select.POLLIN)
             os.write(news, _NUMBER.pack(child))
-            waiting[child] = news
             continue
-        signal.set_wakeup_fd(-1)
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        for each in (control, told, ended):
-            each.close()
-        for descriptor in (news, *waiting.values()):
-            os.close(descriptor)
+        control.close()
+        for ended, (_, told) in running.items():
+            os.close(ended)
+            os.close(told)
+        os.close(news)
         for number, descriptor in enumerate(streams):
             os.dup2(descriptor, number)
             os.close(descriptor)
         return dict(json.loads(data))
-
-
-def _tell(waiting: dict[int, int]) -> None:
-    """Tell how the children have ended that did so by now."""
-    while waiting:
-        child, status = os.waitpid(-1, os.WNOHANG)
-        if not child:
-            return
-        news = waiting.pop(child)
-        with contextlib.suppress(BrokenPipeError):
-            os.write(news, _NUMBER.pack(os.waitstatus_to_exitcode(status)))
-        os.close(news)
 
 
 def _become(command: list[str], cwd: str, environment: dict[str, str]) -> None:
@@ -302,11 +298,8 @@ def _become(command: list[str], cwd: str, environment: dict[str, str]) -> None:
 
 
 if __name__ == "__main__":
-    from tests.support.stdio_client import bound_by_permissions
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever runs the tests ends them, not this
     _load()
     asked = _asked(socket.socket(fileno=int(sys.argv[1])))
-    if asked.pop("is_bound"):
-        bound_by_permissions()
+    bound_by_permissions()
     _become(**asked)

@@ -1,18 +1,17 @@
 """Speaks raw JSON-RPC to a server process: no protocol library, and no wait without an end."""
 
 import contextlib
-import ctypes
 import json
 import os
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from tests.support.nursery import begin
+from tests.support.nursery import CAP_DAC_OVERRIDE, begin
 
 Era = Literal["2025-11-25", "2026-07-28"]
 
@@ -28,9 +27,6 @@ _META: Message = {
     "io.modelcontextprotocol/clientCapabilities": {},
 }
 _OWN_VARIABLES = ("SENTINEL_MEMORY_", "CLAUDE_PROJECT_DIR", "FASTMCP_")
-_PR_CAPBSET_DROP, _CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH = 24, 1, 2
-_CAPABILITY_VERSION_3 = 0x20080522
-_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None  # loaded before any fork
 
 
 class ServerProcess:
@@ -73,12 +69,10 @@ class ServerProcess:
         with stderr_path.open("wb") as stderr:
             self.process = begin(
                 [str(script), *arguments],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=stderr,
                 cwd=cwd,
                 environment={**inherited, **(environment or {})},
-                is_bound=True,
+                said=stderr,
+                is_piped=True,
                 is_new=is_new,
             )
         self._reader = threading.Thread(target=self._read, daemon=True)
@@ -164,7 +158,7 @@ class ServerProcess:
             return os.name != "posix" or os.geteuid() == 0
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         capabilities = int(status.split("CapEff:")[1].split()[0], 16)
-        return bool(capabilities >> _CAP_DAC_OVERRIDE & 1)
+        return bool(capabilities >> CAP_DAC_OVERRIDE & 1)
 
     def strange_lines(self) -> list[bytes]:
         """Lines on standard output that are no JSON-RPC message."""
@@ -247,38 +241,3 @@ def _message(line: bytes) -> Message | None:
         return None
     is_message = isinstance(value, dict) and value.get("jsonrpc") == "2.0" and line.endswith(b"\n")
     return value if is_message else None
-
-
-def bound_by_permissions() -> None:
-    """Take from root the right to read and write where the permissions of a file forbid it.
-
-    For a child process that is about to become another program.
-    """
-    if _LIBC is None:
-        return
-    for capability in (_CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH):
-        _LIBC.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
-    _change_rights(without=1 << _CAP_DAC_OVERRIDE | 1 << _CAP_DAC_READ_SEARCH)
-
-
-@contextlib.contextmanager
-def bound_by_permissions_here() -> Iterator[None]:
-    """Do without that right for a while, in this thread and in those that it starts."""
-    had = _change_rights(without=1 << _CAP_DAC_OVERRIDE | 1 << _CAP_DAC_READ_SEARCH)
-    try:
-        yield
-    finally:
-        _change_rights(back=had)
-
-
-def _change_rights(*, without: int = 0, back: int = 0) -> int:
-    """Take rights from this thread, or give them back; those that it had."""
-    if _LIBC is None:
-        return 0
-    capabilities = (ctypes.c_uint32 * 6)()  # twice: effective, permitted, inheritable
-    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
-    _LIBC.capget(header, capabilities)
-    had = capabilities[0]
-    capabilities[0] = had & ~without | back
-    _LIBC.capset(header, capabilities)
-    return had
