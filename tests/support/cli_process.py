@@ -1,20 +1,27 @@
 """Runs a command of `cli.py`: in the process of the test, or in one of its own."""
 
 import contextlib
+import functools
+import gc
 import json
 import os
 import select
+import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import IO, Any, NamedTuple, Self
+from unittest import mock
 
 import pytest
 
 import cli
-from tests.support.in_process import run_in_process
-from tests.support.stdio_client import ROOT, bound_by_permissions
+from commands.hook import hook, start, surroundings
+from tests.support.nursery import bound_by_permissions, bound_by_permissions_here
+from tests.support.stdio_client import ROOT, WAIT_S
 
 SETTINGS = (
     *(f"SENTINEL_MEMORY_{name}" for name in ("LANG", "PROJECT", "STRICT", "BUDGET", "THRESHOLD")),
@@ -34,6 +41,14 @@ cli.run()
 """
 TOKEN = "ghp" + "_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
 
+# What keeps open files, connections and models for the next call of the same process.
+_KEEPING = ("rooms", "core.disk", "core.room", "core.postgres")
+# What a command gives up after: a loaded machine must not change its answer.
+_LIMITS: tuple[tuple[Any, str], ...] = (
+    *((hook, "MOST_S"), (hook, "MOST_WORK_S"), (surroundings, "MOST_S"), (start, "WAIT_S")),
+)
+_MOST_S = 300  # then a command is taken to wait for ever
+_CACHE = type(functools.lru_cache(lambda: None))
 
 Command = Callable[..., "Run"]  # what carries out a command of the test's own
 
@@ -94,10 +109,29 @@ class Run(NamedTuple):
     ) -> Self:
         """Carry it out in the process of the test, in this directory and environment.
 
-        given: standard input. is_bound: without root's right to pass over permissions.
+        given: standard input. is_bound: without root's right to pass over permissions; what asks
+        `os.access` needs a process of its own.
         """
-        done = run_in_process(cli.main, words, cwd, environment, given, is_bound=is_bound)
-        return cls(*done)
+        threads = {*threading.enumerate()}
+        with contextlib.ExitStack() as then:
+            files = [then.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
+            files[0].write(given)
+            files[0].seek(0)
+            with (
+                contextlib.chdir(cwd),
+                mock.patch.dict(os.environ, environment, clear=True),
+                _as_new(),
+                _streams(*files),
+                bound_by_permissions_here() if is_bound else contextlib.nullcontext(),
+            ):
+                try:
+                    code = cli.main(words)
+                except SystemExit as error:
+                    code = error.code if isinstance(error.code, int) else 1
+                _await_the_end({*threading.enumerate()} - threads)
+            for file in files:
+                file.seek(0)
+            return cls(code, files[1].read().decode(), files[2].read().decode())
 
     @classmethod
     def started(
@@ -196,6 +230,78 @@ class DiscreetRun(Run):
         said = f"{self.out}\n{self.errors}".lower()
         for at in range(len(TOKEN) - 5):
             assert TOKEN[at : at + 6].lower() not in said
+
+
+@contextlib.contextmanager
+def _as_new() -> Iterator[None]:
+    """Begin and end without what a run keeps for the next, far from the limits that it sets itself.
+
+    Handlers of signals and the collector of garbage are afterwards what they were.
+    """
+    alarm = getattr(signal, "SIGALRM", None)  # of POSIX
+    numbers = (signal.SIGINT, signal.SIGTERM, *([alarm] if alarm else []))
+    handlers = {number: signal.getsignal(number) for number in numbers}
+    collector = gc.enable if gc.isenabled() else gc.disable
+    _forget()
+    with pytest.MonkeyPatch.context() as patch:
+        for module, limit in _LIMITS:
+            patch.setattr(module, limit, 3_600)
+        if alarm:
+            signal.signal(alarm, lambda *_: pytest.fail(f"no end after {_MOST_S} s"))
+            signal.alarm(_MOST_S)
+        try:
+            yield
+        finally:
+            if alarm:
+                signal.alarm(0)
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+            collector()
+            _forget()
+
+
+def _forget() -> None:
+    for name in [name for name in sys.modules if name.startswith(_KEEPING)]:
+        for cache in _caches(name):
+            cache.cache_clear()
+
+
+@functools.cache
+def _caches(name: str) -> list[Any]:
+    """The caches that a module defines."""
+    return [it for it in vars(sys.modules[name]).values() if isinstance(it, _CACHE)]
+
+
+def _await_the_end(threads: set[threading.Thread]) -> None:
+    """Wait for threads that a command has started, and which a process would take with it."""
+    if threads:
+        _forget()
+        gc.collect()  # a pool of connections ends its threads when it goes
+    for thread in threads:
+        thread.join(WAIT_S)
+        assert not thread.is_alive(), f"{thread} goes on behind the command"
+
+
+@contextlib.contextmanager
+def _streams(*files: IO[bytes]) -> Iterator[None]:
+    """Put files in the places of the standard streams, for children of the command as well."""
+    before, saved = (sys.stdin, sys.stdout, sys.stderr), [os.dup(number) for number in range(3)]
+    try:
+        for number, file in enumerate(files):
+            os.dup2(file.fileno(), number)
+        sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
+        sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
+        sys.stderr = os.fdopen(2, "w", encoding="utf-8", closefd=False)
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+    finally:
+        sys.stdin, sys.stdout, sys.stderr = before
+        for number, copy in enumerate(saved):
+            os.dup2(copy, number)
+            os.close(copy)
 
 
 def without_settings(monkeypatch: pytest.MonkeyPatch) -> None:
