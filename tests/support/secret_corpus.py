@@ -1,28 +1,245 @@
 """Makes texts with secrets at known places, in English and Korean, to measure a redactor with.
 
-The table holds the sentences, lines of code and settings with a secret.
-
-In the tables @@ is where the secret goes, ‹ and › enclose what must stay readable, ~~ (in the
-formats of assignments) is the name the secret is assigned to. Everything is built at run time.
+No secret is written down here. A row of the kinds is a template; `fill` puts random characters of
+the right alphabet and length into it: `{A36}` is 36 letters and digits, `{h8-12}` between 8 and 12
+small hexadecimal digits (see ALPHABETS), `{n10-98}` a number between these, `{uuid}`, `{jwt}` and
+the other words of MAKERS what they say. In a template the secret stands between « and », names that
+must stay readable between ‹ and ›. In sentences, lines of code and settings @@ is where the secret
+goes, ~~ (in the formats of assignments) the name it is assigned to.
 """
 
+import base64
+import json
 import random
 import re
+import string
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
 
-from tests.support.secret_kinds import HUMAN, KINDS, VALUES, Kind, Spans, fill, unmark
 from tests.support.tables import table
 
-TABLES = table("secret_corpus")
-
+KINDS_OF, TABLES = table("secret_kinds"), table("secret_corpus")
+WORDS = KINDS_OF["words"].split()
+TYPED_KOREAN = KINDS_OF["Korean words on a Latin keyboard"].split()
+SEED_WORDS = KINDS_OF["words of BIP 39"].split()
 PLACEMENTS_OF_A_TOKEN = 16
 SURROUNDINGS_OF_A_STRUCTURE = 7
 CASES_OF_A_FORMAT = 16
 VALUES_OF_A_SENTENCE = 4
 VALUES_OF_AN_EDGE = 2
 HANGUL = re.compile(r"[\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3]")
+ALPHABETS = {
+    "d": string.digits,
+    "l": string.ascii_lowercase,
+    "U": string.ascii_uppercase,
+    "L": string.ascii_letters,
+    "h": "0123456789abcdef",
+    "H": "0123456789ABCDEF",
+    "a": string.ascii_lowercase + string.digits,
+    "u": string.ascii_uppercase + string.digits,
+    "A": string.ascii_letters + string.digits,
+    "w": string.ascii_letters + string.digits + "_-",
+    "b": string.ascii_letters + string.digits + "+/",
+    "s": string.ascii_uppercase + "234567",
+    "q": "qpzry9x8gf2tvdw0s3jn54khce6mua7l",
+    "Q": "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L",
+    "z": "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
+    "k": "0123456789ABCDEFGHJKMNPQRSTVWXYZ",
+}
+Spans = tuple[tuple[int, int], ...]
+
+
+def chars(rng: random.Random, alphabet: str, count: int) -> str:
+    """`count` random characters of an alphabet."""
+    return "".join(rng.choice(alphabet) for _ in range(count))
+
+
+def mixed(rng: random.Random, length: int, symbols: str = "!@#%^*-_+=?") -> str:
+    """A password of letters, digits and symbols that begins and ends with a letter or digit."""
+    must = [rng.choice(string.ascii_lowercase), rng.choice(string.ascii_uppercase)]
+    must += [rng.choice(string.digits), rng.choice(symbols), rng.choice(symbols)]
+    rest = string.ascii_letters + string.digits + symbols
+    middle = must + [rng.choice(rest) for _ in range(length - len(must) - 2)]
+    rng.shuffle(middle)
+    edge = ALPHABETS["A"]
+    return rng.choice(edge) + "".join(middle) + rng.choice(edge)
+
+
+def plain(rng: random.Random, length: int) -> str:
+    """A password of letters and digits, with at least two of each."""
+    must = list(chars(rng, string.ascii_letters, 2) + chars(rng, string.digits, 2))
+    middle = must + [rng.choice(ALPHABETS["A"]) for _ in range(length - len(must))]
+    rng.shuffle(middle)
+    return "".join(middle)
+
+
+def two_words(rng: random.Random) -> str:
+    """A password people make up: two words, digits and an exclamation mark."""
+    first, second = rng.sample(WORDS, 2)
+    return f"{first.title()}{second.title()}{rng.randrange(10, 999)}!"
+
+
+def bytes_of(rng: random.Random, count: int) -> bytes:
+    """`count` random bytes."""
+    return bytes(rng.randrange(256) for _ in range(count))
+
+
+def base64_of(rng: random.Random, count: int) -> str:
+    """The base64 text of `count` random bytes, with its padding."""
+    return base64.b64encode(bytes_of(rng, count)).decode()
+
+
+def url_base64(data: bytes) -> str:
+    """The url-safe base64 text of some bytes, without padding."""
+    return base64.urlsafe_b64encode(data).decode().rstrip("=")
+
+
+def a_jwt(rng: random.Random) -> str:
+    """A signed JSON web token."""
+    kind = rng.choice(["HS256", "RS256", "ES256"])
+    head = {"alg": kind, "typ": "JWT"}
+    born = 1_700_000_000 + rng.randrange(80_000_000)
+    body = {"sub": chars(rng, string.digits, 8), "iat": born, "exp": born + 3600}
+    parts = [json.dumps(it, separators=(",", ":")).encode() for it in (head, body)]
+    parts.append(bytes_of(rng, 32))
+    return ".".join(url_base64(part) for part in parts)
+
+
+def a_uuid(rng: random.Random) -> str:
+    """A random UUID of version 4."""
+    hexa = ALPHABETS["h"]
+    groups = [chars(rng, hexa, 8), chars(rng, hexa, 4), "4" + chars(rng, hexa, 3)]
+    return "-".join([*groups, rng.choice("89ab") + chars(rng, hexa, 3), chars(rng, hexa, 12)])
+
+
+def key_lines(rng: random.Random, newline: str = "\n") -> str:
+    """The base64 lines between the first and the last line of a PEM block."""
+    text = "MII" + base64_of(rng, rng.randrange(300, 700))
+    return newline.join(text[at : at + 64] for at in range(0, len(text), 64))
+
+
+def a_basic_pair(rng: random.Random) -> str:
+    """What HTTP Basic sends: the base64 text of user:password."""
+    user = rng.choice(["admin", "deploy", "svc-api", "ci"])
+    return base64.b64encode(f"{user}:{mixed(rng, 16)}".encode()).decode()
+
+
+def a_host(rng: random.Random) -> str:
+    """A host name inside a company."""
+    return rng.choice(["db", "cache", "mq", "git", "mail", "repo"]) + rng.choice(
+        [".internal", "-stg.corp.kr", "1.prod.svc.local", ".team.co.kr", ".example.com"]
+    )
+
+
+def a_swapped_word(rng: random.Random) -> str:
+    """A word with signs in the places of letters."""
+    return a_word(rng).title().replace("a", "@").replace("e", "3").replace("o", "0")
+
+
+def a_word(rng: random.Random) -> str:
+    """A word that people put into passwords."""
+    return str(rng.choice(WORDS))
+
+
+MAKERS: dict[str, Callable[[random.Random], str]] = {
+    "uuid": a_uuid,
+    "jwt": a_jwt,
+    "pw": lambda rng: plain(rng, rng.randrange(12, 21)),
+    "spw": lambda rng: mixed(rng, rng.randrange(12, 19), "!#%^*-_+"),
+    "human": lambda rng: two_words(rng) if rng.random() < 0.5 else plain(rng, 10),
+    "pem": key_lines,
+    "pem_escaped": partial(key_lines, newline="\\n"),
+    "pem_spaces": partial(key_lines, newline=" "),
+    "pem_indented": partial(key_lines, newline="\n    "),
+    "basic": a_basic_pair,
+    **{f"bytes{it}": partial(base64_of, count=it) for it in (16, 32, 48, 64)},
+    "url_bytes32": lambda rng: url_base64(bytes_of(rng, 32)),
+    **{f"plain{it}": partial(plain, length=it) for it in (8, 12, 20, 32)},
+    **{f"mixed{it}": partial(mixed, length=it) for it in (10, 12, 16, 24)},
+    "host": a_host,
+    "user": lambda rng: rng.choice(["admin", "app_rw", "deploy", "svc_batch", "readonly", "ops"]),
+    "seed_word": lambda rng: rng.choice(SEED_WORDS),
+    "word": a_word,
+    "Word": lambda rng: a_word(rng).title(),
+    "swapped_word": a_swapped_word,
+    "typed_korean": lambda rng: rng.choice(TYPED_KOREAN),
+    "two_words": two_words,
+    "dashed_words": lambda rng: "-".join(rng.sample(WORDS, 3)),
+    "two_words_with_symbol": lambda rng: "$".join(rng.sample(WORDS, 2)),
+}
+HOLE = re.compile(r"\{(?:([A-Za-z])(\d+)(?:-(\d+))?|(" + "|".join(MAKERS) + r"))\}")
+
+
+def fill(template: str, rng: random.Random) -> str:
+    """The template with fresh random text in each of its holes."""
+
+    def put(hole: re.Match[str]) -> str:
+        letter, low, high, word = hole.groups()
+        if word:
+            return MAKERS[word](rng)
+        number = rng.randint(int(low), int(high)) if high else int(low)
+        return str(number) if letter == "n" else chars(rng, ALPHABETS[letter], number)
+
+    return HOLE.sub(put, template)
+
+
+def unmark(marked: str) -> tuple[str, Spans, Spans]:
+    """The text without its marks, the places of the secrets, the places of the labels."""
+    out: list[str] = []
+    at = 0
+    opened: list[int] = []
+    secrets: list[tuple[int, int]] = []
+    labels: list[tuple[int, int]] = []
+    for piece in re.split("([«»‹›])", marked):
+        if piece and piece in "«‹":
+            opened.append(at)
+        elif piece and piece in "»›":
+            (secrets if piece == "»" else labels).append((opened.pop(), at))
+        else:
+            out.append(piece)
+            at += len(piece)
+    return "".join(out), tuple(secrets), tuple(labels)
+
+
+class Kind(NamedTuple):
+    """One kind of secret; family is token, structure, assignment or prose.
+
+    template: without marks the whole text is the secret.
+    """
+
+    name: str
+    family: str
+    template: str
+
+    def make(self, rng: random.Random) -> str:
+        """A fresh one, marked as the templates are."""
+        return fill(self.template if "«" in self.template else f"«{self.template}»", rng)
+
+
+def structures() -> Iterator[tuple[str, str]]:
+    """The name and the template of every kind of snippet."""
+    for name, label in KINDS_OF["pems"].items():
+        begin, end = (f"{'-' * 5}{it} {label}{'-' * 5}" for it in ("BEGIN", "END"))
+        yield f"pem-{name}", f"{begin}\n«{{pem}}»\n{end}"
+    for name, (scheme, user, rest) in KINDS_OF["urls"].items():
+        login = f"‹{user}›" if user else ""
+        yield f"url-{name}", f"{scheme}://{login}:«{{pw}}»@‹{{host}}›{rest}"
+    yield from KINDS_OF["snippets"].items()
+
+
+KINDS = [
+    *(Kind(name, "token", it) for name, it in KINDS_OF["tokens"].items()),
+    *(Kind(name, "structure", it) for name, it in structures()),
+    *(Kind(name, "assignment", it) for name, it in KINDS_OF["values"].items()),
+    *(Kind(name, "prose", it) for name, it in KINDS_OF["made up"].items()),
+]
+# A template of every value that can be assigned or told.
+GENERIC: dict[str, str] = {**KINDS_OF["values"], **KINDS_OF["made up"]}
+KEY_LIKE = [name for name in KINDS_OF["values"] if not name.startswith("mixed")]
+PASSWORD_LIKE = [*KINDS_OF["made up"], "mixed-12", "mixed-16", "mixed-24", "alphanumeric-20"]
 
 
 @dataclass(frozen=True)
@@ -76,7 +293,7 @@ def named(words: list[str], style: str) -> str:
 
 def some_values(rng: random.Random, names: list[str], count: int) -> list[tuple[str, str]]:
     """`count` kinds of value, each with a fresh value of it."""
-    return [(name, GENERIC[name](rng)) for name in rng.sample(names, count)]
+    return [(name, fill(GENERIC[name], rng)) for name in rng.sample(names, count)]
 
 
 def put(place: str, kind: Kind, rng: random.Random) -> str:
@@ -140,7 +357,7 @@ def assignment_cases(rng: random.Random) -> Iterator[Case]:
             kind = allowed[(number * 5 + turn) % len(allowed)]
             line = form.line.replace("~~", f"‹{name}›", 1).replace("~~", name)
             surrounding, text = around(line, form, korean, turn // 2 + number)
-            value = GENERIC[kind](rng)
+            value = fill(GENERIC[kind], rng)
             placement = f"{place}/{surrounding}"
             yield a_case("assignment", kind, placement, text.replace("@@", f"«{value}»"))
     for place, line in TABLES["fixed lines"].items():
@@ -153,10 +370,7 @@ SENTENCES_OF = {  # which table has those of a kind
     **{"password-en": "passwords", "password-ko": "Korean passwords"},
     **{"key-en": "keys", "key-ko": "Korean keys"},
 }
-GENERIC = {**VALUES, **HUMAN}
 KOREAN_FORMATS = {"yaml", "yaml-quoted", "json", "json-snake", "ini", "csv", "plain-colon", "toml"}
-KEY_LIKE = [name for name in VALUES if not name.startswith("mixed")]
-PASSWORD_LIKE = [*HUMAN, "mixed-12", "mixed-16", "mixed-24", "alphanumeric-20"]
 
 
 def prose_cases(rng: random.Random) -> Iterator[Case]:
@@ -176,7 +390,9 @@ def decomposed_cases(rng: random.Random) -> Iterator[Case]:
     korean = [*TABLES["Korean passwords"][:12], *TABLES["Korean keys"][:12]]
     for number, sentence in enumerate(korean):
         kind = ("alphanumeric-20", "mixed-12", "two-words-digits-bang")[number % 3]
-        marked = unicodedata.normalize("NFD", sentence).replace("@@", f"«{GENERIC[kind](rng)}»")
+        marked = unicodedata.normalize("NFD", sentence).replace(
+            "@@", f"«{fill(GENERIC[kind], rng)}»"
+        )
         yield a_case("edge", kind, f"decomposed-{number}", marked)
 
 
@@ -186,7 +402,7 @@ def edge_cases(rng: random.Random) -> Iterator[Case]:
     for place, marked in TABLES["edges"].items():
         for kind in rng.sample(kinds, VALUES_OF_AN_EDGE):
             first, *pieces = marked.split("@@")
-            text = first + "".join(f"«{GENERIC[kind](rng)}»{piece}" for piece in pieces)
+            text = first + "".join(f"«{fill(GENERIC[kind], rng)}»{piece}" for piece in pieces)
             yield a_case("edge", kind, place, text)
     for place, template in TABLES["edges with a value of their own"].items():
         for _ in range(VALUES_OF_AN_EDGE):

@@ -8,8 +8,16 @@ from itertools import pairwise
 import pytest
 
 from tests.support.rows import none_of
-from tests.support.secret_corpus import FORMATS, HANGUL, TABLES, Case, cases, lookalikes
-from tests.support.secret_kinds import KINDS, unmark
+from tests.support.secret_corpus import (
+    FORMATS,
+    HANGUL,
+    KINDS,
+    TABLES,
+    Case,
+    cases,
+    lookalikes,
+    unmark,
+)
 
 pytestmark = pytest.mark.long  # like the floors of the redactor, which are all it is for
 
