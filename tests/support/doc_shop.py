@@ -1,7 +1,6 @@
 """Makes the project whose answers the documents show, and runs their examples in it."""
 
 import json
-import os
 import shlex
 import shutil
 import subprocess
@@ -18,7 +17,8 @@ from rooms.fragments.room import open_room
 from rooms.sessions.session import POINTS
 from rooms.sessions.session import Draft as SessionDraft
 from rooms.sessions.store import open_sessions
-from tests.support.cli_process import TOKEN
+from tests.support.cli_process import TOKEN, Run
+from tests.support.desk import Desk
 from tests.support.git_clones import path_of
 from tests.support.stdio_client import ROOT
 
@@ -124,11 +124,8 @@ class Shop:
 
     def environment(self, **variables: str) -> dict[str, str]:
         """What a process needs, and nothing of whoever runs the tests."""
-        kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
-        git = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-        home = {"HOME": str(self.home), "USERPROFILE": str(self.home)}
         own = {"SENTINEL_MEMORY_FRAGMENTS": str(self.home / "memory.db")}
-        return {**kept, **git, **home, **own, **variables}
+        return Desk(self.root, self.home).environment(**own, **variables)
 
     def answer(self, line: str) -> str:
         """What an installed program prints for a command as a document shows it, 80 cells wide.
@@ -140,12 +137,6 @@ class Shop:
             name, value = words.pop(0).split("=", 1)
             variables[name] = value
         assert words.pop(0) == "sentinel-memory"
-        done = subprocess.run(
-            [sys.executable, "-c", INSTALLED, *words],
-            cwd=self.root,
-            env=self.environment(**variables),
-            capture_output=True,
-            stdin=subprocess.DEVNULL,
-            encoding="utf-8",
-        )
-        return (done.stdout + done.stderr).replace(str(self.root), "/home/dev/shop")
+        command = (sys.executable, "-c", INSTALLED, *words)
+        done = Run.process(*command, cwd=self.root, environment=self.environment(**variables))
+        return (done.out + done.errors).replace(str(self.root), "/home/dev/shop")
