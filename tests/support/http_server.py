@@ -118,10 +118,10 @@ class HttpServer:
         finally:
             connection.close()
 
-    def raw(self, *pieces: bytes, within_s: float = WAIT_S) -> bytes:
+    def raw(self, *pieces: bytes) -> bytes:
         """Send bytes as they are, and return all that comes until the server closes."""
         got = b""
-        with socket.create_connection(("127.0.0.1", self.port), within_s) as client:
+        with socket.create_connection(("127.0.0.1", self.port), WAIT_S) as client:
             try:
                 for piece in pieces:
                     client.sendall(piece)
