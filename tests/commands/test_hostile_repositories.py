@@ -16,8 +16,15 @@ from tests.support.cli_process import Run
 from tests.support.client_events import claude, claude_edit
 from tests.support.desk import Desk
 from tests.support.git_clones import commit, compact, copied, git, save, without_side_file
-from tests.support.hostile_repository import Traps, make_project, poison
-from tests.support.hostile_settings import ENVIRONMENT, GROUPS, PROMISORS, Setting
+from tests.support.hostile_repository import (
+    ENVIRONMENT,
+    GROUPS,
+    PROMISORS,
+    Setting,
+    Traps,
+    make_project,
+    poison,
+)
 from tests.support.samples import LATER, a_principle, a_record
 
 pytestmark = [

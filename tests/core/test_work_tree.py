@@ -28,8 +28,7 @@ from tests.support.git_clones import (
     save,
     slow_git,
 )
-from tests.support.hostile_repository import Traps, make_project, poison
-from tests.support.hostile_settings import GROUPS
+from tests.support.hostile_repository import GROUPS, Traps, make_project, poison
 from tests.support.sentences import in_language
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")

@@ -1,4 +1,9 @@
-"""Makes repositories that want to run programs, and says which of these were started."""
+"""Makes repositories that want to run programs, and says which of these were started.
+
+The table lists every way in which a repository or an environment can name a program that git
+starts. A value may hold `{run}`, a program that leaves a mark and is named after the key;
+`{run:NAME}`, one of another name; `{here}`, the folder of the traps; `{other}`, another repository.
+"""
 
 import contextlib
 import os
@@ -23,13 +28,43 @@ from tests.support.git_clones import (
     save,
     unpack,
 )
-from tests.support.hostile_settings import HOOKS, Setting
 from tests.support.samples import LATER
+from tests.support.tables import table
 
+TABLES = table("hostile_settings")
+HOOKS = list(TABLES["hooks"])
 ATTRIBUTES = """.context/memory_log.jsonl diff=log filter=log merge=log
 code.command diff=command
 """
 _SIGNED = ("PGP SIGNATURE", "SSH SIGNATURE", "SIGNED MESSAGE")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One hostile key.
+
+    fires: the words of a plain git that start the program, behind `tty` where it must believe that
+    somebody looks; "" where no installed git or none without a person does. given: its input.
+    """
+
+    key: str
+    value: str = "{run}"
+    fires: str = ""
+    given: str = ""
+
+
+GROUPS: dict[str, tuple[Setting, ...]] = {
+    **{
+        name: tuple(Setting(**it) for it in TABLES[name])
+        for name in ("programs", "process", "rest")
+    },
+    "hooks": tuple(Setting(f"hook {name}", fires=it) for name, it in TABLES["hooks"].items()),
+}
+ENVIRONMENT = tuple(Setting(**it) for it in TABLES["environment"])
+# How the remote from which a partial clone fetches a missing object may name a program.
+PROMISORS: dict[str, tuple[tuple[str, str], ...]] = {
+    name: tuple(pairs.items()) for name, pairs in TABLES["promisors"].items()
+}
 
 
 def make_project(folder: Path) -> Path:
