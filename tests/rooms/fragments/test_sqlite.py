@@ -6,7 +6,9 @@ import random
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +16,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rooms.fragments.fragment import Activity, Embedding, Fragment, Link, ToolFeedback, Wanted
-from rooms.fragments.storage.columns import FRAGMENTS, UNKNOWN_MOMENT
-from rooms.fragments.storage.sqlite import (
-    APPLICATION_ID,
-    SqliteEngine,
-    SqliteRows,
-    Vectors,
-    migrations,
+from core.room.database import rows_of
+from rooms.fragments.fragment import (
+    Activity,
+    Embedding,
+    Fragment,
+    Link,
+    TaskFeedback,
+    ToolFeedback,
+    Wanted,
 )
+from rooms.fragments.promotion import promote
+from rooms.fragments.recall import Query, recall
+from rooms.fragments.room import Room
+from rooms.fragments.storage.columns import FRAGMENTS, UNKNOWN_MOMENT
+from rooms.fragments.storage.rows import INDEX_STATE
+from rooms.fragments.storage.sqlite import SqliteEngine, SqliteRows, Vectors, migrations
+from tests.support.fragments_room import Clock, a_room
+from tests.support.tables import DATA, table
 
 DATE = "2026-05-01T10:00:00+00:00"
+RECORD = "0123456789abcdef@123abc"
 VALUES = ("''", "'text'", "x'ff00'", "-1", "9e999", "1e30", "'[1, \"a\", null]'", "'2026-05-01'",
           "char(0)", "9223372036854775807")  # fmt: skip
 
@@ -99,31 +111,79 @@ def test_an_index_that_another_program_has_left_behind_is_made_anew(engine: Sqli
         assert len(rows.holding("walrus", 9).shares(0.25)) == 1
 
 
-def test_feedback_and_sessions_of_one_become_those_of_an_agent(tmp_path: Path) -> None:
-    path = tmp_path / "memory.db"
-    with closing(sqlite3.connect(path)) as connection, connection:
-        for statement in (
-            *migrations()[0],
-            f"PRAGMA application_id = {APPLICATION_ID}",
-            "PRAGMA user_version = 1",
-            f"INSERT INTO activities VALUES ('s', 'alice', '{DATE}', '{DATE}', 3, 1, '', '')",
-            "INSERT INTO tool_feedback (tool_name, relevant, sufficient, created_at)"
-            f" VALUES ('recall', 1, 0, '{DATE}')",
-        ):
+# A file of version 1, made by the program of then, and what that program answered over it.
+_OF_VERSION_1, _ANSWERED = "fragments_version_1.sql", "fragments_version_1"
+_NOW = "2026-05-03T10:00:00+00:00"  # when it was asked
+_TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB '*_fts*'"
+
+
+def a_file_of(version: int, path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript((DATA / _OF_VERSION_1).read_text(encoding="utf-8"))
+        for statement in chain.from_iterable(migrations()[1:version]):
             connection.execute(statement)
-    engine = SqliteEngine(path, timeout_s=5)
-    dates: dict[str, Any] = {"started_at": DATE, "last_at": DATE}
-    alice = Activity(session_id="s", agent="alice", calls=3, written=1, **dates)
-    bob = Activity(session_id="s", agent="bob", **dates)
-    with engine.reading() as rows:
-        assert rows.entries(Activity) == [alice]
-        assert rows.entries(ToolFeedback) == [
-            ToolFeedback(tool_name="recall", relevant=True, sufficient=False, created_at=DATE)
-        ]
-    with engine.writing() as rows:
-        rows.note([bob])
-        assert rows.entries(Activity, of="s") == [alice, bob]
-    engine.close()
+        connection.execute(f"PRAGMA user_version = {version}")
+        connection.commit()
+
+
+def contents(path: Path) -> dict[str, list[dict[str, Any]]]:
+    """The rows of each table, but for the number of the index."""
+    with closing(sqlite3.connect(path)) as connection:
+        tables = [name for (name,) in connection.execute(_TABLES)]
+        rows = {name: list(rows_of(connection, name)) for name in tables}
+    rows["state"] = [it for it in rows["state"] if it["name"] != INDEX_STATE]
+    return {name: sorted(some, key=repr) for name, some in rows.items()}
+
+
+def statements_of(path: Path) -> set[tuple[str, str]]:
+    with closing(sqlite3.connect(path)) as connection:
+        return {*connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL")}
+
+
+def answers(room: Room, asked: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What each question is answered, in the form of the recording."""
+    told = []
+    for query in (it["query"] for it in asked):
+        given: Any = {key: tuple(it) if key == "keywords" else it for key, it in query.items()}
+        found = recall(room, Query(**given), count=lambda *_: None)
+        linked = [it.fragment.id for it in found.linked]
+        told.append({"query": query, "found": [it.id for it in found.fragments], "linked": linked})
+    return told
+
+
+@pytest.mark.parametrize("version", range(1, len(migrations())))
+def test_a_file_of_each_version_before_is_upgraded_with_its_data_and_answers_alike(
+    version: int, tmp_path: Path
+) -> None:
+    room, new = (a_room(tmp_path / it, clock=Clock(_NOW)) for it in ("old", "new"))
+    room.config.path.parent.mkdir()
+    a_file_of(version, room.config.path)
+    before, recorded = contents(room.config.path), table(_ANSWERED)
+    assert all(before[it] for it in before.keys() - {"sqlite_sequence"})  # each table has rows
+    assert answers(room, recorded) == recorded  # by the index of then
+    for each in (room, new):
+        with each.engine.writing():
+            pass
+    assert answers(room, recorded) == recorded
+    after = contents(room.config.path)
+    for name, rows in before.items():
+        columns = rows[0].keys()
+        kept = [{column: row[column] for column in columns} for row in after[name]]
+        assert sorted(kept, key=repr) == rows, name
+    assert after.keys() == before.keys()
+    assert statements_of(room.config.path) == statements_of(new.config.path)
+    with room.engine.writing() as rows_now:
+        [activity], [of_tool], [of_task] = (
+            rows_now.entries(it) for it in (Activity, ToolFeedback, TaskFeedback)
+        )
+        assert (activity.agent, of_tool.agent, of_task.agent) == ("kim", "default", "default")
+        theirs = replace(activity, agent="lee")  # another agent's session of this name
+        rows_now.note([theirs])
+        assert rows_now.entries(Activity, of=activity.session_id) == [activity, theirs]
+    [lesson, *_] = recorded[0]["found"]
+    assert promote(room, lesson, RECORD).promoted == RECORD
+    room.engine.close()
+    new.engine.close()
 
 
 class Watched(SqliteRows):
