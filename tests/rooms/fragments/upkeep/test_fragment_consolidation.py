@@ -226,6 +226,31 @@ def test_the_daily_upkeep_goes_on_at_the_next_write_where_its_time_was_over(
     assert calls == len(PASSES)  # each a page
 
 
+@pytest.mark.row("002 2.65.a")
+def test_the_figures_of_several_pages_add_up_wherever_a_run_is_cut(
+    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = a_room(tmp_path / "one", clock=clock)
+    parts = [f"Part {at} of the shop" for at in range(350)]
+    add(room, *parts[:20], checked_at=clock(), stale_days=60)
+    add(room, *parts[20:330], *parts[20:75], checked_at=clock())
+    add(room, *parts[330:], checked_at=clock(), stale_days=60)
+    clock.wait(days=61)
+    other = copy_of(room, tmp_path / "other")
+    figures = figures_of(consolidate(room))
+    assert (figures["expiry"], figures["duplicates"]) == ({"stale": 40}, {"merged": 55})
+    assert (figures["decay"], figures["utility"]) == ({"decayed": 405}, {"updated": 310})
+    monkeypatch.setattr(consolidation, "AT_MOST_S", 0.0)  # a page each
+    calls = 0
+    while "upkeep_at" not in state_of(other):
+        tend(other)
+        calls += 1
+        clock.wait(hours=1)  # a run keeps the moment of its first page
+    assert calls == len(PASSES) + 4  # what goes over all has two pages, and so has the merging
+    assert state_of(other)["upkeep_figures"] == state_of(room)["upkeep_figures"]
+    assert whole(other) == whole(room)
+
+
 @IN_A_FILE
 def test_the_daily_copy_is_made_beside_the_upkeep_and_again_after_a_removal(room: Room) -> None:
     path = room.config.path
