@@ -68,7 +68,11 @@ def test_hits_of_all_projects_stand_in_one_order_and_filters_and_pages_hold_over
 
 @pytest.mark.row("003 T44")
 def test_a_session_of_another_project_is_named_and_read_only_with_its_consent(
-    shop: SessionStore, bank: SessionStore, call: Call, monkeypatch: pytest.MonkeyPatch
+    shop: SessionStore,
+    bank: SessionStore,
+    call: Call,
+    refused: Call,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     own, session = shop.get("1"), bank.get("1")
     store, read = find_session(shop, session.id)
@@ -80,6 +84,9 @@ def test_a_session_of_another_project_is_named_and_read_only_with_its_consent(
     whole = call("context_get", id=session.id)
     assert whole.startswith(f"[bank] {session.id} · ") and f"goal: {goal}" in whole
     assert "failed: implicit flow (why: it is gone)" in whole
+    said = refused("context_save", goal="x", parentId=session.id)
+    assert said.startswith(f"{session.id}: this project has no such session")
+    assert call("context_search").startswith("Sessions: 2 of 2.")
     monkeypatch.setenv("SENTINEL_MEMORY_ANSWERS", "json")
     [told] = json.loads(call("context_search", query="로그인", scope="global"))["hints"]
     shown = {"id": session.id, "goal": f"[bank] {goal}", "date": "2024-03-01", "hasWarnings": True}

@@ -187,6 +187,14 @@ def test_what_a_draft_leaves_open_stays_and_what_it_gives_is_taken() -> None:
     assert later(other, goal="h", changes=Changes(summary="two")).changes.summary == "two"
 
 
+@pytest.mark.row("003 T33.a")
+def test_the_last_ten_replaced_texts_are_kept() -> None:
+    session = replace(first(), number=1)
+    for at in range(12):
+        session = later(session, summary=f"{at}")
+    assert [it.summary for it in session.former] == [f"{at}" for at in range(1, 11)]
+
+
 @pytest.mark.row("003 T9.a", "003 T17")
 @pytest.mark.parametrize("status", STATUSES)
 def test_completed_and_paused_end_a_session(status: str) -> None:
