@@ -135,6 +135,9 @@ def test_what_git_would_carry_by_mistake_is_said(healthy: Desk, room: SessionSto
     keep_copy(room)
     git(healthy.root, "add", ".context")
     assert ".copy-" not in git(healthy.root, "ls-files")
+    git(healthy.root, "add", "--force", ".context/sessions/current.json")
+    assert kinds(healthy) == [("sessions.health.current_tracked", "note")]
+    git(healthy.root, "rm", "--cached", ".context/sessions/current.json")
     git(healthy.root, "add", "--force", ".context/sessions/history.db")
     assert kinds(healthy) == [("sessions.health.tracked", "warning")]
 
