@@ -97,6 +97,14 @@ def test_a_version_that_nobody_speaks_is_answered_with_one_that_is(server: HttpS
     assert "mcp-session-id" not in headers and (status >= 400 or "error" in answer)
 
 
+def test_a_slash_behind_the_address_makes_no_difference(server: HttpServer) -> None:
+    for content in ("The slash is no other page", "x" * 20_000):  # above what a form may have
+        call = {"name": "remember", "arguments": {"content": content, "dryRun": True}}
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+        plain, slash = (server.ask("POST", path, body) for path in ("/mcp", "/mcp/"))
+        assert (slash[0], slash[2]) == (200, plain[2])
+
+
 @pytest.mark.row("002 2.1.a")
 def test_a_client_without_sessions_is_the_same_one_all_day(server: HttpServer) -> None:
     """The newest protocol has none: what it calls itself and the day stand for one."""
