@@ -112,6 +112,16 @@ def test_every_name_of_code_in_a_document_is_one_of_the_program() -> None:
     none_of(faults)
 
 
+def test_no_document_takes_a_name_from_an_index_that_is_not_ours() -> None:
+    """Whoever registers the name there would be installed: it is a clone that is installed."""
+    installs = (
+        r"(pip|pipx|uv tool) install +(-\S+ +)*['\"]?sentinel-memory\b"
+        r"|uvx +(--from +)?['\"]?sentinel-memory"
+    )
+    none_of(it for it in DOCUMENTS if re.search(installs, text_of(it)))
+    assert re.search(installs, "uv tool install --quiet 'sentinel-memory[team]'")
+
+
 def options_of(command: str) -> set[str]:
     """Every spelling of every option of a command and of its actions."""
     names = [name for name in cli.COMMANDS if name.partition(" ")[0] == command]
