@@ -125,12 +125,17 @@ class Done(NamedTuple):
     processor_s: float
 
 
-def run(*words: str | Path, given: bytes = b"", timeout_s: float = 120) -> Done:
+def run(*words: str | Path, given: bytes = b"") -> Done:
     """Run a command of the program."""
+    return run_python(ROOT / "cli.py", *words, given=given)
+
+
+def run_python(*words: str | Path, given: bytes = b"", timeout_s: float = 120) -> Done:
+    """Run a process of Python."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     try:
         done = subprocess.run(
-            [sys.executable, ROOT / "cli.py", *words],
+            [sys.executable, *words],
             input=given,
             capture_output=True,
             timeout=timeout_s,

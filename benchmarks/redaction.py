@@ -1,7 +1,7 @@
 """Measures what redaction finds, what it spares and what it costs.
 
---seed: other secrets of the same shapes. --texts: every paragraph below a directory, too. Times are
-printed beside their aims and decide nothing, since they depend on what else the machine does.
+--seed: other secrets of the same shapes. Of times only the growth decides: a rule that takes more
+than linear time would stop a save of a long text.
 README.md beside this file says how everything is counted.
 """
 
@@ -14,7 +14,6 @@ import time
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
 
 from measure import ROOT, Figure, options, reported
 
@@ -34,18 +33,9 @@ LEAST = {  # percent
     "labels kept": 98.0,
 }
 MOST_LOST, MOST_LOOKALIKES = 1.0, 0.5  # percent
-AIMS_MS = {
-    "typical ~300 bytes": 0.2,
-    "hostile 1,000 characters": 10.0,
-    "100 KB of text": 2_000.0,
-    "hostile 100,000 characters": 2_000.0,
-}
-SHORTEST, LONGEST = 60, 1_000  # characters of a paragraph of own texts
-LARGEST = 4_000_000  # bytes of a file of own texts
-ROUNDS = 5
-PIECE_BYTES, PIECES = 300, 200
-LONG, LONGER = 1_000, 100_000
+SHORT, LONG, LONGEST = 1_000, 10_000, 100_000  # characters of hostile texts
 WORST, MIXTURES = 20, 200
+MOST_GROWTH = 25.0  # ten for linear time, a hundred for quadratic
 GIVE_UP_S = 0.5  # at 10,000 characters: quadratic time would be a minute at 100,000
 GUARD_LINE = re.compile(r"-----(?:BEGIN|END) [A-Za-z0-9 ]{3,60}-----")
 
@@ -153,50 +143,7 @@ def on_lookalikes(texts: Sequence[str], finding: Find) -> Iterator[Figure]:
     yield Figure("second redaction changes, look-alikes", unstable, most=0)
 
 
-# Texts of a directory.
-
-
-def own_texts(directory: Path) -> list[tuple[str, str]]:
-    """The different paragraphs below a directory, each with the file and line that it begins at.
-
-    Binary files, hidden ones and very large ones are left out.
-    """
-    found: dict[str, str] = {}
-    for path in sorted(directory.rglob("*")):
-        name = path.relative_to(directory)
-        hidden = any(part.startswith(".") for part in name.parts)
-        if hidden or not path.is_file() or path.stat().st_size > LARGEST:
-            continue
-        data = path.read_bytes()
-        if b"\0" in data:
-            continue
-        line = 1
-        for part in re.split(r"((?:\r?\n[ \t]*){2,})", data.decode("utf-8", errors="replace")):
-            if SHORTEST <= len(part) <= LONGEST and part.strip():
-                found.setdefault(part, f"{name.as_posix()}:{line}")
-            line += part.count("\n")
-    return [(place, text) for text, place in found.items()]
-
-
-def on_own_texts(texts: Sequence[tuple[str, str]], finding: Find) -> Iterator[Figure]:
-    """Yield the share of the paragraphs in which anything was found; print where each begins."""
-    touched = 0
-    for place, text in texts:
-        if secrets := finding(text):
-            touched += 1
-            print(f"{place}: {', '.join({it.kind: it for it in secrets})}")
-    note = f"{touched:,} of {len(texts):,}"
-    yield Figure("own texts changed", percent(touched, len(texts)), "%", note=note)
-
-
 # Times.
-
-
-def own_documentation() -> list[str]:
-    """Return the paragraphs of the project's own documents."""
-    paths = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
-    texts = [path.read_text(encoding="utf-8") for path in sorted(paths)]
-    return [paragraph for text in texts for paragraph in text.split("\n\n")]
 
 
 def seconds(finding: Find, text: str) -> float:
@@ -206,90 +153,46 @@ def seconds(finding: Find, text: str) -> float:
     return time.process_time() - start
 
 
-def cut(text: str, size: int) -> str:
-    """The start of a text, in bytes."""
-    return text.encode("utf-8")[:size].decode("utf-8", errors="ignore")
-
-
 def hostile_texts(seed: int) -> list[str]:
-    """Texts of `LONG` characters that wake many rules: what they look for, over and over."""
+    """Texts of `SHORT` characters that wake many rules: what they look for, over and over."""
     rng = random.Random(seed)
     seeds: dict[str, None] = {}
     for rule in rules():
         example = expand(examples()[rule.name].example)[0]
         half = len(example) // 2
-        seeds.update(
-            dict.fromkeys(
-                [*rule.hints, *rule.next_to, *rule.behind, example, example[:half], example[half:]]
-            )
-        )
+        parts = [*rule.hints, *rule.next_to, *rule.behind, example, example[:half], example[half:]]
+        seeds.update(dict.fromkeys(parts))
     pieces = [piece for piece in seeds if piece]
-    mixtures = ["".join(rng.choices(pieces, k=LONG)) for _ in range(MIXTURES)]
-    return [(piece * LONG)[:LONG] for piece in pieces] + [text[:LONG] for text in mixtures]
+    mixtures = ["".join(rng.choices(pieces, k=SHORT)) for _ in range(MIXTURES)]
+    return [(text * SHORT)[:SHORT] for text in (*pieces, *mixtures)]
 
 
-def pieces_of(texts: Sequence[str]) -> tuple[list[str], str]:
-    """Short pieces from everywhere in 100 KB of the texts, and these 100 KB."""
-    joined = "\n".join(texts)
-    whole = cut(joined * (1 + LONGER // len(joined)), LONGER)
-    starts = range(0, len(whole), len(whole) // PIECES)
-    return [cut(whole[at:], PIECE_BYTES) for at in starts][:PIECES], whole
-
-
-def in_ms(name: str, rounds: Sequence[float], note: str = "") -> Figure:
-    """Return the best of several rounds beside its aim."""
-    aim = f"aim {AIMS_MS[name]:g}" if name in AIMS_MS else ""
-    return Figure(f"time, {name}", min(rounds) * 1000, "ms", note=f"{aim} {note}".strip())
-
-
-def on_typical(name: str, pieces: Sequence[str], finding: Find) -> Iterator[Figure]:
-    """Yield the time of short texts: the median, and the one slower than 99 in 100."""
-    rounds = [[seconds(finding, piece) for piece in pieces] for _ in range(ROUNDS + 1)][1:]
-    best = sorted(min(times) for times in zip(*rounds, strict=True))
-    yield in_ms(f"{name} ~300 bytes", [statistics.median(best)])
-    yield in_ms(f"{name}, 99th percentile", [best[len(best) * 99 // 100]])
-
-
-def on_hostile(texts: Sequence[str], finding: Find) -> Iterator[Figure]:
-    """Yield the worst text of `LONG` characters, and the worst of `LONGER` among the slow ones."""
-    slow = sorted(texts, key=lambda text: seconds(finding, text), reverse=True)[:WORST]
-    rounds = {text: [seconds(finding, text) for _ in range(ROUNDS)] for text in slow}
-    slow.sort(key=lambda text: min(rounds[text]), reverse=True)
-    yield in_ms(f"hostile {LONG:,} characters", rounds[slow[0]])
-    longest, note = 0.0, ""
-    for text in slow[: WORST // 4]:
-        shorter = (text * 10)[: LONG * 10]
-        took = seconds(finding, shorter)
-        if took > GIVE_UP_S:
-            longest, note = took, f"at only {len(shorter):,} characters"
-            break
-        longer = (text * (LONGER // len(text)))[:LONGER]
-        longest = max(longest, min(seconds(finding, longer) for _ in range(3)))
-    yield in_ms(f"hostile {LONGER:,} characters", [longest], note)
-
-
-def on_clock(harmless: Sequence[str], seed: int, finding: Find) -> Iterator[Figure]:
-    """Yield all times: of documentation, of look-alikes and of hostile texts."""
-    usual = own_documentation()
-    random.Random(0).shuffle(usual)
+def on_clock(seed: int, finding: Find) -> Iterator[Figure]:
+    """Yield the time of paragraphs of our documents, and of the slowest of the hostile texts."""
+    documents = [path.read_text("utf-8") for path in sorted(ROOT.glob("docs/*.md"))]
+    usual = [it[:300] for text in documents for it in text.split("\n\n") if len(it) >= 300]
     hostile = hostile_texts(seed)
     gc.freeze()  # thousands of texts are no work for the collector while times are taken
-    pieces, whole = pieces_of(usual)
-    yield from on_typical("typical", pieces, finding)
-    yield from on_typical("look-alikes", pieces_of(harmless)[0], finding)
-    yield in_ms("100 KB of text", [seconds(finding, whole) for _ in range(ROUNDS)])
-    yield from on_hostile(hostile, finding)
+    typical = statistics.median(min(seconds(finding, it) for _ in range(3)) for it in usual)
+    yield Figure("time, 300 characters of documents", 1000 * typical, "ms")
+    slow = sorted(hostile, key=lambda text: seconds(finding, text), reverse=True)[:WORST]
+    longer = {text: seconds(finding, text * (LONG // SHORT)) for text in slow}
+    worst = max(slow, key=longer.__getitem__)
+    growth = 0.0
+    if longer[worst] < GIVE_UP_S:
+        longest = seconds(finding, worst * (LONGEST // SHORT))
+        growth = longest / longer[worst]
+        yield Figure("time, hostile 100,000 characters", longest, "s")
+    yield Figure("hostile: ten times the text takes", growth or 100.0, "x", most=MOST_GROWTH)
 
 
 def main() -> int:
     """Measure and print."""
     parser = options(__doc__)
     parser.add_argument("--seed", type=int, default=0, help="other secrets of the same shapes")
-    parser.add_argument("--texts", type=Path, metavar="DIR", help="the paragraphs below it, too")
     given = parser.parse_args()
     corpus = [*cases(given.seed), *sentences(given.seed)]
     harmless = [text for _, text in lookalikes(given.seed)]
-    random.Random(0).shuffle(harmless)
 
     def figures() -> Iterator[Figure]:
         yield Figure("rules", len(rules()))
@@ -297,9 +200,7 @@ def main() -> int:
         yield Figure("look-alikes", len(harmless))
         yield from on_corpus(corpus, find)
         yield from on_lookalikes(harmless, find)
-        if given.texts:
-            yield from on_own_texts(own_texts(given.texts), find)
-        yield from on_clock(harmless, given.seed, find)
+        yield from on_clock(given.seed, find)
 
     return reported(figures(), given, "redaction", f"the corpus of the tests, seed {given.seed}")
 

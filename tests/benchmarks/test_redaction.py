@@ -2,7 +2,6 @@
 
 import re
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -18,8 +17,6 @@ from redaction import (
     hostile_texts,
     on_corpus,
     on_lookalikes,
-    on_own_texts,
-    own_texts,
 )
 
 
@@ -67,23 +64,6 @@ def test_shares_are_by_family_and_language_and_a_missed_floor_is_told() -> None:
     assert not figures["second redaction changes"].is_missed
     changed, _ = on_lookalikes(["one", "two", "셋", "넷"], hiding("one"))
     assert (changed.value, changed.is_missed) == (25.0, True)
-
-
-def test_own_texts_are_paragraphs_with_their_places(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    one, two = "first " * 12, "second " * 12
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "a.md").write_text(f"# short\n\n{one}\n\n\n{two}\nmore\n", "utf-8")
-    (tmp_path / "b.txt").write_text(f"{one}\n\n{'x' * 2_000}", "utf-8")
-    (tmp_path / "c.bin").write_bytes(b"\0" + one.encode())
-    (tmp_path / ".git").mkdir()
-    (tmp_path / ".git" / "d").write_text(two, "utf-8")
-    texts = own_texts(tmp_path)
-    assert texts == [("b.txt:1", one), ("docs/a.md:6", f"{two}\nmore\n")]
-    [figure] = on_own_texts(texts, hiding("second"))
-    assert (figure.value, figure.note) == (50.0, "1 of 2")
-    assert capsys.readouterr().out == "docs/a.md:6: second\n"
 
 
 @pytest.mark.long  # it costs much
