@@ -30,7 +30,6 @@ AT = "/project"  # where a client has the project open
 DIGITS = 12
 CONTEXT_LINES = 3
 BEGIN, STEP = datetime.fromisoformat(CREATED), timedelta(hours=7)
-TRAILER = re.compile(r"^(?:[A-Z][\w-]+-by: |\(cherry).*$", re.M)
 
 # What may be set by whoever measures must not change what is rebuilt.
 _DIFF = (
@@ -379,25 +378,11 @@ def missing(directory: Path, folder: Path = FOLDER) -> list[str]:
 # Memories in which the lessons of a project stand among others.
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """One commit of a clone, as far as a session start or a prompt could tell of it."""
-
-    parent: str
-    subject: str
-    body: str
-    files: tuple[str, ...]
-
-
-def commit_of(clone: Path, name: str) -> Commit:
-    """Return a commit, its files as they differ from its first parent."""
-    said = git_text(clone, "log", "-1", "--format=%P%x00%s%x00%b", name)
-    parents, subject, body = said.split("\0")
-    first = parents.split()[:1]
-    names = ("--no-commit-id", "--name-only", "--no-renames", "-r", "--root", *first, name)
-    files = git_text(clone, "diff-tree", *names).splitlines()
-    body = TRAILER.sub("", body).strip()
-    return Commit(first[0] if first else "", subject, body, tuple(files))
+def commit_of(clone: Path, name: str) -> tuple[str, list[str]]:
+    """Return the first parent of a commit, "" for none, and the files that differ from it."""
+    *parents, _ = _parents(clone, name)
+    names = ("--no-commit-id", "--name-only", "--no-renames", "-r", "--root", *parents, name)
+    return "".join(parents), git_text(clone, "diff-tree", *names).splitlines()
 
 
 def record(given: Mapping[str, Any]) -> Record:
@@ -430,34 +415,11 @@ def written_elsewhere(project: str) -> Iterator[Record]:
     yield from (record({**it, "id": f"query {at}"}) for at, it in enumerate(queries["records"]))
 
 
-def own_history(clone: Path, until: str) -> Iterator[Record]:
-    """Yield the messages of a project's own commits, each as a lesson: the hardest neighbours."""
-    asked = ("--no-merges", "--no-renames", "--name-only", "--format=%x01%H%x00%s%x00%b%x00")
-    said = git_text(clone, "log", *asked, until)
-    for part in said.split("\1")[1:]:
-        name, subject, body, files = part.split("\0")
-        body = " ".join(TRAILER.sub("", body).split())[:400]
-        places = files.split()
-        if len(subject) < 25 or not places:
-            continue
-        topic = (places[0].split("/")[-2:-1] or ["root"])[0][:40]
-        texts = {"missing_context": subject, "lesson": body} if body else {"lesson": subject}
-        yield record({"id": name, "topic": topic, **texts})
-
-
-def memory(directory: Path, real: RealSet, size: int, *, draw: int, is_own: bool) -> MemoryLog:
-    """Return a memory with the lessons of a project anywhere in it; what else is there is drawn.
-
-    is_own: among messages of the project's own commits, not among lessons of other projects alone.
-    """
-    rng = random.Random(f"{real.project} {size} {draw} {is_own} 0.0")
-    clone = clone_of(directory, real.project)
+def memory(real: RealSet, size: int, draw: int) -> MemoryLog:
+    """Return a memory with the lessons of a project anywhere among drawn ones of others."""
+    rng = random.Random(f"{real.project} {size} {draw} False 0.0")
     others = list(written_elsewhere(real.project))
     rng.shuffle(others)
-    if is_own and clone:
-        history = list(own_history(clone, real.about.get("lessons_until", "HEAD")))
-        rng.shuffle(history)
-        others = history + others
     lessons = [record(it) for it in real.lessons]
     found = lessons + others[: size - len(lessons)]
     rng.shuffle(found)

@@ -136,23 +136,21 @@ def _small(labelled: Labelled, at: int, chance: random.Random) -> Pool:
 
 
 def locomo_pools(path: Path) -> dict[str, list[Pool]]:
-    """The dialogues of LoCoMo: each by itself in halves, all turns in one pool, observations."""
+    """The dialogues of LoCoMo, their questions in two halves."""
     dialogues = [_locomo_dialogue(it) for it in json.loads(path.read_text("utf-8"))]
     chance = random.Random(SEED)
-    halves = [[chance.random() < 0.5 for _ in turns.questions] for turns, _ in dialogues]
+    halves = [[chance.random() < 0.5 for _ in turns.questions] for turns in dialogues]
     pools: dict[str, list[Pool]] = {}
     for name, is_tuned in (("turns, tuned half", True), ("turns, other half", False)):
         chosen = [
             Labelled(turns.texts, _drawn(turns.questions, half, which=is_tuned))
-            for (turns, _), half in zip(dialogues, halves, strict=True)
+            for turns, half in zip(dialogues, halves, strict=True)
         ]
         others = [*chosen[1:], chosen[0]]
         pools[name] = [
             Pool(its, [query for query, _ in other.questions[:MOST_FOREIGN]])
             for its, other in zip(chosen, others, strict=True)
         ]
-    pools["turns of all dialogues"] = [Pool(_joined([turns for turns, _ in dialogues]))]
-    pools["observations"] = [Pool(seen) for _, seen in dialogues]
     return pools
 
 
@@ -160,36 +158,20 @@ def _drawn(questions: Sequence[Question], half: Sequence[bool], *, which: bool) 
     return [it for it, is_first in zip(questions, half, strict=True) if is_first is which]
 
 
-def _locomo_dialogue(data: dict[str, Any]) -> tuple[Labelled, Labelled]:
+def _locomo_dialogue(data: dict[str, Any]) -> Labelled:
     turns: dict[str, str] = {}
-    seen: list[tuple[str, frozenset[str]]] = []
     for number in range(1, 100):
         for turn in data["conversation"].get(f"session_{number}", ()):
             turns[turn["dia_id"]] = f"{turn['speaker']}: {turn['text']}"
-        for told in data["observation"].get(f"session_{number}_observation", {}).values():
-            seen += [(text, frozenset(_ids(evidence))) for text, evidence in told]
     places = {name: at for at, name in enumerate(turns)}
-    of_turns, of_seen = list[Question](), list[Question]()
+    questions = list[Question]()
     for asked in data["qa"]:
-        evidence = {it for it in _ids(asked.get("evidence") or []) if it in places}
-        drawn = [at for at, (_, its) in enumerate(seen) if its & evidence]
-        if evidence:
-            of_turns.append((asked["question"], frozenset(places[it] for it in evidence)))
-        if drawn:
-            of_seen.append((asked["question"], frozenset(drawn)))
-    return Labelled([*turns.values()], of_turns), Labelled([text for text, _ in seen], of_seen)
+        if evidence := [it for it in _ids(asked.get("evidence") or []) if it in places]:
+            questions.append((asked["question"], frozenset(places[it] for it in evidence)))
+    return Labelled([*turns.values()], questions)
 
 
 def _ids(evidence: str | Sequence[str]) -> list[str]:
     """The ids of turns, some of which stand together in one text."""
     some = [evidence] if isinstance(evidence, str) else evidence
     return " ".join(some).replace(";", " ").replace(",", " ").split()
-
-
-def _joined(parts: Sequence[Labelled]) -> Labelled:
-    texts, questions = list[str](), list[Question]()
-    for part in parts:
-        first = len(texts)
-        texts += part.texts
-        questions += [(query, frozenset(first + at for at in its)) for query, its in part.questions]
-    return Labelled(texts, questions)

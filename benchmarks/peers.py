@@ -39,13 +39,12 @@ def marked_lessons(first: int, count: int) -> Iterator[tuple[str, Draft]]:
 class Peer(ABC):
     """One memory server. `store` is always the file in which it keeps what it was told.
 
-    durability: what a save does before it is answered, read from the source of `checked_version`.
-    most_read: how many records one answer holds at most. line_based: a record is a line of text.
+    checked_version: in whose source was read what docs/benchmarks.md says of a save. most_read: how
+    many records one answer holds at most. line_based: a record is a line of text.
     """
 
     name: str
     file_name: str
-    durability: str
     checked_version = ""
     most_read = sys.maxsize
     line_based = True
@@ -100,10 +99,6 @@ class SentinelMemory(Peer):
 
     name = "Sentinel-Memory"
     file_name = ".context/memory_log.jsonl"
-    durability = (
-        "A lock file around the whole read, change and write; a temporary file that is fsync'd, "
-        "then renamed; the directory is fsync'd. A save is answered after that."
-    )
 
     @property
     def version(self) -> str:
@@ -136,10 +131,6 @@ class ReferenceMemory(Peer):
     package = "@modelcontextprotocol/server-memory"
     script = "dist/index.js"
     checked_version = "2026.8.31"
-    durability = (
-        "A temporary file, then a rename; neither file nor directory is fsync'd. No lock, neither "
-        "between processes nor between calls of one process."
-    )
 
     @property
     def version(self) -> str:
@@ -156,16 +147,6 @@ class ReferenceMemory(Peer):
         texts = [draft.missing_context, draft.lesson, draft.ask_next_time or ""]
         entity = {"name": name, "entityType": "lesson", "observations": [it for it in texts if it]}
         return "create_entities", {"entities": [entity]}
-
-    def save_by_topic(self, drafts: Iterable[Draft]) -> Call:
-        """The call that saves these with one entity for each topic."""
-        entities: dict[str, dict[str, Any]] = {}
-        for draft in drafts:
-            [one] = self.save(draft, draft.topic)[1]["entities"]
-            entities.setdefault(draft.topic, {**one, "observations": []})["observations"] += one[
-                "observations"
-            ]
-        return "create_entities", {"entities": list(entities.values())}
 
     def read_all(self) -> Call:
         return "read_graph", {}
@@ -186,11 +167,6 @@ class LibsqlMemory(ReferenceMemory):
     checked_version = "0.0.17"
     most_read = 50
     line_based = False
-    durability = (
-        "One SQLite transaction for each save, `synchronous=FULL` with a rollback journal: file "
-        "and journal are fsync'd. The lock is not waited for (busy timeout 0): a save that meets "
-        "another one is refused, which the answer says."
-    )
 
     def environment(self, store: Path) -> dict[str, str]:
         return {"LIBSQL_URL": f"file:{store}"}

@@ -106,8 +106,6 @@ def _plain_words(text: str) -> list[str]:
 def ranking() -> Iterator[Figure]:
     """Yield nDCG@10 of the order of a search, and of simpler ones beside it."""
     ways: dict[str, Ranker] = {
-        "newest first": newest_first,
-        "words in common": words_in_common,
         "BM25": bm25(_plain_words, 1.2, 0.75),
         "search": rank,
     }

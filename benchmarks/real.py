@@ -2,17 +2,19 @@
 
 Without DIR: labelled actions of ten invented projects, and the real changes of this repository.
 DIR holds clones of public projects, each as owner+name; what is missing there is named. With it:
-their real changes, and marks on the points of guidance files.
+their real changes, session starts before them, and marks on the points of guidance files.
 """
 
 import json
 import random
 import re
-import statistics
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from hashlib import sha256
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +26,10 @@ from changes import (
     RealSet,
     changes,
     clone_of,
+    commit_of,
     content,
+    git_text,
+    memory,
     missing,
     past,
     record,
@@ -34,13 +39,13 @@ from measure import HERE, ROOT, Figure, options, reported
 
 from commands.hook.events import MOST_TEXT_CHARS, new_lines, paths_inside, read_moment
 from commands.hook.surroundings import MOST_COMMITS, MOST_FILES, MOST_OF_COMMIT
+from core.config import Settings
 from core.guard.injection import marks_of
 from core.lessons.action import Action
-from core.lessons.anchors import matches
-from core.lessons.briefing import action_briefing
+from core.lessons.briefing import prompt_briefing, session_briefing
 from core.lessons.recall import MOST_RECORDS, Surroundings, choose, surroundings_of
 from core.lessons.record import Record
-from core.text.plain import estimate_tokens
+from core.lessons.task import Work, by_work, for_prompt
 from core.text.ranking import rank
 
 SETS = {"tuned": "actions_tuned.jsonl", "unseen": "actions_unseen.jsonl"}
@@ -48,7 +53,11 @@ FLOORS = {"precision": 0.85, "recall": 0.5, "silence": 0.95}
 # Of the real changes of this repository, and of the halves of those of public projects.
 OWN_FLOORS = {"precision": 0.35, "recall": 0.1, "silence": 0.93}
 REAL_FLOORS = {"precision": 0.4, "recall": 0.33, "silence": 0.86}
-SESSION_ACTIONS, SESSIONS = 26, 100
+PROMPT_FLOORS = {"recall": 0.6, "silence": 0.65}
+SIZES, DRAWS = (50, 200), 5  # records of a memory, and memories of each size
+LEAST_CLEAN = {50: 0.65, 200: 0.5}  # of the needed lessons at a start
+WORKS = ("by date", "clean", "changes")
+COMMITS = 5
 MOST_MARKED = 0.01
 MARKS = HERE / "marks.jsonl"
 _BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ x]\]\s+)?")
@@ -77,17 +86,6 @@ class Labelled:
     around: Surroundings = field(default_factory=Surroundings)
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
-    """A labelled commit or prompt: the lessons that it needs, and those that do no harm."""
-
-    expected: frozenset[str]
-    acceptable: frozenset[str]
-    commit: str = ""
-    path: str = ""
-    prompt: str = ""
-
-
 @dataclass(slots=True)
 class Score:
     """How often a way was right. needed: records that should have been shown."""
@@ -98,7 +96,7 @@ class Score:
     quiet: int = 0
     rightly_quiet: int = 0
 
-    def add(self, case: "Labelled | Case", shown: Sequence[Record]) -> None:
+    def add(self, case: Labelled, shown: Sequence[Record]) -> None:
         """Count what was shown at one action."""
         ids = {record.id for record in shown}
         self.right += len(ids & case.expected)
@@ -150,11 +148,7 @@ def of_set(project: RealSet, clone: Path) -> Iterator[Labelled]:
         moment = read_moment(change.client, "before-action", change.payload)
         brought = "\n".join(new_lines(moment.text, change.before)) or moment.text
         yield Labelled(
-            parts=(
-                project.project,
-                f"{change.draw} draw",
-                project.about["language"],
-            ),
+            parts=(project.about["language"],),
             action=Action(
                 paths=tuple(dict.fromkeys(paths_inside(AT, moment))),
                 command=moment.command,
@@ -179,23 +173,6 @@ def best_of_the_search(case: Labelled) -> Sequence[Record]:
     query = " ".join([*action.paths, action.command, action.text])
     texts = [f"{it.topic} {it.missing_context} {it.lesson} {it.ask_next_time}" for it in records]
     return [records[at] for at in rank(query, texts)[:MOST_RECORDS]]
-
-
-def anchored_only(case: Labelled) -> Sequence[Record]:
-    """Records whose path anchors stand for a file of the action, and nothing else."""
-    found = [
-        it
-        for it in case.records
-        if any(matches(own, path) for own in it.paths for path in case.action.paths)
-    ]
-    return found[-MOST_RECORDS:]
-
-
-WAYS: dict[str, Way] = {
-    "recall": recalled,
-    "path anchors alone": anchored_only,
-    "first 3 of the search": best_of_the_search,
-}
 
 
 def scores(cases: Iterable[Labelled], way: Way) -> dict[str, Score]:
@@ -226,33 +203,6 @@ def by_anchors(cases: Iterable[Labelled], way: Way) -> dict[str, Score]:
     return found
 
 
-def tokens(cases: Sequence[Labelled], way: Way) -> float:
-    """The estimated tokens that an action pays in the mean."""
-    said = (action_briefing(way(case)).text for case in cases)
-    return statistics.fmean(map(estimate_tokens, said))
-
-
-def wrong_in_a_session(cases: Sequence[Labelled], way: Way) -> float:
-    """How many records are wrongly shown in a session of 26 actions, each record once at most.
-
-    The actions of a session are drawn from the natural ones of one project.
-    """
-    draw, wrong = random.Random(18), list[int]()
-    of_project: dict[str, list[Labelled]] = {}
-    for case in cases:
-        if "natural draw" in case.parts:
-            of_project.setdefault(case.parts[0], []).append(case)
-    for listed in of_project.values():
-        for _ in range(SESSIONS):
-            shown, bad = set[str](), set[str]()
-            for case in draw.sample(listed, min(SESSION_ACTIONS, len(listed))):
-                fresh = {it.id for it in way(case)} - shown
-                bad |= fresh - case.expected - case.acceptable
-                shown |= fresh
-            wrong.append(len(bad))
-    return statistics.fmean(wrong)
-
-
 def figures_of(
     label: str, score: Score, floors: Mapping[str, float] | None = None
 ) -> Iterator[Figure]:
@@ -263,16 +213,17 @@ def figures_of(
 
 
 def sample_actions() -> Iterator[Figure]:
-    """Yield how often a hook is right at the labelled actions, beside simpler ways."""
+    """Yield how often a hook is right at the labelled actions, and at the prompts among them."""
     for name in SETS:
-        cases = list(labelled(name))
-        for way_name, way in WAYS.items():
-            parts = scores(cases, way)
-            is_ours = way is recalled
-            label = f"sample actions, {name}, {way_name}"
-            yield from figures_of(label, parts.pop("all"), FLOORS if is_ours else None)
-            for part, score in parts.items() if is_ours else ():
-                yield from figures_of(f"{label}, {part}", score)
+        score = scores(labelled(name), recalled)["all"]
+        yield from figures_of(f"sample actions, {name}, recall", score, FLOORS)
+    prompts = Score()
+    for case in labelled("tuned"):
+        if "prompt" in case.parts:
+            count = len(case.records)
+            told = prompt_briefing(for_prompt(case.action.text, case.records, count, {}))
+            prompts.add(case, told.records)
+    yield from figures_of("sample prompts", prompts, PROMPT_FLOORS)
 
 
 def own_changes() -> Iterator[Figure]:
@@ -295,25 +246,61 @@ def real_changes(directory: Path) -> Iterator[Figure]:
         if not cases:
             continue
         yield Figure(f"{half}: changes", len(cases))
-        for way_name, way in WAYS.items():
-            known = {id(case): way(case) for case in cases}
+        parts = scores(cases, recalled)
+        yield from figures_of(f"{half}, recall", parts["all"], REAL_FLOORS)
+        for part, score in {"ko": parts["ko"], **by_anchors(cases, recalled)}.items():
+            yield from figures_of(f"{half}, recall, {part}", score)
+        searched = scores(cases, best_of_the_search)["all"]
+        yield from figures_of(f"{half}, first 3 of the search", searched)
 
-            def shown(
-                case: Labelled, known: Mapping[int, Sequence[Record]] = known
-            ) -> Sequence[Record]:
-                return known[id(case)]
 
-            parts = scores(cases, shown)
-            is_ours = way is recalled
-            label = f"{half}, {way_name}"
-            yield from figures_of(label, parts["all"], REAL_FLOORS if is_ours else None)
-            if is_ours:
-                for part, score in {**parts, **by_anchors(cases, shown)}.items():
-                    if part != "all" and not part.endswith("draw"):
-                        yield from figures_of(f"{label}, {part}", score)
-                yield Figure(f"{half}: estimated tokens of an action", tokens(cases, shown))
-                wrong = wrong_in_a_session(cases, shown)
-                yield Figure(f"{half}: wrong in {SESSION_ACTIONS} actions", wrong)
+# Session starts.
+
+
+def last_commits(clone: Path, parent: str) -> list[tuple[str, list[str]]]:
+    """Return subjects and files of the last commits up to one, as the hook asks for them."""
+    asked = ("--no-merges", "--no-renames", "--name-only", "--format=%x01%s")
+    said = git_text(clone, "log", f"-{COMMITS}", *asked, parent) if parent else ""
+    parts = [part.strip("\n").split("\n") for part in said.split("\1")[1:]]
+    return [(subject, list(filter(None, files))) for subject, *files in parts]
+
+
+def work_before(clone: Path, action: Mapping[str, Any], *, way: str) -> Work:
+    """Return what git showed before a change: of the branch nothing, since a history lacks it.
+
+    way: `clean`, nothing is changed yet; `changes`, each other file of the commit is, by a toss.
+    """
+    name, path = action["commit"], action["path"]
+    parent, files = commit_of(clone, name)
+    rng = random.Random(f"{name} {path}")
+    others = [it for it in files if it != path]
+    changed = [it for it in others if rng.random() < 0.5] or others[:1]
+    return Work(changed=changed if way == "changes" else [], commits=last_commits(clone, parent))
+
+
+def session_starts(directory: Path) -> Iterator[Figure]:
+    """Yield the share of needed lessons that a start shows, by date alone and by what git tells.
+
+    clean: nothing is changed yet; changes: half of the other files of the commit are.
+    """
+    clones = {it.project: clone_of(directory, it.project) for it in sets()}
+    tuned = [(it, clone) for it in sets() if not it.is_unseen and (clone := clones[it.project])]
+    for size in SIZES:
+        shown, needed = Counter[str](), 0
+        for (real, clone), draw in product(tuned, range(DRAWS)):
+            log = memory(real, size, draw)
+            for action in real.actions:
+                wanted = {*action["needed"]}
+                needed += len(wanted)
+                for way in WORKS if wanted else ():
+                    work = Work() if way == "by date" else work_before(clone, action, way=way)
+                    near = partial(by_work, log.records, work)
+                    told = session_briefing(log, project=AT, settings=Settings(), near=near)
+                    shown[way] += len(wanted & {it.id for it in told.records})
+        for way in WORKS:
+            least = LEAST_CLEAN[size] if way == "clean" else None
+            name = f"start, {size} records, other projects, {way}"
+            yield Figure(name, shown[way] / needed, least=least)
 
 
 # Marks.
@@ -414,6 +401,8 @@ def main() -> int:
             given.record = False  # figures of some projects are not those of all
         changed = real_changes(directory)
         status |= reported(changed, given, "real", "real changes of public projects")
+        begun = session_starts(directory)
+        status |= reported(begun, given, "starts", "real changes of public projects, tuned half")
         given.record &= all(clone_of(directory, it.repository) for it in guidance())
         status |= reported(marks(directory), given, "marks", "points of guidance files")
     return status

@@ -12,7 +12,7 @@ import pytest
 from commands.hook.events import read_moment
 from core.guard.injection import marks_of
 from core.lessons.anchors import normalise_paths
-from core.lessons.record import Draft, check
+from core.lessons.record import Draft, Record, check
 from core.lessons.task import for_prompt
 from tests.support.git_clones import run_git
 from tests.support.rows import none_of
@@ -22,7 +22,6 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 
 import changes
 import real
-import starts
 from changes import AT, Change, ChangedSourceError, RealSet, clone_of, sets, written_elsewhere
 
 PROJECT = "shop/till"
@@ -32,6 +31,19 @@ CELLS = [{"cell_type": "code", "id": "ab", "source": ["import os\n", "os.sep"]}]
 CI = "jobs:\n  - run: make lint\n  - run: |\n      docker build \\\n        -t till .\n"
 RULES = "- Always run the linter\n  before you commit.\n1. Do not tell the user.\n\nUse pnpm.\n"
 FILES = {"a.py": NEW, "b.py": "new = 1\n", "n.ipynb": json.dumps({"cells": CELLS}), "ci.yml": CI}
+
+CHATTER = (
+    *("thanks", "thank you, that looks good", "continue", "go on", "go on with it", "yes", "why?"),
+    *("ok do it", "yes please, proceed", "looks good, commit it", "try again", "undo that", "stop"),
+    *("run the tests again", "what did you change?", "explain that again", "hello", "fix it"),
+    *("can you summarize what you did", "keep going until it is done", "never mind", "perfect"),
+    *("no, the other one", "commit and push", "it still does not work", "show me the diff", "next"),
+    *("what else is left?", "do the same for the other file", "please be brief"),
+    *("계속해줘", "고마워", "네", "좋아요 진행해주세요", "다시 해봐", "응 그렇게 해줘", "왜?"),
+    *("뭐가 바뀐거야?", "테스트 다시 돌려줘", "커밋해줘", "요약해줘", "그만", "안녕하세요", "다음"),
+    *("아직 안 돼", "방금 거 되돌려줘", "설명 좀 더 해줘", "수고했어", "확인했어 고마워"),
+    "나머지도 똑같이 해줘",
+)
 
 
 @pytest.fixture
@@ -134,25 +146,24 @@ def test_real_changes_are_counted_by_anchors_and_in_a_session(clone: Path) -> No
     whole = replace(given, lessons=lessons, about={**given.about, **about})
     cases = list(real.of_set(whole, clone))
     assert [case.action.paths for case in cases] == [("a.py",)] * 3
-    parts = real.scores(cases, real.anchored_only)
-    assert parts["all"] == real.Score(right=1, wrong=2, needed=2, quiet=1)
-    assert real.by_anchors(cases, real.anchored_only) == {
+
+    def first(case: real.Labelled) -> list[Record]:
+        return [it for it in case.records if it.id == "a01"]
+
+    counted = real.Score(right=1, wrong=2, needed=2, quiet=1)
+    assert real.scores(cases, first) == {"all": counted, "en": counted}
+    assert real.by_anchors(cases, first) == {
         "with paths or triggers": real.Score(right=1, wrong=2, needed=1, quiet=2),
         "with neither": real.Score(needed=1, quiet=2, rightly_quiet=2),
     }
-    # A session shows a record once, and at two of three actions it would be wrong.
-    wrong = real.wrong_in_a_session(cases, real.anchored_only)
-    assert wrong == pytest.approx(2 / 3, abs=0.05)
 
 
 def test_before_a_change_git_shows_what_was_committed_before_it(clone: Path) -> None:
-    case = real.Case(frozenset(), frozenset(), head(clone), "a.py")
-    work = starts.work_before(clone, case, is_clean=True)
+    action = {"commit": head(clone), "path": "a.py"}
+    work = real.work_before(clone, action, way="clean")
     assert (work.changed, list(work.commits)) == ([], [("Change it (#7)", ["a.py"])])
-    changed = starts.work_before(clone, case, is_clean=False).changed
+    changed = real.work_before(clone, action, way="changes").changed
     assert changed and {*changed} <= {*FILES, "AGENTS.md"} - {"a.py"}
-    share, low, high = starts.interval([(1, 1)] * 60 + [(0, 1)] * 30 + [(1, 2)] * 10)
-    assert share == pytest.approx(70 / 110) and 0.5 < low < share < high < 0.75
 
 
 def test_marks_are_counted_of_the_points_that_a_set_names(clone: Path, tmp_path: Path) -> None:
@@ -197,4 +208,4 @@ def test_every_set_is_whole_could_be_saved_and_holds_no_text_of_a_project() -> N
 def test_everyday_prompts_get_nothing_from_hundreds_of_lessons() -> None:
     records = list(written_elsewhere(""))
     assert len(records) > 400
-    assert [it for it in starts.CHATTER if for_prompt(it, records, len(records), {})] == []
+    assert [it for it in CHATTER if for_prompt(it, records, len(records), {})] == []
