@@ -234,7 +234,13 @@ def main() -> int:
     if given.update:
         lines = [json.dumps(it, ensure_ascii=False) for it in counted(count)]
         COUNTED.write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
-    found = [*costs(count), *day_of_sessions(count), *line_of_fragments(count), *estimates(count), *beside_the_texts(count)]
+    found = [
+        *costs(count),
+        *day_of_sessions(count),
+        *line_of_fragments(count),
+        *estimates(count),
+        *beside_the_texts(count),
+    ]
     return reported(found, given, "tokens", DATA)
 
 

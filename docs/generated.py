@@ -14,6 +14,8 @@ import sys
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,7 @@ from commands.clients.table import CLIENTS, KEY_VARIABLE, Client, Level, Place
 from commands.options import about_of, explain, parser_of
 from core import program
 from core.config import DEFAULT_BUDGET_CHARS, NAME_CHARS, Settings
+from core.data import rules
 from core.lessons import anchors, record
 from core.messages import Language, language, speaking
 from rooms.fragments import config as fragments_config
@@ -328,7 +331,7 @@ def _filled(words: str, name: str) -> str:
 
 def _shown_figure(path: str, form: str | None) -> str:
     part, name, *server = path.split("/")
-    value = RESULTS[part]["figures"][name]
+    value = (_of_program() if part == "program" else RESULTS[part]["figures"])[name]
     if server:
         value = value["values"][server[0]]
     if isinstance(value, str) or value is None:
@@ -336,6 +339,22 @@ def _shown_figure(path: str, form: str | None) -> str:
     if form is None:
         form = ",.0f" if float(value).is_integer() or value >= 100 else ".3g"
     return format(value, form)
+
+
+@cache
+def _of_program() -> dict[str, int]:
+    """Figures that need no measuring: the rules of redaction, and what the day of a document costs.
+
+    Of the day, the tokens of all answers in docs/fragments.md.
+    """
+    encoding = import_module("bpe_openai").get_encoding("o200k_base")
+    found = {"rules": len(rules())}
+    for spoken, name in (("en", "fragments.md"), ("ko", "fragments.ko.md")):
+        text = (ROOT / "docs" / name).read_text(encoding="utf-8")
+        calls = re.findall(r"^```text\n(\w+\(.*?)^```$", text, re.M | re.S)
+        answers = [call.partition(")\n\n")[2].strip() for call in calls]
+        found[f"day, {spoken}"] = sum(len(encoding.encode(it)) for it in answers)
+    return found
 
 
 def costs(spoken: Language) -> None:
@@ -411,7 +430,7 @@ def behind() -> None:
 
 
 def measured_when() -> None:
-    """When the figures of each part were measured."""
+    """When the figures of each part were measured, as far as it is known."""
     found: dict[tuple[str, str], list[str]] = {}
     for part, it in RESULTS.items():
         by = "by a former script" if it.get("carried over") else "by today's"

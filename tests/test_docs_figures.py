@@ -51,7 +51,8 @@ def test_the_recorded_tokens_are_those_that_a_session_pays() -> None:
 
 def test_every_recorded_figure_has_its_day_machine_and_data() -> None:
     for part, it in RESULTS.items():
-        assert re.fullmatch(r"\d{4}-\d\d-\d\d", it["date"]), part
+        is_unknown = it["date"] == "not known" and it.get("carried over")
+        assert is_unknown or re.fullmatch(r"\d{4}-\d\d-\d\d", it["date"]), part
         assert it["figures"] and it["data"] and "processors" in it["machine"], part
 
 
