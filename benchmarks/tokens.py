@@ -195,8 +195,7 @@ def estimates(count: Count) -> Iterator[Figure]:
     for kind, some in texts.items():
         pairs = [(estimate_tokens(text), count(text)) for text in some]
         ratio = sum(ours for ours, _ in pairs) / sum(real for _, real in pairs)
-        limits = {"least": 1 - MOST_OFF, "most": 1 + MOST_OFF}
-        yield Figure(f"estimate / o200k_base, {kind}", ratio, "x", **limits)
+        yield Figure(f"estimate / o200k_base, {kind}", ratio, "x", 1 - MOST_OFF, 1 + MOST_OFF)
 
 
 def beside_the_texts(count: Count) -> Iterator[Figure]:

@@ -342,7 +342,7 @@ def _shown_figure(path: str, form: str | None) -> str:
 
 
 @cache
-def _of_program() -> dict[str, int]:
+def _of_program() -> dict[str, Any]:
     """Figures that need no measuring: the rules of redaction, and what the day of a document costs.
 
     Of the day, the tokens of all answers in docs/fragments.md.
