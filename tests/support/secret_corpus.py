@@ -23,8 +23,6 @@ from tests.support.tables import table
 
 KINDS_OF, TABLES = table("secret_kinds"), table("secret_corpus")
 WORDS = KINDS_OF["words"].split()
-TYPED_KOREAN = KINDS_OF["Korean words on a Latin keyboard"].split()
-SEED_WORDS = KINDS_OF["words of BIP 39"].split()
 PLACEMENTS_OF_A_TOKEN = 16
 SURROUNDINGS_OF_A_STRUCTURE = 7
 CASES_OF_A_FORMAT = 16
@@ -48,6 +46,7 @@ ALPHABETS = {
     "Q": "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L",
     "z": "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
     "k": "0123456789ABCDEFGHJKMNPQRSTVWXYZ",
+    "v": "89ab",
 }
 Spans = tuple[tuple[int, int], ...]
 
@@ -108,13 +107,6 @@ def a_jwt(rng: random.Random) -> str:
     return ".".join(url_base64(part) for part in parts)
 
 
-def a_uuid(rng: random.Random) -> str:
-    """A random UUID of version 4."""
-    hexa = ALPHABETS["h"]
-    groups = [chars(rng, hexa, 8), chars(rng, hexa, 4), "4" + chars(rng, hexa, 3)]
-    return "-".join([*groups, rng.choice("89ab") + chars(rng, hexa, 3), chars(rng, hexa, 12)])
-
-
 def key_lines(rng: random.Random, newline: str = "\n") -> str:
     """The base64 lines between the first and the last line of a PEM block."""
     text = "MII" + base64_of(rng, rng.randrange(300, 700))
@@ -127,25 +119,23 @@ def a_basic_pair(rng: random.Random) -> str:
     return base64.b64encode(f"{user}:{mixed(rng, 16)}".encode()).decode()
 
 
-def a_host(rng: random.Random) -> str:
-    """A host name inside a company."""
-    return rng.choice(["db", "cache", "mq", "git", "mail", "repo"]) + rng.choice(
-        [".internal", "-stg.corp.kr", "1.prod.svc.local", ".team.co.kr", ".example.com"]
-    )
+def chosen(rng: random.Random, texts: list[str]) -> str:
+    """One of some texts."""
+    return rng.choice(texts)
 
 
-def a_swapped_word(rng: random.Random) -> str:
-    """A word with signs in the places of letters."""
-    return a_word(rng).title().replace("a", "@").replace("e", "3").replace("o", "0")
-
-
-def a_word(rng: random.Random) -> str:
-    """A word that people put into passwords."""
-    return str(rng.choice(WORDS))
-
-
+CHOICES = {
+    "host_name": ["db", "cache", "mq", "git", "mail", "repo"],
+    "host_end": [".internal", "-stg.corp.kr", "1.prod.svc.local", ".team.co.kr", ".example.com"],
+    "user": ["admin", "app_rw", "deploy", "svc_batch", "readonly", "ops"],
+    "seed_word": KINDS_OF["words of BIP 39"].split(),
+    "typed_korean": KINDS_OF["Korean words on a Latin keyboard"].split(),
+    "word": WORDS,
+}
+SWAPPED = str.maketrans({"a": "@", "e": "3", "o": "0"})
+NESTED = {"uuid": "{h8}-{h4}-4{h3}-{v1}{h3}-{h12}", "host": "{host_name}{host_end}"}
 MAKERS: dict[str, Callable[[random.Random], str]] = {
-    "uuid": a_uuid,
+    **{name: partial(chosen, texts=it) for name, it in CHOICES.items()},
     "jwt": a_jwt,
     "pw": lambda rng: plain(rng, rng.randrange(12, 21)),
     "spw": lambda rng: mixed(rng, rng.randrange(12, 19), "!#%^*-_+"),
@@ -159,18 +149,13 @@ MAKERS: dict[str, Callable[[random.Random], str]] = {
     "url_bytes32": lambda rng: url_base64(bytes_of(rng, 32)),
     **{f"plain{it}": partial(plain, length=it) for it in (8, 12, 20, 32)},
     **{f"mixed{it}": partial(mixed, length=it) for it in (10, 12, 16, 24)},
-    "host": a_host,
-    "user": lambda rng: rng.choice(["admin", "app_rw", "deploy", "svc_batch", "readonly", "ops"]),
-    "seed_word": lambda rng: rng.choice(SEED_WORDS),
-    "word": a_word,
-    "Word": lambda rng: a_word(rng).title(),
-    "swapped_word": a_swapped_word,
-    "typed_korean": lambda rng: rng.choice(TYPED_KOREAN),
+    "Word": lambda rng: rng.choice(WORDS).title(),
+    "swapped_word": lambda rng: rng.choice(WORDS).title().translate(SWAPPED),
     "two_words": two_words,
     "dashed_words": lambda rng: "-".join(rng.sample(WORDS, 3)),
     "two_words_with_symbol": lambda rng: "$".join(rng.sample(WORDS, 2)),
 }
-HOLE = re.compile(r"\{(?:([A-Za-z])(\d+)(?:-(\d+))?|(" + "|".join(MAKERS) + r"))\}")
+HOLE = re.compile(r"\{(?:([A-Za-z])(\d+)(?:-(\d+))?|(" + "|".join((*MAKERS, *NESTED)) + r"))\}")
 
 
 def fill(template: str, rng: random.Random) -> str:
@@ -179,7 +164,7 @@ def fill(template: str, rng: random.Random) -> str:
     def put(hole: re.Match[str]) -> str:
         letter, low, high, word = hole.groups()
         if word:
-            return MAKERS[word](rng)
+            return fill(NESTED[word], rng) if word in NESTED else MAKERS[word](rng)
         number = rng.randint(int(low), int(high)) if high else int(low)
         return str(number) if letter == "n" else chars(rng, ALPHABETS[letter], number)
 
