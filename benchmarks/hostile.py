@@ -253,18 +253,13 @@ def searches(root: Path, count: int = 100_000) -> Iterator[Figure]:
             yield Figure(f"{count:,} records: peak memory", megabytes, "MB", most=MOST_SEARCH_MB)
 
 
-PARTS = {"hooks": hooks, "actions": actions, "commands": commands, "searches": searches}
-
-
 def main() -> int:
     """Measure and print."""
-    parser = options(__doc__)
-    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
-    given = parser.parse_args()
+    given = options(__doc__).parse_args()
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_STATE_HOME"] = f"{folder}/state"
-        names = given.parts or PARTS
-        found = (figure for name in names for figure in PARTS[name](Path(folder, name)))
+        parts = (hooks, actions, commands, searches)
+        found = (figure for part in parts for figure in part(Path(folder, part.__name__)))
         return reported(found, given, "hostile", DATA)
 
 

@@ -380,7 +380,7 @@ def compared(*parts: str) -> None:
     rows, columns = [], list[str]()
     for part in parts:
         for label, it in RESULTS[f"compare, {part}"]["figures"].items():
-            if label != "version" and not label.endswith("seconds"):
+            if label != "version" and not label.endswith("refused"):
                 columns += [name for name in it["values"] if name not in columns]
                 rows.append((label, it))
     lines = []
