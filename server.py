@@ -125,11 +125,17 @@ def opened(*, threshold: int | None = None, writes: bool = False) -> tuple[Memor
 
         return is_uncommitted(store.path, store.read_bytes)
 
+    def is_ignored() -> bool:
+        from core.git import is_ignored  # only the first save needs it
+
+        return is_ignored(store.path)
+
     return store, Frame(
         project=project.folder,
         settings=settings,
         usual_threshold=usual_threshold,
         is_uncommitted=is_uncommitted,
+        is_ignored=is_ignored,
     )
 
 

@@ -10,7 +10,7 @@ from core.config import CONTEXT_DIRECTORY, LOG_NAME
 from core.git import SHORT_DIGITS, HistoryError, Repository, failed
 from core.lessons.file import place_of
 from core.lessons.history import Commit, own_commits
-from core.lessons.log import MemoryLog, begins_like_utf_16
+from core.lessons.log import MemoryLog, begins_like_utf_16, is_filtered
 from core.lessons.record import Record, parse_line
 from core.store import MemoryStore
 
@@ -169,7 +169,10 @@ class _Reader:
             return data if data or os.path.lexists(self._store.path) else None
         commit = "" if version == INDEX else version
         blob = self._repository.blob_in(commit, path) if version else ""
-        return next(self._repository.contents([blob])) if blob else None
+        content = next(self._repository.contents([blob])) if blob else None
+        if content and is_filtered(content):
+            raise HistoryError("filtered", path=path or self._repository.path)
+        return content
 
     def _links(self, version: str) -> list[bytes]:
         if version == WORK_TREE:

@@ -141,7 +141,7 @@ def _scan_history(opened: Opened, arguments: argparse.Namespace) -> int:
         for commit, path, data, lines in lines_brought(repository, commits, set()):
             scan.files += 1
             scan.found += in_lines(path, lines, commit)
-            scan.add_unread(f"{path} {commit.short}", data)
+            scan.add_unread(f"{path} {commit.short}", data, is_log=True)
     facts = {"secrets": len(scan.secrets), "files": scan.files}
     summary = say("scan.history_summary", **facts)
     if not scan.files:

@@ -25,6 +25,7 @@ from core.lessons.log import (
     UTF_16_MARKS,
     MemoryLog,
     begins_like_utf_16,
+    is_filtered,
     split_lines,
     utf_16_name,
 )
@@ -188,12 +189,17 @@ class Scan:
             for it in in_file(path, reading, is_log=is_log):
                 found.setdefault((it.line, it.kind, it.field, it.is_order), it)
         self.found += found.values()
-        self.add_unread(path, data)
+        self.add_unread(path, data, is_log=is_log)
         if is_log and begins_like_utf_16(data) and not found:
             self.unreadable.append((path, say("scan.utf_16")))
 
-    def add_unread(self, path: str, data: bytes) -> None:
-        """Note each log line that is looked at in part, so that nobody takes it for clean."""
+    def add_unread(self, path: str, data: bytes, *, is_log: bool) -> None:
+        """Note what of a file is not looked at, so that nobody takes it for clean.
+
+        Of a log that a git filter has replaced that is all, of a long line of records its end.
+        """
+        if is_log and is_filtered(data):
+            self.unreadable.append((path, say("scan.filtered")))
         if _OF_RECORDS in data and len(data) > MOST_LOOKED_BYTES:
             for number, line in enumerate(split_lines(data), start=1):
                 if len(line) > MOST_LOOKED_BYTES:

@@ -20,7 +20,7 @@ from commands.terminal.ask import is_confirmed, open_memory, typed
 from commands.terminal.safe_text import complain, plain
 from commands.terminal.screen import print_within, screen_here
 from core.errors import RefusedError, SentinelError
-from core.git import is_uncommitted
+from core.git import is_ignored, is_uncommitted
 from core.guard.injection import HIDDEN_TEXT
 from core.lessons.anchors import MOST_PATHS, normalise_paths
 from core.lessons.answers import code_fields, flaw_notes, need_of
@@ -191,6 +191,8 @@ def saved_lines(opened: Opened, saved: Outcome) -> list[str]:
     if not saved.is_written:
         return [say("records.saved_before", record=named)]
     lines = [say("records.saved", record=named, count=count)]
+    if saved.is_first and is_ignored(opened.store.path):
+        lines.append(say("answers.ignored"))
     if before := _replaced_by(saved):
         lines.append(say("records.undo", token=plain(before[-1].token)))
     elif record.seen > 1 and not record.updated:

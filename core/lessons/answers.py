@@ -50,13 +50,14 @@ class Frame:
     """Whose log an answer is about, and how long the answer may be.
 
     usual_threshold: of other calls, if theirs differs. is_uncommitted: whether git lacks a part of
-    the log; slow, asked only where records go.
+    the log. is_ignored: whether git ignores it. Both are slow, and asked only where it matters.
     """
 
     project: str
     settings: Settings
     usual_threshold: int | None = None
     is_uncommitted: Callable[[], bool] = bool
+    is_ignored: Callable[[], bool] = bool
 
     @property
     def budget(self) -> Budget:
@@ -188,6 +189,8 @@ def saved_answer(
     facts: Facts = {"type": record.type, "topic": topic, "project": one_line(frame.project)}
     key = "saved_same" if not saved.is_written else "saved_again" if again else "saved_new"
     lines = [say(f"answers.{key}", seen=record.seen, count=count, **facts)]
+    if saved.is_first and frame.is_ignored():
+        lines.append(say("answers.ignored"))
     if record.seen > 1 and saved.is_written and not again:
         lines.append(say("answers.came_back"))
     if len(saved.earlier[0]) > 1:
