@@ -27,12 +27,12 @@ def _open_keys() -> Iterator[Keys]:
 def list_keys(arguments: argparse.Namespace) -> int:
     """Print owner and last use of each key; always 0."""
     with _open_keys() as keys:
-        listed = keys.listed()
+        listed, place = keys.listed(), plain(keys.place)
     if arguments.json:
         print(plain_json({"keys": [_as_data(it) for it in listed]}))
         return 0
     if not listed:
-        print_within([say("keys.none")])
+        print_within([say("keys.none", place=place)])
         return 0
     screen = screen_here()
     head = [say(f"keys.{it}") for it in ("name", "agent", "made_on", "used_on", "tokens")]

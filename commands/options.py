@@ -74,7 +74,7 @@ OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "topics_old": (("old",), {"metavar": "OLD"}),
     "topics_new": (("new",), {"metavar": "NEW"}),
     "keys_name": (("name",), {"metavar": "NAME"}),
-    "keys_agent": (("--agent",), {"metavar": "AGENT", "default": ""}),
+    "keys_agent": (("--agent",), {"metavar": "AGENT"}),
     # hook
     "hook_event": (("event",), {"metavar": "EVENT", "facts": _facts_of_hooks}),
     "hook_client": (

@@ -64,6 +64,7 @@ class Keys:
         keeps_agents_apart: bool = False,
         clock: Callable[[], float] = time.time,
     ) -> None:
+        self.place = papers.place
         self._papers, self._clock = papers, clock
         self._master = hash_of(master) if master else ""
         self._keeps_agents_apart = keeps_agents_apart
@@ -91,10 +92,12 @@ class Keys:
     def any(self) -> bool:
         return bool(self._master or self._papers.listed("key"))
 
-    def add(self, name: str, agent: str = "") -> str:
+    def add(self, name: str, agent: str | None = None) -> str:
         """Return a new key, which nobody can read again. Raises HttpServerError."""
         name = _fit(name.strip(), "name", KEY_NAME_CHARS)
-        agent = _fit(agent.strip(), "agent", NAME_CHARS) or DEFAULT_AGENT
+        agent = DEFAULT_AGENT if agent is None else _fit(agent.strip(), "agent", NAME_CHARS)
+        if not agent:  # a script whose variable is empty means no other agent's fragments
+            raise HttpServerError("agent_blank")
         if agent.lower() in REFUSED_AGENTS:
             raise HttpServerError("agent_refused", agent=agent)
         if agent != DEFAULT_AGENT and not self._keeps_agents_apart:
@@ -133,13 +136,14 @@ class Keys:
                 return key
         name = shown(name)
         is_key = name.startswith(PREFIX) or has_secret(name)  # a key is not repeated whole
-        raise HttpServerError("no_key", name=f"{PREFIX}…" if is_key else name[:KEY_NAME_CHARS])
+        name = f"{PREFIX}…" if is_key else name[:KEY_NAME_CHARS]
+        raise HttpServerError("no_key", name=name, place=self.place)
 
     def remove(self, name: str) -> Key:
         """Remove a key with its tokens. Raises HttpServerError."""
         key = self.named(name)
         if not self._papers.drop("key", key.paper):  # another was faster
-            raise HttpServerError("no_key", name=key.name)
+            raise HttpServerError("no_key", name=key.name, place=self.place)
         return key
 
 

@@ -87,13 +87,14 @@ class Paper:
 class Papers:
     """Safe for threads and processes; every method raises DatabaseError.
 
-    lend: returns a transaction, told whether it changes anything; a reading one may yield None
-    before there is a database. mark: of a value in a statement. lock: SQL by which a SELECT locks
-    its row.
+    place: of the database, as people are told it. lend: returns a transaction, told whether it
+    changes anything; a reading one may yield None before there is a database. mark: of a value in
+    a statement. lock: SQL by which a SELECT locks its row.
     """
 
     def __init__(
         self,
+        place: str,
         lend: Callable[[bool], AbstractContextManager[Any]],
         close: Callable[[], None],
         *,
@@ -101,7 +102,7 @@ class Papers:
         lock: str = "",
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._lend, self.close, self._clock = lend, close, clock
+        self.place, self._lend, self.close, self._clock = place, lend, close, clock
         self._mark, self._lock = mark, lock
 
     def put(self, paper: Paper, *, only_new: bool = False) -> bool:
@@ -203,7 +204,7 @@ def sqlite_papers(path: Path, *, clock: Callable[[], float] = time.time) -> Pape
             raise DatabaseError("write", path=str(path), reason=reason_of(error)) from error
         return database.writing()
 
-    return Papers(lend, database.close, clock=clock)
+    return Papers(str(path), lend, database.close, clock=clock)
 
 
 def postgres_papers(pool: "Pool", *, clock: Callable[[], float] = time.time) -> Papers:
@@ -212,7 +213,8 @@ def postgres_papers(pool: "Pool", *, clock: Callable[[], float] = time.time) -> 
     def lend(changes: bool) -> AbstractContextManager[Any]:
         return pool.transaction(changes=changes, in_turn=False)
 
-    return Papers(lend, pool.close, mark="%s", lock=" FOR UPDATE", clock=clock)
+    place, lock = pool.server.name, " FOR UPDATE"
+    return Papers(place, lend, pool.close, mark="%s", lock=lock, clock=clock)
 
 
 def papers_of(environment: Mapping[str, str]) -> Papers:

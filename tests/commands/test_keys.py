@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from http_server.keys import keys_of
-from http_server.papers import papers_of
+from http_server.papers import FILE_NAME, papers_of
 from tests.support.cli_process import Command
 
 SECRET = re.compile(r"smk_[A-Za-z0-9_-]{43}")
@@ -57,6 +57,22 @@ def test_a_short_key_of_the_environment_and_a_key_given_as_a_name_are_not_shown(
     refused = command("keys", "list")
     assert (refused.code, "too-short" in refused.errors) == (1, False)
     assert "MEMENTO_ACCESS_KEY is shorter than 24 characters" in refused.errors
+
+
+def test_a_blank_agent_gets_no_key_of_everybody(command: Command) -> None:
+    """As a script gives it whose variable is empty."""
+    for blank in ("", " "):
+        done = command("keys", "add", "ci", "--agent", blank)
+        assert (done.code, SECRET.search(done.out)) == (1, None)
+        assert done.errors.startswith("The agent of the key is blank. No key was made.")
+    assert command("keys", "list", "--json").told == {"keys": []}
+
+
+def test_where_no_key_was_found_is_told(command: Command, home: Path) -> None:
+    """Another shell than the server's may look into another place."""
+    place = str(home / "sentinel-memory" / FILE_NAME)
+    for done in (command("keys"), command("keys", "remove", "laptop", "--yes")):
+        assert place in "".join((done.out + done.errors).split("\n")), done
 
 
 def test_a_name_that_is_none_or_taken_gets_no_key(command: Command) -> None:
