@@ -262,9 +262,12 @@ def _wanted_of(room: Room, query: Query, agent: str) -> Wanted:
     if len(query.tags) > MOST_KEYWORDS:  # no fragment has more
         facts = {"count": len(query.tags), "most": MOST_KEYWORDS}
         raise RecallError("too_many_tags", field="tags", **facts)
-    for name, text in (("from", query.since), ("to", query.until)):
-        if text.strip() and not bound_of(text):
-            raise RecallError("bad_date", field=name)
+    since, until = bound_of(query.since), bound_of(query.until)
+    for text, bound in ((query.since, since), (query.until, until)):
+        if text.strip() and not bound:
+            raise RecallError("bad_date", field="filters.date")
+    if since and until and until < since[: len(until)]:
+        raise RecallError("reversed", field="filters.date", since=since, until=until)
     check_type("type", query.type)
     if query.relation and query.relation not in RELATIONS:
         raise RecallError("bad_type", field="linkRelationType", known=", ".join(RELATIONS))
@@ -278,8 +281,8 @@ def _wanted_of(room: Room, query: Query, agent: str) -> Wanted:
         lifetimes=(query.type,) if query.type in LIFETIMES else (),
         topics=(query.topic,) if query.topic.strip() else (),
         keywords=tuple(tag for tag in query.tags if tag.strip()),
-        since=bound_of(query.since),
-        until=bound_of(query.until),
+        since=since,
+        until=until,
     )
 
 

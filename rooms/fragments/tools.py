@@ -193,7 +193,9 @@ def recall(
     from rooms.fragments.use import count_later
 
     given = filters or Filters()
-    since, _, until = (given.date or "").partition(_TO)
+    since, to, until = (given.date or "").partition(_TO)
+    if not to:  # one day
+        until = since
     asked = Query(
         keywords=tuple(keywords or ()),
         topic=topic or "",
