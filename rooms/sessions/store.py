@@ -273,7 +273,7 @@ def resolve(connection: sqlite3.Connection, name: str) -> Session:
 
 def shown_name(name: str) -> str:
     """Return a caller's name for a session, short enough for a sentence."""
-    text = shown(name.strip())
+    text = shown(name.strip()) or '""'
     return text if len(text) <= 40 else f"{text[:40]}…"
 
 
