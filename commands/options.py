@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from commands import Command
-from commands.terminal.ask import file_name, moment, positive
+from commands.terminal.ask import file_name, id_text, moment, positive
 from core.messages import has_sentence, language, say
 from core.parser import Parser, add_project, one_of
 from core.program import CLI
@@ -39,8 +39,8 @@ def _client(text: str) -> str:
 # sentence `help.NAME`, and "facts" is a function that returns the facts of it.
 OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     # several commands
-    "id": (("id",), {"metavar": "ID"}),
-    "any_id": (("ids",), {"metavar": "ID", "nargs": "+"}),
+    "id": (("id",), {"metavar": "ID", "type": id_text}),
+    "any_id": (("ids",), {"metavar": "ID", "nargs": "+", "type": id_text}),
     "words": (("words",), {"metavar": "WORD"}),
     "kind": (("--kind",), {"metavar": "KIND"}),
     "topic": (("--topic",), {"metavar": "TOPIC", "action": "append"}),
@@ -67,8 +67,8 @@ OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "add_ask": (("--ask",), {"metavar": "TEXT"}),
     "add_path": (("--path",), {"metavar": "PATH", "action": "append"}),
     "add_when": (("--when",), {"metavar": "TEXT", "action": "append"}),
-    "add_fragment": (("--fragment",), {"metavar": "ID"}),
-    "from": (("--from",), {"metavar": "FILE", "dest": "source"}),
+    "add_fragment": (("--fragment",), {"metavar": "ID", "type": id_text}),
+    "from": (("--from",), {"metavar": "FILE", "dest": "source", "type": file_name}),
     # topics, compact, keys
     "compact_topic": (("topic",), {"metavar": "TOPIC", "nargs": "?"}),
     "topics_old": (("old",), {"metavar": "OLD"}),

@@ -52,6 +52,13 @@ def check_confirmation(arguments: argparse.Namespace, option: str) -> None:
         arguments.refuse(say("terminal.needs", one=f"{option} --json", other=other))
 
 
+def id_text(text: str) -> str:
+    """Return a text that is no blank; for an option."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError(say("terminal.no_id"))
+    return text
+
+
 def file_name(text: str) -> str:
     """Return the name unless empty. Raises ArgumentTypeError."""
     if not text:
