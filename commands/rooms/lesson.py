@@ -263,9 +263,13 @@ def _as_typed(topic: str) -> str:
 
 def edit(arguments: argparse.Namespace) -> int:
     """Change a record by options, a file or an editor; return 1 if not saved."""
+    given = _given(arguments)
+    if given and arguments.source:
+        option = next(it for it in FIELDS if getattr(arguments, it) is not None)
+        arguments.refuse(say("terminal.together", one="--from", other=f"--{option}"))
     opened = open_memory(arguments, writes=True)
     record = one_named(arguments.id, opened.store.read())
-    if given := _given(arguments):
+    if given:
         print_within(_save_edited(opened, record, _changed(texts_of(record), given)))
         return 0
     shown = text_for_editor(record)
