@@ -261,17 +261,22 @@ class Room(Protocol):
 
 def rooms_of(opened: Opened, names: Sequence[str] = ()) -> list[Room]:
     """Return these rooms, or all with items. Raises RoomNameError."""
-    known = room_names()
-    for name in names:
-        if name not in known:
-            raise RoomNameError("no_room", name=name, rooms=", ".join(known))
+    check_names(names)
     found = list[Room]()
-    for name in known:
+    for name in room_names():
         if name in names or not names:
             module = "rooms.lessons" if name == LESSONS else f"rooms.{name}.for_people"
             room: Room = importlib.import_module(module).ForPeople(opened)
             found += [room] if names or room.is_there() else []
     return found
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Raise RoomNameError for what is the name of no room."""
+    known = room_names()
+    for name in names:
+        if name not in known:
+            raise RoomNameError("no_room", name=name, rooms=", ".join(known))
 
 
 def room_names() -> list[str]:

@@ -33,7 +33,17 @@ from core.lessons.record_text import by_topic, day_of, token_text
 from core.messages import has_sentence, say
 from core.room.documents import as_json
 from core.text.plain import as_code, escaped_lines, heading, inline, listed, one_line
-from rooms.room import LESSONS, Item, Opened, Outgoing, Taken, Wanted, kinds_told, rooms_of
+from rooms.room import (
+    LESSONS,
+    Item,
+    Opened,
+    Outgoing,
+    Taken,
+    Wanted,
+    check_names,
+    kinds_told,
+    rooms_of,
+)
 
 SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".html": "html", ".htm": "html"}
 BLOCK = "principles"
@@ -270,6 +280,7 @@ def _import(arguments: argparse.Namespace) -> int:
     topic_bytes = len(topic.encode("utf-8", "replace"))
     if arguments.import_topic is not None and not 0 < topic_bytes <= limit:
         arguments.refuse(f"--topic: {say('import.bad_topic', limit=limit)}")
+    check_names(arguments.room or ())
     root = find_project(arguments.project, os.environ, here(arguments.project)).root
     with progress():
         source = read_source(arguments.file, root, arguments.room or (), arguments.import_agent)
