@@ -311,7 +311,8 @@ def tried_hook(installation: Installation) -> str:
 def _next_steps(job: Job, written: Sequence[Change]) -> Iterator[str]:
     named = ", ".join(part.client for change in written for part in change.parts)
     rows = [row for row in job.rows if row.name in named]
-    if job.remove:
+    if job.remove:  # a file of rules is of several, named for one that was perhaps never here
+        rows = [row for row in rows if row.key in job.present] or rows
         if rows:
             yield say("setup.next_removed", clients=", ".join(row.name for row in rows))
         return
