@@ -669,6 +669,14 @@ class TestStoring:
             stored(engine, a_fragment("f4"), a_fragment("f1", "again"))
         assert found(engine) == ["f1", "f3"]
 
+    def test_a_vector_goes_with_the_text_that_it_is_of(self, engines: Engines) -> None:
+        engine = engines.new()
+        [one, other] = stored(engine, a_fragment("f1"), a_fragment("f2"))
+        put_vectors(engine, [(one, (1.0, 0.0)), (other, (1.0, 0.0))])
+        with engine.writing() as rows:
+            rows.replace([replace(one, importance=0.9), replace(other, topic="another")])
+            assert [it.number for it in rows.vectors([one.number, other.number])] == [one.number]
+
 
 SENTENCES, QUESTIONS = table("engine_questions").values()
 MISSPELT = {"retained": "retrained", "deploymnet": "deployment", "datenbnak": "Datenbank",
