@@ -369,4 +369,8 @@ def test_a_signal_that_the_main_thread_does_not_see_ends_the_process(tmp_path: P
     ) as process:
         assert process.stdout and process.stdout.readline() == b"asleep\n"
         process.send_signal(signal.SIGTERM)
-        assert process.wait(WAIT_S) in (-signal.SIGTERM, 128 + signal.SIGTERM)
+        try:
+            ended = process.wait(WAIT_S)
+        finally:
+            process.kill()  # else the test would wait for it
+        assert ended in (-signal.SIGTERM, 128 + signal.SIGTERM)
