@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -153,6 +154,20 @@ def test_what_is_too_large_is_refused_whole_and_a_log_may_be_larger(
     assert take(lines_of(a_record()) + blank, "--dry-run").code == 0
     monkeypatch.setattr("commands.rooms.sources.MOST_BYTES", 10)
     check_refused(take(text, "--yes"), project, "is larger than 10 bytes. Nothing was saved.")
+
+
+@pytest.mark.long  # it measures time
+def test_twice_as_many_lines_take_about_twice_the_time(take: Command, project: Path) -> None:
+    def took(count: int) -> float:
+        path_of(project).unlink(missing_ok=True)
+        text = "".join(f"- Rule {at} of the shop: check table {at}\n" for at in range(count))
+        began = time.process_time()
+        assert f"Saved in one write: {count:,}." in take(text, "--yes").out
+        return time.process_time() - began
+
+    took(1_000)  # what is loaded with the first
+    once, twice = (min(took(count), took(count)) for count in (5_000, 10_000))
+    assert twice <= 3 * once
 
 
 @posix
