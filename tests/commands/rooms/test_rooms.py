@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import sys
+import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
@@ -63,6 +64,21 @@ def test_colours_change_nothing_but_the_colour_and_an_id_is_as_long_as_it_must()
     assert [line.split()[0] for line in shown[1:]] == [it.id for it in twins]
     wide = table_lines([item_of(replace(VAT, id="가" * 16))], Screen(width=20))
     assert wide[0].startswith("  가가가…  ")
+
+
+@pytest.mark.long  # it measures time
+def test_a_short_list_reads_few_of_many_sessions(project: Path, command: Command) -> None:
+    made = [a_session(at, updated_at=OLD) for at in range(1, 5_001)]
+    keep(open_sessions(project, SETTINGS), [(it, []) for it in made])
+
+    def took(limit: int) -> float:
+        began = time.process_time()
+        shown = command("list", "--room", "sessions", "--limit", f"{limit}").out
+        assert f"#{5_001 - limit} " in shown and f"{limit:,} of 5,000" in shown
+        return time.process_time() - began
+
+    took(1)  # what is loaded with the first
+    assert 30 * min(took(5), took(5)) <= took(5_000)
 
 
 @pytest.mark.long  # it costs much
