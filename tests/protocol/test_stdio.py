@@ -22,7 +22,7 @@ from core.store import MemoryStore
 from protocol.arguments import LONE_SURROGATE, answerable
 from server import VERSION
 from tests.conftest import StartServer
-from tests.support.git_clones import path_of
+from tests.support.git_clones import copied_checkout, path_of
 from tests.support.rows import none_of
 from tests.support.sentences import sentence
 from tests.support.stdio_client import HANDSHAKE, STATELESS, Era, ServerProcess
@@ -363,6 +363,21 @@ def line_of(arguments: dict[str, Any], method: str = "tools/call", **params: Any
     message = {"jsonrpc": "2.0", "id": 1, "method": method}
     message["params"] = {"arguments": arguments, **params}
     return json.dumps(message).encode() + b"\n"
+
+
+@pytest.mark.long  # it copies the program
+def test_a_program_that_is_moved_under_its_server_is_said_and_nothing_is_written(
+    start_server: StartServer, tmp_path: Path
+) -> None:
+    project = tmp_path / "shop"
+    project.mkdir()
+    before = seed(project)
+    checkout = copied_checkout(tmp_path / "checkout")
+    moved = start_server(script=checkout / "server.py", cwd=project, is_new=True)
+    assert "gap 0" in moved.call("search_memory", query="")
+    checkout.rename(tmp_path / "elsewhere")
+    assert moved.refusal("log_memory", **GAP) == sentence("en", "protocol.program_gone")
+    assert path_of(project).read_bytes() == before
 
 
 HALF, PAIR = "\ud800", "\U0001f600"
