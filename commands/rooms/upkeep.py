@@ -180,6 +180,9 @@ def migrate(arguments: argparse.Namespace) -> int:
     from rooms.fragments.storage import postgres_schema as schema
 
     server = database_server(os.environ)
+    if server is None and arguments.sql:  # the output is to be run as SQL
+        complain(say("migrate.no_server"))
+        return 1
     if server is None:
         print_within([say("migrate.no_server")])
         return 0
