@@ -242,7 +242,8 @@ def test_all_can_be_imported_as_one_agents(desk: Desk, file: Path, team_server: 
 def test_an_agent_is_named_for_fragments_only(desk: Desk) -> None:
     (desk.root / "list.md").write_text("- Run the tests first.\n", encoding="utf-8")
     refused = desk.run("import", "list.md", "--agent", "carol").refused
-    assert refused == "--agent can only be used with Fragments"
+    assert refused.startswith("--agent is for Fragments, and nothing of this file goes there")
+    assert refused.endswith("or add --room fragments")
     row = '{"id": "carol001", "content": "Deploys take an hour.", "topic": "deploy"}\n'
     (desk.root / "a.jsonl").write_text(row, encoding="utf-8")
     done = desk.run("import", "a.jsonl", "--agent", "system", "--yes")
