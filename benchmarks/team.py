@@ -8,8 +8,10 @@ from outside: no save is lost or doubled, no agent sees what is another's, no ca
 import contextlib
 import http.client
 import json
+import os
 import random
 import re
+import subprocess
 import sys
 import tempfile
 import threading
@@ -24,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
-from measure import Figure, options, reported
+from measure import PROTOCOL, SERVER, Figure, options, reported, resident_mb
 from tokens import labelled_records
 
 from core.config import DEFAULT_AGENT
@@ -38,8 +40,7 @@ from rooms.fragments.fragment import KINDS, TYPES, Fragment, hash_of
 from rooms.fragments.storage.postgres import PostgresEngine, PostgresRows, terms_of
 from rooms.fragments.storage.postgres_schema import Schema
 from rooms.fragments.upkeep.statistics import ENDED
-from tests.support.http_server import HttpServer
-from tests.support.real_engines import postgres
+from tests.support.real_engines import free_port, postgres
 
 PLACE = "SENTINEL_MEMORY_FRAGMENTS"
 DURABLE = {
@@ -48,7 +49,7 @@ DURABLE = {
 }
 PROCESSES, QUICK_PROCESSES = (1, 2, 4), (1, 2)
 CONNECTIONS = 16  # at once, shared by the agents
-PATIENCE_S = 60.0
+START_S, PATIENCE_S = 60.0, 60.0
 MOST_GROWTH = 10.0  # times the p50 of a recall, for ten times the fragments
 LEAST_SHARE = 0.4  # of the calls per second of one process, with more of them
 MARK_CHARS = 17
@@ -176,14 +177,39 @@ def keys_for(dsn: str) -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def servers(dsn: str, count: int, scratch: Path) -> Iterator[list[HttpServer]]:
-    """Run so many server processes over one database."""
-    given = {PLACE: dsn, "DB_MAX_CONNECTIONS": "8"}
+def servers(dsn: str, count: int, scratch: Path) -> Iterator[list[tuple[int, int]]]:
+    """So many server processes, as port and process. Raises CallError."""
     with contextlib.ExitStack() as running:
-        yield [
-            running.enter_context(HttpServer(scratch, key="", environment=given, is_new=True))
-            for _ in range(count)
-        ]
+        started = []
+        for number in range(count):
+            port = free_port()
+            log = running.enter_context(open(scratch / f"server-{number}.txt", "wb"))
+            process = subprocess.Popen(
+                [sys.executable, SERVER, "--http", str(port), "--rooms", "fragments"],
+                env={**os.environ, PLACE: dsn, "HOME": str(scratch), "DB_MAX_CONNECTIONS": "8"},
+                cwd=scratch,
+                stdout=log,
+                stderr=log,
+            )
+            running.callback(process.wait)
+            running.callback(process.terminate)
+            started.append((port, process.pid))
+        for port, _ in started:
+            wait_for(port)
+        yield started
+
+
+def wait_for(port: int) -> None:
+    """Wait until a server says that it is well. Raises CallError."""
+    end = time.monotonic() + START_S
+    while time.monotonic() < end:
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+            connection.request("GET", "/health")
+            if connection.getresponse().status == 200:
+                return
+        time.sleep(0.05)
+    raise CallError(f"no server is well on port {port}")
 
 
 # A load, and what came of it.
@@ -227,39 +253,75 @@ class Tally:
         return ms[min(len(ms) - 1, int(len(ms) * share))]
 
 
-class Client:
-    """What calls one server process for some of the agents, with a session for each."""
+class HttpWire:
+    """A client that keeps its connection to one server process."""
 
-    def __init__(self, server: HttpServer, keys: Mapping[str, str]) -> None:
-        self._server, self._keys = server, keys
+    def __init__(self, port: int, keys: Mapping[str, str], path: str = "/mcp") -> None:
+        self._port, self._keys, self._path = port, keys, path
         self._sessions: dict[str, str] = {}
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
+        self._number = 0
 
     def call(self, agent: str, tool: str, arguments: Mapping[str, Any]) -> str:
         """Return the text that a tool answers. Raises CallError."""
-        key, given = self._keys[agent], {"name": tool, "arguments": dict(arguments)}
+        if agent not in self._sessions:
+            client = {"name": "team", "version": "1"}
+            given = {"protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": client}
+            _, headers = self._post(agent, "initialize", given)
+            self._sessions[agent] = headers.get("mcp-session-id", "")
+        result, _ = self._post(agent, "tools/call", {"name": tool, "arguments": dict(arguments)})
+        text = "\n".join(it["text"] for it in result.get("content", ()) if it["type"] == "text")
+        if result.get("isError"):
+            raise CallError(text)
+        return text
+
+    def close(self) -> None:
+        """Let go of the connection; the sessions stay."""
+        self._connection.close()
+
+    def _post(
+        self, agent: str, method: str, params: dict[str, Any]
+    ) -> tuple[dict[str, Any], http.client.HTTPMessage]:
+        self._number += 1
+        message = {"jsonrpc": "2.0", "id": self._number, "method": method, "params": params}
+        headers = {
+            "Authorization": f"Bearer {self._keys[agent]}",
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+            "MCP-Protocol-Version": PROTOCOL,
+        }
+        if self._sessions.get(agent):
+            headers["Mcp-Session-Id"] = self._sessions[agent]
         try:
-            if agent not in self._sessions:
-                self._sessions[agent] = self._server.begin(key=key)
-            session = self._sessions[agent]
-            status, _, message = self._server.call("tools/call", given, session, key=key)
-        except (OSError, http.client.HTTPException, AssertionError) as error:
+            self._connection.request("POST", self._path, json.dumps(message), headers)
+            answer = self._connection.getresponse()
+            body = answer.read().decode()
+        except (OSError, http.client.HTTPException) as error:
+            self._connection.close()
             raise CallError(f"no answer: {error!r}") from error
-        result = (message or {}).get("result")
-        if status != 200 or not result or result.get("isError"):
-            raise CallError(f"{status} {json.dumps(message)[:300]}")
-        return "\n".join(it["text"] for it in result["content"] if it["type"] == "text")
+        return result_of(answer.status, body), answer.headers
 
 
-def load(
-    running: Sequence[HttpServer], keys: Mapping[str, str], seconds: float, seed: str
-) -> Tally:
+def result_of(status: int, body: str) -> dict[str, Any]:
+    """The result of an answer, as JSON or as an event. Raises CallError."""
+    said = [line[5:].strip() for line in body.splitlines() if line.startswith("data:")]
+    try:
+        message = json.loads(said[-1] if said else body)
+    except ValueError:
+        message = {}
+    if status != 200 or "result" not in message:
+        raise CallError(f"{status} {body[:300]}")
+    return dict(message["result"])
+
+
+def load(ports: Sequence[int], keys: Mapping[str, str], seconds: float, seed: str) -> Tally:
     """Let agents call for so long over the connections, each with its share of the agents."""
     tally, lock, ready = Tally(), threading.Lock(), threading.Barrier(CONNECTIONS + 1)
 
     def work(number: int) -> None:
         mine = Tally()
         try:
-            one = Client(running[number % len(running)], keys)
+            one = HttpWire(ports[number % len(ports)], keys)
             writer = Writer(f"{seed} {number}")
             chance = random.Random(f"{seed} {number}")
             its = AGENTS[number::CONNECTIONS]
@@ -270,6 +332,7 @@ def load(
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             act(one, chance.choice(its), chance, writer, mine)
+        one.close()
         with lock:
             tally.add(mine)
 
@@ -295,7 +358,7 @@ def noted(tally: Tally) -> Iterator[None]:
         tally.refused.append(str(error))
 
 
-def act(one: Client, agent: str, chance: random.Random, writer: Writer, tally: Tally) -> None:
+def act(one: HttpWire, agent: str, chance: random.Random, writer: Writer, tally: Tally) -> None:
     """Make one call of the mix, and note what came of it."""
     tool = chance.choices(list(MIX), weights=list(MIX.values()))[0]
     mark = f"said {chance.getrandbits(48):012x}"  # first, where no word makes a secret of it
@@ -357,8 +420,9 @@ def figures(sizes: Sequence[int], quick: bool) -> Iterator[Figure]:
             for processes in QUICK_PROCESSES if quick else PROCESSES:
                 label = f"{count:,} fragments, processes {processes}"
                 with servers(dsn, processes, Path(scratch)) as started:
-                    tally = load(started, keys, 5.0 if quick else 15.0, label)
-                    mb = sum(it.resident_bytes for it in started) / 1e6
+                    ports = [port for port, _ in started]
+                    tally = load(ports, keys, 5.0 if quick else 15.0, label)
+                    mb = sum(resident_mb(pid) or 0.0 for _, pid in started)
                 yield from judged(label, dsn, tally)
                 alone = alone or tally.per_second
                 least = LEAST_SHARE * alone
@@ -377,10 +441,11 @@ def main() -> int:
     """Measure and print."""
     parser = options(__doc__)
     parser.add_argument("--quick", action="store_true", help="10,000 fragments, a minute")
+    parser.add_argument("--sizes", help="how many fragments, such as 100000,1000000")
     given = parser.parse_args()
     given.record &= not given.quick
-    sizes = [10_000] if given.quick else [100_000, 1_000_000]
-    return reported(figures(sizes, given.quick), given, "team", DATA)
+    sizes = [int(it) for it in (given.sizes or "100000,1000000").split(",")]
+    return reported(figures([10_000] if given.quick else sizes, given.quick), given, "team", DATA)
 
 
 if __name__ == "__main__":
