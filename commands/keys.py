@@ -29,7 +29,17 @@ def list_keys(arguments: argparse.Namespace) -> int:
     with _open_keys() as keys:
         listed, place = keys.listed(), plain(keys.place)
     if arguments.json:
-        print(plain_json({"keys": [_as_data(it) for it in listed]}))
+        data = [
+            {
+                "name": key.name,
+                "agent": key.agent,
+                "madeAt": _moment(key.made_at),
+                "usedAt": _moment(key.used_at) if key.used_at else None,
+                "tokens": key.tokens,
+            }
+            for key in listed
+        ]
+        print(plain_json({"keys": data}))
         return 0
     if not listed:
         print_within([say("keys.none", place=place)])
@@ -73,16 +83,6 @@ def _row(key: Key) -> list[str]:
     used = day_text(_moment(key.used_at)) if key.used_at else say("keys.never")
     made = day_text(_moment(key.made_at))
     return [plain(key.name), plain(key.agent), made, used, str(key.tokens)]
-
-
-def _as_data(key: Key) -> dict[str, object]:
-    return {
-        "name": key.name,
-        "agent": key.agent,
-        "madeAt": _moment(key.made_at),
-        "usedAt": _moment(key.used_at) if key.used_at else None,
-        "tokens": key.tokens,
-    }
 
 
 def _moment(seconds: float) -> str:

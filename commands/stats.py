@@ -142,11 +142,13 @@ def showings(
     shown.sort(key=lambda it: times[it.id], reverse=True)
     never = [it for it in records if kept and not any(times[it.id]) and is_harmless(it)]
     unheeded = _unheeded(records, events)
+    clients = (it[0].get("client", "") for it in kept)
+    called = Counter(_safe(it) if isinstance(it, str) else "" for it in clients)
     return {
         "days": KEPT_DAYS,
         "sessions": len(kept),
         "since": _moment(min((it["at"] for it in events), default=None)),
-        "clients": dict(Counter(_client_of(it[0]) for it in kept).most_common()),
+        "clients": dict(called.most_common()),
         "moments": {name: _totals(events, name) for name in MOMENTS},
         "shown": [
             {**record_data(it), "at_start": at_start[it.id], "at_action": at_action[it.id]}
@@ -280,8 +282,3 @@ def _moment(at_s: float | None) -> str | None:
 def _safe(text: str) -> str:
     """Return a text's beginning, redacted: a hand may have logged a secret."""
     return redact(text[:MOST_CHARS]).text
-
-
-def _client_of(event: Mapping[str, Any]) -> str:
-    value = event.get("client", "")
-    return _safe(value) if isinstance(value, str) else ""

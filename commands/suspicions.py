@@ -194,10 +194,7 @@ class Scan:
             self.unreadable.append((path, say("scan.utf_16")))
 
     def add_unread(self, path: str, data: bytes, *, is_log: bool) -> None:
-        """Note what of a file is not looked at, so that nobody takes it for clean.
-
-        Of a log that a git filter has replaced that is all, of a long line of records its end.
-        """
+        """Note what of a file is not looked at: all that a git filter keeps, ends of long lines."""
         if is_log and is_filtered(data):
             self.unreadable.append((path, say("scan.filtered")))
         if _OF_RECORDS in data and len(data) > MOST_LOOKED_BYTES:

@@ -269,7 +269,9 @@ def held(
                 raise WaitEndedError(path=path) from error
             raise BusyError("log_busy", path=path, waited_s=round(timeout_s)) from error
         except PermissionError as error:
-            if not (status and _may_change(os.path.dirname(path))):
+            effective = os.access in os.supports_effective_ids
+            may_remove = os.access(os.path.dirname(path), os.W_OK, effective_ids=effective)
+            if not (status and may_remove):
                 raise
             import shlex  # nearly nobody needs it
 
@@ -287,11 +289,6 @@ def held(
             _release(lock)
     finally:
         turn.release()
-
-
-def _may_change(directory: str) -> bool:
-    """Return whether this user may make and remove files there."""
-    return os.access(directory, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
 
 
 @lru_cache(maxsize=64)  # to make one costs as much as to take it

@@ -198,7 +198,7 @@ class Grants:
         if self._keys.of(family.parent) is None:
             self._papers.drop("refresh", family.key)
             return None
-        next_secret = self._derived(family.key, token.secret)
+        next_secret = self.seal.signature("refresh", f"{family.key}.{token.secret}")
         if token.is_repeated:
             is_known = family.body["secret"] == hash_of(next_secret)  # not one made before 0.11
             return self._tokens(family, next_secret) if is_known else None
@@ -225,9 +225,6 @@ class Grants:
         key = token.removeprefix(REFRESH_PREFIX).partition(".")[0]
         family = self._papers.get("refresh", key)
         return family if family and family.body["resource"] == self._resource else None
-
-    def _derived(self, family: str, secret: str) -> str:
-        return self.seal.signature("refresh", f"{family}.{secret}")
 
     def _tokens(self, family: Paper, secret: str) -> Tokens:
         access = ACCESS_PREFIX + self.seal.signature("access", f"{family.key}.{secret}")

@@ -19,6 +19,7 @@ from core.lessons.record import Record, id_in, normalise_topic, record_of, secon
 from core.lessons.record_text import day_of, minute_of, record_name, token_text, topic_text, warning
 from core.messages import Facts, say
 from core.sanitizer import redact, redact_together, safe
+from core.text.ranking import Ranking
 from rooms.room import (
     FIRST_ITEMS,
     LESSONS,
@@ -84,7 +85,7 @@ class ForPeople(Room):
             kept = [it for id_, it in gone.items() if id_ not in there]
             records, dates = [it.record for it in kept], [it.at for it in kept]
         if wanted.words:
-            from core.lessons.search import matching
+            from rooms.lessons import matching
 
             order = matching(wanted.words, records)
         else:  # within a second the one further down in the file comes first
@@ -108,7 +109,7 @@ class ForPeople(Room):
             return [say("records.empty")]
         lines = [say("records.none_fits", count=log.count)]
         if wanted.words:
-            from core.lessons.search import holders_of
+            from rooms.lessons import holders_of
 
             holders = holders_of(wanted.words, log.records)
             counts = ", ".join(f"{word} {len(found):,}" for word, found in holders.items())
@@ -459,3 +460,37 @@ def _version(version: "Past", *, has_git: bool) -> Version:
     elif has_git:
         places.append(say("records.in_no_commit"))
     return Version(item_of(version.record), "; ".join(places), data)
+
+
+def matching(words: str, records: Sequence[Record]) -> list[int]:
+    """Return the places of the records that have all words, the most relevant first."""
+    having = [*holders_of(words, records).values()]
+    hits = set.intersection(*having) if having else set[int]()
+    order = Ranking(words, list(map(_text_of, records))).order() if hits else []
+    return [at for at in order if at in hits]
+
+
+def holders_of(words: str, records: Sequence[Record]) -> dict[str, set[int]]:
+    """Return the places of records by word; a word that says nothing is left out.
+
+    The beginning of an id, version id or date counts, too.
+    """
+    texts = list(map(_text_of, records))
+    holders = {}
+    for word in dict.fromkeys(words.split()):
+        named = {at for at, record in enumerate(records) if _is_named(record, word.lower())}
+        terms = [it for it in Ranking(word, texts).holding().terms if not it.term.spare]
+        having = [set(it.numbers or ()) for it in terms]
+        if having or named:
+            holders[word] = named | (set.intersection(*having) if having else set())
+    return holders
+
+
+def _text_of(record: Record) -> str:
+    return "\n".join((*record.texts, *record.paths, *record.when))
+
+
+def _is_named(record: Record, word: str) -> bool:
+    names = (record.id, record.created, record.updated, *record.source_ids)
+    is_token = "@" in word and record.token == word
+    return is_token or any(name.lower().startswith(word) for name in names)

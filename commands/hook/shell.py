@@ -147,7 +147,7 @@ class _Shell:
         if words[:1] == ["for"] and words[2:3] == ["in"]:
             self._variables[words[1]] = words[3:][:_MOST_WAYS]
             return "", []
-        is_wrapped = False
+        is_wrapped, programs = False, {*_programs(), *_SHELLS, "git"}
         for at, word in enumerate(words):
             name = word.replace("\\", "/").rpartition("/")[2].casefold().removesuffix(".exe")
             if found := _ASSIGNMENT.fullmatch(word):
@@ -156,7 +156,7 @@ class _Shell:
                 is_wrapped = True
             elif _INTERPRETER.fullmatch(name) and words[at + 1 : at + 2] == ["-m"]:
                 return "".join(words[at + 2 : at + 3]), words[at + 3 :]
-            elif not is_wrapped or _is_known(name):
+            elif not is_wrapped or name in programs or _INTERPRETER.fullmatch(name):
                 return name, words[at + 1 :]
         return "", []
 
@@ -292,8 +292,9 @@ def _parts(command: str) -> list[_Part]:
             redirect = ""
         elif found["end"]:
             for owner, end in awaited if token == "\n" else ():
-                text, at = _here_document(command, at, end)
-                owner.texts.append(text)
+                last = re.compile(rf"^[ \t]*{re.escape(end)}[ \t]*\r?$", re.M).search(command, at)
+                owner.texts.append(command[at : last.start() if last else len(command)])
+                at = last.end() if last else len(command)
             awaited = [] if token == "\n" else awaited
             parts += [_Part([token], [], [])] if token in "()" else []
             parts.append(_Part([], [], []))
@@ -306,18 +307,8 @@ def _plain(found: re.Match[str]) -> str:
     return found[1] if found[1] is not None else found[3]
 
 
-def _here_document(command: str, at: int, end: str) -> tuple[str, int]:
-    found = re.compile(rf"^[ \t]*{re.escape(end)}[ \t]*\r?$", re.M).search(command, at)
-    return (command[at : found.start()], found.end()) if found else (command[at:], len(command))
-
-
 def _code_in(words: Sequence[str]) -> Iterator[str]:
     return (word for option, word in pairwise(words) if _CODE_OPTION.fullmatch(option))
-
-
-def _is_known(name: str) -> bool:
-    named = name in _programs() or name in _SHELLS or name == "git"
-    return named or bool(_INTERPRETER.fullmatch(name))
 
 
 def _edits(name: str, words: Sequence[str]) -> bool:

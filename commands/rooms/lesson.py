@@ -191,7 +191,7 @@ def saved_lines(opened: Opened, saved: Outcome) -> list[str]:
     if not saved.is_written:
         return [say("records.saved_before", record=named)]
     lines = [say("records.saved", record=named, count=count)]
-    if saved.is_first and is_ignored(opened.store.path):
+    if not saved.before.count and is_ignored(opened.store.path):
         lines.append(say("answers.ignored"))
     if before := _replaced_by(saved):
         lines.append(say("records.undo", token=plain(before[-1].token)))

@@ -65,8 +65,8 @@ def share(arguments: argparse.Namespace) -> int:
 
 def pin(arguments: argparse.Namespace) -> int:
     """Pin fragments against ageing and removal, or unpin them; return 0."""
-    from rooms.fragments.bin import pin as pin_one
     from rooms.fragments.for_people import ForPeople, FragmentNameError
+    from rooms.fragments.versions import pin as pin_one
 
     is_pinned = arguments.command == "fragments pin"
     fragments = ForPeople(open_memory(arguments))

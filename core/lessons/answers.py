@@ -189,7 +189,7 @@ def saved_answer(
     facts: Facts = {"type": record.type, "topic": topic, "project": one_line(frame.project)}
     key = "saved_same" if not saved.is_written else "saved_again" if again else "saved_new"
     lines = [say(f"answers.{key}", seen=record.seen, count=count, **facts)]
-    if saved.is_first and frame.is_ignored():
+    if saved.is_written and not saved.before.count and frame.is_ignored():
         lines.append(say("answers.ignored"))
     if record.seen > 1 and saved.is_written and not again:
         lines.append(say("answers.came_back"))

@@ -61,12 +61,20 @@ def session_briefing(
         return Briefing()
     lines = [say("answers.head_all", count=count, project=one_line(project))]
     lines += notes(log, Frame(project=project, settings=settings))
-    if topics := _harmless_topics(log):
+    topics = [it for it in log.topics.most_common() if len(it[0]) <= MOST_TOPIC_CHARS]
+    judged = [it for it in topics[:MOST_JUDGED] if not shown_marks((), (it[0],))]
+    topics = judged if len(judged) >= TOPICS_SHOWN else judged + topics[MOST_JUDGED:]
+    if topics:
         listing = listed_topics(topics, settings.hook_tokens)
         lines.append(say("answers.topics", topics=listing.text))
     budget = Budget(settings.hook_tokens, BRIEFING_CHARS)
     budget.spend("\n".join([*lines, say("answers.brief_marked", count=count)]))
-    nearest = () if _all_fit(records, budget) else near()
+    trial, spoken = replace(budget), language()
+    blocks = (block_of(record, spoken) for record in records if is_usable(record))
+    all_fit = trial.take(say("answers.brief_all", count=len(records))) and all(
+        trial.take(block.text, block.tokens) for block in blocks
+    )
+    nearest = () if all_fit else near()
     some = "brief_near" if nearest else "brief_part"
     budget.spend(say(f"answers.{some}", shown=count, count=count))
     if nearest:
@@ -80,15 +88,6 @@ def session_briefing(
     lines.append(say(f"answers.{key}", shown=len(shown), count=count))
     laid_out = map(without_gap, shown) if nearest else shown
     return Briefing("\n".join([*lines, *map(headed_block, laid_out)]), tuple(shown))
-
-
-def _all_fit(records: Sequence[Record], budget: Budget) -> bool:
-    trial = replace(budget)
-    if not trial.take(say("answers.brief_all", count=len(records))):
-        return False
-    spoken = language()
-    blocks = (block_of(record, spoken) for record in records if is_usable(record))
-    return all(trial.take(block.text, block.tokens) for block in blocks)
 
 
 def _near_first(records: Sequence[Record], near: Sequence[Record], budget: Budget) -> list[Record]:
@@ -111,12 +110,6 @@ def _near_first(records: Sequence[Record], near: Sequence[Record], budget: Budge
         shown |= {id(record): record for record, _ in fit_blocks(new, part, layout)}
         budget.add(part)
     return [*shown.values()]
-
-
-def _harmless_topics(log: MemoryLog) -> list[tuple[str, int]]:
-    topics = [it for it in log.topics.most_common() if len(it[0]) <= MOST_TOPIC_CHARS]
-    judged = [it for it in topics[:MOST_JUDGED] if not shown_marks((), (it[0],))]
-    return judged + topics[MOST_JUDGED:] if len(judged) >= TOPICS_SHOWN else judged
 
 
 def _offered(records: Sequence[Record], budget: Budget) -> tuple[list[Record], int]:

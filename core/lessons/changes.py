@@ -55,11 +55,6 @@ class Outcome:
         return self.log is not self.before
 
     @property
-    def is_first(self) -> bool:
-        """Whether the log was empty before."""
-        return self.is_written and not self.before.count
-
-    @property
     def hidden(self) -> list[Record]:
         """The records that a reader saw before and does not see now."""
         ids = {record.id for record in self.before.records}

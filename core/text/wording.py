@@ -163,7 +163,9 @@ class _Comparison:
         if len(start) >= _PREFIX_LETTERS:
             return SimilarTopics(topic, other, "prefix", start)
         shorter, longer = sorted((one.folded, two.folded), key=len)
-        if len(shorter) >= 2 and shorter in longer and _is_unspaced(shorter):
+        is_unspaced = all(char >= "\u1100" for char in shorter if char.isalpha())
+        has_letters = any(map(str.isalpha, shorter))
+        if len(shorter) >= 2 and shorter in longer and is_unspaced and has_letters:
             return SimilarTopics(topic, other, "contains", shorter)
         if self._is_spelled_alike(one, two):
             return SimilarTopics(topic, other, "spelling")
@@ -180,10 +182,6 @@ class _Comparison:
             return False
         self._left -= 1
         return two.matcher.ratio() >= _SPELLING_RATIO
-
-
-def _is_unspaced(text: str) -> bool:
-    return all(char >= "\u1100" for char in text if char.isalpha()) and any(map(str.isalpha, text))
 
 
 def is_source_code(text: str) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from core.lessons.record_text import as_json, day_of
 from core.messages import Facts, say
 from core.text.plain import Budget, estimate_tokens, flat
-from rooms.fragments.fragment import CONTENT_CHARS, Fragment, Link, Version
+from rooms.fragments.fragment import CONTENT_CHARS, Fragment, Version
 from rooms.fragments.lines import (
     Call,
     id_text,
@@ -24,17 +24,15 @@ from rooms.fragments.room import readers, repeats_when_cut
 from rooms.fragments.standing import visible
 
 if TYPE_CHECKING:  # an answer loads nothing that its operation has not loaded
-    from rooms.fragments.bin import Forgotten
-    from rooms.fragments.context import Context
+    from rooms.fragments.context import Context, Reflected
     from rooms.fragments.draft import Remembered
     from rooms.fragments.links import Explored
     from rooms.fragments.links import MadeLink as Related
     from rooms.fragments.recall import Line, Recalled
-    from rooms.fragments.reflection import Reflected
     from rooms.fragments.upkeep.consolidation import Report
     from rooms.fragments.upkeep.statistics import Statistics
     from rooms.fragments.upkeep.suspicions import Pair
-    from rooms.fragments.versions import Amended
+    from rooms.fragments.versions import Amended, Forgotten
 
 MOST_TOKENS_TO_SETTLE = 1_500  # estimated, of what an upkeep leaves to its caller
 _MANY = 100_000  # a count as long as any
@@ -76,7 +74,8 @@ def remembered(done: "Remembered", call: Call) -> str:
     key = "remembered" if done.is_new else f"known{'_' if done.was else ''}{done.was}"
     said = [_say(key, id=id_text(fragment.id)), *_cautions(done.redacted, done.is_long, fragment)]
     if done.links:
-        links = [f"{it.relation} {id_text(_other_end(it, fragment.id))}" for it in done.links]
+        pairs = [(it, it.to_id if it.from_id == fragment.id else it.from_id) for it in done.links]
+        links = [f"{it.relation} {id_text(other)}" for it, other in pairs]
         said.append(_say("linked_to", listed=", ".join(links)))
     return "\n".join([" ".join(said), *proposals])
 
@@ -86,10 +85,6 @@ def _cautions(redacted: Sequence[str], is_long: bool, fragment: Fragment) -> lis
     if is_long:
         said.append(_say("long", chars=len(fragment.content), most=CONTENT_CHARS))
     return said
-
-
-def _other_end(link: Link, own_id: str) -> str:
-    return link.to_id if link.from_id == own_id else link.from_id
 
 
 def forgotten(done: "Forgotten", call: Call) -> str:

@@ -1,16 +1,26 @@
-"""Restores the fragments to know before any work: of everywhere, and of a session."""
+"""Restores what to know before any work, and makes fragments of the results of a session."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from core.text.plain import Budget
+from rooms.fragments import activity
 from rooms.fragments.activity import is_over, unreflected
+from rooms.fragments.draft import Draft, Remembered, prepared, stored
+from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import (
+    CONTENT_BYTES,
     CONTEXT_TOKENS,
     CONTEXT_TYPES,
+    DEFAULT_TOPIC,
     KINDS,
+    SUGGESTION_CHARS,
     Activity,
     Fragment,
+    Link,
+    TaskFeedback,
     Wanted,
 )
 from rooms.fragments.recall import (
@@ -22,7 +32,8 @@ from rooms.fragments.recall import (
     taken,
     worth_of,
 )
-from rooms.fragments.room import Room, readers, repeats_when_cut
+from rooms.fragments.room import Room, named, readers, repeats_when_cut, writer
+from rooms.fragments.texts import Text, check_count, cleaned, keywords_of
 from rooms.fragments.upkeep.life import before
 
 _WORKING_SHARE = 0.25  # of the budget; its rest goes to the others
@@ -94,3 +105,139 @@ def restore_context(
     kept = list(taken(budget, [*core.values()], line))
     others = [it for it in silent if it.session_id != session and is_over(it, now)]
     return Context(kept, own, others, len(core) + len(working) - len(kept) - len(own))
+
+
+ITEM_BYTES = 8_192
+MOST_ITEMS = 50
+QUESTION_KEYWORD = "open question"
+_TYPES = {
+    "summary": "episodic",
+    "decisions": "decision",
+    "errors_resolved": "error",
+    "new_procedures": "procedure",
+    "open_questions": "fact",
+}
+# A sentence with the signs that close it, or a line.
+_SENTENCE = re.compile(r"[^\n]+?(?:(?<=[.!?。！？…])[\"'”’)\]]*(?=\s)|(?=\n)|\Z)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reflection:
+    """The results of a session. summary: of all, needed; others: one thing each.
+
+    effectiveness: None where nothing is said.
+    """
+
+    summary: str
+    decisions: tuple[str, ...] = ()
+    errors_resolved: tuple[str, ...] = ()
+    new_procedures: tuple[str, ...] = ()
+    open_questions: tuple[str, ...] = ()
+    source: str = ""
+    effectiveness: TaskFeedback | None = None
+
+
+class Reflected(NamedTuple):
+    """The fragments in the order of the reflection, some of them known.
+
+    parted: number of items too long for one fragment. redacted: kinds of secrets taken out.
+    """
+
+    saved: list[Remembered]
+    parted: int = 0
+    redacted: tuple[str, ...] = ()
+
+
+def reflect(room: Room, reflection: Reflection, *, agent: str = "", session: str = "") -> Reflected:
+    """Store the summary and each other item as fragments, all or nothing.
+
+    A text above `CONTENT_BYTES` is parted where sentences end; its parts are linked with the first.
+    The session counts as reflected. Raises FragmentsError, DatabaseError.
+    """
+    session, owner, now = named("sessionId", session), writer(room, agent), room.clock()
+    items, how = list(_items(reflection)), reflection.effectiveness
+    about_tools = [*how.tool_highlights, *how.tool_pain_points] if how else []
+    check_count("task_effectiveness", len(about_tools), MOST_ITEMS)
+    texts = [Text(field, text, ITEM_BYTES, in_bytes=True) for field, text in items]
+    texts += [Text("task_effectiveness", text, SUGGESTION_CHARS) for text in about_tools]
+    clean, redacted = cleaned(texts, strict=room.settings.strict)
+    drafts = [
+        [prepared(_draft(reflection, field, part)) for part in parts_of(text)]
+        for (field, _), text in zip(items, clean, strict=False)
+        if text
+    ]
+    saved = list[Remembered]()
+    with room.engine.writing() as rows:
+        for parts in drafts:
+            made = [stored(rows, room, part, agent=agent, session="") for part in parts]
+            first, *others = dict.fromkeys(each.fragment.id for each in made)
+            rows.put_links(
+                Link(from_id=other, to_id=first, relation="part_of", created_at=now)
+                for other in others
+            )
+            saved += made
+        if how:
+            middle = len(items) + len(how.tool_highlights)
+            feedback = replace(
+                how,
+                session_id=session,
+                tool_highlights=tuple(filter(None, clean[len(items) : middle])),
+                tool_pain_points=tuple(filter(None, clean[middle:])),
+                created_at=now,
+                agent=owner,
+            )
+            rows.note([feedback])
+        wrote = sum(each.is_new for each in saved)
+        activity.note(rows, room, session, agent, wrote=wrote, has_reflected=True)
+    return Reflected(saved, sum(len(parts) > 1 for parts in drafts), redacted)
+
+
+def parts_of(text: str, most: int = CONTENT_BYTES) -> list[str]:
+    """Return pieces of at most `most` bytes, parted where sentences end.
+
+    A longer sentence is parted at blanks, a longer word anywhere. Only blanks are lost.
+    """
+    parts = list[str]()
+    for piece in _pieces(text.strip(), most):
+        joined = f"{parts[-1]} {piece}" if parts else ""
+        if joined and len(joined.encode()) <= most:
+            parts[-1] = joined
+        else:
+            parts.append(piece)
+    return parts
+
+
+def _pieces(text: str, most: int) -> Iterator[str]:
+    if len(text.encode()) <= most:
+        yield text
+        return
+    for sentence in filter(None, map(str.strip, _SENTENCE.findall(text))):
+        if len(sentence.encode()) <= most:
+            yield sentence
+            continue
+        for word in sentence.split():
+            rest = word
+            while rest:
+                piece = rest.encode()[:most].decode(errors="ignore")  # no character is parted
+                yield piece
+                rest = rest[len(piece) :]
+
+
+def _items(reflection: Reflection) -> Iterator[tuple[str, str]]:
+    if not reflection.summary.strip():
+        raise FragmentsError("blank", field="summary")
+    for field in _TYPES:
+        texts = [reflection.summary] if field == "summary" else getattr(reflection, field)
+        check_count(field, len(texts), MOST_ITEMS)
+        yield from ((field, text) for text in texts)
+
+
+def _draft(reflection: Reflection, field: str, text: str) -> Draft:
+    is_question = field == "open_questions"
+    return Draft(
+        content=text,
+        type=_TYPES[field],
+        topic=DEFAULT_TOPIC,
+        keywords=(QUESTION_KEYWORD, *keywords_of(text)) if is_question else (),
+        source=reflection.source,
+    )

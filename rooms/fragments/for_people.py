@@ -173,8 +173,8 @@ class ForPeople(Room):
         return _say(key, count=len(items))
 
     def forget(self, items: Sequence[Item], *, hard: bool) -> Forgotten:
-        from rooms.fragments.bin import forget
         from rooms.fragments.errors import FragmentsError
+        from rooms.fragments.versions import forget
 
         room, versions, gone = self.room, {it.id: it.version for it in items}, set[str]()
 
@@ -192,7 +192,7 @@ class ForPeople(Room):
         return Forgotten(going, notes, [it for it in items if it.id not in gone])
 
     def restore(self, name: str, *, originals: bool) -> Restoring | None:
-        from rooms.fragments.bin import restore
+        from rooms.fragments.versions import restore
 
         with self.room.engine.reading() as rows:
             found = rows.by_ids([name])

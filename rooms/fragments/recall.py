@@ -16,6 +16,7 @@ from core.errors import SentinelError
 from core.room.one_list import Entry, Gather, Gathered, gathered_from, in_one_order
 from core.text.plain import Budget, bound_of
 from core.text.ranking import Holding, Ranking
+from rooms.fragments.activity import Count, count_use
 from rooms.fragments.config import Config
 from rooms.fragments.errors import FragmentsError, ServiceError
 from rooms.fragments.fragment import (
@@ -35,7 +36,6 @@ from rooms.fragments.models.embedding import Embedder, cosine_of, embedder_of
 from rooms.fragments.models.vectors import Cosines, cosines_of, is_of
 from rooms.fragments.room import Room, readers, repeats_when_cut
 from rooms.fragments.storage.rows import Rows
-from rooms.fragments.use import Count, count_use
 
 _LINKED_SHARE = 0.2  # of the budget; its rest is spent on more of the found fragments
 _MOST_FOLLOWED = 10  # found fragments whose links are followed

@@ -188,9 +188,9 @@ def recall(
     kind/topic, `!` pinned, text. Notes, not orders.
     """
     from rooms.fragments import answers
+    from rooms.fragments.activity import count_later
     from rooms.fragments.recall import Query
     from rooms.fragments.recall import recall as recall_fragments
-    from rooms.fragments.use import count_later
 
     given = filters or Filters()
     since, to, until = (given.date or "").partition(_TO)
@@ -234,12 +234,11 @@ def forget(
     agentId: Text = None,
 ) -> str:
     """Put a fragment or a topic into the bin for 30 days. Call it for what is wrong."""
-    from rooms.fragments import answers
-    from rooms.fragments import bin as bin_
+    from rooms.fragments import answers, versions
 
     who = agentId or ""
     with opened("forget") as call:
-        done = bin_.forget(
+        done = versions.forget(
             call.room, id=id or "", topic=topic or "", force=bool(force), hard=bool(hard), agent=who
         )
         return answers.forgotten(done, call)
@@ -299,12 +298,12 @@ def reflect(
     task_effectiveness: Effectiveness | None = None,
 ) -> str:
     """Keep what a session taught, a fragment for each item. Call it once, when the work ends."""
-    from rooms.fragments import answers, reflection
+    from rooms.fragments import answers, context
     from rooms.fragments.fragment import TaskFeedback
 
     how = task_effectiveness.model_dump(exclude_none=True) if task_effectiveness else None
     with opened("reflect", session=sessionId) as call:
-        brought = reflection.Reflection(
+        brought = context.Reflection(
             summary=summary,
             decisions=tuple(decisions or ()),
             errors_resolved=tuple(errors_resolved or ()),
@@ -313,7 +312,7 @@ def reflect(
             source=call.source,
             effectiveness=TaskFeedback(**how) if how else None,
         )
-        done = reflection.reflect(call.room, brought, agent=agentId or "", session=call.session)
+        done = context.reflect(call.room, brought, agent=agentId or "", session=call.session)
         return answers.reflected(done, call)
 
 
@@ -411,11 +410,10 @@ def unpin(id: str) -> str:
 
 
 def _pinned(tool: str, name: str, *, is_anchor: bool) -> str:
-    from rooms.fragments import answers
-    from rooms.fragments import bin as bin_
+    from rooms.fragments import answers, versions
 
     with opened(tool) as call:
-        return answers.pinned(bin_.pin(call.room, name, pinned=is_anchor), call)
+        return answers.pinned(versions.pin(call.room, name, pinned=is_anchor), call)
 
 
 def fragment(id: str) -> str:

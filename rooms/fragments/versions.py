@@ -1,5 +1,6 @@
-"""Corrects a fragment and keeps its former text, or puts a new fragment in its place."""
+"""Corrects and replaces fragments, bins, restores and pins them; former texts are kept."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -8,7 +9,7 @@ from rooms.fragments import activity
 from rooms.fragments.config import Config
 from rooms.fragments.draft import added
 from rooms.fragments.errors import FragmentsError, SavingError
-from rooms.fragments.fragment import CONTENT_CHARS, Fragment, Link, Version, hash_of
+from rooms.fragments.fragment import CONTENT_CHARS, Fragment, Link, Version, Wanted, hash_of
 from rooms.fragments.links import settled, supersede
 from rooms.fragments.room import Room, readers, writer
 from rooms.fragments.standing import (
@@ -17,14 +18,17 @@ from rooms.fragments.standing import (
     changing,
     expiry,
     fresh_id,
+    recallable,
     renewed,
     row_of,
     same_content,
     successors,
     with_anchor,
 )
+from rooms.fragments.storage.engine import pages_of
 from rooms.fragments.storage.rows import Rows
-from rooms.fragments.texts import check_importance, fields_of, keywords_of, type_word
+from rooms.fragments.texts import check_importance, fields_of, keywords_of, plain_id, type_word
+from rooms.fragments.upkeep.life import is_pinned
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,3 +203,98 @@ def _replaced(rows: Rows, before: Fragment, after: Fragment, now: str) -> Fragme
     settled(rows, [(before.id, made.id)])
     supersede(rows, before, made, now)
     return made
+
+
+class Forgotten(NamedTuple):
+    """The forgotten fragments, as they were.
+
+    kept: number of own fragments that stayed. is_gone: away for good, not in the bin. shared:
+    number of others' fragments, which stayed.
+    """
+
+    fragments: list[Fragment]
+    kept: int
+    is_gone: bool
+    shared: int = 0
+
+
+def forget(
+    room: Room,
+    *,
+    id: str = "",
+    topic: str = "",
+    force: bool = False,
+    hard: bool = False,
+    agent: str = "",
+    is_meant: Callable[[Fragment], bool] = lambda _: True,
+) -> Forgotten:
+    """Move a fragment, or all of a topic, to the bin.
+
+    id: wins over the topic. hard: remove for good, from the bin, too. force: as `hard`, pinned
+    fragments as well. is_meant: False keeps a fragment that changed since the caller saw it. A
+    pinned fragment, or another agent's, is refused by its id and kept in a topic. An unknown topic
+    forgets none. Raises FragmentsError, DatabaseError.
+    """
+    agents, is_gone, now = readers(room, agent), force or hard, room.clock()
+    key, topic = plain_id(id), topic.strip()
+    if not (key or topic):
+        raise SavingError("id_or_topic")
+    if not (key or room.engine.exists()):
+        return Forgotten([], 0, is_gone)
+    with changing(room, key) as rows:
+        if key:
+            seen = [changeable(rows, room, key, agents, in_bin=is_gone)]
+        else:  # the bin counts only if they are to be gone
+            wanted = Wanted(agents=agents, topics=(topic,), state="all" if is_gone else "kept")
+            seen = [each for page in pages_of(rows, wanted) for each in page]
+        own = [each for each in seen if room.owns(each)]
+        meant = list(filter(is_meant, own))
+        gone = [each for each in meant if force or not is_pinned(each)]
+        if key and meant and not gone:
+            raise SavingError("pinned", id=own[0].id)
+        if is_gone:
+            rows.count_up({"purged": rows.drop(each.id for each in gone)})
+        else:
+            rows.replace([replace(each, deleted_at=now, deletion="forgotten") for each in gone])
+            rows.count_up({"forgotten": len(gone)})
+    if gone and is_gone:
+        room.engine.purge()
+    return Forgotten(gone, len(own) - len(gone), is_gone, len(seen) - len(own))
+
+
+def restore(room: Room, id_: str) -> Fragment:
+    """Bring a fragment back into recall: from the bin, a successor or a log.
+
+    It ages anew. A live fragment stays as it is. Refused if another fragment has its content by
+    now. Raises FragmentsError, DatabaseError.
+    """
+    now = room.clock()
+    with changing(room, id_) as rows:
+        found = changeable(rows, room, id_, readers(room, ""), in_bin=True)
+        if found.is_live:
+            return found
+        same = same_content(rows, found.agent, found.content_hash)
+        if same and same.id != found.id and not same.deleted_at:
+            raise SavingError("same_content", other=same.id)
+        brought_back(rows, found, now)
+        back = replace(
+            recallable(renewed(found, now)),
+            session="",
+            tier="permanent" if found.is_anchor else "hot",
+        )
+        rows.replace([back])
+    return back
+
+
+def pin(room: Room, id_: str, *, pinned: bool) -> Fragment:
+    """Pin a fragment, so that it neither ages nor goes without force; or unpin it.
+
+    An unpinned fragment ages from now on. Raises FragmentsError, DatabaseError.
+    """
+    with changing(room, id_) as rows:
+        found = changeable(rows, room, id_, readers(room, ""))
+        if found.is_anchor == pinned:
+            return found
+        done = renewed(with_anchor(found, is_anchor=pinned), room.clock())
+        rows.replace([done])
+    return done

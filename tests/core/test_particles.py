@@ -5,7 +5,7 @@ import unicodedata
 
 import pytest
 
-from core.particles import filled, spoken_end
+from core.messages import filled, spoken_end
 from tests.support.rows import none_of
 from tests.support.said import sentences
 from tests.support.tables import table

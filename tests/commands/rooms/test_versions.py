@@ -10,7 +10,7 @@ import pytest
 
 from core.errors import RefusedError
 from core.lessons.record import new_record, utc_now
-from core.particles import filled
+from core.messages import filled
 from tests.support.cli_process import GoodRun, said_yes, without_settings
 from tests.support.git_clones import (
     commit,

@@ -16,19 +16,16 @@ from hypothesis import strategies as st
 
 from core.room.copies import copies_of
 from core.text.plain import estimate_tokens
-from rooms.fragments.activity import end_session
-from rooms.fragments.bin import forget
-from rooms.fragments.context import restore_context
+from rooms.fragments.activity import count_later, end_session
+from rooms.fragments.context import Reflection, parts_of, reflect, restore_context
 from rooms.fragments.draft import Draft, prepared, remember
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import RELATIONS, Fragment, Link, Wanted
 from rooms.fragments.links import cures, link
 from rooms.fragments.recall import Query, plain_line, recall
-from rooms.fragments.reflection import Reflection, parts_of, reflect
 from rooms.fragments.room import Room
 from rooms.fragments.storage.sqlite import SqliteEngine
-from rooms.fragments.use import count_later
-from rooms.fragments.versions import Amendment, amend
+from rooms.fragments.versions import Amendment, amend, forget
 from tests.support.both_engines import IN_A_FILE
 from tests.support.both_engines import kept_in as kept_in
 from tests.support.fragments_room import (

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from rooms.fragments.context import Reflection, reflect
 from rooms.fragments.draft import Draft, remember
 from rooms.fragments.errors import FragmentsError
-from rooms.fragments.reflection import Reflection, reflect
 from rooms.fragments.room import Room
 from tests.rooms.fragments.lives import VERBS, Life
 from tests.support.fragments_room import Clock, a_room, saved

@@ -17,7 +17,6 @@ import pytest
 
 from core.program import Cancellation
 from core.room.copies import copies_of
-from rooms.fragments.bin import forget
 from rooms.fragments.errors import ServiceError, UpkeepBusyError, UpkeepError
 from rooms.fragments.fragment import Link, Wanted
 from rooms.fragments.models.embedding import Embedder
@@ -28,6 +27,7 @@ from rooms.fragments.storage.sqlite import LOCK_SUFFIX
 from rooms.fragments.upkeep import consolidation
 from rooms.fragments.upkeep.consolidation import consolidate, tend
 from rooms.fragments.upkeep.passes import PASSES, STEPS
+from rooms.fragments.versions import forget
 from tests.support.both_engines import IN_A_FILE
 from tests.support.both_engines import kept_in as kept_in
 from tests.support.fragments_room import (

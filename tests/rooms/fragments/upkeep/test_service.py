@@ -7,11 +7,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from core.config import Settings
-from rooms.fragments.bin import forget
 from rooms.fragments.draft import Draft, remember
 from rooms.fragments.fragment import Activity
 from rooms.fragments.room import open_room
 from rooms.fragments.upkeep.service import ServedFragments
+from rooms.fragments.versions import forget
 from tests.support.fragments_room import state_of
 
 
