@@ -40,8 +40,6 @@ def say(key: str, /, **facts: str | int) -> str:
     filled_in: Facts = {"cli": program.CLI, "program": program.NAME, **facts}
     if spoken == "en":
         return text.format(**filled_in)
-    from core.messages import filled  # only Korean sentences pay for it
-
     return filled(text, filled_in)
 
 

@@ -19,7 +19,6 @@ from core.lessons.record import Record, id_in, normalise_topic, record_of, secon
 from core.lessons.record_text import day_of, minute_of, record_name, token_text, topic_text, warning
 from core.messages import Facts, say
 from core.sanitizer import redact, redact_together, safe
-from core.text.ranking import Ranking
 from rooms.room import (
     FIRST_ITEMS,
     LESSONS,
@@ -85,8 +84,6 @@ class ForPeople(Room):
             kept = [it for id_, it in gone.items() if id_ not in there]
             records, dates = [it.record for it in kept], [it.at for it in kept]
         if wanted.words:
-            from rooms.lessons import matching
-
             order = matching(wanted.words, records)
         else:  # within a second the one further down in the file comes first
             downwards = range(len(records))[::-1]
@@ -109,8 +106,6 @@ class ForPeople(Room):
             return [say("records.empty")]
         lines = [say("records.none_fits", count=log.count)]
         if wanted.words:
-            from rooms.lessons import holders_of
-
             holders = holders_of(wanted.words, log.records)
             counts = ", ".join(f"{word} {len(found):,}" for word, found in holders.items())
             lines = [say("records.no_hit", count=log.count)]
@@ -464,6 +459,8 @@ def _version(version: "Past", *, has_git: bool) -> Version:
 
 def matching(words: str, records: Sequence[Record]) -> list[int]:
     """Return the places of the records that have all words, the most relevant first."""
+    from core.text.ranking import Ranking  # a list without words goes without it
+
     having = [*holders_of(words, records).values()]
     hits = set.intersection(*having) if having else set[int]()
     order = Ranking(words, list(map(_text_of, records))).order() if hits else []
@@ -475,6 +472,8 @@ def holders_of(words: str, records: Sequence[Record]) -> dict[str, set[int]]:
 
     The beginning of an id, version id or date counts, too.
     """
+    from core.text.ranking import Ranking  # as above
+
     texts = list(map(_text_of, records))
     holders = {}
     for word in dict.fromkeys(words.split()):
