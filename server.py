@@ -125,17 +125,11 @@ def opened(*, threshold: int | None = None, writes: bool = False) -> tuple[Memor
 
         return is_uncommitted(store.path, store.read_bytes)
 
-    def is_ignored() -> bool:
-        from core.git import is_ignored  # only the first save needs it
-
-        return is_ignored(store.path)
-
     return store, Frame(
         project=project.folder,
         settings=settings,
         usual_threshold=usual_threshold,
         is_uncommitted=is_uncommitted,
-        is_ignored=is_ignored,
     )
 
 
@@ -212,7 +206,12 @@ def log_memory(
             draft = replace(draft, when=reach.triggers or None)
     saved = store.upsert_log(draft, source_ids or ())
     warn_if_cancelled("log_memory")
-    return saved_answer(saved, frame, shortened_from_bytes=shortened_from_bytes, of_anchors=notes)
+    if saved.is_written and not saved.before.count:
+        from core.git import is_ignored  # only the first save needs it
+
+        if is_ignored(store.path):
+            notes.append(say("answers.ignored"))
+    return saved_answer(saved, frame, shortened_from_bytes=shortened_from_bytes, beside=notes)
 
 
 def compact_memory(

@@ -398,12 +398,19 @@ def is_uncommitted(log_path: Path, read: Callable[[], bytes]) -> bool:
 def is_ignored(log_path: Path) -> bool:
     """Return whether git ignores the log; False where git does not know within WAIT_S."""
     project = log_path.parents[1]
+    if not _may_be_in_git(project):
+        return False
     try:
         tree = WorkTree(project, deadline_s=time.monotonic() + WAIT_S)
         name = f"{log_path.parent.name}/{log_path.name}"
         return not tree.run("check-ignore", "--quiet", "--", name).returncode
     except (SentinelError, OSError):
         return False
+
+
+def _may_be_in_git(project: Path) -> bool:
+    above = (project, *project.resolve().parents)
+    return any(os.path.lexists(folder / ".git") for folder in above)
 
 
 def check_missing(log_path: Path) -> None:
@@ -413,8 +420,7 @@ def check_missing(log_path: Path) -> None:
     that the project begins there. A log that git does not know within WAIT_S is a new one.
     """
     project = log_path.parents[1]
-    above = (project, *project.resolve().parents)
-    if not any(os.path.lexists(folder / ".git") for folder in above):
+    if not _may_be_in_git(project):
         return  # most plain directories: git need not be asked
     if os.path.lexists(log_path) or os.path.islink(log_path.parent):  # a link has its own errors
         return

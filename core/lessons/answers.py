@@ -50,14 +50,13 @@ class Frame:
     """Whose log an answer is about, and how long the answer may be.
 
     usual_threshold: of other calls, if theirs differs. is_uncommitted: whether git lacks a part of
-    the log. is_ignored: whether git ignores it. Both are slow, and asked only where it matters.
+    the log; slow, asked only where records go.
     """
 
     project: str
     settings: Settings
     usual_threshold: int | None = None
     is_uncommitted: Callable[[], bool] = bool
-    is_ignored: Callable[[], bool] = bool
 
     @property
     def budget(self) -> Budget:
@@ -174,11 +173,11 @@ def saved_answer(
     frame: Frame,
     *,
     shortened_from_bytes: int = 0,
-    of_anchors: Sequence[str] = (),
+    beside: Sequence[str] = (),
 ) -> str:
     """Say what one save did, which topics exist, and whether a compaction is due.
 
-    shortened_from_bytes: of a question that was cut, else 0. of_anchors: sentences about them.
+    shortened_from_bytes: of a question that was cut, else 0. beside: sentences of the caller.
     """
     record, count = saved.record, saved.log.count
     again, topic = bool(record.updated), topic_text(record.topic)
@@ -189,8 +188,6 @@ def saved_answer(
     facts: Facts = {"type": record.type, "topic": topic, "project": one_line(frame.project)}
     key = "saved_same" if not saved.is_written else "saved_again" if again else "saved_new"
     lines = [say(f"answers.{key}", seen=record.seen, count=count, **facts)]
-    if saved.is_written and not saved.before.count and frame.is_ignored():
-        lines.append(say("answers.ignored"))
     if record.seen > 1 and saved.is_written and not again:
         lines.append(say("answers.came_back"))
     if len(saved.earlier[0]) > 1:
@@ -200,7 +197,7 @@ def saved_answer(
         if frame.is_uncommitted():
             lines.append(say("answers.uncommitted"))
     lines += left_tokens(saved, frame)
-    lines += _cautions(saved, shortened_from_bytes, of_anchors)
+    lines += _cautions(saved, shortened_from_bytes, beside)
     if record.type == "principle" and not saved.removed:
         lines += _originals_left(saved, topic, frame)
     is_new = topics[record.topic] == 1 and not again
@@ -213,7 +210,7 @@ def saved_answer(
     return "\n".join(lines + notes(saved.log, frame))
 
 
-def _cautions(saved: "Outcome", shortened_from_bytes: int, of_anchors: Sequence[str]) -> list[str]:
+def _cautions(saved: "Outcome", shortened_from_bytes: int, beside: Sequence[str]) -> list[str]:
     """Say what was changed or is suspicious in a saved record.
 
     Fields are named and never repeated: answers go into transcripts.
@@ -233,7 +230,7 @@ def _cautions(saved: "Outcome", shortened_from_bytes: int, of_anchors: Sequence[
         kept_bytes = len(record.ask_next_time.encode("utf-8", "replace"))
         limits: Facts = {"kept_bytes": kept_bytes, "limit_bytes": LIMITS_BYTES["ask_next_time"]}
         lines.append(say("answers.shortened", used_bytes=shortened_from_bytes, **limits))
-    lines += of_anchors
+    lines += beside
     scope = scope_of(record.topic)
     if scope and "topic" not in saved.suspicious:
         topic, token = topic_text(record.topic), token_text(record)

@@ -34,8 +34,7 @@ _MOST_ENDING_CHARS = 6  # of a Korean noun: two particles, or the verb that make
 # The vowel of a stem, by the one that it becomes with an ending: 치어 is 쳐, 꾸어 is 꿔.
 _STEM_VOWELS = {"\u1167": "\u1175", "\u116a": "\u1169", "\u116f": "\u116e", "\u116b": "\u116c"}
 _BEHIND_A_JOINED = tuple("서야도라지졌진질집주준줄줘놓버보봤본둔두")
-# A word behind a single letter: `OAuth`, `xAxis`.
-_BEHIND_A_LETTER = re.compile(r"(?<![^\W_])[A-Za-z]([A-Z][a-z]+)")
+_BEHIND_A_LETTER = re.compile(r"(?<![^\W_])[A-Za-z]([A-Z][a-z]+)")  # in `OAuth`, `xAxis`
 # Of syllables as NFD has them: the last consonants ㅆ, and ㄴ ㄹ ㅁ ㅂ; the vowels ㅣ and ㅜ; ㅏ.
 _PAST, _ENDINGS = "\u11bb", ("\u11ab", "\u11af", "\u11b7", "\u11b8")
 _OF_VERBS, _A = ("\u1175", "\u116e"), "\u1161"
@@ -63,9 +62,8 @@ def words_of(query: str) -> Sequence[Sequence[Term]]:
     They are stems of English words, parts of identifiers, and pairs of characters of other scripts.
     """
     terms: dict[tuple[str, bool, bool, bool], Term] = {}
-    query = query[:QUERY_CHARS]
-    behind_a_letter = {word.casefold() for word in _BEHIND_A_LETTER.findall(query)}
-    for run, is_spare in _runs(query):
+    behind_a_letter = {it.casefold() for it in _BEHIND_A_LETTER.findall(query[:QUERY_CHARS])}
+    for run, is_spare in _runs(query[:QUERY_CHARS]):
         pieces = _wide_terms if run[0] >= FIRST_WIDE else _narrow_terms
         for term in pieces(run, is_spare):
             if run in behind_a_letter and not term.weak:

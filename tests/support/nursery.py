@@ -118,19 +118,19 @@ def begin(
     said: IO[bytes],
     is_piped: bool = False,
     is_new: bool = False,
+    is_bound: bool = False,
 ) -> Process:
-    """Start a program of this checkout, a script and its arguments, bound by permissions of files.
+    """Start a program of this checkout: a script and its arguments.
 
-    said: the file of its standard error. is_piped: whether the test writes its standard input and
-    reads its output, which else goes to that file, too. is_new: whether it must have an interpreter
-    of its own.
+    said: the file of its standard error, and of its output unless is_piped, which also opens its
+    input. is_new: in an interpreter of its own. is_bound: by permissions of files, also as root.
     """
     if _IS_POSSIBLE and not is_new and command[0] == str(_ROOT / "server.py"):
         names = {*environment, *os.environ}
         read = {name for name in names if name.startswith(_READ_WHILE_LOADING)}
         if all(environment.get(name) == os.environ.get(name) for name in read):
             request = {"command": [*command], "cwd": str(cwd), "environment": {**environment}}
-            return Born(said, is_piped=is_piped, **request)
+            return Born(said, is_piped=is_piped, **request, is_bound=is_bound)
     return subprocess.Popen(
         [sys.executable, *command],
         stdin=subprocess.PIPE if is_piped else subprocess.DEVNULL,
@@ -138,7 +138,7 @@ def begin(
         stderr=said,
         cwd=cwd,
         env=environment,
-        preexec_fn=bound_by_permissions if os.name == "posix" else None,
+        preexec_fn=bound_by_permissions if is_bound and os.name == "posix" else None,
     )
 
 
@@ -301,5 +301,6 @@ if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever runs the tests ends them, not this
     _load()
     asked = _asked(socket.socket(fileno=int(sys.argv[1])))
-    bound_by_permissions()
+    if asked.pop("is_bound"):
+        bound_by_permissions()
     _become(**asked)

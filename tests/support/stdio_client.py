@@ -74,6 +74,7 @@ class ServerProcess:
                 said=stderr,
                 is_piped=True,
                 is_new=is_new,
+                is_bound=True,
             )
         self._reader = threading.Thread(target=self._read, daemon=True)
         if is_read:

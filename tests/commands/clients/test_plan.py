@@ -410,9 +410,7 @@ def test_a_temporary_environment_of_uv_is_not_written_down() -> None:
 
 @pytest.mark.row("002 2.81")
 def test_the_document_shows_each_entry_of_a_teams_server_as_it_is_written(bench: Bench) -> None:
-    rows = re.findall(
-        r"^\| ([^|]+) \| `([^`]+)`, `\w+` \| `([^`]+)` \|$", text_of("docs/clients.md"), re.M
-    )
+    rows = re.findall(r"^- ([^:]+): `([^`]+)`, `\w+`: `([^`]+)`$", text_of("docs/clients.md"), re.M)
     bench.do(*(it.key for it in TAKING_URLS), url=URL)
     assert [client for client, _, _ in rows] == [it.name for it in TAKING_URLS]
     for row, (_, file, text) in zip(TAKING_URLS, rows, strict=True):
