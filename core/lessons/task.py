@@ -1,7 +1,7 @@
 """Chooses the records for a task before its first action: by the work in git, or by a prompt.
 
 Pure and deterministic. Rare shared words count more, and `paths` for a file of the task.
-`benchmarks/starts.py` measures the weights.
+`benchmarks/real.py` measures the weights.
 """
 
 import re

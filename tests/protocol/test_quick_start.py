@@ -1,6 +1,6 @@
 """Tests that the server loads little until its first answers, and gives back what it switched.
 
-Start-up is paid in every session of every client. Times are measured in benchmarks/bench.py;
+Start-up is paid in every session of every client. Times are measured in benchmarks/speed.py;
 here the modules are counted, which is the same on every machine.
 """
 

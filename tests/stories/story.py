@@ -55,6 +55,8 @@ from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any, NamedTuple, Protocol
 from unittest import mock
 
+import pytest
+
 import cli
 from tests.support.doc_shop import Shop
 from tests.support.stdio_client import ROOT
@@ -384,3 +386,14 @@ def check(story: Story, answers: list[Answer]) -> None:
             told.append("\n".join([f"{step.place}: {step.text}", *lines]))
     if told:
         raise StoryError("\n\n".join(told))
+
+
+def held(story: Story, project: Path, home: Path, wire: Wire) -> None:
+    """Fail the test with what differs alone, without the trace of the runner."""
+    told = ""
+    try:
+        check(story, play(story, project, home, wire))
+    except StoryError as error:
+        told = str(error)
+    if told:
+        pytest.fail(told, pytrace=False)

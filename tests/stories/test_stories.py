@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.stories.story import Story, StoryError, check, play, read_stories
+from tests.stories.story import Story, held, read_stories
 from tests.stories.wires import InProcess, Servers
 from tests.support.team_engines import team_server as team_server
 
@@ -26,16 +26,6 @@ def params(is_played: Callable[[Story], bool], *, marks: Any = ()) -> list[Any]:
         for story in stories
         if is_played(story)
     ]
-
-
-def held(story: Story, project: Path, home: Path, wire: Any) -> None:
-    told = ""
-    try:
-        check(story, play(story, project, home, wire))
-    except StoryError as error:
-        told = str(error)
-    if told:
-        pytest.fail(told, pytrace=False)
 
 
 @pytest.fixture(scope="class")
