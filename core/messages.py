@@ -14,7 +14,6 @@ from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from typing import Literal
-from unicodedata import normalize
 
 from core import program
 
@@ -105,6 +104,7 @@ def _sentences(path: Path) -> dict[str, str]:
     return found
 
 
+# Particles. A hook mostly speaks English, so the patterns are compiled at the first Korean sentence.
 # How a spoken text ends: in a vowel, in ㄹ, or in another consonant.
 End = Literal["vowel", "rieul", "consonant"]
 
@@ -113,18 +113,18 @@ _FORMS = {
     **{"은(는)": ("은", "는"), "이(가)": ("이", "가"), "을(를)": ("을", "를")},
     **{"와(과)": ("과", "와"), "과(와)": ("과", "와"), "(이)": ("이", ""), "(으)": ("으", "")},
 }
-_BEHIND_FACT = re.compile(
+_BEHIND_FACT = (
     r"""(?P<placeholder>\{(?P<name>\w++)[^{}]*+\})(?P<closing>[`"'”’»」』)\]}>*]*+)"""
     r"(?P<particle>[은이을]\([는가를]\)|와\(과\)|과\(와\)|\([이으]\)(?=[가-힣]))"
 )
 _CONSONANT_DIGITS, _RIEUL_DIGITS = "036", "178"  # 영, 삼, 육 and 일, 칠, 팔
 
-_LAST_WORD = re.compile(r"(?:[A-Z][a-z]++|(?<![A-Za-z])[a-z]++|(?<![A-Z])[A-Z]++)$")
+_LAST_WORD = r"(?:[A-Z][a-z]++|(?<![A-Za-z])[a-z]++|(?<![A-Z])[A-Z]++)$"
 # Placeholders of the command line: capitals that people read as the word, not by letters.
 _PLACEHOLDERS = set("CLIENT COMMAND DIR EVENT FILE NAME SHELL TEXT TOPIC WORDS".split())
 _LETTERS: dict[str, End] = {"l": "rieul", "r": "rieul", "m": "consonant", "n": "consonant"}
 # Endings of English words that Korean writes with a final consonant: 폼, 라인, 파일, 스택, 맵.
-_CLOSED = re.compile(
+_CLOSED = (
     r"(?:m|n|ng|l|me|ne|le|ck|ook|(?<!n)c|type|(?<![aeiou])[aeiou]p|app|oup"
     r"|(?<![aeo])[aeiou]t|out|web|job|tab)$"
 )
@@ -150,11 +150,13 @@ def filled(template: str, facts: Mapping[str, str | int]) -> str:
         form = after_vowel if is_open else after_consonant
         return found["placeholder"] + found["closing"] + form
 
-    return _BEHIND_FACT.sub(fitting, template).format(**facts)
+    return re.sub(_BEHIND_FACT, fitting, template).format(**facts)
 
 
 def spoken_end(text: str) -> End | None:
     """Return how the last spoken sound of a text ends; None if that cannot be known."""
+    from unicodedata import normalize  # as the patterns above, at the first Korean sentence
+
     text = normalize("NFKC", text[-80:])
     while text and not (text[-1].isalnum() or text[-1] == "%"):  # which ends like a letter
         text = text[:-1]
@@ -174,12 +176,12 @@ def spoken_end(text: str) -> End | None:
 
 
 def _end_of_word(text: str) -> End:
-    found = _LAST_WORD.search(text)
+    found = re.search(_LAST_WORD, text)
     word = found[0] if found else text[-1]
     is_spelled = word.isupper() and word not in _PLACEHOLDERS
     if is_spelled or len(word) == 1 or not re.search("[aeiouy]", word.lower()):
         return _LETTERS.get(word[-1].lower(), "vowel")
     word = word.lower()
-    if word in _OPEN or not _CLOSED.search(word):
+    if word in _OPEN or not re.search(_CLOSED, word):
         return "vowel"
     return "rieul" if word.endswith(("l", "le")) else "consonant"
