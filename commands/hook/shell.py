@@ -147,7 +147,7 @@ class _Shell:
         if words[:1] == ["for"] and words[2:3] == ["in"]:
             self._variables[words[1]] = words[3:][:_MOST_WAYS]
             return "", []
-        is_wrapped, programs = False, {*_programs(), *_SHELLS, "git"}
+        is_wrapped = False
         for at, word in enumerate(words):
             name = word.replace("\\", "/").rpartition("/")[2].casefold().removesuffix(".exe")
             if found := _ASSIGNMENT.fullmatch(word):
@@ -156,7 +156,7 @@ class _Shell:
                 is_wrapped = True
             elif _INTERPRETER.fullmatch(name) and words[at + 1 : at + 2] == ["-m"]:
                 return "".join(words[at + 2 : at + 3]), words[at + 3 :]
-            elif not is_wrapped or name in programs or _INTERPRETER.fullmatch(name):
+            elif not is_wrapped or _is_known(name):
                 return name, words[at + 1 :]
         return "", []
 
@@ -309,6 +309,11 @@ def _plain(found: re.Match[str]) -> str:
 
 def _code_in(words: Sequence[str]) -> Iterator[str]:
     return (word for option, word in pairwise(words) if _CODE_OPTION.fullmatch(option))
+
+
+def _is_known(name: str) -> bool:
+    named = name in _programs() or name in _SHELLS or name == "git"
+    return named or bool(_INTERPRETER.fullmatch(name))
 
 
 def _edits(name: str, words: Sequence[str]) -> bool:

@@ -33,6 +33,11 @@ TOPIC = "session"
 TRIGGERS = "voluntary", "sampled"
 IDLE_HOURS = 4  # a client that kills its server ends no session
 GONE = timedelta(days=1)  # after so long without a call a session is ended by the upkeep
+Count = Callable[[Room, Sequence[Fragment], str], object]  # counts one use of each, in a session
+_ANSWER_S = 0.1  # for an answer to be written by this process, before its use is counted
+_WAIT_S = 0.05  # for others who write: nobody waits longer for a count
+_LOCK = threading.Lock()
+_WAITING: dict[tuple[Room, str], list[Fragment]] = {}  # by room and session
 
 
 def note(
@@ -171,15 +176,6 @@ def _noted(rows: Rows, ended: Activity, now: str) -> Fragment:
     [made] = rows.add([fact])
     rows.count_up({"remembered": 1})
     return made
-
-
-Count = Callable[[Room, Sequence[Fragment], str], object]  # counts one use of each, in a session
-
-_ANSWER_S = 0.1  # for an answer to be written by this process, before its use is counted
-_WAIT_S = 0.05  # for others who write: nobody waits longer for a count
-
-_LOCK = threading.Lock()
-_WAITING: dict[tuple[Room, str], list[Fragment]] = {}  # by room and session
 
 
 def count_later(room: Room, fragments: Sequence[Fragment], session: str) -> None:

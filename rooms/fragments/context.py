@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from core.text.plain import Budget
-from rooms.fragments import activity
-from rooms.fragments.activity import is_over, unreflected
+from rooms.fragments.activity import is_over, note, unreflected
 from rooms.fragments.draft import Draft, Remembered, prepared, stored
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import (
@@ -39,6 +38,18 @@ from rooms.fragments.upkeep.life import before
 _WORKING_SHARE = 0.25  # of the budget; its rest goes to the others
 _MOST_ANCHORS = 500
 _TOLD_DAYS = 7  # a session that ended before is no news
+ITEM_BYTES = 8_192
+MOST_ITEMS = 50
+QUESTION_KEYWORD = "open question"
+_TYPES = {
+    "summary": "episodic",
+    "decisions": "decision",
+    "errors_resolved": "error",
+    "new_procedures": "procedure",
+    "open_questions": "fact",
+}
+# A sentence with the signs that close it, or a line.
+_SENTENCE = re.compile(r"[^\n]+?(?:(?<=[.!?。！？…])[\"'”’)\]]*(?=\s)|(?=\n)|\Z)")
 
 
 class Context(NamedTuple):
@@ -105,20 +116,6 @@ def restore_context(
     kept = list(taken(budget, [*core.values()], line))
     others = [it for it in silent if it.session_id != session and is_over(it, now)]
     return Context(kept, own, others, len(core) + len(working) - len(kept) - len(own))
-
-
-ITEM_BYTES = 8_192
-MOST_ITEMS = 50
-QUESTION_KEYWORD = "open question"
-_TYPES = {
-    "summary": "episodic",
-    "decisions": "decision",
-    "errors_resolved": "error",
-    "new_procedures": "procedure",
-    "open_questions": "fact",
-}
-# A sentence with the signs that close it, or a line.
-_SENTENCE = re.compile(r"[^\n]+?(?:(?<=[.!?。！？…])[\"'”’)\]]*(?=\s)|(?=\n)|\Z)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,7 +185,7 @@ def reflect(room: Room, reflection: Reflection, *, agent: str = "", session: str
             )
             rows.note([feedback])
         wrote = sum(each.is_new for each in saved)
-        activity.note(rows, room, session, agent, wrote=wrote, has_reflected=True)
+        note(rows, room, session, agent, wrote=wrote, has_reflected=True)
     return Reflected(saved, sum(len(parts) > 1 for parts in drafts), redacted)
 
 
