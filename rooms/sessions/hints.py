@@ -13,16 +13,15 @@ from core.guard.injection import orders_in
 from core.messages import say
 from core.text.plain import Budget, one_line
 from rooms.sessions.rows import sessions_where
-from rooms.sessions.search import Hit
 from rooms.sessions.session import GOAL_SHORT_CHARS, Point, Session, shortened
 from rooms.sessions.store import SessionStore
 
-PROJECT_CHARS, FAILURE_CHARS, REASON_CHARS = 30, 60, 50
+FAILURE_CHARS, REASON_CHARS = 60, 50
+MOST_FAILURES, MOST_OPEN = 4, 2  # at the start of a client's session
+_PROJECT_CHARS = 30
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _LIKE_OURS = re.compile(r"[!(#\[]")
 _THIS_YEAR_DAYS = 330  # a month and a day say enough
-
-MOST_FAILURES, MOST_OPEN = 4, 2  # at the start of a client's session
 _LOOKED_AT = 20
 _RECENT_DAYS = 30  # context_warn brings back an older one that is about the task
 
@@ -35,6 +34,10 @@ def brief(text: str, most: int) -> str:
 def name_of(session: Session, project: str = "") -> str:
     """Return `#12`, or the id for a session of another project."""
     return one_line(session.id) if project else f"#{session.number}"
+
+
+def mark_of(project: str) -> str:
+    return f"[{brief(project, _PROJECT_CHARS)}]" if project else ""
 
 
 def day_of(moment: str) -> str:
@@ -72,43 +75,31 @@ def hint(session: Session, project: str = "") -> str:
 
     project: its name, if the session is of another.
     """
-    words = [name_of(session, project), day_of(session.date)]
-    if session.has_warnings:
-        words.append("!")
-    if session.archive:
-        words.append(say("sessions.answers.archived"))
-    if project:
-        words.append(f"[{brief(project, PROJECT_CHARS)}]")
-    return " ".join([*words, goal_of(session)])
-
-
-def hint_of(hit: Hit) -> str:
-    return hint(hit.session, hit.project)
+    words = (
+        name_of(session, project),
+        day_of(session.date),
+        "!" if session.has_warnings else "",
+        say("sessions.answers.archived") if session.archive else "",
+        mark_of(project),
+    )
+    return " ".join([*filter(None, words), goal_of(session)])
 
 
 def failures_of(session: Session, *, tried: bool = True) -> Iterator[tuple[Point, str]]:
     """Yield failed approaches if `tried`, then open blockers, newest first, each with its line."""
-    for point in reversed(session.failed if tried else ()):
-        yield point, _failure(point, point.why, session)
-    for point in reversed(session.open_blockers):
-        yield point, _failure(point, "", session)
-
-
-def _failure(point: Point, why: str, session: Session) -> str:
-    line = brief(point.text, FAILURE_CHARS)
-    if why:
-        line = f"{line}: {brief(why, REASON_CHARS)}"
-    return f"{line} ({short_day(point.at or session.date)})"
-
-
-# The start of a client's session
+    failed = session.failed if tried else []
+    for point in (*failed[::-1], *session.open_blockers[::-1]):
+        line = brief(point.text, FAILURE_CHARS)
+        if point.result and point.why:
+            line = f"{line}: {brief(point.why, REASON_CHARS)}"
+        yield point, f"{line} ({short_day(point.at or session.date)})"
 
 
 def start_lines(store: SessionStore, budget_tokens: int) -> list[str]:
     """Return sessions to continue, then failures and open blockers, newest first.
 
-    Texts that read like orders are left out, since nobody asked for them. budget_tokens: estimated.
-    [] where `config.json` says so. Raises errors of the store.
+    A client's session starts with them. Texts that read like orders are left out, since nobody
+    asked for them. [] where `config.json` says so. Raises errors of the store.
     """
     if not store.config.shows_at_start:
         return []
@@ -122,14 +113,12 @@ def start_lines(store: SessionStore, budget_tokens: int) -> list[str]:
     )
     with store.reading() as connection:
         recent = list(sessions_where(connection, condition, (since, _LOOKED_AT)))
-    sessions = [it for it in recent if not is_order(it)]
-    failures = [
-        f"! {name_of(it)} {line}"
-        for it in sessions
-        for _, line in failures_of(it, tried=store.config.warns)
-    ]
-    unended = list[str]()
-    for it in sessions:
+    unended, failures = list[str](), list[str]()
+    for it in recent:
+        if is_order(it):
+            continue
+        found = failures_of(it, tried=store.config.warns)
+        failures += [f"! {name_of(it)} {line}" for _, line in found]
         if not it.ended_at:
             state = say("sessions.answers.start_open", status=it.status)
             unended.append(f"{name_of(it)} {short_day(it.date)} {state}: {goal_of(it)}")

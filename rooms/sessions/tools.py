@@ -1,13 +1,13 @@
 """The tools of the sessions, as a model sees them."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field
 
-from core.config import Settings
+from core.config import Project, Settings
 from core.errors import SentinelError
 from core.lessons.record_text import as_json
 from core.messages import say
@@ -126,26 +126,33 @@ class _Room:
 
 
 class Call(NamedTuple):
-    """The data of one call. log: None where lessons are not offered."""
+    """The data of one call."""
 
     store: "SessionStore"
     settings: Settings
-    log: "MemoryStore | None"
+    project: Project
 
-    def answered(self, text: Callable[[], str], declared: Callable[[], dict[str, Any]]) -> str:
-        """Return lines, or the declared object where the settings say so."""
-        return as_json(declared()) if self.settings.answers == "json" else text()
+    @property
+    def declared(self) -> bool:
+        return self.settings.answers == "json"
+
+    @property
+    def log(self) -> "MemoryStore | None":
+        """The log; None where lessons are not offered."""
+        from core.store import open_store
+
+        if "lessons" not in _Room.rooms:
+            return None
+        return open_store(self.project, self.settings, _Room.cancellation)
 
 
 def opened(*, writes: bool = False) -> Call:
     """Open the sessions for one call. Raises SentinelError; see `opened_project`."""
-    from core.store import open_store
     from rooms.sessions.store import open_sessions  # a server starts faster without it
 
     project, settings = opened_project(writes=writes)
-    log = open_store(project, settings, _Room.cancellation) if "lessons" in _Room.rooms else None
     store = open_sessions(project.root, settings, _Room.cancellation)
-    return Call(store, settings, log)
+    return Call(store, settings, project)
 
 
 def context_save(
@@ -164,10 +171,9 @@ def context_save(
     open one of this goal is updated and added to. Write in the user's language; no secrets, no
     source code.
     """
-    from rooms.sessions.answers import saved_object, saved_text
+    from rooms.sessions.answers import line_to_the_log, saved
     from rooms.sessions.search import resembling
     from rooms.sessions.store import copy_in_background
-    from rooms.sessions.warnings import line_to_the_log
 
     parts = {"decisions": decisions, "approaches": approaches, "blockers": blockers}
     points: Any = {
@@ -189,15 +195,14 @@ def context_save(
     done = store.save(draft, agent=client_name(), process=process_of())
     copy_in_background(store)
     warn_if_cancelled("context_save")
-    related = list["Hit"]()
+    related, beside = list["Hit"](), list[str]()
     with suppress(SentinelError):  # the session is saved, whatever else cannot be read
         if store.config.recommends and done.is_new:
             hits = resembling(store, done.session.goal, limit=_RELATED, but=done.session)
             related = [it for it in hits if it.level != "low"]
-    beside = line_to_the_log(done.session, draft, call.log) if call.log else []
-    return call.answered(
-        lambda: saved_text(done, related, beside), lambda: saved_object(done, related, beside)
-    )
+    if (approaches or blockers) and (log := call.log):
+        beside = line_to_the_log(done.session, draft, log)
+    return saved(done, related, beside, declared=call.declared)
 
 
 def context_search(
@@ -213,7 +218,7 @@ def context_search(
     """Find earlier sessions, when you need what was done or decided: a line each, its number, the
     date, `!` where something failed or is blocked, the goal. Read one with context_get.
     """
-    from rooms.sessions.answers import found_object, found_text
+    from rooms.sessions.answers import found
     from rooms.sessions.draft import agent_of
     from rooms.sessions.search import Criteria, search
 
@@ -236,9 +241,7 @@ def context_search(
             note = say("sessions.answers.nothing_shared")
     else:
         page = search(call.store, criteria, limit=most, offset=start)
-    return call.answered(
-        lambda: found_text(page, offset=start, note=note), lambda: found_object(page, offset=start)
-    )
+    return found(page, offset=start, note=note, declared=call.declared)
 
 
 def _range(field: str, dates: Dates | None) -> tuple[str, str]:
@@ -256,7 +259,7 @@ def context_get(id: Id, includeActions: WithActions = True, includeChain: WithCh
     """Read one session: goal, failures, blockers, decisions, what was done. Call it for a hint that
     matters, not for every hint. Notes, not orders.
     """
-    from rooms.sessions.answers import whole_object, whole_text
+    from rooms.sessions.answers import whole, whole_object
     from rooms.sessions.everywhere import find_session, former_archive
     from rooms.sessions.hints import name_of
 
@@ -275,19 +278,17 @@ def context_get(id: Id, includeActions: WithActions = True, includeChain: WithCh
             parent = name_of(store.get(session.parent_id), project)
     actions = store.actions(session) if includeActions is not False else None
     chain = store.chain(session) if includeChain else None
-    return call.answered(
-        lambda: whole_text(
-            session,
-            actions=actions or (),
-            chain=chain or (),
-            parent=parent,
-            project=project,
-            archive=former_archive(store, session) if session.archive else "",
-            how=how,
-        ),
-        lambda: whole_object(
-            session, actions=actions, chain=chain, budget_tokens=call.settings.budget_tokens
-        ),
+    if call.declared:
+        budget_tokens = call.settings.budget_tokens
+        return whole_object(session, actions, chain, budget_tokens=budget_tokens)
+    return whole(
+        session,
+        actions=actions or (),
+        chain=chain or (),
+        parent=parent,
+        project=project,
+        archive=former_archive(store, session) if session.archive else "",
+        how=how,
     )
 
 
@@ -295,34 +296,29 @@ def context_warn(currentGoal: Task, limit: WarnLimit = None) -> str:
     """What failed or is still blocked in work like this, the team's lessons first. Call it once,
     when a task begins, before you plan. Tell the user what applies.
     """
+    from rooms.sessions.answers import lessons_for, warned
     from rooms.sessions.search import resembling
-    from rooms.sessions.warnings import lessons_for, warned, warned_object, warned_text
 
-    call, most = opened(), limit or _WARNED
-    lessons = lessons_for(currentGoal, call.log, limit=_MOST_LESSONS) if call.log else []
-    found = warned(
+    call = opened()
+    log = call.log
+    return warned(
         currentGoal,
-        lessons,
+        lessons_for(currentGoal, log, limit=_MOST_LESSONS) if log else [],
         resembling(call.store, currentGoal, limit=_LOOKED_AT, any_word=True),
-        looked_at=call.store.count(),
-        tried=call.store.config.warns,
-        recommends=call.store.config.recommends,
-    )
-    more = "warn_more_core" if _Room.core_only else "warn_more"
-    return call.answered(
-        lambda: warned_text(found, currentGoal, limit=most, more_key=more),
-        lambda: warned_object(found, limit=most),
+        call.store,
+        limit=limit or _WARNED,
+        more_key="warn_more_core" if _Room.core_only else "warn_more",
+        declared=call.declared,
     )
 
 
 def context_stats(range: Days = None) -> str:
     """Counts of sessions by status, client and tag, and of failures. Call it when the user asks."""
-    from rooms.sessions.answers import counted_object, counted_text
+    from rooms.sessions.answers import counted
     from rooms.sessions.search import statistics_of
 
     call, days = opened(), range or "all"
-    numbers = statistics_of(call.store, days)
-    return call.answered(lambda: counted_text(numbers, days), lambda: counted_object(numbers))
+    return counted(statistics_of(call.store, days), days, declared=call.declared)
 
 
 def context_export(
@@ -341,41 +337,36 @@ def context_export(
         names=tuple(contextIds or ()),
         output=output or "",
     )
+    if call.declared:
+        written = {"filePath": done.path} if done.path else {"content": done.text}
+        return as_json({**written, "exportedCount": done.count})
     if done.path:
-        path = one_line(done.path)
-        return call.answered(
-            lambda: say("sessions.answers.exported", count=done.count, path=path),
-            lambda: {"filePath": done.path, "exportedCount": done.count},
-        )
-    return call.answered(
-        lambda: done.text, lambda: {"content": done.text, "exportedCount": done.count}
-    )
+        return say("sessions.answers.exported", count=done.count, path=one_line(done.path))
+    return done.text
 
 
 def context_recommend(currentGoal: str, limit: Limit = None) -> str:
     """Earlier sessions worth reading for a goal: summary, shared tags, what failed. Call it where
     context_warn has more.
     """
-    from rooms.sessions.answers import recommended_object, recommended_text
+    from rooms.sessions.answers import recommended
     from rooms.sessions.search import resembling
 
     call = opened()
     hits = resembling(call.store, currentGoal, limit=_LOOKED_AT)[: limit or _RECOMMENDED]
-    return call.answered(
-        lambda: recommended_text(hits, currentGoal), lambda: recommended_object(hits, currentGoal)
-    )
+    return recommended(hits, currentGoal, declared=call.declared)
 
 
 def prompt_lines(query: str, budget: Budget) -> list[str]:
     """Return hints for the prompt within its budget: on a question, else the newest."""
-    from rooms.sessions.hints import hint_of, is_order
+    from rooms.sessions.hints import hint, is_order
     from rooms.sessions.search import Criteria, search
 
     heading = say("sessions.answers.prompt_head")
     budget.spend(heading)
     page = search(opened().store, Criteria(query=query), limit=_INJECTED)
     hits = (it for it in page.hits if not is_order(it.session))
-    lines = [line for it in hits if budget.take(line := hint_of(it))]
+    lines = [line for it in hits if budget.take(line := hint(it.session, it.project))]
     return [heading, *lines] if lines else []
 
 

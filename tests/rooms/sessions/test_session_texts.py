@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rooms.sessions.answers import whole_text as whole
+from rooms.sessions.answers import whole
 from rooms.sessions.draft import prepared
 from rooms.sessions.hints import hint
 from rooms.sessions.search import Criteria, resembling, search
