@@ -10,7 +10,7 @@ from core.config import CONTEXT_DIRECTORY, LOG_NAME
 from core.git import SHORT_DIGITS, HistoryError, Repository, failed
 from core.lessons.file import place_of
 from core.lessons.history import Commit, own_commits
-from core.lessons.log import MemoryLog, begins_like_utf_16, is_filtered
+from core.lessons.log import FILTERED, MemoryLog, begins_like_utf_16
 from core.lessons.record import Record, parse_line
 from core.store import MemoryStore
 
@@ -170,7 +170,7 @@ class _Reader:
         commit = "" if version == INDEX else version
         blob = self._repository.blob_in(commit, path) if version else ""
         content = next(self._repository.contents([blob])) if blob else None
-        if content and is_filtered(content):
+        if content and content.startswith(FILTERED):
             raise HistoryError("filtered", path=path or self._repository.path)
         return content
 

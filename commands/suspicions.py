@@ -21,11 +21,11 @@ from core.guard.injection import marks_of
 from core.lessons.history import Commit
 from core.lessons.log import (
     BOM,
+    FILTERED,
     IN_UTF_16,
     UTF_16_MARKS,
     MemoryLog,
     begins_like_utf_16,
-    is_filtered,
     split_lines,
     utf_16_name,
 )
@@ -195,7 +195,7 @@ class Scan:
 
     def add_unread(self, path: str, data: bytes, *, is_log: bool) -> None:
         """Note what of a file is not looked at: all that a git filter keeps, ends of long lines."""
-        if is_log and is_filtered(data):
+        if is_log and data.startswith(FILTERED):
             self.unreadable.append((path, say("scan.filtered")))
         if _OF_RECORDS in data and len(data) > MOST_LOOKED_BYTES:
             for number, line in enumerate(split_lines(data), start=1):

@@ -5,6 +5,7 @@ import re
 import sys
 import zlib
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -200,7 +201,8 @@ def find_project(
     """Return the project of `--project`, else of a variable, else of `cwd`.
 
     It is the nearest directory with a memory, from the named one up to the root of its git
-    repository; else the named one itself.
+    repository; else the named one itself. Directories of other users above it are passed over, with
+    a warning.
     """
     warnings = list[str]()
     source, value = "cwd", ""
@@ -213,14 +215,6 @@ def find_project(
             break
     start = os.path.abspath(os.path.join(cwd, os.path.expanduser(value)))
     is_unexpanded = bool(warnings)
-    return Project(_nearest(start, warnings), source, is_unexpanded, tuple(warnings))
-
-
-def _nearest(start: str, warnings: list[str]) -> str:
-    """Return the nearest directory with a memory up to the repository's root, else `start`.
-
-    Directories of other users above `start` are passed over, with a warning.
-    """
     nearest, path = "", start
     while True:
         context, git = os.path.join(path, CONTEXT_DIRECTORY), os.path.join(path, ".git")
@@ -228,11 +222,13 @@ def _nearest(start: str, warnings: list[str]) -> str:
         if is_memory and (path == start or _is_ours(context, start, warnings)):
             nearest = path
         if os.path.exists(git) and (path == start or _is_ours(git, start, warnings)):
-            return nearest or start
+            break
         parent = os.path.dirname(path)
         if parent == path:  # no repository: the parents are not this project
-            return start
+            nearest = ""
+            break
         path = parent
+    return Project(nearest or start, source, is_unexpanded, tuple(warnings))
 
 
 def holds_memory(context: str) -> bool:
@@ -249,16 +245,13 @@ def holds_memory(context: str) -> bool:
     log = LOG_NAME.partition(".")[0]
     if not names or "sessions" in names or any(it.lstrip(".").startswith(log) for it in names):
         return True
-    companions = (os.path.join(context, name) for name in (".gitignore", ".gitattributes"))
-    return any(_mentions_log(path) for path in companions if os.path.isfile(path))
-
-
-def _mentions_log(path: str) -> bool:
-    try:
-        with open(path, "rb") as file:
-            return LOG_NAME.encode("ascii") in file.read(_MOST_RULES_BYTES)
-    except OSError:
-        return False
+    for name in (".gitignore", ".gitattributes"):
+        companion = os.path.join(context, name)
+        if os.path.isfile(companion):
+            with suppress(OSError), open(companion, "rb") as file:
+                if LOG_NAME.encode("ascii") in file.read(_MOST_RULES_BYTES):
+                    return True
+    return False
 
 
 def _is_ours(found: str, start: str, warnings: list[str]) -> bool:

@@ -61,12 +61,9 @@ def is_odd(path: Path) -> bool:
 def identity_of(path: Path) -> Identity:
     """Return the identity of a file's version, unread; None without a file."""
     try:
-        return _of_status(os.stat(path))
+        status = os.stat(path)
     except FileNotFoundError:
         return None
-
-
-def _of_status(status: os.stat_result) -> tuple[int, ...]:
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
@@ -91,7 +88,8 @@ def read_regular(path: Path, *, most_bytes: int = 0) -> tuple[bytes, Identity]:
         status = os.fstat(file.fileno())
         if most_bytes and status.st_size > most_bytes:
             file.seek(-most_bytes, os.SEEK_END)
-        return file.read(), _of_status(status)
+        identity = status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+        return file.read(), identity
 
 
 def _retried(action: Callable[[], _Result]) -> _Result:

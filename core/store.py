@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from core.config import CONTEXT_DIRECTORY, DEFAULTS, LOG_NAME, Project, Settings, read_settings
 from core.errors import DiskError, RefusedError, SentinelError
-from core.lessons.changes import Outcome, add, bring_back, delete, renew, upsert
+from core.lessons import changes
+from core.lessons.changes import Outcome
 from core.lessons.draft import Offer, given_draft, redacted_draft, redacted_offer, redacted_record
 from core.lessons.file import REPLACED_NAME, LogFile, Replacement
-from core.lessons.log import MemoryLog, begins_like_utf_16, cached_log, is_filtered
+from core.lessons.log import FILTERED, MemoryLog, begins_like_utf_16, cached_log
 from core.lessons.record import Draft, Record, normalise_topic, split_tokens, utc_now
 from core.messages import tell
 from core.program import NO_CANCELLATION, Cancellation
 
 if TYPE_CHECKING:
-    from core.lessons.side_file import Replaced
     from core.lessons.upkeep import Cleaning
 
 _Result = TypeVar("_Result")
@@ -67,11 +67,9 @@ class MemoryStore:
         """Return the file as it is, unreadable lines included."""
         return self.file.read()
 
-    def read_replaced(self) -> "list[Replaced]":
+    def read_replaced(self) -> list[changes.Replaced]:
         """Return the records that left the log and are kept beside it, the newest first."""
-        from core.lessons.side_file import replaced_in  # a server starts faster without it
-
-        return list(replaced_in(self.file.read_side()))
+        return list(changes.replaced_in(self.file.read_side()))
 
     def _parsed(self, data: bytes) -> MemoryLog:
         log = cached_log(data)
@@ -105,7 +103,7 @@ class MemoryStore:
             record, project=self._project, strict=self._strict
         )
         return self._write(
-            lambda log: upsert(log, draft, tokens, now=now or self._now()),
+            lambda log: changes.upsert(log, draft, tokens, now=now or self._now()),
             redacted=redacted,
             suspicious=suspicious,
             dry_run=dry_run,
@@ -117,7 +115,7 @@ class MemoryStore:
         A record that changed since its version id was printed stays.
         """
         tokens = split_tokens(ids)
-        return self._write(lambda log: delete(log, tokens), only_if_needed=True)
+        return self._write(lambda log: changes.delete(log, tokens), only_if_needed=True)
 
     def bring_back(
         self,
@@ -135,7 +133,7 @@ class MemoryStore:
         cleaned = [redacted_record(record, strict=self._strict) for record in records]
         versions = [record for record, _, _ in cleaned]
         return self._write(
-            lambda log: bring_back(log, versions, instead_of, now=self._now(), since=since),
+            lambda log: changes.bring_back(log, versions, instead_of, now=self._now(), since=since),
             redacted=[kind for _, kinds, _ in cleaned for kind in kinds],
             dry_run=dry_run,
         )
@@ -164,7 +162,7 @@ class MemoryStore:
                 progress(len(offers), len(records))
 
         def include(log: MemoryLog) -> Outcome:
-            added, offers[:] = add(log, offers)
+            added, offers[:] = changes.add(log, offers)
             return added
 
         is_known = any(isinstance(it, Offer) for it in records)  # that there is something to add
@@ -190,7 +188,7 @@ class MemoryStore:
             redacted += kinds
             suspicious += fields
         return self._write(
-            lambda log: renew(log, records, now=self._now(), join=join),
+            lambda log: changes.renew(log, records, now=self._now(), join=join),
             redacted=redacted,
             suspicious=suspicious,
             dry_run=dry_run,
@@ -215,6 +213,8 @@ class MemoryStore:
         def decided(data: bytes) -> Replacement[Outcome]:
             self._check_encoding(data)
             outcome = replace(decide(self._parsed(data)), redacted=kinds, suspicious=fields)
+            if not outcome.is_written:
+                return Replacement(data, outcome)
             return self._replacement(outcome.before, outcome.log, outcome)
 
         if dry_run or only_if_needed:
@@ -226,16 +226,15 @@ class MemoryStore:
     def _check_encoding(self, data: bytes) -> None:
         if begins_like_utf_16(data):
             raise DiskError("log_encoding", path=str(self.path))
-        if is_filtered(data):
+        if data.startswith(FILTERED):
             raise DiskError("log_filtered", path=str(self.path))
 
     def _replacement(
         self, before: MemoryLog, after: MemoryLog, outcome: _Result, aside: bytes = b""
     ) -> Replacement[_Result]:
-        from core.lessons.side_file import replaced_between  # a server starts faster without it
-
-        replaced = b"".join(it.to_line() for it in replaced_between(before, after, self._now))
-        return Replacement(after.to_bytes(), outcome, aside, replaced)
+        replaced = changes.replaced_between(before, after, self._now)
+        lines = b"".join(it.to_line() for it in replaced)
+        return Replacement(after.to_bytes(), outcome, aside, lines)
 
     # Putting the file right; see `core/lessons/upkeep.py`.
 
@@ -259,24 +258,20 @@ class MemoryStore:
         Unlike a save, it cleans topic, question, other keys, lines without a record and the side
         file.
         """
-        from core.lessons.side_file import cleaned
         from core.lessons.upkeep import clean  # as above
 
-        def without_secrets(data: bytes) -> "Cleaning":
-            self._check_encoding(data)
-            return clean(data, now=self._now())
-
         def scrub(data: bytes) -> "Replacement[Cleaning]":
-            cleaning = without_secrets(data)
+            self._check_encoding(data)
+            cleaning = clean(data, now=self._now())
             before, after = MemoryLog.parse(data), MemoryLog.parse(cleaning.data)
             return self._replacement(before, after, cleaning)
 
-        planned = without_secrets(self.file.read())
+        planned = scrub(self.file.read()).outcome
         if dry_run:
             return planned
         side = self.file.read_side()
-        if cleaned(side) != side:
-            self.file.rewrite_side(cleaned)
+        if changes.cleaned(side) != side:
+            self.file.rewrite_side(changes.cleaned)
         # Where there is nothing to write, it works on a read-only checkout, too.
         return self.file.rewrite(scrub) if planned.changes else planned
 

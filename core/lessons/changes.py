@@ -1,15 +1,17 @@
 """Changes the memory log: saves, deletes, brings back, adds and renews records; other lines stay.
 
 Pure: each change is a function from one version of the log to the next, or raises and changes
-nothing.
+nothing. What leaves the log becomes lines of `memory_log.replaced.jsonl`, the oldest first.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
+from typing import Any
 
 from core.errors import RefusedError
-from core.lessons.draft import Fate, Offer
-from core.lessons.log import MemoryLog, following, follows, united
+from core.lessons.draft import Fate, Offer, clean_record
+from core.lessons.log import MemoryLog, following, follows, split_lines, united
 from core.lessons.record import (
     LIMITS_BYTES,
     MOST_COUNTED,
@@ -21,13 +23,15 @@ from core.lessons.record import (
     latest,
     marked,
     new_record,
-    record_id,
+    parse_line,
     reidentified,
     seconds_of,
 )
 
 RECURRENCE_S = 24 * 3600
+KEY = "replaced"  # of a line of the side file, beside the keys of its record
 _OF_EVERY_SAVE = ("compacted_at", "source_count", "extra", "meta_extra")
+_words = attrgetter("lesson", "ask_next_time", "paths", "when")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,26 +72,53 @@ def upsert(log: MemoryLog, draft: Draft, tokens: Sequence[str] = (), *, now: str
     A known id keeps place and `created`; a new principle takes the first original's place. Same
     words within RECURRENCE_S change nothing. Raises RefusedError for another text's id.
     """
-    own_id = record_id(draft)
-    there = log.with_id(own_id)
-    versions = {at: it for at, it in there.items() if it.gap == draft.gap}
+    fresh = new_record(draft, now=now)
+    there = log.with_id(fresh.id)
+    versions = {at: it for at, it in there.items() if it.gap == fresh.gap}
     if not versions and any(reidentified(it).id == it.id for it in there.values()):
-        raise RefusedError("id_collision", id=own_id)
+        raise RefusedError("id_collision", id=fresh.id)
     known = _as_one(versions.values()) if versions else None
-    record = _updated(known, draft, now) if known else new_record(draft, now=now)
-    named = replace(select(log, tokens, but=own_id), earlier=(tuple(versions.values()),))
-    if known and len(versions) == 1 and not named.removed and not draft.given:
+    named = replace(select(log, tokens, but=fresh.id), earlier=(tuple(versions.values()),))
+    record, given = fresh, draft.given
+    if known:
+        ask = draft.ask_next_time
+        record = replace(
+            known,
+            missing_context=draft.missing_context or known.missing_context,
+            lesson=draft.lesson,
+            ask_next_time=known.ask_next_time if ask is None else ask,
+            paths=known.paths if draft.paths is None else tuple(draft.paths),
+            when=known.when if draft.when is None else tuple(draft.when),
+            updated=latest(now, known.updated or known.created),
+            seen=known.seen + 1,
+        )
         passed_s = abs(seconds_of(now) - seconds_of(known.updated or known.created))
-        if _words(record) == _words(known) and passed_s < RECURRENCE_S:
+        is_plain = len(versions) == 1 and not named.removed and not given
+        if is_plain and _words(record) == _words(known) and passed_s < RECURRENCE_S:
             return replace(named, records=(known,))
-    # An update keeps its own dates and counts.
-    taken = {name: it for name, it in draft.given.items() if not known or name in _OF_EVERY_SAVE}
-    record = replace(record, **taken)
-    if named.removed:
-        record = _replacing(named.removed, record, now, draft)
-    if own_id in log.replaced and not known:  # the gap is back after its compaction
+        record = following(record, known)
+        # It keeps its own dates and counts.
+        given = {name: it for name, it in given.items() if name in _OF_EVERY_SAVE}
+    record = replace(record, **given)
+    if originals := named.removed:  # whose paths and triggers go over unless the draft has its own
+        moments = [
+            at for it in (*originals, record) for at in (it.created, it.updated, it.compacted_at)
+        ]
+        lineage = [(*it.tokens(), *it.source_ids) for it in originals]
+        added = sum((it.source_count or 1) if it.type == "principle" else 1 for it in originals)
+        paths = [] if draft.paths is not None else [it.paths for it in originals]
+        when = [] if draft.when is not None else [it.when for it in originals]
+        record = replace(
+            record,
+            compacted_at=latest(now, *moments),
+            source_count=min((record.source_count or 0) + added, MOST_COUNTED),
+            source_ids=_all_once([record.source_ids, *lineage]),
+            paths=_all_once([record.paths, *paths]),
+            when=_all_once([record.when, *when]),
+        )
+    if fresh.id in log.replaced and not known:  # the gap is back after its compaction
         record = replace(record, seen=record.seen + 1)
-    record = _visible(marked(record, known), log.replaced.get(own_id, ()))
+    record = _visible(marked(record, known), log.replaced.get(fresh.id, ()))
     place = min(versions or named.lines, default=len(log.lines))
     after = log.rewritten(named.lines | versions.keys(), {place: [record]})
     return replace(named, log=after, records=(record,))
@@ -326,24 +357,6 @@ def joined(records: Sequence[Record], now: str, untouched: Iterable[Record] = ()
     return following(record, *untouched)
 
 
-def _words(record: Record) -> tuple[object, ...]:
-    return record.lesson, record.ask_next_time, record.paths, record.when
-
-
-def _updated(known: Record, draft: Draft, now: str) -> Record:
-    record = replace(
-        known,
-        missing_context=draft.missing_context or known.missing_context,
-        lesson=draft.lesson,
-        ask_next_time=known.ask_next_time if draft.ask_next_time is None else draft.ask_next_time,
-        paths=known.paths if draft.paths is None else tuple(draft.paths),
-        when=known.when if draft.when is None else tuple(draft.when),
-        updated=latest(now, known.updated or known.created),
-        seen=known.seen + 1,
-    )
-    return following(record, known)
-
-
 def _as_one(versions: Iterable[Record]) -> Record:
     """Return the newest version as the successor of all others."""
     *others, newest = sorted(versions, key=Record.version)
@@ -355,24 +368,6 @@ def _as_one(versions: Iterable[Record]) -> Record:
         created=min((it.created for it in newer), key=seconds_of),
         paths=_all_once(it.paths for it in newer),
         when=_all_once(it.when for it in newer),
-    )
-
-
-def _replacing(originals: Sequence[Record], record: Record, now: str, draft: Draft) -> Record:
-    """The paths and triggers of the originals go over unless the draft has its own."""
-    dated = (*originals, record)
-    moments = [at for it in dated for at in (it.created, it.updated, it.compacted_at)]
-    lineage = [(*it.tokens(), *it.source_ids) for it in originals]
-    added = sum((it.source_count or 1) if it.type == "principle" else 1 for it in originals)
-    paths = [] if draft.paths is not None else [it.paths for it in originals]
-    when = [] if draft.when is not None else [it.when for it in originals]
-    return replace(
-        record,
-        compacted_at=latest(now, *moments),
-        source_count=min((record.source_count or 0) + added, MOST_COUNTED),
-        source_ids=_all_once([record.source_ids, *lineage]),
-        paths=_all_once([record.paths, *paths]),
-        when=_all_once([record.when, *when]),
     )
 
 
@@ -394,3 +389,92 @@ def _all_of(texts: Sequence[str]) -> str:
 
 def _all_once(lists: Iterable[Iterable[str]]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(entry for entries in lists for entry in entries))
+
+
+# Records that left the log, as they are kept beside it.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replaced:
+    """A record that left the log, redacted.
+
+    token: its version id before. at: when, ISO 8601. by: version id of its successor, or "".
+    """
+
+    record: Record
+    token: str
+    at: str
+    by: str = ""
+
+    def to_line(self) -> bytes:
+        """Return the record's line with a key `replaced`: `at`, and `by` and `version` if known."""
+        from core.sanitizer import find  # a server starts faster without it
+
+        left = {"at": self.at}
+        if self.by and not find(self.by):
+            left["by"] = self.by
+        if self.token != self.record.token and id_in(self.token) == self.record.id:
+            left["version"] = self.token
+        return replace(self.record, extra={**self.record.extra, KEY: left}).to_line()
+
+
+def replaced_between(before: MemoryLog, after: MemoryLog, now: Callable[[], str]) -> list[Replaced]:
+    """Return the records whose words the next version of the log lacks, redacted.
+
+    now: asked only where a line changed.
+    """
+    kept = set(map(id, after.entries))
+    gone = [record for record in before.entries if record and id(record) not in kept]
+    if not gone:
+        return []
+    at = now()
+    known, gaps = set(map(id, before.entries)), {record.gap for record in gone}
+    records = [record for record in after.entries if record]
+    there = {_said_by(record) for record in records if record.gap in gaps}
+    followers = {token: record.token for record in records for token in record.source_ids}
+    followers |= {record.id: record.token for record in records if id(record) not in known}
+    replaced: dict[str, Replaced] = {}
+    for record in gone:
+        if _said_by(record) in there:
+            continue
+        clean, _ = clean_record(record)
+        if _said_by(clean) not in there:
+            by = followers.get(record.id) or followers.get(record.token, "")
+            replaced[record.token] = Replaced(record=clean, token=record.token, at=at, by=by)
+    return list(replaced.values())
+
+
+def _said_by(record: Record) -> tuple[object, ...]:
+    return record.type, record.texts, record.paths, record.when, repr(record.extra)
+
+
+def replaced_in(data: bytes) -> Iterator[Replaced]:
+    """Yield the records of the side file, the newest first, each version once.
+
+    A repeated save has left lines twice, a killed writer a torn one.
+    """
+    from core.sanitizer import MARKER  # as above
+
+    tokens: set[str] = set()
+    for line in reversed(split_lines(data)):
+        record = parse_line(line)
+        if not record:
+            continue
+        extra = dict(record.extra)
+        facts: Any = extra.pop(KEY, {})
+        pairs = facts.items() if isinstance(facts, dict) else ()
+        texts = {key: text for key, text in pairs if isinstance(text, str)}
+        record = replace(record, extra=extra)
+        token = texts.get("version", "")
+        if id_in(token) != record.id or MARKER.encode() not in line:
+            token = record.token
+        if token not in tokens:
+            tokens.add(token)
+            at, by = texts.get("at", ""), texts.get("by", "")
+            yield Replaced(record=record, token=token, at=at, by=by)
+
+
+def cleaned(data: bytes) -> bytes:
+    """Return the side file with no secret in any record; lines without a record go."""
+    clean = [replace(it, record=clean_record(it.record)[0]) for it in replaced_in(data)]
+    return b"".join(it.to_line() for it in reversed(clean))

@@ -89,7 +89,8 @@ def redacted_draft(
     texts |= {"paths": "\n".join(paths or ()), "when": "\n".join(when or ())}
     found = dict(zip(texts, redact_together([*texts.values()]), strict=True))
     secrets = [(name, kind) for name, redaction in found.items() for kind in redaction.kinds]
-    _refuse([(name, kind) for name, kind in secrets if strict or name == "when"])
+    if refused := [(name, kind) for name, kind in secrets if strict or name == "when"]:
+        raise _secret_refused(refused)
     missing_context, lesson = found["missing_context"], found["lesson"]
     clean = replace(
         draft, missing_context=missing_context.text, lesson=lesson.text, paths=paths, when=when
@@ -136,7 +137,8 @@ def redacted_offer(record: Record, *, strict: bool) -> Offer:
         _check_redactable(record)
         clean, found = clean_record(record)
         kinds = tuple(kind for _, kind in found)
-        _refuse(found if strict else [])
+        if found and strict:
+            raise _secret_refused(found)
         check(_draft_of(clean))
         paths = normalise_paths(clean.paths, most=None)
         when = normalise_triggers(clean.when, most=None)
@@ -157,11 +159,10 @@ def _check_redactable(record: Draft | Record) -> None:
             raise field_too_long(field=name, used_bytes=used_bytes, limit_bytes=LIMITS_BYTES[name])
 
 
-def _refuse(secrets: list[tuple[str, str]]) -> None:
-    if secrets:
-        fields = ", ".join(dict.fromkeys(name for name, _ in secrets))
-        kinds = ", ".join(dict.fromkeys(kind for _, kind in secrets))
-        raise RefusedError("secret_refused", fields=fields, kinds=kinds)
+def _secret_refused(secrets: list[tuple[str, str]]) -> RefusedError:
+    fields = ", ".join(dict.fromkeys(name for name, _ in secrets))
+    kinds = ", ".join(dict.fromkeys(kind for _, kind in secrets))
+    return RefusedError("secret_refused", fields=fields, kinds=kinds)
 
 
 def _draft_of(record: Record) -> Draft:

@@ -88,25 +88,24 @@ class LogFile:
 
     def _read(self, place: Path | None = None) -> tuple[bytes, Identity]:
         try:
-            with _reading(self.path):
+            with _errors_of(self.path):
                 return read_regular(place or memory_at(self.path))
         except FileNotFoundError:
             if os.path.islink(self.path):  # its target has just gone
                 reason = "broken symbolic link"
                 raise LogReadError(path=str(self.path), reason=reason) from None
-        # A git that was writing the file may be done by now.
-        return self._read(place) if self._asked_git() else (b"", None)
-
-    def _asked_git(self) -> bool:
-        """Ask git once about a missing file. Raises LogMissingError."""
         if not self._asks_git:
-            return False
-        if not os.path.lexists(self.path):
+            return b"", None
+        self._ask_git()  # which was writing the file, and may be done by now
+        return self._read(place)
+
+    def _ask_git(self) -> None:
+        """Raise LogMissingError where git has the file that is missing here; ask once."""
+        if self._asks_git and not os.path.lexists(self.path):
             from core import git  # a log that is there needs no git
 
             git.check_missing(self.path)
             self._asks_git = False
-        return True
 
     def rewrite(
         self, change: Callable[[bytes], Replacement[_Result]], *, aside_name: str = ""
@@ -122,21 +121,19 @@ class LogFile:
         """
         with self._locked() as place:
             for _ in range(_ATTEMPTS):
-                data, identity = self._read_settled(place)
-                changed = change(data)
-                if changed.data == data or self._replace(place, changed, identity, aside_name):
-                    return changed.outcome
+                # An editor empties a file before it writes it, and git removes it first.
+                deadline = time.monotonic() + _SETTLE_S
+                while True:
+                    data, identity = self._read(place)
+                    beside = (self.path.with_name(name) for name in COMPANIONS)
+                    is_new = not data and not all(map(is_there, beside))
+                    if data or is_new or time.monotonic() > deadline:
+                        break
+                    time.sleep(_SETTLE_S / 5)
+                new = change(data)
+                if new.data == data or self._replace(place, new, identity, aside_name):
+                    return new.outcome
         raise DiskError("log_unsettled", path=str(self.path))
-
-    def _read_settled(self, place: Path) -> tuple[bytes, Identity]:
-        # An editor empties a file before it writes it, and git removes it first.
-        deadline = time.monotonic() + _SETTLE_S
-        while True:
-            data, identity = self._read(place)
-            is_new = not data and not all(is_there(self.path.with_name(it)) for it in COMPANIONS)
-            if data or is_new or time.monotonic() > deadline:
-                return data, identity
-            time.sleep(_SETTLE_S / 5)
 
     def _replace(
         self, place: Path, new: Replacement[_Result], identity: Identity, aside_name: str
@@ -164,9 +161,9 @@ class LogFile:
     @contextlib.contextmanager
     def _locked(self) -> Iterator[Path]:
         """Hold the lock, remove strays, and give the file's real path."""
-        with _writing(self.path):
+        with _errors_of(self.path, writes=True):
             place = memory_at(self.path, may_be_new=True)  # before anything is made there
-            self._asked_git()
+            self._ask_git()
             make_directory(self.path.parent)
             with held(
                 f"{place}{LOCK_SUFFIX}",
@@ -185,7 +182,7 @@ class LogFile:
     def strays(self) -> list[Path]:
         """Return temporary files of killed writers, and of one at work. Raises LogReadError."""
         found = list[Path]()
-        with contextlib.suppress(FileNotFoundError), _reading(self.path):
+        with contextlib.suppress(FileNotFoundError), _errors_of(self.path):
             for place in dict.fromkeys((memory_at(self.path, may_be_new=True), self.path)):
                 for name in sorted(os.listdir(place.parent)):
                     match = _TEMPORARY.fullmatch(name)
@@ -198,7 +195,7 @@ class LogFile:
     def read_side(self, *, most_bytes: int = MOST_SIDE_READ_BYTES) -> bytes:
         """Return at most `most_bytes` of the side file's end, b"" for none. Raises LogReadError."""
         try:
-            with _reading(self._side_path):
+            with _errors_of(self._side_path):
                 if is_odd(self._side_path):
                     reason = "a link, a directory or another thing that is no file"
                     raise OSError(errno.EINVAL, reason)
@@ -211,7 +208,7 @@ class LogFile:
 
         log: the real file, whose mode and owner a new side file gets.
         """
-        with _writing(self._side_path):
+        with _errors_of(self._side_path, writes=True):
             last = self.read_side(most_bytes=1)
             if last not in (b"", b"\n"):  # a killed save has torn its line
                 lines = b"\n" + lines
@@ -229,7 +226,7 @@ class LogFile:
 
     def rewrite_side(self, change: Callable[[bytes], bytes]) -> None:
         """Replace the side file alone, under the lock. Raises as `rewrite`."""
-        with self._locked(), _writing(self._side_path):
+        with self._locked(), _errors_of(self._side_path, writes=True):
             known = self.read_side()
             data = change(known)
             if data != known:
@@ -260,24 +257,18 @@ class LogFile:
 
 
 @contextlib.contextmanager
-def _reading(path: Path) -> Iterator[None]:
-    """Turn an OSError into LogReadError; FileNotFoundError stays."""
-    try:
-        yield
-    except (SentinelError, FileNotFoundError):
-        raise
-    except OSError as error:
-        raise LogReadError(path=str(path), reason=reason_of(error)) from error
-
-
-@contextlib.contextmanager
-def _writing(path: Path) -> Iterator[None]:
+def _errors_of(path: Path, *, writes: bool = False) -> Iterator[None]:
+    """Turn an OSError into LogReadError or DiskError; a reader's FileNotFoundError stays."""
     try:
         yield
     except SentinelError:
         raise
     except OSError as error:
-        raise DiskError("log_write", path=str(path), reason=reason_of(error)) from error
+        if writes:
+            raise DiskError("log_write", path=str(path), reason=reason_of(error)) from error
+        if isinstance(error, FileNotFoundError):
+            raise
+        raise LogReadError(path=str(path), reason=reason_of(error)) from error
 
 
 def _check_is_new(path: Path) -> None:

@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 from core.config import CONTEXT_DIRECTORY, LOG_NAME
 from core.git import SHORT_DIGITS, HistoryError, Repository, literal
+from core.lessons.changes import Replaced
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, id_in, ids_in, is_token
 from core.lessons.record_text import record_name, topic_text
-from core.lessons.side_file import Replaced
 from core.messages import Facts
 
 EVERYWHERE = ("--all", "--reflog")

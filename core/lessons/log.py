@@ -41,7 +41,7 @@ _UTF_16 = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16", b"{\0": "utf-16-le", b"
 _TYPE = re.compile(rb'"[ -~]{10}')  # every record in UTF-8 has that much, UTF-16 hardly ever
 _INTERLEAVED = re.compile(rb"(?:[^\0]\0){2}|(?:\0[^\0]){2}", re.S)
 # How that begins which a filter of git keeps in the place of a file: LFS, git-crypt.
-_FILTERED = (b"version https://git-lfs.github.com/spec/", b"\0GITCRYPT\0")
+FILTERED = (b"version https://git-lfs.github.com/spec/", b"\0GITCRYPT\0")
 IN_UTF_16 = re.compile(r"[\t -~]{4}")
 
 
@@ -367,11 +367,6 @@ def begins_like_utf_16(data: bytes) -> bool:
     first = data[: data.find(b"\n") + 2] if b"\n" in data else data
     is_marked = data in UTF_16_MARKS or (data.startswith(UTF_16_MARKS) and b"\0" in first)
     return (is_marked or bool(_INTERLEAVED.match(data))) and not _TYPE.search(first)
-
-
-def is_filtered(data: bytes) -> bool:
-    """Return whether a filter of git (LFS, git-crypt) has replaced the file."""
-    return data.startswith(_FILTERED)
 
 
 def mark_of(line: bytes) -> bytes:

@@ -32,8 +32,7 @@ CACHED_TOPICS = CACHED_DATES = 1_024
 # The keys of `meta` beside `created`, by the kind of value that each has. A key more also goes into
 # Draft, Record, `new_record` and `as_json`; `log_memory` of server.py; `redacted_draft`,
 # `redacted_record`, `redacted_offer`, `given_draft` and _META_TEXTS of draft.py; `_words`,
-# `_updated`, `_as_one`, `_replacing` and `joined` of changes.py; `_words` of side_file.py;
-# docs/format.md.
+# `upsert`, `_as_one`, `joined` and `_said_by` of changes.py; docs/format.md.
 _META_KINDS = {  # in the order of the line
     "updated": "text",
     "seen": "count",

@@ -16,10 +16,10 @@ from core.lessons.changes import as_one_each, renewed
 from core.lessons.draft import clean_record
 from core.lessons.log import (
     BOM,
+    FILTERED,
     UTF_16_MARKS,
     MemoryLog,
     begins_like_utf_16,
-    is_filtered,
     mark_of,
     utf_16_name,
 )
@@ -87,7 +87,7 @@ def examine(log: MemoryLog, *, now: str, threshold: int = DEFAULTS.threshold) ->
         return [Finding("utf_16", "error", facts={"command": _AS_UTF_8.format(encoding=encoding)})]
     if begins_like_utf_16(data):
         return [Finding("utf_16_torn", "error")]
-    if is_filtered(data):
+    if data.startswith(FILTERED):
         return [Finding("pointer", "error")]
     findings = [*_on_lines(log), *_on_pairs(log)]
     hiders = {(record.id, record.gap): hider for record, hider in log.hidden}
@@ -268,7 +268,7 @@ def repair(data: bytes) -> Repair:
 
     Of a record only the id, the encoding and the blanks around it change.
     """
-    if begins_like_utf_16(data) or is_filtered(data):  # nobody knows its lines
+    if begins_like_utf_16(data) or data.startswith(FILTERED):  # nobody knows its lines
         return Repair(data=data, aside=b"")
     aside: list[bytes] = []
     lines = _without_leftovers(_readable(MemoryLog.parse(data), aside), aside)

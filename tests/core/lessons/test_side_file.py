@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from core.errors import LogReadError
+from core.lessons.changes import Replaced, cleaned, replaced_between, replaced_in
 from core.lessons.file import MOST_SIDE_BYTES, REPLACED_NAME, LogFile, Replacement
 from core.lessons.history import History
 from core.lessons.record import Record
-from core.lessons.side_file import Replaced, cleaned, replaced_between, replaced_in
 from core.store import MemoryStore
 from tests.support.changes import log_of
 from tests.support.cli_process import TOKEN
