@@ -32,9 +32,9 @@ def list_keys(arguments: argparse.Namespace) -> int:
         data = [
             {
                 "name": key.name,
-                "agent": key.agent,
-                "madeAt": _moment(key.made_at),
-                "usedAt": _moment(key.used_at) if key.used_at else None,
+                "agent": key.paper.agent,
+                "madeAt": _moment(key.paper.made_at),
+                "usedAt": _moment(key.paper.used_at) if key.paper.used_at else None,
                 "tokens": key.tokens,
             }
             for key in listed
@@ -57,7 +57,7 @@ def add_key(arguments: argparse.Namespace) -> int:
     with _open_keys() as keys:
         secret = keys.add(arguments.name, arguments.agent)
         key = keys.named(arguments.name)
-    print_lines([say("keys.made", name=key.name, agent=key.agent), ""])
+    print_lines([say("keys.made", name=key.name, agent=key.paper.agent), ""])
     print(secret)  # whole, to be copied
     print_lines(["", say("keys.once"), say("keys.bearer"), say("keys.no_file")])
     return 0
@@ -80,9 +80,10 @@ def _facts(key: Key) -> Facts:
 
 
 def _row(key: Key) -> list[str]:
-    used = day_text(_moment(key.used_at)) if key.used_at else say("keys.never")
-    made = day_text(_moment(key.made_at))
-    return [plain(key.name), plain(key.agent), made, used, str(key.tokens)]
+    paper = key.paper
+    used = day_text(_moment(paper.used_at)) if paper.used_at else say("keys.never")
+    made = day_text(_moment(paper.made_at))
+    return [plain(key.name), plain(paper.agent), made, used, str(key.tokens)]
 
 
 def _moment(seconds: float) -> str:

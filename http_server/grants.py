@@ -10,9 +10,8 @@ import hashlib
 import hmac
 import json
 import secrets
-import time
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -29,19 +28,17 @@ Facts = Mapping[str, Any]
 
 
 class Tokens(NamedTuple):
-    """A new pair, shown this once. lasts_s: of the access token."""
+    """A new pair, shown this once."""
 
     access: str
     refresh: str
-    lasts_s: int
+    lasts_s: int  # of the access token
 
 
 class Refresh(NamedTuple):
-    """is_repeated: it was used just before."""
-
     family: Paper
     secret: str
-    is_repeated: bool
+    is_repeated: bool  # it was used just before
 
 
 class Seal:
@@ -50,8 +47,8 @@ class Seal:
     The secret opens nothing: it makes client ids, and everybody may register.
     """
 
-    def __init__(self, papers: Papers, clock: Callable[[], float] = time.time) -> None:
-        self._papers, self._clock, self._secret = papers, clock, b""
+    def __init__(self, papers: Papers) -> None:
+        self._papers, self._clock, self._secret = papers, papers.clock, b""
 
     def sealed(self, use: str, facts: Facts, *, lasts_s: float = 0.0) -> str:
         """Return signed facts, which anybody can read.
@@ -91,16 +88,9 @@ class Grants:
     resource: the server's address; its grants are worth nothing at another.
     """
 
-    def __init__(
-        self,
-        papers: Papers,
-        keys: Keys,
-        resource: str,
-        *,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
-        self._papers, self._keys, self._resource, self._clock = papers, keys, resource, clock
-        self.seal = Seal(papers, clock)
+    def __init__(self, papers: Papers, keys: Keys, resource: str) -> None:
+        self._papers, self._keys, self._resource = papers, keys, resource
+        self._clock, self.seal = papers.clock, Seal(papers)
 
     def client(self, client_id: str) -> Facts | None:
         """Return the client's `name` and `redirect_uris`."""

@@ -5,10 +5,11 @@ A key has 256 random bits; only its hash is kept, so a reader of the papers cann
 
 import hmac
 import secrets
-import time
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from core.config import DEFAULT_AGENT, FRAGMENTS_PLACE, NAME_CHARS, REFUSED_AGENTS
 from core.postgres.server import is_server
@@ -37,15 +38,11 @@ class Credential:
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Key:
-    """A key as lists show it. paper: its hash. tokens: how many of its tokens still work."""
+class Key(NamedTuple):
+    """A key as lists show it. tokens: how many of its tokens still work."""
 
     name: str
-    agent: str
-    paper: str
-    made_at: float
-    used_at: float
+    paper: Paper
     tokens: int
 
 
@@ -62,10 +59,8 @@ class Keys:
         master: str = "",
         *,
         keeps_agents_apart: bool = False,
-        clock: Callable[[], float] = time.time,
     ) -> None:
-        self.place = papers.place
-        self._papers, self._clock = papers, clock
+        self.place, self._papers = papers.place, papers
         self._master = hash_of(master) if master else ""
         self._keeps_agents_apart = keeps_agents_apart
 
@@ -83,11 +78,11 @@ class Keys:
         found = self._papers.get("key", paper)
         if found is None:
             return None
-        now = self._clock()
+        now = self._papers.clock()
         if now - found.used_at > _NOTED_AFTER_S:
             with suppress(DatabaseError):  # nobody waits for a list to be right
                 self._papers.replace(found, replace(found, used_at=now))
-        return Credential(agent=found.agent, paper=found.key, name=_name(found))
+        return Credential(agent=found.agent, paper=found.key, name=found.name)
 
     def any(self) -> bool:
         return bool(self._master or self._papers.listed("key"))
@@ -104,29 +99,18 @@ class Keys:
             raise HttpServerError("one_agent", agent=agent)
         if not name:
             raise HttpServerError("name_blank")
-        if name == MASTER_NAME or any(_name(it) == name for it in self._papers.listed("key")):
+        if name == MASTER_NAME or any(it.name == name for it in self._papers.listed("key")):
             raise HttpServerError("name_taken", name=name)
         secret = PREFIX + secrets.token_urlsafe(32)
-        made_at, body = self._clock(), {"name": name}
-        self._papers.put(
-            Paper(kind="key", key=hash_of(secret), agent=agent, body=body, made_at=made_at)
-        )
+        facts: Any = {"agent": agent, "body": {"name": name}, "made_at": self._papers.clock()}
+        self._papers.put(Paper(kind="key", key=hash_of(secret), **facts))
         return secret
 
     def listed(self) -> list[Key]:
         """Oldest first, without the environment's key."""
         tokens = [*self._papers.listed("access"), *self._papers.listed("refresh")]
-        return [
-            Key(
-                name=_name(paper),
-                agent=paper.agent,
-                paper=paper.key,
-                made_at=paper.made_at,
-                used_at=paper.used_at,
-                tokens=sum(token.body.get("paper") == paper.key for token in tokens),
-            )
-            for paper in self._papers.listed("key")
-        ]
+        counts = Counter(token.body.get("paper") for token in tokens)
+        return [Key(it.name, it, counts[it.key]) for it in self._papers.listed("key")]
 
     def named(self, name: str) -> Key:
         """Raises HttpServerError for an unknown name."""
@@ -142,7 +126,7 @@ class Keys:
     def remove(self, name: str) -> Key:
         """Remove a key with its tokens. Raises HttpServerError."""
         key = self.named(name)
-        if not self._papers.drop("key", key.paper):  # another was faster
+        if not self._papers.drop("key", key.paper.key):  # another was faster
             raise HttpServerError("no_key", name=key.name, place=self.place)
         return key
 
@@ -166,7 +150,3 @@ def _fit(name: str, what: str, most: int) -> str:
     if has_secret(name):
         raise HttpServerError("name_secret", what=what)
     return name
-
-
-def _name(paper: Paper) -> str:
-    return str(paper.body.get("name", ""))

@@ -83,6 +83,11 @@ class Paper:
     made_at: float = 0.0
     used_at: float = 0.0
 
+    @property
+    def name(self) -> str:
+        """Return the name of a key."""
+        return str(self.body.get("name", ""))
+
 
 class Papers:
     """Safe for threads and processes; every method raises DatabaseError.
@@ -102,7 +107,7 @@ class Papers:
         lock: str = "",
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self.place, self._lend, self.close, self._clock = place, lend, close, clock
+        self.place, self._lend, self.close, self.clock = place, lend, close, clock
         self._mark, self._lock = mark, lock
 
     def put(self, paper: Paper, *, only_new: bool = False) -> bool:
@@ -120,7 +125,7 @@ class Papers:
 
     def new(self, kind: Kind, key: str, lasts_s: float, **more: Any) -> Paper:
         """Return a paper that begins now, not stored. more: fields of `Paper`."""
-        now = self._clock()
+        now = self.clock()
         times: Any = {"expires_at": now + lasts_s, "made_at": now, "used_at": now}
         return Paper(kind=kind, key=key, **times, **more)
 
@@ -128,7 +133,7 @@ class Papers:
         """Return a paper that has not expired."""
         if "\0" in key:  # which PostgreSQL refuses
             return None
-        found = self._where(f"kind = ? AND key = ? AND {_FRESH}", kind, key, self._clock())
+        found = self._where(f"kind = ? AND key = ? AND {_FRESH}", kind, key, self.clock())
         return found[0] if found else None
 
     def take(self, kind: Kind, key: str) -> Paper | None:
@@ -163,14 +168,14 @@ class Papers:
 
     def listed(self, kind: Kind) -> list[Paper]:
         """Without the expired, oldest first."""
-        return self._where(f"kind = ? AND {_FRESH}", kind, self._clock())
+        return self._where(f"kind = ? AND {_FRESH}", kind, self.clock())
 
     def sweep(self) -> int:
         with self._lend(False) as rows:
             if rows is None:  # no file is made for it
                 return 0
         with self._lend(True) as rows:
-            gone = self._run(rows, f"DELETE FROM papers WHERE NOT {_FRESH}", self._clock())
+            gone = self._run(rows, f"DELETE FROM papers WHERE NOT {_FRESH}", self.clock())
             return int(gone.rowcount)
 
     def check(self) -> None:
@@ -213,8 +218,8 @@ def postgres_papers(pool: "Pool", *, clock: Callable[[], float] = time.time) -> 
     def lend(changes: bool) -> AbstractContextManager[Any]:
         return pool.transaction(changes=changes, in_turn=False)
 
-    place, lock = pool.server.name, " FOR UPDATE"
-    return Papers(place, lend, pool.close, mark="%s", lock=lock, clock=clock)
+    how: Any = {"mark": "%s", "lock": " FOR UPDATE", "clock": clock}
+    return Papers(pool.server.name, lend, pool.close, **how)
 
 
 def papers_of(environment: Mapping[str, str]) -> Papers:

@@ -6,22 +6,14 @@ hashes, never secrets.
 """
 
 import re
-import time
-from collections.abc import Callable
 from contextvars import ContextVar
+from dataclasses import asdict
 from typing import Any
 from urllib.parse import urlsplit
 
 from anyio.to_thread import run_sync
 from fastmcp.server.auth import AccessToken, OAuthProvider
-from mcp.server.auth.provider import (
-    AuthorizationCode,
-    AuthorizationParams,
-    AuthorizeError,
-    RefreshToken,
-    RegistrationError,
-    TokenError,
-)
+from mcp.server.auth import provider as sdk
 from mcp.server.auth.settings import ClientRegistrationOptions
 from mcp.shared.auth import InvalidRedirectUriError, OAuthClientInformationFull, OAuthToken
 from pydantic import AnyUrl
@@ -66,9 +58,8 @@ class Client(OAuthClientInformationFull):
         try:
             return super().validate_redirect_uri(redirect_uri)
         except InvalidRedirectUriError:
-            wanted = _without_port(str(redirect_uri or ""))
-            known = [_without_port(str(it)) for it in self.redirect_uris or ()]
-            if redirect_uri and wanted and wanted in known:
+            known = {_without_port(str(it)) for it in self.redirect_uris or ()} - {""}
+            if redirect_uri and _without_port(str(redirect_uri)) in known:
                 return redirect_uri
             raise
 
@@ -77,7 +68,7 @@ class Client(OAuthClientInformationFull):
         return [SCOPE]
 
 
-class _FoundRefreshToken(RefreshToken):
+class _FoundRefreshToken(sdk.RefreshToken):
     found: Refresh
 
 
@@ -88,15 +79,7 @@ class Provider(OAuthProvider):
     MCP endpoint.
     """
 
-    def __init__(
-        self,
-        papers: Papers,
-        keys: Keys,
-        *,
-        url: str,
-        path: str = "/mcp",
-        clock: Callable[[], float] = time.time,
-    ) -> None:
+    def __init__(self, papers: Papers, keys: Keys, *, url: str, path: str = "/mcp") -> None:
         self.url, self.path, self.keys = url.rstrip("/"), path, keys
         super().__init__(
             base_url=self.url,
@@ -105,8 +88,13 @@ class Provider(OAuthProvider):
         )
         self.tries = Allowance(20, 6.0)  # wrong secrets
         self.questions, self.registrations = Allowance(30, 4.0), Allowance(20, 60.0)
-        self.grants = Grants(papers, keys, self.url + path, clock=clock)
-        self._names = _names_of(self.url)
+        self.grants = Grants(papers, keys, self.url + path)
+        parts = urlsplit(self.url)
+        self._names = {parts.netloc.lower(): self.url}  # the server's addresses by their Host
+        if parts.scheme == "http" and is_loopback(parts.hostname or ""):
+            port = f":{parts.port}" if parts.port else ""
+            hosts = [f"{name}{port}" for name in ("localhost", "127.0.0.1", "[::1]")]
+            self._names |= {host: f"http://{host}" for host in hosts}
         paths = ("", path, f"{path}/", "/sse", "/message")
         self._resources = {_canonical(url + it) for url in self._names.values() for it in paths}
 
@@ -147,79 +135,75 @@ class Provider(OAuthProvider):
         return Client(client_id=client_id, client_name=name, redirect_uris=uris, **_KEPT)
 
     async def register_client(self, client_info: OAuthClientInformationFull) -> None:
-        """Give a client its id. Raises RegistrationError."""
+        """Give a client its id. Raises sdk.RegistrationError."""
         uris = [str(it) for it in client_info.redirect_uris or ()]
         if not 0 < len(uris) <= MOST_URIS:
-            raise RegistrationError("invalid_redirect_uri", f"Give 1 to {MOST_URIS} redirect URIs.")
+            raise sdk.RegistrationError(
+                "invalid_redirect_uri", f"Give 1 to {MOST_URIS} redirect URIs."
+            )
         for fault in filter(None, map(redirect_fault, uris)):
-            raise RegistrationError("invalid_redirect_uri", fault)
+            raise sdk.RegistrationError("invalid_redirect_uri", fault)
         name = client_info.client_name or ""
         if len(name) > CLIENT_NAME_CHARS:
             most = f"client_name: at most {CLIENT_NAME_CHARS} characters."
-            raise RegistrationError("invalid_client_metadata", most)
+            raise sdk.RegistrationError("invalid_client_metadata", most)
         seen = re.sub(f"[{UNSEEN}]", " ", name)  # what moves or hides letters on the page
         name = " ".join("".join(it if it.isprintable() else " " for it in seen).split())
         facts = {"name": name, "redirect_uris": uris}
         client_id = await run_sync(self.grants.seal.sealed, "client", facts)
         if len(client_id) > CLIENT_CHARS:
-            raise RegistrationError("invalid_redirect_uri", "The redirect URIs are too long.")
+            raise sdk.RegistrationError("invalid_redirect_uri", "The redirect URIs are too long.")
         kept = {"client_id": client_id, "client_name": name or None, **_KEPT}
         for field in OAuthClientInformationFull.model_fields:
             if field not in ("client_id_issued_at", "redirect_uris", "response_types"):
                 setattr(client_info, field, kept.get(field))
 
     async def authorize(
-        self, client: OAuthClientInformationFull, params: AuthorizationParams
+        self, client: OAuthClientInformationFull, params: sdk.AuthorizationParams
     ) -> str:
-        """Return the address of the page of consent. Raises AuthorizeError.
+        """Return the address of the page of consent. Raises sdk.AuthorizeError.
 
         Only the browser of `BROWSER` may answer there.
         """
         if not self.is_ours(params.resource):
-            raise AuthorizeError("invalid_target", "The resource is not this server.")
+            raise sdk.AuthorizeError("invalid_target", "The resource is not this server.")
         if len(params.code_challenge) != _CHALLENGE_CHARS:
-            raise AuthorizeError("invalid_request", "code_challenge: it must be one of S256.")
+            raise sdk.AuthorizeError("invalid_request", "code_challenge: it must be one of S256.")
         if params.state and (len(params.state) > STATE_CHARS or "\0" in params.state):
             fault = f"state: at most {STATE_CHARS} characters, no NUL among them."
-            raise AuthorizeError("invalid_request", fault)
+            raise sdk.AuthorizeError("invalid_request", fault)
         names = {"client": client_key(client.client_id), "client_name": client.client_name or ""}
         asked = {**params.model_dump(mode="json", include=_ASKED), **names}
         return f"{self.here}/consent?txn={await run_sync(self.grants.ask, asked, BROWSER.get())}"
 
     async def load_authorization_code(
         self, client: OAuthClientInformationFull, authorization_code: str
-    ) -> AuthorizationCode | None:
+    ) -> sdk.AuthorizationCode | None:
         key = client_key(client.client_id)
         paper = await run_sync(self.grants.code, authorization_code, key)
         if paper is None:
             return None
-        return AuthorizationCode(
-            code=paper.key,
-            scopes=[SCOPE],
-            expires_at=paper.expires_at,
-            client_id=client.client_id,
-            **{name: paper.body[name] for name in _ASKED - {"state"}},
-        )
+        code: Any = {name: paper.body[name] for name in _ASKED - {"state"}}
+        code |= {"code": paper.key, "scopes": [SCOPE], "expires_at": paper.expires_at}
+        return sdk.AuthorizationCode(client_id=client.client_id, **code)
 
     async def exchange_authorization_code(
-        self, client: OAuthClientInformationFull, authorization_code: AuthorizationCode
+        self, client: OAuthClientInformationFull, authorization_code: sdk.AuthorizationCode
     ) -> OAuthToken:
         return _answer(await run_sync(self.grants.exchange, authorization_code.code))
 
     async def load_refresh_token(
         self, client: OAuthClientInformationFull, refresh_token: str
-    ) -> RefreshToken | None:
+    ) -> sdk.RefreshToken | None:
         key = client_key(client.client_id)
         found = await run_sync(self.grants.refresh, refresh_token, key)
         if found is None:
             return None
-        until, of = int(found.family.expires_at), client.client_id
-        return _FoundRefreshToken(
-            token=found.family.key, client_id=of, scopes=[SCOPE], expires_at=until, found=found
-        )
+        token: Any = {"token": found.family.key, "expires_at": int(found.family.expires_at)}
+        return _FoundRefreshToken(client_id=client.client_id, scopes=[SCOPE], found=found, **token)
 
     async def exchange_refresh_token(
-        self, client: OAuthClientInformationFull, refresh_token: RefreshToken, scopes: list[str]
+        self, client: OAuthClientInformationFull, refresh_token: sdk.RefreshToken, scopes: list[str]
     ) -> OAuthToken:
         assert isinstance(refresh_token, _FoundRefreshToken)
         return _answer(await run_sync(self.grants.rotate, refresh_token.found))
@@ -270,24 +254,17 @@ def _token(credential: Credential, client: str, key: str, *, expires_at: int = 0
         scopes=[SCOPE],
         expires_at=expires_at or None,
         subject=credential.paper,
-        claims={"agent": credential.agent, "paper": credential.paper, "name": credential.name},
+        claims=asdict(credential),
     )
 
 
 def _answer(tokens: Tokens | None) -> OAuthToken:
     if tokens is None:
-        raise TokenError("invalid_grant", "It was used, or what it goes back to was taken back.")
+        raise sdk.TokenError(
+            "invalid_grant", "It was used, or what it goes back to was taken back."
+        )
     access, refresh, lasts_s = tokens
     return OAuthToken(access_token=access, refresh_token=refresh, expires_in=lasts_s, scope=SCOPE)
-
-
-def _names_of(url: str) -> dict[str, str]:
-    """Return the server's addresses by their Host."""
-    parts = urlsplit(url)
-    port = f":{parts.port}" if parts.port else ""
-    is_here = parts.scheme == "http" and is_loopback(parts.hostname or "")
-    hosts = [f"{it}{port}" for it in ("localhost", "127.0.0.1", "[::1]")] if is_here else []
-    return {parts.netloc.lower(): url, **{it: f"http://{it}" for it in hosts}}
 
 
 def _without_port(uri: str) -> str:

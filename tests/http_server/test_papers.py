@@ -160,7 +160,7 @@ class _Meeting(Keys):
 
 
 def grants_of(papers: Papers, keys: Keys | None = None) -> Grants:
-    return Grants(papers, keys or Keys(papers, ""), f"{URL}/mcp", clock=Clock())
+    return Grants(papers, keys or Keys(papers, ""), f"{URL}/mcp")
 
 
 def login(grants: Grants, credential: Credential) -> Tokens:

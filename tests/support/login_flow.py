@@ -58,8 +58,8 @@ class Site:
 
     def __post_init__(self) -> None:
         self.papers = papers_at(self.path, self.clock)
-        self.keys = Keys(self.papers, self.master, clock=self.clock)
-        self.access = Access(self.papers, self.keys, url=self.url, clock=self.clock)
+        self.keys = Keys(self.papers, self.master)
+        self.access = Access(self.papers, self.keys, url=self.url)
         guarded = RequireAuthMiddleware(PlainTextResponse("in"), ["memory"])
         routes = [*self.access.get_routes("/mcp"), Route("/mcp", endpoint=guarded)]
         app = Starlette(routes=routes, middleware=self.access.get_middleware())
