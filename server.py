@@ -366,7 +366,7 @@ def serve_http(rooms: tuple[str, ...]) -> None:
     from http_server.run import serve  # a wrong option needs no web
 
     if not any(room.startswith("fragments") for room in rooms):
-        serve(mcp, VERSION, options, rooms, engine=None)
+        serve(mcp, VERSION, options, rooms)
         return
     from rooms.fragments.upkeep.service import ServedFragments
 
@@ -375,8 +375,8 @@ def serve_http(rooms: tuple[str, ...]) -> None:
     served.begin()
     serve(
         *(mcp, VERSION, options, rooms),
-        engine=(served.name, served.check),
-        cache=served.cache,
+        engine=served.name,
+        checks=served.checks(),
         on_session_end=served.end_session,
         gauges=served.gauges(),
     )

@@ -11,7 +11,6 @@ import anyio
 from anyio.to_thread import run_sync
 from fastmcp import FastMCP
 from fastmcp.exceptions import FastMCPError
-from fastmcp.server.auth.middleware import RequireAuthMiddleware
 from fastmcp.server.middleware import Middleware, MiddlewareContext
 from mcp.types import INTERNAL_ERROR, INVALID_REQUEST
 from starlette.applications import Starlette
@@ -23,28 +22,21 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Scope
 
 from core.errors import SentinelError, placeless
+from http_server import sessions
 from http_server.limits import RETRY, Bodies, Guard, Refusal, failure, has_credential
 from http_server.login import Access, without_database
 from http_server.options import Options
 from http_server.papers import Papers
-from http_server.sessions import (
-    ID_HEADER,
-    METHODS,
-    Calls,
-    LegacyStreams,
-    OnEnd,
-    credential_of,
-    legacy_routes,
-)
 
 PATH = "/mcp"
 CHECK_S, FRESH_S = 1.5, 1.0  # for all checks of /health; until an answer is renewed
+_OPTIONAL = frozenset({"redis"})  # checks that may fail while the server works
 _LEAST_GZIP_BYTES = 1_000
 _CHALLENGE = {"WWW-Authenticate": "Bearer"}
 _ROUTES = frozenset(
     "/mcp /sse /message /health /metrics /authorize /token /register /revoke /consent".split()
 )
-_METHODS = (*METHODS, "OPTIONS", "HEAD")
+_METHODS = (*sessions.METHODS, "OPTIONS", "HEAD")
 _BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
 Check = Callable[[], None]  # raises any error on a failure
@@ -56,8 +48,7 @@ class Service:
     """The server and its hooks.
 
     tools: the names of all tools. auth: None for an open server. on_session_end: gets agent and
-    session, perhaps twice. checks: run by /health, by name; optional: may fail while the server
-    works. gauges: figures of /metrics.
+    session, perhaps twice. checks: run by /health, by name. gauges: figures of /metrics.
     """
 
     server: FastMCP
@@ -65,22 +56,16 @@ class Service:
     tools: frozenset[str]
     papers: Papers
     auth: Access | None
-    on_session_end: OnEnd = lambda agent, session: None
+    on_session_end: sessions.OnEnd = lambda agent, session: None
     checks: Mapping[str, Check] = field(default_factory=dict)
-    optional: frozenset[str] = frozenset()
     gauges: Gauges = field(default_factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Served:
-    """The application, and the calls that a process ends."""
+def assembled(service: Service, options: Options) -> tuple[ASGIApp, sessions.Calls]:
+    """Return the application, and the calls that a process ends.
 
-    app: ASGIApp
-    calls: Calls
-
-
-def assembled(service: Service, options: Options) -> Served:
-    """Return the application; it changes `service.server`, so call it once for each."""
+    It changes `service.server`, so call it once for each.
+    """
     server, auth, bodies = service.server, service.auth, Bodies()
     server.auth = auth
     named = urlsplit(options.url).hostname if options.url else None
@@ -92,50 +77,46 @@ def assembled(service: Service, options: Options) -> Served:
     # Two forms of the answer: progress needs events, and all else is cheaper as JSON.
     app = server.http_app(path=PATH, stateless_http=True, json_response=True, **wall)
     streaming = server.http_app(path=PATH, stateless_http=True, **wall)
-    endpoint, with_events = _endpoint(app), _endpoint(streaming)
-    in_json, in_events = (
-        it.app if isinstance(it, RequireAuthMiddleware) else it for it in (endpoint, with_events)
-    )
+    doors: list[Any] = [
+        next(it.endpoint for it in made.routes if isinstance(it, Route) and it.path == PATH)
+        for made in (app, streaming)
+    ]
+    in_json, in_events = (it.app if auth else it for it in doors)  # behind the check of a bearer
     keys, on_end = auth.keys if auth else None, service.on_session_end
-    calls = Calls(in_json, in_events, service.papers, bodies, keys, on_end, ttl_s=options.ttl_s)
-    if isinstance(endpoint, RequireAuthMiddleware):
-        endpoint.app = calls
-    compressed = GZipMiddleware(endpoint if auth else calls, minimum_size=_LEAST_GZIP_BYTES)
+    calls = sessions.Calls(
+        in_json, in_events, service.papers, bodies, keys, on_end, ttl_s=options.ttl_s
+    )
+    if auth:
+        doors[0].app = calls
+    compressed = GZipMiddleware(doors[0] if auth else calls, minimum_size=_LEAST_GZIP_BYTES)
     metrics = _Metrics(service, calls, bodies)
     server.add_middleware(metrics)
     app.router.routes[:] = [
         *(it for it in app.router.routes if getattr(it, "path", "") != PATH),
-        *(Route(path, compressed, methods=METHODS) for path in (PATH, f"{PATH}/")),
-        *(legacy_routes(server, auth, bodies) if options.with_sse else ()),
+        *(Route(path, compressed, methods=sessions.METHODS) for path in (PATH, f"{PATH}/")),
+        *(sessions.legacy_routes(server, auth, bodies) if options.with_sse else ()),
         Route("/health", _Health(service, calls).show),
         Route("/metrics", metrics.show),
     ]
-    app.router.lifespan_context = _both(app.router.lifespan_context, streaming.lifespan)
+    lifespan_of_json = app.router.lifespan_context
+
+    @asynccontextmanager
+    async def lifespan(both: Starlette) -> AsyncIterator[None]:
+        async with lifespan_of_json(both), streaming.lifespan(both):
+            yield
+
+    app.router.lifespan_context = lifespan
     app.router.redirect_slashes = False  # a redirect would name addresses to strangers
     app.add_exception_handler(Exception, _on_error)
     app.add_exception_handler(Refusal, _on_refusal)
-    whole: ASGIApp = LegacyStreams(app, on_end) if options.with_sse else app
+    whole: ASGIApp = sessions.LegacyStreams(app, on_end) if options.with_sse else app
     if options.origins:
-        exposed, methods = [ID_HEADER, "WWW-Authenticate"], [*METHODS, "OPTIONS"]
+        exposed, methods = [sessions.ID_HEADER, "WWW-Authenticate"], [*sessions.METHODS, "OPTIONS"]
         whole = CORSMiddleware(
             whole, options.origins, methods, ["*"], expose_headers=exposed, max_age=600
         )
     guarding = (auth.tries, auth.called) if auth else ()
-    return Served(app=Guard(whole, bodies, metrics.note_request, *guarding), calls=calls)
-
-
-def _endpoint(app: Starlette) -> Any:
-    [found] = [it for it in app.router.routes if isinstance(it, Route) and it.path == PATH]
-    return found.endpoint
-
-
-def _both(first: Any, second: Any) -> Any:
-    @asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        async with first(app), second(app):
-            yield
-
-    return lifespan
+    return Guard(whole, bodies, metrics.note_request, *guarding), calls
 
 
 async def _on_error(request: Request, error: Exception) -> Response:
@@ -160,14 +141,10 @@ async def _on_refusal(request: Request, error: Exception) -> Response:
     return JSONResponse(body, error.status, headers=error.headers)
 
 
-def _is_let_in(service: Service, request: Request) -> bool:
-    return service.auth is None or credential_of(request.scope) is not None
-
-
 class _Health:
     """Answers /health within two seconds; an answer holds for `FRESH_S` seconds."""
 
-    def __init__(self, service: Service, calls: Calls) -> None:
+    def __init__(self, service: Service, calls: sessions.Calls) -> None:
         self._service, self._calls = service, calls
         self._threads = anyio.CapacityLimiter(2 * len(service.checks) or 1)  # some may hang
         self._turn = anyio.Lock()
@@ -175,14 +152,16 @@ class _Health:
 
     async def show(self, request: Request) -> Response:
         """Answer 200 or 503; a stranger gets the status alone."""
-        service, is_let_in = self._service, _is_let_in(self._service, request)
+        service = self._service
+        is_let_in = service.auth is None or sessions.credential_of(request.scope) is not None
         if has_credential(request.scope) and not is_let_in:
             return Refusal(401, "needs_key", _CHALLENGE).answer()  # so that it counts as a try
         async with self._turn:
             if time.monotonic() - self._asked_at > FRESH_S:
-                self._faults, self._asked_at = await self._look(), time.monotonic()
+                await self._look()
+                self._asked_at = time.monotonic()
         faults = self._faults
-        is_well = not any(faults[name] for name in faults.keys() - service.optional)
+        is_well = not any(faults[name] for name in faults.keys() - _OPTIONAL)
         body: dict[str, Any] = {"status": "ok" if is_well else "failed"}
         if is_let_in:
             checks = {
@@ -193,9 +172,9 @@ class _Health:
             body |= {"streams": self._calls.streams, "sessions": self._calls.sessions}
         return JSONResponse(body, 200 if is_well else 503)
 
-    async def _look(self) -> dict[str, str]:
-        """Return faults by name, "" for none."""
-        faults = dict.fromkeys(self._service.checks, "no answer")
+    async def _look(self) -> None:
+        """Note faults by name, "" for none."""
+        self._faults = faults = dict.fromkeys(self._service.checks, "no answer")
 
         async def look(name: str, check: Check) -> None:
             try:
@@ -210,7 +189,6 @@ class _Health:
             async with anyio.create_task_group() as tasks:
                 for name, check in self._service.checks.items():
                     tasks.start_soon(look, name, check)
-        return faults
 
 
 class _Metrics(Middleware):
@@ -219,7 +197,7 @@ class _Metrics(Middleware):
     No label is free text. Without `prometheus_client`, /metrics answers 501.
     """
 
-    def __init__(self, service: Service, calls: Calls, bodies: Bodies) -> None:
+    def __init__(self, service: Service, calls: sessions.Calls, bodies: Bodies) -> None:
         self._service, self._registry = service, None
         try:
             from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
@@ -278,7 +256,7 @@ class _Metrics(Middleware):
                 self._tool_calls.labels(tool, outcome).inc()
 
     async def show(self, request: Request) -> Response:
-        if not _is_let_in(self._service, request):
+        if self._service.auth and not sessions.credential_of(request.scope):
             return Refusal(401, "needs_key", _CHALLENGE).answer()
         if self._registry is None:
             return Refusal(501, "no_metrics").answer()

@@ -11,7 +11,7 @@ import time
 import traceback
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 
 from anyio import fail_after
@@ -76,7 +76,14 @@ class Allowance:
 
     def take(self, name: str) -> float:
         """Use one up and return 0, or return the seconds to wait."""
-        now, counted = self._clock(), _counted(name)
+        now, counted = self._clock(), {name[:64]: 1}  # the networks, with factors of the allowance
+        with suppress(ValueError):
+            found = ipaddress.ip_address(name.partition("%")[0])
+            found = getattr(found, "ipv4_mapped", None) or found
+            counted = {str(found): 1}
+            if found.version == 6:
+                nets = [ipaddress.ip_network((found, bits), strict=False) for bits in _NETWORKS]
+                counted = dict(zip(map(str, nets), _NETWORKS.values(), strict=True))
         full_at = {
             network: max(self._full_at.get(network, now), now) + self._every_s / times
             for network, times in counted.items()
@@ -90,18 +97,6 @@ class Allowance:
             if len(self._full_at) > self._most:
                 self._full_at.popitem(last=False)
         return 0.0
-
-
-def _counted(name: str) -> dict[str, int]:
-    """Return the networks of an address, each with its factor of the allowance."""
-    try:
-        found = ipaddress.ip_address(name.partition("%")[0])
-    except ValueError:
-        return {name[:64]: 1}
-    if isinstance(found, ipaddress.IPv4Address) or found.ipv4_mapped:
-        return {str(getattr(found, "ipv4_mapped", None) or found): 1}
-    networks = {ipaddress.ip_network((found, bits), strict=False): bits for bits in _NETWORKS}
-    return {str(network): _NETWORKS[bits] for network, bits in networks.items()}
 
 
 class Refusal(Exception):
@@ -144,30 +139,27 @@ class Bodies:
         declared = headers.get(b"content-length", b"")
         if declared.isdigit() and (len(declared) > 12 or int(declared) > most):
             raise Refusal(413, "too_large", most=most)
+        more = True
         try:
             try:
                 with fail_after(within_s):
-                    while await self._read(receive, body, most):
-                        pass
+                    while more:
+                        message = await receive()
+                        piece = message.get("body", b"")
+                        body += piece
+                        self.held_bytes += len(piece)
+                        if message["type"] != "http.request":
+                            raise Refusal(400, "bad_http")  # the client has gone
+                        if len(body) > most:
+                            raise Refusal(413, "too_large", most=most)
+                        if self.held_bytes > MOST_HELD_BYTES:
+                            raise Refusal(503, "too_busy", {**RETRY, **_CLOSE})
+                        more = bool(message.get("more_body"))
             except TimeoutError as error:
                 raise Refusal(408, "too_slow", seconds=round(within_s)) from error
             yield bytes(body)
         finally:
             self.held_bytes -= len(body)
-
-    async def _read(self, receive: Receive, body: bytearray, most: int) -> bool:
-        """Return whether more comes. Raises Refusal."""
-        message = await receive()
-        piece = message.get("body", b"")
-        body += piece
-        self.held_bytes += len(piece)
-        if message["type"] != "http.request":
-            raise Refusal(400, "bad_http")  # the client has gone
-        if len(body) > most:
-            raise Refusal(413, "too_large", most=most)
-        if self.held_bytes > MOST_HELD_BYTES:
-            raise Refusal(503, "too_busy", {**RETRY, **_CLOSE})
-        return bool(message.get("more_body"))
 
 
 def replayed(body: bytes, receive: Receive) -> Receive:
@@ -196,13 +188,13 @@ class Guard:
         called: Callable[[str], str] = str,
     ) -> None:
         self._app, self._bodies, self._note = app, bodies, note
-        self._tries, self._called = tries, called
+        self.tries, self.called = tries, called
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        answer, began = _Answer(scope, send, self._tries, self._called), time.monotonic()
+        answer, began = _Answer(self, scope, send), time.monotonic()
         token = _served.set(scope)
         try:
             held = sum(len(name) + len(value) for name, value in scope["headers"])
@@ -231,10 +223,8 @@ class Guard:
 class _Answer:
     """Adds the safe headers, and a sentence to a bare refusal of a library."""
 
-    def __init__(
-        self, scope: Scope, send: Send, tries: Allowance | None, called: Callable[[str], str]
-    ) -> None:
-        self._scope, self._send, self._tries, self._called = scope, send, tries, called
+    def __init__(self, guard: Guard, scope: Scope, send: Send) -> None:
+        self._guard, self._scope, self._send = guard, scope, send
         self.status, self.is_stream, self._is_replaced = 0, False, False
 
     async def send(self, message: Message) -> None:
@@ -244,27 +234,26 @@ class _Answer:
             await self._send(message)
             return
         headers, self.status = MutableHeaders(raw=list(message["headers"])), message["status"]
-        kind, key = headers.get("content-type", "text/plain"), ""
+        kind = headers.get("content-type", "text/plain")
         self.is_stream = kind.startswith("text/event-stream")
-        if kind.startswith("text/plain"):
-            key = _PLAIN.get(self.status, "")
+        key = _PLAIN.get(self.status, "") if kind.startswith("text/plain") else ""
         has_secret = self._scope["path"] == "/token" or has_credential(self._scope)
-        is_wrong = self.status == 401 and has_secret
-        if is_wrong and self._tries and (wait_s := self._tries.take(address_of(self._scope))):
+        tries = self._guard.tries if self.status == 401 and has_secret else None
+        if tries and (wait_s := tries.take(address_of(self._scope))):
             self.status, key = 429, "too_many_tries"
             headers = MutableHeaders({"retry-after": str(math.ceil(wait_s))})
         if "www-authenticate" in headers:  # it names where to log in
-            headers["www-authenticate"] = self._called(headers["www-authenticate"])
+            headers["www-authenticate"] = self._guard.called(headers["www-authenticate"])
         for name, value in SAFE_HEADERS.items():
             headers.setdefault(name, value)
-        answer = Refusal(self.status, key).answer() if key else Response()
+        body, self._is_replaced = b"", bool(key)
         if key:
-            self._is_replaced = True
+            body = bytes(Refusal(self.status, key).answer().body)
             headers["content-type"] = "application/json"
-            headers["content-length"] = str(len(answer.body))
+            headers["content-length"] = str(len(body))
         await self._send({**message, "status": self.status, "headers": headers.raw})
         if key:
-            await self._send({"type": "http.response.body", "body": answer.body})
+            await self._send({"type": "http.response.body", "body": body})
 
 
 def host_here() -> str:

@@ -9,7 +9,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from logging.handlers import TimedRotatingFileHandler
 from pathlib import Path
@@ -19,19 +19,20 @@ from typing import TextIO
 import uvicorn
 from fastmcp import FastMCP
 from sse_starlette.sse import AppStatus
+from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from core.disk import reason_of
 from core.errors import SentinelError
 from core.messages import say
 from core.program import CLI, LOGGER, SERVER_COMMAND, shown
-from http_server.app import Check, Gauges, Served, Service, assembled
+from http_server.app import Check, Gauges, Service, assembled
 from http_server.keys import keys_of
 from http_server.limits import MOST_HEAD_BYTES, SAFE_HEADERS, Refusal, note
 from http_server.login import Access
 from http_server.options import Options, ServingError
 from http_server.papers import papers_of
-from http_server.sessions import OnEnd
+from http_server.sessions import Calls, OnEnd
 
 GRACE_S, HEADERS_S = 10.0, 15.0  # for calls under way at the end; for a head
 KEEP_ALIVE_S = 75  # longer than proxies keep a connection, so that the proxy ends it
@@ -51,25 +52,26 @@ def serve(
     options: Options,
     rooms: Sequence[str],
     *,
-    engine: tuple[str, Check] | None,
-    cache: tuple[str, Check] | None = None,
+    engine: str = "-",
+    checks: Mapping[str, Check] = MappingProxyType({}),
     on_session_end: OnEnd = lambda agent, session: None,
     gauges: Gauges = MappingProxyType({}),
 ) -> None:
     """Serve until a signal comes, and end the process. Raises SentinelError before that.
 
-    engine: name and check of the fragments, if served. cache: of Redis, without which the server
-    works. The others: see `Service`.
+    engine: name of the fragments' database, if they are served. The others: see `Service`.
     """
     papers = papers_of(os.environ)
     keys = keys_of(os.environ, papers)
     if not options.is_open and not keys.any():
         raise ServingError("no_key", cli=CLI)
-    looked_at = {"papers": ("", papers.check), "engine": engine, "redis": cache}
     listening = listen(options)
-    url = options.url or _url_of(options.host, listening)
+    port = listening.getsockname()[1]
+    is_bare = ":" in options.host and not options.host.startswith("[")
+    host = f"[{options.host}]" if is_bare else options.host
+    url = options.url or f"http://{host}:{port}"
     try:
-        say_in_lines(options.log_directory, listening.getsockname()[1])
+        say_in_lines(options.log_directory, port)
         tools = asyncio.run(server.local_provider.list_tools())
         service = Service(
             server=server,
@@ -78,11 +80,10 @@ def serve(
             papers=papers,
             auth=None if options.is_open else Access(papers, keys, url=url),
             on_session_end=on_session_end,
-            checks={name: it[1] for name, it in looked_at.items() if it},
-            optional=frozenset({"redis"}),
+            checks={"papers": papers.check, **checks},
             gauges=gauges,
         )
-        served = assembled(service, options)
+        app, calls = assembled(service, options)
     except SentinelError:
         listening.close()
         raise
@@ -90,13 +91,19 @@ def serve(
         "http.serving.serving",
         url=f"{url}/mcp",
         rooms=", ".join(rooms),
-        engine=engine[0] if engine else "-",
+        engine=engine,
         entry=say("http.serving.without_key" if options.is_open else "http.serving.with_key"),
     )
-    _allow_many_files()
+    with suppress(ImportError, OSError, ValueError):
+        import resource  # which Windows lacks
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = _WANTED_FILES if hard == resource.RLIM_INFINITY else min(hard, _WANTED_FILES)
+        if soft != resource.RLIM_INFINITY and soft < wanted:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
     AppStatus.enable_automatic_graceful_drain = False  # it would cut the answers that are under way
     threading.Thread(target=_sweep, args=(papers.sweep,), daemon=True).start()
-    running = _Server(served, options, greeting)
+    running = _Server(app, calls, options, greeting)
     try:
         running.run(sockets=[listening])
     finally:
@@ -107,11 +114,6 @@ def serve(
     os._exit(0 if running.started else 1)  # no thread that hangs in a call holds the process up
 
 
-def _url_of(host: str, listening: socket.socket) -> str:
-    name = f"[{host}]" if ":" in host and not host.startswith("[") else host
-    return f"http://{name}:{listening.getsockname()[1]}"
-
-
 def listen(options: Options) -> socket.socket:
     """Raises ServingError."""
     host, port = options.host.strip("[]"), options.port
@@ -120,16 +122,11 @@ def listen(options: Options) -> socket.socket:
         family, _, _, _, address = found[0]
         return socket.create_server(address[:2], family=family, backlog=_BACKLOG)
     except OSError as error:
+        facts: dict[str, str | int] = {"host": options.host}
         if error.errno not in _TAKEN:
-            reason = reason_of(error)
-            raise ServingError("bad_host", host=options.host, reason=reason) from error
-        raise ServingError(
-            "port_taken",
-            port=port,
-            host=options.host,
-            other=port % 65_535 + 1,
-            server=SERVER_COMMAND,
-        ) from error
+            raise ServingError("bad_host", reason=reason_of(error), **facts) from error
+        facts |= {"port": port, "other": port % 65_535 + 1, "server": SERVER_COMMAND}
+        raise ServingError("port_taken", **facts) from error
 
 
 def say_in_lines(directory: str, port: int) -> None:
@@ -202,9 +199,9 @@ def _sweep(step: Callable[[], object]) -> None:
 class _Server(uvicorn.Server):
     """After a signal answers the calls under way and ends with 0; a second signal ends at once."""
 
-    def __init__(self, served: Served, options: Options, greeting: str) -> None:
+    def __init__(self, app: ASGIApp, calls: Calls, options: Options, greeting: str) -> None:
         config = uvicorn.Config(
-            served.app,
+            app,
             http=Connection,
             ws="none",
             lifespan="on",
@@ -219,7 +216,7 @@ class _Server(uvicorn.Server):
             h11_max_incomplete_event_size=MOST_HEAD_BYTES,
         )
         super().__init__(config)
-        self._served, self._greeting = served, greeting
+        self._calls, self._greeting = calls, greeting
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -238,16 +235,16 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         _log.info("%s", say("http.serving.ending"))
-        self._served.calls.end_streams()
-        ending = asyncio.create_task(self._end_old_streams())
+        self._calls.end_streams()
+
+        async def end_old_streams() -> None:
+            while self._calls.under_way:
+                await asyncio.sleep(0.05)
+            AppStatus.should_exit = True
+
+        ending = asyncio.create_task(end_old_streams())
         await super().shutdown(sockets)
         ending.cancel()
-
-    async def _end_old_streams(self) -> None:
-        """Wait until no call is under way."""
-        while self._served.calls.under_way:
-            await asyncio.sleep(0.05)
-        AppStatus.should_exit = True
 
 
 class Connection(H11Protocol):
@@ -295,13 +292,3 @@ class Connection(H11Protocol):
             self._timer = None
         elif self._timer is None:
             self._timer = self.loop.call_later(HEADERS_S, self.transport.abort)
-
-
-def _allow_many_files() -> None:
-    with suppress(ImportError, OSError, ValueError):
-        import resource  # which Windows lacks
-
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        wanted = _WANTED_FILES if hard == resource.RLIM_INFINITY else min(hard, _WANTED_FILES)
-        if soft != resource.RLIM_INFINITY and soft < wanted:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

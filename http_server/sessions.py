@@ -9,6 +9,7 @@ import re
 import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from math import ceil
 from typing import Any
@@ -68,7 +69,6 @@ class Calls:
         on_end: OnEnd,
         *,
         ttl_s: float,
-        most_calls: int = MOST_CALLS,
     ) -> None:
         self._in_json, self._in_events = in_json, in_events
         self._papers, self._seal, self._bodies = papers, Seal(papers), bodies
@@ -76,7 +76,7 @@ class Calls:
         self._beginning = Allowance(SESSIONS_AT_ONCE, 1.0)
         self._used: OrderedDict[str, float] = OrderedDict()
         self._streams: dict[str, anyio.Event] = {}
-        self._most_calls, self.under_way, self._is_over = most_calls, 0, False
+        self.under_way, self._is_over = 0, False
 
     @property
     def streams(self) -> int:
@@ -104,7 +104,8 @@ class Calls:
         if scope["method"] == "POST":
             await self._post(who, scope, receive, send)
             return
-        session_id = Headers(scope=scope).get(ID_HEADER, "")
+        headers = Headers(scope=scope)
+        session_id = headers.get(ID_HEADER, "")
         if scope["method"] == "DELETE":
             name, _ = await self._session(who, session_id)
             await run_sync(self._on_end, who.agent, name)
@@ -116,8 +117,8 @@ class Calls:
             return
         if scope["method"] != "GET" or not session_id:
             raise Refusal(405, "no_stream", {"Allow": "POST, DELETE"})
-        accepted = {part.partition(";")[0].strip() for part in _accepted(scope).split(",")}
-        if not accepted & {_EVENTS, "text/*", "*/*"}:
+        accepted = headers.get("accept", "*/*").lower().split(",")
+        if not {it.partition(";")[0].strip() for it in accepted} & {_EVENTS, "text/*", "*/*"}:
             raise Refusal(406, "not_acceptable", {})
         name, _ = await self._session(who, session_id)
         if self._is_over or len(self._streams) >= MOST_STREAMS:
@@ -148,7 +149,7 @@ class Calls:
             self._used.popitem(last=False)
 
     async def _post(self, who: Credential, scope: Scope, receive: Receive, send: Send) -> None:
-        if self.under_way >= self._most_calls:
+        if self.under_way >= MOST_CALLS:
             raise Refusal(503, "too_busy", RETRY)
         async with self._bodies.taken(scope, receive, MOST_BYTES, BODY_S) as taken:
             body = answerable(taken)
@@ -161,7 +162,11 @@ class Calls:
     async def _call(
         self, who: Credential, body: bytes, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        message, headers, name, client = _message(body), Headers(scope=scope), "", ""
+        message: Any = None  # of a body that the library will refuse
+        with suppress(ValueError):
+            message = from_json(body)
+        message = message if isinstance(message, dict) else {}
+        headers, name, client = Headers(scope=scope), "", ""
         params, begins = _object(message, "params"), message.get("method") == "initialize"
         meta = params if begins else _object(params, "_meta")
         info = _object(meta, "clientInfo" if begins else _CLIENT_KEY)
@@ -178,7 +183,8 @@ class Calls:
         # Progress needs a stream of events, and so does what a client listens to.
         is_lasting = str(message.get("method", "")).startswith("subscriptions/")
         wants_events = not begins and (is_lasting or "progressToken" in meta)
-        app = self._in_events if wants_events and _EVENTS in _accepted(scope) else self._in_json
+        takes_events = _EVENTS in headers.get("accept", "*/*").lower()
+        app = self._in_events if wants_events and takes_events else self._in_json
         client = _printable(info.get("name")) or client
         with calling(Caller(agent=who.agent, session=name, client=client)):
             await app(scope, receive, send)
@@ -187,9 +193,14 @@ class Calls:
         """Yield pings alone: answers travel with a POST."""
         if event := self._streams.pop(name, None):
             event.set()  # a client that lost its stream opens it again
+
+        def is_alive() -> bool:
+            is_known = self._keys is None or self._keys.of(who.paper) is not None
+            return is_known and self._papers.get("ended", name) is None
+
         over = self._streams[name] = anyio.Event()
         try:
-            while not over.is_set() and await run_sync(self._is_alive, name, who):
+            while not over.is_set() and await run_sync(is_alive):
                 self._count(name)
                 yield {"comment": "ping"}
                 with anyio.move_on_after(PING_S):
@@ -197,10 +208,6 @@ class Calls:
         finally:
             if self._streams.get(name) is over:
                 del self._streams[name]
-
-    def _is_alive(self, name: str, who: Credential) -> bool:
-        is_known = self._keys is None or self._keys.of(who.paper) is not None
-        return is_known and self._papers.get("ended", name) is None
 
 
 def _with_session(session_id: str, send: Send, count: Callable[[str], None]) -> Send:
@@ -293,10 +300,9 @@ def legacy_routes(server: FastMCP, auth: AuthProvider | None, bodies: Bodies) ->
             inner: Any = route.endpoint if isinstance(route, Route) else route.app
             if auth:
                 inner.app = LegacyCalls(inner.app, bodies)
-            else:
-                inner = LegacyCalls(route.app, bodies)
-            methods = ["GET" if route.path == "/sse" else "POST"]
-            found.append(Route(route.path, inner, methods=methods))
+            method = "GET" if route.path == "/sse" else "POST"
+            served = inner if auth else LegacyCalls(route.app, bodies)
+            found.append(Route(route.path, served, methods=[method]))
     return found
 
 
@@ -312,19 +318,6 @@ def credential_of(scope: Scope) -> Credential | None:
 def name_of(session_id: str) -> str:
     """Return the session's name in the rooms, which opens nothing as its id does."""
     return hash_of(session_id)[:32]
-
-
-def _accepted(scope: Scope) -> str:
-    return Headers(scope=scope).get("accept", "*/*").lower()
-
-
-def _message(body: bytes) -> Mapping[str, Any]:
-    """Return {} for a body that the library will refuse."""
-    try:
-        message = from_json(body)
-    except ValueError:
-        return {}
-    return message if isinstance(message, dict) else {}
 
 
 def _object(data: Mapping[str, Any], key: str) -> Mapping[str, Any]:

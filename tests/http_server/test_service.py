@@ -16,13 +16,13 @@ from fastmcp import FastMCP
 from starlette.testclient import TestClient
 
 from core.parser import add_serving
-from http_server.app import Served, Service, assembled
+from http_server.app import Service, assembled
 from http_server.keys import Keys
 from http_server.login import Access
 from http_server.options import Options, ServingError, read_options
 from http_server.papers import sqlite_papers
 from http_server.run import KEPT_DAYS, daily_file, listen
-from http_server.sessions import MOST_CALLS
+from http_server.sessions import MOST_CALLS, Calls
 from protocol.call import caller
 from tests.support.stdio_client import WAIT_S
 from tests.support.tables import table
@@ -35,8 +35,8 @@ ORIGIN, LOCAL = "https://pages.example", "http://localhost:3000"
 @contextmanager
 def served(
     server: FastMCP, tmp_path: Path, tool: str, keys: int = 1, **options: Any
-) -> Iterator[tuple[TestClient, Served, dict[str, str]]]:
-    """A client of a server with one tool, the application, and the keys of so many agents."""
+) -> Iterator[tuple[TestClient, Calls, dict[str, str]]]:
+    """A client of a server with one tool, its calls, and the keys of so many agents."""
     papers = sqlite_papers(tmp_path / "http_server.db")
     known = Keys(papers, keeps_agents_apart=True)
     secrets = {f"agent{it}": known.add(f"key{it}", f"agent{it}") for it in range(keys)}
@@ -44,9 +44,9 @@ def served(
     service = Service(
         server=server, version="1", tools=frozenset([tool]), papers=papers, auth=access
     )
-    app = assembled(service, Options(port=8000, **options))
-    with TestClient(app.app, base_url=URL, headers=ACCEPT) as client:
-        yield client, app, secrets
+    app, calls = assembled(service, Options(port=8000, **options))
+    with TestClient(app, base_url=URL, headers=ACCEPT) as client:
+        yield client, calls, secrets
 
 
 def call(name: str) -> dict[str, Any]:
@@ -85,11 +85,11 @@ def test_calls_above_the_most_are_told_to_come_again(tmp_path: Path) -> None:
         await may_end.wait()
         return "done"
 
-    with served(server, tmp_path, "wait") as (client, app, secrets):
+    with served(server, tmp_path, "wait") as (client, calls, secrets):
 
         async def use() -> None:
             bearer = {"Authorization": f"Bearer {secrets['agent0']}", **ACCEPT}
-            transport = httpx2.ASGITransport(app.app)
+            transport = httpx2.ASGITransport(client.app)
             async with httpx2.AsyncClient(
                 transport=transport, base_url=URL, headers=bearer
             ) as http:
@@ -97,7 +97,7 @@ def test_calls_above_the_most_are_told_to_come_again(tmp_path: Path) -> None:
                     asyncio.create_task(http.post("/mcp", json=call("wait")))
                     for _ in range(MOST_CALLS)
                 ]
-                while app.calls.under_way < MOST_CALLS:
+                while calls.under_way < MOST_CALLS:
                     await asyncio.sleep(0.01)
                 answer = await http.post("/mcp", json=call("wait"))
                 assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")

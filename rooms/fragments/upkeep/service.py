@@ -63,23 +63,20 @@ class ServedFragments:
     def name(self) -> str:
         return self._engine.name
 
-    def check(self) -> None:
-        """Raise DatabaseError where the place cannot be read."""
-        with self._engine.reading():
-            pass
+    def checks(self) -> dict[str, Callable[[], None]]:
+        """Return a function for the database, and for a Redis, that raises where it is away."""
+        engine = self._engine
 
-    @property
-    def cache(self) -> tuple[str, Callable[[], None]] | None:
-        """The name of a Redis, and its check, which raises ConnectionError."""
-        if not isinstance(self._engine, CachedEngine):
-            return None
-        cache = self._engine.cache
+        def read() -> None:
+            with engine.reading():
+                pass
 
-        def check() -> None:
-            if not cache.answers():
+        def ask_cache() -> None:
+            if isinstance(engine, CachedEngine) and not engine.cache.answers():
                 raise ConnectionError
 
-        return cache.place.name, check
+        is_cached = isinstance(engine, CachedEngine)
+        return {"engine": read, "redis": ask_cache} if is_cached else {"engine": read}
 
     def end_session(self, agent: str, session: str) -> None:
         """End a session as the agent of its credential; a second call changes nothing.

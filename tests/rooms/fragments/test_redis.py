@@ -321,13 +321,12 @@ def test_a_server_that_goes_away_under_load_holds_nobody_up(
 def test_a_server_over_http_has_its_figures(team_server: TeamServer, redis_server: Valkey) -> None:
     place = {"SENTINEL_MEMORY_FRAGMENTS": team_server.emptied_dsn(), ADDRESS: redis_server.address}
     served, room = ServedFragments(Settings(), place), open_room(Settings(), place)
-    assert served.cache and served.cache[0] == redis_server.address
-    served.cache[1]()
+    served.checks()["redis"]()
     with room.for_agent("alice").engine.reading() as rows:
         rows.with_keywords(["node"], Wanted(), 9)
     redis_server.kill()
     with pytest.raises(ConnectionError):
-        served.cache[1]()
+        served.checks()["redis"]()
     gauges = served.gauges()
     figures = {name: gauges[f"redis_{name}"]() for name in ("hits", "misses", "errors")}
     assert figures == {"hits": 0, "misses": 1, "errors": 1}
