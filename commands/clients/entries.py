@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from commands.clients import merge
 from commands.clients.machine import SCRIPT, Machine
-from commands.clients.table import CLIENTS, COMMANDS, ENTRY, TEAM_ENTRY, Client, Place
+from commands.clients.table import CLIENTS, COMMANDS, ENTRY, TEAM_ENTRY, Client
 from core.config import (
     DEFAULT_ROOMS,
     ROOMS_VARIABLE,
@@ -42,6 +42,7 @@ class AddressError(SentinelError, ValueError):
 
 # An entry, as its client reads it.
 
+_BRACED = re.compile(r"\$\{(?P<name>[^{}]*+)\}")
 _WITH_DEFAULT = re.compile(r"\$\{(?P<name>(?:(?!:-)[^{}])++)(?::-(?P<default>[^{}]*+))?\}")
 _BARE = re.compile(r"\$(?:(?P<bare>\w+)|\{(?P<name>[^{}]++)\})", re.ASCII)
 
@@ -51,22 +52,9 @@ def expander(client: Client, machine: Machine, *, knows_project: bool = True) ->
 
     knows_project: whether the client has a project open.
     """
-    if client.variables.startswith("${env:"):
-        return _as_editors(machine, knows_project, tilde=client.variables.endswith("~"))
-    pattern = {"${NAME:-default}": _WITH_DEFAULT, "$NAME": _BARE}.get(client.variables)
-    if pattern is None:
-        return str
-
-    def value(match: re.Match[str]) -> str:
-        parts = match.groupdict()
-        known = machine.variable(parts.get("bare") or parts["name"])
-        default = parts.get("default")
-        return next(text for text in (known, default, match[0]) if text is not None)
-
-    return lambda text: pattern.sub(value, text)
-
-
-def _as_editors(machine: Machine, knows_project: bool, *, tilde: bool) -> Expand:
+    style = client.variables
+    is_editor = style.startswith("${env:")
+    pattern = _BRACED if is_editor else _WITH_DEFAULT if ":-" in style else _BARE
     separator = "\\" if machine.windows else "/"
     words = {"userHome": str(machine.home), "pathSeparator": separator, "/": separator}
     if knows_project:
@@ -74,13 +62,19 @@ def _as_editors(machine: Machine, knows_project: bool, *, tilde: bool) -> Expand
         words["workspaceFolderBasename"] = machine.root.name
 
     def value(match: re.Match[str]) -> str:
-        if match[1].startswith("env:"):  # an unset variable gives nothing
-            return machine.variable(match[1].removeprefix("env:")) or ""
-        return words.get(match[1], match[0])
+        parts = match.groupdict()
+        name = parts.get("bare") or match["name"]
+        if not is_editor:
+            known = (machine.variable(name), parts.get("default"), match[0])
+            return next(text for text in known if text is not None)
+        if name.startswith("env:"):  # an unset variable gives nothing
+            return machine.variable(name.removeprefix("env:")) or ""
+        return words.get(name, match[0])
 
     def expand(text: str) -> str:
-        text = re.sub(r"\$\{([^{}]*+)\}", value, text)
-        return re.sub(r"\A~(?=$|[/\\])", lambda _: str(machine.home), text) if tilde else text
+        text = pattern.sub(value, text) if style else text
+        is_home = style.endswith("~") and re.match(r"~(?=$|[/\\])", text)
+        return f"{machine.home}{text[1:]}" if is_home else text
 
     return expand
 
@@ -208,13 +202,52 @@ class _Entry(NamedTuple):
 
 def configured_clients(machine: Machine) -> list[Configured]:
     """Return the entries that start our server, in the order of the table; never raise."""
-    found = [_configured(entry, machine) for entry in _entries(machine)]
-    return [it for it in found if it]
-
-
-def present_clients(machine: Machine) -> frozenset[str]:
-    """Return the keys of clients that start our server, for any project."""
-    return frozenset(found.client for found in configured_clients(machine) if found.entry)
+    found = list[Configured]()
+    for client, path, name, entry, knows_project in _entries(machine):
+        if entry is None:
+            found.append(Configured(client=client.key, path=path, entry="", problem="unreadable"))
+            continue
+        expand = expander(client, machine, knows_project=knows_project)
+        words = entry_line(entry, expand)
+        at = script_at(words, name, machine)
+        if at < 0:
+            continue
+        environment = {key: it for key, it in machine.environment.items() if key not in VARIABLES}
+        own = entry.get("env")
+        for key, value in own.items() if isinstance(own, dict) else ():
+            if isinstance(value, str | int):  # clients turn numbers into texts
+                environment[key] = expand(str(value))
+        environment |= {client.sets: str(machine.root)} if client.sets else {}
+        # The directory in which the server starts, None where it is unknown.
+        start = machine.root if client.starts_in_project and knows_project else None
+        cwd, steps = entry.get("cwd") if client.honours_cwd else None, list[str]()
+        if isinstance(cwd, str) and cwd.strip():
+            steps.append(expand(cwd))
+            start = start or machine.home
+        if at and re.fullmatch(r"(?:.*/)?uv(?:\.exe)?", machine.plain(words[0])):
+            # uv changes to this directory before it starts the script
+            steps.append(value_of("--directory", words[1:at]) or "")
+        is_lost = any("${" in step for step in steps)
+        for step in steps:
+            start = Path(start or "", step) if start or os.path.isabs(step) else None
+        start = None if is_lost else start
+        argument = value_of("--project", words[at + 1 :])
+        project, source, problem = _project(argument, environment, start, is_lost=is_lost)
+        if read_settings(environment).errors:
+            problem = "bad_setting"
+        gone = _cannot_start(words[0], words[at] if at else "", start, machine)
+        found.append(
+            Configured(
+                client=client.key,
+                path=path,
+                entry=name,
+                starts=tuple(entry_line(entry)[: at + 1]),
+                project=project,
+                source=source,
+                problem=gone or problem,
+            )
+        )
+    return found
 
 
 def team_entries(machine: Machine) -> Iterator[TeamEntry]:
@@ -239,97 +272,35 @@ def team_entries(machine: Machine) -> Iterator[TeamEntry]:
 
 
 def _entries(machine: Machine) -> Iterator[_Entry]:
+    roots = {machine.plain(machine.root), machine.plain(os.path.realpath(machine.root))}
     for client in CLIENTS:
-        own = [*client.entry.values(), *([client.packaged] if client.packaged else [])]
-        places: list[tuple[Place, tuple[str, ...]]] = [(place, (client.under,)) for place in own]
-        places += [(place, tuple(keys)) for place, *keys in client.also_read]
-        paths: dict[tuple[Path, tuple[str, ...]], Place] = {}
-        for place, keys in places:
+        own = (*client.entry.values(), client.packaged)
+        seen = set[tuple[object, ...]]()
+        for place, *keys in (*((it, client.under) for it in own), *client.also_read):
             for path in machine.paths(place):
-                paths.setdefault((path, keys), place)
-        for (path, keys), place in paths.items():
-            if not os.path.exists(path):
-                continue
-            try:
-                table: Any = document(path)
-            except (OSError, ValueError):
-                if keys == (client.under,):
-                    yield _Entry(client, path, "", None, True)
-                continue
-            for key in keys:
-                table = _below(table, key, machine)
-            for name, entry in table.items() if isinstance(table, dict) else ():
-                if isinstance(entry, dict):
-                    # an entry in the user's settings of an editor starts at home
-                    yield _Entry(client, path, name, entry, not place.startswith("config:"))
+                if (path, *keys) in seen or not os.path.exists(path):
+                    continue
+                seen.add((path, *keys))
+                try:
+                    table = document(path)
+                except (OSError, ValueError):
+                    if keys == [client.under]:
+                        yield _Entry(client, path, "", None, True)
+                    continue
+                for key in keys:
+                    below = table if isinstance(table, dict) else {}
+                    found = (it for it in below if machine.plain(it) in roots)
+                    table = below.get(next(found, None) if key == "$root" else key)
+                for name, entry in table.items() if isinstance(table, dict) else ():
+                    if isinstance(entry, dict):
+                        # an entry in the user's settings of an editor starts at home
+                        yield _Entry(client, path, name, entry, not place.startswith("config:"))
 
 
 def document(path: Path) -> Any:
     """Return the data of a client's file. Raises OSError, ValueError."""
     text = read_regular(path, most_bytes=MOST_BYTES)[0].decode("utf-8")
     return merge.data_in(text, path.suffix)
-
-
-def _below(table: Any, key: str, machine: Machine) -> Any:
-    """Return the value under a key; `$root` stands for the project's path."""
-    if not isinstance(table, dict):
-        return None
-    if key != "$root":
-        return table.get(key)
-    roots = {machine.plain(machine.root), machine.plain(os.path.realpath(machine.root))}
-    return next((below for name, below in table.items() if machine.plain(name) in roots), None)
-
-
-def _configured(found: _Entry, machine: Machine) -> Configured | None:
-    client, path, name, entry, knows_project = found
-    if entry is None:
-        return Configured(client=client.key, path=path, entry="", problem="unreadable")
-    expand = expander(client, machine, knows_project=knows_project)
-    words = entry_line(entry, expand)
-    at = script_at(words, name, machine)
-    if at < 0:
-        return None
-    own = entry.get("env")
-    environment = {key: value for key, value in machine.environment.items() if key not in VARIABLES}
-    for key, value in own.items() if isinstance(own, dict) else ():
-        if isinstance(value, str | int):  # clients turn numbers into texts
-            environment[key] = expand(str(value))
-    environment |= {client.sets: str(machine.root)} if client.sets else {}
-    first = machine.root if client.starts_in_project and knows_project else None
-    cwd = entry.get("cwd") if client.honours_cwd else None
-    start, is_lost = _start(first, cwd, words[:at], expand, machine)
-    argument = value_of("--project", words[at + 1 :])
-    project, source, problem = _project(argument, environment, start, is_lost=is_lost)
-    if read_settings(environment).errors:
-        problem = "bad_setting"
-    return Configured(
-        client=client.key,
-        path=path,
-        entry=name,
-        starts=tuple(entry_line(entry)[: at + 1]),
-        project=project,
-        source=source,
-        problem=_cannot_start(words[0], words[at] if at else "", start, machine) or problem,
-    )
-
-
-def _start(
-    start: Path | None, cwd: object, before: list[str], expand: Expand, machine: Machine
-) -> tuple[Path | None, bool]:
-    """Return the server's directory, None if unknown; whether a variable is left in it."""
-    steps = []
-    if isinstance(cwd, str) and cwd.strip():
-        steps.append(expand(cwd))
-        start = start or machine.home
-    if before and re.fullmatch(r"(?:.*/)?uv(?:\.exe)?", machine.plain(before[0])):
-        # uv changes to this directory before it starts the script
-        steps.append(value_of("--directory", before[1:]) or "")
-    for step in steps:
-        if "${" in step:
-            return None, True
-        if start or os.path.isabs(step):
-            start = Path(start or "", step)
-    return start, False
 
 
 def _project(

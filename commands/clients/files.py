@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from commands.clients import merge
+from commands.clients.entries import OwnEntry, own_entry
 from commands.clients.machine import Installation, Machine
 from commands.clients.merge import CannotEditError, Table
 from commands.clients.table import CLIENTS, Client, Level
@@ -115,16 +116,12 @@ class Change:
         """The present text, None for no file."""
         return self.file.text if self.file.is_there else None
 
-    @property
-    def text(self) -> str:
-        return self.after or ""
-
     def write(self, root: Path) -> None:
         """Write or remove the file, and emptied directories below `root`. Raises ExportError."""
         if self.after is None and not self.path.is_symlink():
             self.file.remove(root)
         else:
-            self.file.replace(self.text)
+            self.file.replace(self.after or "")
 
 
 class Plan:
@@ -179,7 +176,7 @@ class Plan:
         path: Path,
         kind: str,
         edited: Callable[[str], str | None],
-        ours: Callable[[str], Sequence[str]] = lambda text: [],
+        ours: Callable[[str], Sequence[str]],
         client: str = "",
     ) -> None:
         """Plan an edit; a file that cannot be edited becomes a problem.
@@ -190,10 +187,10 @@ class Plan:
         if isinstance(change, Remark):
             self._problems.setdefault(real, change)
             return
-        before, pieces = change.text, list[str]()
+        before, pieces, obstacle = change.after or "", list[str](), _obstacle(path)
         with suppress(CannotEditError):
             pieces = [*ours(before)]
-        if pieces and self.is_sound(path):
+        if pieces and not obstacle:
             self.there.add(kind)
         try:
             after = edited(before)
@@ -202,13 +199,12 @@ class Plan:
             return
         if after == before or (after is None and change.after is None):
             return
-        obstacle = _obstacle(path)
         if obstacle:
             self._problems.setdefault(real, obstacle)
         if not change.parts:  # files come in the order in which something is put in
             self._files[real] = self._files.pop(real)
         change.after = "" if after is None and path.is_symlink() else after
-        change.parts.append(Part(kind, client, pieces, ours(change.text)))
+        change.parts.append(Part(kind, client, pieces, ours(change.after or "")))
 
     def put(self, path: Path, kind: str, text: str | None) -> None:
         """Plan a whole text, None for no file."""
@@ -231,7 +227,21 @@ class Plan:
             except CannotEditError as error:
                 if error.key != "json_comments":
                     raise
-                return self._commented(path, text, edited, error, is_taken="comments" in takes)
+                data = merge.data_in(text, path.suffix)
+                is_usable = "comments" in takes or self.job.remove
+                if edited(data) == data and is_usable:
+                    return text
+                if self.job.remove:
+                    raise CannotEditError("json_kept_out", **error.facts) from None
+                if not is_usable:
+                    raise
+                # The lines to paste for all our parts of this file, of which this is one.
+                real = self._real(path)
+                before = merge.json_data(self._pasted.get(real, ""))
+                self._pasted[real] = merge.json_text(edited(before), "")
+                self._problems.pop(real, None)
+                block = self._pasted[real]
+                raise CannotEditError("json_kept", **error.facts, block=block) from None
             after = edited(data)
             if self.job.remove and not after and data:
                 return None
@@ -242,28 +252,15 @@ class Plan:
 
         self.edit(path, kind, text_of, pieces, client.name)
 
-    def _commented(
-        self,
-        path: Path,
-        text: str,
-        edited: Callable[[Table], Table],
-        error: CannotEditError,
-        *,
-        is_taken: bool,
-    ) -> str:
-        """Return a text that needs no edit. Raises CannotEditError with the lines to paste."""
-        data = merge.data_in(text, path.suffix)
-        if edited(data) == data and (is_taken or self.job.remove):
-            return text
-        if self.job.remove:
-            raise CannotEditError("json_kept_out", **error.facts)
-        if not is_taken:
-            raise error
-        real = self._real(path)
-        before = self._pasted.get(real, "")
-        self._pasted[real] = merge.json_text(edited(merge.json_data(before)), "")
-        self._problems.pop(real, None)
-        raise CannotEditError("json_kept", **error.facts, block=self._pasted[real])
+    def entry_of(self, row: Client) -> OwnEntry:
+        """Return our entry, as planned so far."""
+        data = self.data(self.job.machine.path(row.entry[self.job.level]))
+        return own_entry(data, row, self.job.machine)
+
+    def rooms_of(self, row: Client) -> tuple[str, ...]:
+        """Return the rooms of our entry; those of the job, if it names any."""
+        is_said = self.job.rooms is not None and row.key in self.job.clients
+        return (self.job.rooms or ()) if is_said else self.entry_of(row).rooms
 
     def _real(self, path: Path) -> str:
         """Return the file's identity: its link's target, unless that is out of the project."""

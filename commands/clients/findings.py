@@ -35,7 +35,6 @@ from commands.clients.machine import (
     this_program,
     trace_of,
 )
-from commands.clients.parts import LANG
 from commands.clients.plan import plan, tree_of
 from commands.clients.table import CLIENTS, COMMANDS, ENTRY, LEVELS, Client, Level, client_of
 from core import program
@@ -43,7 +42,7 @@ from core.config import Project, no_project_kind
 from core.disk import read_regular
 from core.git import HistoryError, WorkTree
 from core.lessons.upkeep import Finding, Severity
-from core.messages import Facts, say
+from core.messages import LANG_VARIABLE, Facts, say
 
 _MOST_BYTES = 4_000_000
 # Why a client itself reads nothing of a file; with another reason only setup leaves it alone.
@@ -93,7 +92,7 @@ def client_findings(project: Project) -> Iterator[Finding]:
     """Yield findings on every client of this project and user; ask no server."""
     machine = machine_here(project.root)
     # Rules may be in another language than the reader's.
-    environment = {name: it for name, it in machine.environment.items() if name != LANG}
+    environment = {name: it for name, it in machine.environment.items() if name != LANG_VARIABLE}
     machine = replace(machine, environment=environment)
     desk = Desk(machine=machine, tree=tree_of(project.root), entries=configured_clients(machine))
     for row in CLIENTS:

@@ -110,10 +110,8 @@ def machine_here(root: Path) -> Machine:
 def trace_of(client: Client, machine: Machine) -> str:
     """Return the program or file by which a client is known to be here, or ""."""
     for place in client.found:
-        if place.startswith("$"):
-            if shutil.which(place[1:], path=machine.variable("PATH") or ""):
-                return place[1:]
-            continue
+        if place.startswith("$") and shutil.which(place[1:], path=machine.variable("PATH") or ""):
+            return place[1:]
         for path in machine.paths(place):
             if path.exists():
                 return str(path)
@@ -145,12 +143,10 @@ def runner_of(interpreter: str, environment: Mapping[str, str]) -> tuple[str, ..
 
 def installed(runner: Sequence[str], directory: str, *, windows: bool) -> Installation:
     """Return the installation in a directory; on Windows with forward slashes."""
-
-    def started(name: str) -> tuple[str, ...]:
-        words = [*runner, f"{directory}{os.sep}{name}"]
-        return tuple(word.replace("\\", "/") for word in words) if windows else tuple(words)
-
-    return Installation(server=started(SCRIPT), cli=started("cli.py"), windows=windows)
+    server, cli = ((*runner, f"{directory}{os.sep}{name}") for name in (SCRIPT, "cli.py"))
+    if windows:
+        server, cli = (tuple(it.replace("\\", "/") for it in words) for words in (server, cli))
+    return Installation(server=server, cli=cli, windows=windows)
 
 
 def commands_here(interpreter: str, environment: Mapping[str, str]) -> Installation | None:

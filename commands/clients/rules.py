@@ -12,7 +12,6 @@ from typing import NamedTuple
 from commands.clients import merge
 from commands.clients.files import Plan
 from commands.clients.merge import CannotEditError
-from commands.clients.parts import entry_of, rooms_of
 from commands.clients.table import AGENTS, CLIENTS, TOOLS, Client, Rules
 from core.lessons.rules import front_matter, language_of, rules
 from core.messages import Language, say, speaking
@@ -24,9 +23,9 @@ def plan_rules(planned: Plan) -> None:
     """Plan the rules for the rooms of their readers: clients of the job or with our entry."""
     job = planned.job
     rooms_by_client = {
-        row.key: rooms_of(planned, row)
+        row.key: planned.rooms_of(row)
         for row in CLIENTS
-        if job.level in row.entry and (row in job.rows or entry_of(planned, row).values)
+        if job.level in row.entry and (row in job.rows or planned.entry_of(row).values)
     }
     if job.level == "user":
         for row in job.rows:
@@ -96,18 +95,15 @@ def _reads(planned: Plan, row: Client, kept: Rules) -> tuple[str, ...]:
     for level in ("project", "user") if kept.setting else ():
         value = merge.value_at(planned.data(job.machine.path(row.entry[level])), kept.setting)
         names = value if isinstance(value, list) else [value]
-        sound = tuple(name for name in names if _is_name(name))
+        sound = tuple(
+            name
+            for name in names  # below the project, outside `.git`
+            if isinstance(name, str) and name and not os.path.isabs(name) and ".." not in name
+            if ".git" not in name.casefold().replace("\\", "/").split("/")
+        )
         if sound:
             return sound
     return kept.reads
-
-
-def _is_name(name: object) -> bool:
-    """Return whether a setting names a file below the project, outside `.git`."""
-    if not isinstance(name, str) or not name or os.path.isabs(name):
-        return False
-    parts = name.casefold().replace("\\", "/").split("/")
-    return ".git" not in parts and ".." not in name
 
 
 def _take_out(planned: Plan, row: Client, kept: Rules) -> None:
@@ -160,7 +156,7 @@ def _of_user(planned: Plan, row: Client, rooms: tuple[str, ...]) -> None:
         held = merge.block_in(text)
         if job.remove:
             return text if held is None else _without(text)
-        lang = language_of(held) if held and not _names_language(planned) else job.lang
+        lang = language_of(held) if held and not job.chosen else job.lang
         with speaking(lang):
             body = f"{say('setup.only_where_kept')}\n\n{rules(lang, rooms)}"
         return merge.with_block(text, body)
@@ -239,13 +235,8 @@ def _imports(planned: Plan, file: _File) -> bool:
 def _language(planned: Plan, name: str) -> Language:
     """Return the user's language if set, else that of the rules there, which a team keeps."""
     others = [it for row in CLIENTS if row.rules for it in row.rules.reads]
-    for file in () if _names_language(planned) else (name, AGENTS, *others):
+    for file in () if planned.job.chosen else (name, AGENTS, *others):
         held = _file(planned, file)
         if held.block and held.block != held.import_line:
             return language_of(held.block)
     return planned.job.lang
-
-
-def _names_language(planned: Plan) -> bool:
-    wanted = planned.job.machine.variable("SENTINEL_MEMORY_LANG") or ""
-    return wanted.strip().lower().startswith(("en", "ko"))

@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from commands.clients.entries import AddressError, checked_url, present_clients
+from commands.clients.entries import AddressError, checked_url, configured_clients
 from commands.clients.files import Change, Job, Plan
 from commands.clients.machine import (
     HERE,
@@ -26,8 +26,7 @@ from commands.clients.machine import (
     this_program,
     trace_of,
 )
-from commands.clients.parts import LANG, command_line
-from commands.clients.plan import plan, tree_of
+from commands.clients.plan import command_line, plan, tree_of
 from commands.clients.table import ASKED_FOR, CLIENTS, COMPLAINT, KEY_VARIABLE, TEAM_ENTRY
 from commands.clients.text_file import ExportError
 from commands.terminal.ask import is_confirmed, open_memory
@@ -35,7 +34,7 @@ from commands.terminal.safe_text import complain, plain
 from commands.terminal.screen import INDENT, Style, painted_diff, print_lines, said, screen_here
 from core.config import CONTEXT_DIRECTORY, FRAGMENTS_PLACE, Project, read_rooms
 from core.errors import RefusedError, SentinelError
-from core.messages import has_sentence, language, language_of, say
+from core.messages import LANG_VARIABLE, has_sentence, language, language_of, say
 from core.sanitizer import redact
 
 KEYS = [client.key for client in CLIENTS]
@@ -89,11 +88,11 @@ def setup(arguments: argparse.Namespace) -> int:
         raise SetupError("none_found", clients=", ".join(KEYS))
     job = Job(
         clients=clients,
-        present=present_clients(machine),
+        present=frozenset(it.client for it in configured_clients(machine) if it.entry),
         machine=machine,
         installation=installation,
         lang=language_of(os.environ),
-        chosen=spoken if os.environ.get(LANG, "").strip().lower()[:2] == spoken else None,
+        chosen=spoken if os.environ.get(LANG_VARIABLE, "").strip().lower()[:2] == spoken else None,
         remove=arguments.remove,
         rules=not arguments.no_rules,
         hooks=not arguments.no_hooks,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from commands.clients.entries import present_clients
+from commands.clients.entries import configured_clients
 from commands.clients.files import Job, Plan
 from commands.clients.machine import Installation, Machine, installed, machine_of
 from commands.clients.plan import plan
@@ -59,7 +59,8 @@ class Bench:
     def plan(self, *clients: str, machine: Machine | None = None, **asked: Any) -> Plan:
         """What setup would change for these clients. asked: fields of a `Job`."""
         machine = machine or self.machine
-        asked = {"installation": self.installation, "present": present_clients(machine), **asked}
+        present = frozenset(it.client for it in configured_clients(machine) if it.entry)
+        asked = {"installation": self.installation, "present": present, **asked}
         return plan(Job(clients=clients, machine=machine, **asked))
 
     def do(self, *clients: str, **asked: Any) -> Plan:

@@ -29,7 +29,7 @@ from commands.clients.merge import (
     without_block,
     without_kept_out,
 )
-from commands.clients.parts import called
+from commands.clients.plan import called
 from tests.support.tables import table
 
 ROWS = table("commands/merge")

@@ -14,7 +14,7 @@ from commands.clients.entries import AddressError, checked_url
 from commands.clients.files import Plan, Remark, Tree
 from commands.clients.machine import commands_here, installed, runner_of
 from commands.clients.merge import BEGIN, END, MARK
-from commands.clients.parts import handler_of
+from commands.clients.plan import handler_of
 from commands.clients.table import (
     ASKED_FOR,
     CLIENTS,
