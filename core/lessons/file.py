@@ -14,22 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
-from core.disk import (
-    Identity,
-    append,
-    held,
-    identity_of,
-    is_odd,
-    is_there,
-    make_directory,
-    memory_at,
-    prepared,
-    read_regular,
-    reason_of,
-    rename,
-    replace_whole,
-    sync_directory,
-)
+from core import disk
 from core.errors import DiskError, LogReadError, SentinelError
 from core.program import NO_CANCELLATION, Cancellation
 
@@ -86,10 +71,10 @@ class LogFile:
         """Return the whole file, b"" where there is none. Raises LogReadError."""
         return self._read()[0]
 
-    def _read(self, place: Path | None = None) -> tuple[bytes, Identity]:
+    def _read(self, place: Path | None = None) -> tuple[bytes, disk.Identity]:
         try:
             with _errors_of(self.path):
-                return read_regular(place or memory_at(self.path))
+                return disk.read_regular(place or disk.memory_at(self.path))
         except FileNotFoundError:
             if os.path.islink(self.path):  # its target has just gone
                 reason = "broken symbolic link"
@@ -126,7 +111,7 @@ class LogFile:
                 while True:
                     data, identity = self._read(place)
                     beside = (self.path.with_name(name) for name in COMPANIONS)
-                    is_new = not data and not all(map(is_there, beside))
+                    is_new = not data and not all(map(disk.is_there, beside))
                     if data or is_new or time.monotonic() > deadline:
                         break
                     time.sleep(_SETTLE_S / 5)
@@ -136,36 +121,36 @@ class LogFile:
         raise DiskError("log_unsettled", path=str(self.path))
 
     def _replace(
-        self, place: Path, new: Replacement[_Result], identity: Identity, aside_name: str
+        self, place: Path, new: Replacement[_Result], identity: disk.Identity, aside_name: str
     ) -> bool:
-        if identity is None or not is_there(self.path.with_name(IGNORE_NAME)):
+        if identity is None or not disk.is_there(self.path.with_name(IGNORE_NAME)):
             self._write_companions(*COMPANIONS, only_missing=True)
-        with prepared(place, new.data) as temporary:
-            if identity_of(place) != identity:
+        with disk.prepared(place, new.data) as temporary:
+            if disk.identity_of(place) != identity:
                 return False
             if new.replaced:
                 self._keep(new.replaced, place)
             aside = self.path.parent / aside_name
             if new.aside:
-                replace_whole(aside, new.aside, _check_is_new, name=self.path.name)
+                disk.replace_whole(aside, new.aside, _check_is_new, name=self.path.name)
             try:
-                rename(temporary, place)
+                disk.rename(temporary, place)
             except BaseException:
                 if new.aside:
                     with contextlib.suppress(OSError):
                         aside.unlink()
                 raise
-        sync_directory(place.parent)
+        disk.sync_directory(place.parent)
         return True
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[Path]:
         """Hold the lock, remove strays, and give the file's real path."""
         with _errors_of(self.path, writes=True):
-            place = memory_at(self.path, may_be_new=True)  # before anything is made there
+            place = disk.memory_at(self.path, may_be_new=True)  # before anything is made there
             self._ask_git()
-            make_directory(self.path.parent)
-            with held(
+            disk.make_directory(self.path.parent)
+            with disk.held(
                 f"{place}{LOCK_SUFFIX}",
                 timeout_s=self._lock_timeout_s,
                 cancellation=self._cancellation,
@@ -183,7 +168,7 @@ class LogFile:
         """Return temporary files of killed writers, and of one at work. Raises LogReadError."""
         found = list[Path]()
         with contextlib.suppress(FileNotFoundError), _errors_of(self.path):
-            for place in dict.fromkeys((memory_at(self.path, may_be_new=True), self.path)):
+            for place in dict.fromkeys((disk.memory_at(self.path, may_be_new=True), self.path)):
                 for name in sorted(os.listdir(place.parent)):
                     match = _TEMPORARY.fullmatch(name)
                     if match and match["name"] == place.name:
@@ -196,10 +181,10 @@ class LogFile:
         """Return at most `most_bytes` of the side file's end, b"" for none. Raises LogReadError."""
         try:
             with _errors_of(self._side_path):
-                if is_odd(self._side_path):
+                if disk.is_odd(self._side_path):
                     reason = "a link, a directory or another thing that is no file"
                     raise OSError(errno.EINVAL, reason)
-                return read_regular(self._side_path, most_bytes=most_bytes)[0]
+                return disk.read_regular(self._side_path, most_bytes=most_bytes)[0]
         except FileNotFoundError:
             return b""
 
@@ -214,15 +199,15 @@ class LogFile:
                 lines = b"\n" + lines
             known_bytes = os.stat(self._side_path).st_size if last else 0
             if known_bytes and known_bytes + len(lines) <= MOST_SIDE_BYTES:
-                append(self._side_path, lines)
+                disk.append(self._side_path, lines)
                 return
             newest = self.read_side(most_bytes=MOST_SIDE_BYTES // 2)
             if known_bytes > len(newest):
                 newest = newest.partition(b"\n")[2]  # without the line that the cut has torn
             if not known_bytes:
                 self._write_companions(IGNORE_NAME)  # git must not track it
-            like = log if is_there(log) else None
-            replace_whole(self._side_path, newest + lines, name=self.path.name, like=like)
+            like = log if disk.is_there(log) else None
+            disk.replace_whole(self._side_path, newest + lines, name=self.path.name, like=like)
 
     def rewrite_side(self, change: Callable[[bytes], bytes]) -> None:
         """Replace the side file alone, under the lock. Raises as `rewrite`."""
@@ -230,7 +215,7 @@ class LogFile:
             known = self.read_side()
             data = change(known)
             if data != known:
-                replace_whole(self._side_path, data, name=self.path.name)
+                disk.replace_whole(self._side_path, data, name=self.path.name)
 
     # The companions. A link stays as it is: git does not follow it.
 
@@ -243,8 +228,8 @@ class LogFile:
         """only_missing: change none that is there."""
         for name in names:
             companion = self.path.with_name(name)
-            is_known = is_there(companion)
-            if is_known and (only_missing or is_odd(companion)):  # a pipe would block
+            is_known = disk.is_there(companion)
+            if is_known and (only_missing or disk.is_odd(companion)):  # a pipe would block
                 continue
             known = companion.read_bytes() if is_known else b""
             lines = [line.strip() for line in known.splitlines()]
@@ -253,7 +238,7 @@ class LogFile:
             if missing:
                 ended = known if not known or known.endswith(b"\n") else known + b"\n"
                 # Its temporary name is like the log's, so that strays are swept.
-                replace_whole(companion, b"".join([ended, *missing]), name=self.path.name)
+                disk.replace_whole(companion, b"".join([ended, *missing]), name=self.path.name)
 
 
 @contextlib.contextmanager
@@ -265,14 +250,14 @@ def _errors_of(path: Path, *, writes: bool = False) -> Iterator[None]:
         raise
     except OSError as error:
         if writes:
-            raise DiskError("log_write", path=str(path), reason=reason_of(error)) from error
+            raise DiskError("log_write", path=str(path), reason=disk.reason_of(error)) from error
         if isinstance(error, FileNotFoundError):
             raise
-        raise LogReadError(path=str(path), reason=reason_of(error)) from error
+        raise LogReadError(path=str(path), reason=disk.reason_of(error)) from error
 
 
 def _check_is_new(path: Path) -> None:
-    if is_there(path):
+    if disk.is_there(path):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
 
 
@@ -282,7 +267,7 @@ def place_of(path: Path) -> Path:
     Raises LogReadError where its directory is such a link.
     """
     try:
-        memory_at(path, may_be_new=True)
+        disk.memory_at(path, may_be_new=True)
     except OSError:
         if os.path.islink(path.parent):
             raise

@@ -52,6 +52,8 @@ _AS_UTF_8 = (
 )
 
 Severity = Literal["error", "warning", "note", "ok"]
+_WARNING: Severity = "warning"
+_NOTE: Severity = "note"
 
 
 # Flaws.
@@ -89,22 +91,34 @@ def examine(log: MemoryLog, *, now: str, threshold: int = DEFAULTS.threshold) ->
         return [Finding("utf_16_torn", "error")]
     if data.startswith(FILTERED):
         return [Finding("pointer", "error")]
-    findings = [*_on_lines(log), *_on_pairs(log)]
+    pairs, findings = list[Finding](), list[Finding]()
     hiders = {(record.id, record.gap): hider for record, hider in log.hidden}
+    gaps: dict[tuple[str, str, str], tuple[int, str]] = {}
+    ids: dict[str, tuple[int, Record]] = {}
     for at, record in log.all_records():
-        if at not in log.leftovers:
-            findings += _on_record(record, log.content(at), at + 1, now)
+        lines, facts = (at + 1,), Facts(id=record.id)
+        if at in log.leftovers:
+            hider = hiders.get((record.id, record.gap))
+            facts["by"] = hider.id if hider else ""
+            kind, severity = ("hidden", _WARNING) if hider else ("older_version", _NOTE)
+            findings.append(Finding(kind, severity, lines=lines, facts=facts, fixable=True))
             continue
-        hider = hiders.get((record.id, record.gap))
-        kind = "hidden" if hider else "older_version"
-        severity: Severity = "warning" if hider else "note"
-        about: Facts = {"id": record.id, "by": hider.id if hider else ""}
-        findings.append(Finding(kind, severity, lines=(at + 1,), facts=about, fixable=True))
+        findings += _on_record(record, log.content(at), at + 1, now)
+        other, id_there = gaps.setdefault(record.gap, (at, record.id))
+        if other != at:
+            is_version = id_there == record.id
+            kind, both = "unsettled" if is_version else "same_gap", (other + 1, at + 1)
+            found = Finding(kind, _WARNING, lines=both, facts=facts, fixable=not is_version)
+            pairs.append(found)
+        first, holder = ids.setdefault(record.id, (at, record))
+        if holder.gap != record.gap and all(reidentified(it) == it for it in (holder, record)):
+            pairs.append(Finding("shared_id", _WARNING, lines=(first + 1, at + 1), facts=facts))
     if need_of(log.records, log.count, threshold) == "required":
-        severity = "warning" if log.count > FAR_ABOVE * threshold else "note"
-        facts: Facts = {"count": log.count, "threshold": threshold}
+        severity = _WARNING if log.count > FAR_ABOVE * threshold else _NOTE
+        facts = Facts(count=log.count, threshold=threshold)
         findings.append(Finding("overdue", severity, facts=facts))
-    return sorted(findings, key=lambda finding: finding.lines[:1])
+    found_all = [*_on_lines(log), *pairs, *findings]
+    return sorted(found_all, key=lambda finding: finding.lines[:1])
 
 
 def _on_lines(log: MemoryLog) -> Iterator[Finding]:
@@ -127,24 +141,6 @@ def _on_lines(log: MemoryLog) -> Iterator[Finding]:
             kind = "mendable" if _mended(content) else "unreadable"
             facts: Facts = {"reason": reason, "key": key}
             yield Finding(kind, "error", lines=(at + 1,), facts=facts, fixable=True)
-
-
-def _on_pairs(log: MemoryLog) -> Iterator[Finding]:
-    gaps: dict[tuple[str, str, str], tuple[int, str]] = {}
-    ids: dict[str, tuple[int, Record]] = {}
-    for at, record in log.all_records():
-        if at in log.leftovers:
-            continue
-        facts: Facts = {"id": record.id}
-        other, id_there = gaps.setdefault(record.gap, (at, record.id))
-        if other != at:
-            both = (other + 1, at + 1)
-            is_version = id_there == record.id
-            kind = "unsettled" if is_version else "same_gap"
-            yield Finding(kind, "warning", lines=both, facts=facts, fixable=not is_version)
-        first, holder = ids.setdefault(record.id, (at, record))
-        if holder.gap != record.gap and all(reidentified(it) == it for it in (holder, record)):
-            yield Finding("shared_id", "warning", lines=(first + 1, at + 1), facts=facts)
 
 
 def _on_record(record: Record, raw: bytes, number: int, now: str) -> Iterator[Finding]:
@@ -270,18 +266,7 @@ def repair(data: bytes) -> Repair:
     """
     if begins_like_utf_16(data) or data.startswith(FILTERED):  # nobody knows its lines
         return Repair(data=data, aside=b"")
-    aside: list[bytes] = []
-    lines = _without_leftovers(_readable(MemoryLog.parse(data), aside), aside)
-    for at, line in enumerate(lines):
-        if reidentified(line.record) != line.record:
-            record = reidentified(line.record)
-            lines[at] = line._replace(record=record, raw=record.to_line())
-    lines = _without_leftovers(lines, aside)
-    return Repair(data=b"".join(line.raw for line in lines), aside=b"".join(aside))
-
-
-def _readable(log: MemoryLog, aside: list[bytes]) -> list[_Line]:
-    lines: list[_Line] = []
+    log, aside, lines = MemoryLog.parse(data), list[bytes](), list[_Line]()
     for at, record in enumerate(log.entries):
         original = log.content(at).removesuffix(b"\n") + b"\n"
         content = original.strip(b" \t\r\n") + b"\n"
@@ -301,7 +286,13 @@ def _readable(log: MemoryLog, aside: list[bytes]) -> list[_Line]:
             lines += [_Line(at + 1, it.to_line(), it, it.to_line()) for it in mended]
         if why:
             aside.append(b"# line %d: %b\n%b" % (at + 1, why, original))
-    return lines
+    lines = _without_leftovers(lines, aside)
+    for at, line in enumerate(lines):
+        record = reidentified(line.record)
+        if record != line.record:
+            lines[at] = line._replace(record=record, raw=record.to_line())
+    lines = _without_leftovers(lines, aside)
+    return Repair(data=b"".join(line.raw for line in lines), aside=b"".join(aside))
 
 
 def _without_leftovers(lines: list[_Line], aside: list[bytes]) -> list[_Line]:
