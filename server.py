@@ -51,10 +51,10 @@ from core.config import read_rooms, read_settings
 from core.errors import RefusedError, SentinelError
 from core.guard.injection import may_have_marks
 from core.lessons.answers import Frame, lessons_in_prompt, lessons_on, saved_answer, search_answer
+from core.lessons.briefing import instructions
 from core.lessons.compaction import compaction_answer, deletion_answer, fit_deletion, fit_question
 from core.lessons.record import Draft, split_tokens
 from core.lessons.record_text import as_json, log_text
-from core.lessons.rules import instructions
 from core.messages import language_of, say, speaking
 from core.parser import Parser, add_project, add_serving, add_version, wants_http
 from core.program import SERVER, SERVER_COMMAND, Cancellation

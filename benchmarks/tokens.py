@@ -21,11 +21,10 @@ from measure import ROOT, Figure, lessons, options, ours_on, reported
 from commands.clients.merge import with_block
 from commands.clients.table import TOOLS
 from core.config import Settings, read_settings
-from core.lessons.briefing import session_briefing
+from core.lessons.briefing import instructions, rules, session_briefing
 from core.lessons.log import MemoryLog
 from core.lessons.record import Draft, Record, new_record
 from core.lessons.record_text import fit_all, record_block
-from core.lessons.rules import instructions, rules
 from core.messages import Language
 from core.text.plain import Budget, estimate_tokens
 from rooms.sessions.store import insert, open_sessions

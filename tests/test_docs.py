@@ -25,9 +25,9 @@ from commands.clients.table import TOOLS
 from commands.options import parser_of
 from core.config import LOG_NAME, VARIABLES
 from core.data import Rule
+from core.lessons.briefing import instructions, rules
 from core.lessons.file import LOCK_SUFFIX, REPLACED_NAME
 from core.lessons.record import Draft, parse_line, record_id
-from core.lessons.rules import instructions, rules
 from core.parser import add_serving
 from core.sanitizer import MARKER
 from core.text import ranking

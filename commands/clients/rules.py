@@ -13,7 +13,7 @@ from commands.clients import merge
 from commands.clients.files import Plan
 from commands.clients.merge import CannotEditError
 from commands.clients.table import AGENTS, CLIENTS, TOOLS, Client, Rules
-from core.lessons.rules import front_matter, language_of, rules
+from core.lessons.briefing import front_matter, language_of, rules
 from core.messages import Language, say, speaking
 
 _FENCE = re.compile(r"[ >]*(?:```|~~~)")

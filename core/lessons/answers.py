@@ -9,20 +9,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from core.config import Settings
 from core.guard.injection import HIDDEN_TEXT, marks_of, orders_in
+from core.lessons import record_text
 from core.lessons.log import MemoryLog
 from core.lessons.record import LIMITS_BYTES, Record, normalise_topic
-from core.lessons.record_text import (
-    blocks_by_topic,
-    fit_all,
-    fit_best,
-    fit_records,
-    index_line,
-    is_harmless,
-    is_usable,
-    lesson_line,
-    token_text,
-    topic_text,
-)
+from core.lessons.record_text import is_harmless, is_usable, token_text, topic_text
 from core.messages import Facts, say
 from core.text.plain import Budget, estimate_tokens, one_line
 from core.text.wording import is_source_code, scope_of, similar_to, worth_using
@@ -96,10 +86,10 @@ def search_answer(log: MemoryLog, frame: Frame, *, query: str, topic: str = "") 
     lines.append(say("answers.topics", topics=listing.text))
     budget = frame.budget
     budget.spend("\n".join(lines))
-    texts = fit_all(records, budget)
+    texts = record_text.fit_all(records, budget)
     if texts is None:
         ranking = ranking or ranking_of(query, records)
-        texts = fit_best([records[at] for at in ranking.order()], budget)
+        texts = record_text.fit_best([records[at] for at in ranking.order()], budget)
     return "\n".join(lines + texts)
 
 
@@ -130,9 +120,9 @@ def lessons_in_prompt(
     heading = say("answers.prompt_injection", project=one_line(frame.project))
     budget.spend(heading)
     ranked = [records[at] for at in ranking_of(query, records).order()]
-    fitting, _ = fit_records(ranked, budget, at_least_one=True)
+    fitting, _ = record_text.fit_records(ranked, budget, at_least_one=True)
     if fitting:
-        return [heading, *(block.text for block in blocks_by_topic(fitting))]
+        return [heading, *(block.text for block in record_text.blocks_by_topic(fitting))]
     missed = "prompt_nothing_fits" if records else "nothing_found"
     return [heading, say(f"answers.{missed}", count=len(records))]
 
@@ -157,7 +147,7 @@ def lessons_on(question: str, records: Sequence[Record]) -> "Gathered":
             id=(record := records[at]).id,
             text=" ".join(record.texts),
             says=(record.missing_context, record.lesson),
-            line=partial(lesson_line, record),
+            line=partial(record_text.lesson_line, record),
             worth=(0.0, record.updated or record.created, at),
         )
         for at in places
@@ -169,11 +159,7 @@ def lessons_on(question: str, records: Sequence[Record]) -> "Gathered":
 
 
 def saved_answer(
-    saved: "Outcome",
-    frame: Frame,
-    *,
-    shortened_from_bytes: int = 0,
-    beside: Sequence[str] = (),
+    saved: "Outcome", frame: Frame, *, shortened_from_bytes: int = 0, beside: Sequence[str] = ()
 ) -> str:
     """Say what one save did, which topics exist, and whether a compaction is due.
 
@@ -181,8 +167,8 @@ def saved_answer(
     """
     record, count = saved.record, saved.log.count
     again, topic = bool(record.updated), topic_text(record.topic)
-    topics = saved.log.topics.copy()
-    if "topic" in saved.suspicious:  # an answer goes into transcripts: do not repeat it there
+    topics, is_told = saved.log.topics.copy(), "topic" not in saved.suspicious
+    if not is_told:  # an answer goes into transcripts: do not repeat it there
         topic = say("answers.not_repeated")
         del topics[record.topic]
     facts: Facts = {"type": record.type, "topic": topic, "project": one_line(frame.project)}
@@ -198,8 +184,18 @@ def saved_answer(
             lines.append(say("answers.uncommitted"))
     lines += left_tokens(saved, frame)
     lines += _cautions(saved, shortened_from_bytes, beside)
+    others = list[Record]()
     if record.type == "principle" and not saved.removed:
-        lines += _originals_left(saved, topic, frame)
+        others = [it for it in saved.log.records if it.topic == record.topic and it.id != record.id]
+    if others:
+        call = "target_topic=" + (topic if topic.startswith('"') else f'"{topic}"')
+        if frame.usual_threshold:
+            call += f", compact_threshold={frame.settings.threshold}"
+        principles = sum(it.type == "principle" for it in others)
+        counts: Facts = {"logs": len(others) - principles, "principles": principles}
+        stay = say("answers.originals_stay", count=len(others), topic=topic, call=call, **counts)
+        shown = others[:BESIDE_SHOWN] if is_told else ()
+        lines += [stay, *map(record_text.index_line, shown)]
     is_new = topics[record.topic] == 1 and not again
     if is_new and (alike := worth_using(similar_to(record.topic, topics))):
         near = ", ".join(map(topic_text, alike[:5]))
@@ -245,22 +241,6 @@ def code_fields(record: Record) -> str:
     """Name the fields that hold source code, "" for none."""
     texts = ("missing_context", "lesson", "ask_next_time")
     return ", ".join(name for name in texts if is_source_code(getattr(record, name)))
-
-
-def _originals_left(saved: "Outcome", topic: str, frame: Frame) -> list[str]:
-    record = saved.record
-    beside = [it for it in saved.log.records if it.topic == record.topic and it.id != record.id]
-    if not beside:
-        return []
-    call = "target_topic=" + (topic if topic.startswith('"') else f'"{topic}"')
-    if frame.usual_threshold:
-        call += f", compact_threshold={frame.settings.threshold}"
-    principles = sum(it.type == "principle" for it in beside)
-    facts: Facts = {"logs": len(beside) - principles, "principles": principles}
-    line = say("answers.originals_stay", count=len(beside), topic=topic, call=call, **facts)
-    if "topic" in saved.suspicious:
-        return [line]
-    return [line, *(index_line(it) for it in beside[:BESIDE_SHOWN])]
 
 
 # Beside the records

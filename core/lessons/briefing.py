@@ -1,28 +1,27 @@
-"""Texts that a hook shows a model unasked: at a session's start, at an action, at a prompt.
+"""Texts that a model reads unasked: how to use the memory, and the records that a hook shows.
 
-They are short, and leave out records that read like orders.
+The instructions of the server and the rules of a project are `core/data/{instructions,rules.*}.md`:
+rules say when, tools say how; a client may show only one of both. The texts of a hook, at a
+session's start, at an action and at a prompt, are short, and leave out records that read like
+orders.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
 from core.config import Settings
+from core.data import data_text
 from core.guard.injection import may_have_marks, shown_marks
+from core.lessons import record_text
 from core.lessons.answers import TOPICS_SHOWN, Frame, listed_topics, notes
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, seconds_of
-from core.lessons.record_text import (
-    Block,
-    block_of,
-    fit_blocks,
-    fit_records,
-    headed_block,
-    is_harmless,
-    is_usable,
-)
-from core.messages import language, say
+from core.lessons.record_text import Block, headed_block, is_harmless, is_usable
+from core.messages import Language, language, say
 from core.text.plain import Budget, one_line
 
 BRIEFING_CHARS = 9_000  # two clients cut a text above 10,000 characters
@@ -32,6 +31,45 @@ RECALL_BYTES = 4_096
 PROMPT_TOKENS, MOST_AT_A_PROMPT = 300, 5
 # Shares of the room at a start: principles fill so much, then records near to the work.
 _OF_PRINCIPLES, _NEAR_THE_WORK = 1 / 3, 2 / 3
+
+
+# How to use the memory.
+
+
+def instructions(rooms: Sequence[str] = ("lessons",)) -> str:
+    """Return what the server says of itself to every client.
+
+    rooms: on offer, as `read_rooms` returns them.
+    """
+    return _of_rooms("instructions.md", rooms)
+
+
+def rules(spoken: Language, rooms: Sequence[str] = ("lessons",)) -> str:
+    """Return the rules that setup puts into a project. rooms: as of `instructions`."""
+    return _of_rooms(f"rules.{spoken}.md", rooms)
+
+
+def front_matter(spoken: Language) -> str:
+    """Return the lines before the rules that make Cursor show them in every conversation."""
+    return _sections(f"rules.{spoken}.md")["front_matter"]
+
+
+def language_of(text: str) -> Language:
+    return "ko" if re.search("[가-힣]", text) else "en"
+
+
+def _of_rooms(name: str, rooms: Sequence[str]) -> str:
+    sections, names = _sections(name), {room.partition(":")[0] for room in rooms}
+    return "\n".join(sections[it] for it in ("lessons", "sessions", "fragments") if it in names)
+
+
+@cache
+def _sections(name: str) -> dict[str, str]:
+    _, *parts = re.split(r"<!-- (\w+) -->\n", data_text(name))
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+# What a hook shows.
 
 
 class Briefing(NamedTuple):
@@ -70,7 +108,7 @@ def session_briefing(
     budget = Budget(settings.hook_tokens, BRIEFING_CHARS)
     budget.spend("\n".join([*lines, say("answers.brief_marked", count=count)]))
     trial, spoken = replace(budget), language()
-    blocks = (block_of(record, spoken) for record in records if is_usable(record))
+    blocks = (record_text.block_of(record, spoken) for record in records if is_usable(record))
     all_fit = trial.take(say("answers.brief_all", count=len(records))) and all(
         trial.take(block.text, block.tokens) for block in blocks
     )
@@ -107,7 +145,7 @@ def _near_first(records: Sequence[Record], near: Sequence[Record], budget: Budge
     ):
         part, unique = budget.split_off(share), {id(it): it for it in candidates}
         new = (it for key, it in unique.items() if key not in shown and is_usable(it))
-        shown |= {id(record): record for record, _ in fit_blocks(new, part, layout)}
+        shown |= {id(record): record for record, _ in record_text.fit_blocks(new, part, layout)}
         budget.add(part)
     return [*shown.values()]
 
@@ -122,11 +160,11 @@ def _offered(records: Sequence[Record], budget: Budget) -> tuple[list[Record], i
     for record in islice(filter(is_usable, records), MOST_OFFERED):
         is_doubtful = record.marks or may_have_marks(" ".join(record.texts))
         (doubtful if is_doubtful else plain).append(record)
-    shown, rest = fit_records(plain, budget)
+    shown, rest = record_text.fit_records(plain, budget)
     if rest:
         return shown, 0
     good = list(filter(is_harmless, doubtful))
-    return shown + fit_records(good, budget)[0], len(doubtful) - len(good)
+    return shown + record_text.fit_records(good, budget)[0], len(doubtful) - len(good)
 
 
 def _principles_first(records: Sequence[Record]) -> list[Record]:

@@ -6,36 +6,16 @@ Pure. The model that reads them decides and summarises.
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 
-from core.lessons.answers import (
-    LIST_SHARE,
-    Frame,
-    flaw_notes,
-    left_tokens,
-    listed,
-    listed_tokens,
-    listed_topics,
-    need_of,
-    no_topic,
-)
+from core.lessons import answers, record_text
+from core.lessons.answers import LIST_SHARE, Frame, flaw_notes, listed, need_of
 from core.lessons.changes import Outcome, select
 from core.lessons.log import MemoryLog
 from core.lessons.record import LIMITS_BYTES, Record, normalise_topic
-from core.lessons.record_text import (
-    Block,
-    by_topic,
-    fit_blocks,
-    headed_block,
-    may_fit,
-    record_block,
-    shortened,
-    token_text,
-    topic_text,
-)
+from core.lessons.record_text import Block, may_fit, record_block, token_text, topic_text
 from core.messages import Facts, say
 from core.text.plain import Budget, one_line
-from core.text.wording import TOPICS_COMPARED, SimilarTopics, similar_topics, topic_to_keep
+from core.text.wording import TOPICS_COMPARED, similar_topics, topic_to_keep
 
 PAIRS_SHOWN = 20
 DELETION_SHARE = 0.5  # of the budget of an answer, for records that it repeats in full
@@ -52,7 +32,7 @@ def compaction_answer(
     facts: Facts = {"count": log.count, "project": one_line(frame.project)}
     if not log.records:
         return "\n".join([say("answers.compact_empty", **facts), *flaw_notes(log)])
-    topics = by_topic(log.records)
+    topics = record_text.by_topic(log.records)
     wanted = None if target_topics is None else [normalise_topic(name) for name in target_topics]
     chosen = {name: topics[name] for name in topics if wanted is None or name in wanted}
     records = [record for members in (chosen or topics).values() for record in members]
@@ -62,7 +42,7 @@ def compaction_answer(
         limit = say("answers.threshold_here", threshold=threshold, default=usual)
     lines = [say(f"answers.compact_head_{need}", threshold=limit, **facts), *flaw_notes(log)]
     if not chosen:
-        return "\n".join([*lines, no_topic(wanted[0] if wanted else "", log, frame)])
+        return "\n".join([*lines, answers.no_topic(wanted[0] if wanted else "", log, frame)])
     if need != "pointless":
         lines.append(say("answers.compact_steps"))
         if frame.is_uncommitted():
@@ -73,24 +53,28 @@ def compaction_answer(
     if wanted is None:  # every pair is looked at: bounded, so that no log makes a call hang
         compared = compared[:TOPICS_COMPARED]
     if pairs := similar_topics(compared, among=wanted):
-        most_tokens, texts = LIST_SHARE * frame.settings.budget_tokens, map(_pair_text, pairs)
-        shown = islice(texts, PAIRS_SHOWN)
-        listing = listed(shown, len(pairs), most_tokens, more="compact_similar_more", sep="; ")
+        texts = list[str]()
+        for pair in pairs[:PAIRS_SHOWN]:
+            why = say(f"answers.reason_{pair.reason}", shared=topic_text(pair.shared))
+            if kept := topic_to_keep(pair):
+                why += f"; {say('answers.keep_topic', topic=topic_text(kept))}"
+            texts.append(f"{topic_text(pair.topic)} ~ {topic_text(pair.other)} ({why})")
+        most_tokens = LIST_SHARE * frame.settings.budget_tokens
+        listing = listed(texts, len(pairs), most_tokens, more="compact_similar_more", sep="; ")
         lines.append(say("answers.compact_similar", pairs=listing.text))
     budget = frame.budget
     budget.spend("\n".join(lines))
     return "\n".join(lines + _fit_topics(chosen, budget, frame))
 
 
-def _pair_text(pair: SimilarTopics) -> str:
-    why = say(f"answers.reason_{pair.reason}", shared=topic_text(pair.shared))
-    if kept := topic_to_keep(pair):
-        why += f"; {say('answers.keep_topic', topic=topic_text(kept))}"
-    return f"{topic_text(pair.topic)} ~ {topic_text(pair.other)} ({why})"
-
-
 def _fit_topics(topics: Mapping[str, Sequence[Record]], budget: Budget, frame: Frame) -> list[str]:
     """Return whole topics, the largest first, compact ones last; the first is at least begun."""
+
+    def layout(record: Record) -> Block | None:
+        if not may_fit([record], budget):
+            return None
+        return Block.of(record_block(record, token=token_text(record)))
+
     budget_tokens = frame.settings.budget_tokens
     in_order = sorted(topics, key=lambda name: (_is_compact(topics[name]), -len(topics[name])))
     if may_fit((record for members in topics.values() for record in members), budget):
@@ -106,11 +90,16 @@ def _fit_topics(topics: Mapping[str, Sequence[Record]], budget: Budget, frame: F
         if may_fit(records, budget) and budget.take(text := _whole_topic(name, records)):
             lines.append(text)
         elif name == in_order[0]:  # else a topic that must shrink could never be compacted
-            lines += _topic_begun(name, records, budget)
+            facts: Facts = {"topic": topic_text(name), "count": len(records)}
+            budget.spend(say("answers.compact_too_large", shown=10**6, **facts))
+            texts = [_fit_beginning(records[0], budget, record_block)]
+            others = record_text.fit_blocks(records[1:], budget, layout)
+            texts += [block.text for _, block in others]
+            lines += [say("answers.compact_too_large", shown=len(texts), **facts), *texts]
         else:
             rest.append((name, len(records)))
     if rest:
-        listing = listed_topics(rest, budget_tokens, at_most=8)
+        listing = answers.listed_topics(rest, budget_tokens, at_most=8)
         lines.append(say("answers.compact_rest", topics=listing.text))
     return lines
 
@@ -135,19 +124,6 @@ def _whole_topic(topic: str, records: Sequence[Record]) -> str:
     return "\n".join(lines)
 
 
-def _topic_begun(topic: str, records: Sequence[Record], budget: Budget) -> list[str]:
-    def layout(record: Record) -> Block | None:
-        if not may_fit([record], budget):
-            return None
-        return Block.of(record_block(record, token=token_text(record)))
-
-    facts: Facts = {"topic": topic_text(topic), "count": len(records)}
-    budget.spend(say("answers.compact_too_large", shown=10**6, **facts))
-    texts = [_fit_beginning(records[0], budget, record_block)]
-    texts += [block.text for _, block in fit_blocks(records[1:], budget, layout)]
-    return [say("answers.compact_too_large", shown=len(texts), **facts), *texts]
-
-
 def _fit_beginning(record: Record, budget: Budget, layout: Callable[..., str]) -> str:
     """Return a record with its version id, cut with a note if too large."""
     token, chars = token_text(record), max(budget.chars, LEAST_CHARS)
@@ -155,7 +131,7 @@ def _fit_beginning(record: Record, budget: Budget, layout: Callable[..., str]) -
         return block
     while chars >= LEAST_CHARS:
         chars //= 2
-        beginning = layout(shortened(record, chars), token=token)
+        beginning = layout(record_text.shortened(record, chars), token=token)
         block = f"{beginning}\n{say('answers.record_cut')}"
         if budget.take(block):
             return block
@@ -178,7 +154,7 @@ def fit_deletion(
         record = named.pop(token.partition("@")[0], None)
         fits = record is None or (
             may_fit([record], budget)
-            and budget.take(headed_block(record, token=token_text(record)))
+            and budget.take(record_text.headed_block(record, token=token_text(record)))
         )
         (now if fits or not now else put_off).append(token)
     return now, put_off
@@ -190,12 +166,14 @@ def deletion_answer(outcome: Outcome, frame: Frame, put_off: Sequence[str] = ())
     facts: Facts = {"left": outcome.log.count, "project": one_line(frame.project)}
     lines = [say("answers.deleted" if count else "answers.deleted_none", count=count, **facts)]
     for record in outcome.removed:
-        lines.append(_fit_beginning(record, frame.budget.split_off(DELETION_SHARE), headed_block))
+        lines.append(
+            _fit_beginning(record, frame.budget.split_off(DELETION_SHARE), record_text.headed_block)
+        )
     if count and frame.is_uncommitted():
         lines.append(say("answers.uncommitted"))
     if put_off:
-        lines.append(say("answers.put_off", tokens=listed_tokens(put_off, frame)))
-    return "\n".join(lines + left_tokens(outcome, frame))
+        lines.append(say("answers.put_off", tokens=answers.listed_tokens(put_off, frame)))
+    return "\n".join(lines + answers.left_tokens(outcome, frame))
 
 
 def join_questions(questions: Iterable[str]) -> tuple[str, int]:

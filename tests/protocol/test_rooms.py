@@ -12,7 +12,7 @@ import pytest
 
 from core.config import read_rooms
 from core.errors import RefusedError
-from core.lessons.rules import instructions
+from core.lessons.briefing import instructions
 from core.messages import Facts, Language
 from core.room.one_list import Entry, Gathered, Source
 from core.text.plain import Budget, estimate_tokens

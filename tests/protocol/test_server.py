@@ -15,8 +15,8 @@ from fastmcp import Client
 from fastmcp.exceptions import McpError, ToolError
 
 import server
+from core.lessons.briefing import instructions
 from core.lessons.log import cached_log
-from core.lessons.rules import instructions
 from core.messages import Language
 from core.text.plain import estimate_tokens
 from protocol import call as frame

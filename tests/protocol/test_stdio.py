@@ -15,8 +15,8 @@ import pytest
 from filelock import FileLock
 
 from core.config import CONTEXT_DIRECTORY
+from core.lessons.briefing import instructions
 from core.lessons.record import Draft
-from core.lessons.rules import instructions
 from core.messages import Facts, Language
 from core.store import MemoryStore
 from protocol.arguments import LONE_SURROGATE, answerable

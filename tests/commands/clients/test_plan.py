@@ -26,7 +26,7 @@ from commands.clients.table import (
 )
 from commands.clients.table import client_of as row_of
 from commands.clients.text_file import ExportError
-from core.lessons.rules import rules
+from core.lessons.briefing import rules
 from tests.support.cli_process import Run
 from tests.support.costly import one_in
 from tests.support.documents import blocks, text_of

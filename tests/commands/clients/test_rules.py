@@ -10,7 +10,7 @@ import pytest
 
 from commands.clients.files import Tree
 from commands.clients.merge import BEGIN, END
-from core.lessons.rules import front_matter, rules
+from core.lessons.briefing import front_matter, rules
 from tests.support.documents import blocks, text_of
 from tests.support.setup_bench import Bench
 from tests.support.tables import table

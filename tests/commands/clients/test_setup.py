@@ -15,7 +15,7 @@ from commands.clients.machine import installed, runner_of
 from commands.clients.plan import tree_of
 from commands.clients.setup import tried_hook
 from commands.clients.table import CLIENTS
-from core.lessons.rules import rules
+from core.lessons.briefing import rules
 from core.messages import has_sentence
 from tests.support.cli_process import Run
 from tests.support.costly import one_in

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from core.lessons.rules import language_of, rules
+from core.lessons.briefing import language_of, rules
 from core.messages import Language
 from tests.support.sentences import sentence
 from tests.support.stdio_client import ROOT
