@@ -32,7 +32,7 @@ from core.parser import add_serving
 from core.sanitizer import MARKER
 from core.text import ranking
 from http_server.limits import MOST_BYTES
-from rooms.fragments import config, context, links, recall
+from rooms.fragments import config, links, recall
 from rooms.fragments.fragment import TYPES
 from rooms.fragments.models import embedding, judge, services, vectors
 from rooms.fragments.upkeep import consolidation, life, passes, suspicions
@@ -182,7 +182,7 @@ SETTINGS = config.Config(Path())
 FIGURES: dict[tuple[str, int], tuple[object, ...]] = {
     ("docs/fragments.md", 6): (
         *(f"{100 * it:g}" for it in (ranking._ALONE_SHARE, ranking._LEAST_SHARE)),
-        *(recall._HALF_DAYS, context._TOLD_DAYS),
+        *(recall._HALF_DAYS, recall._TOLD_DAYS),
         *(SETTINGS.activation_threshold, SETTINGS.linked_limit),
     ),
     ("docs/fragments.md", 7): (links.LIKE, links.NEARLY_THE_SAME, TYPES["working"].hours),
@@ -210,7 +210,7 @@ def test_the_figures_of_a_section_are_those_of_the_program(document: str, number
 
 def test_figures_that_are_said_in_words_are_those_of_the_program() -> None:
     """A fifth, a quarter, a half, ten, ten, three."""
-    assert (recall._LINKED_SHARE, context._WORKING_SHARE, suspicions.WORDS) == (0.2, 0.25, 0.5)
+    assert (recall._LINKED_SHARE, recall._WORKING_SHARE, suspicions.WORDS) == (0.2, 0.25, 0.5)
     assert (suspicions.MOST_PROPOSED, consolidation.MOST_LISTED, links._MOST_LINKS) == (10, 10, 3)
 
 

@@ -12,8 +12,8 @@ from core.lessons.record import Record
 from core.messages import say
 from core.room.one_list import as_said
 from rooms.fragments.errors import NoSuchFragmentError
-from rooms.fragments.promotion import promote, said_by
 from rooms.fragments.room import open_room
+from rooms.fragments.versions import promote, said_by
 from rooms.lessons import item_of
 from rooms.room import Opened
 

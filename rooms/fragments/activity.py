@@ -1,16 +1,16 @@
 """Notes the calls of each session and counts recalls, ends sessions, stores feedback on tools."""
 
 import threading
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from itertools import groupby
 
 from core.config import DEFAULT_AGENT, NAME_CHARS
 from core.lessons.record_text import minute_of
 from core.messages import say
 from core.room.database import DatabaseError
+from rooms.fragments import standing
 from rooms.fragments.errors import SavingError
 from rooms.fragments.fragment import (
     SITUATION_CHARS,
@@ -23,7 +23,6 @@ from rooms.fragments.fragment import (
     hash_of,
 )
 from rooms.fragments.room import Room, named, writer
-from rooms.fragments.standing import begun, expiry, same_content
 from rooms.fragments.storage.engine import pages_of
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.texts import Text, cleaned
@@ -109,8 +108,35 @@ def end_session(room: Room, session: str) -> Fragment | None:
         if not known or known.ended_at:
             return None
         rows.note([replace(known, ended_at=now)])
-        is_told = known.reflected_at or not known.written
-        return None if is_told else _noted(rows, known, now)
+        if known.reflected_at or not known.written:
+            return None
+        try:
+            start, last = map(datetime.fromisoformat, (known.started_at, known.last_at))
+            minutes = max(round((last - start).total_seconds() / 60), 0)  # a clock may be set back
+        except (TypeError, ValueError):  # moments of another program
+            minutes = 0
+        content = say(
+            "fragments.saving.unreflected",
+            agent=known.agent,
+            date=minute_of(known.started_at),
+            minutes=minutes,
+            calls=known.calls,
+            written=known.written,
+        )
+        if same := standing.same_content(rows, known.agent, hash_of(content)):
+            return same
+        fact = replace(
+            standing.begun(rows, content, TYPES["episodic"], now),
+            topic=TOPIC,
+            keywords=(TOPIC, known.agent),
+            source=known.session_id,
+            agent=known.agent,
+            checked_at=now,  # two sessions are two facts, however alike their words are
+            expires_at=standing.expiry(TYPES["working"], now),
+        )
+        rows.count_up({"remembered": 1})
+        [made] = rows.add([fact])
+    return made
 
 
 def end_idle_sessions(room: Room, *, silent_for: timedelta = GONE) -> int:
@@ -147,57 +173,26 @@ def _of(rows: Rows, room: Room, session: str) -> Activity | None:
     return next((each for each in found if room.agent in ("", each.agent)), None)
 
 
-def _noted(rows: Rows, ended: Activity, now: str) -> Fragment:
-    try:
-        start, last = map(datetime.fromisoformat, (ended.started_at, ended.last_at))
-        minutes = max(round((last - start).total_seconds() / 60), 0)  # the clock may be set back
-    except (TypeError, ValueError):  # moments of another program
-        minutes = 0
-    content = say(
-        "fragments.saving.unreflected",
-        agent=ended.agent,
-        date=minute_of(ended.started_at),
-        minutes=minutes,
-        calls=ended.calls,
-        written=ended.written,
-    )
-    known = same_content(rows, ended.agent, hash_of(content))
-    if known:
-        return known
-    fact = replace(
-        begun(rows, content, TYPES["episodic"], now),
-        topic=TOPIC,
-        keywords=(TOPIC, ended.agent),
-        source=ended.session_id,
-        agent=ended.agent,
-        checked_at=now,  # two sessions are two facts, however alike their words are
-        expires_at=expiry(TYPES["working"], now),
-    )
-    [made] = rows.add([fact])
-    rows.count_up({"remembered": 1})
-    return made
-
-
 def count_later(room: Room, fragments: Sequence[Fragment], session: str) -> None:
     """Count as `count_use` after the answer, in a thread that may end with the process.
 
     Later recalls share its transaction.
     """
+
+    def count_waiting() -> None:
+        with _LOCK:
+            waiting = dict(_WAITING)
+            _WAITING.clear()
+        for (room, session), fragments in waiting.items():
+            count_use(room, fragments, session)
+
     with _LOCK:
         is_first = not _WAITING
         _WAITING.setdefault((room, session), []).extend(fragments)
     if is_first:
-        timer = threading.Timer(_ANSWER_S, _count_waiting)
+        timer = threading.Timer(_ANSWER_S, count_waiting)
         timer.daemon, timer.name = True, "fragments-use"
         timer.start()
-
-
-def _count_waiting() -> None:
-    with _LOCK:
-        waiting = dict(_WAITING)
-        _WAITING.clear()
-    for (room, session), fragments in waiting.items():
-        count_use(room, fragments, session)
 
 
 def count_use(room: Room, fragments: Sequence[Fragment], session: str) -> bool:
@@ -212,32 +207,23 @@ def count_use(room: Room, fragments: Sequence[Fragment], session: str) -> bool:
         (room, session, [it for it in fragments if room.owns(it)]),
         (room.for_agent(DEFAULT_AGENT), theirs, [it for it in fragments if not room.owns(it)]),
     )
-    is_done = True
+    is_done, now = True, room.clock()
     for owner, name, some in shares:
+        if not some:
+            continue
+        times = Counter(it.number for it in some)
+        alike = defaultdict[tuple[int, int, bool], list[int]](list)  # those that get equal values
         try:
-            if some:
-                with owner.engine.writing(wait_s=_WAIT_S) as rows:
-                    _count(rows, Counter(it.number for it in some), name, room.clock())
+            with owner.engine.writing(wait_s=_WAIT_S) as rows:
+                for it in rows.by_numbers(times):
+                    uses = it.access_count + times[it.number]
+                    sessions = it.sessions_count + (name not in ("", it.last_session))
+                    alike[uses, sessions, it.tier == "permanent"].append(it.number)
+                for (uses, sessions, is_permanent), numbers in alike.items():
+                    values = {"access_count": uses, "accessed_at": now, "sessions_count": sessions}
+                    values |= {"last_session": name} if name else {}
+                    values |= {} if is_permanent else {"tier": "hot"}
+                    rows.touch(numbers, values)
         except DatabaseError:
             is_done = False
     return is_done
-
-
-def _count(rows: Rows, times: Counter[int], session: str, now: str) -> None:
-    def counts(fragment: Fragment) -> tuple[int, int, bool]:
-        is_other = bool(session) and fragment.last_session != session
-        uses = fragment.access_count + times[fragment.number]
-        return uses, fragment.sessions_count + is_other, fragment.tier == "permanent"
-
-    now_there = sorted(rows.by_numbers(times), key=counts)
-    for (uses, sessions, is_permanent), some in groupby(now_there, counts):
-        values: dict[str, object] = {
-            "access_count": uses,
-            "accessed_at": now,
-            "sessions_count": sessions,
-        }
-        if session:
-            values["last_session"] = session
-        if not is_permanent:
-            values["tier"] = "hot"
-        rows.touch([it.number for it in some], values)

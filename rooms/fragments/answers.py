@@ -1,59 +1,169 @@
-"""Writes the answer of each tool: lines of text, or the declared object.
+"""Writes fragments and the answer of each tool for a model: lines of text, or the declared object.
 
-Each function takes the result of an operation, and the call that asked for it.
+Each function takes the result of an operation, and the call that asked for it. No text passes for
+another line or for our words: it ends its line, behind a colon, without line ends and hidden
+characters.
 """
 
+import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from core.lessons.record_text import as_json, day_of
+from core.guard.injection import orders_in
+from core.lessons.record_text import as_json, day_of, topic_text
 from core.messages import Facts, say
-from core.text.plain import Budget, estimate_tokens, flat
-from rooms.fragments.fragment import CONTENT_CHARS, Fragment, Version
-from rooms.fragments.lines import (
-    Call,
-    id_text,
-    ids_text,
-    link_object,
-    object_of,
-    quoted,
-    version_object,
+from core.text.plain import Budget, estimate_tokens, flat, one_line
+from rooms.fragments.fragment import (
+    CONTENT_CHARS,
+    DEFAULT_TOPIC,
+    SOURCE_CHARS,
+    Fragment,
+    Link,
+    Version,
+    column_of,
 )
-from rooms.fragments.room import readers, repeats_when_cut
+from rooms.fragments.room import Room, readers, repeats_when_cut
 from rooms.fragments.standing import visible
+from rooms.fragments.upkeep.life import is_doubtful
 
 if TYPE_CHECKING:  # an answer loads nothing that its operation has not loaded
-    from rooms.fragments.context import Context, Reflected
-    from rooms.fragments.draft import Remembered
-    from rooms.fragments.links import Explored
-    from rooms.fragments.links import MadeLink as Related
-    from rooms.fragments.recall import Line, Recalled
+    from rooms.fragments import draft, links, recall, versions
     from rooms.fragments.upkeep.consolidation import Report
     from rooms.fragments.upkeep.statistics import Statistics
-    from rooms.fragments.upkeep.suspicions import Pair
-    from rooms.fragments.versions import Amended, Forgotten
 
 MOST_TOKENS_TO_SETTLE = 1_500  # estimated, of what an upkeep leaves to its caller
+SHOWN_SOURCE_CHARS = 40
 _MANY = 100_000  # a count as long as any
-_NAME_CHARS, _MOST_COUNTS, _MOST_TOOLS = 40, 10, 5
+_MOST_IDS, _NAME_CHARS, _MOST_COUNTS, _MOST_TOOLS = 10, 40, 10, 5
 _STATISTICS = ("kinds", "lifetimes", "tiers", "agents", "links")
+_PLAIN_ID = re.compile(r"[0-9A-Za-z_-]{1,64}")  # an imported id may be any text
+
+# The fields of an object, in order. An empty rare field is left out.
+_USUAL = (
+    *("id", "content", "topic", "keywords", "kind", "lifetime", "importance", "source", "agent"),
+    *("tier", "is_anchor", "privacy", "access_count", "accessed_at", "created_at", "verified_at"),
+)
+_RARE = ("session", "expires_at", "superseded_at", "promoted", "deleted_at")
+_OF_VERSION = "content topic keywords kind importance amended_at amended_by".split()
+
+
+class Call(NamedTuple):
+    """One call of a tool: the room as its caller has it, and the form of the answer.
+
+    project: of the caller, whose fragments need no source. core_only: only core tools are offered.
+    """
+
+    room: Room
+    now: str
+    session: str = ""
+    project: str = ""
+    core_only: bool = False
+
+    @property
+    def as_json(self) -> bool:
+        return self.room.settings.answers == "json"
+
+    @property
+    def source(self) -> str:
+        return self.project[:SOURCE_CHARS]
+
+    def tokens(self, wanted: int, frame: int) -> int:
+        """Return the tokens for fragments, within the settings.
+
+        wanted: for the whole answer. frame: for the rest of it.
+        """
+        return max(min(wanted, self.room.settings.budget_tokens) - frame, 1)
+
+    def text_of(self, row: Fragment | Link) -> str:
+        """Return a fragment or link in the form of the answer, to count tokens."""
+        return as_json(object_of(row)) if self.as_json else self.line(row)
+
+    def line(self, row: Fragment | Link) -> str:
+        """Return the line of a fragment: id, day, kind (`!` if pinned), topic, notes, text.
+
+        9f2c4b7a 2026-03-01 error!/redis (from bakery): Redis answers NOAUTH
+        """
+        if isinstance(row, Link):
+            return f"  {row.relation} {id_text(row.to_id)}"
+        kind = f"{row.kind}{'!' if row.is_anchor else ''}"
+        if row.topic != DEFAULT_TOPIC:
+            kind += f"/{topic_text(row.topic)}"
+        words = [id_text(row.id), day_of(row.created_at), kind]
+        notes = {
+            "in_bin": bool(row.deleted_at),
+            "promoted": bool(row.promoted),
+            "superseded": bool(row.superseded_at) and not row.promoted,
+            "doubtful": is_doubtful(row, self.now, self.room.config),
+            "of_session": bool(row.session),
+            "from": row.source not in ("", self.project),
+            "order": is_order(row),
+        }
+        if any(notes.values()):
+            source = flat(row.source)
+            if len(source) > SHOWN_SOURCE_CHARS:
+                source = f"{source[:SHOWN_SOURCE_CHARS]}…"
+            keys = [key for key, holds in notes.items() if holds]
+            words.append(f"({'; '.join(_say(key, source=source) for key in keys)})")
+        return f"{' '.join(words)}: {flat(row.content)}"
+
+
+def is_order(fragment: Fragment) -> bool:
+    """Return whether a text reads like an order to a model."""
+    texts = (fragment.content, fragment.topic, fragment.source, *fragment.keywords)
+    return bool(orders_in((), texts))
+
+
+def id_text(fragment_id: str) -> str:
+    """Return an id, quoted if it could pass for something else."""
+    return fragment_id if _PLAIN_ID.fullmatch(fragment_id) else quoted(fragment_id)
+
+
+def quoted(text: str) -> str:
+    """Return a text as a JSON string, for a call in an answer."""
+    return json.dumps(one_line(text), ensure_ascii=False)
+
+
+def ids_text(fragments: Sequence[Fragment]) -> str:
+    """Return the first ten ids, between commas."""
+    more = ["…"] if len(fragments) > _MOST_IDS else []
+    return ", ".join([*(id_text(it.id) for it in fragments[:_MOST_IDS]), *more])
+
+
+def object_of(row: Fragment | Link) -> dict[str, Any]:
+    """Return a row with the specification's names; of a fragment, without empty rare fields."""
+    if isinstance(row, Link):
+        ends = {"from_id": row.from_id, "to_id": row.to_id}
+        return {**ends, "relation_type": row.relation, "created_at": row.created_at}
+    usual, rare = _fields_of(row, _USUAL), _fields_of(row, _RARE)
+    usual["importance"] = round(row.importance, 4)
+    rare |= {"promoted": row.record_id, "reads_like_order": is_order(row)}
+    return usual | {name: value for name, value in rare.items() if value}
+
+
+def _fields_of(row: Fragment | Version, names: Sequence[str]) -> dict[str, Any]:
+    return {column_of(name): getattr(row, name) for name in names}
+
+
+def _objects(rows: Iterable[Fragment] | Iterable[Link]) -> list[dict[str, Any]]:
+    return [object_of(it) for it in rows]
+
+
+def _answer(fields: Mapping[str, Any], rare: Mapping[str, Any] | None = None) -> str:
+    """Return JSON. rare: fields left out where they are empty."""
+    filled = {name: value for name, value in (rare or {}).items() if value}
+    return as_json({"success": True, **fields, **filled})
 
 
 def _say(key: str, **facts: str | int) -> str:
     return say(f"fragments.answers.{key}", **facts)
 
 
-def _object(fields: Mapping[str, Any], rare: Mapping[str, Any] | None = None) -> str:
-    """Return JSON. rare: fields left out where they are empty."""
-    filled = {name: value for name, value in (rare or {}).items() if value}
-    return as_json({"success": True, **fields, **filled})
-
-
 # Changes.
 
 
-def remembered(done: "Remembered", call: Call) -> str:
+def remembered(done: "draft.Remembered", call: Call) -> str:
     """Say that a fragment was kept, with a ready call for each proposal."""
     fragment, proposals = done.fragment, list[str]()
     for link in done.proposals:
@@ -62,17 +172,11 @@ def remembered(done: "Remembered", call: Call) -> str:
         ready = f"forget(id={old})" if call.core_only else ready
         proposals.append(_say("may_supersede", id=id_text(link.from_id), call=ready))
     if call.as_json:
-        return _object(
-            {"id": fragment.id, "created": done.is_new},
-            {
-                "redacted": done.redacted,
-                "too_long": done.is_long,
-                "links": [link_object(it) for it in done.links],
-                "proposals": proposals,
-            },
-        )
+        rare = {"redacted": done.redacted, "too_long": done.is_long}
+        rare |= {"links": _objects(done.links), "proposals": proposals}
+        return _answer({"id": fragment.id, "created": done.is_new}, rare)
     key = "remembered" if done.is_new else f"known{'_' if done.was else ''}{done.was}"
-    said = [_say(key, id=id_text(fragment.id)), *_cautions(done.redacted, done.is_long, fragment)]
+    said = [_say(key, id=id_text(fragment.id)), *_cautions(done)]
     if done.links:
         pairs = [(it, it.to_id if it.from_id == fragment.id else it.from_id) for it in done.links]
         links = [f"{it.relation} {id_text(other)}" for it, other in pairs]
@@ -80,24 +184,19 @@ def remembered(done: "Remembered", call: Call) -> str:
     return "\n".join([" ".join(said), *proposals])
 
 
-def _cautions(redacted: Sequence[str], is_long: bool, fragment: Fragment) -> list[str]:
-    said = [_say("redacted", kinds=", ".join(redacted))] if redacted else []
-    if is_long:
-        said.append(_say("long", chars=len(fragment.content), most=CONTENT_CHARS))
+def _cautions(done: "draft.Remembered | versions.Amended") -> list[str]:
+    said = [_say("redacted", kinds=", ".join(done.redacted))] if done.redacted else []
+    if done.is_long:
+        said.append(_say("long", chars=len(done.fragment.content), most=CONTENT_CHARS))
     return said
 
 
-def forgotten(done: "Forgotten", call: Call) -> str:
-    count = len(done.fragments)
+def forgotten(done: "versions.Forgotten", call: Call) -> str:
+    count, ids = len(done.fragments), [it.id for it in done.fragments]
     if call.as_json:
-        return _object(
-            {
-                "deleted": count,
-                "ids": [it.id for it in done.fragments],
-                "protected": done.kept + done.shared,
-                "recoverable": not done.is_gone,
-            }
-        )
+        protected = done.kept + done.shared
+        fields = {"deleted": count, "ids": ids, "protected": protected}
+        return _answer({**fields, "recoverable": not done.is_gone})
     said = list[str]()
     if done.fragments:
         way = "gone" if done.is_gone else "binned"
@@ -111,26 +210,22 @@ def forgotten(done: "Forgotten", call: Call) -> str:
     return " ".join(said) or _say("nothing_forgotten")
 
 
-def amended(done: "Amended", call: Call) -> str:
+def amended(done: "versions.Amended", call: Call) -> str:
     fragment, before = done.fragment, done.before
     if call.as_json:
-        rare = {
-            "superseded": before.id if done.is_new else "",
-            "redacted": done.redacted,
-            "too_long": done.is_long,
-        }
-        return _object({"id": fragment.id, "updated": True}, rare)
+        rare = {"superseded": before.id if done.is_new else "", "redacted": done.redacted}
+        return _answer({"id": fragment.id, "updated": True}, {**rare, "too_long": done.is_long})
     key = "replaced" if done.is_new else "amended"
     if fragment == replace(before, verified_at=fragment.verified_at):
         key = "verified"
     said = _say(key, id=id_text(fragment.id), old=id_text(before.id))
-    return " ".join([said, *_cautions(done.redacted, done.is_long, fragment)])
+    return " ".join([said, *_cautions(done)])
 
 
-def linked(done: "Related", call: Call) -> str:
+def linked(done: "links.MadeLink", call: Call) -> str:
     link = done.link
     if call.as_json:
-        return _object({"created": done.is_new, **link_object(link)})
+        return _answer({"created": done.is_new, **object_of(link)})
     key, ends = "linked" if done.is_new else "linked_before", (link.from_id, link.to_id)
     from_id, to_id = map(id_text, ends)
     return _say(key, relation=link.relation, from_id=from_id, to_id=to_id)
@@ -138,17 +233,17 @@ def linked(done: "Related", call: Call) -> str:
 
 def pinned(fragment: Fragment, call: Call) -> str:
     if call.as_json:
-        return _object({"id": fragment.id, "pinned": fragment.is_anchor})
+        return _answer({"id": fragment.id, "pinned": fragment.is_anchor})
     return _say("pinned" if fragment.is_anchor else "unpinned", id=id_text(fragment.id))
 
 
-def reflected(done: "Reflected", call: Call) -> str:
+def reflected(done: "draft.Reflected", call: Call) -> str:
     if call.as_json:
         saved = [
             {"id": it.fragment.id, "type": it.fragment.kind, "created": it.is_new}
             for it in done.saved
         ]
-        return _object({"count": len(saved), "fragments": saved}, {"redacted": done.redacted})
+        return _answer({"count": len(saved), "fragments": saved}, {"redacted": done.redacted})
     new = [it.fragment for it in done.saved if it.is_new]
     known = [it.fragment for it in done.saved if not it.is_new]
     said = [_say("reflected", count=len(new), ids=ids_text(new))] if new else []
@@ -162,7 +257,7 @@ def reflected(done: "Reflected", call: Call) -> str:
 
 
 def noted(call: Call) -> str:
-    return _object({}) if call.as_json else _say("noted")
+    return _answer({}) if call.as_json else _say("noted")
 
 
 # What is known.
@@ -173,17 +268,17 @@ def left_out_tokens() -> int:
     return estimate_tokens(_say("left_out", count=_MANY))
 
 
-def recalled(found: "Recalled", call: Call, line: "Line", *, is_empty: bool) -> str:
+def recalled(found: "recall.Recalled", call: Call, line: "recall.Line", *, is_empty: bool) -> str:
     """Return the found entries, and the number left out.
 
     line: as the recall counted it. is_empty: the query asked for nothing.
     """
     if call.as_json:
         others = [(at, it) for at, it in enumerate(found.found, 1) if it.source != "fragment"]
-        return _object(
+        return _answer(
             {
                 "count": len(found.found),
-                "fragments": [object_of(it) for it in found.fragments],
+                "fragments": _objects(found.fragments),
                 "linked": [
                     {**object_of(it.fragment), "relation_type": it.relation, "linked_to": it.to_id}
                     for it in found.linked
@@ -191,7 +286,7 @@ def recalled(found: "Recalled", call: Call, line: "Line", *, is_empty: bool) -> 
                 "left_out": found.left_out,
             },
             {
-                "relations": [link_object(it) for it in found.relations],
+                "relations": _objects(found.relations),
                 "others": [
                     {"rank": rank, "source": it.source, "id": it.id, "text": it.line()}
                     for rank, it in others
@@ -204,7 +299,7 @@ def recalled(found: "Recalled", call: Call, line: "Line", *, is_empty: bool) -> 
         lines.append(entry.labelled() if found.is_labelled else entry.line())
         if entry.source == "fragment":
             relations = [it for it in found.relations if it.from_id == entry.id]
-            lines += map(call.relation_text, relations)
+            lines += map(line, relations)
         for it in found.linked:
             if it.to_id == entry.id:
                 arrow = "" if it.leads_here else " ←"  # the relation of this one to the one above
@@ -225,48 +320,39 @@ def context_tokens() -> int:
     return sum(estimate_tokens(it) + 1 for it in said)
 
 
-def restored(found: "Context", call: Call) -> str:
+def restored(found: "recall.Context", call: Call) -> str:
     """Return the fragments for a session's start, and a hint to reflect.
 
     `injectionText` of the object is for a prompt.
     """
-    lines = list[str]()
+    lines, sessions = list[str](), len(found.unreflected)
     if found.core:
         lines += [_say("context_core"), *map(call.line, found.core)]
     if found.working:
         lines += [_say("context_working"), *map(call.line, found.working)]
     if found.left_out:
         lines.append(_say("context_left_out", count=found.left_out))
-    sessions = len(found.unreflected)
     if sessions:
         last = day_of(max(it.last_at for it in found.unreflected))
         lines.append(_say("unreflected", count=sessions, date=last))
     text = "\n".join(lines or [_say("context_none")])
     if not call.as_json:
         return text
-    return _object(
-        {
-            "core": [object_of(it) for it in found.core],
-            "working": [object_of(it) for it in found.working],
-            "unreflected": sessions,
-            "left_out": found.left_out,
-            "injectionText": text,
-        }
-    )
+    fields = {"core": _objects(found.core), "working": _objects(found.working)}
+    counts = {"unreflected": sessions, "left_out": found.left_out}
+    return _answer({**fields, **counts, "injectionText": text})
 
 
-def explored(found: "Explored", call: Call) -> str:
+def explored(found: "links.Explored", call: Call) -> str:
     budget = Budget(call.room.settings.budget_tokens, call.room.settings.budget_chars)
     if call.as_json:
         fields = {"start": object_of(found.start)}
-        budget.spend(_object(fields))
-        steps = [
-            {"node": object_of(it.fragment), "edge": link_object(it.link)} for it in found.steps
-        ]
+        budget.spend(_answer(fields))
+        steps = [{"node": object_of(it.fragment), "edge": object_of(it.link)} for it in found.steps]
         kept = [it for it in steps if budget.take(as_json(it))]
         nodes, edges = ([it[name] for it in kept] for name in ("node", "edge"))
         left_out = {"left_out": len(steps) - len(kept)}
-        return _object({**fields, "nodes": nodes, "edges": edges}, left_out)
+        return _answer({**fields, "nodes": nodes, "edges": edges}, left_out)
     budget.spend(_say("links_left_out", count=_MANY))
     head, lines = call.line(found.start), list[str]()
     budget.spend(head)
@@ -287,13 +373,11 @@ def whole(call: Call, name: str) -> str:
 
     Raises NoSuchFragmentError.
     """
-    with call.room.engine.reading() as reading:
-        fragment = visible(reading, name, readers(call.room, ""))
-        beside = {
-            "links": [link_object(it) for it in reading.links([fragment.id])],
-            "versions": [version_object(it) for it in reading.entries(Version, of=fragment.id)],
-        }
-    return as_json({**object_of(fragment), **beside})
+    with call.room.engine.reading() as rows:
+        fragment = visible(rows, name, readers(call.room, ""))
+        links = _objects(rows.links([fragment.id]))
+        former = [_fields_of(it, _OF_VERSION) for it in rows.entries(Version, of=fragment.id)]
+    return as_json({**object_of(fragment), "links": links, "versions": former})
 
 
 # Upkeep.
@@ -301,7 +385,7 @@ def whole(call: Call, name: str) -> str:
 
 def counted(numbers: "Statistics", call: Call) -> str:
     if call.as_json:
-        return _object({"total": numbers.live, "left_out": numbers.left_out, **asdict(numbers)})
+        return _answer({"total": numbers.live, "left_out": numbers.left_out, **asdict(numbers)})
     lines = [_say("stats_live", count=numbers.live, anchors=numbers.anchors)]
     for name in _STATISTICS:
         if counts := getattr(numbers, name):
@@ -314,41 +398,45 @@ def counted(numbers: "Statistics", call: Call) -> str:
         lines.append(_say("stats_away_own", **away))
     facts: Facts = {"versions": numbers.versions, "suspicions": numbers.suspicions}
     lines.append(_say("stats_more", unreflected=numbers.unreflected, **facts))
-    lines.append(_embeddings(numbers))
+    if numbers.model:
+        share = round(100 * numbers.with_vector / numbers.live) if numbers.live else 0
+        near: Facts = {"model": _name(numbers.model), "least": f"{numbers.least_cosine:.2f}"}
+        near |= {"with_vector": numbers.with_vector, "count": numbers.live, "share": share}
+        lines.append(_say("stats_model", **near))
+    else:
+        lines.append(_say("stats_no_model"))
     key = "stats_upkeep" if numbers.upkeep_at else "stats_no_upkeep"
     lines.append(_say(key, date=day_of(numbers.upkeep_at)))
     return "\n".join(lines)
 
 
+def _name(text: str) -> str:
+    return flat(text)[:_NAME_CHARS]
+
+
 def _listed(counts: Mapping[str, int]) -> str:
     most = sorted(counts.items(), key=lambda it: (-it[1], it[0]))
-    shown = [
-        f"{flat(name)[:_NAME_CHARS]} {count:,}" for name, count in most[:_MOST_COUNTS] if count
-    ]
+    shown = [f"{_name(name)} {count:,}" for name, count in most[:_MOST_COUNTS] if count]
     return ", ".join([*shown, *(["…"] if len(most) > _MOST_COUNTS else [])]) or _say("none")
-
-
-def _embeddings(numbers: "Statistics") -> str:
-    if not numbers.model:
-        return _say("stats_no_model")
-    share = round(100 * numbers.with_vector / numbers.live) if numbers.live else 0
-    facts: Facts = {"with_vector": numbers.with_vector, "count": numbers.live, "share": share}
-    least = f"{numbers.least_cosine:.2f}"
-    return _say("stats_model", model=flat(numbers.model)[:_NAME_CHARS], least=least, **facts)
 
 
 def consolidated(report: "Report", call: Call) -> str:
     """Return the changes of an upkeep, and the open questions that fit."""
     if call.as_json:
-        return _object(_report_fields(report))
+        return _answer(_report_fields(report))
     changed = sum(it.count for it in report.steps)
     key = "upkept" if changed else "upkept_nothing" if report.steps else "upkept_for_all"
     lines = [_say(key, changed=changed)]
     done = [f"{it.name} {it.count:,}" for it in report.steps if it.count]
     lines += [", ".join(done)] if done else []
+    suspected = list[str]()
+    for pair in report.suspicions:
+        earlier, later = quoted(pair.earlier.id), quoted(pair.later.id)
+        ready = f'  link(fromId={earlier}, toId={later}, relationType="contradicts")'
+        suspected.append("\n".join((call.line(pair.earlier), call.line(pair.later), ready)))
     budget, left = Budget(MOST_TOKENS_TO_SETTLE, 20_000), 0
     to_settle: dict[str, Iterable[str]] = {
-        "suspected": (_pair_lines(it, call) for it in report.suspicions),
+        "suspected": suspected,
         "stale": map(call.line, report.stale),
         "promotable": map(call.line, report.promotable),
         "for_the_log": map(call.line, report.for_the_log),
@@ -364,40 +452,26 @@ def consolidated(report: "Report", call: Call) -> str:
     for it in tools:
         relevant, sufficient = round(100 * it.relevant), round(100 * it.sufficient)
         facts: Facts = {"count": it.count, "relevant": relevant, "sufficient": sufficient}
-        lines.append(_say("feedback_of", tool=flat(it.tool)[:_NAME_CHARS], **facts))
+        lines.append(_say("feedback_of", tool=_name(it.tool), **facts))
     return "\n".join(lines)
 
 
-def _pair_lines(pair: "Pair", call: Call) -> str:
-    earlier, later = quoted(pair.earlier.id), quoted(pair.later.id)
-    ready = f'  link(fromId={earlier}, toId={later}, relationType="contradicts")'
-    return "\n".join((call.line(pair.earlier), call.line(pair.later), ready))
-
-
 def _report_fields(report: "Report") -> dict[str, Any]:
+    pairs, steps, feedback = list[Any](), list[Any](), list[Any]()
+    for step in report.steps:
+        steps.append({"name": step.name, "count": step.count, "figures": dict(step.figures)})
+    for pair in report.suspicions:
+        both = {"earlier": object_of(pair.earlier), "later": object_of(pair.later)}
+        pairs.append({**both, "similarity": round(pair.similarity, 4)})
+    for tool in report.feedback:
+        shares = {it: round(getattr(tool, it), 4) for it in ("relevant", "sufficient")}
+        said = {"tool_name": tool.tool, "count": tool.count, **shares}
+        feedback.append({**said, "suggestions": list(tool.suggestions)})
     return {
-        "steps": [
-            {"name": it.name, "count": it.count, "figures": dict(it.figures)} for it in report.steps
-        ],
-        "contradictions": [
-            {
-                "earlier": object_of(it.earlier),
-                "later": object_of(it.later),
-                "similarity": round(it.similarity, 4),
-            }
-            for it in report.suspicions
-        ],
-        "stale": [object_of(it) for it in report.stale],
-        "promotable": [object_of(it) for it in report.promotable],
-        "for_the_log": [object_of(it) for it in report.for_the_log],
-        "feedback": [
-            {
-                "tool_name": it.tool,
-                "count": it.count,
-                "relevant": round(it.relevant, 4),
-                "sufficient": round(it.sufficient, 4),
-                "suggestions": list(it.suggestions),
-            }
-            for it in report.feedback
-        ],
+        "steps": steps,
+        "contradictions": pairs,
+        "stale": _objects(report.stale),
+        "promotable": _objects(report.promotable),
+        "for_the_log": _objects(report.for_the_log),
+        "feedback": feedback,
     }

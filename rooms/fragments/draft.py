@@ -1,41 +1,47 @@
-"""Remembers a draft as a fragment, or returns the fragment that says the same."""
+"""Remembers drafts as fragments, and the results of a session as several.
+
+A draft whose content is known returns the fragment that says the same.
+"""
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from rooms.fragments import activity
-from rooms.fragments.errors import SavingError
+from rooms.fragments import activity, standing
+from rooms.fragments.errors import FragmentsError, SavingError
 from rooms.fragments.fragment import (
     CONTENT_CHARS,
     DEFAULT_TOPIC,
     PRIVACIES,
+    SUGGESTION_CHARS,
     Fragment,
     Link,
+    TaskFeedback,
     hash_of,
 )
 from rooms.fragments.links import linked_by_itself
 from rooms.fragments.room import Room, named, readers, writer
-from rooms.fragments.standing import (
-    begun,
-    brought_back,
-    expiry,
-    kept,
-    recallable,
-    row_of,
-    same_content,
-    with_anchor,
-)
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.texts import (
+    Text,
     check_count,
-    check_importance,
+    checked_type,
+    cleaned,
     fields_of,
     keywords_of,
+    parts_of,
     plain_id,
-    type_word,
 )
 
 MOST_LINKED = 20
+ITEM_BYTES, MOST_ITEMS = 8_192, 50  # of a reflection
+QUESTION_KEYWORD = "open question"
+_TYPES = {
+    "summary": "episodic",
+    "decisions": "decision",
+    "errors_resolved": "error",
+    "new_procedures": "procedure",
+    "open_questions": "fact",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,13 +65,6 @@ class Draft:
     is_working: bool = False
 
 
-class Prepared(NamedTuple):
-    """A clean draft. redacted: kinds of the secrets taken out."""
-
-    draft: Draft
-    redacted: tuple[str, ...] = ()
-
-
 class Remembered(NamedTuple):
     """The fragment, and whether it is new.
 
@@ -84,13 +83,28 @@ class Remembered(NamedTuple):
     was: str = ""
 
 
-def prepared(draft: Draft, *, strict: bool = False) -> Prepared:
-    """Return a clean draft. Raises FragmentsError. strict: refuse a secret."""
-    type_ = type_word(draft.type)
+def remember(room: Room, draft: Draft, *, agent: str = "", session: str = "") -> Remembered:
+    """Store a fragment; on disk when this returns. Known content returns its fragment.
+
+    A known fragment comes back from the bin or a successor, and lives at least as long as the draft
+    asks. agent: owner, "" for the default. Raises FragmentsError, DatabaseError, WaitEndedError.
+    """
+    clean, redacted = prepared(draft, strict=room.settings.strict)
+    with room.engine.writing() as rows:
+        done = stored(rows, room, clean, agent=agent, session=session)
+        activity.note(rows, room, session, agent, wrote=int(done.is_new))
+    return done._replace(redacted=redacted)
+
+
+def prepared(draft: Draft, *, strict: bool = False) -> tuple[Draft, tuple[str, ...]]:
+    """Return a clean draft, and the kinds of secrets taken out. Raises FragmentsError.
+
+    strict: refuse a secret.
+    """
+    type_ = checked_type(draft.type, draft.importance)
     privacy = draft.privacy.strip().lower() or PRIVACIES[0]
     if privacy not in PRIVACIES:
         raise SavingError("bad_privacy", known=", ".join(PRIVACIES))
-    check_importance(draft.importance)
     linked_to = tuple(dict.fromkeys(filter(None, map(plain_id, draft.linked_to))))
     check_count("linkedTo", len(linked_to), MOST_LINKED)
     fields = fields_of(draft.content, draft.topic, draft.source, draft.keywords, strict=strict)
@@ -104,36 +118,23 @@ def prepared(draft: Draft, *, strict: bool = False) -> Prepared:
         linked_to=linked_to,
         privacy=privacy,
     )
-    return Prepared(clean, fields.redacted)
+    return clean, fields.redacted
 
 
-def remember(room: Room, draft: Draft, *, agent: str = "", session: str = "") -> Remembered:
-    """Store a fragment; on disk when this returns. Known content returns its fragment.
-
-    A known fragment comes back from the bin or a successor, and lives at least as long as the draft
-    asks. agent: owner, "" for the default. Raises FragmentsError, DatabaseError, WaitEndedError.
-    """
-    ready = prepared(draft, strict=room.settings.strict)
-    with room.engine.writing() as rows:
-        done = stored(rows, room, ready, agent=agent, session=session)
-        activity.note(rows, room, session, agent, wrote=int(done.is_new))
-    return done
-
-
-def stored(rows: Rows, room: Room, ready: Prepared, *, agent: str, session: str) -> Remembered:
-    """Store a fragment in a transaction, which a FragmentsError from here must end."""
-    draft, owner, now = ready.draft, writer(room, agent), room.clock()
+def stored(rows: Rows, room: Room, draft: Draft, *, agent: str, session: str) -> Remembered:
+    """Store a clean draft in a transaction, which a FragmentsError from here must end."""
+    owner, now = writer(room, agent), room.clock()
     session = named("sessionId", session) if draft.is_working else ""
     if draft.is_working and not session:
         raise SavingError("session_needed")
-    linked_to = [kept(rows, id_, readers(room, agent)).id for id_ in draft.linked_to]
-    same = same_content(rows, owner, hash_of(draft.content))
+    linked_to = [standing.kept(rows, id_, readers(room, agent)).id for id_ in draft.linked_to]
+    same = standing.same_content(rows, owner, hash_of(draft.content))
     if same:
         done = _said_again(rows, room, same, draft, session)
     else:
-        row = row_of(draft.type, room.config, is_working=draft.is_working)
+        row = standing.row_of(draft.type, room.config, is_working=draft.is_working)
         new = replace(
-            begun(rows, draft.content, row, now),
+            standing.begun(rows, draft.content, row, now),
             topic=draft.topic or next(iter(draft.keywords), DEFAULT_TOPIC),
             keywords=draft.keywords or keywords_of(draft.content),
             importance=row.importance if draft.importance is None else draft.importance,
@@ -150,8 +151,7 @@ def stored(rows: Rows, room: Room, ready: Prepared, *, agent: str, session: str)
         known = {id_}.union(*((link.from_id, link.to_id) for link in rows.links([id_])))
         new_ends = [other for other in linked_to if other not in known]
         rows.put_links(Link(from_id=id_, to_id=other, created_at=now) for other in new_ends)
-    is_long = len(draft.content) > CONTENT_CHARS
-    return done._replace(redacted=ready.redacted, is_long=is_long)
+    return done._replace(is_long=len(draft.content) > CONTENT_CHARS)
 
 
 def added(rows: Rows, fragment: Fragment, *, owner: str = "") -> Remembered:
@@ -166,28 +166,100 @@ def added(rows: Rows, fragment: Fragment, *, owner: str = "") -> Remembered:
 def _said_again(rows: Rows, room: Room, same: Fragment, draft: Draft, session: str) -> Remembered:
     if same.promoted and not same.deleted_at:
         return Remembered(same, False, was="promoted")
-    row, now = row_of(draft.type, room.config, is_working=draft.is_working), room.clock()
-    fragment = replace(
-        same,
-        session=session if same.session else "",
-        verified_at=now,
-        updated_at=now,
-        tier="permanent" if same.is_anchor else "hot",
-    )
-    expires_at = expiry(row, now)
+    row, now = standing.row_of(draft.type, room.config, is_working=draft.is_working), room.clock()
+    is_anchor = same.is_anchor or draft.is_anchor
+    changed: dict[str, Any] = {"session": session if same.session else "", "is_anchor": is_anchor}
+    changed |= {"tier": "permanent" if is_anchor else "hot", "verified_at": now, "updated_at": now}
+    expires_at = standing.expiry(row, now)
     if same.expires_at and (not expires_at or same.expires_at < expires_at):
-        fragment = replace(
-            fragment, lifetime=row.lifetime, stale_days=row.stale_days, expires_at=expires_at
-        )
-    proposals = list[Link]()
+        changed |= {"lifetime": row.lifetime, "stale_days": row.stale_days}
+        changed["expires_at"] = expires_at
+    proposals, was = list[Link](), ""
     if not same.is_live:
+        was = "bin" if same.deleted_at else "superseded"
         importance = draft.importance
         if importance is None:
             importance = max(same.importance, row.importance)
-        proposals = brought_back(rows, same, now, owner=room.agent)
-        fragment = replace(recallable(fragment), importance=importance, decayed_at=now)
-    if draft.is_anchor:
-        fragment = with_anchor(fragment, is_anchor=True)
+        proposals = standing.brought_back(rows, same, now, owner=room.agent)
+        changed |= {**standing.RECALLABLE, "importance": importance, "decayed_at": now}
+    fragment = replace(same, **changed)
     rows.replace([fragment])
-    was = "bin" if same.deleted_at else "superseded" if same.superseded_at else ""
     return Remembered(fragment, False, proposals=tuple(proposals), was=was)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reflection:
+    """The results of a session. summary: of all, needed; others: one thing each.
+
+    effectiveness: None where nothing is said.
+    """
+
+    summary: str
+    decisions: tuple[str, ...] = ()
+    errors_resolved: tuple[str, ...] = ()
+    new_procedures: tuple[str, ...] = ()
+    open_questions: tuple[str, ...] = ()
+    source: str = ""
+    effectiveness: TaskFeedback | None = None
+
+
+class Reflected(NamedTuple):
+    """The fragments in the order of the reflection, some of them known.
+
+    parted: number of items too long for one fragment. redacted: kinds of secrets taken out.
+    """
+
+    saved: list[Remembered]
+    parted: int = 0
+    redacted: tuple[str, ...] = ()
+
+
+def reflect(room: Room, reflection: Reflection, *, agent: str = "", session: str = "") -> Reflected:
+    """Store the summary and each other item as fragments, all or nothing.
+
+    A text above `CONTENT_BYTES` is parted where sentences end; its parts are linked with the first.
+    The session counts as reflected. Raises FragmentsError, DatabaseError.
+    """
+    session, owner, now = named("sessionId", session), writer(room, agent), room.clock()
+    if not reflection.summary.strip():
+        raise FragmentsError("blank", field="summary")
+    fields, texts, how = list[str](), list[Text](), reflection.effectiveness
+    for field in _TYPES:
+        items = [reflection.summary] if field == "summary" else getattr(reflection, field)
+        check_count(field, len(items), MOST_ITEMS)
+        fields += [field] * len(items)
+        texts += [Text(field, text, ITEM_BYTES, in_bytes=True) for text in items]
+    about_tools = [*how.tool_highlights, *how.tool_pain_points] if how else []
+    check_count("task_effectiveness", len(about_tools), MOST_ITEMS)
+    texts += [Text("task_effectiveness", text, SUGGESTION_CHARS) for text in about_tools]
+    clean, redacted = cleaned(texts, strict=room.settings.strict)
+    drafts = list[list[Draft]]()  # of each item that is not blank, the parts
+    for field, text in zip(fields, clean, strict=False):
+        parts = list[Draft]()
+        for part in parts_of(text):
+            keywords = (QUESTION_KEYWORD, *keywords_of(part)) if field == "open_questions" else ()
+            draft = Draft(content=part, type=_TYPES[field], topic=DEFAULT_TOPIC, keywords=keywords)
+            parts.append(prepared(replace(draft, source=reflection.source))[0])
+        drafts += [parts] if parts else []
+    saved = list[Remembered]()
+    with room.engine.writing() as rows:
+        for parts in drafts:
+            made = [stored(rows, room, part, agent=agent, session="") for part in parts]
+            first, *others = dict.fromkeys(each.fragment.id for each in made)
+            part_of = Link(from_id="", to_id=first, relation="part_of", created_at=now)
+            rows.put_links(replace(part_of, from_id=other) for other in others)
+            saved += made
+        if how:
+            middle = len(fields) + len(how.tool_highlights)
+            feedback = replace(
+                how,
+                session_id=session,
+                tool_highlights=tuple(filter(None, clean[len(fields) : middle])),
+                tool_pain_points=tuple(filter(None, clean[middle:])),
+                created_at=now,
+                agent=owner,
+            )
+            rows.note([feedback])
+        wrote = sum(each.is_new for each in saved)
+        activity.note(rows, room, session, agent, wrote=wrote, has_reflected=True)
+    return Reflected(saved, sum(len(parts) > 1 for parts in drafts), redacted)

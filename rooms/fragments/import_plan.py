@@ -170,7 +170,7 @@ class _Planner:
             source=self._label(source, SOURCE_CHARS),
         )
         try:
-            draft = prepared(draft).draft
+            draft, _ = prepared(draft)
         except FragmentsError as error:
             return error.key
         moments: dict[str, Any] = {name: self._moment(getattr(given, name)) for name in _MOMENTS}

@@ -5,14 +5,14 @@ text is not alike to a long text that holds it.
 """
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from core.config import DEFAULT_AGENT
-from core.text.ranking import Holding, Ranking
+from core.text.ranking import Ranking
 from rooms.fragments.errors import NoSuchFragmentError, SavingError
-from rooms.fragments.fragment import RELATIONS, Fragment, Link, Relation, Suspicion, Wanted
+from rooms.fragments.fragment import RELATIONS, Fragment, Link, Suspicion, Wanted
 from rooms.fragments.room import Room, readers, repeats_when_cut
 from rooms.fragments.standing import changing, kept, successors, superseded, visible
 from rooms.fragments.storage.rows import Rows
@@ -48,7 +48,11 @@ def link(
     `superseded_by` takes the first out of recall; another relation in its place brings it back. The
     pair is no longer suspected of a contradiction. Raises FragmentsError, DatabaseError.
     """
-    word, agents, now = _relation_word(relation), readers(room, agent), room.clock()
+    words = relation.lower().replace("-", " ").replace("_", " ").split()
+    word: Any = "_".join(words) or RELATIONS[0]
+    if word not in RELATIONS:
+        raise SavingError("bad_relation", known=", ".join(RELATIONS))
+    agents, now = readers(room, agent), room.clock()
     with changing(room, from_id) as rows:
         start, end = kept(rows, from_id, agents), kept(rows, to_id, agents)
         if start.id == end.id:
@@ -74,14 +78,6 @@ def link(
             if is_lost and room.owns(start) and not successors(rows, start.id):
                 rows.replace([replace(start, superseded_at="", updated_at=now, decayed_at=now)])
         return MadeLink(made, is_new=before is None)
-
-
-def _relation_word(relation: str) -> Relation:
-    words = relation.lower().replace("-", " ").replace("_", " ").split()
-    word = "_".join(words) or RELATIONS[0]
-    if word not in RELATIONS:
-        raise SavingError("bad_relation", known=", ".join(RELATIONS))
-    return word  # type: ignore[return-value]
 
 
 def supersede(rows: Rows, old: Fragment, new: Fragment, now: str, *, owner: str = "") -> Link:
@@ -178,20 +174,13 @@ def cures(fragment: Fragment, error: Fragment) -> bool:
     return fragment.kind == "procedure" or bool(_CURE.search(fragment.content))
 
 
-class Alike(NamedTuple):
-    """A fragment, and its similarity to another: from 0 to 1, the same text."""
-
-    fragment: Fragment
-    similarity: float
-
-
 def alike(
     rows: Rows, fragment: Fragment, *, wanted: Wanted, most: int, least: float
-) -> list[Alike]:
-    """Return the live fragments most similar to one, which need not be stored.
+) -> list[tuple[Fragment, float]]:
+    """Return the live fragments most similar to one, each with its similarity, 1 for the same.
 
-    wanted: which count. least: similarity needed, above 0. It is the cosine if both have vectors,
-    else the share of words.
+    fragment: need not be stored. wanted: which count. least: similarity needed, above 0. It is the
+    cosine if both have vectors, else the share of words.
     """
     near = dict[int, float]()  # cosines of the nearest, by number
     own = rows.vectors([fragment.number]) if fragment.number else []
@@ -199,36 +188,27 @@ def alike(
         near = dict(rows.near(own[0].vector, wanted, most + 1))
         near.pop(fragment.number, None)
     found = [(each, near[each.number]) for each in rows.by_numbers(near)]
+    others, text = list[Fragment](), fragment.content
     if rows.has(wanted):  # not for a new topic: there is nothing to look its words up for
-        found += _sharing(rows, fragment, wanted, near, least)
-    enough = [Alike(each, min(share, 1.0)) for each, share in found if share >= least]
-    return sorted(enough, key=lambda each: (-each.similarity, -each.fragment.number))[:most]
-
-
-def _sharing(
-    rows: Rows, fragment: Fragment, wanted: Wanted, near: Collection[int], least: float
-) -> Iterable[tuple[Fragment, float]]:
-    holding = rows.holding(fragment.content, _MOST_HOLDING)
-    shares = holding.shares(least / 2)
-    best = sorted(shares, key=lambda number: (shares[number], number), reverse=True)
-    numbers = [number for number in best if number != fragment.number and number not in near]
-    if not numbers:
-        return
-    others = rows.find(replace(wanted, numbers=tuple(numbers[:_MOST_COMPARED])))
-    if near:  # the others with a vector are too far away
+        holding = rows.holding(text, _MOST_HOLDING)
+        parts = holding.shares(least / 2)
+        best = sorted(parts, key=lambda number: (parts[number], number), reverse=True)
+        numbers = [number for number in best if number != fragment.number and number not in near]
+        if numbers:
+            others = rows.find(replace(wanted, numbers=tuple(numbers[:_MOST_COMPARED])))
+    if others and near:  # the others with a vector are too far away
         has_vector = {each.number for each in rows.vectors(other.number for other in others)}
         others = [other for other in others if other.number not in has_vector]
-    there = _shares(fragment.content, [other.content for other in others], holding)
-    for at, other in enumerate(others):
-        share = there.get(at, 0.0)
-        if share >= least:
-            back = rows.holding(other.content, _MOST_HOLDING)
-            yield other, min(share, _shares(other.content, [fragment.content], back).get(0, 0.0))
-
-
-def _shares(text: str, others: list[str], holding: Holding) -> dict[int, float]:
-    """Return by index the share of a text that each other text has."""
-    return Ranking(text, [*others, text], holding.frequencies()).holding().shares()
+    if others:
+        texts = [*(other.content for other in others), text]
+        shares = Ranking(text, texts, holding.frequencies()).holding().shares()
+        for at, other in enumerate(others):
+            if shares.get(at, 0.0) >= least:
+                frequencies = rows.holding(other.content, _MOST_HOLDING).frequencies()
+                back = Ranking(other.content, [text, other.content], frequencies).holding().shares()
+                found.append((other, min(shares[at], back.get(0, 0.0))))
+    enough = [(each, min(share, 1.0)) for each, share in found if share >= least]
+    return sorted(enough, key=lambda it: (-it[1], -it[0].number))[:most]
 
 
 # Links that are followed
@@ -273,18 +253,6 @@ def explore(room: Room, start_id: str, *, agent: str = "") -> Explored:
         return Explored(start, steps_from(rows, [start], _EXPLORED, agents))
 
 
-def linked_to(
-    rows: Rows, fragments: Sequence[Fragment], relations: Sequence[str], agents: Sequence[str]
-) -> list[Linked]:
-    """Return each fragment linked to these once; arguments of `steps_from`."""
-    found = dict[str, Linked]()
-    for step, other in steps_from(rows, fragments, relations, agents):
-        is_end = step.to_id == other.id
-        near = step.from_id if is_end else step.to_id
-        found.setdefault(other.id, Linked(other, step.relation, near, is_end))
-    return list(found.values())
-
-
 def steps_from(
     rows: Rows, fragments: Sequence[Fragment], relations: Sequence[str], agents: Sequence[str]
 ) -> list[Step]:
@@ -301,12 +269,11 @@ def steps_from(
     ends.sort(
         key=lambda end: (relations.index(end[0].relation), places[end[1]], end[0].to_id == end[1])
     )
-    others = {each.id: each for each in rows.by_ids({far: None for *_, far in ends})}
-    steps = [Step(each, others[far]) for each, _, far in ends if far in others]
+    found = rows.by_ids({far: None for *_, far in ends})
+    there = [it for it in found if not it.deleted_at and (not agents or it.agent in agents)]
+    others = {it.id: it for it in there}
     return [
-        step
-        for step in steps
-        if not step.fragment.deleted_at
-        and (not agents or step.fragment.agent in agents)
-        and (not step.fragment.superseded_at or step.link.relation == "superseded_by")
+        Step(each, others[far])
+        for each, _, far in ends
+        if far in others and (not others[far].superseded_at or each.relation == "superseded_by")
     ]

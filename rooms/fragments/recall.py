@@ -1,13 +1,13 @@
-"""Recalls fragments: the best first, within a budget of tokens.
+"""Recalls fragments, the best first, within a budget of tokens; restores those for a start.
 
 Three layers find candidates, filtered in SQL: keywords, words of the texts, vectors.
 `core.room.one_list` orders them.
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 from typing import NamedTuple
@@ -16,26 +16,30 @@ from core.errors import SentinelError
 from core.room.one_list import Entry, Gather, Gathered, gathered_from, in_one_order
 from core.text.plain import Budget, bound_of
 from core.text.ranking import Holding, Ranking
-from rooms.fragments.activity import Count, count_use
+from rooms.fragments import activity
 from rooms.fragments.config import Config
 from rooms.fragments.errors import FragmentsError, ServiceError
 from rooms.fragments.fragment import (
+    CONTEXT_TOKENS,
+    CONTEXT_TYPES,
     KINDS,
     LIFETIMES,
     MOST_KEYWORDS,
     RECALL_TOKENS,
     RELATIONS,
     WORDS_OF_TYPE,
+    Activity,
     Fragment,
     Link,
     Wanted,
     plain_keyword,
 )
-from rooms.fragments.links import FOLLOWED, Linked, linked_to
+from rooms.fragments.links import FOLLOWED, Linked, steps_from
 from rooms.fragments.models.embedding import Embedder, cosine_of, embedder_of
 from rooms.fragments.models.vectors import Cosines, cosines_of, is_of
 from rooms.fragments.room import Room, readers, repeats_when_cut
 from rooms.fragments.storage.rows import Rows
+from rooms.fragments.upkeep.life import before
 
 _LINKED_SHARE = 0.2  # of the budget; its rest is spent on more of the found fragments
 _MOST_FOLLOWED = 10  # found fragments whose links are followed
@@ -47,9 +51,12 @@ _FEW = 1_000  # wanted fragments, up to which all are looked at
 _AT_ONCE = 60  # fragments of one read: mostly all are wanted
 _HALF_DAYS = 30  # after so many days a fragment is half as recent
 _MOST_LISTED = 100  # of the newest, and of the most important
+_WORKING_SHARE = 0.25  # of the budget of a context; its rest goes to the others
+_MOST_ANCHORS = 500
+_TOLD_DAYS = 7  # a session that ended before is no news
 _DAY_S = 86_400
 
-Line = Callable[[Fragment], str]
+Line = Callable[[Fragment | Link], str]
 Worth = Callable[[Fragment], tuple[float, str, int]]  # a greater one comes first
 
 
@@ -115,26 +122,256 @@ class Recalled(NamedTuple):
         return _fragments_in(self.found)
 
 
-class Meaning(NamedTuple):
-    """The vector of a question, b"" for none. failure: why, if one was wanted.
+def _fragments_in(entries: Sequence[Entry]) -> list[Fragment]:
+    return [it.what for it in entries if it.source == "fragment"]
 
-    least: cosine that a fragment needs to be found by its vector alone.
+
+def plain_line(row: Fragment | Link) -> str:
+    """Return about the line that a model sees."""
+    if isinstance(row, Link):
+        return f"  {row.relation} {row.to_id}"
+    return f"{row.id} {row.created_at[:10]} {row.kind}/{row.topic}: {row.content}"
+
+
+@repeats_when_cut
+def recall(
+    room: Room,
+    query: Query,
+    *,
+    agent: str = "",
+    session: str = "",
+    embedder: Embedder | None = None,
+    line: Line = plain_line,
+    count: activity.Count = activity.count_use,
+    beside: Sequence[Gather] = (),
+) -> Recalled:
+    """Return the fragments that answer a query; without words, the fragments of most worth.
+
+    agent: whose, beside the default agent's; "" for all. session: whose working memory, "" for any.
+    embedder: None for the environment's. line: writes an entry as its reader sees it, for the
+    budget. count: counts the use; a server passes `count_later`. beside: gather from other rooms,
+    asked only if nothing narrows the query. Raises FragmentsError, DatabaseError.
+    """
+    search = _Search(room, query, agent, session, line, embedder)
+    others = gathered_from(beside, query.question) if query.is_open and not agent.strip() else []
+    with room.engine.reading() as rows:
+        search.begin(rows)
+        if query.question:
+            found = in_one_order(query.question, [search.gathered(), *others])
+        else:
+            best = filter(search.is_current, by_worth(rows, search.wanted, search.worth))
+            found = [search.entry(it) for it in islice(best, max(_MOST, query.limit))]
+        few = found[: query.limit or len(found)]
+        linked, relations = search.linked(few) if query.with_links else ([], [])
+    budget = Budget(query.tokens, room.settings.budget_chars)
+    share = budget.split_off(_LINKED_SHARE) if linked else Budget(0, 0)
+    shown, ids = list[Entry](), set[str]()
+
+    def show(entries: Sequence[Entry]) -> None:
+        """Show entries that fit whole, with their relations to earlier entries."""
+        for entry in entries:
+            if entry.what is not None and entry.what.estimated_tokens > budget.tokens:
+                continue  # cheaper than to write its line
+            texts, there = [entry.labelled() if beside else entry.line()], ids | {entry.id}
+            for it in relations:
+                if entry.id in (it.from_id, it.to_id) and there >= {it.from_id, it.to_id}:
+                    texts.append(line(it))
+            if budget.take("\n".join(texts)):
+                shown.append(entry)
+                ids.add(entry.id)
+
+    show(few)
+    near = [it for it in linked if it.to_id in ids and it.fragment.id not in ids]
+    linked = [it for it in near if share.take(f"  {it.relation} {line(it.fragment)}")]
+    budget.add(share)
+    told = {it.fragment.id for it in linked} | ids
+    show([it for it in few if it.id not in told])
+    count(room, [*_fragments_in(shown), *(it.fragment for it in linked)], session)
+    between = tuple(it for it in relations if {it.from_id, it.to_id} <= ids)
+    left_out = len(found) - len(shown)
+    return Recalled(shown, linked, left_out, search.failure, bool(beside), between)
+
+
+@repeats_when_cut
+def gathered(room: Room, question: str, *, session: str = "", line: Line = plain_line) -> Gathered:
+    """Return candidates, to be ordered with other rooms' entries. session, line: see `recall`.
+
+    Raises FragmentsError, DatabaseError.
+    """
+    search = _Search(room, Query(text=question), "", session, line)
+    with room.engine.reading() as rows:
+        search.begin(rows)
+        return search.gathered()
+
+
+def check_type(field: str, word: str) -> None:
+    """Raise RecallError unless `word` is a word of `TYPES` or ""."""
+    if word and word not in WORDS_OF_TYPE:
+        raise RecallError("bad_type", field=field, known=", ".join(WORDS_OF_TYPE))
+
+
+def _wanted_of(room: Room, query: Query, agent: str) -> Wanted:
+    if len(query.tags) > MOST_KEYWORDS:  # no fragment has more
+        facts = {"count": len(query.tags), "most": MOST_KEYWORDS}
+        raise RecallError("too_many_tags", field="tags", **facts)
+    since, until = bound_of(query.since), bound_of(query.until)
+    for text, bound in ((query.since, since), (query.until, until)):
+        if text.strip() and not bound:
+            raise RecallError("bad_date", field="filters.date")
+    if since and until and until < since[: len(until)]:
+        raise RecallError("reversed", field="filters.date", since=since, until=until)
+    check_type("type", query.type)
+    if query.relation and query.relation not in RELATIONS:
+        raise RecallError("bad_type", field="linkRelationType", known=", ".join(RELATIONS))
+    if query.tokens < 1:
+        raise RecallError("bad_tokens")
+    if query.threshold is not None and not 0 <= query.threshold <= 1:
+        raise RecallError("bad_threshold")
+    return Wanted(
+        agents=readers(room, agent),
+        kinds=(query.type,) if query.type in KINDS else (),
+        lifetimes=(query.type,) if query.type in LIFETIMES else (),
+        topics=(query.topic,) if query.topic.strip() else (),
+        keywords=tuple(tag for tag in query.tags if tag.strip()),
+        since=since,
+        until=until,
+    )
+
+
+class _Search:
+    """A query on one state of the room: made outside of its transaction, as a model may be asked.
+
+    failure: why the question has no vector, if one was wanted.
     """
 
-    vector: bytes = b""
-    cosines: Cosines = Cosines()
-    least: float = 0.0
-    failure: SentinelError | None = None
+    rows: Rows
+    worth: Worth
 
+    def __init__(
+        self,
+        room: Room,
+        query: Query,
+        agent: str,
+        session: str,
+        line: Line,
+        embedder: Embedder | None = None,
+    ) -> None:
+        self.room, self.query, self.session, self.line = room, query, session, line
+        self.wanted, self.now = _wanted_of(room, query, agent), room.clock()
+        self.failure: ServiceError | None = None
+        self._vector, self._cosines, self._least = b"", Cosines(), 0.0
+        try:
+            chosen = embedder or embedder_of(os.environ)
+            if not query.question or chosen is None:
+                return
+            with room.engine.reading() as rows:
+                if not rows.has(Wanted(has_vector=True)):
+                    return
+                if not is_of(rows, chosen):
+                    raise ServiceError("other_model")
+                cosines = cosines_of(rows.state())
+            self._vector, self._cosines = chosen.embed([query.question])[0], cosines
+            chosen_least = (query.threshold, room.config.least_cosine, cosines.least)
+            self._least = next(it for it in chosen_least if it is not None)
+        except ServiceError as error:
+            self.failure = error
 
-def plain_line(fragment: Fragment) -> str:
-    """Return about the line that a model sees."""
-    day = fragment.created_at[:10]
-    return f"{fragment.id} {day} {fragment.kind}/{fragment.topic}: {fragment.content}"
+    def begin(self, rows: Rows) -> None:
+        self.rows, config = rows, self.room.config
+        every = Wanted(agents=self.wanted.agents)
+        has_order = rows.has(every, max(config.activation_threshold, 1))
+        self.worth = worth_of(config, self.now, has_order=has_order)
 
+    def gathered(self) -> Gathered:
+        """Return candidates in no order; skip a layer if the layers before found enough."""
+        query, wanted, rows = self.query, self.wanted, self.rows
+        enough, holding = query.limit or _MOST, rows.holding(query.question, _MOST_LOOKED_AT)
+        found, cosines = dict[int, Fragment](), dict[int, float]()
+        if keywords := tuple(filter(str.strip, query.keywords)):
+            most = max(_MOST_EQUAL, enough)
+            having = rows.with_keywords(keywords, wanted, most)
+            having_all = [at for at, count in having if count == len(keywords)]
+            found = {it.number: it for it in self._first(having_all, most)}
+        if query.text.strip() or len(found) < enough:
+            by_terms = {it.number: (it, share) for it, share in self._by_terms(holding)}
+            if self._vector:
+                cosines = dict(rows.near(self._vector, wanted, _MOST))
+                others = [at for at in found.keys() | by_terms if at not in cosines]
+                for it in rows.vectors(others):
+                    cosines[it.number] = cosine_of(self._vector, it.vector)
+            doubtful = self._cosines.doubtful
+            found |= {
+                at: it
+                for at, (it, share) in by_terms.items()
+                if share >= _GREAT_SHARE or cosines.get(at, 1.0) >= doubtful
+            }
+        near = [at for at, it in cosines.items() if at not in found and it >= self._least]
+        every = [*found.values(), *self._first(near, _MOST)]
+        entries = [self.entry(it, cosines.get(it.number)) for it in every]
+        return Gathered(entries, holding.frequencies())
 
-def plain_relation(link: Link) -> str:
-    return f"  {link.relation} {link.to_id}"
+    def linked(self, found: Sequence[Entry]) -> tuple[list[Linked], list[Link]]:
+        """Return fragments linked to the best entries, and links between two entries.
+
+        `related` only says that both were found: it is left out unless asked for.
+        """
+        asked, fragments = self.query.relation, _fragments_in(found)
+        along, best = (asked,) if asked else FOLLOWED, fragments[:_MOST_FOLLOWED]
+        linked = dict[str, Linked]()  # each once
+        for step, other in steps_from(self.rows, best, along, self.wanted.agents):
+            is_end = step.to_id == other.id
+            near = step.from_id if is_end else step.to_id
+            if self.is_current(other):
+                linked.setdefault(other.id, Linked(other, step.relation, near, is_end))
+        between = (asked,) if asked else tuple(it for it in RELATIONS if it != "related")
+        ids = {it.id for it in fragments}
+        links = self.rows.links(ids, between) if ids else []
+        relations = [it for it in links if it.from_id in ids and it.to_id in ids]
+        return [*linked.values()][: self.room.config.linked_limit], relations
+
+    def _by_terms(self, holding: Holding) -> list[tuple[Fragment, float]]:
+        rows, wanted = self.rows, self.wanted
+        if wanted != Wanted() and not rows.has(wanted, _FEW + 1):
+            few = rows.find(wanted, limit=_FEW)
+            ranking = Ranking(self.query.question, [it.text for it in few], holding.frequencies())
+            of_few = ranking.holding()
+            holding = of_few._replace(
+                terms=[
+                    it._replace(numbers=[few[at].number for at in it.numbers or ()])
+                    for it in of_few.terms
+                ]
+            )
+        parts = holding.good_parts()
+        best = list(parts)
+        are_equal = len(best) > _MOST and parts[best[0]] == parts[best[_MOST]]
+        found = self._first(best, _MOST_EQUAL if are_equal else _MOST)
+        is_telling = holding.is_telling(parts, [it.number for it in found])
+        return [(it, parts[it.number]) for it in found] if is_telling else []
+
+    def _first(self, numbers: Sequence[int], most: int) -> list[Fragment]:
+        found = list[Fragment]()
+        for start in range(0, len(numbers), _AT_ONCE):
+            some = tuple(numbers[start : start + _AT_ONCE])
+            here = {it.number: it for it in self.rows.find(replace(self.wanted, numbers=some))}
+            found += [here[at] for at in some if at in here and self.is_current(here[at])]
+            if len(found) >= most:
+                break
+        return found[:most]
+
+    def is_current(self, fragment: Fragment) -> bool:
+        return is_current(fragment, self.room, self.now, self.session)
+
+    def entry(self, fragment: Fragment, cosine: float | None = None) -> Entry:
+        return Entry(
+            source="fragment",
+            id=fragment.id,
+            text=fragment.text,
+            says=(fragment.content,),
+            line=lambda: self.line(fragment),
+            worth=self.worth(fragment),
+            nearness=None if cosine is None else self._cosines.nearness(cosine),
+            what=fragment,
+        )
 
 
 # Worth. Recalls count for nothing: a fragment that was found once would be found for ever.
@@ -180,273 +417,70 @@ def is_current(fragment: Fragment, room: Room, now: str, session: str) -> bool:
     return fragment.is_anchor or not fragment.expires_at or now < fragment.expires_at
 
 
-def taken(budget: Budget, fragments: Sequence[Fragment], line: Line) -> Iterator[Fragment]:
-    """Yield the fragments whose lines fit into the budget."""
-    yield from (it for it in fragments if _may_fit(it, budget) and budget.take(line(it)))
+# The start of a session
 
 
-def _may_fit(fragment: Fragment, budget: Budget) -> bool:
-    """Return whether its text fits: cheaper than to write its line."""
-    return fragment.estimated_tokens <= budget.tokens
+class Context(NamedTuple):
+    """The restored fragments. core: pinned, then of most worth. working: the newest first.
+
+    unreflected: past sessions that wrote and never reflected. left_out: how many fragments did not
+    fit.
+    """
+
+    core: list[Fragment]
+    working: list[Fragment]
+    unreflected: list[Activity]
+    left_out: int = 0
 
 
 @repeats_when_cut
-def recall(
+def restore_context(
     room: Room,
-    query: Query,
     *,
-    agent: str = "",
+    tokens: int = CONTEXT_TOKENS,
+    types: Sequence[str] = CONTEXT_TYPES,
     session: str = "",
-    embedder: Embedder | None = None,
+    agent: str = "",
     line: Line = plain_line,
-    relation_line: Callable[[Link], str] = plain_relation,
-    count: Count = count_use,
-    beside: Sequence[Gather] = (),
-) -> Recalled:
-    """Return the fragments that answer a query; without words, the fragments of most worth.
+) -> Context:
+    """Return the fragments for a session's start; this counts no use.
 
-    agent: whose, beside the default agent's; "" for all. session: whose working memory, "" for any.
-    embedder: None for the environment's. line, relation_line: write an entry as its reader sees it,
-    for the budget. count: counts the use; a server passes `count_later`. beside: gather from other
-    rooms, asked only if nothing narrows the query. Raises FragmentsError, DatabaseError.
+    tokens: of the answer. types: of `TYPES`; pinned fragments come anyway. session: whose working
+    memory. agent, line: see `recall`. Raises FragmentsError, DatabaseError.
     """
-    wanted, meaning = _wanted_of(room, query, agent), _meaning_of(room, query, embedder)
-    others = gathered_from(beside, query.question) if query.is_open and not agent.strip() else []
+    for word in types:
+        check_type("types", word)
+    agents, now = readers(room, agent), room.clock()
+    worth = worth_of(room.config, now, has_order=True)
+    kinds = tuple(word for word in types if word in KINDS)
+    lifetimes = tuple(word for word in types if word not in KINDS)
+    best = list[Fragment]()
     with room.engine.reading() as rows:
-        search = _Search(rows, room, query, wanted, meaning, session, line)
-        if query.question:
-            found = in_one_order(query.question, [search.gathered(), *others])
-        else:
-            found = search.listed()
-        few = found[: query.limit or len(found)]
-        linked, relations = search.linked(few) if query.with_links else ([], [])
-    budget = Budget(query.tokens, room.settings.budget_chars)
-    share = budget.split_off(_LINKED_SHARE) if linked else Budget(0, 0)
-    shown = _Shown(relations, relation_line, is_labelled=bool(beside))
-    shown.take(few, budget)
-    near = [it for it in linked if it.to_id in shown.ids and it.fragment.id not in shown.ids]
-    linked = [it for it in near if share.take(f"  {it.relation} {line(it.fragment)}")]
+        anchors = rows.find(Wanted(agents=agents, is_anchor=True), limit=_MOST_ANCHORS)
+        if kinds:
+            best += by_worth(rows, Wanted(agents=agents, kinds=kinds), worth)
+        if lifetimes:
+            best += by_worth(rows, Wanted(agents=agents, lifetimes=lifetimes), worth)
+        working = by_worth(rows, Wanted(agents=agents, lifetimes=("working",)), worth)
+        since = before(now, days=_TOLD_DAYS)
+        silent = activity.unreflected(rows, room.own or agents, since=since)
+    own = (it for it in working if it.session in ("", session))
+    working = [it for it in own if is_current(it, room, now, it.session)]
+    working.sort(key=lambda it: (it.created_at, it.number), reverse=True)
+    ids = {it.id for it in working}
+    core = dict[str, Fragment]()
+    for some in (anchors, best):
+        for it in sorted(some, key=worth, reverse=True):
+            if it.id not in ids and not it.session and is_current(it, room, now, ""):
+                core.setdefault(it.id, it)
+    budget = Budget(tokens, room.settings.budget_chars)
+    share = budget.split_off(_WORKING_SHARE) if working else Budget(0, 0)
+
+    def fitting(part: Budget, some: Iterable[Fragment]) -> list[Fragment]:
+        return [it for it in some if it.estimated_tokens <= part.tokens and part.take(line(it))]
+
+    shown = fitting(share, working)
     budget.add(share)
-    told = {it.fragment.id for it in linked} | shown.ids
-    shown.take([it for it in few if it.id not in told], budget)
-    count(room, [*_fragments_in(shown.entries), *(it.fragment for it in linked)], session)
-    return Recalled(
-        shown.entries,
-        linked,
-        len(found) - len(shown.entries),
-        meaning.failure,
-        bool(beside),
-        tuple(it for it in relations if {it.from_id, it.to_id} <= shown.ids),
-    )
-
-
-@repeats_when_cut
-def gathered(room: Room, question: str, *, session: str = "", line: Line = plain_line) -> Gathered:
-    """Return candidates, to be ordered with other rooms' entries. session, line: see `recall`.
-
-    Raises FragmentsError, DatabaseError.
-    """
-    query = Query(text=question)
-    wanted, meaning = _wanted_of(room, query, ""), _meaning_of(room, query, None)
-    with room.engine.reading() as rows:
-        return _Search(rows, room, query, wanted, meaning, session, line).gathered()
-
-
-def check_type(field: str, word: str) -> None:
-    """Raise RecallError unless `word` is a word of `TYPES` or ""."""
-    if word and word not in WORDS_OF_TYPE:
-        raise RecallError("bad_type", field=field, known=", ".join(WORDS_OF_TYPE))
-
-
-def _wanted_of(room: Room, query: Query, agent: str) -> Wanted:
-    if len(query.tags) > MOST_KEYWORDS:  # no fragment has more
-        facts = {"count": len(query.tags), "most": MOST_KEYWORDS}
-        raise RecallError("too_many_tags", field="tags", **facts)
-    since, until = bound_of(query.since), bound_of(query.until)
-    for text, bound in ((query.since, since), (query.until, until)):
-        if text.strip() and not bound:
-            raise RecallError("bad_date", field="filters.date")
-    if since and until and until < since[: len(until)]:
-        raise RecallError("reversed", field="filters.date", since=since, until=until)
-    check_type("type", query.type)
-    if query.relation and query.relation not in RELATIONS:
-        raise RecallError("bad_type", field="linkRelationType", known=", ".join(RELATIONS))
-    if query.tokens < 1:
-        raise RecallError("bad_tokens")
-    if query.threshold is not None and not 0 <= query.threshold <= 1:
-        raise RecallError("bad_threshold")
-    return Wanted(
-        agents=readers(room, agent),
-        kinds=(query.type,) if query.type in KINDS else (),
-        lifetimes=(query.type,) if query.type in LIFETIMES else (),
-        topics=(query.topic,) if query.topic.strip() else (),
-        keywords=tuple(tag for tag in query.tags if tag.strip()),
-        since=since,
-        until=until,
-    )
-
-
-def _meaning_of(room: Room, query: Query, embedder: Embedder | None) -> Meaning:
-    """Embed the question, outside of every transaction, and only if vectors are stored."""
-    try:
-        chosen = embedder or embedder_of(os.environ)
-        if not query.question or chosen is None:
-            return Meaning()
-        with room.engine.reading() as rows:
-            if not rows.has(Wanted(has_vector=True)):
-                return Meaning()
-            if not is_of(rows, chosen):
-                raise ServiceError("other_model")
-            cosines = cosines_of(rows.state())
-        chosen_least = (query.threshold, room.config.least_cosine, cosines.least)
-        least = next(it for it in chosen_least if it is not None)
-        return Meaning(chosen.embed([query.question])[0], cosines, least)
-    except ServiceError as error:
-        return Meaning(failure=error)
-
-
-@dataclass(slots=True)
-class _Search:
-    rows: Rows
-    room: Room
-    query: Query
-    wanted: Wanted
-    meaning: Meaning
-    session: str
-    line: Line
-    now: str = field(init=False)
-    worth: Worth = field(init=False)
-
-    def __post_init__(self) -> None:
-        config, agents, self.now = self.room.config, self.wanted.agents, self.room.clock()
-        has_order = self.rows.has(Wanted(agents=agents), max(config.activation_threshold, 1))
-        self.worth = worth_of(config, self.now, has_order=has_order)
-
-    def listed(self) -> list[Entry]:
-        every = by_worth(self.rows, self.wanted, self.worth)
-        some = islice(filter(self._is_current, every), max(_MOST, self.query.limit))
-        return list(map(self._entry, some))
-
-    def gathered(self) -> Gathered:
-        """Return candidates in no order; skip a layer if the layers before found enough."""
-        query, enough = self.query, self.query.limit or _MOST
-        holding = self.rows.holding(query.question, _MOST_LOOKED_AT)
-        found = {it.number: it for it in self._having_all(enough)}
-        cosines = dict[int, float]()
-        if query.text.strip() or len(found) < enough:
-            by_terms = {it.number: (it, share) for it, share in self._by_terms(holding)}
-            cosines = self._cosines(found.keys() | by_terms)
-            doubtful = self.meaning.cosines.doubtful
-            found |= {
-                at: it
-                for at, (it, share) in by_terms.items()
-                if share >= _GREAT_SHARE or cosines.get(at, 1.0) >= doubtful
-            }
-        near = [at for at, it in cosines.items() if at not in found and it >= self.meaning.least]
-        entries = [
-            self._entry(it, cosines.get(it.number))
-            for it in [*found.values(), *self._first(near, _MOST)]
-        ]
-        return Gathered(entries, holding.frequencies())
-
-    def linked(self, found: Sequence[Entry]) -> tuple[list[Linked], list[Link]]:
-        """Return fragments linked to the best entries, and links between two entries.
-
-        `related` only says that both were found: it is left out unless asked for.
-        """
-        asked, fragments = self.query.relation, _fragments_in(found)
-        along = (asked,) if asked else FOLLOWED
-        best = fragments[:_MOST_FOLLOWED]
-        linked = linked_to(self.rows, best, along, self.wanted.agents)
-        current = [it for it in linked if self._is_current(it.fragment)]
-        between = (asked,) if asked else tuple(it for it in RELATIONS if it != "related")
-        ids = {it.id for it in fragments}
-        links = self.rows.links(ids, between) if ids else []
-        relations = [it for it in links if it.from_id in ids and it.to_id in ids]
-        return current[: self.room.config.linked_limit], relations
-
-    def _having_all(self, enough: int) -> list[Fragment]:
-        keywords = tuple(filter(str.strip, self.query.keywords))
-        if not keywords:
-            return []
-        most = max(_MOST_EQUAL, enough)
-        having = self.rows.with_keywords(keywords, self.wanted, most)
-        return self._first([at for at, count in having if count == len(keywords)], most)
-
-    def _by_terms(self, holding: Holding) -> list[tuple[Fragment, float]]:
-        rows, wanted = self.rows, self.wanted
-        if wanted != Wanted() and not rows.has(wanted, _FEW + 1):
-            few = rows.find(wanted, limit=_FEW)
-            ranking = Ranking(self.query.question, [it.text for it in few], holding.frequencies())
-            of_few = ranking.holding()
-            holding = of_few._replace(
-                terms=[
-                    it._replace(numbers=[few[at].number for at in it.numbers or ()])
-                    for it in of_few.terms
-                ]
-            )
-        parts = holding.good_parts()
-        best = list(parts)
-        are_equal = len(best) > _MOST and parts[best[0]] == parts[best[_MOST]]
-        found = self._first(best, _MOST_EQUAL if are_equal else _MOST)
-        is_telling = holding.is_telling(parts, [it.number for it in found])
-        return [(it, parts[it.number]) for it in found] if is_telling else []
-
-    def _cosines(self, found: Iterable[int]) -> dict[int, float]:
-        vector = self.meaning.vector
-        if not vector:
-            return {}
-        cosines = dict(self.rows.near(vector, self.wanted, _MOST))
-        rest = [at for at in found if at not in cosines]
-        return cosines | {it.number: cosine_of(vector, it.vector) for it in self.rows.vectors(rest)}
-
-    def _first(self, numbers: Sequence[int], most: int) -> list[Fragment]:
-        found = list[Fragment]()
-        for start in range(0, len(numbers), _AT_ONCE):
-            some = tuple(numbers[start : start + _AT_ONCE])
-            here = {it.number: it for it in self.rows.find(replace(self.wanted, numbers=some))}
-            found += [here[at] for at in some if at in here and self._is_current(here[at])]
-            if len(found) >= most:
-                break
-        return found[:most]
-
-    def _is_current(self, fragment: Fragment) -> bool:
-        return is_current(fragment, self.room, self.now, self.session)
-
-    def _entry(self, fragment: Fragment, cosine: float | None = None) -> Entry:
-        return Entry(
-            source="fragment",
-            id=fragment.id,
-            text=fragment.text,
-            says=(fragment.content,),
-            line=lambda: self.line(fragment),
-            worth=self.worth(fragment),
-            nearness=None if cosine is None else self.meaning.cosines.nearness(cosine),
-            what=fragment,
-        )
-
-
-class _Shown:
-    def __init__(
-        self, relations: Sequence[Link], line: Callable[[Link], str], *, is_labelled: bool
-    ) -> None:
-        self.entries, self.ids = list[Entry](), set[str]()
-        self._relations, self._relation_line, self._is_labelled = relations, line, is_labelled
-
-    def take(self, entries: Sequence[Entry], budget: Budget) -> None:
-        """Add entries that fit whole, with their relations to earlier entries."""
-        for entry in entries:
-            if entry.what is not None and not _may_fit(entry.what, budget):
-                continue
-            text = entry.labelled() if self._is_labelled else entry.line()
-            both = self.ids | {entry.id}
-            for it in self._relations:
-                if entry.id in (it.from_id, it.to_id) and both >= {it.from_id, it.to_id}:
-                    text += f"\n{self._relation_line(it)}"
-            if budget.take(text):
-                self.entries.append(entry)
-                self.ids.add(entry.id)
-
-
-def _fragments_in(entries: Sequence[Entry]) -> list[Fragment]:
-    return [it.what for it in entries if it.source == "fragment"]
+    kept = fitting(budget, core.values())
+    others = [it for it in silent if it.session_id != session and activity.is_over(it, now)]
+    return Context(kept, shown, others, len(core) + len(working) - len(kept) - len(shown))

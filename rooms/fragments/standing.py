@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from core.config import NAME_CHARS
 from core.text.plain import SURROGATE, estimate_tokens
@@ -15,26 +16,22 @@ from rooms.fragments.room import Room
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.texts import plain_id
 
+# Of a fragment that is out of bin, successor and log.
+RECALLABLE: dict[str, Any] = {"deleted_at": "", "deletion": "", "superseded_at": "", "promoted": ""}
 _SUPERSEDED_IMPORTANCE = 0.3
 _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # none that is taken for another
 _ID_CHARS = 8
 
 
 def changing(room: Room, id_: str) -> AbstractContextManager[Rows]:
-    """Return the transaction of a change; it makes no database.
-
-    Raises NoSuchFragmentError.
-    """
+    """Return the transaction of a change, which makes no database. Raises NoSuchFragmentError."""
     if not room.engine.exists():
         raise NoSuchFragmentError(id=plain_id(id_))
     return room.engine.writing()
 
 
 def visible(rows: Rows, id_: str, agents: Sequence[str]) -> Fragment:
-    """Return a fragment of these agents, () for all, even from the bin.
-
-    Raises NoSuchFragmentError.
-    """
+    """Return a fragment of these agents, () for all; from the bin, too. Raises FragmentsError."""
     key = plain_id(id_)
     if len(key) <= NAME_CHARS and not SURROGATE.search(key):
         for found in rows.by_ids([key]):
@@ -54,10 +51,7 @@ def kept(rows: Rows, id_: str, agents: Sequence[str]) -> Fragment:
 def changeable(
     rows: Rows, room: Room, id_: str, agents: Sequence[str], *, in_bin: bool = False
 ) -> Fragment:
-    """Return a visible fragment that this room may change. Raises FragmentsError.
-
-    in_bin: accept the bin, too.
-    """
+    """Return a visible fragment that this room may change; in_bin: from the bin, too."""
     found = visible(rows, id_, agents)
     if not room.owns(found):
         raise SavingError("shared", id=found.id, owner=found.agent)
@@ -86,10 +80,7 @@ def fresh_id(rows: Rows) -> str:
 
 
 def row_of(word: str, config: Config, *, is_working: bool = False) -> TypeRow:
-    """Return the meaning of a type under these settings.
-
-    is_working: the fragment lives as long as its session.
-    """
+    """Return the meaning of a type under these settings; is_working: in working memory."""
     row = TYPES[word or DEFAULT_TYPE]
     if is_working:
         return row._replace(lifetime="working", hours=TYPES["working"].hours, stale_days=0)
@@ -132,11 +123,6 @@ def with_anchor(fragment: Fragment, *, is_anchor: bool) -> Fragment:
     if fragment.is_anchor == is_anchor:
         return fragment
     return replace(fragment, is_anchor=is_anchor, tier="permanent" if is_anchor else "warm")
-
-
-def recallable(fragment: Fragment) -> Fragment:
-    """Return the fragment, out of bin, successor and log."""
-    return replace(fragment, deleted_at="", deletion="", superseded_at="", promoted="")
 
 
 def superseded(fragment: Fragment, now: str) -> Fragment:

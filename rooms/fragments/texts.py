@@ -1,4 +1,4 @@
-"""Cleans the texts of a fragment, checks their limits, and finds keywords.
+"""Cleans and parts the texts of a fragment, checks their limits, and finds keywords.
 
 Controls and secrets go before a hash, the database, an index or an embedding sees a text. A secret
 in one text of a call goes from all.
@@ -6,7 +6,7 @@ in one text of a call goes from all.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from core.data import word_list
@@ -33,6 +33,8 @@ _AROUND_AN_ID = " \t\r\n#`'\"[]()<>"  # signs in which a model wraps an id that 
 _CONTROLS = re.compile(f"[{CONTROLS}]")
 _LINE_ENDS = re.compile("\r\n?")
 _UNSEEN = re.compile(f"[{UNSEEN}]+")
+# A sentence with the signs that close it, or a line.
+_SENTENCE = re.compile(r"[^\n]+?(?:(?<=[.!?。！？…])[\"'”’)\]]*(?=\s)|(?=\n)|\Z)")
 
 
 class Text(NamedTuple):
@@ -60,17 +62,44 @@ def fields_of(
 ) -> Fields:
     """Return the clean texts of a fragment. Raises FragmentsError.
 
-    content: None for no change; "" is refused. strict: see `cleaned`.
+    content: None for no change; "" is refused. keywords: one by one or joined. strict: see
+    `cleaned`.
     """
+    joined = list(dict.fromkeys(keywords))
+    if sum(map(len, joined)) > _MOST_JOINED:  # refused, and not looked through for secrets
+        parts = [part for text in joined for part in _SEPARATORS.split(text)]
+        check_count("keywords", len(parts), MOST_KEYWORDS)
+        longest = max(parts, key=len)
+        check_size(Text("keywords", longest, KEYWORD_CHARS), longest)
+    words = list[str]()
+    for text in joined:
+        start, signs = 0, list(_SEPARATORS.finditer(text))
+        secrets = find(text) if signs else []
+        for sign in signs:  # inside a secret it splits nothing: no rule would find the halves
+            if not any(secret.start <= sign.start() < secret.end for secret in secrets):
+                words.append(text[start : sign.start()].strip())
+                start = sign.end()
+        words.append(text[start:].strip())
+    unique = _unique(words)
+    check_count("keywords", len(unique), MOST_KEYWORDS)
     texts = [Text("topic", topic, TOPIC_CHARS), Text("source", source, SOURCE_CHARS)]
     if content is not None:
         limited = Text("content", content, CONTENT_BYTES, in_bytes=True, may_be_blank=False)
         texts.insert(0, limited)
-    texts += [Text("keywords", word, KEYWORD_CHARS) for word in _split(keywords)]
+    texts += [Text("keywords", word, KEYWORD_CHARS) for word in unique]
     clean, redacted = cleaned(texts, strict=strict)
-    text = clean.pop(0) if content is not None else ""
+    plain = clean.pop(0) if content is not None else ""
     topic, source, *words = clean
-    return Fields(text, normal_form("NFC", topic), source, _unique(words), redacted)
+    return Fields(plain, normal_form("NFC", topic), source, _unique(words), redacted)
+
+
+def _unique(words: Iterable[str]) -> tuple[str, ...]:
+    """Return keywords, each in its first spelling."""
+    known = dict[str, str]()
+    for word in words:
+        known.setdefault(plain_keyword(word), normal_form("NFC", word))
+    known.pop("", None)
+    return tuple(known.values())
 
 
 def cleaned(texts: Sequence[Text], *, strict: bool) -> tuple[list[str], tuple[str, ...]]:
@@ -112,17 +141,16 @@ def check_count(field: str, count: int, most: int) -> None:
         raise FragmentsError("too_many", field=field, count=count, most=most)
 
 
-def check_importance(importance: float | None) -> None:
-    """Raise SavingError unless importance is None or from 0 to 1."""
-    if importance is not None and not 0.0 <= importance <= 1.0:
-        raise SavingError("bad_importance")
+def checked_type(word: str, importance: float | None) -> str:
+    """Return a type as `TYPES` spells it, "" for none; check an importance, too.
 
-
-def type_word(word: str) -> str:
-    """Return a type as `TYPES` spells it, "" for none. Raises FragmentsError."""
+    Raises FragmentsError.
+    """
     word = word.strip().lower()
     if word and word not in WORDS_OF_TYPE:
         raise FragmentsError("bad_type", known=", ".join(WORDS_OF_TYPE))
+    if importance is not None and not 0.0 <= importance <= 1.0:
+        raise SavingError("bad_importance")
     return word
 
 
@@ -135,38 +163,27 @@ def plain_id(id_: str) -> str:
     return id_.strip(_AROUND_AN_ID)
 
 
-def _split(keywords: Iterable[str]) -> tuple[str, ...]:
-    """Return keywords one by one, where a model joined some. Raises FragmentsError.
+def parts_of(text: str, most: int = CONTENT_BYTES) -> list[str]:
+    """Return pieces of at most `most` bytes, parted where sentences end.
 
-    A separator inside a secret splits nothing: no rule would find the halves.
+    A longer sentence is parted at blanks, a longer word anywhere. Only blanks are lost.
     """
-    joined = list(dict.fromkeys(keywords))
-    if sum(map(len, joined)) > _MOST_JOINED:  # refused, and not looked through for secrets
-        parts = [part for text in joined for part in _SEPARATORS.split(text)]
-        check_count("keywords", len(parts), MOST_KEYWORDS)
-        longest = max(parts, key=len)
-        check_size(Text("keywords", longest, KEYWORD_CHARS), longest)
-    words = list[str]()
-    for text in joined:
-        start, signs = 0, list(_SEPARATORS.finditer(text))
-        secrets = find(text) if signs else []
-        for sign in signs:
-            if not any(secret.start <= sign.start() < secret.end for secret in secrets):
-                words.append(text[start : sign.start()].strip())
-                start = sign.end()
-        words.append(text[start:].strip())
-    unique = _unique(words)
-    check_count("keywords", len(unique), MOST_KEYWORDS)
-    return unique
 
+    def fits(piece: str) -> bool:
+        return len(piece.encode()) <= most
 
-def _unique(words: Iterable[str]) -> tuple[str, ...]:
-    """Return keywords, each in its first spelling."""
-    known = dict[str, str]()
-    for word in words:
-        known.setdefault(plain_keyword(word), normal_form("NFC", word))
-    known.pop("", None)
-    return tuple(known.values())
+    parts, text = list[str](), text.strip()
+    for sentence in [text] if fits(text) else map(str.strip, _SENTENCE.findall(text)):
+        for word in [sentence] if fits(sentence) else sentence.split():
+            rest = word
+            while rest:
+                piece = rest.encode()[:most].decode(errors="ignore")  # no character is parted
+                rest = rest[len(piece) :]
+                if parts and fits(f"{parts[-1]} {piece}"):
+                    parts[-1] += f" {piece}"
+                else:
+                    parts.append(piece)
+    return parts
 
 
 # Keywords of a text
@@ -195,11 +212,21 @@ def keywords_of(text: str) -> tuple[str, ...]:
     Names are chosen first (`REDIS_PASSWORD`, `server.py`, `pgvector2`), then frequent words, then
     long words. Korean nouns lose their particles.
     """
+    common = function_words() | word_list("no_keywords")
+    text = normal_form("NFC", text.replace(MARKER, " "))
     found, times = dict[str, str](), Counter[str]()
-    for word in _words(normal_form("NFC", text.replace(MARKER, " "))):
-        key = stem_of(plain_keyword(word))  # `migrations` and `migration` are one keyword
-        found.setdefault(key, word)
-        times[key] += 1
+    for match in _WORD.finditer(text):
+        word = match[0]
+        if _DENIED.match(text, match.end()) or word in common:
+            continue
+        if _HANGUL.match(word):
+            bare = without_particle(word)
+            is_verb = (_VERB if bare == word else _CUT_VERB).search(bare) or word.endswith("거나")
+            word = "" if is_verb else bare
+        if _LEAST_CHARS <= len(word) <= KEYWORD_CHARS and word.lower() not in common:
+            key = stem_of(plain_keyword(word))  # `migrations` and `migration` are one keyword
+            found.setdefault(key, word)
+            times[key] += 1
 
     def rank(key: str) -> tuple[bool, int, int]:
         word = found[key]
@@ -210,17 +237,3 @@ def keywords_of(text: str) -> tuple[str, ...]:
 
     chosen = {*sorted(found, key=rank)[:MOST_FOUND]}
     return tuple(word for key, word in found.items() if key in chosen)
-
-
-def _words(text: str) -> Iterator[str]:
-    common = function_words() | word_list("no_keywords")
-    for found in _WORD.finditer(text):
-        word = found[0]
-        if _DENIED.match(text, found.end()) or word in common:
-            continue
-        if _HANGUL.match(word):
-            bare = without_particle(word)
-            is_verb = (_VERB if bare == word else _CUT_VERB).search(bare) or word.endswith("거나")
-            word = "" if is_verb else bare
-        if _LEAST_CHARS <= len(word) <= KEYWORD_CHARS and word.lower() not in common:
-            yield word

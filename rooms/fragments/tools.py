@@ -38,7 +38,7 @@ from rooms.fragments.fragment import (
 
 if TYPE_CHECKING:
     from core.room.one_list import Gathered
-    from rooms.fragments.lines import Call
+    from rooms.fragments.answers import Call
 
 NAME = "fragments"
 IN_PROMPT = 5  # fragments at most
@@ -118,7 +118,7 @@ def opened(changing: str = "", *, session: str | None = None) -> "Iterator[Call]
 
     changing: tool whose change causes upkeep. session: as the caller names it.
     """
-    from rooms.fragments.lines import Call
+    from rooms.fragments.answers import Call
     from rooms.fragments.room import open_room
 
     who = caller()
@@ -219,7 +219,6 @@ def recall(
             agent=agentId or "",
             session=call.session,
             line=line,
-            relation_line=call.relation_text,
             count=count_later,
             beside=[room.gather for name, room in _Room.rooms.items() if name != NAME],
         )
@@ -298,12 +297,12 @@ def reflect(
     task_effectiveness: Effectiveness | None = None,
 ) -> str:
     """Keep what a session taught, a fragment for each item. Call it once, when the work ends."""
-    from rooms.fragments import answers, context
+    from rooms.fragments import answers, draft
     from rooms.fragments.fragment import TaskFeedback
 
     how = task_effectiveness.model_dump(exclude_none=True) if task_effectiveness else None
     with opened("reflect", session=sessionId) as call:
-        brought = context.Reflection(
+        brought = draft.Reflection(
             summary=summary,
             decisions=tuple(decisions or ()),
             errors_resolved=tuple(errors_resolved or ()),
@@ -312,7 +311,7 @@ def reflect(
             source=call.source,
             effectiveness=TaskFeedback(**how) if how else None,
         )
-        done = context.reflect(call.room, brought, agent=agentId or "", session=call.session)
+        done = draft.reflect(call.room, brought, agent=agentId or "", session=call.session)
         return answers.reflected(done, call)
 
 
@@ -326,7 +325,7 @@ def context(
     Call it once, when a session starts.
     """
     from rooms.fragments import answers
-    from rooms.fragments.context import restore_context
+    from rooms.fragments.recall import restore_context
 
     with opened(session=sessionId) as call:
         found = restore_context(
@@ -429,7 +428,7 @@ def prompt_lines(query: str, budget: Budget) -> list[str]:
 
     query: "" for the fragments of most worth.
     """
-    from rooms.fragments.lines import is_order
+    from rooms.fragments.answers import is_order
     from rooms.fragments.recall import Query, recall
 
     budget.spend(heading := say("fragments.answers.prompt_head"))
@@ -443,7 +442,7 @@ def prompt_lines(query: str, budget: Budget) -> list[str]:
 
 def gather(question: str) -> "Gathered":
     """Return candidates for a question, without orders to a model."""
-    from rooms.fragments.lines import is_order
+    from rooms.fragments.answers import is_order
     from rooms.fragments.recall import gathered
 
     with opened() as call:

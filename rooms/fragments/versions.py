@@ -1,34 +1,34 @@
-"""Corrects and replaces fragments, bins, restores and pins them; former texts are kept."""
+"""Corrects and replaces fragments, bins, restores and pins them, and hands them over to a log.
 
-from collections.abc import Callable
+Former texts are kept. A fragment that a memory log has leaves recall and names its record: nothing
+is lost or told twice. The caller writes the log first.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from itertools import islice
+from typing import Any, NamedTuple
 
 from core.text.plain import estimate_tokens
-from rooms.fragments import activity
+from rooms.fragments import activity, standing
 from rooms.fragments.config import Config
 from rooms.fragments.draft import added
 from rooms.fragments.errors import FragmentsError, SavingError
 from rooms.fragments.fragment import CONTENT_CHARS, Fragment, Link, Version, Wanted, hash_of
 from rooms.fragments.links import settled, supersede
 from rooms.fragments.room import Room, readers, writer
-from rooms.fragments.standing import (
-    brought_back,
-    changeable,
-    changing,
-    expiry,
-    fresh_id,
-    recallable,
-    renewed,
-    row_of,
-    same_content,
-    successors,
-    with_anchor,
-)
 from rooms.fragments.storage.engine import pages_of
 from rooms.fragments.storage.rows import Rows
-from rooms.fragments.texts import check_importance, fields_of, keywords_of, plain_id, type_word
+from rooms.fragments.texts import checked_type, fields_of, keywords_of, plain_id
 from rooms.fragments.upkeep.life import is_pinned
+
+IMPORTANCE, SESSIONS = 0.8, 3  # that earn a place in a log; so many sessions with a recall
+KINDS = ("error", "procedure")
+TEAM = "team"  # the privacy of a fragment whose author wants it to be promoted
+_AT_ONCE = 300
+# A fragment that takes the place of another has its knowledge, but not its use.
+_UNUSED: dict[str, Any] = {"number": 0, "access_count": 0, "sessions_count": 0, "utility": 1.0}
+_UNUSED |= dict.fromkeys(("accessed_at", "last_session", "checked_at", "decayed_at"), "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,14 +69,28 @@ def amend(room: Room, amendment: Amendment, *, agent: str = "", session: str = "
     confirms it. With `supersedes` its place goes to a new fragment, or to the fragment that has the
     new content already.
     """
-    ready, redacted = _prepared(amendment, strict=room.settings.strict)
+    type_ = checked_type(amendment.type or "", amendment.importance)
+    content, topic, keywords = amendment.content, amendment.topic, amendment.keywords
+    if topic is not None and not topic.strip():
+        raise FragmentsError("blank", field="topic")
+    strict = room.settings.strict
+    fields = fields_of(content, topic or "", "", keywords or (), strict=strict)
+    ready = replace(
+        amendment,
+        content=None if content is None else fields.content,
+        topic=fields.topic or None,
+        keywords=None if keywords is None else fields.keywords,
+        type=type_ or None,
+    )
+    if ready == Amendment(id=ready.id):
+        raise SavingError("nothing_given")
     agents, now = readers(room, agent), room.clock()
-    with changing(room, amendment.id) as rows:
-        before = changeable(rows, room, ready.id, agents)
+    with standing.changing(room, amendment.id) as rows:
+        before = standing.changeable(rows, room, ready.id, agents)
         if before.promoted:
             raise SavingError("is_promoted", id=before.id, record=before.record_id)
         if before.superseded_at:  # nobody reads it any more
-            for other in rows.by_ids(successors(rows, before.id)):
+            for other in rows.by_ids(standing.successors(rows, before.id)):
                 raise SavingError("has_successor", id=before.id, other=other.id)
             raise SavingError("is_superseded", id=before.id)
         after = _amended(before, ready, room.config, now)
@@ -85,28 +99,8 @@ def amend(room: Room, amendment: Amendment, *, agent: str = "", session: str = "
         else:
             done = _corrected(rows, before, after, writer(room, agent), now)
         activity.note(rows, room, session, agent, wrote=int(ready.supersedes))
-    is_long = amendment.content is not None and len(done.content) > CONTENT_CHARS
-    return Amended(done, before, ready.supersedes, redacted, is_long)
-
-
-def _prepared(amendment: Amendment, *, strict: bool) -> tuple[Amendment, tuple[str, ...]]:
-    type_ = amendment.type and type_word(amendment.type)
-    check_importance(amendment.importance)
-    if amendment.topic is not None and not amendment.topic.strip():
-        raise FragmentsError("blank", field="topic")
-    fields = fields_of(
-        amendment.content, amendment.topic or "", "", amendment.keywords or (), strict=strict
-    )
-    ready = replace(
-        amendment,
-        content=None if amendment.content is None else fields.content,
-        topic=fields.topic or None,
-        keywords=None if amendment.keywords is None else fields.keywords,
-        type=type_ or None,
-    )
-    if ready == Amendment(id=ready.id):
-        raise SavingError("nothing_given")
-    return ready, fields.redacted
+    is_long = content is not None and len(done.content) > CONTENT_CHARS
+    return Amended(done, before, ready.supersedes, fields.redacted, is_long)
 
 
 def _amended(before: Fragment, ready: Amendment, config: Config, now: str) -> Fragment:
@@ -124,10 +118,10 @@ def _amended(before: Fragment, ready: Amendment, config: Config, now: str) -> Fr
         hashed, tokens = hash_of(content), estimate_tokens(content)
         after = replace(after, content=content, content_hash=hashed, estimated_tokens=tokens)
     if ready.is_anchor is not None:
-        after = with_anchor(after, is_anchor=ready.is_anchor)
+        after = standing.with_anchor(after, is_anchor=ready.is_anchor)
     if before.is_anchor and not after.is_anchor:
-        after = renewed(after, now)
-    row = row_of(ready.type, config) if ready.type else None
+        after = standing.renewed(after, now)
+    row = standing.row_of(ready.type, config) if ready.type else None
     if not row or (row.kind, row.lifetime) == (before.kind, before.lifetime):
         return after
     return replace(
@@ -135,14 +129,14 @@ def _amended(before: Fragment, ready: Amendment, config: Config, now: str) -> Fr
         kind=row.kind,
         lifetime=row.lifetime,
         stale_days=row.stale_days,
-        expires_at=expiry(row, now),
+        expires_at=standing.expiry(row, now),
         session="",
     )
 
 
 def _corrected(rows: Rows, before: Fragment, after: Fragment, agent: str, now: str) -> Fragment:
     if after.content_hash != before.content_hash:
-        same = same_content(rows, after.agent, after.content_hash)
+        same = standing.same_content(rows, after.agent, after.content_hash)
         if same and same.id != after.id:
             key = "same_content_in_bin" if same.deleted_at else "same_content"
             raise SavingError(key, other=same.id)
@@ -169,36 +163,18 @@ def _corrected(rows: Rows, before: Fragment, after: Fragment, agent: str, now: s
 def _replaced(rows: Rows, before: Fragment, after: Fragment, now: str) -> Fragment:
     if after.content_hash == before.content_hash:
         raise SavingError("nothing_new")
-    same = same_content(rows, before.agent, after.content_hash)
+    same = standing.same_content(rows, before.agent, after.content_hash)
     if same:
-        brought_back(rows, same, now)
-        made = replace(
-            renewed(same, now),
-            importance=max(same.importance, after.importance),
-            deleted_at="",
-            deletion="",
-            superseded_at="",
-        )
-        made = with_anchor(made, is_anchor=same.is_anchor or after.is_anchor)
+        standing.brought_back(rows, same, now)
+        back = {**standing.RECALLABLE, "promoted": same.promoted}
+        back["importance"] = max(same.importance, after.importance)
+        made = replace(standing.renewed(same, now), **back)
+        made = standing.with_anchor(made, is_anchor=same.is_anchor or after.is_anchor)
         rows.replace([made])
     else:
-        # It takes over the knowledge of the other, but not its use.
-        unused = Fragment(id=fresh_id(rows), content="", created_at=now)
-        fresh = replace(
-            renewed(after, now),
-            number=unused.number,
-            id=unused.id,
-            access_count=unused.access_count,
-            accessed_at=unused.accessed_at,
-            sessions_count=unused.sessions_count,
-            last_session=unused.last_session,
-            created_at=now,
-            tier="permanent" if after.is_anchor else "hot",
-            utility=unused.utility,
-            checked_at="",
-            decayed_at="",
-        )
-        made = added(rows, fresh).fragment
+        tier = "permanent" if after.is_anchor else "hot"
+        new = {**_UNUSED, "id": standing.fresh_id(rows), "created_at": now, "tier": tier}
+        made = added(rows, replace(standing.renewed(after, now), **new)).fragment
         rows.drop_links([Link(from_id=made.id, to_id=before.id)])
     settled(rows, [(before.id, made.id)])
     supersede(rows, before, made, now)
@@ -241,9 +217,9 @@ def forget(
         raise SavingError("id_or_topic")
     if not (key or room.engine.exists()):
         return Forgotten([], 0, is_gone)
-    with changing(room, key) as rows:
+    with standing.changing(room, key) as rows:
         if key:
-            seen = [changeable(rows, room, key, agents, in_bin=is_gone)]
+            seen = [standing.changeable(rows, room, key, agents, in_bin=is_gone)]
         else:  # the bin counts only if they are to be gone
             wanted = Wanted(agents=agents, topics=(topic,), state="all" if is_gone else "kept")
             seen = [each for page in pages_of(rows, wanted) for each in page]
@@ -269,19 +245,16 @@ def restore(room: Room, id_: str) -> Fragment:
     now. Raises FragmentsError, DatabaseError.
     """
     now = room.clock()
-    with changing(room, id_) as rows:
-        found = changeable(rows, room, id_, readers(room, ""), in_bin=True)
+    with standing.changing(room, id_) as rows:
+        found = standing.changeable(rows, room, id_, readers(room, ""), in_bin=True)
         if found.is_live:
             return found
-        same = same_content(rows, found.agent, found.content_hash)
+        same = standing.same_content(rows, found.agent, found.content_hash)
         if same and same.id != found.id and not same.deleted_at:
             raise SavingError("same_content", other=same.id)
-        brought_back(rows, found, now)
-        back = replace(
-            recallable(renewed(found, now)),
-            session="",
-            tier="permanent" if found.is_anchor else "hot",
-        )
+        standing.brought_back(rows, found, now)
+        changed = {**standing.RECALLABLE, "tier": "permanent" if found.is_anchor else "hot"}
+        back = replace(standing.renewed(found, now), session="", **changed)
         rows.replace([back])
     return back
 
@@ -291,10 +264,88 @@ def pin(room: Room, id_: str, *, pinned: bool) -> Fragment:
 
     An unpinned fragment ages from now on. Raises FragmentsError, DatabaseError.
     """
-    with changing(room, id_) as rows:
-        found = changeable(rows, room, id_, readers(room, ""))
+    with standing.changing(room, id_) as rows:
+        found = standing.changeable(rows, room, id_, readers(room, ""))
         if found.is_anchor == pinned:
             return found
-        done = renewed(with_anchor(found, is_anchor=pinned), room.clock())
+        done = standing.renewed(standing.with_anchor(found, is_anchor=pinned), room.clock())
         rows.replace([done])
     return done
+
+
+class Said(NamedTuple):
+    """The texts of a record; "" where the fragments say none."""
+
+    gap: str
+    lesson: str
+
+
+def said_by(room: Room, id_: str) -> tuple[Fragment, Said]:
+    """Return a fragment, and the gap and lesson of its record.
+
+    An error is the gap, its cure the lesson. Another fragment is the lesson, the error that it
+    resolves the gap. Raises FragmentsError, DatabaseError.
+    """
+    with room.engine.reading() as rows:
+        fragment = standing.changeable(rows, room, id_, readers(room, ""))
+        if fragment.superseded_at and not fragment.promoted:
+            raise SavingError("is_superseded", id=fragment.id)
+        is_error = fragment.kind == "error"
+        links = rows.links([fragment.id], ["resolved_by"])
+        ends = [link.to_id if is_error else link.from_id for link in links]
+        found = rows.by_ids(end for end in ends if end != fragment.id)
+        others = [each for each in found if each.is_live or (each.promoted and not each.deleted_at)]
+        beside = others[-1].content if others else ""
+    said = Said(fragment.content, beside) if is_error else Said(beside, fragment.content)
+    return fragment, said
+
+
+def promote(room: Room, id_: str, record: str) -> Fragment:
+    """Take a fragment out of recall. record: its id in the log.
+
+    Raises FragmentsError, DatabaseError.
+    """
+    now = room.clock()
+    with standing.changing(room, id_) as rows:
+        found = standing.changeable(rows, room, id_, readers(room, ""))
+        done = replace(found, superseded_at=found.superseded_at or now, promoted=record)
+        rows.replace([done])
+    return done
+
+
+def for_the_log(rows: Rows, agents: Sequence[str], most: int) -> list[Fragment]:
+    """Return fragments that belong into a log by their privacy or use, the former first.
+
+    agents: whose, () for all. An error and its cure are one record: if it is there, both are left
+    out.
+    """
+    asked = Wanted(agents=tuple(agents), privacy=TEAM)
+    used = Wanted(agents=tuple(agents), kinds=KINDS)
+    found = list[Fragment]()
+    # Pinned fragments are listed apart, so that the most important come first in each list.
+    for wanted in (asked, replace(used, is_anchor=True), replace(used, is_anchor=False)):
+        by_worth = most_important(rows, wanted, 0.0 if wanted.privacy else IMPORTANCE)
+        others = (it for it in by_worth if it.privacy != TEAM and it.sessions_count >= SESSIONS)
+        earned = by_worth if wanted.privacy else others
+        while len(found) < most and (some := [*islice(earned, _AT_ONCE)]):
+            links = rows.links([each.id for each in some], ["resolved_by"])
+            pairs = [{link.from_id, link.to_id} for link in links]
+            ends = rows.by_ids(set[str]().union(*pairs))
+            promoted = {each.id for each in ends if each.promoted and not each.deleted_at}
+            told = {end for pair in pairs if pair & promoted for end in pair}
+            found += [each for each in some if each.id not in told]
+    return found[:most]
+
+
+def most_important(rows: Rows, wanted: Wanted, least: float = 0.0) -> Iterator[Fragment]:
+    """Yield pinned fragments, then the most important, until one is below `least`.
+
+    wanted: only pinned fragments, or only others, if there is a `least`.
+    """
+    at = 0
+    while page := rows.find(wanted, order="worth", limit=_AT_ONCE, offset=at):
+        for fragment in page:
+            if fragment.importance < least:
+                return
+            yield fragment
+        at += len(page)

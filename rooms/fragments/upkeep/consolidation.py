@@ -21,13 +21,13 @@ from core.program import warn
 from rooms.fragments.activity import end_idle_sessions
 from rooms.fragments.errors import UpkeepBusyError, UpkeepError
 from rooms.fragments.fragment import Fragment, Wanted
-from rooms.fragments.promotion import for_the_log, most_important
 from rooms.fragments.room import Room
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.upkeep import life
 from rooms.fragments.upkeep.passes import PASSES, STEPS, Counts, Page, Pass, Work
 from rooms.fragments.upkeep.statistics import ENDED, FIGURES, RUN, OfTool, feedback_by_tool
 from rooms.fragments.upkeep.suspicions import MOST_PROPOSED, Pair, pending
+from rooms.fragments.versions import for_the_log, most_important
 
 if TYPE_CHECKING:
     from rooms.fragments.models.embedding import Embedder

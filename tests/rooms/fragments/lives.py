@@ -34,8 +34,7 @@ from core.errors import SentinelError
 from core.room.one_list import Entry as Listed
 from core.text.plain import estimate_tokens
 from rooms.fragments.activity import end_idle_sessions, end_session, give_feedback
-from rooms.fragments.context import Reflection, reflect, restore_context
-from rooms.fragments.draft import Draft, remember
+from rooms.fragments.draft import Draft, Reflection, reflect, remember
 from rooms.fragments.errors import ServiceError
 from rooms.fragments.exchange import line_of, read_source, read_text, rows_of
 from rooms.fragments.fragment import (
@@ -53,15 +52,23 @@ from rooms.fragments.links import Linked, Step, explore, link
 from rooms.fragments.models.embedding import PROBES, Embedder
 from rooms.fragments.models.judge import Verdict
 from rooms.fragments.models.vectors import fill, reembed
-from rooms.fragments.promotion import for_the_log, promote, said_by
-from rooms.fragments.recall import Query, recall
+from rooms.fragments.recall import Query, recall, restore_context
 from rooms.fragments.room import Room
 from rooms.fragments.storage.engine import pages_of
 from rooms.fragments.texts import keywords_of
 from rooms.fragments.upkeep.consolidation import Done, consolidate, tend
 from rooms.fragments.upkeep.statistics import statistics_of
 from rooms.fragments.upkeep.suspicions import Pair
-from rooms.fragments.versions import Amendment, amend, forget, pin, restore
+from rooms.fragments.versions import (
+    Amendment,
+    amend,
+    for_the_log,
+    forget,
+    pin,
+    promote,
+    restore,
+    said_by,
+)
 from tests.stories import update
 from tests.stories.story import Answer
 from tests.support.fragment_sources import make_memory_db

@@ -26,12 +26,12 @@ from rooms.fragments.fragment import (
     ToolFeedback,
     Wanted,
 )
-from rooms.fragments.promotion import promote
 from rooms.fragments.recall import Query, recall
 from rooms.fragments.room import Room
 from rooms.fragments.storage.columns import FRAGMENTS, UNKNOWN_MOMENT
 from rooms.fragments.storage.rows import INDEX_STATE
 from rooms.fragments.storage.sqlite import SqliteEngine, SqliteRows, Vectors, migrations
+from rooms.fragments.versions import promote
 from tests.support.fragments_room import Clock, a_room
 from tests.support.tables import DATA, table
 

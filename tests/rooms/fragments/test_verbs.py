@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 from core.room.copies import copies_of
 from core.text.plain import estimate_tokens
 from rooms.fragments.activity import count_later, end_session
-from rooms.fragments.context import Reflection, parts_of, reflect, restore_context
-from rooms.fragments.draft import Draft, prepared, remember
+from rooms.fragments.draft import Draft, Reflection, prepared, reflect, remember
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import RELATIONS, Fragment, Link, Wanted
 from rooms.fragments.links import cures, link
-from rooms.fragments.recall import Query, plain_line, recall
+from rooms.fragments.recall import Query, plain_line, recall, restore_context
 from rooms.fragments.room import Room
 from rooms.fragments.storage.sqlite import SqliteEngine
+from rooms.fragments.texts import parts_of
 from rooms.fragments.versions import Amendment, amend, forget
 from tests.support.both_engines import IN_A_FILE
 from tests.support.both_engines import kept_in as kept_in
@@ -71,7 +71,7 @@ def held_as_it_is(room: Room, text: str) -> Fragment:
     """Saved, every text of a fragment comes back as it was cleaned, also from outside."""
     draft = Draft(content=f"c {text}", topic=f"t {text}"[:50].strip(), source=f"s {text}"[:200],
                   keywords=(f"k {text}"[:50].strip(), "crowd"))  # fmt: skip
-    expected = prepared(draft).draft
+    expected, _ = prepared(draft)
     saved = remember(room, draft).fragment
     assert stored(room, saved.id) == [saved]
     texts = (saved.content, saved.topic, saved.keywords, saved.source)

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from rooms.fragments.context import Reflection, reflect
-from rooms.fragments.draft import Draft, remember
+from rooms.fragments.draft import Draft, Reflection, reflect, remember
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.room import Room
 from tests.rooms.fragments.lives import VERBS, Life

@@ -16,11 +16,10 @@ import pytest
 
 from core.postgres.errors import ConnectionCutError
 from core.room.database import DatabaseError
-from rooms.fragments.context import restore_context
 from rooms.fragments.draft import remember
 from rooms.fragments.fragment import Wanted
 from rooms.fragments.links import explore
-from rooms.fragments.recall import Query, recall
+from rooms.fragments.recall import Query, recall, restore_context
 from rooms.fragments.room import Room, repeats_when_cut
 from rooms.fragments.storage.engine import Engine
 from rooms.fragments.storage.rows import Rows
