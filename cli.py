@@ -110,7 +110,7 @@ COMMANDS = {
     "hook": Command("hook.hook:main", "plumbing",  # which reads its arguments itself
         "hook_event hook_client hook_lang",
         ("hook session-start --client claude-code < event.json",)),
-    "help": Command("help:show_help", "plumbing",
+    "help": Command("options:show_help", "plumbing",
         "help_command", ("help list", "help topics rename"), of_project=False),
 }
 # fmt: on
@@ -126,10 +126,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         gc.disable()  # the process ends before there is anything to collect
         return int(importlib.import_module("commands.hook.hook").main(words))
     with speaking(language_of(os.environ, for_person=True)):
-        if not name:
-            return _without_command(words)
-        from commands.options import parser_of  # a hook runs at every step: each import costs
+        from commands.options import first_page, parser_of, top_parser  # a hook needs none of it
 
+        if not name:
+            if words:
+                parser = top_parser(COMMANDS)
+                parser.parse_args(words)
+                parser.error("the following arguments are required: COMMAND")
+            print(first_page(COMMANDS), end="")
+            return 0
         arguments, row = parser_of(name, COMMANDS).parse_args(words), COMMANDS[name]
         module, _, function = row.function.partition(":")
         try:
@@ -153,17 +158,6 @@ def _command_of(given: Sequence[str]) -> tuple[str, list[str]]:
         else:
             break
     return name, [*before, *words]
-
-
-def _without_command(words: list[str]) -> int:
-    from commands.help import first_page, top_parser
-
-    if words:
-        parser = top_parser(COMMANDS)
-        parser.parse_args(words)
-        parser.error("the following arguments are required: COMMAND")
-    print(first_page(COMMANDS), end="")
-    return 0
 
 
 def _print_error(error: SentinelError) -> None:

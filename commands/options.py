@@ -1,28 +1,28 @@
-"""Holds the arguments of commands, and makes a command's parser."""
+"""Holds the arguments of commands; makes a command's parser and the pages of the help."""
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from commands import Command
 from commands.terminal.ask import file_name, id_text, moment, positive
+from commands.terminal.screen import INDENT
 from core.messages import has_sentence, language, say
-from core.parser import Parser, add_project, one_of
-from core.program import CLI
+from core.parser import Parser, add_project, add_version, one_of, with_nearest
+from core.program import CLI, NAME, version
 from rooms.room import room_names
 
+FIRST = ("setup", "add", "list", "search", "show", "forget", "view", "doctor")
+EXAMPLES = ("demo", "list --since 7d", "help add")
+EXPORT_FORMATS = ("jsonl", "markdown", "html")
 
-def _facts_of_rooms() -> dict[str, str]:
-    return {"rooms": ", ".join(room_names())}
+Commands = Mapping[str, Command]
 
 
 def _facts_of_hooks() -> dict[str, str]:
     from commands.clients.table import EVENTS, HOOKS  # no other command needs the clients
 
     return {"events": ", ".join(EVENTS), "clients": ", ".join(HOOKS)}
-
-
-EXPORT_FORMATS = ("jsonl", "markdown", "html")
 
 
 def _facts_of_clients() -> dict[str, str]:
@@ -44,7 +44,14 @@ OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "words": (("words",), {"metavar": "WORD"}),
     "kind": (("--kind",), {"metavar": "KIND"}),
     "topic": (("--topic",), {"metavar": "TOPIC", "action": "append"}),
-    "room": (("--room",), {"metavar": "ROOM", "action": "append", "facts": _facts_of_rooms}),
+    "room": (
+        ("--room",),
+        {
+            "metavar": "ROOM",
+            "action": "append",
+            "facts": lambda: {"rooms": ", ".join(room_names())},
+        },
+    ),
     "public": (("--public",), {"action": "store_true"}),
     "output": (("-o", "--output"), {"metavar": "FILE", "type": file_name}),
     "since": (("--since",), {"metavar": "WHEN", "type": moment}),
@@ -137,7 +144,7 @@ OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
 }
 
 
-def parser_of(name: str, commands: Mapping[str, Command]) -> Parser:
+def parser_of(name: str, commands: Commands) -> Parser:
     """Return the parser of a command or action; without a row an action is required."""
     row = commands.get(name)
     actions = [other.partition(" ")[2] for other in commands if other.startswith(f"{name} ")]
@@ -146,8 +153,7 @@ def parser_of(name: str, commands: Mapping[str, Command]) -> Parser:
     if row is None or row.of_project:
         add_project(parser)
     if actions:
-        count = "?" if row else None
-        about = explain("action", actions=", ".join(actions))
+        count, about = "?" if row else None, explain("action", actions=", ".join(actions))
         parser.add_argument(
             "action", metavar="ACTION", nargs=count, type=one_of(actions), help=about
         )
@@ -155,7 +161,13 @@ def parser_of(name: str, commands: Mapping[str, Command]) -> Parser:
         names = word.split("/")
         into = parser.add_mutually_exclusive_group() if len(names) > 1 else parser
         for name_and_count in names:
-            _add_option(into, name_and_count)
+            option = name_and_count.rstrip("?*+")
+            flags, settings = OPTIONS[option]
+            more = {key: value for key, value in settings.items() if key != "facts"}
+            if count_of := name_and_count[len(option) :]:
+                more["nargs"] = count_of
+            facts = settings["facts"]() if "facts" in settings else {}
+            into.add_argument(*flags, help=explain(option, **facts), **more)
     wide = max(map(len, actions), default=0) + 2
     lines = [f"  {action:{wide}}{explain(f'{name}_{action}')}" for action in actions]
     lines = [f"{explain('actions')}:", *lines, ""] if actions else []
@@ -173,16 +185,68 @@ def about_of(name: str) -> str:
     return f"{summary} {explain(f'about_{key}')}" if has_sentence(f"help.about_{key}") else summary
 
 
-def _add_option(into: argparse._ActionsContainer, word: str) -> None:
-    """Add one name of a row, such as `scan_paths*`."""
-    name = word.rstrip("?*+")
-    names, settings = OPTIONS[name]
-    more = {key: value for key, value in settings.items() if key != "facts"}
-    if count := word[len(name) :]:
-        more["nargs"] = count
-    facts = settings["facts"]() if "facts" in settings else {}
-    into.add_argument(*names, help=explain(name, **facts), **more)
-
-
 def explain(key: str, **facts: str | int) -> str:
     return say(f"help.{key}", **facts)
+
+
+# The pages.
+
+
+def show_help(arguments: argparse.Namespace) -> int:
+    """Print the page of a command, or all commands; always 0."""
+    commands, name = arguments.commands, " ".join(arguments.about)
+    if not name:
+        groups = dict[str, dict[str, None]]()  # an action is told with its command, there once
+        for command, row in commands.items():
+            groups.setdefault(row.group, {})[command.partition(" ")[0]] = None
+        lines = list[str]()
+        for group, members in groups.items():
+            lines += ["", explain(group), *_summaries(members, _names(commands))]
+        print(_page(lines), end="")
+        return 0
+    known = list(dict.fromkeys([*_names(commands), *commands]))
+    first, *more = arguments.about
+    has_actions = any(it.startswith(f"{first} ") for it in known)
+    if more and first in known and not has_actions:
+        arguments.refuse(say("parser.too_many", value=more[0]))
+    if name not in known:
+        arguments.refuse(with_nearest(say("parser.command", value=name), name, known))
+    print(parser_of(name, commands).format_help(), end="")
+    return 0
+
+
+def first_page(commands: Commands) -> str:
+    """Return the newcomer's page: the commands of a day."""
+    more = explain("more", count=len(_names(commands)) - len(FIRST))
+    return _page(["", *_summaries(FIRST, FIRST), "", more])
+
+
+def top_parser(commands: Commands) -> Parser:
+    """Return the parser of a line without a known command."""
+    parser = Parser(prog=CLI, page=lambda: first_page(commands))
+    add_project(parser)
+    add_version(parser, lambda: f"{NAME} {version()}")
+    parser.add_argument("command", metavar="COMMAND", nargs="?", type=one_of(_names(commands)))
+    return parser
+
+
+def _names(commands: Commands) -> list[str]:
+    return list(dict.fromkeys(name.partition(" ")[0] for name in commands))
+
+
+def _summaries(names: Iterable[str], beside: Iterable[str]) -> list[str]:
+    wide = max(map(len, beside)) + len(INDENT)
+    return [f"{INDENT}{name:{wide}}{explain(f'cmd_{name}')}" for name in names]
+
+
+def _page(lines: list[str]) -> str:
+    options = {
+        "-p, --project DIR": explain("of_project"),
+        "-h, --help": say("parser.help"),
+        "-V, --version": say("parser.version"),
+    }
+    wide = max(map(len, options)) + len(INDENT)
+    lines = [explain("about"), "", explain("usage"), *lines, "", explain("options")]
+    lines += [f"{INDENT}{option:{wide}}{text}" for option, text in options.items()]
+    lines += ["", explain("examples"), *(f"{INDENT}{CLI} {example}" for example in EXAMPLES)]
+    return "\n".join([*lines, "", explain("of_command"), ""])

@@ -28,7 +28,6 @@ ROOMS = {
     "rooms.room": "core",
     "rooms": "core rooms.room",
     "commands": "commands core rooms commands.terminal commands.clients",
-    "commands.help": "commands core commands.options commands.terminal",
     "commands.rooms": "core rooms commands.terminal commands.clients commands.view",
     "commands.report": "core commands.terminal commands.clients commands.comparison"
     " commands.revisions commands.suspicions",

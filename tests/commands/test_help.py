@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 import cli
-from commands.help import EXAMPLES, FIRST, top_parser
-from commands.options import OPTIONS, parser_of
+from commands.options import EXAMPLES, FIRST, OPTIONS, parser_of, top_parser
 from commands.terminal.screen import cells
 from core.messages import Language
 from core.program import CLI
