@@ -69,10 +69,9 @@ class Stage:
         if len(lines) > most:
             print("  " + say("demo.more_lines", count=len(lines) - most))
 
-    def command(self, *words: str, given: str = "") -> str:
-        """Return the output of our command. Raises DemoFailedError."""
-        done = subprocess.run(
-            [sys.executable, str(ROOT / "cli.py"), *words],
+    def run(self, script: str, *words: str, given: str) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run(
+            [sys.executable, str(ROOT / script), *words],
             input=given.encode(),
             capture_output=True,
             cwd=self.project,
@@ -80,6 +79,10 @@ class Stage:
             timeout=PATIENCE_S,
             check=False,
         )
+
+    def command(self, *words: str, given: str = "") -> str:
+        """Return the output of our command. Raises DemoFailedError."""
+        done = self.run("cli.py", *words, given=given)
         if done.returncode or done.stderr:
             raise DemoFailedError(reason=f"{words[0]}: {_text(done.stderr)}")
         return _text(done.stdout)
@@ -107,22 +110,17 @@ def demo(arguments: argparse.Namespace) -> int:
             state = str(Path(scratch, "state"))
             environment = {**kept, LANG_VARIABLE: language(), STATE_VARIABLE: state}
             stage = Stage(Path(scratch, "web-shop"), environment, screen)
-            _tell_story(stage)
+            stage.say(screen.painted(say("demo.story"), "bold"))
+            stage.say(say("demo.story_is_real"))
+            place = say("demo.story_place", path=str(stage.project))
+            stage.say(screen.painted(place, "dim"))
+            has_git = _make_project(stage)
+            _monday(stage)
+            _tuesday(stage, has_git=has_git)
+            stage.head(say("demo.story_next_uvx" if is_passing(str(ROOT)) else "demo.story_next"))
     except (OSError, subprocess.TimeoutExpired) as error:
         raise DemoFailedError(reason=str(error)) from error
     return 0
-
-
-def _tell_story(stage: Stage) -> None:
-    place = say("demo.story_place", path=str(stage.project))
-    stage.say(stage.screen.painted(say("demo.story"), "bold"))
-    stage.say(say("demo.story_is_real"))
-    stage.say(stage.screen.painted(place, "dim"))
-    has_git = _make_project(stage)
-    _monday(stage)
-    _tuesday(stage)
-    _pull_request(stage, has_git=has_git)
-    stage.head(say("demo.story_next_uvx" if is_passing(str(ROOT)) else "demo.story_next"))
 
 
 def _make_project(stage: Stage) -> bool:
@@ -141,6 +139,7 @@ def _make_project(stage: Stage) -> bool:
 
 
 def _monday(stage: Stage) -> None:
+    """Save the lesson by a call to a server, which starts and ends here."""
     lesson = {name: say(f"demo.saved_{name}") for name in FIELDS}
     anchors = {name: ", ".join(texts) for name, texts in ANCHORS.items()}
     stage.head(say("demo.story_monday"))
@@ -148,13 +147,31 @@ def _monday(stage: Stage) -> None:
     for name, text in {**lesson, **anchors}.items():
         first, *rest = wrapped(text, stage.screen.width, " " * (wide + 2))
         print("\n".join([f"  {name}{' ' * (wide - cells(name))}{first.lstrip(' ')}", *rest]))
-    answer = _call_server(stage, "log_memory", {**lesson, **ANCHORS})
+    call = {"name": "log_memory", "arguments": {**lesson, **ANCHORS}}
+    asked: list[dict[str, Any]] = [
+        {"id": 1, "method": "initialize", "params": CLIENT},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/call", "params": call},
+    ]
+    lines = "".join(json.dumps({"jsonrpc": "2.0", **it}) + "\n" for it in asked)
+    done = stage.run("server.py", "--project", str(stage.project), given=lines)
+    try:
+        answers = {it.get("id"): it for it in map(json.loads, done.stdout.splitlines())}
+        result = answers[2]["result"]
+    except (ValueError, KeyError, AttributeError) as error:
+        said = _text(done.stderr).splitlines() or ["no answer"]
+        reason = f"{ROOT / 'server.py'} gave no answer: {said[-1]}"
+        raise DemoFailedError(reason=reason) from error
+    answer = str(result["content"][0]["text"])
+    if result.get("isError"):
+        raise DemoFailedError(reason=f"server.py refused log_memory: {answer}")
     saved = [json.loads(line) for line in _log(stage).splitlines()]
     _check([{name: it.get(name) for name in FIELDS} for it in saved] == [lesson], answer)
     stage.answer(fitted(answer.splitlines()[0], stage.screen.width - 4))
 
 
-def _tuesday(stage: Stage) -> None:
+def _tuesday(stage: Stage, *, has_git: bool) -> None:
+    """Warn the next agent by the hook of its client, and show the change to a reviewer."""
     stage.head(say("demo.story_tuesday", file=FILE))
     print(f"  {EDIT}")
     stage.say(say("demo.story_hook"))
@@ -170,9 +187,6 @@ def _tuesday(stage: Stage) -> None:
     told = json.loads(answer)["hookSpecificOutput"]["additionalContext"] if answer else ""
     _check(say("demo.saved_lesson") in told, answer)
     stage.answer(told)
-
-
-def _pull_request(stage: Stage, *, has_git: bool) -> None:
     if has_git:
         stage.head(say("demo.story_pull_request"))
         answer = stage.command("report")
@@ -183,34 +197,6 @@ def _pull_request(stage: Stage, *, has_git: bool) -> None:
         answer = "\n".join(lines)
     _check(say("demo.saved_lesson") in answer, answer)
     stage.answer("\n".join(filter(None, answer.splitlines())), MOST_REPORT_LINES)
-
-
-def _call_server(stage: Stage, tool: str, arguments: Mapping[str, Any]) -> str:
-    """Start the server, call one tool, end it. Raises DemoFailedError."""
-    script = str(ROOT / "server.py")
-    asked: list[dict[str, Any]] = [
-        {"id": 1, "method": "initialize", "params": CLIENT},
-        {"method": "notifications/initialized"},
-        {"id": 2, "method": "tools/call", "params": {"name": tool, "arguments": arguments}},
-    ]
-    done = subprocess.run(
-        [sys.executable, script, "--project", str(stage.project)],
-        input="".join(json.dumps({"jsonrpc": "2.0", **it}) + "\n" for it in asked).encode(),
-        capture_output=True,
-        env=stage.environment,
-        timeout=PATIENCE_S,
-        check=False,
-    )
-    try:
-        answers = {it.get("id"): it for it in map(json.loads, done.stdout.splitlines())}
-        found = answers[2]["result"]
-    except (ValueError, KeyError, AttributeError) as error:
-        said = _text(done.stderr).splitlines() or ["no answer"]
-        raise DemoFailedError(reason=f"{script} gave no answer: {said[-1]}") from error
-    text = str(found["content"][0]["text"])
-    if found.get("isError"):
-        raise DemoFailedError(reason=f"server.py refused {tool}: {text}")
-    return text
 
 
 def _log(stage: Stage) -> str:

@@ -7,121 +7,295 @@ anything, and it sets aside whatever a hand has written.
 import argparse
 import os
 import shlex
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
-from itertools import chain
+import stat
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
 
 from commands.clients.findings import client_findings, server_findings
-from commands.surroundings import Scene, git, log_place, log_there, other_memory, scene_of
 from commands.terminal.ask import check_confirmation, is_confirmed, open_memory
 from commands.terminal.safe_text import plain, plain_json
 from commands.terminal.screen import INDENT, Screen, cells, said, screen_here
-from core.config import CONTEXT_DIRECTORY, Project
-from core.errors import SentinelError
+from core.config import CONTEXT_DIRECTORY, LOG_NAME, Project
+from core.disk import is_odd
+from core.errors import LogMissingError, LogReadError, ProjectRefusedError, SentinelError
+from core.git import HistoryError, WorkTree
+from core.lessons.file import ASIDE_NAME, COMPANIONS, LOCK_SUFFIX, REPLACED_NAME
 from core.lessons.upkeep import Finding, Severity
 from core.messages import has_sentence, say
-from rooms.room import Opened, Room, rooms_of
-
-Check = Callable[[Scene], Iterable[Finding]]
+from core.program import CLI
+from rooms.room import Opened, rooms_of
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 RUNS_SHOWN = 8
 FACT_CHARS = 1_000
 # Findings whose repair changes files that are to be committed.
 _SHARED = frozenset(("no_union", "lock_not_ignored"))
-
-
-CHECKS: tuple[Check, ...] = (
-    *(log_there, log_place, git, other_memory),
-    lambda scene: client_findings(scene.opened.project),
+MOUNTS = Path("/proc/self/mounts")
+NETWORK = (
+    *("nfs", "cifs", "smb", "9p", "afs", "ceph", "davfs", "vboxsf"),
+    *("fuse.sshfs", "fuse.rclone"),
 )
+_NO_FILTER = "unspecified", "unset"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """The memory to examine. trouble: why its log cannot be read, or None."""
+
+    opened: Opened
+    trouble: LogReadError | None
+
+    @property
+    def log(self) -> Path:
+        """The log's path, which need not exist."""
+        return self.opened.store.path
 
 
 def doctor(arguments: argparse.Namespace) -> int:
     """Look, repair if asked, look again and print; 1 while an error or a warning is left."""
     check_confirmation(arguments, "--fix")
     opened = open_memory(arguments, writes=arguments.fix and not arguments.dry_run)
-    checks, screen = list(CHECKS), screen_here()
+    project, checks, screen = opened.project, list(CHECKS), screen_here()
     if arguments.online:
         checks.append(lambda scene: server_findings(scene.opened.project))
     found, fixed = examined(opened, checks), list[Finding]()
     fixable = [finding for finding in found if finding.fix]
     if arguments.fix and fixable:
         if not (arguments.yes or arguments.json):
-            head = [
-                *_head(opened.project, (), screen),
-                "",
-                say("doctor.to_fix", count=len(fixable)),
-            ]
+            head = [*_head(project, (), screen), "", say("doctor.to_fix", count=len(fixable))]
             print("\n".join([*head, *finding_lines(fixable, screen), ""]))
             if not is_confirmed(arguments, say("doctor.ask_fix")):
                 return status_of(found)
         if not arguments.dry_run:
-            done = mended(fixable)
+            done: dict[object, dict[str, str | int]] = {}  # the facts of each repair
+            for finding in fixable:
+                if finding.fix and finding.fix not in done:
+                    done[finding.fix] = dict(finding.fix() or {})
             found = examined(opened, checks)
             left = {(finding.lines, text_of(finding)) for finding in found}
-            fixed = [it for it, before in done if (it.lines, before) not in left]
+            fixed = [
+                replace(it, severity="ok", facts={**it.facts, **done[it.fix]})
+                for it in fixable
+                if (it.lines, text_of(it)) not in left
+            ]
     if arguments.json:
-        print(plain_json(_as_json(opened, found, fixed)))
+        value = {
+            "project": str(project.root),
+            "source": project.source,
+            "log": str(project.log_path),
+            "findings": list(map(_finding_json, found)),
+            "fixed": list(map(_finding_json, fixed)),
+        }
+        print(plain_json(value))
     else:
-        lines = [*_fixed(opened.project, found, fixed), ""] if arguments.fix else []
-        lines += _report(opened.project, found)
+        lines = [*_fixed(project, found, fixed), ""] if arguments.fix else []
+        wrong = finding_lines((it for it in found if it.severity != "ok"), screen)
+        lines += [*_head(project, found, screen), "", *wrong, *([""] if wrong else [])]
+        severities = [finding.severity for finding in found]
+        counts = {f"{severity}s": severities.count(severity) for severity in SEVERITIES}
+        lines.append(say("doctor.summary", **counts))
         if fixable and not arguments.fix:
             lines += said(say("doctor.would_fix", count=len(fixable)), screen)
         print("\n".join(lines))
     return status_of(found)
 
 
-def examined(opened: Opened, checks: Sequence[Check] = CHECKS) -> list[Finding]:
+def examined(opened: Opened, checks: "Sequence[Check]") -> list[Finding]:
     """Return the findings, the gravest first; change nothing."""
-    scene = scene_of(opened)
-    of_rooms = map(_of_room, rooms_of(opened))
-    of_checks = (check(scene) for check in checks)
-    found = [finding for group in chain(of_rooms, of_checks) for finding in _settled(group)]
+    trouble, found = None, list[Finding]()
+    try:
+        opened.store.read_bytes()
+    except LogReadError as error:
+        trouble = error
+    scene = Scene(opened=opened, trouble=trouble)
+    groups = list[list[Finding]]()
+    for room in rooms_of(opened):
+        try:
+            groups.append([*room.findings()])
+        except SentinelError as error:
+            groups.append([Finding("not_read", "error", facts={"said": str(error)})])
+    for group in [*groups, *([*check(scene)] for check in checks)]:
+        # No `ok` beside an error or a warning of the same check.
+        is_well = all(finding.severity in ("note", "ok") for finding in group)
+        found += [finding for finding in group if is_well or finding.severity != "ok"]
     order = (*SEVERITIES, "ok")
     return sorted(found, key=lambda finding: order.index(finding.severity))
-
-
-def _of_room(room: Room) -> Iterable[Finding]:
-    try:
-        return [*room.findings()]
-    except SentinelError as error:
-        return [Finding("not_read", "error", facts={"said": str(error)})]
-
-
-def _settled(findings: Iterable[Finding]) -> list[Finding]:
-    """Return the findings of one check, without an `ok` beside an error or a warning."""
-    found = list(findings)
-    is_well = all(finding.severity in ("note", "ok") for finding in found)
-    return [finding for finding in found if is_well or finding.severity != "ok"]
 
 
 def status_of(found: Iterable[Finding]) -> int:
     return int(any(finding.severity in ("error", "warning") for finding in found))
 
 
-def mended(fixable: Iterable[Finding]) -> list[tuple[Finding, str]]:
-    """Repair; return the findings as `ok`, each with its former sentence."""
-    done: dict[object, dict[str, str | int]] = {}
-    for finding in fixable:
-        if finding.fix and finding.fix not in done:
-            done[finding.fix] = dict(finding.fix() or {})
-    return [
-        (replace(it, severity="ok", facts={**it.facts, **done[it.fix]}), text_of(it))
-        for it in fixable
+# The place of the log.
+
+
+def log_there(scene: Scene) -> Iterator[Finding]:
+    if scene.trouble:
+        yield Finding("not_read", "error", facts={"said": str(scene.trouble)})
+    elif not os.path.exists(scene.log):
+        yield Finding("no_log", "note")
+
+
+def log_place(scene: Scene) -> Iterator[Finding]:
+    """Yield why the log cannot be saved, or is not safe, at its place."""
+    try:
+        scene.opened.project.check(os.environ, writes=True)
+    except ProjectRefusedError as error:
+        yield Finding("refused", "error", facts=error.facts)
+    if scene.trouble and not isinstance(scene.trouble, LogMissingError):
+        return
+    target = Path(os.path.realpath(scene.log))
+    if scene.log.is_symlink() or scene.log.parent.is_symlink():
+        yield Finding("link", "note", facts={"path": str(target)})
+    folder = target.parent if target.parent.is_dir() else target.parent.parent
+    closed = [it for it in (target, folder) if it.exists() and not os.access(it, os.W_OK)]
+    if closed:
+        yield Finding("read_only", "note", facts={"path": str(closed[0])})
+    lock = target.with_name(f"{target.name}{LOCK_SUFFIX}")
+    if lock.is_file() and not os.access(lock, os.R_OK | os.W_OK):
+        command = shlex.join(["rm", "-f", str(lock)])
+        yield Finding("lock_foreign", "error", facts={"path": str(lock), "command": command})
+    if target.exists() and os.stat(target).st_nlink > 1:
+        yield Finding("hard_link", "warning")
+    filesystem = _network_filesystem(target)
+    if filesystem:
+        yield Finding("network", "note", facts={"filesystem": filesystem})
+    for name in (*COMPANIONS, REPLACED_NAME):
+        beside = scene.log.with_name(name)
+        if is_odd(beside):
+            yield Finding("odd_file", "error", facts={"path": str(beside)})
+    for kept in sorted(scene.log.parent.glob(f"{ASIDE_NAME}-*")):
+        yield Finding("set_aside", "note", facts={"path": str(kept)})
+
+
+def _network_filesystem(path: Path) -> str:
+    """Return the network file system of `path`, "" if local or unknown."""
+    try:
+        mounts = [line.split() for line in MOUNTS.read_text("utf-8", "replace").splitlines()]
+    except OSError:
+        return ""
+    folder = f"{path.parent}{os.sep}"
+    points = [(mount[1].replace("\\040", " "), mount[2]) for mount in mounts if len(mount) > 2]
+    below = [(at, kind) for at, kind in points if folder.startswith(at.rstrip("/") + "/")]
+    _, kind = max(below, key=lambda point: len(point[0]), default=("", ""))
+    return kind if kind.startswith(NETWORK) else ""
+
+
+def other_memory(scene: Scene) -> Iterator[Finding]:
+    """Yield each memory above this one in its repository, which another session may use."""
+    root = scene.opened.project.root
+    for directory in (root, *root.parents):
+        other = directory / CONTEXT_DIRECTORY / LOG_NAME
+        if directory != root and other.is_file():
+            facts = {"path": str(other)}
+            if scene.log.is_file():
+                words = ["import", str(scene.log), "--project", str(directory)]
+                facts["command"] = f"{CLI} {shlex.join(words)}"
+            kind = "two_memories" if scene.log.is_file() else "other_memory"
+            yield Finding(kind, "note", facts=facts)
+        if os.path.exists(directory / ".git"):
+            return
+
+
+# git.
+
+
+def git(scene: Scene) -> Iterator[Finding]:
+    folder = scene.log.parent if os.path.isdir(scene.log.parent) else scene.opened.project.root
+    is_led_away = scene.trouble and scene.trouble.key.startswith("log_link")
+    if is_led_away or not os.access(folder, os.X_OK):
+        return  # which is said of the reading
+    name = scene.log.relative_to(folder).as_posix()
+    try:
+        tree = WorkTree(folder)
+        if not tree.run("check-ignore", "--quiet", "--", name).returncode:
+            rule = tree.ask("check-ignore", "--verbose", "--", name).partition(b"\t")[0]
+            yield Finding("ignored", "note", facts={"rule": os.fsdecode(rule)})
+            return
+        yield from _tracked(scene, tree, name)
+        answer = tree.ask("check-attr", "-z", "merge", "filter", "--", name).split(b"\0")
+        merge, filtered = os.fsdecode(answer[2]), os.fsdecode(answer[5])
+        if merge == "union":
+            yield Finding("git_ok", "ok")
+        else:
+            yield from _not_told("no_union", scene, ".gitattributes")
+        if filtered not in _NO_FILTER:
+            yield Finding("filtered", "warning", facts={"filter": filtered})
+        lock = name + LOCK_SUFFIX
+        if tree.run("check-ignore", "--quiet", "--no-index", "--", lock).returncode:
+            yield from _not_told("lock_not_ignored", scene, ".gitignore")
+    except HistoryError as error:
+        reason = str(error.facts.get("reason", "")).removeprefix("fatal: ")
+        is_none = error.key == "no_repository" and not reason
+        if is_none or not any(os.path.exists(parent / ".git") for parent in scene.log.parents):
+            yield Finding("no_git", "note")
+        elif error.key == "no_git":
+            yield Finding("git_missing", "note")
+        else:
+            kind = "objects_missing" if error.key == "objects_missing" else "git_refuses"
+            yield Finding(kind, "warning", facts={"reason": reason or str(error)})
+
+
+def _tracked(scene: Scene, tree: WorkTree, name: str) -> Iterator[Finding]:
+    lock = name + LOCK_SUFFIX
+    side, *companions = (
+        str(PurePosixPath(name).with_name(beside)) for beside in (REPLACED_NAME, *COMPANIONS)
+    )
+    listed = tree.ask("ls-files", "-z", "--stage", "--", name, lock, side, *companions)
+    rows = [os.fsdecode(row).partition("\t") for row in listed.split(b"\0") if row]
+    names = {below for _, _, below in rows}
+    for mistaken in (lock, side):
+        if mistaken in names:
+            command = shlex.join(["git", "-C", str(tree.folder), "rm", "--cached", mistaken])
+            facts = {"path": PurePosixPath(mistaken).name, "command": command}
+            yield Finding("tracked_here", "warning", facts=facts)
+    mode = os.lstat(scene.log).st_mode if os.path.lexists(scene.log) else 0
+    if name not in names:
+        if os.path.isfile(scene.log):
+            yield Finding("untracked", "note")
+        return
+    if stat.S_ISREG(mode):
+        has_head = not tree.run("rev-parse", "--verify", "--quiet", "HEAD").returncode
+        if not has_head or not tree.ask("rev-list", "--max-count=1", "HEAD", "--", name):
+            yield Finding("uncommitted", "note")
+    missing = [
+        beside
+        for beside in COMPANIONS
+        if os.path.lexists(scene.log.with_name(beside))
+        and str(PurePosixPath(name).with_name(beside)) not in names
     ]
+    if missing:
+        yield Finding("companion_untracked", "note", facts={"names": ", ".join(missing)})
+    if any(below == name and not known.endswith(" 0") for known, _, below in rows):
+        yield Finding("unmerged", "error")
+
+
+def _not_told(kind: str, scene: Scene, name: str) -> Iterator[Finding]:
+    """Yield a rule that git lacks; a repair writes it, unless another rule overrules it."""
+    companion = scene.log.with_name(name)
+    if is_odd(companion) or not (os.path.lexists(companion) or os.path.exists(scene.log)):
+        return  # that is said already; the first save writes both
+    try:
+        lines = [line.strip() for line in companion.read_bytes().splitlines()]
+    except OSError:
+        lines = []
+    wanted = COMPANIONS[name].encode("ascii").splitlines()
+    if all(line in lines for line in wanted):
+        facts = {"path": str(companion), "rule": wanted[0].decode("ascii")}
+        yield Finding("overruled", "warning", facts=facts)
+    else:
+        yield Finding(kind, "warning", fix=scene.opened.store.file.write_companions)
+
+
+Check = Callable[[Scene], Iterable[Finding]]
+CHECKS: tuple[Check, ...] = (
+    *(log_there, log_place, git, other_memory),
+    lambda scene: client_findings(scene.opened.project),
+)
 
 
 # Output.
-
-
-def _report(project: Project, found: Sequence[Finding]) -> list[str]:
-    screen = screen_here()
-    lines = finding_lines((it for it in found if it.severity != "ok"), screen)
-    severities = [finding.severity for finding in found]
-    counts = {f"{severity}s": severities.count(severity) for severity in SEVERITIES}
-    end = say("doctor.summary", **counts)
-    return [*_head(project, found, screen), "", *lines, *([""] if lines else []), end]
 
 
 def _head(project: Project, found: Sequence[Finding], screen: Screen) -> list[str]:
@@ -204,23 +378,12 @@ def where_text(numbers: Sequence[int]) -> str:
     return say("doctor.line" if len(numbers) == 1 else "doctor.lines", numbers=listed)
 
 
-def _as_json(
-    opened: Opened, found: Iterable[Finding], fixed: Iterable[Finding]
-) -> dict[str, object]:
-    def told(finding: Finding) -> dict[str, object]:
-        return {
-            "kind": finding.kind,
-            "severity": finding.severity,
-            "lines": finding.lines,
-            "facts": dict(finding.facts),
-            "fixable": finding.fix is not None,
-            "text": text_of(finding),
-        }
-
+def _finding_json(finding: Finding) -> dict[str, object]:
     return {
-        "project": str(opened.project.root),
-        "source": opened.project.source,
-        "log": str(opened.project.log_path),
-        "findings": [*map(told, found)],
-        "fixed": [*map(told, fixed)],
+        "kind": finding.kind,
+        "severity": finding.severity,
+        "lines": finding.lines,
+        "facts": dict(finding.facts),
+        "fixable": finding.fix is not None,
+        "text": text_of(finding),
     }

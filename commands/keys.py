@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from commands.terminal.ask import is_confirmed
 from commands.terminal.safe_text import plain, plain_json
 from commands.terminal.screen import day_text, print_lines, print_within, screen_here, table
-from core.messages import Facts, say
-from http_server.keys import Key, Keys, keys_of
+from core.messages import say
+from http_server.keys import Keys, keys_of
 from http_server.papers import papers_of
 
 
@@ -44,9 +44,15 @@ def list_keys(arguments: argparse.Namespace) -> int:
     if not listed:
         print_within([say("keys.none", place=place)])
         return 0
+    rows = list[list[str]]()
+    for key in listed:
+        paper = key.paper
+        made = day_text(_moment(paper.made_at))
+        used = day_text(_moment(paper.used_at)) if paper.used_at else say("keys.never")
+        rows.append([plain(key.name), plain(paper.agent), made, used, str(key.tokens)])
     screen = screen_here()
     head = [say(f"keys.{it}") for it in ("name", "agent", "made_on", "used_on", "tokens")]
-    first, *lines = table(head, [_row(it) for it in listed], screen.width)
+    first, *lines = table(head, rows, screen.width)
     count = say("keys.listed", count=len(listed))
     print_within([screen.painted(first, "bold"), *lines, "", count])
     return 0
@@ -67,23 +73,12 @@ def remove_key(arguments: argparse.Namespace) -> int:
     """Ask, then remove; 1 when unconfirmed."""
     with _open_keys() as keys:
         key = keys.named(arguments.name)
-        print_lines([say("keys.would_remove", **_facts(key))])
+        print_lines([say("keys.would_remove", name=plain(key.name), tokens=key.tokens)])
         if not is_confirmed(arguments, say("keys.ask_remove")):
             return int(not arguments.dry_run)
         gone = keys.remove(key.name)
-    print_lines([say("keys.removed", **_facts(gone))])
+    print_lines([say("keys.removed", name=plain(gone.name), tokens=gone.tokens)])
     return 0
-
-
-def _facts(key: Key) -> Facts:
-    return {"name": plain(key.name), "tokens": key.tokens}
-
-
-def _row(key: Key) -> list[str]:
-    paper = key.paper
-    used = day_text(_moment(paper.used_at)) if paper.used_at else say("keys.never")
-    made = day_text(_moment(paper.made_at))
-    return [plain(key.name), plain(paper.agent), made, used, str(key.tokens)]
 
 
 def _moment(seconds: float) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from commands import surroundings
+from commands import doctor as module
 from core.lessons.file import GITATTRIBUTES, GITIGNORE
 from core.lessons.record import Record
 from core.store import MemoryStore
@@ -273,7 +273,7 @@ def test_a_network_file_system_is_a_note(
     place = str(healthy.root).replace(" ", "\\040")
     mounts = tmp_path / "mounts"
     mounts.write_text(f"/dev/sda / ext4 rw 0 0\nserver:/x {place} nfs4 rw 0 0\n")
-    monkeypatch.setattr(surroundings, "MOUNTS", mounts)
+    monkeypatch.setattr(module, "MOUNTS", mounts)
     [found] = healthy.doctor().found
     assert found.startswith("note  The log is on a network file system (nfs4), where locks may not")
 
