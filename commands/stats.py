@@ -14,7 +14,7 @@ from commands.hook.journal import KEPT_DAYS, Session, is_recent, sessions_in, ve
 from commands.terminal.ask import open_memory, unless_unread
 from commands.terminal.safe_text import plain, plain_json
 from commands.terminal.screen import Screen, print_within, screen_here, table, wrapped
-from core.config import Settings, state_directory
+from core.config import state_directory
 from core.lessons.answers import Frame, search_answer
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, id_in, ids_in, seconds_of
@@ -32,8 +32,6 @@ MOST_ROWS = 8
 MOST_CHARS = 2_000
 ID_CHARS, DAY_CHARS = 8, len("2026-11-22")
 UNKNOWN_DAY = "????-??-??"
-
-Events = Iterable[Mapping[str, Any]]
 
 
 def stats(arguments: argparse.Namespace) -> int:
@@ -63,63 +61,38 @@ def stats(arguments: argparse.Namespace) -> int:
 
 def _of_lessons(opened: Opened, data: dict[str, Any], screen: Screen) -> list[str]:
     """Put the figures of the lessons into `data`; return their lines."""
-    root = str(opened.project.root)
+    root, settings = str(opened.project.root), opened.settings
     log = MemoryLog.parse(opened.store.read_bytes())
-    sessions = sessions_in(state_directory(root, os.environ))
-    again = sorted((it for it in log.records if it.seen > 1), key=_last_s, reverse=True)
-    data["search"] = search_cost(log, root, opened.settings)
-    data["came_back"] = [record_data(it) for it in sorted(again, key=lambda it: -it.seen)]
-    data["hooks"] = hooks = showings(log.records, sessions, now_s=time.time())
-    if not log.count:
-        return []
-    tables = (
-        ("most_shown", ("at_start", "at_action"), hooks["shown"]),
-        ("unheeded", ("shown", "last"), hooks["unheeded"]),
-        ("never", ("last",), hooks["never_shown"]),
-    )
-    by_token = {_safe(it.token): it for it in log.records}
-    title = say("stats.came_back", count=len(again))
-    lines = _search_lines(data["search"], screen)
-    lines += _section(title, ("seen", "last"), data["came_back"], by_token, screen)
-    lines += _hook_lines(hooks, screen)
-    for name, columns, entries in tables if hooks["sessions"] else ():
-        title = say(f"stats.{name}", count=len(entries))
-        lines += _section(title, columns, entries, by_token, screen)
-    return lines
-
-
-# The cost of a search
-
-
-def search_cost(log: MemoryLog, root: str, settings: Settings) -> dict[str, Any]:
-    """Return the size of a task's first search. whole_tokens: if nothing were left out."""
     frame = Frame(project=root, settings=settings)
     boundless = settings._replace(budget_tokens=BOUNDLESS, budget_chars=BOUNDLESS)
-    answer = search_answer(log, frame, query="")
+    answer = search_answer(log, frame, query="")  # the first search of a task
     whole = search_answer(log, replace(frame, settings=boundless), query="")
-    return {
-        "tokens": estimate_tokens(answer),
+    tokens, whole_tokens = estimate_tokens(answer), estimate_tokens(whole)
+    data["search"] = {
+        "tokens": tokens,
         "chars": len(answer),
-        "whole_tokens": estimate_tokens(whole),
+        "whole_tokens": whole_tokens,
         "shows_all": answer == whole,
         "budget_tokens": settings.budget_tokens,
         "budget_chars": settings.budget_chars,
         "warned_tokens": WARNED_TOKENS,
     }
-
-
-def _search_lines(cost: Mapping[str, Any], screen: Screen) -> list[str]:
-    key = "search_whole" if cost["shows_all"] else "search_part"
-    text = say(
-        f"stats.{key}",
-        tokens=cost["tokens"],
-        budget=cost["budget_tokens"],
-        whole=cost["whole_tokens"],
-        chars=cost["budget_chars"],
-    )
-    if cost["tokens"] >= WARNED_TOKENS:
+    again = sorted((it for it in log.records if it.seen > 1), key=_last_s, reverse=True)
+    data["came_back"] = [record_data(it) for it in sorted(again, key=lambda it: -it.seen)]
+    sessions = sessions_in(state_directory(root, os.environ))
+    data["hooks"] = hooks = showings(log.records, sessions, now_s=time.time())
+    if not log.count:
+        return []
+    key = "search_whole" if answer == whole else "search_part"
+    budgets = {"budget": settings.budget_tokens, "chars": settings.budget_chars}
+    text = say(f"stats.{key}", tokens=tokens, whole=whole_tokens, **budgets)
+    if tokens >= WARNED_TOKENS:
         text = f"{text} {say('stats.search_warned', limit=WARNED_TOKENS)}"
-    return _said(text, screen)
+    by_token = {_safe(it.token): it for it in log.records}
+    title = say("stats.came_back", count=len(again))
+    lines = _said(text, screen)
+    lines += _section(title, ("seen", "last"), data["came_back"], by_token, screen)
+    return lines + _hook_lines(hooks, by_token, screen)
 
 
 # Notes of hooks
@@ -129,19 +102,25 @@ def showings(
     records: Sequence[Record], sessions: Iterable[Session], *, now_s: float
 ) -> dict[str, Any]:
     """Count the notes of hooks in the last KEPT_DAYS."""
-    kept = [
-        events
-        for session in sessions
-        if (events := [it for it in session.events if is_recent(it, now_s)])
-    ]
+    recent = ([it for it in session.events if is_recent(it, now_s)] for session in sessions)
+    kept = [events for events in recent if events]
     events = [event for session in kept for event in session]
-    at_start = _times_shown(it for it in events if it["event"] == START)
-    at_action = _times_shown(it for it in events if it["event"] != START)
+    at_start, at_action = Counter[str](), Counter[str]()
+    moments = {name: {"texts": 0, "records": 0, "tokens": 0} for name in MOMENTS}
+    for event in events:
+        ids = [id_in(name) for name in versions_in(event, "shown")]
+        times_shown = at_start if event["event"] == START else at_action
+        times_shown.update(ids)
+        if totals := moments.get(event["event"]):
+            given = event.get("tokens")
+            tokens = given if type(given) is int and given > 0 else 0
+            totals["texts"] += 1 if ids or tokens else 0
+            totals["records"] += len(ids)
+            totals["tokens"] += tokens
     times = {it.id: (at_action[it.id], at_start[it.id]) for it in records}
     shown = [it for it in records if any(times[it.id])]
     shown.sort(key=lambda it: times[it.id], reverse=True)
     never = [it for it in records if kept and not any(times[it.id]) and is_harmless(it)]
-    unheeded = _unheeded(records, events)
     clients = (it[0].get("client", "") for it in kept)
     called = Counter(_safe(it) if isinstance(it, str) else "" for it in clients)
     return {
@@ -149,34 +128,24 @@ def showings(
         "sessions": len(kept),
         "since": _moment(min((it["at"] for it in events), default=None)),
         "clients": dict(called.most_common()),
-        "moments": {name: _totals(events, name) for name in MOMENTS},
+        "moments": moments,
         "shown": [
             {**record_data(it), "at_start": at_start[it.id], "at_action": at_action[it.id]}
             for it in shown
         ],
-        "shown_and_gone": sum((at_start + at_action).values())
-        - sum(sum(pair) for pair in times.values()),
-        "unheeded": [{**record_data(it), "shown": _moment(at)} for it, at in unheeded],
+        "shown_and_gone": (at_start + at_action).total() - sum(map(sum, times.values())),
+        "unheeded": [
+            {**record_data(it), "shown": _moment(at)} for it, at in _unheeded(records, events)
+        ],
         "never_shown": [record_data(it) for it in never],
         "changed_sessions": sum(any(it.get("changed") is True for it in part) for part in kept),
         "reminders": sum(it.get("reminded") is True for it in events),
     }
 
 
-def _times_shown(events: Events) -> Counter[str]:
-    return Counter(id_in(name) for event in events for name in versions_in(event, "shown"))
-
-
-def _totals(events: Events, name: str) -> dict[str, int]:
-    of_moment = [it for it in events if it["event"] == name]
-    records = [len(versions_in(it, "shown")) for it in of_moment]
-    given = [it.get("tokens") for it in of_moment]
-    tokens = [it if type(it) is int and it > 0 else 0 for it in given]
-    texts = sum(any(both) for both in zip(records, tokens, strict=True))
-    return {"texts": texts, "records": sum(records), "tokens": sum(tokens)}
-
-
-def _unheeded(records: Sequence[Record], events: Events) -> list[tuple[Record, int]]:
+def _unheeded(
+    records: Sequence[Record], events: Iterable[Mapping[str, Any]]
+) -> list[tuple[Record, int]]:
     """Return records whose gap came back after an action showed them, and when that was.
 
     A principle counts for its originals too.
@@ -197,7 +166,9 @@ def _unheeded(records: Sequence[Record], events: Events) -> list[tuple[Record, i
     return sorted(found, key=lambda it: _last_s(it[0]), reverse=True)
 
 
-def _hook_lines(hooks: Mapping[str, Any], screen: Screen) -> list[str]:
+def _hook_lines(
+    hooks: Mapping[str, Any], by_token: Mapping[str, Record], screen: Screen
+) -> list[str]:
     lines = ["", screen.painted(say("stats.hooks", days=KEPT_DAYS), "bold")]
     if not hooks["sessions"]:
         return [*lines, *_said(say("stats.no_sessions"), screen)]
@@ -207,17 +178,25 @@ def _hook_lines(hooks: Mapping[str, Any], screen: Screen) -> list[str]:
     )
     tokens = sum(it["tokens"] for it in hooks["moments"].values())
     facts = {"sessions": hooks["sessions"], "day": hooks["since"][:DAY_CHARS], "tokens": tokens}
+    lines += _said(say("stats.sessions", clients=clients, **facts), screen)
     rows = [
         [f"{it['texts']:,}", f"{it['records']:,}", f"{it['tokens']:,}", say(f"stats.{name}")]
         for name, it in hooks["moments"].items()
     ]
     heads = [say(f"stats.{name}") for name in ("times", "count", "tokens", "shown_at")]
-    changed = {"changed": hooks["changed_sessions"], "reminders": hooks["reminders"]}
-    lines += _said(say("stats.sessions", clients=clients, **facts), screen)
     lines += table(heads, rows, screen.width)
+    changed = {"changed": hooks["changed_sessions"], "reminders": hooks["reminders"]}
     lines += _said(say("stats.changed", **changed), screen)
     if hooks["shown_and_gone"]:
         lines += _said(say("stats.gone", gone=hooks["shown_and_gone"]), screen)
+    tables = (
+        ("most_shown", ("at_start", "at_action"), hooks["shown"]),
+        ("unheeded", ("shown", "last"), hooks["unheeded"]),
+        ("never", ("last",), hooks["never_shown"]),
+    )
+    for name, columns, entries in tables:
+        title = say(f"stats.{name}", count=len(entries))
+        lines += _section(title, columns, entries, by_token, screen)
     return lines
 
 
@@ -257,8 +236,8 @@ def _section(
         rows.append([*cells, plain(entry["token"][:ID_CHARS]), plain(f"[{topic}] {text}")])
     heads = [*(say(f"stats.column_{name}") for name in columns), "id", say("stats.record")]
     lines += table(heads, rows, screen.width)
-    if more := len(entries) - MOST_ROWS:
-        lines += _said(say("stats.more", more=more), screen) if more > 0 else []
+    if more := len(entries[MOST_ROWS:]):
+        lines += _said(say("stats.more", more=more), screen)
     return lines
 
 
