@@ -10,19 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from commands import suspicions
 from commands.revisions import lines_brought
-from commands.suspicions import (
-    MOST_BYTES,
-    Scan,
-    Suspicion,
-    in_lines,
-    scan_paths,
-    scan_staged,
-    shown_path,
-    suspicion_json,
-    suspicion_line,
-    token_of,
-)
+from commands.suspicions import Scan, Suspicion, shown_path
 from commands.terminal.ask import check_confirmation, is_confirmed, open_memory, progress
 from commands.terminal.safe_text import complain, plain, plain_json, warn
 from commands.terminal.screen import print_lines, screen_here
@@ -36,7 +26,7 @@ from core.lessons.record_text import minute_of
 from core.lessons.upkeep import Cleaned
 from core.messages import say
 from core.sanitizer import safe
-from rooms.room import Opened, Redacted, Room, Secrets, rooms_of
+from rooms.room import Opened, Room, Secrets, rooms_of
 
 if TYPE_CHECKING:
     from core.room.redaction import Held
@@ -61,14 +51,14 @@ def scan(arguments: argparse.Namespace) -> int:
     if arguments.paths:
         for warning in read_settings(os.environ).warnings:
             warn(warning)
-        return _told(arguments, scan_paths(arguments.paths))
+        return _told(arguments, suspicions.scan_paths(arguments.paths))
     opened = open_memory(arguments, writes=arguments.redact and not arguments.dry_run)
     if arguments.redact:
         return _redact(opened, arguments)
     if arguments.history:
         return _scan_history(opened, arguments)
     if arguments.staged:
-        return _told(arguments, scan_staged(opened.project.root))
+        return _told(arguments, suspicions.scan_staged(opened.project.root))
     return _scan_memory(opened, arguments)
 
 
@@ -85,25 +75,20 @@ def _told(
 ) -> int:
     """Print a scan; return the exit code. more: further lines. data: further keys."""
     _complain(scan)
-    secrets = scan.secrets
-    counts = {
-        "secrets": len(secrets),
-        "marks": len(scan.found) - len(secrets),
-        "files": scan.files,
-    }
+    secrets = len(scan.secrets)
+    counts = {"secrets": secrets, "marks": len(scan.found) - secrets, "files": scan.files}
     if arguments.json:
-        told = {
-            "findings": list(map(suspicion_json, scan.found)),
-            "skipped": _paths_json(scan.skipped),
-            "unreadable": _paths_json(scan.unreadable),
-            **counts,
-            "untracked": scan.untracked,
+        unseen = {
+            name: [{"path": shown_path(path), "reason": reason} for path, reason in paths]
+            for name, paths in (("skipped", scan.skipped), ("unreadable", scan.unreadable))
         }
+        found = list(map(suspicions.suspicion_json, scan.found))
+        told = {"findings": found, **unseen, **counts, "untracked": scan.untracked}
         print(plain_json({**told, **(data or {})}))
     else:
         lines = list(map(_line, scan.found))
         for path, why in scan.skipped:
-            lines.append(say(f"scan.{why}", path=shown_path(path), most=MOST_BYTES))
+            lines.append(say(f"scan.{why}", path=shown_path(path), most=suspicions.MOST_BYTES))
         lines.append(summary or say("scan.summary", **counts))
         if scan.untracked:
             lines.append(say("scan.untracked", count=scan.untracked))
@@ -117,16 +102,12 @@ def _complain(scan: Scan) -> None:
         complain(say(f"scan.{key}", path=shown_path(path), reason=plain(reason)))
 
 
-def _paths_json(paths: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
-    return [{"path": shown_path(path), "reason": reason} for path, reason in paths]
-
-
 def _line(found: Suspicion) -> str:
     where = found.where
     if commit := found.commit:
         who = (commit.short, minute_of(commit.date), safe(commit.author), where)
         where = " ".join(plain(fact) for fact in who if fact)
-    line = suspicion_line(found, where)
+    line = suspicions.suspicion_line(found, where)
     return screen_here().painted(line, "yellow" if found.is_order else "red")
 
 
@@ -140,12 +121,11 @@ def _scan_history(opened: Opened, arguments: argparse.Namespace) -> int:
         commits = own_commits(repository, *EVERYWHERE, last=head)
         for commit, path, data, lines in lines_brought(repository, commits, set()):
             scan.files += 1
-            scan.found += in_lines(path, lines, commit)
+            scan.found += suspicions.in_lines(path, lines, commit)
             scan.add_unread(f"{path} {commit.short}", data, is_log=True)
-    facts = {"secrets": len(scan.secrets), "files": scan.files}
-    summary = say("scan.history_summary", **facts)
-    if not scan.files:
-        summary = say("scan.no_history", path=_shown(opened.store.path))
+    summary = say("scan.no_history", path=_shown(opened.store.path))
+    if scan.files:
+        summary = say("scan.history_summary", secrets=len(scan.secrets), files=scan.files)
     more = [say("git.cut")] if repository.is_cut else []
     more += [say("scan.history_advice")] if scan.secrets else []
     return _told(arguments, scan, more, summary=summary, data={"shallow": repository.is_cut})
@@ -218,15 +198,26 @@ def _redact(opened: Opened, arguments: argparse.Namespace) -> int:
     if arguments.json:
         told: dict[str, object] = {
             "redacted": list(map(_change_json, changes)),
-            "left": list(map(suspicion_json, left.secrets)),
+            "left": list(map(suspicions.suspicion_json, left.secrets)),
         }
         for room, it in done.items():
             told[room.name] = _held_json(room, it.changed)
             told[f"{room.name}_left"] = _held_json(room, it.left)
         print(plain_json(told))
     else:
-        of_rooms = [(held[room], redacted) for room, redacted in done.items()]
-        print_lines(_redacted_lines(opened, changes, left, of_rooms))
+        is_clean = not changes and not any(it.changed for it in done.values())
+        lines = [say("scan.nothing_to_redact")] if is_clean else []
+        lines += _changes_lines("redacted", opened, changes) if changes else []
+        lines += [say("scan.left"), *map(_line, left.secrets)] if left.secrets else []
+        for room, it in done.items():
+            lines += _room_lines("redacted_room", held[room], it.changed)
+            lines += [say("scan.left"), *_held_lines(held[room], it.left)] if it.left else []
+            lines += map(plain, it.notes)
+        if not is_clean:
+            is_kept = bool(changes) and _is_in_last_commit(opened.store.path)
+            lines.append(say("scan.next_rotate_committed" if is_kept else "scan.next_rotate"))
+        lines += [say("scan.next_diff"), say("scan.next_clones")] if changes else []
+        print_lines(lines)
     is_left = left.secrets or any(it.left or not it.is_whole for it in done.values())
     return FAILED if left.has_failed else FOUND if is_left else 0
 
@@ -246,26 +237,6 @@ def _is_wanted(opened: Opened, held: Mapping[Room, Secrets], arguments: argparse
         lines += _room_lines("to_redact_room", it, it.held)
     print_lines(lines)
     return is_confirmed(arguments, say("scan.ask_redact"))
-
-
-def _redacted_lines(
-    opened: Opened,
-    changes: Sequence[Cleaned],
-    left: Scan,
-    of_rooms: Sequence[tuple[Secrets, Redacted]],
-) -> list[str]:
-    is_clean = not (changes or any(it.changed for _, it in of_rooms))
-    lines = [say("scan.nothing_to_redact")] if is_clean else []
-    lines += _changes_lines("redacted", opened, changes) if changes else []
-    lines += [say("scan.left"), *map(_line, left.secrets)] if left.secrets else []
-    for secrets, it in of_rooms:
-        lines += _room_lines("redacted_room", secrets, it.changed)
-        lines += [say("scan.left"), *_held_lines(secrets, it.left)] if it.left else []
-        lines += map(plain, it.notes)
-    if not is_clean:
-        is_kept = bool(changes) and _is_in_last_commit(opened.store.path)
-        lines.append(say("scan.next_rotate_committed" if is_kept else "scan.next_rotate"))
-    return [*lines, say("scan.next_diff"), say("scan.next_clones")] if changes else lines
 
 
 def _is_in_last_commit(log_path: Path) -> bool:
@@ -319,7 +290,7 @@ def _change_json(change: Cleaned) -> dict[str, object]:
 
 
 def _name(record: Record) -> str:
-    return token_of(record) or say("scan.unnamed")
+    return suspicions.token_of(record) or say("scan.unnamed")
 
 
 def _room_lines(key: str, secrets: Secrets, held: "Sequence[Held]") -> list[str]:

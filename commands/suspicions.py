@@ -18,17 +18,9 @@ from core.config import LOG_NAME
 from core.disk import reason_of
 from core.git import HistoryError, Repository, WorkTree
 from core.guard.injection import marks_of
+from core.lessons import log
 from core.lessons.history import Commit
-from core.lessons.log import (
-    BOM,
-    FILTERED,
-    IN_UTF_16,
-    UTF_16_MARKS,
-    MemoryLog,
-    begins_like_utf_16,
-    split_lines,
-    utf_16_name,
-)
+from core.lessons.log import MemoryLog, split_lines
 from core.lessons.record import LIMITS_BYTES, Record, parse_line
 from core.lessons.record_text import token_text, topic_text
 from core.lessons.upkeep import MOST_LOOKED_BYTES, look
@@ -79,15 +71,15 @@ def readings(data: bytes) -> list[bytes]:
 
     A stray byte may precede it, or parts have two encodings: programs read it differently.
     """
-    if b"\0" not in data and not data.startswith(UTF_16_MARKS):
-        return [data.removeprefix(BOM)]
-    found = [data.removeprefix(BOM)] if _IN_UTF_8.search(data) else []
-    if name := utf_16_name(data):
-        return [data.decode(name).encode("utf-8").removeprefix(BOM), *found]
+    if b"\0" not in data and not data.startswith(log.UTF_16_MARKS):
+        return [data.removeprefix(log.BOM)]
+    found = [data.removeprefix(log.BOM)] if _IN_UTF_8.search(data) else []
+    if name := log.utf_16_name(data):
+        return [data.decode(name).encode("utf-8").removeprefix(log.BOM), *found]
     for name in ("utf-16-le", "utf-16-be"):
         for start in (0, 1):
             text = data[start:].decode(name, "replace").removeprefix("\ufeff")
-            if IN_UTF_16.search(text):
+            if log.IN_UTF_16.search(text):
                 found.append(text.encode("utf-8", "replace"))
     return found or [data]
 
@@ -190,12 +182,12 @@ class Scan:
                 found.setdefault((it.line, it.kind, it.field, it.is_order), it)
         self.found += found.values()
         self.add_unread(path, data, is_log=is_log)
-        if is_log and begins_like_utf_16(data) and not found:
+        if is_log and log.begins_like_utf_16(data) and not found:
             self.unreadable.append((path, say("scan.utf_16")))
 
     def add_unread(self, path: str, data: bytes, *, is_log: bool) -> None:
         """Note what of a file is not looked at: all that a git filter keeps, ends of long lines."""
-        if is_log and data.startswith(FILTERED):
+        if is_log and data.startswith(log.FILTERED):
             self.unreadable.append((path, say("scan.filtered")))
         if _OF_RECORDS in data and len(data) > MOST_LOOKED_BYTES:
             for number, line in enumerate(split_lines(data), start=1):

@@ -75,8 +75,7 @@ def test_only_a_line_feed_ends_a_line_and_standard_input_is_named_so(
 def test_what_is_not_looked_at_is_named_fails_and_stops_nothing(
     scan: Command, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("scan", "suspicions"):
-        monkeypatch.setattr(f"commands.{module}.MOST_BYTES", 100)
+    monkeypatch.setattr("commands.suspicions.MOST_BYTES", 100)
     (project / "large.txt").write_bytes(b"x" * 101)
     (project / "image").write_bytes(b"\x89PNG\0" * 101)
     (project / "a.txt").write_text(TOKEN, encoding="utf-8")
