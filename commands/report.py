@@ -8,23 +8,36 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 from commands.clients.text_file import write_new
-from commands.comparison import KINDS, Change, Entry, Report
-from commands.revisions import Side, read_revisions
-from commands.suspicions import Suspicion, field_name, shown_path, suspicion_json, suspicion_line
+from commands.revisions import KINDS, Change, Comparison, Entry, Revisions, Side, read_revisions
+from commands.suspicions import (
+    Suspicion,
+    field_name,
+    in_lines,
+    orders_in,
+    shown_path,
+    suspicion_json,
+    suspicion_line,
+)
 from commands.terminal.ask import STDOUT, check_output, open_memory, progress
 from commands.terminal.safe_text import plain, plain_json
 from commands.terminal.screen import markdown_lines, screen_here
+from core.config import Settings
+from core.lessons.answers import Frame, need_of, search_answer
+from core.lessons.log import CONFLICT_BEGIN, MemoryLog
+from core.lessons.record import LIMITS_BYTES
 from core.messages import say
-from core.sanitizer import safe
-from core.text.plain import EMPTY, listed, one_line, shown_lines
+from core.sanitizer import find, safe, values_in
+from core.text.plain import EMPTY, estimate_tokens, listed, one_line, shown_lines
 
 MOST_ITEMS = 30  # of a list
 MOST_CHARS = 60_000  # of all lists; GitHub refuses a comment of more than 65,536
 MOST_UNSETTLED = 10
+BOUNDLESS = 10**12
 
 _TICKS = re.compile("`+")
 _IN_DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
@@ -56,14 +69,121 @@ def report(arguments: argparse.Namespace) -> int:
     return 1 if is_wrong else 0
 
 
+# The content of a report.
+
+
+class Report:
+    """The content of a report on two revisions.
+
+    secrets: in new lines. passing: in lines that one commit brought and another removed. earlier:
+    the number of secrets in older lines. damage: lines that no reader can use; the kind names the
+    sentence. orders: records with texts that read like instructions to a model. before, after:
+    figures.
+    """
+
+    def __init__(self, revisions: Revisions, *, threshold: int) -> None:
+        before, after = revisions.before.log, revisions.after.log
+        self.revisions, self.threshold = revisions, threshold
+        self.secrets = list(in_lines(revisions.path, revisions.fresh))
+        there = set[tuple[str, ...]]().union(*map(_values, self.secrets))
+        # Only other words of its record changed; another value is another secret.
+        self.passing = [it for it in revisions.passing if not _values(it) or _values(it) - there]
+        self.earlier = sum(1 for _ in in_lines(revisions.path, revisions.kept))
+        self.damage = list(_damage(revisions))
+        self.records = Comparison(before, after, revisions.passed)
+        self.orders: list[tuple[Entry, list[Suspicion]]] = []
+        places = (at for at, _ in after.all_records() if at not in after.leftovers)
+        lines = {id(record): at + 1 for at, record in zip(places, after.records, strict=True)}
+        for record, known in self.records.touched:
+            orders = orders_in(revisions.path, lines[id(record)], record)
+            if found := [it for it in orders if getattr(record, it.field) not in known]:
+                self.orders.append((Entry.of(record), found))
+        self.before, self.after = _figures(revisions.before), _figures(revisions.after)
+        self.need = need_of(after.records, after.count, threshold)
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the change must not be merged."""
+        return bool(self.secrets or self.passing or self.damage)
+
+
+def _values(found: Suspicion) -> set[tuple[str, ...]]:
+    """Return the secrets of this kind in a record's field, if it has such a text."""
+    if not found.record or found.field not in LIMITS_BYTES:
+        return set()
+    text, place = getattr(found.record, found.field), (found.record.id, found.field, found.kind)
+    secrets = find(text, values_in(found.record.texts))
+    return {(*place, text[it.start : it.end]) for it in secrets if it.kind == found.kind}
+
+
+def _damage(revisions: Revisions) -> Iterator[Suspicion]:
+    """Yield new damage; one more copy of a broken line counts."""
+    before, after = revisions.before, revisions.after
+    if revisions.link:
+        yield Suspicion(path=revisions.link, line=1, kind="link")
+    if after.is_wide and not before.is_wide:
+        yield Suspicion(path=revisions.path, line=1, kind="utf_16")
+        return  # its lines are broken for that reason alone
+    known = Counter(content for _, content, _ in _broken(before.log))
+    for line, content, kind in _broken(after.log):
+        if known[content]:
+            known[content] -= 1
+        else:
+            yield Suspicion(path=revisions.path, line=line, kind=kind)
+
+
+def _broken(log: MemoryLog) -> Iterator[tuple[int, bytes, str]]:
+    """Yield line (from 1), content and kind of unreadable or hidden lines."""
+    hidden = {id(record) for record, _ in log.hidden}
+    begun = [at for at in sorted(log.conflict) if CONFLICT_BEGIN.match(log.content(at))]
+    conflicts = frozenset(begun or sorted(log.conflict)[:1])
+    for at, entry in enumerate(log.entries):
+        content = log.content(at).rstrip(b"\r\n")
+        if at in conflicts:
+            yield at + 1, content, "conflict"
+        elif entry is None and at not in log.conflict and content.strip():
+            yield at + 1, content, "unreadable"
+        elif id(entry) in hidden:
+            yield at + 1, content, "hidden"
+
+
+def _figures(side: Side) -> dict[str, int]:
+    """Return the size of a version. tokens: estimated, of a search without limits."""
+    records = side.log.records
+    principles = sum(record.type == "principle" for record in records)
+    # Neither the name of a directory nor a setting of this machine may change a figure.
+    settings = Settings(budget_tokens=BOUNDLESS, budget_chars=BOUNDLESS)
+    frame = Frame(project="", settings=settings)
+    answer = search_answer(side.log, frame, query="") if records else ""
+    return {
+        "records": len(records),
+        "principles": principles,
+        "logs": len(records) - principles,
+        "topics": len(side.log.topics),
+        "tokens": estimate_tokens(answer),
+        "bytes": len(side.data),
+    }
+
+
 # As Markdown, the most important part first.
 
 
 def markdown(report: Report) -> str:
     """Return the document; a runner or terminal may print each line."""
+    revisions, unsettled = report.revisions, report.revisions.after.log.unsettled
+    notes = {
+        "before_absent": revisions.has_log and not revisions.before.is_there,
+        "after_absent": revisions.has_log and not revisions.after.is_there,
+        "cut": revisions.has_log and revisions.is_cut,
+    }
     lines = [summary(report), ""]
-    for note in _notes(report):
-        lines += [note, ""]
+    lines += [say("report.earlier", count=report.earlier), ""] if report.earlier else []
+    for key in [key for key, is_so in notes.items() if is_so]:
+        lines += [say(f"report.{key}"), ""]
+    if unsettled:
+        gaps = [[_named(Entry.of(it)) for it in gap] for gap in unsettled[:MOST_UNSETTLED]]
+        named = "; ".join(map(" ↔ ".join, gaps))
+        lines += [say("report.unsettled", count=len(unsettled), records=named), ""]
     room, parts = MOST_CHARS, [part for part in _parts(report) if part[2]]
     for key, intro, items, after in parts:
         lines += [f"### {say(f'report.{key}')}", ""]
@@ -79,7 +199,15 @@ def markdown(report: Report) -> str:
             lines += ["", say("report.not_shown", count=more)]
         lines += ["", after, ""] if after else [""]
     if parts:
-        lines += _figure_lines(report)
+        lines += [f"### {say('report.figures')}", "", say("report.columns")]
+        lines.append("| --- | ---: | ---: | ---: |")
+        for key, old in report.before.items():
+            new = report.after[key]
+            change = f"{new - old:+,}" if new != old else "0"
+            lines.append(f"| {say(f'report.{key}')} | {old:,} | {new:,} | {change} |")
+        need = "required" if report.need == "required" else "not_required"
+        figures = {"count": report.after["records"], "threshold": report.threshold}
+        lines += ["", say(f"report.{need}", **figures)]
     return "\n".join(map(plain, lines)).rstrip("\n") + "\n"
 
 
@@ -105,24 +233,6 @@ def summary(report: Report) -> str:
     return say("report.memory", told=", ".join(parts or [say("report.other_lines")]))
 
 
-def _notes(report: Report) -> Iterator[str]:
-    revisions, unsettled = report.revisions, report.revisions.after.log.unsettled
-    if not revisions.has_log:
-        return
-    if report.earlier:
-        yield say("report.earlier", count=report.earlier)
-    notes = {
-        "before_absent": not revisions.before.is_there,
-        "after_absent": not revisions.after.is_there,
-        "cut": revisions.is_cut,
-    }
-    yield from (say(f"report.{key}") for key, is_so in notes.items() if is_so)
-    if unsettled:
-        gaps = [[_named(Entry.of(it)) for it in gap] for gap in unsettled[:MOST_UNSETTLED]]
-        named = "; ".join(map(" ↔ ".join, gaps))
-        yield say("report.unsettled", count=len(unsettled), records=named)
-
-
 def _parts(report: Report) -> Iterator[tuple[str, str, list[Item], str]]:
     """Yield heading key, introduction, items and ending of each part."""
     refused = [[f"- {_secret(found)}"] for found in report.secrets]
@@ -137,7 +247,12 @@ def _parts(report: Report) -> Iterator[tuple[str, str, list[Item], str]]:
         "damage_advice": [it for it in report.damage if it.kind not in ("link", "hidden")],
     }
     yield "refused", "", refused, " ".join(say(f"report.{key}") for key in advice if advice[key])
-    orders = [_order_item(*it) for it in report.orders]
+    orders = list[Item]()
+    for entry, marked in report.orders:
+        kinds = ", ".join(dict.fromkeys(it.kind for it in marked))
+        orders.append([f"- {code(marked[0].where)}: {kinds}, {_named(entry)}"])
+        for field in dict.fromkeys(it.field for it in marked):
+            orders[-1] += _text(f"  - {code(field)}: ", getattr(entry.record, field))
     yield "reads_like", say("report.reads_like_intro"), orders, ""
     items = (_record_item, _changed_item, _returned_item, _compacted_item, _record_item)
     for kind, item in zip(KINDS, items, strict=True):
@@ -155,14 +270,6 @@ def _secret(found: Suspicion) -> str:
         return say("report.in_line", where=where, kind=found.kind)
     record, field = _named(Entry.of(found.record)), code(field_name(found))
     return say("report.in_record", where=where, kind=found.kind, field=field, record=record)
-
-
-def _order_item(entry: Entry, found: Sequence[Suspicion]) -> Item:
-    kinds = ", ".join(dict.fromkeys(it.kind for it in found))
-    lines = [f"- {code(found[0].where)}: {kinds}, {_named(entry)}"]
-    for field in dict.fromkeys(it.field for it in found):
-        lines += _text(f"  - {code(field)}: ", getattr(entry.record, field))
-    return lines
 
 
 def _record_item(change: Change) -> Item:
@@ -209,18 +316,6 @@ def _compacted_item(change: Change) -> Item:
     return lines
 
 
-def _figure_lines(report: Report) -> list[str]:
-    head, rule = say("report.columns"), "| --- | ---: | ---: | ---: |"
-    lines = [f"### {say('report.figures')}", "", head, rule]
-    for key, old in report.before.items():
-        new = report.after[key]
-        change = f"{new - old:+,}" if new != old else "0"
-        lines.append(f"| {say(f'report.{key}')} | {old:,} | {new:,} | {change} |")
-    need = "required" if report.need == "required" else "not_required"
-    count, threshold = report.after["records"], report.threshold
-    return [*lines, "", say(f"report.{need}", count=count, threshold=threshold)]
-
-
 def _text(start: str, text: str) -> list[str]:
     return listed(start, [code(line) for line in shown_lines(text)])
 
@@ -252,11 +347,12 @@ def code(text: str) -> str:
 def report_json(report: Report) -> dict[str, object]:
     """Return the object of `--json`, whose keys are in `docs/ci.md`; no list is cut."""
     revisions, changes = report.revisions, report.records.changes
+    before, after = revisions.before, revisions.after
     return {
         "summary": summary(report),
         "path": shown_path(revisions.path),
-        "before": _side_json(revisions.before, report.before),
-        "after": _side_json(revisions.after, report.after),
+        "before": {"version": before.name, "present": before.is_there, **report.before},
+        "after": {"version": after.name, "present": after.is_there, **report.after},
         "shallow": revisions.is_cut,
         "secrets": list(map(suspicion_json, report.secrets)),
         "passing_secrets": list(map(suspicion_json, report.passing)),
@@ -282,10 +378,6 @@ def report_json(report: Report) -> dict[str, object]:
         "compaction": {"need": report.need, "threshold": report.threshold},
         "refused": report.is_refused,
     }
-
-
-def _side_json(side: Side, figures: Mapping[str, int]) -> dict[str, object]:
-    return {"version": side.name, "present": side.is_there, **figures}
 
 
 def _entry_json(entry: Entry, **more: object) -> dict[str, object]:

@@ -1,25 +1,43 @@
-"""Reads versions of a memory log from git; writes nothing."""
+"""Reads versions of a memory log from git, and finds the changes between two; writes nothing.
 
+A record is the same while its id and gap are. With changed texts it lists its former self, and a
+principle lists its originals.
+"""
+
+import math
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from commands.suspicions import Lines, Suspicion, fresh_lines, in_lines
 from core.config import CONTEXT_DIRECTORY, LOG_NAME
 from core.git import SHORT_DIGITS, HistoryError, Repository, failed
+from core.lessons.draft import clean_record
 from core.lessons.file import place_of
-from core.lessons.history import Commit, own_commits
+from core.lessons.history import Commit, originals_of, own_commits
 from core.lessons.log import FILTERED, MemoryLog, begins_like_utf_16
-from core.lessons.record import Record, parse_line
+from core.lessons.record import Record, id_in, ids_in, parse_line, seconds_of
+from core.sanitizer import safe
 from core.store import MemoryStore
 
 INDEX, WORK_TREE = "index", "work tree"
+KINDS = ("added", "changed", "returned", "compacted", "removed")
 
 _HEAD = "HEAD"
 _WHOLE_ID = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 # Dots alone are no range: two variables that nobody has set would make one without any change.
 _RANGE = re.compile(r"(?!\.+\Z)(.*?)\.\.\.?(.*)", re.S)
+
+
+# Keys that another part of a report covers, or that only programs need.
+_NO_NEWS = frozenset(
+    (
+        *("id", "meta.updated", "meta.former", "meta.compacted_at", "meta.seen", "meta.marks"),
+        *("meta.source_ids", "meta.source_count"),
+    )
+)
 
 
 class Side:
@@ -60,16 +78,34 @@ class Revisions:
 def read_revisions(store: MemoryStore, wanted: str | None, *, staged: bool) -> Revisions:
     """Return the two ends of a range, or a commit (None: HEAD) and the work tree or the index.
 
+    Of a range these are the changes of its end since it left the other, also those taken back.
     Raises HistoryError, and LogReadError for a log that cannot be read.
     """
     repository = Repository(place_of(store.path))
     reader = _Reader(store, repository)
-    if ends := _RANGE.fullmatch(wanted or ""):
-        first, last = (commit_of(repository, end or _HEAD) for end in ends.groups())
-        return reader.between(first, last)
-    is_first = wanted is None and not repository.has_head
-    first = "" if is_first else commit_of(repository, _HEAD if wanted is None else wanted)
-    return reader.compared(first, INDEX if staged else WORK_TREE)
+    ends = _RANGE.fullmatch(wanted or "")
+    if not ends:
+        is_first = wanted is None and not repository.has_head
+        first = "" if is_first else commit_of(repository, _HEAD if wanted is None else wanted)
+        return reader.compared(first, INDEX if staged else WORK_TREE)
+    first, last = (commit_of(repository, end or _HEAD) for end in ends.groups())
+    done = repository.run("merge-base", first, last)
+    if done.returncode > 1:
+        raise failed(done.stderr)
+    if done.returncode:
+        short = {"one": first[:SHORT_DIGITS], "other": last[:SHORT_DIGITS]}
+        raise HistoryError("no_merge_base", *_cut(repository), **short)
+    parted = done.stdout.decode("ascii").split()[0]
+    found = reader.compared(parted, last)
+    known = {content for _, content in (*fresh_lines(found.before.data, set()), *found.fresh)}
+    commits = own_commits(repository, f"{first}..{last}", last=last)
+    for path in {path for commit in commits for path in commit.files} - {repository.path}:
+        fresh_lines(reader.content(parted, path) or b"", known)  # the log was moved on the way
+    for commit, path, _, lines in lines_brought(repository, commits, known):
+        found.passing.extend(in_lines(path, lines, commit))
+        records = (parse_line(content) for _, content in lines)
+        found.passed.update((record.token, record) for record in records if record)
+    return found
 
 
 def commit_of(repository: Repository, name: str) -> str:
@@ -138,32 +174,11 @@ class _Reader:
         if last == WORK_TREE and not (self._links(INDEX) or repository.blob_in("", self._own)):
             links = []
         link = self._own if links and links != self._links(first) else ""
-        before = Side(first, self._content(first, link))
-        after = Side(last, self._content(last))
+        before = Side(first, self.content(first, link))
+        after = Side(last, self.content(last))
         return Revisions(repository.path, before, after, link=link, is_cut=repository.is_cut)
 
-    def between(self, first: str, last: str) -> Revisions:
-        """Return the changes of `last` since it left `first`, also those taken back."""
-        repository = self._repository
-        done = repository.run("merge-base", first, last)
-        if done.returncode > 1:
-            raise failed(done.stderr)
-        if done.returncode:
-            short = {"one": first[:SHORT_DIGITS], "other": last[:SHORT_DIGITS]}
-            raise HistoryError("no_merge_base", *_cut(repository), **short)
-        parted = done.stdout.decode("ascii").split()[0]
-        found = self.compared(parted, last)
-        known = {content for _, content in (*fresh_lines(found.before.data, set()), *found.fresh)}
-        commits = own_commits(repository, f"{first}..{last}", last=last)
-        for path in {path for commit in commits for path in commit.files} - {repository.path}:
-            fresh_lines(self._content(parted, path) or b"", known)  # the log was moved on the way
-        for commit, path, _, lines in lines_brought(repository, commits, known):
-            found.passing.extend(in_lines(path, lines, commit))
-            records = (parse_line(content) for _, content in lines)
-            found.passed.update((record.token, record) for record in records if record)
-        return found
-
-    def _content(self, version: str, path: str = "") -> bytes | None:
+    def content(self, version: str, path: str = "") -> bytes | None:
         if version == WORK_TREE:
             data = self._store.read_bytes()
             return data if data or os.path.lexists(self._store.path) else None
@@ -184,3 +199,146 @@ class _Reader:
         paths = (self._own.rpartition("/")[0], self._own)
         entries = self._repository.entries("" if version == INDEX else version, *paths)
         return list(self._repository.contents(it.blob for it in entries if it.is_link))
+
+
+# The changes between two versions.
+
+
+class Entry(NamedTuple):
+    """A record without its secrets. token: its version id, "" if that holds a secret."""
+
+    token: str
+    record: Record
+
+    @classmethod
+    def of(cls, record: Record) -> "Entry":
+        return cls(safe(record.token), clean_record(record)[0])
+
+
+class Change(NamedTuple):
+    """The change of one record.
+
+    former: older versions, the newest last; of a principle its originals. values: old and new by
+    key, None for no such key; {} where only secrets differ. number: of a gap that came back, how
+    often it had been seen, 0 if it was compacted; of a principle, how many originals are unknown.
+    """
+
+    entry: Entry
+    former: Sequence[Entry] = ()
+    values: Mapping[str, tuple[object, object]] = {}
+    number: int = 0
+
+
+class Comparison:
+    """The changes between the records of two logs.
+
+    changes: by KINDS. replaced: originals of all compactions, each counted once. touched: new or
+    changed records, with the texts that their former selves had.
+    """
+
+    def __init__(self, before: MemoryLog, after: MemoryLog, passed: Mapping[str, Record]) -> None:
+        """Compare. passed: records that came and went between the two, by version id."""
+        self.changes: dict[str, list[Change]] = {kind: [] for kind in KINDS}
+        self.replaced = 0
+        self.touched: list[tuple[Record, frozenset[str]]] = []
+        self._passed = passed
+        self._ids = {record.id for record in after.records}
+        # Records that were replaced before are no part of this change.
+        self._old_tokens = {token for record in before.records for token in record.source_ids}
+        self._compacted_s: dict[str, float] = {}  # by id: when a principle first replaced it
+        for record in before.records:
+            if record.type == "principle":
+                at_s = seconds_of(record.compacted_at)
+                for id_ in ids_in(originals_of(record)):
+                    self._compacted_s[id_] = min(at_s, self._compacted_s.get(id_, at_s))
+        self._originals: dict[str, list[Record]] = {}
+        pairs = _pairs(before.records, after.records)
+        paired = {id(record) for record in pairs.values()}
+        self._gone: dict[str, list[Record]] = {}  # by id
+        for record in before.records:
+            if id(record) not in paired:
+                self._gone.setdefault(record.id, []).append(record)
+        for at, record in enumerate(after.records):
+            known = pairs.get(at)
+            # Not by their version ids: other texts with the same six digits are found in seconds.
+            if not known or known.to_line() != record.to_line():
+                self._sort(record, known)
+        for records in self._gone.values():
+            self.changes["removed"] += [Change(Entry.of(record)) for record in records]
+
+    def _sort(self, record: Record, known: Record | None) -> None:
+        """Note the change of a later record. known: the earlier one."""
+        fresh = [token for token in record.source_ids if token not in self._old_tokens]
+        originals = set(originals_of(record)) if record.type == "principle" else set()
+        own_ids = ids_in(token for token in fresh if token not in originals)
+        former = [old for id_ in sorted(own_ids) for old in self._gone.pop(id_, ())]
+        former.sort(key=Record.version)
+        former += [known] if known else []
+        self.touched.append((record, frozenset(text for old in former for text in old.texts)))
+        is_compacted = self._compact(record, [token for token in fresh if token in originals])
+        seen_before = sum(max(old.seen, 1) for old in former)  # records that became one add theirs
+        entry = Entry.of(record)
+        if former:
+            last = former[-1]
+            differing = _differing(Entry.of(last).record, entry.record)
+            values = {key: both for key, both in differing.items() if key not in _NO_NEWS}
+            has_news = bool(values) or len(former) > 1
+            if not has_news and last.texts == record.texts:  # else they differ in a secret
+                values = {key: both for key, both in differing.items() if key != "id"}
+            # Another part tells that a record was compacted or came back.
+            if has_news or not (is_compacted or last.seen < record.seen):
+                change = Change(entry, [*map(Entry.of, former)], values)
+                self.changes["changed"].append(change)
+            is_back = record.seen > seen_before and not is_compacted
+        else:
+            # A record that was brought back is older than its compaction.
+            compacted_s = self._compacted_s.get(record.id, math.inf)
+            is_back = seconds_of(record.created) >= compacted_s
+            if not is_compacted:
+                self.changes["added"].append(Change(entry))
+        if is_back:
+            self.changes["returned"].append(Change(entry, number=seen_before))
+
+    def _compact(self, principle: Record, tokens: Sequence[str]) -> bool:
+        """Note the originals of a principle; return whether there are any."""
+        versions_of: dict[str, list[str]] = {}
+        for token in tokens:
+            if id_in(token) not in self._ids:
+                versions_of.setdefault(id_in(token), []).append(token)
+        for id_, versions in versions_of.items():
+            if id_ not in self._originals:  # after a merge two principles may list it
+                passed = [self._passed[token] for token in versions if token in self._passed]
+                self._originals[id_] = self._gone.pop(id_, []) or passed[:1]
+                self.replaced += len(self._originals[id_]) or 1
+        if versions_of:
+            originals = [Entry.of(it) for id_ in versions_of for it in self._originals[id_]]
+            unknown = sum(not self._originals[id_] for id_ in versions_of)
+            self.changes["compacted"].append(Change(Entry.of(principle), originals, number=unknown))
+        return bool(versions_of)
+
+
+def _pairs(before: Sequence[Record], after: Sequence[Record]) -> dict[int, Record]:
+    """Return the earlier record by place in `after`: by id and gap, else by id."""
+    pairs: dict[int, Record] = {}
+    for is_exact in (True, False):
+        paired = {id(record) for record in pairs.values()}
+        left: dict[object, list[Record]] = {}
+        for record in reversed(before):
+            if id(record) not in paired:
+                left.setdefault((record.id, is_exact and record.gap), []).append(record)
+        for at, record in enumerate(after):
+            same = left.get((record.id, is_exact and record.gap))
+            if same and at not in pairs:
+                pairs[at] = same.pop()
+    return pairs
+
+
+def _differing(before: Record, after: Record) -> dict[str, tuple[object, object]]:
+    """Return old and new of each key that differs, None for no such key."""
+    flat = []
+    for value in (before.as_json(), after.as_json()):
+        meta = value.pop("meta")
+        flat.append({**value, **{f"meta.{key}": kept for key, kept in meta.items()}})
+    old, new = flat
+    keys = dict.fromkeys([*old, *new])
+    return {key: (old.get(key), new.get(key)) for key in keys if old.get(key) != new.get(key)}

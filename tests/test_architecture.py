@@ -29,9 +29,8 @@ ROOMS = {
     "rooms": "core rooms.room",
     "commands": "commands core rooms commands.terminal commands.clients",
     "commands.rooms": "core rooms commands.terminal commands.clients commands.view",
-    "commands.report": "core commands.terminal commands.clients commands.comparison"
-    " commands.revisions commands.suspicions",
-    "commands.comparison": "core commands.revisions commands.suspicions",
+    "commands.report": "core commands.terminal commands.clients commands.revisions"
+    " commands.suspicions",
     "commands.revisions": "core commands.suspicions",
     "commands.suspicions": "core commands.terminal",
     "commands.scan": "core rooms.room commands.terminal commands.revisions commands.suspicions",

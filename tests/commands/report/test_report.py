@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from commands.comparison import Report
-from commands.report import code, markdown
+from commands.report import Report, code, markdown
 from commands.revisions import Revisions, Side
 from core.messages import Language
 from core.text.plain import printable

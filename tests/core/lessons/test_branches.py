@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from commands.comparison import Comparison
+from commands.revisions import Comparison
 from core.lessons.answers import flaw_notes
 from core.lessons.log import MOST_HIDDEN, MemoryLog, following
 from core.lessons.record import Record
