@@ -14,18 +14,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import urljoin
 
-from commands.clients.entries import (
-    AddressError,
-    Configured,
-    TeamEntry,
-    checked_url,
-    configured_clients,
-    document,
-    is_readable_on_the_way,
-    team_entries,
-)
+from commands.clients import entries
 from commands.clients.files import Change, Job, Plan, Tree
 from commands.clients.machine import (
     SCRIPT,
@@ -58,10 +49,10 @@ class Desk:
 
     machine: Machine
     tree: Tree | None
-    entries: list[Configured]
+    configured: list[entries.Configured]
     told: set[Path] = field(default_factory=set)
 
-    def is_here(self, found: Configured) -> bool:
+    def is_here(self, found: entries.Configured) -> bool:
         root = os.path.realpath(self.machine.root)
         is_known = not found.problem and found.project
         return bool(is_known) and os.path.realpath(str(found.project)) == root
@@ -94,16 +85,31 @@ def client_findings(project: Project) -> Iterator[Finding]:
     # Rules may be in another language than the reader's.
     environment = {name: it for name, it in machine.environment.items() if name != LANG_VARIABLE}
     machine = replace(machine, environment=environment)
-    desk = Desk(machine=machine, tree=tree_of(project.root), entries=configured_clients(machine))
+    desk = Desk(
+        machine=machine, tree=tree_of(project.root), configured=entries.configured_clients(machine)
+    )
     for row in CLIENTS:
         yield from _about(row, desk)
-    here = {found.client: None for found in desk.entries if desk.is_here(found)}
+    here = {found.client: None for found in desk.configured if desk.is_here(found)}
     if here:
         names = ", ".join(client_of(key).name for key in here)
         yield Finding("clients_ok", "ok", facts={"clients": names})
-    for team in team_entries(machine):
-        yield from _about_team(team, machine)
-    if not desk.entries and not no_project_kind(project.folder, os.environ):
+    for team in entries.team_entries(machine):
+        facts: Facts = {"client": team.client.name, "path": str(team.path)}
+        if team.has_key:
+            yield Finding("team_key_in_file", "error", facts=facts)
+        try:
+            facts["url"] = url = entries.checked_url(team.url)
+        except entries.AddressError:  # neither its key nor an odd address is said
+            yield Finding("team_bad_url", "error", facts=facts)
+            continue
+        if entries.is_readable_on_the_way(url):
+            yield Finding("team_plain_http", "warning", facts=facts)
+        if team.variable and not machine.variable(team.variable):
+            yield Finding("team_key_unset", "warning", facts={**facts, "variable": team.variable})
+        elif not team.has_key:
+            yield Finding("team_ok", "ok", facts=facts)
+    if not desk.configured and not no_project_kind(project.folder, os.environ):
         named = [] if any(trace_of(row, machine) for row in CLIENTS) else ["CLIENT"]
         named += ["--project", project.folder] if project.source == "--project" else []
         command = f"{program.CLI} {shlex.join(['setup', *named])}"
@@ -111,7 +117,7 @@ def client_findings(project: Project) -> Iterator[Finding]:
 
 
 def _about(row: Client, desk: Desk) -> Iterator[Finding]:
-    own = [found for found in desk.entries if found.client == row.key]
+    own = [found for found in desk.configured if found.client == row.key]
     for found in own:
         yield from _about_entry(row, found, desk)
     if own and not any(map(desk.is_here, own)) and row.entry["project"].startswith("root:"):
@@ -123,13 +129,35 @@ def _about(row: Client, desk: Desk) -> Iterator[Finding]:
             yield Finding("client_elsewhere", severity, facts=facts)
     plans: dict[Level, Plan] = {}
     for level in (level for level in LEVELS if level in row.entry):
-        places = [
-            row.entry[level],
-            *(getattr(it, level) for it in (row.hooks, row.approvals) if it),
-        ]
-        paths = [path for place in places if place for path in desk.machine.paths(place)]
-        if any(map(os.path.lexists, paths)):  # whatever is in it
-            plans[level] = plan(_job(row, level, desk))
+        path = desk.machine.path(row.entry[level])
+        places = [getattr(it, level) for it in (row.hooks, row.approvals) if it]
+        paths = [path, *(it for place in places for it in desk.machine.paths(place))]
+        if not any(map(os.path.lexists, paths)):  # whatever is in it
+            continue
+        # The changes that setup would make, from another installation if the entry starts that.
+        starting = (it for it in desk.configured if it.path == path and it.entry)
+        known = [it for it in starting if it.problem not in ("command_missing", "script_missing")]
+        installation = this_program()
+        if known:
+            *before, script = known[0].starts
+            plain = desk.machine.plain(script)
+            folder = script[: len(script) - len(plain.rpartition("/")[2])]
+            name = "cli.py" if plain.endswith(SCRIPT) else COMMANDS[1]
+            installation = Installation(
+                server=known[0].starts,
+                cli=(*before, folder + name),
+                windows=desk.machine.windows,
+                is_command=not before,
+            )
+        job = Job(
+            clients=(row.key,),
+            present=frozenset(),
+            machine=desk.machine,
+            installation=installation,
+            level=level,
+            tree=desk.tree,
+        )
+        plans[level] = plan(job)
     there = {level: _parts(row, level, whole, desk) for level, whole in plans.items()}
     for level, whole in plans.items():
         elsewhere = {part for other in there if other != level for part in there[other]}
@@ -138,7 +166,7 @@ def _about(row: Client, desk: Desk) -> Iterator[Finding]:
             yield from _about_level(row, level, whole, there[level], elsewhere, desk)
 
 
-def _about_entry(row: Client, found: Configured, desk: Desk) -> Iterator[Finding]:
+def _about_entry(row: Client, found: entries.Configured, desk: Desk) -> Iterator[Finding]:
     facts: Facts = {"client": row.name, "path": str(found.path), "entry": found.entry}
     is_of_user = "user" in row.entry and found.path == desk.machine.path(row.entry["user"])
     command = desk.command(row, "user" if is_of_user else "project")
@@ -155,34 +183,6 @@ def _about_entry(row: Client, found: Configured, desk: Desk) -> Iterator[Finding
         yield Finding("client_no_project", "warning", facts=facts)
 
 
-# The changes that setup would make.
-
-
-def _job(row: Client, level: Level, desk: Desk) -> Job:
-    """Return the job of setup, from another installation if the entry starts that."""
-    path, gone = desk.machine.path(row.entry[level]), ("command_missing", "script_missing")
-    own = [it for it in desk.entries if it.path == path and it.entry and it.problem not in gone]
-    return Job(
-        clients=(row.key,),
-        present=frozenset(),
-        machine=desk.machine,
-        installation=_installation(own[0].starts, desk.machine) if own else this_program(),
-        level=level,
-        tree=desk.tree,
-    )
-
-
-def _installation(server: tuple[str, ...], machine: Machine) -> Installation:
-    folder = server[-1][: len(server[-1]) - len(machine.plain(server[-1]).rpartition("/")[2])]
-    name = "cli.py" if machine.plain(server[-1]).endswith(SCRIPT) else COMMANDS[1]
-    return Installation(
-        server=server,
-        cli=(*server[:-1], folder + name),
-        windows=machine.windows,
-        is_command=len(server) == 1,
-    )
-
-
 def _kinds(change: Change) -> set[str]:
     return {"rules" if part.kind == "import" else part.kind for part in change.parts}
 
@@ -190,12 +190,12 @@ def _kinds(change: Change) -> set[str]:
 def _parts(row: Client, level: Level, whole: Plan, desk: Desk) -> set[str]:
     path = desk.machine.path(row.entry[level])
     there = {"rules" if kind == "import" else kind for kind in whole.there} & {*_PARTS}
-    if any(found.path == path and found.entry for found in desk.entries):
+    if any(found.path == path and found.entry for found in desk.configured):
         there.add("entry")
     if row.allows and any(known["path"] == str(path) for _, known in whole.problems):
         there.add("approvals")  # nobody knows
     # Hooks in a file that clients share, and rules, may belong to another client.
-    others = (client_of(found.client).hooks for found in desk.entries if found.client != row.key)
+    others = (client_of(found.client).hooks for found in desk.configured if found.client != row.key)
     own = row.hooks and getattr(row.hooks, level)
     is_anothers = any(hooks and getattr(hooks, level) == own for hooks in others)
     return there if "entry" in there or ("hooks" in there and not is_anothers) else set()
@@ -221,7 +221,7 @@ def _about_level(
         put = min(put, plan(replace(kept, installation=other)), key=lambda it: len(it.changes))
     facts: Facts = {"client": row.name, "command": desk.command(row, level, absent)}
     changed = [it for it in put.changes if _kinds(it) - {"memory"} and it.path not in desk.told]
-    is_said = any(it.path == path and not desk.is_here(it) for it in desk.entries)
+    is_said = any(it.path == path and not desk.is_here(it) for it in desk.configured)
     if "entry" in absent and not is_said:
         yield Finding("client_no_entry", "warning", facts=facts)
     elif changed and not is_said:
@@ -256,7 +256,7 @@ def _about_problems(whole: Plan, row: Client, level: Level, desk: Desk) -> Itera
         content = b""
         with suppress(OSError):
             content = read_regular(path, most_bytes=_MOST_BYTES)[0]
-        is_ours = any(it.path == path and not it.entry for it in desk.entries)
+        is_ours = any(it.path == path and not it.entry for it in desk.configured)
         is_ours = is_ours or ENTRY.encode() in content or b"cli.py" in content
         if path not in desk.told and is_ours:
             desk.told.add(path)
@@ -271,7 +271,7 @@ def _about_trust(row: Client, desk: Desk) -> Iterator[Finding]:
     """Yield that Codex ignores an untrusted project; without its configuration nobody uses it."""
     path, root = desk.machine.path("codex:config.toml"), desk.machine.root
     try:
-        projects = document(path).get("projects")
+        projects = entries.document(path).get("projects")
     except (OSError, ValueError):
         return
     tops = [root, Path(os.path.realpath(root))]
@@ -287,40 +287,21 @@ def _about_trust(row: Client, desk: Desk) -> Iterator[Finding]:
 # Servers that others run.
 
 
-def _about_team(team: TeamEntry, machine: Machine) -> Iterator[Finding]:
-    """Yield findings on a remote entry, without its key or an odd address."""
-    facts: Facts = {"client": team.client.name, "path": str(team.path)}
-    if team.has_key:
-        yield Finding("team_key_in_file", "error", facts=facts)
-    try:
-        url = checked_url(team.url)
-    except AddressError:
-        yield Finding("team_bad_url", "error", facts=facts)
-        return
-    facts["url"] = url
-    if is_readable_on_the_way(url):
-        yield Finding("team_plain_http", "warning", facts=facts)
-    if team.variable and not machine.variable(team.variable):
-        yield Finding("team_key_unset", "warning", facts={**facts, "variable": team.variable})
-    elif not team.has_key:
-        yield Finding("team_ok", "ok", facts=facts)
-
-
 def server_findings(project: Project) -> Iterator[Finding]:
     """Ask each server once whether it answers and takes the key.
 
     A key goes only where the user's own files send it: a project's file may be a stranger's.
     """
     machine = machine_here(project.root)
-    by_url = dict[str, list[TeamEntry]]()
-    for team in team_entries(machine):
-        with suppress(AddressError):
-            by_url.setdefault(checked_url(team.url), []).append(team)
+    by_url = dict[str, list[entries.TeamEntry]]()
+    for team in entries.team_entries(machine):
+        with suppress(entries.AddressError):
+            by_url.setdefault(entries.checked_url(team.url), []).append(team)
     for url, teams in by_url.items():
         kind, reason = health_of(url)
         severity: Severity = "ok" if kind == "team_answers" else "error"
         yield Finding(kind, severity, facts={"url": url, "reason": reason})
-        if kind != "team_answers" or is_readable_on_the_way(url):
+        if kind != "team_answers" or entries.is_readable_on_the_way(url):
             continue
         teams.sort(key=lambda team: team.path.is_relative_to(machine.root))
         for variable, team in {it.variable: it for it in reversed(teams) if it.variable}.items():
@@ -328,38 +309,11 @@ def server_findings(project: Project) -> Iterator[Finding]:
             facts |= {"url": url, "variable": variable}
             key = machine.variable(variable) or ""
             if key and team.path.is_relative_to(machine.root):
-                command = f'curl -H "Authorization: Bearer ${variable}" {shlex.quote(_health(url))}'
+                asked = shlex.quote(urljoin(url, "/health"))
+                command = f'curl -H "Authorization: Bearer ${variable}" {asked}'
                 yield Finding("team_key_untried", "note", facts=facts | {"command": command})
             elif key and health_of(url, key)[0] == "team_key_wrong":
                 yield Finding("team_key_wrong", "error", facts=facts)
-
-
-def health_of(url: str, key: str = "") -> tuple[str, str]:
-    """Return the finding's kind and reason for `/health` beside a URL.
-
-    No redirect is followed. key: "" sends none.
-    """
-    asked = urllib.request.Request(_health(url))
-    if key:
-        asked.add_header("Authorization", f"Bearer {key}")
-    opener = urllib.request.build_opener(_NoRedirect)
-    try:
-        with opener.open(asked, timeout=_WAIT_S) as answer:
-            return _told(answer.read(_MOST_ANSWER_BYTES), answer.status)
-    except urllib.error.HTTPError as error:
-        if key and error.code == 401:
-            return "team_key_wrong", ""
-        return _told(error.read(_MOST_ANSWER_BYTES), error.code)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "reason", error)
-        if isinstance(reason, ssl.SSLCertVerificationError):
-            return "team_not_proven", reason.verify_message.rstrip(".")
-        return "team_silent", getattr(reason, "strerror", None) or type(reason).__name__
-
-
-def _health(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}/health"
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -367,7 +321,27 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         return None
 
 
-def _told(body: bytes, code: int) -> tuple[str, str]:
+def health_of(url: str, key: str = "") -> tuple[str, str]:
+    """Return the finding's kind and reason for `/health` beside a URL.
+
+    No redirect is followed. key: "" sends none.
+    """
+    asked = urllib.request.Request(urljoin(url, "/health"))
+    if key:
+        asked.add_header("Authorization", f"Bearer {key}")
+    opener = urllib.request.build_opener(_NoRedirect)
+    try:
+        with opener.open(asked, timeout=_WAIT_S) as answer:
+            body, code = answer.read(_MOST_ANSWER_BYTES), answer.status
+    except urllib.error.HTTPError as error:
+        if key and error.code == 401:
+            return "team_key_wrong", ""
+        body, code = error.read(_MOST_ANSWER_BYTES), error.code
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "reason", error)
+        if isinstance(reason, ssl.SSLCertVerificationError):
+            return "team_not_proven", reason.verify_message.rstrip(".")
+        return "team_silent", getattr(reason, "strerror", None) or type(reason).__name__
     try:
         state = str(json.loads(body)["status"]).lower()
     except (ValueError, KeyError, TypeError, RecursionError):

@@ -47,10 +47,6 @@ def data_in(text: str, suffix: str) -> dict[str, Any]:
     return toml_data(text) if suffix == ".toml" else json_data(without_comments(text))
 
 
-def line_end_of(text: str) -> str:
-    return "\r\n" if "\r\n" in text else "\n"
-
-
 # JSON.
 
 
@@ -323,7 +319,7 @@ def _table_at(data: Table, keys: Keys) -> Table:
 def _with_values(text: str, path: tuple[str, ...], new: Table, old: Table) -> str:
     values = {key: new.get(key) for key in (*new, *old) if not isinstance(new.get(key), dict)}
     changed = {key: it for key, it in values.items() if it != old.get(key)}
-    newline = line_end_of(text)
+    newline = "\r\n" if "\r\n" in text else "\n"
     own = next((it for it in _sections(text) if it.path == path), None)
     if not changed:
         return text
@@ -368,7 +364,12 @@ def _sections(text: str) -> list[_Section]:
             line_end = text.find("\n", end) + 1 or len(text)
             if text[start] == "[":
                 at = text.rfind("\n", 0, start) + 1 or len(text) - len(text.removeprefix("\ufeff"))
-                found.append(_Section(_header_path(text[start:end]), at, line_end, {}))
+                keys, below = list[str](), tomllib.loads(text[start:end])
+                while isinstance(below, dict) and below:
+                    [(key, below)] = below.items()
+                    keys.append(key)
+                path = tuple(keys) if isinstance(below, dict) else ()  # `[[a]]` is none
+                found.append(_Section(path, at, line_end, {}))
             elif found:
                 key = next(iter(tomllib.loads(text[start:end])))
                 found[-1].places[key] = start, end
@@ -381,15 +382,6 @@ def _sections(text: str) -> list[_Section]:
             elif sign in ("]", "}"):
                 depth -= 1
     return found
-
-
-def _header_path(header: str) -> tuple[str, ...]:
-    """Return the keys of a header; () for `[[a]]`."""
-    keys, below = list[str](), tomllib.loads(header)
-    while isinstance(below, dict) and below:
-        [(key, below)] = below.items()
-        keys.append(key)
-    return tuple(keys) if isinstance(below, dict) else ()
 
 
 def _table_text(path: Keys, table: Table) -> str:
@@ -429,7 +421,7 @@ def block_in(text: str, name: str = RULES) -> str | None:
 
 def with_block(text: str, body: str, name: str = RULES) -> str:
     """Return the text with this block at its old place, else at the end. Raises CannotEditError."""
-    newline, (begin, end) = line_end_of(text), markers(name)
+    newline, (begin, end) = "\r\n" if "\r\n" in text else "\n", markers(name)
     block = newline.join([begin, *body.strip("\r\n").splitlines(), end])
     held = block_in(text, name)
     if held is not None:

@@ -34,7 +34,7 @@ from commands.terminal.safe_text import complain, plain
 from commands.terminal.screen import INDENT, Style, painted_diff, print_lines, said, screen_here
 from core.config import CONTEXT_DIRECTORY, FRAGMENTS_PLACE, Project, read_rooms
 from core.errors import RefusedError, SentinelError
-from core.messages import LANG_VARIABLE, has_sentence, language, language_of, say
+from core.messages import LANG_VARIABLE, Facts, has_sentence, language, language_of, say
 from core.sanitizer import redact
 
 KEYS = [client.key for client in CLIENTS]
@@ -136,7 +136,9 @@ def _installation(*, is_idle: bool) -> Installation | None:
         [str(pip), "install", "-r", str(HERE / "requirements.txt")],
     ]
     shown = [f"  {plain(command_line(line, windows=program.windows))}" for line in lines]
-    _complain(say("setup.no_packages", packages=", ".join(missing), commands="\n".join(shown)))
+    facts = {"packages": ", ".join(missing), "commands": "\n".join(shown)}
+    first, *block = say("setup.no_packages", **facts).split("\n")
+    complain(first, block=block)
     return None
 
 
@@ -183,33 +185,28 @@ def _tell_plan(planned: Plan) -> None:
     if lines or planned.notes:
         print()
     print_lines(lines)
-    print_lines([*_approval_lines(planned)])
-    for key, facts in planned.notes:
-        print_lines(_sentence(key, facts).split("\n"))
-    sys.stdout.flush()
-    for key, facts in planned.problems:
-        _complain(_sentence(key, facts))
-
-
-def _approval_lines(planned: Plan) -> Iterator[str]:
-    """Yield the tools that are granted, to whom, and why that is safe."""
+    # The tools that are granted, to whom, and why that is safe.
     job = planned.job
     parts = [part for change in planned.changes for part in change.parts]
-    kinds = {"remote"} if job.url else {"entry", "approvals"}
-    names = {part.client for part in parts if part.kind in kinds}
+    granting = ("remote",) if job.url else ("entry", "approvals")
+    names = {part.client for part in parts if part.kind in granting}
     rows = [row for row in job.rows if row.name in names and (row.approvals or row.allows)]
-    if job.remove or not job.approvals or not rows:
-        return
-    clients = ", ".join(row.name for row in rows)
-    is_whole = any(row.allows for row in rows)  # such a client can only allow a server as a whole
-    count = sum(is_whole or tool not in ASKED_FOR for tool in planned.tools)
-    if job.url:
-        yield say("setup.approves_remote", clients=clients, count=count, url=job.url)
-        return
-    yield say("setup.approves", clients=clients, count=count)
-    for tool, key in (("context_export", "approves_export"), ("remember", "approves_fragments")):
-        if tool in planned.tools:
-            yield say(f"setup.{key}")
+    if rows and job.approvals and not job.remove:
+        is_whole = any(row.allows for row in rows)  # such a client can only allow a whole server
+        count = sum(is_whole or tool not in ASKED_FOR for tool in planned.tools)
+        granted: Facts = {"clients": ", ".join(row.name for row in rows), "count": count}
+        if job.url:
+            print_lines([say("setup.approves_remote", **granted, url=job.url)])
+        else:
+            print_lines([say("setup.approves", **granted)])
+            reasons = {"context_export": "approves_export", "remember": "approves_fragments"}
+            print_lines([say(f"setup.{reasons[it]}") for it in reasons if it in planned.tools])
+    for key, facts in planned.notes:
+        print_lines(_sentence(key, facts))
+    sys.stdout.flush()
+    for key, facts in planned.problems:
+        first, *block = _sentence(key, facts)
+        complain(first, block=block)
 
 
 def _show(planned: Plan) -> None:
@@ -229,17 +226,13 @@ def shown_path(path: Path, root: Path) -> str:
     return plain(path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path))
 
 
-def _sentence(key: str, facts: dict[str, str | int]) -> str:
-    shown = dict[str, str | int]()
+def _sentence(key: str, facts: Facts) -> list[str]:
+    """Return a sentence and the lines of its block, with facts that are safe to print."""
+    shown: Facts = {}
     for name, fact in facts.items():
         lines = str(fact).split("\n") if name == "block" else [str(fact)]
         shown[name] = "\n".join(map(plain, lines)) if isinstance(fact, str) else fact
-    return say(f"setup.{key}", **shown)
-
-
-def _complain(text: str) -> None:
-    first, *block = text.split("\n")
-    complain(first, block=block)
+    return say(f"setup.{key}", **shown).split("\n")
 
 
 # After the question.
@@ -248,24 +241,20 @@ def _complain(text: str) -> None:
 def _write(planned: Plan) -> int:
     """Write every file; return how many failed."""
     job, failed = planned.job, 0
-    written = list[Change]()
+    written, files = list[Change](), dict[str, list[str]]()
     for change in planned.changes:
+        path = shown_path(change.path, job.root)
         try:
             change.write(job.root)
         except ExportError as error:
             failed += 1
             keys = {"file_write": "not_written", "file_changed": "changed_meanwhile"}
-            path = shown_path(change.path, job.root)
-            complain(
-                say(f"setup.{keys.get(error.key, error.key)}", **{**error.facts, "path": path})
-            )
+            key = keys.get(error.key, error.key)
+            complain(say(f"setup.{key}", **{**error.facts, "path": path}))
         else:
             written.append(change)
-    files: dict[str, list[str]] = {}
-    for change in written:
-        kept = "changed" if job.remove else "written"
-        key = kept if os.path.lexists(change.path) else "removed"
-        files.setdefault(key, []).append(shown_path(change.path, job.root))
+            kept = "changed" if job.remove else "written"
+            files.setdefault(kept if os.path.lexists(change.path) else "removed", []).append(path)
     print_lines([say(f"setup.{key}", files=", ".join(names)) for key, names in files.items()])
     has_hooks = any(part.kind == "hooks" for change in written for part in change.parts)
     reason = tried_hook(job.installation) if has_hooks and not job.remove else ""
@@ -346,9 +335,8 @@ def _for_the_team(job: Job, written: Sequence[Change]) -> Iterator[str]:
             continue
         is_plain = job.installation.is_command or not kinds & {"entry", "hooks"}
         (shared if is_plain else own).append(change.path.relative_to(job.root).as_posix())
-    where = (
-        [] if os.path.realpath(os.getcwd()) == os.path.realpath(job.root) else ["-C", str(job.root)]
-    )
+    is_here = os.path.realpath(os.getcwd()) == os.path.realpath(job.root)
+    where = [] if is_here else ["-C", str(job.root)]
     if shared:
         yield say("setup.next_commit", command=plain(shlex.join(["git", *where, "add", *shared])))
     if own:

@@ -14,17 +14,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from commands.clients.table import HOOKS, RECORDING
-from commands.hook.events import (
-    MOST_FILES,
-    MOST_PATH_CHARS,
-    Call,
-    event_of,
-    new_lines,
-    paths_inside,
-    read_call,
-    read_moment,
-    text_in,
-)
+from commands.hook import events
 from commands.hook.scene import has_memory, is_of_another, payload_here, project_of
 from core.config import CONTEXT_DIRECTORY, read_settings, safe_file_name
 from rooms.sessions.actions import Caller, Deed, record, record_save
@@ -65,10 +55,10 @@ def record_action(client: str, environment: Mapping[str, str], named: str | None
     with contextlib.suppress(ValueError, OSError):  # ValueError: not the main thread
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     payload = payload_here()
-    if is_of_another(client, payload, environment) or not event_of(client, RECORDING):
+    if is_of_another(client, payload, environment) or not events.event_of(client, RECORDING):
         return
-    call = read_call(payload)
-    moment = read_moment(client, RECORDING, payload)._replace(paths=call.paths)
+    call = events.read_call(payload)
+    moment = events.read_moment(client, RECORDING, payload)._replace(paths=call.paths)
     if not moment.session:  # nobody could say whose it is
         return
     project = project_of(client, moment, environment, named)
@@ -80,7 +70,7 @@ def record_action(client: str, environment: Mapping[str, str], named: str | None
         with contextlib.suppress(ValueError, RecursionError):  # it may only begin like JSON
             answer = json.loads(answer, strict=False)
     failed, output = _outcome(client, payload, call, answer)
-    if text_in(payload, "tool_name", "toolName").endswith(SAVE):
+    if events.text_in(payload, "tool_name", "toolName").endswith(SAVE):
         said = "" if failed else "\n".join(islice(_texts(answer), _MOST_TEXTS))
         if said := said[:MOST_ANSWER_CHARS]:
             record_save(project.root, caller, said, environment)
@@ -89,8 +79,9 @@ def record_action(client: str, environment: Mapping[str, str], named: str | None
     if call.command.strip() and not call.paths:
         deeds.append(Deed("command", call.command, failed, output))
     for edit in _edits(call, answer):
-        path = next(paths_inside(project.folder, moment._replace(paths=(edit.path,))), "")
-        if path and len(path) <= MOST_PATH_CHARS and not path.startswith(f"{CONTEXT_DIRECTORY}/"):
+        path = next(events.paths_inside(project.folder, moment._replace(paths=(edit.path,))), "")
+        is_ours = path.startswith(f"{CONTEXT_DIRECTORY}/")
+        if path and not is_ours and len(path) <= events.MOST_PATH_CHARS:
             line = f"{edit.verb} {path}"
             if not failed and edit.added is not None:
                 line += f" (+{edit.added} -{edit.removed})"
@@ -104,39 +95,35 @@ def record_action(client: str, environment: Mapping[str, str], named: str | None
 
 
 def _outcome(
-    client: str, payload: Mapping[str, Any], call: Call, answer: Any
+    client: str, payload: Mapping[str, Any], call: events.Call, answer: Any
 ) -> tuple[bool | None, str]:
     """Return whether a tool failed, None if nothing tells, and its last output."""
-    error = text_in(payload, *_ERRORS)
-    printed = error or _printed(answer)
-    is_failure = text_in(payload, "hook_event_name", "hookEventName").endswith("Failure")
-    failed = True if error or is_failure else _failed(answer, printed)
-    goes_on = isinstance(answer, dict) and "backgroundTaskId" in answer
-    if failed is None and not goes_on and (call.paths or HOOKS[client].tells_failure):
+    error = events.text_in(payload, *_ERRORS)
+    if error or isinstance(answer, str):
+        printed = error or answer
+    else:
+        parts = answer
+        if isinstance(answer, dict):
+            parts = [answer[key] for key in _PRINTED if answer.get(key)]
+            parts = parts or [answer[key] for key in _ERRORS if answer.get(key)]
+        printed = "\n".join(islice(_texts(parts), _MOST_TEXTS))
+    held = answer if isinstance(answer, dict) else {}
+    codes = [held[key] for key in _CODES if type(held.get(key)) is int]
+    is_bad = held.get("resultType") in ("failure", "error", "denied", "rejected")
+    found = _CODE_AT_END.search(printed[-_MOST_END_CHARS:])
+    failed = None
+    if error or events.text_in(payload, "hook_event_name", "hookEventName").endswith("Failure"):
+        failed = True
+    elif codes:
+        failed = bool(codes[0])
+    elif is_bad or any(held.get(key) for key in _SIGNS):
+        failed = True
+    elif found:
+        failed = bool(int(found[1] or found[2]))
+    elif "backgroundTaskId" not in held and (call.paths or HOOKS[client].tells_failure):
         failed = False
     output = _CODE_AT_END.sub("", _FENCE.sub("", printed[-MOST_OUTPUT_CHARS:]))
     return failed, output.strip()
-
-
-def _printed(answer: Any) -> str:
-    if isinstance(answer, str):
-        return answer
-    if isinstance(answer, dict):
-        told = [answer[key] for key in _PRINTED if answer.get(key)]
-        answer = told or [answer[key] for key in _ERRORS if answer.get(key)]
-    return "\n".join(islice(_texts(answer), _MOST_TEXTS))
-
-
-def _failed(answer: Any, printed: str) -> bool | None:
-    if isinstance(answer, dict):
-        codes = [answer[key] for key in _CODES if type(answer.get(key)) is int]
-        if codes:
-            return bool(codes[0])
-        is_bad = answer.get("resultType") in ("failure", "error", "denied", "rejected")
-        if is_bad or any(answer.get(key) for key in _SIGNS):
-            return True
-    found = _CODE_AT_END.search(printed[-_MOST_END_CHARS:])
-    return bool(int(found[1] or found[2])) if found else None
 
 
 def _texts(value: Any, depth: int = 0) -> Iterator[str]:
@@ -154,11 +141,11 @@ class Edit(NamedTuple):
     removed: int | None = None
 
 
-def _edits(call: Call, answer: Any) -> Iterator[Edit]:
+def _edits(call: events.Call, answer: Any) -> Iterator[Edit]:
     """Yield edits, with counts of lines for a patch or a single file."""
     if parts := list(_PATCH_PART.finditer(call.patch)):
         ends = [*(part.start() for part in parts[1:]), len(call.patch)]
-        for part, end in zip(parts[:MOST_FILES], ends, strict=False):
+        for part, end in zip(parts[: events.MOST_FILES], ends, strict=False):
             text = call.patch[part.end() : end]
             added, removed = (len(sign.findall(text)) for sign in (_ADDED, _REMOVED))
             yield Edit(part[2].strip(), _DONE[part[1]], added, removed)
@@ -167,8 +154,8 @@ def _edits(call: Call, answer: Any) -> Iterator[Edit]:
     if call.whole:
         known = answer if isinstance(answer, dict) else {}
         shown = known.get("returnDisplay")
-        before = text_in(known, *_BEFORE) or (
-            text_in(shown, *_BEFORE) if isinstance(shown, dict) else ""
+        before = events.text_in(known, *_BEFORE) or (
+            events.text_in(shown, *_BEFORE) if isinstance(shown, dict) else ""
         )
         pairs = ((before, call.whole),)
     size = sum(len(old) + len(new) for old, new in pairs)
@@ -176,6 +163,6 @@ def _edits(call: Call, answer: Any) -> Iterator[Edit]:
     if len(call.paths) != 1 or not 0 < size <= _MOST_COUNTED_CHARS:
         yield from (Edit(path, verb) for path in call.paths)
         return
-    added = sum(len(new_lines(new, old)) for old, new in pairs)
-    removed = sum(len(new_lines(old, new)) for old, new in pairs)
+    added = sum(len(events.new_lines(new, old)) for old, new in pairs)
+    removed = sum(len(events.new_lines(old, new)) for old, new in pairs)
     yield Edit(call.paths[0], verb, added, removed)

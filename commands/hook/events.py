@@ -85,11 +85,19 @@ def event_of(client: str, event: str) -> Event | None:
 def read_moment(client: str, event: str, payload: Mapping[str, Any]) -> Moment:
     """Return the moment of a payload; fields of another type count as missing."""
     name = text_in(payload, "hook_event_name", "hookEventName")
-    action: dict[str, Any] = {}
-    if event == "before-action":
-        action = _action(read_call(payload))
-    elif event == "prompt":
-        action = {"text": text_in(payload, "prompt")[:MOST_TEXT_CHARS]}
+    call, text, removed = Call(), "", ""
+    if event == "prompt":
+        text = text_in(payload, "prompt")[:MOST_TEXT_CHARS]
+    elif event == "before-action":
+        call = read_call(payload)
+        edits: Iterable[tuple[str, str]] = () if call.whole else call.edits
+        if call.patch:
+            signs = (_REMOVED, _ADDED)
+            old, new = ("\n".join(re.findall(sign, call.patch, re.M)) for sign in signs)
+            edits = [(old, new)]
+        lines = [(new_lines(new, old), new_lines(old, new)) for old, new in edits]
+        text, removed = ("\n".join(it for edit in lines for it in edit[at]) for at in range(2))
+        text, removed = text[:MOST_TEXT_CHARS], removed[:MOST_TEXT_CHARS]
     loops = payload.get("loop_count")
     cwd = _native(payload.get("cwd"))
     roots = payload.get("workspace_roots")
@@ -104,7 +112,12 @@ def read_moment(client: str, event: str, payload: Mapping[str, Any]) -> Moment:
         source=text_in(payload, "source"),
         folders=folders or ((cwd,) if cwd else ()),
         cwd=cwd,
-        **action,
+        paths=call.paths,
+        command=call.command,
+        workdir=call.workdir,
+        text=call.whole or text,
+        removed="" if call.whole else removed,
+        is_whole=bool(call.whole),
         over=payload.get("stop_hook_active") is True
         or (isinstance(loops, int) and loops > 0)
         or payload.get("status", "completed") != "completed",
@@ -148,13 +161,6 @@ def inside(folder: str, path: str) -> str:
         there, absolute = there[len(top) :], False
     parts = [part for part in there.split("/") if part not in ("", ".")]
     return "" if absolute or ".." in parts else "/".join(parts)
-
-
-def folder_of(moment: Moment) -> str:
-    """Return the innermost open folder in which this happens."""
-    place = moment.paths[0] if moment.paths else moment.cwd
-    around = [folder for folder in moment.folders if folder == place or inside(folder, place)]
-    return max(around, key=len, default=moment.folders[0] if moment.folders else moment.cwd)
 
 
 def paths_inside(root: str, moment: Moment) -> Iterator[str]:
@@ -213,7 +219,12 @@ def read_call(payload: Mapping[str, Any]) -> Call:
     tool = text_in(payload, "tool_name", "toolName")
     if not isinstance(given, dict) or _READS.match(tool) or given.get("command") == "view":
         return Call()
-    command = _command(given)
+    command = given.get("command", given.get("cmd"))
+    if isinstance(command, list):  # as an argument vector
+        import shlex
+
+        command = shlex.join(it for it in command if isinstance(it, str))[:MOST_TEXT_CHARS]
+    command = command[: 4 * MOST_TEXT_CHARS] if isinstance(command, str) else ""
     texts = (command, text_in(given, "input", "patch"))
     patch = next((text for text in texts if "*** " in text), "")
     if patch and (paths := re.findall(_PATCHED, patch, re.M)):
@@ -232,34 +243,6 @@ def read_call(payload: Mapping[str, Any]) -> Call:
         whole="\n".join(filter(None, whole)),
         edits=tuple(edit for edit in zip(old, new, strict=True) if any(edit)),
     )
-
-
-def _action(call: Call) -> dict[str, Any]:
-    told: dict[str, Any] = {
-        "paths": call.paths,
-        "command": call.command,
-        "workdir": call.workdir,
-    }
-    if call.whole:
-        return {**told, "text": call.whole, "is_whole": True}
-    edits: Iterable[tuple[str, str]] = call.edits
-    if call.patch:
-        removed, added = (
-            "\n".join(re.findall(sign, call.patch, re.M)) for sign in (_REMOVED, _ADDED)
-        )
-        edits = [(removed, added)]
-    lines = [(new_lines(new, old), new_lines(old, new)) for old, new in edits]
-    text, removed = ("\n".join(it for edit in lines for it in edit[at]) for at in range(2))
-    return {**told, "text": text[:MOST_TEXT_CHARS], "removed": removed[:MOST_TEXT_CHARS]}
-
-
-def _command(given: Mapping[str, Any]) -> str:
-    command = given.get("command", given.get("cmd"))
-    if isinstance(command, list):  # as an argument vector
-        import shlex
-
-        return shlex.join(it for it in command if isinstance(it, str))[:MOST_TEXT_CHARS]
-    return command[: 4 * MOST_TEXT_CHARS] if isinstance(command, str) else ""
 
 
 def _paths(given: Mapping[str, Any]) -> Iterator[str]:

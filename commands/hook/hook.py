@@ -11,18 +11,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from commands.clients.table import RECORDING
-from commands.hook.events import (
-    MOST_TEXT_CHARS,
-    MOST_WRITTEN_CHARS,
-    answer,
-    event_of,
-    new_lines,
-    paths_inside,
-    read_moment,
-)
+from commands.hook import events
 from commands.hook.journal import Session, forget_old, version_of
 from commands.hook.scene import (
     OddInputError,
@@ -41,9 +32,6 @@ from core.lessons.record import Record
 from core.lessons.record_text import is_usable
 from core.messages import language_of, say, speaking
 from core.text.plain import one_line
-
-if TYPE_CHECKING:
-    from core.lessons.action import Action
 
 MOST_S = 5  # a terminal, or a pipe that nobody closes, would be read for ever
 # Limits of work in seconds of the processor, or in multiples of the start on a slow machine;
@@ -102,20 +90,22 @@ def _respond(
 ) -> tuple[str, Scene | None]:
     """Return the answer's JSON, "" for none, and the scene. Raises SentinelError."""
     payload = payload_here()
-    if is_of_another(client, payload, environment) or not event_of(client, event):
+    if is_of_another(client, payload, environment) or not events.event_of(client, event):
         return "", None
-    moment = read_moment(client, event, payload)
+    moment = events.read_moment(client, event, payload)
     if event in ("before-action", "prompt") and not moment.says_something:
         return "", None
     try:
         scene = scene_of(client, event, moment, environment, named)
     except LogMissingError as error:
         is_start = event == "session-start"  # which says it once
-        return (answer(client, event, moment, one_line(str(error))) if is_start else ""), None
+        return (
+            events.answer(client, event, moment, one_line(str(error))) if is_start else ""
+        ), None
     if scene is None:
         return "", None
     briefing = _BRIEFINGS[event](scene)
-    return (answer(client, event, moment, briefing.text) if briefing.text else ""), scene
+    return (events.answer(client, event, moment, briefing.text) if briefing.text else ""), scene
 
 
 # The answer to each event.
@@ -156,20 +146,6 @@ def _at_action(scene: Scene) -> Briefing:
     from core.lessons.action import Action, log_at_hand
     from core.lessons.recall import MOST_RECORDS, choose  # these compile what no other event needs
 
-    actions = _actions(scene)
-    edit, run = actions[0], actions[-1]
-    whole = Action(paths=edit.paths, command=run.command, text=edit.text, removed=edit.removed)
-    known, at_hand = load(scene.directory), log_at_hand(whole, scene.data)
-    choices = [choose(it, *at_hand, surroundings=known.around) for it in actions]
-    save(scene.directory, known.with_action({word for it in choices for word in it.words}))
-    chosen = {record.id: record for choice in choices for record in choice.records}
-    changes = bool(edit.paths) and not scene.session.has("changed")
-    return _show(scene, [*chosen.values()][:MOST_RECORDS], action_briefing, changed=changes)
-
-
-def _actions(scene: Scene) -> "list[Action]":
-    from core.lessons.action import Action
-
     moment, text = scene.moment, scene.moment.text
     if moment.is_whole and moment.paths:  # of a whole file the lines that it does not have yet
         from pathlib import Path
@@ -178,21 +154,28 @@ def _actions(scene: Scene) -> "list[Action]":
 
         with contextlib.suppress(OSError, ValueError):
             with open_regular(Path(scene.root, moment.paths[0])) as file:
-                before = file.read(MOST_WRITTEN_CHARS).decode("utf-8", "replace")
+                before = file.read(events.MOST_WRITTEN_CHARS).decode("utf-8", "replace")
             # Clients that tell of a file once it is written leave nothing to compare with.
-            text = "\n".join(new_lines(text, before)) or text
-    edit = Action(paths=moment.paths, text=text[:MOST_TEXT_CHARS], removed=moment.removed)
-    if not moment.command.strip():
-        return [edit]
-    if not moment.paths:
-        from commands.hook.shell import edits_of
+            text = "\n".join(events.new_lines(text, before)) or text
+    edit = Action(paths=moment.paths, text=text[: events.MOST_TEXT_CHARS], removed=moment.removed)
+    actions = [edit]
+    if moment.command.strip():
+        if not moment.paths:
+            from commands.hook.shell import edits_of
 
-        cwd = os.path.join(moment.cwd or scene.root, moment.workdir)
-        paths, text = edits_of(moment.command, cwd, scene.root)
-        inside = paths_inside(scene.root, moment._replace(paths=paths))
-        edit = Action(paths=tuple(dict.fromkeys(inside)), text=text)
-    command = Action(command=moment.command)
-    return [edit, command] if edit.paths else [command]
+            cwd = os.path.join(moment.cwd or scene.root, moment.workdir)
+            paths, text = edits_of(moment.command, cwd, scene.root)
+            inside = events.paths_inside(scene.root, moment._replace(paths=paths))
+            edit = Action(paths=tuple(dict.fromkeys(inside)), text=text)
+        actions = [*([edit] if edit.paths else []), Action(command=moment.command)]
+    edit, run = actions[0], actions[-1]
+    whole = Action(paths=edit.paths, command=run.command, text=edit.text, removed=edit.removed)
+    known, at_hand = load(scene.directory), log_at_hand(whole, scene.data)
+    choices = [choose(it, *at_hand, surroundings=known.around) for it in actions]
+    save(scene.directory, known.with_action({word for it in choices for word in it.words}))
+    chosen = {record.id: record for choice in choices for record in choice.records}
+    changes = bool(edit.paths) and not scene.session.has("changed")
+    return _show(scene, [*chosen.values()][:MOST_RECORDS], action_briefing, changed=changes)
 
 
 def _at_prompt(scene: Scene) -> Briefing:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TextIO
 
 from commands.clients.table import COMPLAINT, EVENTS, HOOKS
-from commands.hook.events import Moment, folder_of, paths_inside
+from commands.hook.events import Moment, inside, paths_inside
 from commands.hook.journal import Session, open_session, version_of
 from core.config import (
     CONTEXT_DIRECTORY,
@@ -117,7 +117,12 @@ def project_of(
     if not HOOKS[client].gives_project:
         # Cursor sets it for the first of several open folders, others inherit it from Claude Code.
         environment = {**environment, "CLAUDE_PROJECT_DIR": ""}
-    project = find_project(named, environment, folder_of(moment) or os.getcwd())
+    # The innermost open folder in which this happens.
+    place = moment.paths[0] if moment.paths else moment.cwd
+    around = [folder for folder in moment.folders if folder == place or inside(folder, place)]
+    first = moment.folders[0] if moment.folders else moment.cwd
+    folder = max(around, key=len, default=first) or os.getcwd()
+    project = find_project(named, environment, folder)
     project.check(environment)
     return project
 

@@ -124,17 +124,18 @@ class _Shell:
         if "xargs" in part.words:
             files += self._named
         self._named = files
+        code = [it for option, it in pairwise(words) if _CODE_OPTION.fullmatch(option)]
         if name == "find":
             self._find(words)
         elif name in _FOLDERS:
             self._move(name, files)
         elif name in _SHELLS:
-            lines = [*_code_in(words), *part.texts, *([" ".join(words)] if name == "eval" else ())]
+            lines = [*code, *part.texts, *([" ".join(words)] if name == "eval" else ())]
             for line in lines:
                 self.run(line, depth + 1)
         elif _INTERPRETER.fullmatch(name) and not _edits(name, words):
             script = self._scripts.get("".join(files[:1]), "")
-            self._read_code("\n".join((*_code_in(words), *part.texts, script)), files)
+            self._read_code("\n".join((*code, *part.texts, script)), files)
         elif name == "git":
             self._git(words, part.texts)
         elif _edits(name, words):
@@ -150,13 +151,14 @@ class _Shell:
         is_wrapped = False
         for at, word in enumerate(words):
             name = word.replace("\\", "/").rpartition("/")[2].casefold().removesuffix(".exe")
+            is_known = name in _programs() or name in _SHELLS or name == "git"
             if found := _ASSIGNMENT.fullmatch(word):
                 self._variables[found[1]] = [found[2]]
             elif name in _BEFORE:
                 is_wrapped = True
             elif _INTERPRETER.fullmatch(name) and words[at + 1 : at + 2] == ["-m"]:
                 return "".join(words[at + 2 : at + 3]), words[at + 3 :]
-            elif not is_wrapped or _is_known(name):
+            elif not is_wrapped or is_known or _INTERPRETER.fullmatch(name):
                 return name, words[at + 1 :]
         return "", []
 
@@ -305,15 +307,6 @@ def _plain(found: re.Match[str]) -> str:
     if found[2] is not None:
         return _ESCAPED.sub(r"\1", found[2])
     return found[1] if found[1] is not None else found[3]
-
-
-def _code_in(words: Sequence[str]) -> Iterator[str]:
-    return (word for option, word in pairwise(words) if _CODE_OPTION.fullmatch(option))
-
-
-def _is_known(name: str) -> bool:
-    named = name in _programs() or name in _SHELLS or name == "git"
-    return named or bool(_INTERPRETER.fullmatch(name))
 
 
 def _edits(name: str, words: Sequence[str]) -> bool:
