@@ -11,7 +11,7 @@ import stat
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -53,16 +53,13 @@ class PutBack(NamedTuple):
     copy: Path | None
 
 
-# making copies
-
-
 def copies_of(path: Path) -> list[Path]:
     """Return the copies of a database, the newest first, but those ahead of the clock last.
 
     Raises OSError.
     """
     now = datetime.now(UTC)
-    found = {it: moment for it in _named(path) if (moment := _moment_of(it))}
+    found = {it: moment for it in _beside(path, finished=True) if (moment := _moment_of(it))}
     return sorted(found, key=lambda it: (found[it] <= now, found[it]), reverse=True)
 
 
@@ -91,7 +88,7 @@ def keep_copy(path: Path, write: Callable[[Path], object], check: Check) -> None
     write: fills an empty file. Raises OSError, sqlite3.Error and errors of `check`; older copies
     stay.
     """
-    for abandoned in _unfinished(path):
+    for abandoned in _beside(path, finished=False):
         status = status_of(abandoned)
         if status and time.time() - status.st_mtime > _ABANDONED_S:
             abandoned.unlink(missing_ok=True)
@@ -99,11 +96,8 @@ def keep_copy(path: Path, write: Callable[[Path], object], check: Check) -> None
     with prepared(target, b"", path.name, mode=MODE) as unfinished:
         try:
             write(unfinished)
-            descriptor = os.open(unfinished, os.O_RDWR)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+            with open(unfinished, "rb+") as file:
+                os.fsync(file.fileno())
             if flaw := flaw_of(unfinished, check):
                 raise sqlite3.DatabaseError(flaw)
             if not is_due(path):  # another process was faster
@@ -122,18 +116,15 @@ def remove_copies(path: Path) -> bool:
     """Remove the copies of a database, also unfinished ones; False where one is left."""
     is_clean = True
     # The unfinished ones first: one that gets its name meanwhile is found among the others.
-    for found in (_unfinished, _named):
+    for finished in (False, True):
         try:
-            for copy in found(path):
+            for copy in _beside(path, finished=finished):
                 copy.unlink(missing_ok=True)
         except FileNotFoundError:  # the directory is gone
             pass
         except OSError:
             is_clean = False
     return is_clean
-
-
-# checking them
 
 
 def newest_whole(path: Path, check: Check) -> Path | None:
@@ -208,9 +199,6 @@ def reason_of(error: Exception) -> str:
     return shown(getattr(error, "strerror", None) or str(error))[:_REASON_CHARS]
 
 
-# putting one back
-
-
 def put_back(path: Path, check: Check, *, timeout_s: float) -> PutBack:
     """Put the newest whole copy in the place of a damaged database, which is kept beside it.
 
@@ -221,7 +209,7 @@ def put_back(path: Path, check: Check, *, timeout_s: float) -> PutBack:
     aside = path.with_name(f"{path.name}.damaged-{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}")
     is_untouched = True
     with ExitStack() as stack:
-        ready = stack.enter_context(_ready(copy, path)) if copy else None
+        ready = stack.enter_context(prepared(path, _pieces(copy), like=copy)) if copy else None
         try:
             _keep_aside(path, aside)
             name = f"{path.absolute().as_uri()}?mode=rw"
@@ -263,22 +251,11 @@ def size_of(path: str | Path) -> int:
     return status.st_size if status else 0
 
 
-# files beside a database
-
-
-def _named(path: Path) -> list[Path]:
-    return _listed(path.parent, f"{path.name}.copy-", "")
-
-
-def _unfinished(path: Path) -> list[Path]:
-    return _listed(path.parent, f".{path.name}.", ".tmp")
-
-
-def _listed(directory: Path, beginning: str, end: str) -> list[Path]:
-    """Return regular files, no links, by their names. Raises OSError: unread is not empty."""
-    names = os.listdir(directory)
-    paths = [directory / it for it in names if it.startswith(beginning) and it.endswith(end)]
-    return [it for it in paths if stat.S_ISREG(os.lstat(it).st_mode)]
+def _beside(path: Path, *, finished: bool) -> list[Path]:
+    """Return the copies, links apart. Raises OSError: an unread directory is not empty."""
+    begins, ends = (f"{path.name}.copy-", "") if finished else (f".{path.name}.", ".tmp")
+    names = [it for it in os.listdir(path.parent) if it.startswith(begins) and it.endswith(ends)]
+    return [it for it in map(path.with_name, names) if stat.S_ISREG(os.lstat(it).st_mode)]
 
 
 def _moment_of(copy: Path) -> datetime | None:
@@ -287,13 +264,9 @@ def _moment_of(copy: Path) -> datetime | None:
     return None
 
 
-@contextmanager
-def _ready(source: Path, target: Path) -> Iterator[Path]:
-    with (
-        open(source, "rb") as file,
-        prepared(target, iter(partial(file.read, _PIECE_BYTES), b""), like=source) as ready,
-    ):
-        yield ready
+def _pieces(source: Path) -> Iterator[bytes]:
+    with open(source, "rb") as file:
+        yield from iter(partial(file.read, _PIECE_BYTES), b"")
 
 
 def _keep_aside(path: Path, aside: Path) -> None:
@@ -305,5 +278,5 @@ def _keep_aside(path: Path, aside: Path) -> None:
             try:
                 os.link(source, target, follow_symlinks=False)
             except OSError:
-                with _ready(source, target) as ready:
+                with prepared(target, _pieces(source), like=source) as ready:
                     rename(ready, target)

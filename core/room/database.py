@@ -23,7 +23,7 @@ from core.errors import DiskError, SentinelError, WaitEndedError
 from core.messages import say
 from core.program import NO_CANCELLATION, Cancellation
 from core.room import copies
-from core.room.copies import BUSY, JOURNALS, MODE, Flaw, code_of, connected, reason_of, size_of
+from core.room.copies import BUSY, JOURNALS, Flaw, code_of, reason_of, size_of
 
 SQLITE = b"SQLite format 3\0"  # with which each database begins
 
@@ -34,7 +34,7 @@ _DAMAGED = sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB
 _NO_JOURNAL = sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR
 _INDEXES = "SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE % USING fts5(%'"
 
-# Of a database of somebody else.
+# Of a database of somebody else:
 _MOST_S = 60
 _MOST_VALUE_BYTES = 10_000_000
 _STEPS = 100_000  # between two looks at the clock
@@ -130,12 +130,19 @@ class Database:
                 yield None
                 return
             connection = lent.connection
-            version = self._patiently(lambda: self._begin_reading(connection))
+
+            def begin() -> int:
+                if connection.in_transaction:  # of a try before
+                    connection.execute("ROLLBACK")
+                connection.execute("BEGIN")
+                return self._version(connection)
+
+            version = self._patiently(begin)
             if 0 < version < len(self._migrations):
                 connection.execute("ROLLBACK")
                 with self.writing():
                     pass  # brings the schema up to date
-                version = self._patiently(lambda: self._begin_reading(connection))
+                version = self._patiently(begin)
             yield connection if version else None
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
@@ -171,8 +178,6 @@ class Database:
     def close(self) -> None:
         if kept := self._take_kept():
             kept.connection.close()
-
-    # upkeep
 
     def purge(self) -> bool:
         """Write the file anew without deleted bytes, and remove its copies; False where that fails.
@@ -247,8 +252,6 @@ class Database:
             copy = next(map(copies.date_of, copies.copies_of(self.path)), "")
         return DatabaseDamagedError(path=str(self.path), reason=reason, copy=copy)
 
-    # the tables that a database should have
-
     def _version(self, connection: sqlite3.Connection) -> int:
         """Return the schema's version, 0 in an empty file; refuse a foreign or newer one."""
         # Whose it is comes last: another process may make all three meanwhile, in one transaction.
@@ -275,14 +278,6 @@ class Database:
             ours = self._statements.get(name, statement)
             if kind in ("view", "trigger") or ours != statement:
                 raise DatabaseError("foreign", path=str(self.path))
-
-    def _begin_reading(self, connection: sqlite3.Connection) -> int:
-        if connection.in_transaction:  # of a try before
-            connection.execute("ROLLBACK")
-        connection.execute("BEGIN")
-        return self._version(connection)
-
-    # connections
 
     @contextlib.contextmanager
     def _lent(self, failing: Literal["read", "write", "copy"]) -> Iterator[_Lent | None]:
@@ -323,17 +318,20 @@ class Database:
             kept.connection.close()
         if writes and not found:
             with _OPENING, contextlib.suppress(FileExistsError):
-                os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, MODE))
+                os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, copies.MODE))
             found = self._found()
         if not found:
             return None
         with _OPENING:
-            for suffix in JOURNALS:
-                self._check_link(f"{self.path}{suffix}")
+            for path in (f"{self.path}{suffix}" for suffix in ("", *JOURNALS)):
+                if os.path.islink(path):  # SQLite would follow it
+                    raise DatabaseError("link", path=path, rm=shlex.join(["rm", path]))
             journal_bytes = size_of(f"{self.path}-wal")
             if journal_bytes and not os.path.getsize(self.path):
                 raise self.damage("the file is empty, its journal is not")
-            opened = partial(connected, self.path, check=self._check, timeout_s=self._slice_s)
+            opened = partial(
+                copies.connected, self.path, check=self._check, timeout_s=self._slice_s
+            )
             try:
                 return _Lent(opened("mode=rw"), found, os.getpid())
             except sqlite3.OperationalError as error:
@@ -355,7 +353,6 @@ class Database:
         status = status_of(self.path)
         if status is None:
             return None
-        self._check_link(self.path)
         journal = status_of(f"{self.path}-wal")
         return _File(status.st_dev, status.st_ino, journal.st_ino if journal else 0)
 
@@ -365,13 +362,6 @@ class Database:
             if found and lent.file and found[:-1] == lent.file[:-1]:
                 return found
         return None
-
-    def _check_link(self, path: Path | str) -> None:
-        """Raise DatabaseError for a link, which SQLite would follow."""
-        if os.path.islink(path):
-            raise DatabaseError("link", path=str(path), rm=shlex.join(["rm", str(path)]))
-
-    # errors
 
     def _patiently(self, action: Callable[[], _Result], wait_s: float | None = None) -> _Result:
         deadline = time.monotonic() + (self._timeout_s if wait_s is None else wait_s)
@@ -395,9 +385,6 @@ class Database:
         if is_of_pages or copies.is_no_text(error):
             return self.damage(reason)
         return DatabaseError(key, path=path, reason=reason)
-
-
-# a database of somebody else
 
 
 def open_foreign(path: Path) -> sqlite3.Connection:
