@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from core.data import TOKENS, Rule, compiled, rule_expression, rules
 from core.guard.characters import Places, forms_of, is_written_otherwise, may_hide, without_hidden
+from core.guard.looks import bare_end, is_hex, is_paired, is_placeholder, quoted_end
 from core.guard.named_values import keyed_spans, may_have_keyed_spans
-from core.guard.values import is_hex, is_paired, is_placeholder, value_end
 
 MARKER = "[REDACTED]"  # which rule has put it there, the answer of the save says
 WINDOW_CHARS = 32_768
@@ -291,29 +291,22 @@ def _widened(text: str, secrets: Sequence[Secret], excess: int) -> list[Secret]:
 
 
 def _secrets(text: str, among: Sequence[Hint] | None) -> list[Secret]:
-    found = [
-        _origin(secret, places)
-        for form, places in forms_of(text)
-        for secret in _secrets_of_form(form, among)
-    ]
+    found = list[Secret]()
+    for form, places in forms_of(text):
+        folded = form.casefold()
+        tokens, others, token_rules = list[Secret](), list[Secret](), list[Rule]()
+        for rule in _called(folded, among):
+            if rule.table in TOKENS:
+                token_rules.append(rule)
+                tokens += _of_rule(form, rule)
+            else:
+                others += _of_rule(form, rule)
+        if tokens:
+            others += _glued(form, tokens, token_rules)
+        values = (Secret(*it) for it in keyed_spans(form, folded))
+        others += [it for it in values if form[it.start : it.end].replace(MARKER, "")]
+        found += [_origin(secret, places) for secret in (*tokens, *others)]
     return merged(found, touching=False)
-
-
-def _secrets_of_form(text: str, among: Sequence[Hint] | None) -> Iterator[Secret]:
-    folded = text.casefold()
-    tokens, token_rules = list[Secret](), list[Rule]()
-    for rule in _called(folded, among):
-        if rule.table in TOKENS:
-            token_rules.append(rule)
-            tokens += _of_rule(text, rule)
-        else:
-            yield from _of_rule(text, rule)
-    yield from tokens
-    if tokens:
-        yield from _glued(text, tokens, token_rules)
-    for start, end, name in keyed_spans(text, folded):
-        if text[start:end].replace(MARKER, ""):
-            yield Secret(start, end, name)
 
 
 def _of_rule(text: str, rule: Rule) -> Iterator[Secret]:
@@ -321,7 +314,8 @@ def _of_rule(text: str, rule: Rule) -> Iterator[Secret]:
         start, end = match.span(rule.group)
         value = text[start:end]
         if rule.gate == "pair":
-            end = value_end(text, start, match["quote"] or "")
+            quote = match["quote"] or ""
+            end = (quoted_end(text, start, quote) if quote else 0) or bare_end(text, start)
             if not is_paired(text[start:end]):
                 continue
         if rule.table == "place" and is_placeholder(value):

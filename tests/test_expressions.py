@@ -92,7 +92,7 @@ MADE: dict[str, list[str]] = {
     r"commands.rooms.lesson f'(?<!\\w){re.escape(it.casefold())}'": [r"(?<!\w)deploy"],
     "commands.rooms.sources begins": [begins for _, begins, _ in sources._SKIPPED],
     "commands.rooms.sources end": [end.format(fence="```") for _, _, end in sources._SKIPPED],
-    "core.guard.values f'(?:{inner}){{1,{LONGEST_VALUE_CHARS}}}+'": [
+    "core.guard.looks f'(?:{inner}){{1,{LONGEST_VALUE_CHARS}}}+'": [
         rf"(?:[^{quote}\\\r\n]|\\[^\r\n{quote}]|\\{quote}(?=[^\s,;:)}}\]])){{1,512}}+"
         for quote in "\"'`”"
     ],

@@ -7,16 +7,18 @@ the value must look like a secret: `assigned` by a sign least, `said` or `bare` 
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 
 from core.data import Rule, compiled, in_order, listed, rules, shape, spelled
-from core.guard.secret_names import Certainty, Name, may_have_names, names_in
-from core.guard.values import (
+from core.guard.looks import (
     CLOSERS,
     LONGEST_VALUE_CHARS,
+    Certainty,
+    Name,
     Tie,
     bare_end,
+    has_any,
     is_app_password,
     is_certain,
     is_hex,
@@ -25,8 +27,9 @@ from core.guard.values import (
     is_placeholder,
     is_random,
     is_striking,
+    may_have_names,
+    names_in,
     quoted_end,
-    value_end,
 )
 
 Span = tuple[int, int]
@@ -72,7 +75,11 @@ def around_name(pattern: str, before: bool) -> tuple[re.Pattern[str] | None, re.
 
 def may_have_keyed_spans(text: str, folded: str) -> bool:
     """Only False is certain."""
-    return may_have_names(text, folded) or _has_any(folded, in_order("cue_hints"))
+    return (
+        may_have_names(text, folded, korean=False)
+        or may_have_names(text, folded, korean=True)
+        or has_any(folded, in_order("cue_hints"))
+    )
 
 
 def keyed_spans(text: str, folded: str) -> Iterator[tuple[int, int, str]]:
@@ -95,7 +102,7 @@ def keyed_spans(text: str, folded: str) -> Iterator[tuple[int, int, str]]:
                 yield start, end, "keyed-table-cell"
     for start, end in _striking_near(text, passwords, named=True):
         yield start, end, "keyed-far"
-    if _has_any(folded, in_order("cue_hints")):
+    if has_any(folded, in_order("cue_hints")):
         cues = [match.span() for match in shape("cue").finditer(text)]
         for start, end in _striking_near(text, cues, named=False):
             yield start, end, "keyed-far"
@@ -117,7 +124,7 @@ def _striking_near(text: str, places: list[Span], *, named: bool) -> Iterator[Sp
             if match.start() >= looked_to:
                 break
             word_start = match.end() - len(match[0].lstrip(_OPENERS))
-            word_end = value_end(text, word_start, "")
+            word_end = bare_end(text, word_start)
             is_known = (
                 named
                 or shape("used_with").search(text, max(0, word_start - 16), word_start)
@@ -194,22 +201,22 @@ class _Values:
             self._rules[name.korean] = [
                 rule
                 for rule in keyed_rules(name.korean)
-                if _has_any(self._folded, rule.hints or rule.behind) or _has_any(text, rule.next_to)
+                if has_any(self._folded, rule.hints or rule.behind) or has_any(text, rule.next_to)
             ]
         before = text[max(0, start - _AHEAD_CHARS) : name.end].casefold()
         ahead = text[name.end : name.end + _AHEAD_CHARS].casefold()
         next_to = text[name.end : name.end + _NEXT_CHARS]
         for rule in self._rules[name.korean]:
             if rule.before:
-                if promised_before and _has_any(before, rule.behind):
+                if promised_before and has_any(before, rule.behind):
                     yield rule
                 continue
             is_for_hangul = rule.name.startswith("keyed-korean")
             if not promised or (is_for_hangul and not name.korean and next_to.isascii()):
                 continue
-            if rule.behind and not _has_any(before, rule.behind):
+            if rule.behind and not has_any(before, rule.behind):
                 continue
-            if _has_any(ahead, rule.hints) or _has_any(next_to, rule.next_to):
+            if has_any(ahead, rule.hints) or has_any(next_to, rule.next_to):
                 yield rule
 
     def _has_promise(self, start: int, end: int) -> bool:
@@ -409,7 +416,3 @@ def _is_id(text: str, start: int, value: str, name: Name, gate: str) -> bool:
         return False
     line = text[max(0, start - _BEFORE_A_DIGEST_CHARS) : start].rpartition("\n")[2]
     return shape("of_a_digest").search(line) is not None
-
-
-def _has_any(text: str, words: Iterable[str]) -> bool:
-    return any(map(text.__contains__, words))

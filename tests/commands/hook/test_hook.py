@@ -357,7 +357,7 @@ def test_an_interpreter_that_is_too_old_is_no_veto(desk: Desk, command: str, cod
 
 
 # What takes long to load and no hook needs at every event.
-SLOW = "core.store core.sanitizer core.guard.values core.guard.named_values core.text.ranking"
+SLOW = "core.store core.sanitizer core.guard.looks core.guard.named_values core.text.ranking"
 MOST_OURS = {"stop": 44, "session-start": 55, "before-action": 56}
 MOST_MODULES = 114  # with those of the standard library, and some room for other versions of it
 

@@ -1,9 +1,14 @@
-"""Finds where a value ends, and tells a secret from stand-ins, words and program text.
+"""Tells names of secrets in English and Korean, and secret values, from other words by their looks.
 
-The shapes are in `core/data/shapes.jsonl`.
+The shapes are in `core/data/shapes.jsonl`. Those of names begin with a class of letters, so that
+`re` skips quickly. `key` is found by its own letters, and judged by the words before it. A value is
+no stand-in, no word and no program text.
 """
 
+import re
+from collections.abc import Iterable, Iterator
 from enum import IntEnum
+from typing import NamedTuple
 
 from core.data import compiled, in_order, listed, shape
 
@@ -12,6 +17,195 @@ CLOSERS = dict(zip("“‘„「『《〈«", "”’“」』》〉»", strict=
 _TRAILING = ".,;:?)]}>|*(["  # ends a sentence or an enclosure, not a value
 _LONG_NAME_CHARS = 16
 _SHORT_PASSWORD_CHARS = 9
+_NO_LEAD = frozenset([*" \n\t=:'\"`,;|(){}[]<>/\\&?$", ""])  # most names begin behind one of these
+
+
+class Certainty(IntEnum):
+    """How sure a whole name is a secret's: `password`, `password_legacy_x`, any `key`, several."""
+
+    NONE, USUAL, UNUSUAL, GENERIC, PLURAL = range(5)
+
+
+class Name(NamedTuple):
+    """A name that may be a secret's.
+
+    lead: the identifier before the word. word_start, end: of the word with its tail. word: in lower
+    case. is_bare_pass: the verb or noun `pass`, no user before it.
+    """
+
+    lead: str
+    word_start: int
+    end: int
+    word: str
+    certainty: Certainty
+    korean: bool = False
+    is_bare_pass: bool = False
+
+    @property
+    def start(self) -> int:
+        return self.word_start - len(self.lead)
+
+    @property
+    def is_password(self) -> bool:
+        """Whether a person may have thought the value up."""
+        return self.word.startswith(in_order("password_words")) and not self.word.endswith("키")
+
+    @property
+    def is_pin(self) -> bool:
+        """Whether the value may be a few digits."""
+        return self.word.startswith(in_order("pin_words"))
+
+    @property
+    def is_phrase(self) -> bool:
+        """Whether the value may be several words."""
+        return self.word.endswith(in_order("phrase_words"))
+
+
+def may_have_names(text: str, folded: str, *, korean: bool) -> bool:
+    """Only False is certain. folded: the text's casefold."""
+    if korean:
+        return not text.isascii() and has_any(folded, in_order("korean_hints"))
+    return has_any(folded, in_order("english_hints")) or "PAT" in text
+
+
+def names_in(text: str, folded: str) -> Iterator[Name]:
+    """Yield the names, Korean ones last. folded: the text's casefold."""
+    if may_have_names(text, folded, korean=False):
+        at = 0
+        while match := shape("english_name").search(text, at):
+            at = match.end("word")  # a name may hold the word of another: keystorePassword
+            start, word = match.start(), match["word"].casefold()
+            if _follows_user(text, start, word):
+                continue
+            lead = ""
+            if text[start - 1 : start] not in _NO_LEAD:
+                before = shape("lead").search(text, max(0, start - 40), start)
+                lead = before[0] if before else ""
+                begin = start - len(lead)
+                if lead[:1] in ("n", "r", "t") and text[begin - 1 : begin] == "\\":
+                    lead = lead[1:]  # behind a line end as it is written in a quoted text
+            if certainty := _certainty(text, match, lead):
+                is_bare = word == "pass" and not lead
+                if is_bare and shape("after_user").search(text, max(0, start - 60), start):
+                    is_bare = False
+                yield Name(lead, start, match.end(), word, certainty, is_bare_pass=is_bare)
+    if not may_have_names(text, folded, korean=True):
+        return
+    for match in shape("korean_name").finditer(text):
+        (start, end), word, certainty = match.span(), match["word"], Certainty.USUAL
+        if _follows_user(text, start, word):
+            continue
+        if word == "키":
+            kind = shape("korean_word_before").search(text, max(0, start - 20), start)
+            if kind and kind[1] in listed("not_before_korean_key"):
+                continue
+            certainty = Certainty.GENERIC
+        yield Name("", start, end, word.casefold(), certainty, korean=True)
+
+
+def _follows_user(text: str, start: int, word: str) -> bool:
+    """Return whether `user/` stands before a password's name: a pair follows."""
+    if "/" not in text[max(0, start - 2) : start]:
+        return False
+    user = shape("user_and").search(text, max(0, start - 12), start)
+    return user is not None and word.startswith(in_order("password_words"))
+
+
+def _certainty(text: str, match: re.Match[str], lead: str) -> Certainty:
+    written, tail = match["word"], match["tail"]
+    word, begin = written.casefold(), match.start() - len(lead)
+    assigned = shape("sign_behind").match(text, match.end()) is not None
+    if _ends_a_word(written, lead) or _is_in_a_path(text, begin, assigned):
+        return Certainty.NONE
+    if not shape("written_name").fullmatch(written) or (lead == "1" and word == "password"):
+        return Certainty.NONE
+    words = words_of(lead)
+    if not listed("not_before").isdisjoint(words):
+        return Certainty.NONE
+    kind = Certainty.USUAL
+    if word == "token":
+        before = "" if lead else _word_before(text, begin)
+        is_usual = listed("not_before_token").isdisjoint(words)
+        if not is_usual or before in listed("not_before_token_word"):
+            return Certainty.NONE
+    elif word in ("pass", "credentials"):
+        is_directive = not assigned and lead.rstrip("_") in listed("passing_directives")
+        if is_directive or not listed("not_before_pass").isdisjoint(words):
+            return Certainty.NONE
+    elif word == "code":
+        is_known = _word_before(text, begin) in listed("code_kinds")
+        return Certainty.USUAL if is_known and not lead and not tail else Certainty.NONE
+    elif word == "key":
+        kind = _key_certainty(text, lead, words, begin)
+    return _with_tail(kind, written, tail) if kind and tail else kind
+
+
+def _with_tail(kind: Certainty, written: str, tail: str) -> Certainty:
+    word = written.casefold()
+    if tail == "s":
+        return Certainty.PLURAL
+    if tail[0].isalpha() and (tail[0].islower() or written[-1].isupper()):
+        is_glued = tail.casefold() in listed("glued_after") and word != "key"
+        return kind if is_glued else Certainty.NONE
+    after = [part for part in words_of(tail) if not part.isdigit()]
+    if listed("not_after").intersection(after):
+        return Certainty.NONE
+    if listed("usual_after").issuperset(after) or kind == Certainty.GENERIC:
+        return kind
+    return Certainty.NONE if word in listed("short_words") else Certainty.UNUSUAL
+
+
+def _word_before(text: str, begin: int) -> str:
+    before = shape("word_before").search(text, max(0, begin - 24), begin)
+    return before[1].casefold() if before else ""
+
+
+def _ends_a_word(word: str, lead: str) -> bool:
+    """Return whether a short word ends a longer one, as in `compass`."""
+    if not lead[-1:].isalpha():
+        return False
+    if word.casefold() not in listed("short_words") and word != "PIN":
+        return False
+    if lead[-1].islower() and word[0].isupper():  # sftpPass, not a piece of Base64
+        return not lead.isalpha() or min(map(len, words_of(lead))) < 2
+    glued = shape("letters_at_end").search(lead)
+    return not glued or glued[0].casefold() not in listed("glued_before")
+
+
+def _is_in_a_path(text: str, begin: int, assigned: bool) -> bool:
+    """Return whether a name ends a path or a cloud's resource name."""
+    if text[begin - 1 : begin] in ("/", "\\"):
+        return not assigned  # before a sign and a value it only says where the name belongs
+    if text[max(0, begin - 5) : begin] in (".svg?", "/etc/"):
+        return True  # a badge, shown to everyone, and the list of users
+    first = max(0, begin - 120)
+    return "arn:" in text[first:begin] and bool(shape("resource").search(text, first, begin))
+
+
+def _key_certainty(text: str, lead: str, words: list[str], begin: int) -> Certainty:
+    if words:
+        last = "websocket" if words[-2:] == ["web", "socket"] else words[-1]
+        if last in listed("not_before_key"):
+            return Certainty.NONE
+        if last in listed("key_kinds") or last.endswith(("api", "access", "secret")):
+            return Certainty.USUAL
+        is_word = lead[-1:] in "_-" or lead[-1:].islower()
+        return Certainty.GENERIC if is_word else Certainty.NONE
+    if not (kind := _word_before(text, begin)):
+        return Certainty.NONE
+    encrypts = shape("encrypts_with").search(text, max(0, begin - 60), begin)
+    if kind in listed("key_kinds") or encrypts:
+        return Certainty.USUAL
+    is_program = kind in listed("not_before_key") or kind in listed("not_before")
+    return Certainty.NONE if is_program else Certainty.GENERIC
+
+
+def has_any(text: str, words: Iterable[str]) -> bool:
+    return any(map(text.__contains__, words))
+
+
+def words_of(identifier: str) -> list[str]:
+    return [word.casefold() for word in shape("word").findall(identifier)]
 
 
 class Tie(IntEnum):
@@ -22,11 +216,6 @@ class Tie(IntEnum):
     """
 
     LOOSE, JOINED, SETTING, QUOTED = range(4)
-
-
-def value_end(text: str, start: int, quote: str) -> int:
-    """Return the end of the value at `start`. quote: the quote before it, or ""."""
-    return (quoted_end(text, start, quote) if quote else 0) or bare_end(text, start)
 
 
 def quoted_end(text: str, start: int, quote: str) -> int:
@@ -57,10 +246,6 @@ def bare_end(text: str, start: int) -> int:
     cut = shape("cut").search(value)
     value = value[: cut.start()] if cut else value
     return start + len(value.rstrip(_TRAILING))
-
-
-def words_of(identifier: str) -> list[str]:
-    return [word.casefold() for word in shape("word").findall(identifier)]
 
 
 def is_placeholder(value: str, *, quoted: bool = False) -> bool:
@@ -124,9 +309,18 @@ def _is_set(value: str, password: bool, tie: Tie) -> bool:
         return not (is_known or shape("sample_password").search(value.casefold()))
     if not password and len(value) < 16:
         return False
-    if tie == Tie.SETTING and shape("chance").search(value.casefold()):
+    signs_of_chance = len(shape("chance").findall(value.casefold()))
+    if tie == Tie.SETTING and signs_of_chance:
         return True
-    return _signs_of_chance(value) >= (2 if tie in (Tie.JOINED, Tie.SETTING) else 3)
+    if len(value) < 10:
+        return False
+    if not (value.islower() or value.isupper()):
+        humps = shape("word").findall(value)
+        long = (hump.casefold() for hump in humps if len(hump) > 3)
+        if not listed("technical_words").isdisjoint(long):
+            return False
+        signs_of_chance += sum(len(hump) < 3 for hump in humps) + _odd_humps(humps)
+    return signs_of_chance >= (2 if tie in (Tie.JOINED, Tie.SETTING) else 3)
 
 
 def is_certain(value: str, password: bool, following: str) -> bool:
@@ -200,8 +394,7 @@ def is_app_password(groups: str, *, thought_of: bool) -> bool:
 
     thought_of: words count, since quotes and a password's name surround them.
     """
-    words = set(groups.split())
-    known = listed("common") | listed("technical_words")
+    words, known = set(groups.split()), listed("common") | listed("technical_words")
     if listed("sentence_words").intersection(words) or known.issuperset(words):
         return False
     if thought_of or shape("chance").search(groups):
@@ -272,18 +465,6 @@ def _is_scrambled(value: str) -> bool:
     return _odd_humps(shape("word").findall(value)) >= 2
 
 
-def _signs_of_chance(value: str) -> int:
-    if len(value) < 10:
-        return 0
-    rare = len(shape("chance").findall(value.casefold()))
-    if value.islower() or value.isupper():
-        return rare
-    humps = shape("word").findall(value)
-    if listed("technical_words").intersection(hump.casefold() for hump in humps if len(hump) > 3):
-        return 0
-    return rare + sum(len(hump) < 3 for hump in humps) + _odd_humps(humps)
-
-
 def _odd_humps(humps: list[str]) -> int:
     single = sum(len(hump) == 1 for hump in humps[1:])
     return single + sum(len(hump) > 2 and not shape("vowel").search(hump) for hump in humps)
@@ -298,8 +479,7 @@ def _is_word_with_number(value: str) -> bool:
 def _is_around_number(value: str) -> bool:
     if not shape("words_around_number").fullmatch(value) or _is_technology(value):
         return False
-    words = set(words_of(value))
-    return not (words & listed("technical_words") or words & listed("numbered_words"))
+    return (listed("technical_words") | listed("numbered_words")).isdisjoint(words_of(value))
 
 
 def _is_row_of_words(value: str) -> bool:
@@ -312,9 +492,9 @@ def _is_row_of_words(value: str) -> bool:
 
 def _is_thought_up(value: str) -> bool:
     """Return whether words joined by marks look like a password: `blue-Tiger-42`."""
-    if shape("words_and_number").fullmatch(value) or _is_row_of_words(value):
+    if shape("words_and_number").fullmatch(value):
         return True
-    if _is_around_number(value):
+    if _is_row_of_words(value) or _is_around_number(value):
         return True
     has_digit, has_capital = any(map(str.isdigit, value)), any(map(str.isupper, value))
     return has_digit and has_capital and len(value) >= 8
