@@ -17,18 +17,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.messages import language_of, speaking
-from core.postgres.errors import (
+from core.postgres.server import (
     ConnectionCutError,
     NoConnectionError,
     Phase,
+    Server,
     ServerBusyError,
     ServerError,
     ServerWaitEndedError,
     connecting,
+    error_of,
     failed_connection,
-    translated,
 )
-from core.postgres.server import Server
 from core.program import NO_CANCELLATION, Cancellation, warn
 
 if TYPE_CHECKING:
@@ -114,22 +114,19 @@ class _Kind:
         statements.append(f"SELECT {', '.join(_set(*each) for each in settings.items())}")
         if not self.role:
             statements.append(_NO_END)
+        elif self.changes and self.in_turn and self.agent:
+            own = _key(f"sentinel-memory: writer {self.agent}")
+            statements.append(
+                f"SELECT pg_catalog.pg_advisory_xact_lock_shared({_key(_ALL_WRITERS)}),"
+                f" pg_catalog.pg_advisory_xact_lock({own})"
+            )
         elif self.changes and self.in_turn:
-            statements.append(self._turn())
+            statements.append(f"SELECT pg_catalog.pg_advisory_xact_lock({_key(_ALL_WRITERS)})")
         login = _STRONG if self.has_login else "false"
         return ";".join((
             *statements,
             _CHECK.format(login=login, settings=_set("lock_timeout", str(_ms(wait_s)))),
         ))  # fmt: skip
-
-    def _turn(self) -> str:
-        if not self.agent:
-            return f"SELECT pg_catalog.pg_advisory_xact_lock({_key(_ALL_WRITERS)})"
-        own = _key(f"sentinel-memory: writer {self.agent}")
-        return (
-            f"SELECT pg_catalog.pg_advisory_xact_lock_shared({_key(_ALL_WRITERS)}),"
-            f" pg_catalog.pg_advisory_xact_lock({own})"
-        )
 
 
 class Pool:
@@ -198,20 +195,25 @@ class Pool:
             connection.close()
 
     def usage(self) -> Usage:
-        usages = [lender.usage() for lender in list(self._lenders.values())]
-        return Usage(*map(sum, zip(*usages, strict=True))) if usages else Usage(0, 0, 0)
+        usage = Usage(0, 0, 0)
+        for lender in list(self._lenders.values()):
+            stats = lender.pool.get_stats()
+            size, idle = stats.get("pool_size", 0), stats.get("pool_available", 0)
+            waiting = usage.waiting + stats.get("requests_waiting", 0)
+            usage = Usage(usage.in_use + size - idle, usage.idle + idle, waiting)
+        return usage
 
     def close(self) -> None:
         """Let go of all connections; the next transaction opens new ones."""
         with self._guard:
             lenders, self._lenders = self._lenders, {}
         for lender in lenders.values():
-            lender.close()
+            if lender.process == os.getpid():
+                lender.pool.close(timeout=1)
 
     @contextlib.contextmanager
     def _in(self, kind: _Kind, wait_s: float) -> Iterator["Connection[Any]"]:
-        lender = self._lender(self.server.room_dsn if kind.has_login else self.server.dsn)
-        connection = self._begun(lender, kind, wait_s)
+        lender, connection = self._begun(kind, wait_s)
         try:
             with self._translated("body", wait_s):
                 yield connection
@@ -225,9 +227,16 @@ class Pool:
             _undo(connection)
             raise
         finally:
-            lender.give_back(connection)
+            lender.pool.putconn(connection)
 
-    def _begun(self, lender: "_Lender", kind: _Kind, wait_s: float) -> "Connection[Any]":
+    def _begun(self, kind: _Kind, wait_s: float) -> tuple["_Lender", "Connection[Any]"]:
+        dsn = self.server.room_dsn if kind.has_login else self.server.dsn
+        with self._guard:
+            lender = self._lenders.get(dsn)
+            if lender is None or lender.process != os.getpid():
+                with connecting(self.server.name):
+                    lender = _Lender(self.server, dsn, self._cancellation)
+                self._lenders[dsn] = lender
         for is_last in (False, True):  # one that ended while it lay idle is not the call's fault
             try:
                 connection = lender.take(self.server.wait_s)
@@ -236,13 +245,13 @@ class Pool:
                 raise
             try:
                 self._begin(connection, kind, wait_s)
-                return connection
+                return lender, connection
             except BaseException as error:
                 _undo(connection)
-                lender.give_back(connection)
+                lender.pool.putconn(connection)
                 if is_last or not isinstance(error, ConnectionCutError):
                     raise
-                lender.look_through()
+                lender.pool.check()  # closes those that have ended, as at a restart of the server
         raise AssertionError("the second try returns or raises")
 
     def _begin(self, connection: "Connection[Any]", kind: _Kind, wait_s: float) -> None:
@@ -284,18 +293,16 @@ class Pool:
         with speaking(language_of(os.environ, for_person=True)):
             warn("%s", error)
 
-    def _lender(self, dsn: str) -> "_Lender":
-        with self._guard:
-            lender = self._lenders.get(dsn)
-            if lender is None or not lender.is_of_this_process():
-                with connecting(self.server.name):
-                    lender = _Lender(self.server, dsn, self._cancellation)
-                self._lenders[dsn] = lender
-            return lender
+    @contextlib.contextmanager
+    def _translated(self, phase: Phase, waited_s: float) -> Iterator[None]:
+        """Raise the errors of psycopg as ours. phase: of the transaction."""
+        from psycopg import Error
 
-    def _translated(self, phase: Phase, waited_s: float) -> contextlib.AbstractContextManager[None]:
-        query_s = self.server.query_s
-        return translated(self.server.name, phase, query_s=query_s, waited_s=waited_s)
+        name, query_s = self.server.name, self.server.query_s
+        try:
+            yield
+        except Error as error:
+            raise error_of(name, error, phase, query_s=query_s, waited_s=waited_s) from error
 
 
 class _Lender:
@@ -306,10 +313,10 @@ class _Lender:
         from psycopg_pool import ConnectionPool
 
         self._server, self._cancellation = server, cancellation
-        self._process = os.getpid()
+        self.process = os.getpid()
         self._failures = 0
         self._last_failure: Exception | None = None
-        noted = self._note
+        lender = self
         logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # a caller is told, in full
 
         class NotedConnection(Connection[Any]):
@@ -318,10 +325,10 @@ class _Lender:
                 try:
                     return super().connect(*values, **named)
                 except Exception as error:
-                    noted(error)
+                    lender._failures, lender._last_failure = lender._failures + 1, error
                     raise
 
-        self._pool: ConnectionPool[Connection[Any]] = ConnectionPool(
+        self.pool: ConnectionPool[Connection[Any]] = ConnectionPool(
             dsn,
             connection_class=NotedConnection,
             kwargs=_parameters(server),
@@ -333,9 +340,6 @@ class _Lender:
             open=True,
         )
 
-    def is_of_this_process(self) -> bool:
-        return self._process == os.getpid()
-
     def take(self, wait_s: float) -> "Connection[Any]":
         """Return a free connection or a new one. Raises DatabaseError."""
         from psycopg_pool import PoolClosed, PoolTimeout
@@ -344,7 +348,7 @@ class _Lender:
         while True:
             left = deadline - time.monotonic()
             try:
-                return self._pool.getconn(timeout=max(min(_SLICE_S / 2, left), 0.001))
+                return self.pool.getconn(timeout=max(min(_SLICE_S / 2, left), 0.001))
             except PoolTimeout as error:
                 if self._failures > before:
                     raise failed_connection(name, self._last_failure) from error
@@ -352,31 +356,12 @@ class _Lender:
                     raise ServerWaitEndedError(path=name) from error
                 if left > 0:
                     continue
-                if not self._pool.get_stats().get("pool_size"):
+                if not self.pool.get_stats().get("pool_size"):
                     raise failed_connection(name, None) from error
                 facts = {"waited_s": _s(wait_s), "most": self._server.most_connections}
                 raise ServerBusyError("pool", path=name, **facts) from error
             except PoolClosed as error:
                 raise ServerWaitEndedError(path=name) from error
-
-    def give_back(self, connection: "Connection[Any]") -> None:
-        self._pool.putconn(connection)
-
-    def look_through(self) -> None:
-        """Close connections that have ended, as at a restart of the server."""
-        self._pool.check()
-
-    def usage(self) -> Usage:
-        stats = self._pool.get_stats()
-        idle = stats.get("pool_available", 0)
-        return Usage(stats.get("pool_size", 0) - idle, idle, stats.get("requests_waiting", 0))
-
-    def close(self) -> None:
-        if self.is_of_this_process():
-            self._pool.close(timeout=1)
-
-    def _note(self, error: Exception) -> None:
-        self._failures, self._last_failure = self._failures + 1, error
 
 
 def connected(server: Server, **parameters: Any) -> "Connection[Any]":

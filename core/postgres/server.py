@@ -1,12 +1,22 @@
-"""Finds the PostgreSQL server that an address or the environment names."""
+"""Finds the PostgreSQL server that an address or the environment names, and says what fails there.
 
-from collections.abc import Mapping
+Every refusal and failure is told by the errors of the server itself.
+"""
+
+import contextlib
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
-from core.postgres.errors import ServerSettingError
+from core.errors import RefusedError
 from core.program import shown
+from core.room.database import DatabaseBusyError, DatabaseError, DatabaseWaitEndedError
+
+if TYPE_CHECKING:
+    from psycopg import Error
 
 SCHEMES = ("postgresql://", "postgres://")
 MOST_CONNECTIONS, MOST_MS = 1_000, 86_400_000
@@ -14,6 +24,81 @@ PREPARED_VARIABLE = "DB_PREPARED_STATEMENTS"
 ROOM_USER_VARIABLE, ROOM_PASSWORD_VARIABLE = "POSTGRES_ROOM_USER", "POSTGRES_ROOM_PASSWORD"
 _NO_HOSTS = frozenset(("host", "hostaddr", "service"))  # each says by itself where the server is
 _UNSAFE_SHOWN = "/:,[]-._~"
+
+Phase = Literal["begin", "body", "commit"]
+_REASON_CHARS = 200
+
+
+class ServerSettingError(RefusedError):
+    """A setting of the server cannot be used. Facts: variable, and those of the sentence."""
+
+    table = "postgres"
+
+
+class ServerError(DatabaseError):
+    """A server cannot be used. Facts: path, and those of the key.
+
+    path: the server's name, without a password.
+    """
+
+    table = "postgres"
+
+
+class NoConnectionError(ServerError):
+    """No server answers, the way is not secured, or nobody gets in. Facts: path, reason.
+
+    Keys: `unreachable`, `not_proven`, and those of a server that refuses.
+    """
+
+    placed = ("path", "reason")  # libpq names hosts, sockets and users
+
+
+class ServerBusyError(ServerError, DatabaseBusyError):
+    """Connections or locks were not free in time. Facts: path, waited_s; keys: pool, lock."""
+
+
+class ServerWaitEndedError(ServerError, DatabaseWaitEndedError):
+    """The call was cancelled while it waited. Facts: path."""
+
+    key = "wait_ended"
+
+
+class ConnectionCutError(ServerError):
+    """The connection ended before anything was stored. Facts: path."""
+
+    key = "cut"
+
+
+_NO_PASSWORD = "no password supplied"  # libpq says so by itself, of a server that asked for one
+_REFUSALS = {  # the first that fits: a wrong password comes with a second try that has no TLS
+    "login": re.compile(rf"authentication failed|role .{{0,200}} does not exist|{_NO_PASSWORD}"),
+    "no_entry": re.compile(r"pg_hba\.conf"),
+    "no_database": re.compile(r"database .{0,200} does not exist"),
+    "full": re.compile(r"too many (?:clients|connections)|connection slots|connection limit"),
+}
+_EXPLAINED = ("Is the server running", "DETAIL:", "HINT:")  # below the line on the error
+_TLS = re.compile(r"(?i)\bssl|sslmode|sslrootcert|certificate")
+_STARTING = re.compile(r"(?:starting up|shutting down|in recovery|not (?:yet )?accepting)")
+
+# By the beginning of the codes of SQLSTATE: an error in any phase, and one in the first.
+_KEYS = {
+    "57014": "slow",
+    "42501": "denied",
+    **dict.fromkeys(("3F000", "42P01", "42703", "42883"), "schema_missing"),
+    "53100": "disk_full",
+    "25006": "read_only",
+    "53200": "memory",
+    "53300": "full",
+}
+_KEYS_AT_BEGIN = {
+    **dict.fromkeys(("22023", "42704", "42501"), "no_roles"),
+    "0A000": "read_only",  # a standby begins no transaction that writes
+}
+_BUSY = ("55P03", "40P01", "40001")
+_CUT = ("57P01", "57P02", "57P03", "57P05", "25P03", "25P04")
+
+
+# The server.
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +143,11 @@ def server_of(place: str, environment: Mapping[str, str]) -> Server:
     address.fill_in(environment)
     dsn, room_dsn = address.text(), ""
     if room_user := environment.get(ROOM_USER_VARIABLE, ""):
-        address.log_in(room_user, environment.get(ROOM_PASSWORD_VARIABLE, ""))
+        address.user, address.password = quote(room_user, safe=""), ""
+        for name in ("user", "password", "passfile"):
+            address.parameters.pop(name, None)
+        if password := environment.get(ROOM_PASSWORD_VARIABLE, ""):
+            address.parameters["password"] = password
         room_dsn = address.text()
     return Server(
         dsn,
@@ -104,13 +193,6 @@ class _Address:
         if password and not self.password and not known & {"password", "passfile", "service"}:
             self.parameters["password"] = password
 
-    def log_in(self, user: str, password: str) -> None:
-        self.user, self.password = quote(user, safe=""), ""
-        for name in ("user", "password", "passfile"):
-            self.parameters.pop(name, None)
-        if password:
-            self.parameters["password"] = password
-
     def text(self) -> str:
         login = f"{self.user}:{self.password}" if self.password else self.user
         query = urlencode(self.parameters, quote_via=quote)
@@ -144,3 +226,69 @@ def _figure(environment: Mapping[str, str], name: str, default: int, most: int) 
     if not (text.isascii() and text.isdigit() and len(text) < 10 and 1 <= int(text) <= most):
         raise ServerSettingError("bad_figure", variable=name, most=most, default=default)
     return int(text)
+
+
+# Its failures.
+
+
+def failed_connection(name: str, error: Exception | None) -> ServerError:
+    """Return the error for a failed connection. error: None where nobody answered in time."""
+    from psycopg import OperationalError
+
+    if error is not None and not isinstance(error, OperationalError):
+        return ServerError("bad_address", path=name)  # its words may quote the password
+    text = str(error or "")
+    lines = text.splitlines()
+    if "FATAL" not in text and (line := next(filter(_TLS.search, lines), "")):
+        return NoConnectionError("not_proven", path=name, reason=_reason(line))
+    if _NO_PASSWORD not in text and ("FATAL" not in text or _STARTING.search(text)):
+        return NoConnectionError("unreachable", path=name, reason=_reason(text))
+    for key, pattern in _REFUSALS.items():
+        if line := next(filter(pattern.search, lines), ""):
+            return NoConnectionError(key, path=name, reason=_reason(line.rpartition("FATAL:")[2]))
+    return NoConnectionError("refused", path=name, reason=_reason(text))
+
+
+@contextlib.contextmanager
+def connecting(name: str) -> Iterator[None]:
+    """Raise errors of connecting, and a missing driver, as ours."""
+    try:
+        from psycopg import Error
+    except ImportError as error:
+        raise ServerError("no_driver", path=name) from error
+    try:
+        yield
+    except Error as error:
+        raise failed_connection(name, error) from None
+
+
+def error_of(
+    name: str, error: "Error", phase: Phase, *, query_s: float, waited_s: float
+) -> DatabaseError:
+    from psycopg import OperationalError
+
+    state = error.sqlstate or ""
+    if not (state or isinstance(error, OperationalError)):
+        # psycopg itself: a value that cannot be sent
+        return ServerError("failed", path=name, state="client", reason=type(error).__name__)
+    has_ended = state[:2] in ("08", "") or state in _CUT
+    if phase == "commit" and (has_ended or error.diag.severity_nonlocalized in ("FATAL", "PANIC")):
+        # As where WAL finds the disk full: the change may be in it.
+        return ServerError("unknown", path=name)
+    if has_ended:
+        return ConnectionCutError(path=name)
+    if state in _BUSY:
+        return ServerBusyError("lock", path=name, waited_s=max(round(waited_s), 1))
+    keys = _KEYS | _KEYS_AT_BEGIN if phase == "begin" else _KEYS
+    if state in keys:
+        return ServerError(keys[state], path=name, query_s=max(round(query_s), 1))
+    # Names alone: the other lines of the server quote data.
+    where = error.diag.table_name or error.diag.constraint_name or ""
+    reason = shown(f"{type(error).__name__} {where}".strip())[:_REASON_CHARS]
+    return ServerError("failed", path=name, state=state, reason=reason)
+
+
+def _reason(text: str) -> str:
+    lines = [line for each in text.splitlines() if (line := each.strip())]
+    lines = [line for line in lines if not line.startswith(_EXPLAINED)]
+    return shown(lines[-1] if lines else "no answer")[:_REASON_CHARS]

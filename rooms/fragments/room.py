@@ -21,7 +21,7 @@ from core.text.plain import SURROGATE
 from rooms.fragments.config import Config, read_config
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import Fragment
-from rooms.fragments.storage.engine import Engine
+from rooms.fragments.storage import Engine
 
 AGENT_VARIABLE = "SENTINEL_MEMORY_AGENT"  # who calls where no credential says it
 _Given = ParamSpec("_Given")
@@ -162,7 +162,7 @@ def repeats_when_cut(read: Callable[_Given, _Result]) -> Callable[_Given, _Resul
         try:
             return read(*values, **named)
         except DatabaseError as error:
-            from core.postgres.errors import ConnectionCutError  # most fragments are in a file
+            from core.postgres.server import ConnectionCutError  # most fragments are in a file
 
             if not isinstance(error, ConnectionCutError):
                 raise

@@ -10,7 +10,7 @@ from pathlib import Path
 import psycopg
 
 from core.config import Settings
-from core.postgres.errors import ServerError
+from core.postgres.server import ServerError
 from core.room.database import DatabaseError
 from rooms.fragments.config import Config
 from rooms.fragments.draft import Draft, remember

@@ -10,9 +10,14 @@ from concurrent.futures import ThreadPoolExecutor
 import psycopg
 import pytest
 
-from core.postgres.errors import ConnectionCutError, NoConnectionError, ServerBusyError, ServerError
 from core.postgres.pool import Pool
-from core.postgres.server import Server
+from core.postgres.server import (
+    ConnectionCutError,
+    NoConnectionError,
+    Server,
+    ServerBusyError,
+    ServerError,
+)
 from core.program import Cancellation
 from core.room.database import DatabaseBusyError, DatabaseError, DatabaseWaitEndedError
 from tests.support.real_engines import postgres

@@ -13,15 +13,15 @@ from psycopg.pq import DiagnosticField
 
 from core.errors import placeless
 from core.messages import Language
-from core.postgres.errors import (
+from core.postgres.server import (
     ConnectionCutError,
     Phase,
     ServerError,
     ServerSettingError,
     error_of,
     failed_connection,
+    server_of,
 )
-from core.postgres.server import server_of
 from tests.support.sentences import in_language
 from tests.support.tables import table
 
