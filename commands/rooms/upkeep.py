@@ -151,7 +151,7 @@ def embed(arguments: argparse.Namespace) -> int:
     """Embed all fragments with the configured model; return 1 without one."""
     from rooms.fragments.for_people import ForPeople
     from rooms.fragments.models.embedding import embedder_of
-    from rooms.fragments.models.vectors import reembed
+    from rooms.fragments.models.vectors import fill
 
     room, embedder = ForPeople(open_memory(arguments)).room, embedder_of(os.environ)
     if embedder is None:
@@ -162,7 +162,7 @@ def embed(arguments: argparse.Namespace) -> int:
         def tell(done: int, count: int) -> None:
             far(f"{done:,}/{count:,}")
 
-        filled = reembed(room, embedder, progress=tell)
+        filled = fill(room, embedder, replaces=True, progress=tell)
     model, count, left = embedder.model, filled.count, filled.left
     if arguments.json:
         print(plain_json({"model": model, "embedded": count, "left": left}))
@@ -174,8 +174,8 @@ def embed(arguments: argparse.Namespace) -> int:
 
 def migrate(arguments: argparse.Namespace) -> int:
     """Make or update the tables on a server; return 1 without a yes."""
-    from core.postgres.errors import ServerError
     from core.postgres.pool import Pool
+    from core.postgres.server import ServerError
     from rooms.fragments.config import database_server
     from rooms.fragments.storage import postgres_schema as schema
 

@@ -193,26 +193,26 @@ class LocalModel:
 
     def numbers(self, texts: Sequence[str], timeout_s: float) -> list[Sequence[object]]:
         """After a timeout the model goes on loading."""
-        encoded = in_thread(lambda: self._encoded(texts))
+
+        def encode() -> list[Sequence[object]]:
+            with self._turn:
+                if self._model is None:
+                    try:
+                        self._model = import_module(LOCAL_MODULE).USE(threads=1)
+                    except ImportError:
+                        raise no_package(VARIABLE, LOCAL_PACKAGE) from None
+                whole = [text.encode("utf-8", "replace").decode() for text in texts]
+                try:
+                    return [row.tolist() for row in self._model.encode(whole)]
+                except Exception:  # whatever the model raises; it may quote a text
+                    raise ServiceError("bad_answer", variable=VARIABLE) from None
+
         try:
-            found: list[Sequence[object]] = encoded.result(timeout_s)
+            found: list[Sequence[object]] = in_thread(encode).result(timeout_s)
         except TimeoutError:
             seconds = math.ceil(timeout_s)
             raise ServiceError("timeout", variable=VARIABLE, seconds=seconds) from None
         return found
-
-    def _encoded(self, texts: Sequence[str]) -> list[Sequence[object]]:
-        with self._turn:
-            if self._model is None:
-                try:
-                    self._model = import_module(LOCAL_MODULE).USE(threads=1)
-                except ImportError:
-                    raise no_package(VARIABLE, LOCAL_PACKAGE) from None
-            whole = [text.encode("utf-8", "replace").decode() for text in texts]
-            try:
-                return [row.tolist() for row in self._model.encode(whole)]
-            except Exception:  # whatever the model raises; it may quote a text
-                raise ServiceError("bad_answer", variable=VARIABLE) from None
 
 
 def vector_of(numbers: Iterable[object]) -> bytes:

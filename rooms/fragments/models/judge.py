@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
+from typing import Literal, NamedTuple, Protocol, get_args
 
 from core.config import data_directory
 from core.sanitizer import redact
@@ -39,9 +39,6 @@ from rooms.fragments.models.services import (
     service_of,
     value_of,
 )
-
-if TYPE_CHECKING:  # only who names a program starts one
-    import subprocess
 
 VARIABLE = "SENTINEL_MEMORY_JUDGE"
 CHAT_VARIABLE, CHAT_MODEL_VARIABLE = "SENTINEL_MEMORY_JUDGE_URL", "SENTINEL_MEMORY_JUDGE_MODEL"
@@ -141,9 +138,12 @@ def judge_of(environment: Mapping[str, str]) -> Judge | None:
 
     Nothing is asked, started or loaded before the first pair.
     """
-    for error in check(environment):
-        raise error
-    return _judge(tuple(_judges_in(environment))) if has_judge(environment) else None
+    judges = list[NamedJudge]()
+    for it in _named(environment):
+        if isinstance(it, ServiceError):
+            raise it
+        judges.append(it)
+    return _judge(tuple(judges)) if judges else None
 
 
 @lru_cache(maxsize=8)  # keeps the pause of a service, and a model that is loaded
@@ -163,12 +163,9 @@ def check(environment: Mapping[str, str]) -> list[ServiceError]:
 
 def missing(environment: Mapping[str, str]) -> Iterator[ServiceError]:
     """Yield packages, programs and directories that this machine lacks."""
-    for judge in _judges_in(environment):
-        yield from judge.missing()
-
-
-def _judges_in(environment: Mapping[str, str]) -> "list[NamedJudge]":
-    return [it for it in _named(environment) if not isinstance(it, ServiceError)]
+    for judge in _named(environment):
+        if not isinstance(judge, ServiceError):
+            yield from judge.missing()
 
 
 def _named(environment: Mapping[str, str]) -> "Iterator[NamedJudge | ServiceError]":
@@ -182,18 +179,17 @@ def _named(environment: Mapping[str, str]) -> "Iterator[NamedJudge | ServiceErro
         elif kind == ONNX:
             yield OnnxJudge(folder) if os.path.isabs(folder) else ServiceError("bad_directory")
         else:
-            yield from _chat(environment)
-
-
-def _chat(environment: Mapping[str, str]) -> "Iterator[ChatJudge | ServiceError]":
-    address, model = (value_of(environment, it) for it in (CHAT_VARIABLE, CHAT_MODEL_VARIABLE))
-    named = (CHAT_VARIABLE, address), (CHAT_MODEL_VARIABLE, model)
-    unset = (variable for variable, value in named if not value)
-    errors = [ServiceError("not_set", judge=CHAT, variable=it) for it in unset]
-    errors += check_service(environment, CHAT_VARIABLE) if address else []
-    yield from errors
-    if not errors:
-        yield ChatJudge(service_of(environment, CHAT_VARIABLE, "/chat/completions"), model)
+            address, model = (
+                value_of(environment, it) for it in (CHAT_VARIABLE, CHAT_MODEL_VARIABLE)
+            )
+            named = {CHAT_VARIABLE: address, CHAT_MODEL_VARIABLE: model}
+            unset = (variable for variable, value in named.items() if not value)
+            errors = [ServiceError("not_set", judge=CHAT, variable=it) for it in unset]
+            errors += check_service(environment, CHAT_VARIABLE) if address else []
+            yield from errors
+            if not errors:
+                service = service_of(environment, CHAT_VARIABLE, "/chat/completions")
+                yield ChatJudge(service, model)
 
 
 def _words(environment: Mapping[str, str]) -> list[str]:
@@ -208,7 +204,8 @@ def asked(earlier: str, later: str) -> str:
 def answered(text: str) -> Verdict:
     """Return the verdict of an answer: its last object with a label.
 
-    Around it may stand a fence, a sentence, a thought. Raises ValueError without one.
+    Around it may stand a fence, a sentence, a thought. A confidence above 1 is a percentage. Raises
+    ValueError without one.
     """
     text, decoder = text[-_MOST_CHARS:], json.JSONDecoder()
     beginnings = [it.start() for it in re.finditer(r"\{", text)][-_MOST_TRIES:]
@@ -219,19 +216,15 @@ def answered(text: str) -> Verdict:
             continue
         label = _WORDS.get(str(answer.get("label", "")).strip().lower())
         if label:
-            return Verdict(label, _confidence(answer.get("confidence", 0)))
+            value = answer.get("confidence", 0)
+            number = finite(
+                float(value.strip().removesuffix("%")) if isinstance(value, str) else value
+            )
+            number = number / 100 if 1 < number <= 100 else number
+            if not 0 <= number <= 1:
+                raise ValueError("no confidence")
+            return Verdict(label, number)
     raise ValueError("no verdict")
-
-
-def _confidence(value: Any) -> float:
-    """Read a number above 1 as a percentage. Raises ValueError."""
-    if isinstance(value, str):
-        value = float(value.strip().removesuffix("%"))
-    number = finite(value)
-    number = number / 100 if 1 < number <= 100 else number
-    if not 0 <= number <= 1:
-        raise ValueError("no confidence")
-    return number
 
 
 @dataclass(frozen=True)
@@ -350,29 +343,23 @@ class GeminiJudge:
                 )
             except OSError:
                 raise ServiceError("no_program", variable=VARIABLE, program=PROGRAM) from None
-            status = self._status(process)
+            try:
+                status = process.wait(self.timeout_s)
+            except subprocess.TimeoutExpired:
+                seconds = round(self.timeout_s)
+                raise ServiceError("timeout", variable=VARIABLE, seconds=seconds) from None
+            finally:
+                if process.poll() is None:  # it goes with its children
+                    with contextlib.suppress(OSError):
+                        if os.name == "nt":
+                            process.kill()
+                        else:
+                            os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
             if status:
                 raise ServiceError("program_failed", program=PROGRAM, status=status)
             printed.seek(0)
             return printed.read(_MOST_BYTES).decode("utf-8", "replace")
-
-    def _status(self, process: "subprocess.Popen[bytes]") -> int:
-        """Wait for the program, or kill it with its children."""
-        import subprocess
-
-        try:
-            return process.wait(self.timeout_s)
-        except subprocess.TimeoutExpired:
-            seconds = round(self.timeout_s)
-            raise ServiceError("timeout", variable=VARIABLE, seconds=seconds) from None
-        finally:
-            if process.poll() is None:
-                with contextlib.suppress(OSError):
-                    if os.name == "nt":
-                        process.kill()
-                    else:
-                        os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
 
 
 @dataclass(frozen=True)
@@ -394,7 +381,52 @@ class OnnxJudge:
 
     @cached_property
     def _scores(self) -> Callable[[str, str], Scores]:
-        return _loaded(self.folder)
+        """A function of premise and hypothesis. Raises ServiceError."""
+        try:
+            import numpy
+            import onnxruntime
+            import tokenizers
+        except ImportError as error:
+            raise no_package(VARIABLE, error.name or PACKAGES[0], *PACKAGES) from None
+        file = "model.onnx"
+        try:  # each kind of damage has its own class, and the packages raise their bare base class
+            path = next(filter(os.path.isfile, (os.path.join(self.folder, it) for it in _MODELS)))
+            file = "config.json"
+            with open(os.path.join(self.folder, file), encoding="utf-8") as opened:
+                named = json.load(opened)["id2label"]
+            labels = [str(named[str(at)]).lower() for at in range(len(named))]
+            if sorted(labels) != sorted(LABELS):
+                raise ValueError("other labels")
+            file = "tokenizer.json"
+            tokenizer = tokenizers.Tokenizer.from_file(os.path.join(self.folder, file))
+            tokenizer.no_padding()
+            tokenizer.enable_truncation(_MOST_TOKENS)
+            file = "model.onnx"
+            options = onnxruntime.SessionOptions()
+            options.log_severity_level = _QUIET
+            session = onnxruntime.InferenceSession(
+                path, options, providers=["CPUExecutionProvider"]
+            )
+        except Exception:
+            raise ServiceError("no_model", variable=VARIABLE, file=file) from None
+        names = [it.name for it in session.get_inputs()]
+
+        def scores(premise: str, hypothesis: str) -> Scores:
+            encoded = tokenizer.encode(premise, hypothesis)
+            known = {
+                "input_ids": encoded.ids,
+                "attention_mask": encoded.attention_mask,
+                "token_type_ids": encoded.type_ids,
+            }
+            inputs = {name: numpy.array([known[name]], dtype=numpy.int64) for name in names}
+            [logits] = session.run(None, inputs)[0]
+            powers = numpy.exp(logits - logits.max())
+            shares = [float(share) for share in powers / powers.sum()]
+            if not all(0 <= share <= 1 for share in shares):
+                raise ValueError("no probabilities")
+            return dict(zip(labels, shares, strict=True))
+
+        return scores
 
     def verdict(self, earlier: str, later: str) -> Verdict:
         scores = self._scores
@@ -405,53 +437,6 @@ class OnnxJudge:
 
 
 NamedJudge = ChatJudge | GeminiJudge | OnnxJudge
-
-
-def _loaded(folder: str) -> Callable[[str, str], Scores]:
-    """Return a function of premise and hypothesis. Raises ServiceError."""
-    try:
-        import numpy
-        import onnxruntime
-        import tokenizers
-    except ImportError as error:
-        raise no_package(VARIABLE, error.name or PACKAGES[0], *PACKAGES) from None
-    file = "model.onnx"
-    try:  # each kind of damage has its own class, and the packages raise their bare base class
-        path = next(filter(os.path.isfile, (os.path.join(folder, it) for it in _MODELS)))
-        file = "config.json"
-        with open(os.path.join(folder, file), encoding="utf-8") as opened:
-            named = json.load(opened)["id2label"]
-        labels = [str(named[str(at)]).lower() for at in range(len(named))]
-        if sorted(labels) != sorted(LABELS):
-            raise ValueError("other labels")
-        file = "tokenizer.json"
-        tokenizer = tokenizers.Tokenizer.from_file(os.path.join(folder, file))
-        tokenizer.no_padding()
-        tokenizer.enable_truncation(_MOST_TOKENS)
-        file = "model.onnx"
-        options = onnxruntime.SessionOptions()
-        options.log_severity_level = _QUIET
-        session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-    except Exception:
-        raise ServiceError("no_model", variable=VARIABLE, file=file) from None
-    names = [it.name for it in session.get_inputs()]
-
-    def scores(premise: str, hypothesis: str) -> Scores:
-        encoded = tokenizer.encode(premise, hypothesis)
-        known = {
-            "input_ids": encoded.ids,
-            "attention_mask": encoded.attention_mask,
-            "token_type_ids": encoded.type_ids,
-        }
-        inputs = {name: numpy.array([known[name]], dtype=numpy.int64) for name in names}
-        [logits] = session.run(None, inputs)[0]
-        powers = numpy.exp(logits - logits.max())
-        shares = [float(share) for share in powers / powers.sum()]
-        if not all(0 <= share <= 1 for share in shares):
-            raise ValueError("no probabilities")
-        return dict(zip(labels, shares, strict=True))
-
-    return scores
 
 
 def of_scores(one_way: Scores, other_way: Scores) -> Verdict:

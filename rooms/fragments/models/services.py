@@ -14,13 +14,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 from rooms.fragments.errors import ServiceError
-
-if TYPE_CHECKING:  # only who asks a service has to wait for it
-    from urllib.error import HTTPError
 
 KEY_VARIABLE = "OPENAI_API_KEY"
 PAUSE_S = 30.0  # for which a service that failed is left alone
@@ -155,7 +152,15 @@ def post(service: Service, body: object, *, timeout_s: float) -> Any:
         text = answer.result(timeout_s)
     except HTTPError as error:
         error.close()
-        raise _refusal(service, error) from None
+        status = error.code
+        key = _OF_STATUS.get(status, "refused" if status < 500 else "failed")
+        if 300 <= status < 400:
+            raise ServiceError("elsewhere", variable=service.variable) from None
+        digits = error.headers.get("Retry-After", "").strip() if key == "overloaded" else ""
+        is_number = digits.isascii() and digits.isdigit()  # it may be a date as well
+        pause_s = min(int(digits[:9]), _MOST_PAUSE_S) if is_number else 0
+        facts: dict[str, str | int] = {"variable": service.variable, "status": status}
+        raise ServiceError(key, retry_after_s=pause_s, **facts) from None
     except (OSError, HTTPException, UnicodeError) as error:
         raise _failure(service, error, timeout_s) from None
     try:
@@ -208,17 +213,6 @@ def _read(service: Service, data: bytes, headers: dict[str, str], timeout_s: flo
         if response.length:  # is still to come, but the connection has ended
             raise IncompleteRead(b"")
     return b"".join(pieces)
-
-
-def _refusal(service: Service, error: "HTTPError") -> ServiceError:
-    status = error.code
-    if 300 <= status < 400:
-        return ServiceError("elsewhere", variable=service.variable)
-    key = _OF_STATUS.get(status, "refused" if status < 500 else "failed")
-    digits = error.headers.get("Retry-After", "").strip() if key == "overloaded" else ""
-    is_number = digits.isascii() and digits.isdigit()  # it may be a date as well
-    pause_s = min(int(digits[:9]), _MOST_PAUSE_S) if is_number else 0
-    return ServiceError(key, retry_after_s=pause_s, variable=service.variable, status=status)
 
 
 def _failure(service: Service, error: Exception, timeout_s: float) -> ServiceError:

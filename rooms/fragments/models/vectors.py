@@ -79,10 +79,8 @@ def measure(room: Room, embedder: Embedder) -> None:
     with room.engine.reading() as rows:
         known, texts = cosines_of(rows.state()), _count(rows, has_vector=True)
         since = before(now, days=_RENEWED_DAYS)
-        is_fresh = (
-            known and known.texts <= texts < known.texts * _GROWTH and known.measured_at > since
-        )
-    if not texts or is_fresh:
+    has_grown = not known.texts <= texts < known.texts * _GROWTH
+    if not texts or not (has_grown or known.measured_at <= since):
         return
     try:
         probes = embedder.probes
@@ -132,13 +130,18 @@ def fill(
 ) -> Filled:
     """Embed live fragments of all agents that have no embedding, oldest first.
 
-    replaces: the first batch drops another model's embeddings, which else are refused. progress:
-    called after each batch. A text that the model cannot embed is left to the next call. Raises
-    ServiceError, DatabaseError, WaitEndedError, and keeps earlier batches.
+    replaces: the first batch drops another model's embeddings, which else are refused; a service
+    that does not answer costs nothing. progress: called after each batch. A text that the model
+    cannot embed is left to the next call. Raises ServiceError, DatabaseError, WaitEndedError, and
+    keeps earlier batches.
     """
     room = room.for_all()  # one model is that of all
     if not room.engine.keeps_vectors():  # before a service is asked in vain
         raise ServiceError("no_vectors", path=room.engine.name)
+    if replaces and not embedder.dimensions:  # it may give others by the same name now
+        with room.engine.reading() as rows:
+            some = rows.find(Wanted(), limit=_FAILURES)
+        _embedded(embedder, some)
     with room.engine.reading() as rows:
         has_others = not is_of(rows, embedder)
         if has_others and not replaces:
@@ -163,18 +166,6 @@ def fill(
     measure(room, embedder)
     with room.engine.reading() as rows:
         return Filled(done, _count(rows, has_vector=False))
-
-
-def reembed(room: Room, embedder: Embedder, *, progress: Progress | None = None) -> Filled:
-    """Embed all live fragments in place of another model's embeddings.
-
-    A service that does not answer costs nothing; the next call goes on. Raises ServiceError,
-    DatabaseError, WaitEndedError.
-    """
-    if not embedder.dimensions and room.engine.keeps_vectors():
-        with room.engine.reading() as rows:  # it may give others by the same name now
-            _embedded(embedder, rows.find(Wanted(), limit=_FAILURES))
-    return fill(room, embedder, replaces=True, progress=progress)
 
 
 class Background:

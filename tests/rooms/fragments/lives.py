@@ -51,10 +51,10 @@ from rooms.fragments.import_plan import carry_out, planned
 from rooms.fragments.links import Linked, Step, explore, link
 from rooms.fragments.models.embedding import PROBES, Embedder
 from rooms.fragments.models.judge import Verdict
-from rooms.fragments.models.vectors import fill, reembed
+from rooms.fragments.models.vectors import fill
 from rooms.fragments.recall import Query, recall, restore_context
 from rooms.fragments.room import Room
-from rooms.fragments.storage.engine import pages_of
+from rooms.fragments.storage import pages_of
 from rooms.fragments.texts import keywords_of
 from rooms.fragments.upkeep.consolidation import Done, consolidate, tend
 from rooms.fragments.upkeep.statistics import statistics_of
@@ -365,7 +365,7 @@ def _fill(life: Life, *, again: bool = False) -> Any:
     def tell(done: int, total: int) -> None:
         progress.append(f"{done} of {total}")
 
-    done = (reembed if again else fill)(life.room, embedder, progress=tell)
+    done = fill(life.room, embedder, replaces=again, progress=tell)
     requests = [str(len(it)) for it in model.new_requests(known)]
     return {**(_parts(done) or {}), "progress": progress, "texts of requests": requests}
 

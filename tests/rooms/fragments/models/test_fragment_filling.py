@@ -23,7 +23,6 @@ from rooms.fragments.models.vectors import (
     Filled,
     fill,
     fill_in_background,
-    reembed,
 )
 from rooms.fragments.room import Room
 from tests.support.both_engines import IN_A_FILE
@@ -117,7 +116,7 @@ def test_reembedding_costs_nothing_while_the_service_does_not_answer(
     before = vectors(room), state(room)
     service.says({}, 401)
     with pytest.raises(ServiceError):
-        reembed(room, embedder(service, EMBEDDING_MODEL="other"))
+        fill(room, embedder(service, EMBEDDING_MODEL="other"), replaces=True)
     assert (vectors(room), state(room)) == before
 
 
