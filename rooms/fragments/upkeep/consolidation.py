@@ -24,7 +24,7 @@ from rooms.fragments.fragment import Fragment, Wanted
 from rooms.fragments.room import Room
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.upkeep import life
-from rooms.fragments.upkeep.passes import PASSES, STEPS, Counts, Page, Pass, Work
+from rooms.fragments.upkeep.passes import PASSES, STEPS, Counts, Page, Work
 from rooms.fragments.upkeep.statistics import ENDED, FIGURES, RUN, OfTool, feedback_by_tool
 from rooms.fragments.upkeep.suspicions import MOST_PROPOSED, Pair, pending
 from rooms.fragments.versions import for_the_log, most_important
@@ -131,21 +131,18 @@ def carry_out(
             page.asked = current.ask(room.engine.reading, page, work)
         with room.engine.writing() as rows:
             counted = current.run(rows, page, work)
-            run = _after(run, current, counted, page.next)
+            figures = dict(run.figures)
+            for step in current.steps:
+                before, now = figures.get(step.name, {}), counted[step.name]
+                figures[step.name] = {it: before.get(it, 0) + now.get(it, 0) for it in step.figures}
+            if page.next is None:
+                left = PASSES[_PLACES[run.at] + 1 :]
+                run = run._replace(at=left[0].name if left else "", after=0, figures=figures)
+            else:
+                run = run._replace(after=page.next, figures=figures)
             done = {ENDED: run.begun_at, FIGURES: json.dumps(run.figures), RUN: ""}
             rows.set_state({RUN: json.dumps(run)} if run.at else done)
         yield run
-
-
-def _after(run: Run, done: Pass, counted: Mapping[str, Counts], following: int | None) -> Run:
-    figures = dict(run.figures)
-    for step in done.steps:
-        before, now = figures.get(step.name, {}), counted[step.name]
-        figures[step.name] = {it: before.get(it, 0) + now.get(it, 0) for it in step.figures}
-    if following is not None:
-        return run._replace(after=following, figures=figures)
-    left = PASSES[_PLACES[run.at] + 1 :]
-    return run._replace(at=left[0].name if left else "", after=0, figures=figures)
 
 
 @contextmanager
@@ -229,9 +226,19 @@ def go_on(room: Room) -> None:
         from rooms.fragments.models.vectors import fill_in_background
 
         fill_in_background(room)
+
+    def work() -> None:
+        from rooms.fragments.models.judge import has_judge
+
+        try:
+            if tend(room, compares=not has_judge(os.environ)):
+                _quiet_until_s[room.engine.name] = time.monotonic() + QUIET_S
+        finally:
+            _tending.release()
+
     is_quiet = time.monotonic() < _quiet_until_s.get(room.engine.name, 0.0)
     if not is_quiet and _tending.acquire(blocking=False):
-        timer = threading.Timer(_ANSWER_S, _tend, args=(room,))
+        timer = threading.Timer(_ANSWER_S, work)
         timer.daemon, timer.name = True, "upkeep"
         timer.start()
 
@@ -245,16 +252,6 @@ def resting() -> Iterator[None]:
     finally:
         if is_resting:
             _tending.release()
-
-
-def _tend(room: Room) -> None:
-    from rooms.fragments.models.judge import has_judge
-
-    try:
-        if tend(room, compares=not has_judge(os.environ)):
-            _quiet_until_s[room.engine.name] = time.monotonic() + QUIET_S
-    finally:
-        _tending.release()
 
 
 def tend(room: Room, *, compares: bool = True) -> bool:

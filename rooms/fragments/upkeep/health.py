@@ -1,23 +1,31 @@
-"""Finds and repairs faults of a user's fragments, in a file or on a server."""
+"""Finds and repairs faults of a user's fragments, and finds secrets in all that is kept.
+
+A save redacts already: a text with a secret is older than a rule, or another program's. Columns are
+read raw. The log, replicas and backups of a server are out of reach.
+"""
 
 import os
-import sqlite3
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from core.config import Settings
 from core.disk import reason_of
 from core.errors import SentinelError
 from core.lessons.upkeep import Finding, Severity
 from core.messages import Facts
-from core.postgres.errors import ServerError
-from core.postgres.server import Server
+from core.postgres.server import Server, ServerError
 from core.room.copies import date_of, kept_aside
 from core.room.database import DatabaseError
+from core.room.documents import as_json
 from core.room.full_text import is_sound
+from core.room.redaction import Held, Redaction, cleaned
+from core.sanitizer import has_secret, safe
 from rooms.fragments.config import (
     config_path,
     database_path,
@@ -25,8 +33,10 @@ from rooms.fragments.config import (
     read_config,
     unknown_keys,
 )
-from rooms.fragments.fragment import Wanted
+from rooms.fragments.fragment import Activity, TaskFeedback, ToolFeedback, Wanted, hash_of
 from rooms.fragments.models import check, missing
+from rooms.fragments.storage import Engine
+from rooms.fragments.storage.columns import ENTRIES, FRAGMENTS, VERSIONS, Table, is_moment
 from rooms.fragments.storage.redis import Cache
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.storage.sqlite import INDEX, SqliteEngine, SqliteRows
@@ -41,6 +51,22 @@ _STRONG = """SELECT rolname::text FROM pg_roles WHERE rolname = ANY (%s)
 _SERVER = """SELECT pg_is_in_recovery(), pg_database_size(current_database()),
   split_part(current_setting('server_version'), ' ', 1),
   coalesce((SELECT ', pgvector ' || extversion FROM pg_extension WHERE extname = 'vector'), '')"""
+
+# Secrets.
+_AT_ONCE = 500
+_BESIDE = [ENTRIES[kind] for kind in (ToolFeedback, TaskFeedback, Activity)]
+_LEFT_BEHIND = "NOT EXISTS (SELECT 1 FROM fragments WHERE fragments.id = fragment_id)"
+_MADE_HERE = {"id", "fragment_id", "content_hash"}  # nobody writes a secret into them
+_LISTS = {"keywords", "tool_highlights", "tool_pain_points"}
+_TEXTS = {
+    table: {
+        table.columns[field.name]
+        for field in fields(table.row)
+        if field.type in (str, tuple[str, ...]) and not is_moment(field.name)
+    }
+    - _MADE_HERE
+    for table in (FRAGMENTS, VERSIONS, *_BESIDE)
+}
 
 
 def look(settings: Settings, environment: Mapping[str, str]) -> list[Finding]:
@@ -57,8 +83,20 @@ def look(settings: Settings, environment: Mapping[str, str]) -> list[Finding]:
     )
     if not server and not os.path.lexists(path):
         return aside
-    found = _of_server(server, settings) if server else _of_file(path, settings)
-    return [*found, *_of_settings(path, environment), *aside]
+    found = [*(_of_server(server, settings) if server else _of_file(path, settings))]
+    try:
+        cache = read_config(environment).cache
+        for name in unknown_keys(path):
+            facts: Facts = {"path": str(config_path(path)), "name": name}
+            found.append(_finding("unknown_key", "warning", facts))
+        if cache:
+            with closing(Cache(cache, "")) as asked:
+                if not asked.answers():
+                    found.append(_finding("redis", "warning", {"path": cache.name}))
+    except SentinelError as error:
+        found.append(_said("config", error))
+    problems = (*check(environment), *missing(environment))
+    return [*found, *(_said("models", it) for it in problems), *aside]
 
 
 def _finding(
@@ -79,22 +117,6 @@ def _counts(rows: Rows) -> Facts:
     return {"count": kept, "in_bin": in_bin, "agents": agents}
 
 
-def _of_settings(path: Path, environment: Mapping[str, str]) -> Iterator[Finding]:
-    try:
-        cache = read_config(environment).cache
-        for name in unknown_keys(path):
-            facts: Facts = {"path": str(config_path(path)), "name": name}
-            yield _finding("unknown_key", "warning", facts)
-        if cache:
-            with closing(Cache(cache, "")) as asked:
-                if not asked.answers():
-                    yield _finding("redis", "warning", {"path": cache.name})
-    except SentinelError as error:
-        yield _said("config", error)
-    for problem in (*check(environment), *missing(environment)):
-        yield _said("models", problem)
-
-
 # A file.
 
 
@@ -102,7 +124,9 @@ def _of_file(path: Path, settings: Settings) -> Iterator[Finding]:
     place: Facts = {"path": str(path)}
     with closing(SqliteEngine(path, timeout_s=settings.lock_timeout_s)) as engine:
         try:
-            flaw = engine.database.flaw(_has_whole_index)
+            flaw = engine.database.flaw(
+                lambda it: is_sound(it, INDEX) and SqliteRows(it).is_index_current()
+            )
             if flaw and flaw.of == "index":
                 yield _finding("index", "warning", place, partial(_make_index, engine))
             elif flaw:
@@ -118,7 +142,13 @@ def _of_file(path: Path, settings: Settings) -> Iterator[Finding]:
             yield _finding("mode", "warning", facts, partial(_take_from_others, path))
         try:
             with engine.reading() as rows:
-                yield from _of_vectors(rows, place)
+                lengths = rows.run(
+                    "SELECT length(embedding) / 4, count(*) FROM fragment_vectors"
+                    " GROUP BY 1 ORDER BY 2 DESC, 1"
+                ).fetchall()
+                if len(lengths) > 1:
+                    listed = ", ".join(f"{length} ({count:,})" for length, count in lengths)
+                    yield _finding("vectors", "warning", place | {"lengths": listed})
                 [schema] = rows.run("PRAGMA user_version").fetchone()
                 counts = _counts(rows)
         except SentinelError:  # said of the file
@@ -127,19 +157,6 @@ def _of_file(path: Path, settings: Settings) -> Iterator[Finding]:
         size = sum(it.stat().st_size for it in files if it.exists())
         facts = counts | {"schema": schema, "bytes": size, "mode": f"{mode:o}", "agents": 0}
         yield _finding("ok", "ok", place | facts | {"engine": ""})
-
-
-def _has_whole_index(connection: sqlite3.Connection) -> bool:
-    return is_sound(connection, INDEX) and SqliteRows(connection).is_index_current()
-
-
-def _of_vectors(rows: Rows, place: Facts) -> Iterator[Finding]:
-    lengths = rows.run(
-        "SELECT length(embedding) / 4, count(*) FROM fragment_vectors GROUP BY 1 ORDER BY 2 DESC, 1"
-    ).fetchall()
-    if len(lengths) > 1:
-        listed = ", ".join(f"{length} ({count:,})" for length, count in lengths)
-        yield _finding("vectors", "warning", place | {"lengths": listed})
 
 
 def _put_back_copy(engine: SqliteEngine) -> Facts:
@@ -215,3 +232,121 @@ def _secure(server: Server, settings: Settings) -> Facts:
     with closing(PostgresEngine(server, timeout_s=settings.lock_timeout_s)) as engine:
         engine.schema.secure()
     return {}
+
+
+# Secrets.
+
+_Row = dict[str, Any]  # by column
+
+
+class _Group(NamedTuple):
+    """Rows that may give away each other's secrets.
+
+    name: id of their fragment, "" for none. changes: table, None for the state; row before and
+    after.
+    """
+
+    name: str
+    kinds: tuple[str, ...]
+    changes: list[tuple[Table | None, _Row, _Row]]
+
+
+def secrets_held(engine: Engine) -> list[Held]:
+    """Return the fragments and other tables with secrets. Raises DatabaseError."""
+    place = engine.name if engine.keeps_agents_apart else Path(engine.name)
+    with engine.reading() as rows:
+        return [Held(place, safe(group.name), group.kinds) for group in _groups(rows)]
+
+
+def redact_held(engine: Engine) -> Redaction:
+    """Take the secrets out, from the bytes and a cache as well. Raises DatabaseError.
+
+    The bytes go even if nothing is found: an earlier run may have stopped before that.
+    """
+    held = secrets_held(engine)
+    if not engine.exists():
+        return Redaction([], [], [])
+    if held:
+        with engine.writing() as rows:
+            for group in list(_groups(rows)):
+                _write(rows, group)
+    if held and engine.keeps_agents_apart:
+        with engine.writing() as rows:  # behind the triggers, which tell of agents by their names
+            names = [name for (name,) in rows.run("SELECT agent_id FROM revisions").fetchall()]
+            condition, values = rows.any_of("agent_id", filter(has_secret, names))
+            rows.run(f"DELETE FROM revisions WHERE {condition}", values)
+    is_purged = engine.purge()
+    return Redaction(held, secrets_held(engine), [] if is_purged else [Path(engine.name)])
+
+
+def _groups(rows: Rows) -> Iterator[_Group]:
+    after = 0
+    while page := _read(rows, FRAGMENTS, "number > ? ORDER BY number LIMIT ?", [after, _AT_ONCE]):
+        after = page[-1]["number"]
+        condition, ids = rows.any_of("fragment_id", [row["id"] for row in page])
+        former = defaultdict[str, list[_Row]](list)
+        for row in _read(rows, VERSIONS, f"{condition} ORDER BY id", ids):
+            former[row["fragment_id"]].append(row)
+        for row in page:
+            versions = [(VERSIONS, version) for version in former[row["id"]]]
+            yield from _group(str(row["id"]), [(FRAGMENTS, row), *versions])
+    others = [(VERSIONS, f"{_LEFT_BEHIND} ORDER BY id")]
+    others += [(table, f"1 = 1 ORDER BY {rows.ordered(table.order)}") for table in _BESIDE]
+    for table, rest in others:
+        yield from _group("", [(table, row) for row in _read(rows, table, rest)])
+    columns = [*rows.state_key("", ""), "value"]
+    state = rows.run(f"SELECT {', '.join(columns)} FROM state").fetchall()
+    yield from _group("", [(None, dict(zip(columns, row, strict=True))) for row in state])
+
+
+def _read(rows: Rows, table: Table, rest: str, values: Iterable[Any] = ()) -> list[_Row]:
+    def plain(value: Any) -> Any:
+        if isinstance(value, bytes):
+            return value.decode("utf-8", "replace")
+        return as_json(value) if isinstance(value, list) else value
+
+    found = rows.run(f"SELECT {table.selected} FROM {table.name} WHERE {rest}", values).fetchall()
+    columns = table.columns.values()
+    return [dict(zip(columns, map(plain, row), strict=True)) for row in found]
+
+
+def _group(name: str, found: Sequence[tuple[Table | None, _Row]]) -> Iterator[_Group]:
+    texts = [
+        {column: value for column, value in row.items() if not table or column in _TEXTS[table]}
+        for table, row in found
+    ]
+    clean, kinds = cleaned(texts, _LISTS)
+    if kinds:
+        changed = zip(found, clean, strict=True)
+        yield _Group(name, kinds, [(table, row, row | new) for (table, row), new in changed])
+
+
+def _write(rows: Rows, group: _Group) -> None:
+    """Store clean rows; a fragment gets its new hash and loses its vector.
+
+    Figures of a secret agent name become the room's.
+    """
+    for table in dict.fromkeys(table for table, _, _ in group.changes):
+        changes = [(before, after) for it, before, after in group.changes if it is table]
+        if table is None:
+            for before, after in ((old, new) for old, new in changes if old != new):
+                key = {column: value for column, value in before.items() if column != "value"}
+                condition = " AND ".join(f"{column} = ?" for column in key)
+                rows.run(f"DELETE FROM state WHERE {condition}", key.values())
+                if after["value"].isdecimal():
+                    rows.count_up({after["name"]: int(after["value"])})
+                else:
+                    rows.set_state({after["name"]: after["value"]})
+            continue
+        new = [table.read(list(after.values())) for _, after in changes]
+        if table is FRAGMENTS:
+            rows.replace([replace(it, content_hash=hash_of(it.content)) for it in new])
+            rows.drop_vectors([it.number for it in new])
+        elif table is VERSIONS:
+            ids = {before["fragment_id"] for before, _ in changes}
+            condition, values = rows.any_of("fragment_id", ids)
+            rows.run(f"DELETE FROM {table.name} WHERE {condition}", values)
+            rows.note(new)
+        else:
+            rows.forget_entries(table.row)
+            rows.note(new)

@@ -8,7 +8,7 @@ which counts the uses of all that were merged.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -295,13 +295,11 @@ class _Compared(NamedTuple):
 
 
 def _judged(judge: "OneJudge | None", pair: Pair) -> Pair:
-    try:
-        verdict = judge.verdict(pair.earlier.content, pair.later.content) if judge else None
-    except ServiceError:
-        return pair
-    if verdict is None:
-        return pair
-    return pair._replace(label=verdict.label if verdict.is_sure else "unsure")
+    if judge:
+        with suppress(ServiceError):
+            verdict = judge.verdict(pair.earlier.content, pair.later.content)
+            return pair._replace(label=verdict.label if verdict.is_sure else "unsure")
+    return pair
 
 
 def _compare(opening: Opening, page: Page, work: Work) -> _Compared:
@@ -339,12 +337,9 @@ def note_contradictions(rows: Rows, page: Page, work: Work) -> Counts:
             rows.note([current.suspicion])
             suspected += 1
     page.next = fragments[-1].number if len(fragments) == _COMPARED else None
-    counts = {"checked": len(checked), "judged": _answers(compared.pairs)}
+    judged = sum(it.label != "" for it in compared.pairs)
+    counts = {"checked": len(checked), "judged": judged}
     return {**counts, "suspected": suspected, "linked": linked}
-
-
-def _answers(pairs: Sequence[Pair]) -> int:
-    return sum(it.label != "" for it in pairs)
 
 
 def _look_again(opening: Opening, page: Page, work: Work) -> list[Pair]:
@@ -367,7 +362,7 @@ def settle_suspicions(rows: Rows, page: Page, work: Work) -> Counts:
         elif pair.label in _CLEARED:
             over.append(pair.suspicion)
     dropped = settled(rows, ((it.first_id, it.second_id) for it in over))
-    counts = {"judged": _answers(judged), "linked": linked}
+    counts = {"judged": sum(it.label != "" for it in judged), "linked": linked}
     return {**counts, "dropped": dropped, "waiting": len(suspicions.pending(rows, work.now)[0])}
 
 

@@ -18,7 +18,7 @@ from rooms.fragments.activity import GONE, end_idle_sessions, end_session
 from rooms.fragments.errors import UpkeepBusyError
 from rooms.fragments.fragment import Wanted
 from rooms.fragments.models.embedding import embedder_of
-from rooms.fragments.models.judge import has_judge, judge_of
+from rooms.fragments.models.judge import judge_of
 from rooms.fragments.models.vectors import fill
 from rooms.fragments.room import Room, open_room
 from rooms.fragments.storage.redis import CachedEngine
@@ -115,9 +115,7 @@ class ServedFragments:
         """
         while not stop.is_set():
             try:
-                room = self._open().for_all()
-                self.figures.update(self._count(room))
-                self._do(room, stop)
+                self._go_round(self._open().for_all(), stop)
                 self._failure = ""
             except (UpkeepBusyError, WaitEndedError):
                 pass  # another process is at it, or this one ends
@@ -129,12 +127,21 @@ class ServedFragments:
                     warn(said, self._failure)
             stop.wait(self._pause_s)
 
-    def _do(self, room: Room, stop: threading.Event) -> None:
+    def _go_round(self, room: Room, stop: threading.Event) -> None:
+        judge, embedder = judge_of(self._environment), embedder_of(self._environment)
+        failures = (float(it.failures) if it else 0.0 for it in (judge, embedder))
+        figures = dict(zip(_FAILURES, failures, strict=True)) | {_ENDED: 0.0}
+        with room.engine.reading() as rows:
+            for name, wanted in _COUNTED.items():
+                figures[name] = sum(rows.count(wanted).values())
+            with suppress(ValueError):  # none was ended, or another program wrote that
+                ended = datetime.fromisoformat(rows.state().get(ENDED, ""))
+                figures[_ENDED] = ended.timestamp()
+        self.figures.update(figures)
         if not room.engine.exists():
             return
-        compares = not has_judge(self._environment)
-        do_daily(room, compares=compares, goes_on=lambda: not stop.is_set())
-        embedder, now_s = embedder_of(self._environment), time.monotonic()
+        do_daily(room, compares=judge is None, goes_on=lambda: not stop.is_set())
+        now_s = time.monotonic()
         ends_idle = now_s >= self._idle_at_s
         if not (ends_idle or embedder) or stop.is_set():
             return
@@ -150,16 +157,3 @@ class ServedFragments:
                 fill(room, embedder, progress=check_goes_on)
         if ends_idle:
             self._idle_at_s = now_s + min(_IDLE_PAUSE_S, self._silent_for.total_seconds() / 4)
-
-    def _count(self, room: Room) -> dict[str, float]:
-        models = judge_of(self._environment), embedder_of(self._environment)
-        failures = (float(it.failures) if it else 0.0 for it in models)
-        figures = dict(zip(_FAILURES, failures, strict=True))
-        with room.engine.reading() as rows:
-            state = rows.state()
-            for name, wanted in _COUNTED.items():
-                figures[name] = sum(rows.count(wanted).values())
-        figures[_ENDED] = 0.0
-        with suppress(ValueError):  # none was ended, or another program wrote that
-            figures[_ENDED] = datetime.fromisoformat(state.get(ENDED, "")).timestamp()
-        return figures

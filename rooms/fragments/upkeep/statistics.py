@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from rooms.fragments.activity import is_over, unreflected
@@ -63,55 +64,44 @@ def statistics_of(room: Room) -> Statistics:
     Raises FragmentsError, DatabaseError.
     """
     own = readers(room, "")
-    live = Wanted(agents=own)
+    live, upkeep, least = Wanted(agents=own), {}, 0.0
     with room.engine.reading() as rows:
-        state, kinds = rows.state(), rows.count(live, "kind")
-        writers = unreflected(rows, room.own)
+
+        def total(wanted: Wanted) -> int:
+            return sum(rows.count(wanted).values())
+
+        state = rows.state()
+        model = state.get(MODEL, "")
+        if model:
+            from rooms.fragments.models.vectors import cosines_of  # only with a model
+
+            measured = cosines_of(state).least
+            least = measured if room.config.least_cosine is None else room.config.least_cosine
+        with suppress(ValueError, RecursionError):  # another program's
+            upkeep = json.loads(state.get(FIGURES, "{}"))
+        counted = {name: int(value) for name, value in state.items() if value.isdecimal()}
+        kinds = rows.count(live, "kind")
         return Statistics(
             live=sum(kinds.values()),
-            superseded=_one(rows, Wanted(agents=own, state="superseded")),
+            superseded=total(Wanted(agents=own, state="superseded")),
             deleted=rows.count(Wanted(agents=own, state="bin"), "deletion"),
             tiers=rows.count(live, "tier"),
             kinds=kinds,
             lifetimes=rows.count(live, "lifetime"),
             agents=rows.count(live, "agent"),
-            anchors=_one(rows, Wanted(agents=own, is_anchor=True)),
+            anchors=total(Wanted(agents=own, is_anchor=True)),
             links=rows.count_links(Wanted(agents=own, state="kept")),
             versions=rows.count_entries(Version),
-            with_vector=_one(rows, Wanted(agents=own, has_vector=True)),
-            model=(model := state.get(MODEL, "")),
-            least_cosine=round(_least_cosine(room, state), 4) if model else 0.0,
-            figures={} if room.agent else _figures(state) | room.engine.figures(),
+            with_vector=total(Wanted(agents=own, has_vector=True)),
+            model=model,
+            least_cosine=round(least, 4),
+            figures={} if room.agent else {"purged": 0, **counted} | room.engine.figures(),
             upkeep_at=state.get(ENDED, ""),
-            upkeep={} if room.agent else _upkeep(state),
+            upkeep=upkeep if isinstance(upkeep, dict) and not room.agent else {},
             is_under_way=RUN in state,
             suspicions=rows.count_entries(Suspicion),
-            unreflected=sum(is_over(it, room.clock()) for it in writers),
+            unreflected=sum(is_over(it, room.clock()) for it in unreflected(rows, room.own)),
         )
-
-
-def _least_cosine(room: Room, state: Mapping[str, str]) -> float:
-    from rooms.fragments.models.vectors import cosines_of  # only with a model
-
-    measured = cosines_of(state).least
-    return measured if room.config.least_cosine is None else room.config.least_cosine
-
-
-def _one(rows: Rows, wanted: Wanted) -> int:
-    return sum(rows.count(wanted).values())
-
-
-def _figures(state: Mapping[str, str]) -> dict[str, int]:
-    counted = {name: int(value) for name, value in state.items() if value.isdecimal()}
-    return {"purged": 0, **counted}
-
-
-def _upkeep(state: Mapping[str, str]) -> dict[str, Counts]:
-    try:
-        done = json.loads(state.get(FIGURES, "{}"))
-    except (ValueError, RecursionError):  # another program's
-        return {}
-    return done if isinstance(done, dict) else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +120,12 @@ class OfTool:
 
 def feedback_by_tool(rows: Rows) -> list[OfTool]:
     """Return the feedback on each tool, the most first."""
-    by_tool = dict[str, list[ToolFeedback]]()
+    by_tool, tools = dict[str, list[ToolFeedback]](), list[OfTool]()
     for feedback in rows.entries(ToolFeedback):
         by_tool.setdefault(feedback.tool_name, []).append(feedback)
-    tools = list[OfTool]()
     for tool, some in by_tool.items():
-        count = len(some)
-        relevant, sufficient = (sum(it.relevant for it in some), sum(it.sufficient for it in some))
+        count, relevant = len(some), sum(it.relevant for it in some)
+        sufficient = sum(it.sufficient for it in some)
         suggestions = dict.fromkeys(it.suggestion for it in reversed(some) if it.suggestion.strip())
         latest = tuple(suggestions)[:_LATEST]
         tools.append(OfTool(tool, count, relevant / count, sufficient / count, latest))

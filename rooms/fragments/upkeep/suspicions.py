@@ -4,7 +4,7 @@ Without a model there are only signs: a sign makes a pair worth a look, and deci
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from core.data import word_groups
@@ -133,26 +133,24 @@ def settle(rows: Rows, pair: Pair, now: str) -> bool:
 
 def signs_of(one: str, other: str) -> tuple[str, ...]:
     """Return the signs of a contradiction between two texts, in either order."""
-    return tuple(_signs(*(normal_form("NFKC", text).casefold() for text in (one, other))))
-
-
-def _related(rows: Rows, ids: Iterable[str]) -> set[frozenset[str]]:
-    return {frozenset((it.from_id, it.to_id)) for it in rows.links(ids, _SETTLING)}
-
-
-def _signs(one: str, other: str) -> Iterator[str]:
+    one, other = (normal_form("NFKC", text).casefold() for text in (one, other))
+    signs = list[str]()
     if (len(_NEGATION.findall(one)) - len(_NEGATION.findall(other))) % 2:  # two make none
-        yield NEGATION
+        signs.append(NEGATION)
     numbers, others = set(_NUMBER.findall(one)), set(_NUMBER.findall(other))
     if numbers and others and numbers != others:
-        yield NUMBERS
+        signs.append(NUMBERS)
     words, other_words = set(pieces_of(one)), set(pieces_of(other))
     for left, right in word_groups("opposites"):
         has = _has(one, words, left, right), _has(other, other_words, left, right)
         has_opposite = _has(one, words, right, left), _has(other, other_words, right, left)
         if has[0] != has[1] and has_opposite == has[::-1]:
-            yield OPPOSITES
-            return
+            return (*signs, OPPOSITES)
+    return tuple(signs)
+
+
+def _related(rows: Rows, ids: Iterable[str]) -> set[frozenset[str]]:
+    return {frozenset((it.from_id, it.to_id)) for it in rows.links(ids, _SETTLING)}
 
 
 def _has(text: str, words: set[str], word: str, opposite: str) -> bool:

@@ -21,7 +21,7 @@ from rooms.fragments.errors import ServiceError, UpkeepBusyError, UpkeepError
 from rooms.fragments.fragment import Link, Wanted
 from rooms.fragments.models.embedding import Embedder
 from rooms.fragments.room import Room
-from rooms.fragments.storage.engine import Engine
+from rooms.fragments.storage import Engine
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.storage.sqlite import LOCK_SUFFIX
 from rooms.fragments.upkeep import consolidation

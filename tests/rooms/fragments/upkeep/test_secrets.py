@@ -19,10 +19,10 @@ from rooms.fragments.fragment import (
     Version,
     hash_of,
 )
+from rooms.fragments.storage import Engine
 from rooms.fragments.storage.columns import is_moment
-from rooms.fragments.storage.engine import Engine
 from rooms.fragments.storage.sqlite import SqliteEngine
-from rooms.fragments.upkeep.secrets import redact_held, secrets_held
+from rooms.fragments.upkeep.health import redact_held, secrets_held
 from tests.support.both_engines import Databases
 from tests.support.both_engines import databases as databases
 from tests.support.cli_process import TOKEN
