@@ -141,12 +141,12 @@ def fill(dsn: str, count: int) -> float:
     pool.close()
     with psycopg.connect(dsn) as connection:
         empty, rows = size(connection), PostgresRows(connection, keeps_vectors=False)
-        columns = ", ".join(["number", *rows._row_of(next(fragments(1)))])
+        columns = ", ".join(["number", *rows.row_of(next(fragments(1)))])
         copied = f"COPY agent_memory.fragments ({columns}) FROM STDIN"
         with connection.cursor().copy(copied) as to:
             for number, fragment in enumerate(fragments(count), 1):
                 lexemes = " ".join(f"'{term}'" for term in terms_of(fragment))
-                row = rows._row_of(fragment) | {"found_by": lexemes}
+                row = rows.row_of(fragment) | {"found_by": lexemes}
                 to.write_row((number, *row.values()))
         connection.execute("SELECT setval(pg_get_serial_sequence('agent_memory.fragments',"
                            " 'number'), %s)", (count,))  # fmt: skip

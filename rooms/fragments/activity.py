@@ -23,7 +23,7 @@ from rooms.fragments.fragment import (
     hash_of,
 )
 from rooms.fragments.room import Room, named, writer
-from rooms.fragments.storage.engine import pages_of
+from rooms.fragments.storage import pages_of
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.texts import Text, cleaned
 from rooms.fragments.upkeep.life import before

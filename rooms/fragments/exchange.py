@@ -36,8 +36,8 @@ from rooms.fragments.fragment import (
     Wanted,
     column_of,
 )
+from rooms.fragments.storage import pages_of
 from rooms.fragments.storage.columns import ENTRIES, FRAGMENTS, LINKS, VERSIONS, Table, is_moment
-from rooms.fragments.storage.engine import pages_of
 from rooms.fragments.storage.rows import Rows
 
 Row = Fragment | Link | Entry

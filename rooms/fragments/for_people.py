@@ -248,7 +248,7 @@ class ForPeople(Room):
 
     def secrets(self) -> Secrets:
         from core.room.copies import kept_aside
-        from rooms.fragments.upkeep.secrets import secrets_held
+        from rooms.fragments.upkeep.health import secrets_held
 
         engine = self.room.engine
         is_on_server = engine.keeps_agents_apart
@@ -257,7 +257,7 @@ class ForPeople(Room):
         return Secrets(name, _say("item"), secrets_held(engine), aside)
 
     def redact(self) -> Redacted:
-        from rooms.fragments.upkeep.secrets import redact_held
+        from rooms.fragments.upkeep.health import redact_held
 
         engine = self.room.engine
         changed, left, unpurged = redact_held(engine)
@@ -273,7 +273,7 @@ class ForPeople(Room):
 
     def figures(self) -> Figures:
         from rooms.fragments.fragment import Wanted as Asked
-        from rooms.fragments.storage.engine import pages_of
+        from rooms.fragments.storage import pages_of
         from rooms.fragments.upkeep.statistics import statistics_of
 
         room = self.room

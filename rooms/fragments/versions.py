@@ -17,7 +17,7 @@ from rooms.fragments.errors import FragmentsError, SavingError
 from rooms.fragments.fragment import CONTENT_CHARS, Fragment, Link, Version, Wanted, hash_of
 from rooms.fragments.links import settled, supersede
 from rooms.fragments.room import Room, readers, writer
-from rooms.fragments.storage.engine import pages_of
+from rooms.fragments.storage import pages_of
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.texts import checked_type, fields_of, keywords_of, plain_id
 from rooms.fragments.upkeep.life import is_pinned

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from core.program import NO_CANCELLATION, Cancellation
-from rooms.fragments.storage.engine import Engine
+from rooms.fragments.storage import Engine
 from rooms.fragments.storage.postgres import PostgresEngine
 from tests.support.fragments_room import Places
 from tests.support.team_engines import EMPTIED, TeamServer, a_server

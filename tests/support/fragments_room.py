@@ -24,7 +24,7 @@ from rooms.fragments.fragment import (
     hash_of,
 )
 from rooms.fragments.room import Room
-from rooms.fragments.storage.engine import Engine, pages_of
+from rooms.fragments.storage import Engine, pages_of
 from rooms.fragments.storage.sqlite import SqliteEngine
 from rooms.fragments.upkeep.consolidation import Report
 

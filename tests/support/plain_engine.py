@@ -32,8 +32,8 @@ from rooms.fragments.fragment import (
     Wanted,
     plain_keyword,
 )
+from rooms.fragments.storage import Engine
 from rooms.fragments.storage.columns import ENTRIES
-from rooms.fragments.storage.engine import Engine
 from rooms.fragments.storage.rows import Rows
 
 _KEYS = {

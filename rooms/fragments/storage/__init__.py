@@ -1,1 +1,84 @@
-"""Keeps fragments in SQLite or PostgreSQL, by one set of SQL."""
+"""Defines an engine, which keeps fragments.
+
+docs/design.md says how to add one; `tests/rooms/fragments/test_engines.py` is the contract.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from dataclasses import replace
+
+from rooms.fragments.fragment import Fragment, Wanted
+from rooms.fragments.storage.rows import Rows
+
+
+class Engine(ABC):
+    """Keeps fragments. Safe for threads.
+
+    name: for people, a path or a server without its password. keeps_agents_apart: whether an agent
+    sees nothing of another.
+    """
+
+    name: str
+    keeps_agents_apart: bool = False
+
+    @abstractmethod
+    def reading(self) -> AbstractContextManager[Rows]:
+        """Read one state; make nothing. Raises DatabaseError."""
+
+    @abstractmethod
+    def writing(self, *, wait_s: float | None = None) -> AbstractContextManager[Rows]:
+        """Change fragments in one transaction: on disk as a whole at the end, or not at all.
+
+        wait_s: for other writers, None for the settings' limit. Raises DatabaseError,
+        WaitEndedError.
+        """
+
+    @abstractmethod
+    def only_one(self, *, timeout_s: float) -> AbstractContextManager[None]:
+        """Keep other processes and threads from the upkeep; a killed one lets go at once.
+
+        Raises UpkeepBusyError, UpkeepError.
+        """
+
+    @abstractmethod
+    def exists(self) -> bool:
+        """Return whether anything was ever stored."""
+
+    @abstractmethod
+    def purge(self) -> bool:
+        """Remove the bytes of deleted rows; False if that has to wait."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of connections and memory."""
+
+    def keeps_vectors(self) -> bool:
+        """False for a server without the extension."""
+        return True
+
+    def for_agent(self, agent: str) -> "Engine":
+        """Return the engine for an agent, who changes only its own fragments and sees
+        DEFAULT_AGENT's, too.
+
+        agent: "" for all agents, as the upkeep needs it.
+        """
+        return self
+
+    def figures(self) -> dict[str, int]:
+        """Return counts since the opening, such as `redis_hits`."""
+        return {}
+
+    def keep_copy(self) -> None:  # noqa: B027 a server has nothing to do
+        """Make the daily copy, if due; a server has none. Raises DatabaseError."""
+
+
+def pages_of(rows: Rows, wanted: Wanted, at_once: int = 500) -> Iterator[list[Fragment]]:
+    """Yield wanted fragments in pages, by number."""
+    while True:
+        page = rows.find(wanted, limit=at_once)
+        if page:
+            yield page
+        if len(page) < at_once:
+            return
+        wanted = replace(wanted, after=page[-1].number)

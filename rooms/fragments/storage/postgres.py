@@ -4,8 +4,8 @@ Two functions of the tables' owner search by GIN, see `schema.postgres.sql`. The
 vectors one by one, and many by an index; then they are compared here, as exactly as in a file.
 """
 
+import struct
 import unicodedata
-from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
@@ -13,35 +13,17 @@ from operator import mul
 from typing import TYPE_CHECKING, Any
 
 from core.config import DEFAULT_AGENT
-from core.postgres.errors import ServerBusyError, ServerError
 from core.postgres.pool import Pool, connected
-from core.postgres.server import Server
+from core.postgres.server import Server, ServerBusyError, ServerError
 from core.program import NO_CANCELLATION, Cancellation
 from core.room.full_text import INDEXED_VERSION, Extent
 from core.text.terms import Term, pieces_of, verb_beginning
 from rooms.fragments.errors import UpkeepBusyError
 from rooms.fragments.fragment import Embedding, Fragment, Order, Wanted
-from rooms.fragments.storage.columns import FRAGMENTS, UNKNOWN_MOMENT, is_moment, spelled
-from rooms.fragments.storage.engine import Engine, pages_of
-from rooms.fragments.storage.postgres_schema import (
-    MOST_INDEXED,
-    SCHEMA,
-    TABLES,
-    Schema,
-    index_name,
-    indexed,
-    vector_index,
-)
-from rooms.fragments.storage.postgres_values import (
-    bound,
-    floats_of,
-    floats_sent,
-    little,
-    moment,
-    speaking,
-    text_of,
-)
-from rooms.fragments.storage.rows import INDEX_STATE, MOST_NUMBER, ORDERS, Condition, Rows
+from rooms.fragments.storage import Engine, columns, pages_of
+from rooms.fragments.storage import postgres_schema as tables
+from rooms.fragments.storage.columns import is_moment, spelled
+from rooms.fragments.storage.rows import INDEX_STATE, MOST_NUMBER, ORDERS, Condition, Counted, Rows
 from rooms.fragments.storage.sqlite import DIGITS, no_rows
 
 if TYPE_CHECKING:
@@ -82,17 +64,14 @@ class PostgresRows(Rows):
         self, connection: "Connection[Any]", agent: str = "", *, keeps_vectors: bool
     ) -> None:
         super().__init__(agent)
-        self._cursor, self._keeps_vectors = speaking(connection.cursor()), keeps_vectors
+        self._cursor = columns.speaking(connection.cursor())
+        self._keeps_vectors = keeps_vectors
         self._seen = (agent, DEFAULT_AGENT) if agent else ()
         self.has_keyword = _KEYWORDED.format("ARRAY[?]") if agent else "plain_keywords @> ARRAY[?]"
 
     def run(self, statement: str, values: Iterable[Any] = ()) -> "Cursor[Any]":
         numbered = [min(value, MOST_NUMBER) if type(value) is int else value for value in values]
         return self._cursor.execute(statement.replace("?", "%s"), numbered)
-
-    def insert(self, statement: str, values: Iterable[Any]) -> int:
-        [number] = self.run(f"{statement} RETURNING number", values).fetchone() or (0,)
-        return int(number)
 
     def any_of(self, column: str, values: Iterable[Any]) -> Condition:
         if column == "number":
@@ -101,21 +80,22 @@ class PostgresRows(Rows):
         return f"{column} = ANY (?::text[])", [list(values)]
 
     def moment(self, text: str, *, is_end: bool = False) -> str | None:
-        return bound(text, is_end=is_end)
+        return columns.bound(text, is_end=is_end)
 
     def encoded(self, field: str, value: Any) -> Any:
         if isinstance(value, tuple):
             return list(value)
         if is_moment(field):
-            return moment(value) or (UNKNOWN_MOMENT if field == "created_at" else None)
+            unknown = columns.UNKNOWN_MOMENT if field == "created_at" else None
+            return columns.moment(value) or unknown
         if field in _NULL_FOR_NONE:
             return value or None
         return value
 
     def derived(self, fragment: Fragment) -> dict[str, Any]:
         keywords = list(dict.fromkeys(map(spelled, fragment.keywords)))
-        columns = {"plain_keywords": keywords, "found_by": terms_of(fragment)}
-        return super().derived(fragment) | columns
+        own = {"plain_keywords": keywords, "found_by": terms_of(fragment)}
+        return super().derived(fragment) | own
 
     def mark(self, column: str) -> str:
         return "array_to_tsvector(?::text[])" if column == "found_by" else "?"
@@ -123,15 +103,10 @@ class PostgresRows(Rows):
     def state_key(self, agent: str, name: str) -> dict[str, str]:
         return {"agent_id": agent, "name": name}
 
-    def ordered(self, columns: Sequence[str]) -> str:
-        return ", ".join(
-            f"{column} NULLS FIRST" if is_moment(column)
-            else column if column == "id" else f'{column} COLLATE "C"'
-            for column in columns
-        )  # fmt: skip
-
-    def index(self, before: Fragment | None, after: Fragment | None) -> None:
-        """Do nothing: the index is of columns of the row."""
+    def ordered(self, names: Sequence[str]) -> str:
+        compared = {name: f'{name} COLLATE "C"' for name in names}
+        compared |= {name: f"{name} NULLS FIRST" for name in names if is_moment(name)}
+        return ", ".join((compared | {"id": "id"})[name] for name in names)
 
     def terms(self) -> "PostgresTerms":
         return PostgresTerms(self)
@@ -146,16 +121,14 @@ class PostgresRows(Rows):
         condition, values = self.condition_of(replace(wanted, agents=()))
         by = ORDERS[order]
         statement = (
-            f"SELECT {FRAGMENTS.selected} FROM unnest(?::text[]) AS a(agent) CROSS JOIN LATERAL"
-            f" (SELECT * FROM fragments WHERE agent_id = a.agent AND {condition} ORDER BY {by}"
-            f" LIMIT ?) AS fragments ORDER BY {by} LIMIT ? OFFSET ?"
+            f"SELECT {columns.FRAGMENTS.selected} FROM unnest(?::text[]) AS a(agent)"
+            " CROSS JOIN LATERAL (SELECT * FROM fragments WHERE agent_id = a.agent"
+            f" AND {condition} ORDER BY {by} LIMIT ?) AS fragments ORDER BY {by} LIMIT ? OFFSET ?"
         )
         names = list(dict.fromkeys(agents))
         return self.fragments(statement, [names, *values, limit + offset, limit, offset])
 
-    def with_keywords(
-        self, keywords: Sequence[str], wanted: Wanted, most: int
-    ) -> list[tuple[int, int]]:
+    def with_keywords(self, keywords: Sequence[str], wanted: Wanted, most: int) -> Counted:
         """The agents that are seen anyway are no filter: the index alone answers."""
         words = list(dict.fromkeys(map(spelled, keywords)))
         is_plain = replace(wanted, agents=()) == Wanted() and (
@@ -185,16 +158,33 @@ class PostgresRows(Rows):
         return found
 
     def near(self, vector: bytes, wanted: Wanted, most: int) -> list[tuple[int, float]]:
-        floats = floats_of(vector)
+        floats = columns.floats_of(vector)
         if not floats or most < 1 or not self._keeps_vectors:
             return []
-        some, rows = min(most, 2**31) + _SPARE, list[Any]()
-        if len(floats) <= MOST_INDEXED and self.extent().texts > FEW:
-            rows = self._nearest(floats, wanted, some, by_index=True)
-        if len(rows) < some:
-            rows = self._nearest(floats, wanted, some, by_index=False)
+        size, some, rows = len(floats), min(most, 2**31) + _SPARE, list[Any]()
+        condition, values = self.condition_of(wanted)
+        orders = ["embedding <#> ?::vector, number DESC"]
+        if size <= tables.MOST_INDEXED and self.extent().texts > FEW:
+            held = min(max(some * 2, _FEWEST_HELD), _MOST_HELD)
+            self.run(
+                "SELECT set_config('hnsw.iterative_scan', 'strict_order', true),"
+                " set_config('hnsw.ef_search', ?, true)",
+                [str(held)],
+            )
+            indexed = tables.indexed(size)
+            orders.insert(0, f"{indexed} <=> {indexed.replace('embedding', '?')}")
+        for order in orders:  # without the index where it finds too few
+            if len(rows) < some:
+                statement = (
+                    f"SELECT number, embedding FROM fragments WHERE {condition} AND"
+                    f" {self.has_vector} AND vector_dims(embedding) = {size} ORDER BY {order}"
+                    " LIMIT ?"
+                ).replace("?", "%s")
+                asked = [*values, columns.text_of(floats), some]
+                rows = self._cursor.execute(statement, asked, binary=True).fetchall()
         found = [
-            (number, round(sum(map(mul, floats, floats_sent(it))), DIGITS)) for number, it in rows
+            (number, round(sum(map(mul, floats, columns.floats_sent(it))), DIGITS))
+            for number, it in rows
         ]
         return sorted(found, key=lambda it: (-it[1], -it[0]))[:most]
 
@@ -208,7 +198,8 @@ class PostgresRows(Rows):
             values,
             binary=True,
         )
-        return [Embedding(number, little(floats_sent(it)).tobytes()) for number, it in rows]
+        floats = ((number, columns.floats_sent(it)) for number, it in rows)
+        return [Embedding(number, struct.pack(f"<{len(it)}f", *it)) for number, it in floats]
 
     def extent(self) -> Extent:
         condition, values = self.any_of("agent_id", self._seen) if self.agent else ("true", [])
@@ -234,7 +225,7 @@ class PostgresRows(Rows):
         added = list[Fragment]()
         for start in range(0, len(fragments), _AT_ONCE):
             some = fragments[start : start + _AT_ONCE]
-            rows = [self._row_of(fragment) for fragment in some]
+            rows = [self.row_of(fragment) for fragment in some]
             marks = ", ".join(map(self.mark, rows[0]))
             statement = (
                 f"INSERT INTO fragments ({', '.join(rows[0])}) VALUES"
@@ -245,16 +236,28 @@ class PostgresRows(Rows):
         return added
 
     def put_vectors(self, embeddings: Iterable[Embedding]) -> None:
-        """Bytes that are no vector remove the vector."""
-        vectors = [(floats_of(vector), number) for number, vector in embeddings]
+        """Bytes that are no vector remove the vector.
+
+        As upkeep, whose the tables are, make the missing index for vectors of a length.
+        """
+        vectors = [(columns.floats_of(vector), number) for number, vector in embeddings]
         if not vectors or not self._keeps_vectors:
             return
-        if not self.agent:  # upkeep, whose the tables are
-            for dimensions in {len(floats) for floats, _ in vectors if floats}:
-                self._put_index(dimensions)
+        for size in {len(floats) for floats, _ in vectors} if not self.agent else ():
+            name = f"{tables.SCHEMA}.{tables.index_name(size)}"
+            is_there = self.run("SELECT to_regclass(?) IS NOT NULL", [name]).fetchone() == (True,)
+            if is_there or not 0 < size <= tables.MOST_INDEXED:
+                continue
+            # It is empty at the first vector; a lost one may take as long as it needs.
+            [limit] = self.run("SELECT current_setting('statement_timeout')").fetchone() or ("",)
+            self.run("SET LOCAL statement_timeout = 0")
+            self.run("SET CONSTRAINTS ALL IMMEDIATE")  # no index is made with a trigger waiting
+            self.run(tables.vector_index(size))
+            self.run("SET CONSTRAINTS ALL DEFERRED")
+            self.run("SELECT set_config('statement_timeout', ?, true)", [limit])
         self._cursor.executemany(
             "UPDATE fragments SET embedding = %s::vector WHERE number = %s",
-            [(text_of(floats) if floats else None, number) for floats, number in vectors],
+            [(columns.text_of(floats) if floats else None, number) for floats, number in vectors],
         )
 
     def drop_vectors(self, numbers: Iterable[int] | None = None) -> None:
@@ -293,43 +296,6 @@ class PostgresRows(Rows):
         if not self.agent:
             self.set_state({INDEX_STATE: str(INDEXED_VERSION)})
         return bool(changed)
-
-    def _nearest(
-        self, floats: "array[float]", wanted: Wanted, some: int, *, by_index: bool
-    ) -> list[Any]:
-        condition, values = self.condition_of(wanted)
-        size, order = len(floats), "embedding <#> ?::vector, number DESC"
-        if by_index:
-            held = min(max(some * 2, _FEWEST_HELD), _MOST_HELD)
-            self.run(
-                "SELECT set_config('hnsw.iterative_scan', 'strict_order', true),"
-                " set_config('hnsw.ef_search', ?, true)",
-                [str(held)],
-            )
-            order = f"{indexed(size)} <=> {indexed(size).replace('embedding', '?')}"
-        statement = (
-            f"SELECT number, embedding FROM fragments WHERE {condition} AND {self.has_vector}"
-            f" AND vector_dims(embedding) = {size} ORDER BY {order} LIMIT ?"
-        )
-        return self._cursor.execute(
-            statement.replace("?", "%s"), [*values, text_of(floats), some], binary=True
-        ).fetchall()
-
-    def _put_index(self, dimensions: int) -> None:
-        """Make the index for vectors of a length, if missing.
-
-        It is empty then, at the first vector; a lost index may take as long as it needs.
-        """
-        name = f"{SCHEMA}.{index_name(dimensions)}"
-        is_there = self.run("SELECT to_regclass(?) IS NOT NULL", [name]).fetchone() == (True,)
-        if is_there or dimensions > MOST_INDEXED:
-            return
-        [limit] = self.run("SELECT current_setting('statement_timeout')").fetchone() or ("",)
-        self.run("SET LOCAL statement_timeout = 0")
-        self.run("SET CONSTRAINTS ALL IMMEDIATE")  # no index is made with a trigger waiting
-        self.run(vector_index(dimensions))
-        self.run("SET CONSTRAINTS ALL DEFERRED")
-        self.run("SELECT set_config('statement_timeout', ?, true)", [limit])
 
 
 class PostgresTerms:
@@ -383,12 +349,12 @@ class PostgresEngine(Engine):
         cancellation: Cancellation = NO_CANCELLATION,
         agent: str = "",
         pool: Pool | None = None,
-        schema: Schema | None = None,
+        schema: tables.Schema | None = None,
     ) -> None:
         """pool, schema: shared with the engines for other agents."""
         self.server, self.agent, self.name = server, agent, server.name
         self.pool = pool or Pool(server, cancellation=cancellation)
-        self.schema = schema or Schema(self.pool)
+        self.schema = schema or tables.Schema(self.pool)
         self._timeout_s = timeout_s
 
     def keeps_vectors(self) -> bool:
@@ -396,13 +362,8 @@ class PostgresEngine(Engine):
         return not self.schema.is_ready() or self.schema.has_vectors
 
     def for_agent(self, agent: str) -> "PostgresEngine":
-        return PostgresEngine(
-            self.server,
-            timeout_s=self._timeout_s,
-            agent=agent,
-            pool=self.pool,
-            schema=self.schema,
-        )
+        shared: dict[str, Any] = {"pool": self.pool, "schema": self.schema}
+        return PostgresEngine(self.server, timeout_s=self._timeout_s, agent=agent, **shared)
 
     @contextmanager
     def only_one(self, *, timeout_s: float) -> Iterator[None]:
@@ -420,7 +381,7 @@ class PostgresEngine(Engine):
                 yield rows
             return
         with self.pool.transaction(agent=self.agent, changes=False) as connection:
-            yield self._rows(connection)
+            yield PostgresRows(connection, self.agent, keeps_vectors=self.schema.has_vectors)
 
     @contextmanager
     def writing(self, *, wait_s: float | None = None) -> Iterator[Rows]:
@@ -428,7 +389,7 @@ class PostgresEngine(Engine):
         self.schema.prepare()
         wait_s = self._timeout_s if wait_s is None else wait_s
         with self.pool.transaction(agent=self.agent, wait_s=wait_s) as connection:
-            rows = self._rows(connection)
+            rows = PostgresRows(connection, self.agent, keeps_vectors=self.schema.has_vectors)
             if not self.agent:  # the upkeep, as a change in a file
                 rows.keep_index()
             yield rows
@@ -447,16 +408,14 @@ class PostgresEngine(Engine):
             with closing(connected(self.server)) as connection:
                 # No role is set: it would outlive this on a connection that a pooler lends on.
                 connection.add_notice_handler(lambda notice: skipped.append(notice.severity or ""))
-                connection.execute(f"VACUUM {', '.join(f'{SCHEMA}.{table}' for table in TABLES)}")
+                names = (f"{tables.SCHEMA}.{name}" for name in tables.TABLES)
+                connection.execute(f"VACUUM {', '.join(names)}")
             if skipped:
                 raise ServerError("no_roles", path=self.name)
         return True
 
     def close(self) -> None:
         self.pool.close()
-
-    def _rows(self, connection: "Connection[Any]") -> PostgresRows:
-        return PostgresRows(connection, self.agent, keeps_vectors=self.schema.has_vectors)
 
 
 def terms_of(fragment: Fragment) -> list[str]:

@@ -7,13 +7,14 @@ and sees all rows. Neither logs in, and no name that an agent gives itself means
 
 import re
 import threading
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.postgres.errors import ServerError
 from core.postgres.pool import ROOM_ROLE, UPKEEP_ROLE, Pool
+from core.postgres.server import ServerError
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -23,8 +24,9 @@ KNOWN = 4  # the version of the tables that this program makes
 VECTOR, NO_VECTOR = "vector", "real[]"  # of an embedding, with the extension and without
 SPECIFIED_DIMENSIONS = 1_536
 MOST_WHOLE, MOST_INDEXED = 2_000, 4_000  # dimensions of an index: of floats, of halved ones
-LOCK = "sentinel-memory: schema"
 
+# Keeps others from the tables until the transaction ends.
+_LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('sentinel-memory: schema', 0))"
 _TRIES = 3  # while other databases of the server get their tables, too
 _CLASHED = "XX000"  # several have changed a role at once
 
@@ -110,7 +112,10 @@ class Schema:
             found = self.look()
             if not found.names:
                 return False
-            self._use(found if found.is_current else self._make())
+            if found.is_current:
+                self._pool.path, self._found = found.path, found
+            else:
+                self._make()
         return True
 
     def prepare(self) -> None:
@@ -118,15 +123,14 @@ class Schema:
         if self._found is None:
             with self._guard:
                 if not self.is_ready():
-                    self._use(self._make())
+                    self._make()
 
     def complete(self) -> Found:
         """Make all that is missing, even a column for vectors, which rewrites its table.
 
         Raises DatabaseError.
         """
-        self._use(self._make(with_vectors=True))
-        return self.look()
+        return self._make(with_vectors=True)
 
     def look(self) -> Found:
         """Raises DatabaseError."""
@@ -136,13 +140,10 @@ class Schema:
     def secure(self) -> None:
         """Secure existing tables anew. Raises DatabaseError."""
         with self._pool.as_login() as connection:
-            _lock(connection)
+            connection.execute(_LOCK)
             connection.execute(f"SET LOCAL ROLE {UPKEEP_ROLE}")
             for statement in _sections()["security"]:
                 connection.execute(statement)
-
-    def _use(self, found: Found) -> None:
-        self._pool.path, self._found = found.path, found
 
     def _make(self, *, with_vectors: bool = False) -> Found:
         """Other processes wait for the transaction."""
@@ -150,16 +151,18 @@ class Schema:
         for left in reversed(range(_TRIES)):
             try:
                 with self._pool.as_login() as connection:
-                    _lock(connection)
+                    connection.execute(_LOCK)
                     found = self._looked(connection)
                     if found.is_foreign:
                         raise ServerError("schema_foreign", path=path)
-                    if found.is_current and not (with_vectors and found.has_waiting_vectors):
-                        return found
-                    if found.encoding != "UTF8":
+                    is_done = found.is_current and not (with_vectors and found.has_waiting_vectors)
+                    if not is_done and found.encoding != "UTF8":
                         raise ServerError("no_such_encoding", path=path)
-                    make(connection, found, path)
-                    return self._looked(connection)
+                    if not is_done:
+                        make(connection, found, path)
+                        found = self._looked(connection)
+                self._pool.path, self._found = found.path, found
+                return found
             except ServerError as error:
                 if not left or error.facts.get("state") != _CLASHED:
                     raise
@@ -186,6 +189,7 @@ def make(connection: "Connection[Any]", found: Found, path: str) -> None:
 
     Raises ServerError if the user may not.
     """
+    from psycopg import Error
     from psycopg.errors import InsufficientPrivilege
 
     try:
@@ -197,7 +201,8 @@ def make(connection: "Connection[Any]", found: Found, path: str) -> None:
                 connection.execute(f"SELECT '{found.vectors_in}.vector'::regtype")
             connection.execute("RESET ROLE")
         elif found.has_vectors:
-            _add_extension(connection)
+            with suppress(Error), connection.transaction():  # a savepoint: the room works without
+                connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
         now = _look(connection)
         connection.execute(f"SET LOCAL ROLE {UPKEEP_ROLE}")
         connection.execute(f"SET LOCAL search_path = {now.path}")
@@ -309,19 +314,3 @@ def _statements_inside(found: Found) -> list[str]:
 
 def _quoted(user: str) -> str:
     return '"' + user.replace('"', '""') + '"'
-
-
-def _lock(connection: "Connection[Any]") -> None:
-    """Keep others from the tables until the transaction ends."""
-    connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (LOCK,))
-
-
-def _add_extension(connection: "Connection[Any]") -> None:
-    """Add it if the user may; the room works without."""
-    from psycopg import Error
-
-    try:
-        with connection.transaction():  # a savepoint
-            connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
-    except Error:
-        return

@@ -22,8 +22,8 @@ from core.program import version
 from core.text.ranking import Held, Holding
 from core.text.terms import Term
 from rooms.fragments.fragment import Wanted
+from rooms.fragments.storage import Engine
 from rooms.fragments.storage.columns import spelled
-from rooms.fragments.storage.engine import Engine
 from rooms.fragments.storage.rows import Rows
 
 VARIABLE = "SENTINEL_MEMORY_REDIS"
@@ -153,12 +153,32 @@ class Cache:
             return None
         try:
             if self._redis is None:
-                self._redis = _connected(self.place)
+                self._redis = self._client()
             return question(self._redis)
         except Exception:  # a stranger on that port can make the library raise anything
             self.figures["errors"] += 1
             self._rests_until = time.monotonic() + self._pause_s
             return None
+
+    def _client(self) -> Any:
+        """Return a client that is not connected yet."""
+        from redis import Redis, Sentinel
+        from redis.backoff import NoBackoff
+        from redis.connection import parse_url
+        from redis.retry import Retry
+
+        place, parse, sentinel = self.place, cast(Any, parse_url), cast(Any, Sentinel)  # no types
+        how: dict[str, Any] = {"socket_timeout": TIMEOUT_S, "socket_connect_timeout": TIMEOUT_S}
+        how |= {"retry": Retry(NoBackoff(), 0), "protocol": 2}
+        if not place.sentinels:
+            return Redis.from_url(place.address, **how)
+        login = {**parse(place.address), **how}
+        for name in ("host", "port", "connection_class"):
+            login.pop(name, None)
+        login["ssl"] = place.address.startswith("rediss")
+        asking = {**how, "password": place.sentinel_password or None, "ssl": login["ssl"]}
+        asked = sentinel(list(place.sentinels), sentinel_kwargs=asking, **login)
+        return asked.master_for(place.master)
 
     def answers(self) -> bool:
         return bool(self.ask(lambda redis: redis.ping()))
@@ -185,29 +205,6 @@ class Cache:
         if redis is not None:
             with suppress(Exception):  # a server that is gone takes no leave
                 redis.close()
-
-
-def _connected(place: Place) -> Any:
-    """Return a client that is not connected yet."""
-    from redis import Redis
-    from redis.backoff import NoBackoff
-    from redis.connection import parse_url
-    from redis.retry import Retry
-    from redis.sentinel import Sentinel
-
-    how: dict[str, Any] = {"socket_timeout": TIMEOUT_S, "socket_connect_timeout": TIMEOUT_S}
-    how |= {"retry": Retry(NoBackoff(), 0), "protocol": 2}
-    if not place.sentinels:
-        return Redis.from_url(place.address, **how)
-    parse: Any = parse_url  # the library gives it no types
-    login = {**parse(place.address), **how}
-    for name in ("host", "port", "connection_class"):
-        login.pop(name, None)
-    login["ssl"] = place.address.startswith("rediss")
-    asking = {**how, "password": place.sentinel_password or None, "ssl": login["ssl"]}
-    sentinel: Any = Sentinel
-    asked = sentinel(list(place.sentinels), sentinel_kwargs=asking, **login)
-    return asked.master_for(place.master)
 
 
 def _digest(value: object) -> str:

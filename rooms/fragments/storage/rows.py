@@ -4,7 +4,7 @@ Every rule stands above these verbs. Subclasses fill in the dialect at the top o
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -49,6 +49,7 @@ _NAMING = (
 )
 
 Condition = tuple[str, list[Any]]  # in SQL with ? for each value, and the values
+Counted = list[tuple[int, int]]  # numbers of fragments, and a count for each
 
 
 class Rows(ABC):
@@ -75,10 +76,6 @@ class Rows(ABC):
 
         A number above MOST_NUMBER counts as that; half of a character is found nowhere.
         """
-
-    @abstractmethod
-    def insert(self, statement: str, values: Iterable[Any]) -> int:
-        """Return the fragment's number."""
 
     @abstractmethod
     def any_of(self, column: str, values: Iterable[Any]) -> Condition:
@@ -111,9 +108,8 @@ class Rows(ABC):
         """Return the ORDER BY that compares as Python does."""
         return ", ".join(columns)
 
-    @abstractmethod
-    def index(self, before: Fragment | None, after: Fragment | None) -> None:
-        """Update the index of texts and keywords.
+    def index(self, before: Fragment | None, after: Fragment | None) -> None:  # noqa: B027
+        """Update an index beside the columns of the row.
 
         before: None for a new fragment. after: None for a removed one.
         """
@@ -156,7 +152,7 @@ class Rows(ABC):
         column = f"coalesce({column_of(by)}, '')" if by else "''"
         group = f" GROUP BY 1 HAVING count(*) >= {least:d}" if by else ""
         statement = f"SELECT {column}, count(*) FROM fragments WHERE {condition}{group}"
-        return _counts(self.run(statement, values))
+        return dict(sorted(self.run(statement, values), key=lambda row: str(row[0])))
 
     def has(self, wanted: Wanted, count: int = 1) -> bool:
         """Return whether there are at least `count`; count no further."""
@@ -166,9 +162,7 @@ class Rows(ABC):
         return bool(found >= count)
 
     @abstractmethod
-    def with_keywords(
-        self, keywords: Sequence[str], wanted: Wanted, most: int
-    ) -> list[tuple[int, int]]:
+    def with_keywords(self, keywords: Sequence[str], wanted: Wanted, most: int) -> Counted:
         """Return numbers, and how many of the keywords each has, if any.
 
         The most come first, of equals the greater number.
@@ -212,7 +206,7 @@ class Rows(ABC):
             "SELECT relation_type, count(*) FROM fragment_links WHERE from_id IN"
             f" (SELECT id FROM fragments WHERE {condition}) GROUP BY 1"
         )
-        return _counts(self.run(statement, values))
+        return dict(sorted(self.run(statement, values), key=lambda row: str(row[0])))
 
     def entries(
         self, kind: type[Entry], *, of: str = "", since: str = "", limit: int = 0
@@ -255,28 +249,21 @@ class Rows(ABC):
 
     # Changes.
 
+    @abstractmethod
     def add(self, fragments: Sequence[Fragment]) -> list[Fragment]:
         """Store new fragments; return them with their numbers."""
-        added = list[Fragment]()
-        for fragment in fragments:
-            row = self._row_of(fragment)
-            marks = ", ".join(map(self.mark, row))
-            statement = f"INSERT INTO fragments ({', '.join(row)}) VALUES ({marks})"
-            added.append(replace(fragment, number=self.insert(statement, row.values())))
-            self.index(None, added[-1])
-        return added
 
     def replace(self, fragments: Sequence[Fragment]) -> None:
         """Overwrite fragments by number, but no missing one and no other agent's.
 
         A changed text loses its vector.
         """
-        present = {each.number: each for each in self.by_numbers(_numbers(fragments))}
+        present = {each.number: each for each in self.by_numbers(it.number for it in fragments)}
         for fragment in fragments:
             before = present.get(fragment.number)
             if before is None or self.agent not in ("", before.agent):
                 continue
-            row = self._row_of(fragment)
+            row = self.row_of(fragment)
             setting = ", ".join(f"{column} = {self.mark(column)}" for column in row)
             statement = f"UPDATE fragments SET {setting} WHERE number = ?"
             self.run(statement, [*row.values(), fragment.number])
@@ -299,7 +286,7 @@ class Rows(ABC):
         dropped = [each for each in self.by_ids(ids) if self.agent in ("", each.agent)]
         if not dropped:
             return 0
-        self.drop_vectors(_numbers(dropped))
+        self.drop_vectors([each.number for each in dropped])
         for fragment in dropped:
             self.index(fragment, None)
         for table, column in _NAMING:
@@ -370,20 +357,15 @@ class Rows(ABC):
         return list(map(FRAGMENTS.read, self.run(statement, values)))
 
     def condition_of(self, wanted: Wanted) -> Condition:
-        conditions = list(self._conditions(wanted))
-        parts, values = [part for part, _ in conditions], [some for _, some in conditions]
-        return " AND ".join(parts), [value for some in values for value in some]
-
-    def _conditions(self, wanted: Wanted) -> Iterator[Condition]:
-        none, some = self.no_moment, self.a_moment
+        none, any_moment = self.no_moment, self.a_moment
         states: dict[State, str] = {
             "live": f"deleted_at {none} AND superseded_at {none}",
-            "superseded": f"deleted_at {none} AND superseded_at {some}",
-            "bin": f"deleted_at {some}",
+            "superseded": f"deleted_at {none} AND superseded_at {any_moment}",
+            "bin": f"deleted_at {any_moment}",
             "kept": f"deleted_at {none}",
             "all": "1 = 1",
         }
-        yield states[wanted.state], []
+        parts: list[Condition] = [(states[wanted.state], [])]
         choices: dict[str, Sequence[str]] = {
             "agent_id" if wanted.content_hash else self.agent_column: wanted.agents,
             "type": wanted.kinds,
@@ -391,9 +373,9 @@ class Rows(ABC):
             "ttl_tier": wanted.tiers,
             "plain_topic": tuple(map(spelled, wanted.topics)),
         }
-        yield from (self.any_of(column, words) for column, words in choices.items() if words)
+        parts += [self.any_of(column, words) for column, words in choices.items() if words]
         if wanted.numbers is not None:
-            yield self.any_of("number", wanted.numbers)
+            parts.append(self.any_of("number", wanted.numbers))
         equals: dict[str, object] = {
             "session_id = ?": wanted.session,
             "source = ?": wanted.source,
@@ -401,22 +383,23 @@ class Rows(ABC):
             "content_hash = ?": wanted.content_hash,
             "number > ?": wanted.after,
         }
-        yield from ((part, [value]) for part, value in equals.items() if value)
+        parts += [(part, [value]) for part, value in equals.items() if value]
         moments = {
             "created_at >= ?": wanted.since,
             f"{self.latest}(accessed_at, updated_at, created_at) < ?": wanted.used_before,
-            f"expires_at {some} AND expires_at < ?": wanted.expires_before,
-            f"deleted_at {some} AND deleted_at < ?": wanted.deleted_before,
+            f"expires_at {any_moment} AND expires_at < ?": wanted.expires_before,
+            f"deleted_at {any_moment} AND deleted_at < ?": wanted.deleted_before,
             f"(checked_at {none} OR checked_at < ?)": wanted.checked_before,
         }
-        yield from ((part, [self.moment(text)]) for part, text in moments.items() if text)
+        parts += [(part, [self.moment(text)]) for part, text in moments.items() if text]
         if wanted.until:
-            yield "created_at < ?", [self.moment(wanted.until, is_end=True)]
+            parts.append(("created_at < ?", [self.moment(wanted.until, is_end=True)]))
         if wanted.is_anchor is not None:
-            yield "is_anchor = ?", [wanted.is_anchor]
+            parts.append(("is_anchor = ?", [wanted.is_anchor]))
         if wanted.has_vector is not None:
-            yield f"{'' if wanted.has_vector else 'NOT '}({self.has_vector})", []
-        yield from ((self.has_keyword, [spelled(keyword)]) for keyword in wanted.keywords)
+            parts.append((f"{'' if wanted.has_vector else 'NOT '}({self.has_vector})", []))
+        parts += [(self.has_keyword, [spelled(keyword)]) for keyword in wanted.keywords]
+        return " AND ".join(part for part, _ in parts), [it for _, some in parts for it in some]
 
     def _condition_of_entries(
         self, table: Table, *, of: str = "", since: str = "", before: str = ""
@@ -440,8 +423,8 @@ class Rows(ABC):
         columns = table.columns.items()
         return {column: self.encoded(field, getattr(row, field)) for field, column in columns}
 
-    def _row_of(self, fragment: Fragment) -> dict[str, Any]:
-        """Leave out the number."""
+    def row_of(self, fragment: Fragment) -> dict[str, Any]:
+        """Return the columns of a fragment, without its number."""
         row = self._values_of(FRAGMENTS, fragment) | self.derived(fragment)
         del row["number"]
         return row
@@ -455,11 +438,3 @@ class Rows(ABC):
         setting = ", ".join(f"{column} = {new or f'excluded.{column}'}" for column in changing)
         instead = f" ON CONFLICT ({', '.join(key)}) DO UPDATE SET {setting}" if key else ""
         self.run(f"INSERT INTO {table} ({names}) VALUES ({marks}){instead}", row.values())
-
-
-def _numbers(fragments: Iterable[Fragment]) -> list[int]:
-    return [fragment.number for fragment in fragments]
-
-
-def _counts(rows: Iterable[Any]) -> dict[str, int]:
-    return dict(sorted(rows, key=lambda row: str(row[0])))

@@ -8,6 +8,7 @@ import struct
 import threading
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from functools import cache
 from heapq import nlargest
 from importlib.util import find_spec
@@ -24,9 +25,9 @@ from core.room.full_text import INDEXED_VERSION, PREFIXES, IndexTerms, indexed
 from core.text.plain import end_of
 from rooms.fragments.errors import UpkeepBusyError, UpkeepError
 from rooms.fragments.fragment import Embedding, Fragment, Wanted
+from rooms.fragments.storage import Engine
 from rooms.fragments.storage.columns import spelled
-from rooms.fragments.storage.engine import Engine
-from rooms.fragments.storage.rows import INDEX_STATE, MOST_NUMBER, Condition, Rows
+from rooms.fragments.storage.rows import INDEX_STATE, MOST_NUMBER, Condition, Counted, Rows
 
 APPLICATION_ID = 0x534D_0002  # "SM", room three
 LOCK_SUFFIX = ".upkeep.lock"
@@ -86,52 +87,46 @@ class Vectors:
         Vectors of another length, and bytes that are none, are passed over. file: identifies the
         connection's file. allowed: the only numbers to find.
         """
-        if not vector or len(vector) % _FLOAT_BYTES or most < 1:
+        size = len(vector)
+        if not vector or size % _FLOAT_BYTES or most < 1:
             return []
-        if self._uses_numpy is None:
-            self._uses_numpy = find_spec("numpy") is not None
         with self._guard:
-            self._refresh(connection, file, len(vector))
+            if self._of != (file, size) or len(self._data) > 2 * size * len(self._places):
+                self.forget()  # for another file or length, or where most are left behind
+                self._of = file, size
+            statement = (
+                "SELECT revision, number, embedding FROM fragment_vectors"
+                " WHERE revision > ? ORDER BY revision"
+            )
+            for revision, number, embedding in connection.execute(statement, (self._revision,)):
+                self._revision = revision
+                self._places.pop(number, None)
+                if isinstance(embedding, bytes) and len(embedding) == size:
+                    self._places[number] = len(self._data) // size
+                    self._data += embedding
             numbers = [number for number in allowed if number in self._places]
-            places = [self._places[number] for number in numbers]
-            multiplied = self._by_numpy if self._uses_numpy else self._by_python
-            cosines = multiplied(vector, places) if places else []
+            cosines = self._cosines(vector, [self._places[number] for number in numbers])
         found = zip((round(cosine, DIGITS) for cosine in cosines), numbers, strict=True)
         nearest = nlargest(most, (pair for pair in found if isfinite(pair[0])))
         return [(number, cosine) for cosine, number in nearest]
 
-    def _refresh(self, connection: sqlite3.Connection, file: object, size: int) -> None:
-        """Read new vectors; all of them for another file or length."""
-        if self._of != (file, size) or len(self._data) > 2 * size * len(self._places):
-            self.forget()
-            self._of = file, size
-        statement = (
-            "SELECT revision, number, embedding FROM fragment_vectors"
-            " WHERE revision > ? ORDER BY revision"
-        )
-        for revision, number, embedding in connection.execute(statement, (self._revision,)):
-            self._revision = revision
-            self._places.pop(number, None)
-            if isinstance(embedding, bytes) and len(embedding) == size:
-                self._places[number] = len(self._data) // size
-                self._data += embedding
-
-    def _by_python(self, vector: bytes, places: Sequence[int]) -> list[float]:
-        floats = struct.Struct(f"<{len(vector) // _FLOAT_BYTES}f")
-        wanted = floats.unpack(vector)
-        stored = (floats.unpack_from(self._data, place * floats.size) for place in places)
-        return [sum(map(mul, wanted, each)) for each in stored]
-
-    def _by_numpy(self, vector: bytes, places: Sequence[int]) -> list[float]:
+    def _cosines(self, vector: bytes, places: Sequence[int]) -> list[float]:
+        if self._uses_numpy is None:
+            self._uses_numpy = find_spec("numpy") is not None
+        if not (self._uses_numpy and places):
+            floats = struct.Struct(f"<{len(vector) // _FLOAT_BYTES}f")
+            wanted = floats.unpack(vector)
+            stored = (floats.unpack_from(self._data, place * floats.size) for place in places)
+            return [sum(map(mul, wanted, each)) for each in stored]
         import numpy
 
-        wanted = numpy.frombuffer(vector, "<f4").astype(numpy.float64)
-        matrix = numpy.frombuffer(self._data, "<f4").reshape(-1, len(wanted))
+        asked = numpy.frombuffer(vector, "<f4").astype(numpy.float64)
+        matrix = numpy.frombuffer(self._data, "<f4").reshape(-1, len(asked))
         cosines = list[float]()
         with numpy.errstate(all="ignore"):  # another program may have stored no number
             for start in range(0, len(places), _AT_ONCE):
                 some = matrix[places[start : start + _AT_ONCE]].astype(numpy.float64)
-                cosines += (some @ wanted).tolist()
+                cosines += (some @ asked).tolist()
         return cosines
 
 
@@ -154,10 +149,12 @@ class SqliteRows(Rows):
         try:
             return self._connection.execute(statement, bound)
         except (UnicodeEncodeError, OverflowError):
-            return self._connection.execute(statement, list(map(_bound, bound)))
-
-    def insert(self, statement: str, values: Iterable[Any]) -> int:
-        return self.run(statement, values).lastrowid or 0
+            for at, value in enumerate(bound):
+                if isinstance(value, str):
+                    bound[at] = value.encode("utf-8", "backslashreplace").decode("utf-8")
+                elif isinstance(value, int):
+                    bound[at] = min(value, MOST_NUMBER)
+            return self._connection.execute(statement, bound)
 
     def any_of(self, column: str, values: Iterable[Any]) -> Condition:
         """Half of a character, or a number too large, is found nowhere."""
@@ -168,6 +165,17 @@ class SqliteRows(Rows):
 
     def encoded(self, field: str, value: Any) -> Any:
         return json.dumps(value, ensure_ascii=False) if isinstance(value, tuple) else value
+
+    def add(self, fragments: Sequence[Fragment]) -> list[Fragment]:
+        added = list[Fragment]()
+        for fragment in fragments:
+            row = self.row_of(fragment)
+            marks = ", ".join("?" * len(row))
+            statement = f"INSERT INTO fragments ({', '.join(row)}) VALUES ({marks})"
+            number = self.run(statement, row.values()).lastrowid or 0
+            added.append(replace(fragment, number=number))
+            self.index(None, added[-1])
+        return added
 
     def index(self, before: Fragment | None, after: Fragment | None) -> None:
         """Whatever the index holds of a fragment goes."""
@@ -227,9 +235,7 @@ class SqliteRows(Rows):
         row = self.run("SELECT value FROM state WHERE name = ?", [INDEX_STATE]).fetchone()
         return bool(row == (str(INDEXED_VERSION),))
 
-    def with_keywords(
-        self, keywords: Sequence[str], wanted: Wanted, most: int
-    ) -> list[tuple[int, int]]:
+    def with_keywords(self, keywords: Sequence[str], wanted: Wanted, most: int) -> Counted:
         having, words = self.any_of("keyword", dict.fromkeys(map(spelled, keywords)))
         allowed, values = "is_live", list[Any]()
         if wanted != Wanted():  # else the keywords alone say it
@@ -348,9 +354,3 @@ def no_rows() -> Iterator[SqliteRows]:
             for statement in statements:
                 connection.execute(statement)
         yield SqliteRows(connection)
-
-
-def _bound(value: Any) -> Any:
-    if isinstance(value, str):
-        return value.encode("utf-8", "backslashreplace").decode("utf-8")
-    return min(value, MOST_NUMBER) if isinstance(value, int) else value

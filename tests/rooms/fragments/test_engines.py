@@ -38,8 +38,8 @@ from rooms.fragments.fragment import (
     Version,
     Wanted,
 )
+from rooms.fragments.storage import Engine, pages_of
 from rooms.fragments.storage import redis as layer
-from rooms.fragments.storage.engine import Engine, pages_of
 from rooms.fragments.storage.postgres import PostgresEngine
 from rooms.fragments.storage.redis import Cache, CachedEngine, place_of
 from rooms.fragments.storage.rows import Rows

@@ -21,7 +21,7 @@ from rooms.fragments.exchange import line_of, of_rows, rows_of
 from rooms.fragments.fragment import CONTENT_BYTES, RELATIONS, Wanted
 from rooms.fragments.import_plan import carry_out, planned
 from rooms.fragments.room import Room
-from rooms.fragments.storage.engine import Engine
+from rooms.fragments.storage import Engine
 from rooms.fragments.storage.postgres import PostgresEngine
 from rooms.fragments.storage.sqlite import SqliteEngine
 from tests.rooms.fragments.lives import Life

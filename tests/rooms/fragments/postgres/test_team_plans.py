@@ -14,9 +14,9 @@ from core.postgres.pool import Pool
 from core.room.full_text import INDEXED_VERSION
 from rooms.fragments.fragment import Embedding, Fragment, Wanted
 from rooms.fragments.storage import postgres as storage
+from rooms.fragments.storage.columns import text_of
 from rooms.fragments.storage.postgres import PostgresEngine, PostgresRows
 from rooms.fragments.storage.postgres_schema import index_name
-from rooms.fragments.storage.postgres_values import text_of
 from rooms.fragments.storage.rows import INDEX_STATE
 from tests.support.team_engines import TeamServer, a_server
 from tests.support.team_engines import team_server as team_server

@@ -14,8 +14,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from core.postgres.errors import ServerError
 from core.postgres.pool import Pool
+from core.postgres.server import ServerError
 from rooms.fragments.fragment import Fragment, Wanted, hash_of
 from rooms.fragments.storage import postgres_schema as schema
 from rooms.fragments.storage.postgres import PostgresEngine

@@ -11,9 +11,8 @@ import psycopg
 import pytest
 
 from core.config import FRAGMENTS_PLACE, Settings
-from core.postgres.errors import ServerError
 from core.postgres.pool import Pool
-from core.postgres.server import Server
+from core.postgres.server import Server, ServerError
 from core.room.full_text import INDEXED_VERSION
 from rooms.fragments.config import read_config
 from rooms.fragments.errors import ServiceError
