@@ -187,7 +187,8 @@ class Pool:
                 while connection.execute(take).fetchone() != (True,):
                     self._check_wanted()
                     if time.monotonic() >= deadline:
-                        raise ServerBusyError("lock", path=self.server.name, waited_s=_s(timeout_s))
+                        waited_s = max(round(timeout_s), 1)
+                        raise ServerBusyError("lock", path=self.server.name, waited_s=waited_s)
                     time.sleep(_LOCK_SLICE_S)
             yield
         finally:
@@ -241,7 +242,13 @@ class Pool:
             try:
                 connection = lender.take(self.server.wait_s)
             except NoConnectionError as error:
-                self._log(error)
+                with self._guard:
+                    is_quiet = time.monotonic() < self._quiet_until
+                    if not is_quiet:
+                        self._quiet_until = time.monotonic() + _QUIET_S
+                if not is_quiet:
+                    with speaking(language_of(os.environ, for_person=True)):
+                        warn("%s", error)
                 raise
             try:
                 self._begin(connection, kind, wait_s)
@@ -284,14 +291,6 @@ class Pool:
     def _check_wanted(self) -> None:
         if self._cancellation.ends_wait():
             raise ServerWaitEndedError(path=self.server.name)
-
-    def _log(self, error: NoConnectionError) -> None:
-        with self._guard:
-            if time.monotonic() < self._quiet_until:
-                return
-            self._quiet_until = time.monotonic() + _QUIET_S
-        with speaking(language_of(os.environ, for_person=True)):
-            warn("%s", error)
 
     @contextlib.contextmanager
     def _translated(self, phase: Phase, waited_s: float) -> Iterator[None]:
@@ -358,8 +357,8 @@ class _Lender:
                     continue
                 if not self.pool.get_stats().get("pool_size"):
                     raise failed_connection(name, None) from error
-                facts = {"waited_s": _s(wait_s), "most": self._server.most_connections}
-                raise ServerBusyError("pool", path=name, **facts) from error
+                waited_s, most = max(round(wait_s), 1), self._server.most_connections
+                raise ServerBusyError("pool", path=name, waited_s=waited_s, most=most) from error
             except PoolClosed as error:
                 raise ServerWaitEndedError(path=name) from error
 
@@ -407,7 +406,3 @@ def _key(name: str) -> str:
 
 def _ms(seconds: float) -> int:
     return max(round(seconds * 1_000), 1) if seconds else 0
-
-
-def _s(seconds: float) -> int:
-    return max(round(seconds), 1)

@@ -201,21 +201,19 @@ class _Address:
             f"{'?' if query else ''}{query}"
         )
 
-    def shown_name(self) -> str:
-        """Return the address without its password, and only with parameters of the place."""
-        known = self.parameters
-        user = self.user or quote(known.get("user", ""), safe="")
-        hosts = self.hosts or quote(known.get("host", known.get("hostaddr", "")), _UNSAFE_SHOWN)
-        port = "" if self.has_port else known.get("port", "")
-        database = self.database or quote(known.get("dbname", ""), safe="")
-        where = f"{hosts}{':' if port else ''}{port}"
-        name = f"postgresql://{user}{'@' if user else ''}{where}/{database}"
-        return shown(unquote(name, errors="replace"))
-
 
 @lru_cache(maxsize=64)  # every statement has it ready for an error
 def _shown_name(dsn: str) -> str:
-    return _Address(dsn).shown_name()
+    """Return the address without its password, and only with parameters of the place."""
+    address = _Address(dsn)
+    known = address.parameters
+    user = address.user or quote(known.get("user", ""), safe="")
+    hosts = address.hosts or quote(known.get("host", known.get("hostaddr", "")), _UNSAFE_SHOWN)
+    port = "" if address.has_port else known.get("port", "")
+    database = address.database or quote(known.get("dbname", ""), safe="")
+    where = f"{hosts}{':' if port else ''}{port}"
+    name = f"postgresql://{user}{'@' if user else ''}{where}/{database}"
+    return shown(unquote(name, errors="replace"))
 
 
 def _figure(environment: Mapping[str, str], name: str, default: int, most: int) -> int:

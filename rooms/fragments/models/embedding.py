@@ -24,17 +24,7 @@ from typing import Any, Protocol
 
 from core.sanitizer import redact
 from rooms.fragments.errors import ServiceError, no_package
-from rooms.fragments.models.services import (
-    Pause,
-    Service,
-    check_service,
-    finite,
-    in_thread,
-    is_installed,
-    post,
-    service_of,
-    value_of,
-)
+from rooms.fragments.models import services
 
 VARIABLE = "SENTINEL_MEMORY_EMBEDDINGS"
 MODEL_VARIABLE, DIMENSIONS_VARIABLE = "EMBEDDING_MODEL", "EMBEDDING_DIMENSIONS"
@@ -63,13 +53,13 @@ PROBES = (
 
 def check(environment: Mapping[str, str]) -> list[ServiceError]:
     """Return the faults of the settings; ask and load nothing."""
-    value = value_of(environment, VARIABLE).lower()
+    value = services.value_of(environment, VARIABLE).lower()
     if value in ("", LOCAL):
         return []
     if value.partition(":")[0] == _FORMER:
         return [ServiceError("no_fastembed", variable=VARIABLE)]
-    errors = [*check_service(environment, VARIABLE)]
-    dimensions = value_of(environment, DIMENSIONS_VARIABLE)
+    errors = [*services.check_service(environment, VARIABLE)]
+    dimensions = services.value_of(environment, DIMENSIONS_VARIABLE)
     is_number = dimensions.isascii() and dimensions.isdigit() and len(dimensions) < 9
     if dimensions and not (is_number and 0 < int(dimensions) <= MOST_DIMENSIONS):
         errors.append(ServiceError("bad_dimensions", most=MOST_DIMENSIONS))
@@ -77,7 +67,8 @@ def check(environment: Mapping[str, str]) -> list[ServiceError]:
 
 
 def missing(environment: Mapping[str, str]) -> Iterator[ServiceError]:
-    if value_of(environment, VARIABLE).lower() == LOCAL and not is_installed(LOCAL_MODULE):
+    is_local = services.value_of(environment, VARIABLE).lower() == LOCAL
+    if is_local and not services.is_installed(LOCAL_MODULE):
         yield no_package(VARIABLE, LOCAL_PACKAGE)
 
 
@@ -96,7 +87,7 @@ class Embedder:
 
     def __init__(self, source: Source, model: str, dimensions: int = 0) -> None:
         self.model, self.dimensions, self.failures = model, dimensions, 0
-        self._source, self._pause = source, Pause()
+        self._source, self._pause = source, services.Pause()
 
     def embed(self, texts: Sequence[str], *, timeout_s: float = QUESTION_TIMEOUT_S) -> list[bytes]:
         """Return a vector for each text, in order: 32-bit floats, little endian, of length 1.
@@ -137,14 +128,14 @@ def embedder_of(environment: Mapping[str, str]) -> Embedder | None:
     """
     for error in check(environment):
         raise error
-    value = value_of(environment, VARIABLE)
+    value = services.value_of(environment, VARIABLE)
     if not value:
         return None
     if value.lower() == LOCAL:
         return _embedder(None)
-    model = value_of(environment, MODEL_VARIABLE) or DEFAULT_MODEL
-    dimensions = int(value_of(environment, DIMENSIONS_VARIABLE) or 0)
-    service = service_of(environment, VARIABLE, "/embeddings")
+    model = services.value_of(environment, MODEL_VARIABLE) or DEFAULT_MODEL
+    dimensions = int(services.value_of(environment, DIMENSIONS_VARIABLE) or 0)
+    service = services.service_of(environment, VARIABLE, "/embeddings")
     return _embedder(EmbeddingService(service, model, dimensions))
 
 
@@ -163,7 +154,7 @@ class EmbeddingService:
     dimensions: 0 for the model's own.
     """
 
-    service: Service
+    service: services.Service
     model: str
     dimensions: int = 0
 
@@ -171,7 +162,7 @@ class EmbeddingService:
         body: dict[str, object] = {"model": self.model, "input": list(texts)}
         if self.dimensions:  # a model that knows none refuses even its own number
             body["dimensions"] = self.dimensions
-        answer = post(self.service, body, timeout_s=timeout_s)
+        answer = services.post(self.service, body, timeout_s=timeout_s)
         try:
             rows = dict[int, Sequence[object]]()
             for at, row in enumerate(answer["data"]):  # in whatever order
@@ -208,7 +199,7 @@ class LocalModel:
                     raise ServiceError("bad_answer", variable=VARIABLE) from None
 
         try:
-            found: list[Sequence[object]] = in_thread(encode).result(timeout_s)
+            found: list[Sequence[object]] = services.in_thread(encode).result(timeout_s)
         except TimeoutError:
             seconds = math.ceil(timeout_s)
             raise ServiceError("timeout", variable=VARIABLE, seconds=seconds) from None
@@ -220,7 +211,7 @@ def vector_of(numbers: Iterable[object]) -> bytes:
 
     Raises ValueError for no numbers, only zeros, or a number that is not finite.
     """
-    whole = [finite(number) for number in numbers]
+    whole = [services.finite(number) for number in numbers]
     largest = max(map(abs, whole), default=0.0)
     if not largest:
         raise ValueError("no direction")

@@ -29,16 +29,7 @@ from typing import Literal, NamedTuple, Protocol, get_args
 from core.config import data_directory
 from core.sanitizer import redact
 from rooms.fragments.errors import ServiceError, no_package
-from rooms.fragments.models.services import (
-    Pause,
-    Service,
-    check_service,
-    finite,
-    is_installed,
-    post,
-    service_of,
-    value_of,
-)
+from rooms.fragments.models import services
 
 VARIABLE = "SENTINEL_MEMORY_JUDGE"
 CHAT_VARIABLE, CHAT_MODEL_VARIABLE = "SENTINEL_MEMORY_JUDGE_URL", "SENTINEL_MEMORY_JUDGE_MODEL"
@@ -106,7 +97,7 @@ class Judge:
     """
 
     def __init__(self, judges: Sequence[OneJudge]) -> None:
-        self._judges = [(judge, Pause()) for judge in judges]
+        self._judges = [(judge, services.Pause()) for judge in judges]
         self.failures = 0
 
     def verdict(self, earlier: str, later: str) -> Verdict:
@@ -179,21 +170,20 @@ def _named(environment: Mapping[str, str]) -> "Iterator[NamedJudge | ServiceErro
         elif kind == ONNX:
             yield OnnxJudge(folder) if os.path.isabs(folder) else ServiceError("bad_directory")
         else:
-            address, model = (
-                value_of(environment, it) for it in (CHAT_VARIABLE, CHAT_MODEL_VARIABLE)
-            )
+            address = services.value_of(environment, CHAT_VARIABLE)
+            model = services.value_of(environment, CHAT_MODEL_VARIABLE)
             named = {CHAT_VARIABLE: address, CHAT_MODEL_VARIABLE: model}
             unset = (variable for variable, value in named.items() if not value)
             errors = [ServiceError("not_set", judge=CHAT, variable=it) for it in unset]
-            errors += check_service(environment, CHAT_VARIABLE) if address else []
+            errors += services.check_service(environment, CHAT_VARIABLE) if address else []
             yield from errors
             if not errors:
-                service = service_of(environment, CHAT_VARIABLE, "/chat/completions")
+                service = services.service_of(environment, CHAT_VARIABLE, "/chat/completions")
                 yield ChatJudge(service, model)
 
 
 def _words(environment: Mapping[str, str]) -> list[str]:
-    words = value_of(environment, VARIABLE).split(",")
+    words = services.value_of(environment, VARIABLE).split(",")
     return list(dict.fromkeys(word for word in map(str.strip, words) if word))
 
 
@@ -217,9 +207,9 @@ def answered(text: str) -> Verdict:
         label = _WORDS.get(str(answer.get("label", "")).strip().lower())
         if label:
             value = answer.get("confidence", 0)
-            number = finite(
-                float(value.strip().removesuffix("%")) if isinstance(value, str) else value
-            )
+            if isinstance(value, str):
+                value = float(value.strip().removesuffix("%"))
+            number = services.finite(value)
             number = number / 100 if 1 < number <= 100 else number
             if not 0 <= number <= 1:
                 raise ValueError("no confidence")
@@ -231,7 +221,7 @@ def answered(text: str) -> Verdict:
 class ChatJudge:
     """Asks a chat endpoint of OpenAI's form."""
 
-    service: Service
+    service: services.Service
     model: str
 
     def missing(self) -> Iterator[ServiceError]:
@@ -244,7 +234,7 @@ class ChatJudge:
             {"role": "user", "content": asked(earlier, later)},
         ]
         body = {"model": self.model, "messages": messages}
-        answer = post(self.service, body, timeout_s=TIMEOUT_S)
+        answer = services.post(self.service, body, timeout_s=TIMEOUT_S)
         try:
             content = answer["choices"][0]["message"]["content"]
             if not isinstance(content, str):  # some servers give it in parts
@@ -373,7 +363,7 @@ class OnnxJudge:
     folder: str
 
     def missing(self) -> Iterator[ServiceError]:
-        absent = [it for it in PACKAGES if not is_installed(it)]
+        absent = [it for it in PACKAGES if not services.is_installed(it)]
         if absent:
             yield no_package(VARIABLE, absent[0], *PACKAGES)
         if not os.path.isdir(self.folder):

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from operator import mul
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from core.config import DEFAULT_AGENT
 from core.postgres.pool import Pool, connected
@@ -59,6 +59,7 @@ class PostgresRows(Rows):
 
     no_moment, a_moment, latest = "IS NULL", "IS NOT NULL", "greatest"
     has_vector = "embedding IS NOT NULL"
+    marks: ClassVar = {"found_by": "array_to_tsvector(?::text[])"}
 
     def __init__(
         self, connection: "Connection[Any]", agent: str = "", *, keeps_vectors: bool
@@ -96,9 +97,6 @@ class PostgresRows(Rows):
         keywords = list(dict.fromkeys(map(spelled, fragment.keywords)))
         own = {"plain_keywords": keywords, "found_by": terms_of(fragment)}
         return super().derived(fragment) | own
-
-    def mark(self, column: str) -> str:
-        return "array_to_tsvector(?::text[])" if column == "found_by" else "?"
 
     def state_key(self, agent: str, name: str) -> dict[str, str]:
         return {"agent_id": agent, "name": name}
@@ -226,7 +224,7 @@ class PostgresRows(Rows):
         for start in range(0, len(fragments), _AT_ONCE):
             some = fragments[start : start + _AT_ONCE]
             rows = [self.row_of(fragment) for fragment in some]
-            marks = ", ".join(map(self.mark, rows[0]))
+            marks = ", ".join(self.marks.get(column, "?") for column in rows[0])
             statement = (
                 f"INSERT INTO fragments ({', '.join(rows[0])}) VALUES"
                 f" {', '.join([f'({marks})'] * len(rows))} RETURNING id, number"

@@ -65,6 +65,7 @@ class Rows(ABC):
     latest: ClassVar[str]  # the function that returns the latest of some moments
     has_keyword: str  # a condition for `fragments`, ? is the keyword as `spelled`
     has_vector: ClassVar[str]
+    marks: ClassVar[Mapping[str, str]] = {}  # the SQL for the value of a column, unless it is ?
     agent_column: ClassVar[str] = "agent_id"  # unless a hash of a content is asked for, too
 
     def __init__(self, agent: str = "") -> None:
@@ -95,10 +96,6 @@ class Rows(ABC):
     def derived(self, fragment: Fragment) -> dict[str, Any]:
         """Return the columns beside the fields."""
         return {"plain_topic": spelled(fragment.topic)}
-
-    def mark(self, column: str) -> str:
-        """Return the SQL for a value."""
-        return "?"
 
     def state_key(self, agent: str, name: str) -> dict[str, str]:
         """agent: "" for the room."""
@@ -264,7 +261,7 @@ class Rows(ABC):
             if before is None or self.agent not in ("", before.agent):
                 continue
             row = self.row_of(fragment)
-            setting = ", ".join(f"{column} = {self.mark(column)}" for column in row)
+            setting = ", ".join(f"{column} = {self.marks.get(column, '?')}" for column in row)
             statement = f"UPDATE fragments SET {setting} WHERE number = ?"
             self.run(statement, [*row.values(), fragment.number])
             self.index(before, fragment)

@@ -66,8 +66,8 @@ class Page:
     """The part of a step in one transaction.
 
     after: where it begins, 0 at first. next: where the next page begins, None at the end; a step
-    without `over` sets it. fragments: of a step with `over`, without the changes of earlier steps.
-    so_far: counts of this run. asked: result of `ask`.
+    without `over` sets it. fragments: of a step with `over`, without the changes of earlier steps,
+    else of `ask`. so_far: counts of this run. asked: result of `ask`.
     """
 
     after: int
@@ -287,13 +287,6 @@ def count_promotable(rows: Rows, page: Page, work: Work) -> Counts:
 _CLEARED = ("entailment", "neutral")
 
 
-class _Compared(NamedTuple):
-    """New fragments, and their pairs with similar fragments."""
-
-    fragments: list[Fragment]
-    pairs: list[Pair]
-
-
 def _judged(judge: "OneJudge | None", pair: Pair) -> Pair:
     if judge:
         with suppress(ServiceError):
@@ -302,16 +295,18 @@ def _judged(judge: "OneJudge | None", pair: Pair) -> Pair:
     return pair
 
 
-def _compare(opening: Opening, page: Page, work: Work) -> _Compared:
+def _compare(opening: Opening, page: Page, work: Work) -> list[Pair]:
+    """Return pairs of new fragments with similar fragments."""
     if not work.compares:
-        return _Compared([], [])
+        return []
     with opening() as rows:
         new = Wanted(checked_before="0", after=page.after)  # never compared
-        fragments = rows.find(new, limit=_COMPARED)
-        pairs = [pair for it in fragments for pair in suspicions.pairs_with(rows, it, work.now)]
+        page.fragments = rows.find(new, limit=_COMPARED)
+        found = (suspicions.pairs_with(rows, it, work.now) for it in page.fragments)
+        pairs = [pair for some in found for pair in some]
     left = max(MOST_JUDGED - page.so_far.get("judged", 0), 0)
     judged = [_judged(work.judge, it) for it in pairs[:left]]
-    return _Compared(fragments, judged + pairs[left:])
+    return judged + pairs[left:]
 
 
 @step("contradictions", "checked judged suspected linked", changes="suspected linked", ask=_compare)
@@ -320,13 +315,12 @@ def note_contradictions(rows: Rows, page: Page, work: Work) -> Counts:
 
     Without a judge nothing is decided.
     """
-    compared: _Compared = page.asked
-    fragments = compared.fragments
-    same = {it.number: it.content_hash for it in fragments}
+    pairs: list[Pair] = page.asked
+    same = {it.number: it.content_hash for it in page.fragments}
     checked = [it.number for it in rows.by_numbers(same) if it.content_hash == same[it.number]]
     rows.touch(checked, {"checked_at": work.now})
     suspected = linked = 0
-    for pair in compared.pairs:
+    for pair in pairs:
         current = suspicions.still(rows, pair)
         if not current or pair.label in _CLEARED:
             continue
@@ -336,8 +330,8 @@ def note_contradictions(rows: Rows, page: Page, work: Work) -> Counts:
         elif current.signs or pair.label or is_near:
             rows.note([current.suspicion])
             suspected += 1
-    page.next = fragments[-1].number if len(fragments) == _COMPARED else None
-    judged = sum(it.label != "" for it in compared.pairs)
+    page.next = page.fragments[-1].number if len(page.fragments) == _COMPARED else None
+    judged = sum(it.label != "" for it in pairs)
     counts = {"checked": len(checked), "judged": judged}
     return {**counts, "suspected": suspected, "linked": linked}
 
