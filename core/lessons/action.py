@@ -36,8 +36,9 @@ _FILE = (  # compiled where a text may name one
 # Encoded data. It has no words, and names without an end are slow to look for.
 _DATA_CHARS = 300
 _DATA = re.compile(rf"[\w@.+*()\[\]/=-]{{{_DATA_CHARS},}}")
-# Lines that bring in other modules: Python, JavaScript, Java, Go, Rust, C#, C, PHP, Ruby, Kotlin.
-_IMPORT = re.compile(
+# Lines that bring in other modules, which all files of a project share.
+# Python, JavaScript, Java, Go, Rust, C#, C, PHP, Ruby, Kotlin.
+IMPORT = re.compile(
     r"^[ \t]*+(?:import\b(?:[^\n{]*+\{[^{}]{0,2000}+\}[ \t]*+from\b)?+.*|\} from ['\"].*|"
     r"from[ \t]++\S++[ \t]++import\b.*|export[ \t](?>.*?[ \t]from[ \t]).*|#[ \t]*+include\b.*|"
     r"using[ \t][\w.:= ]++;|use[ \t]\w++(?:::|\\).*|package[ \t]++[\w.]++;?[ \t]*+|"
@@ -93,7 +94,7 @@ class Action:
     @property
     def telling(self) -> str:
         """The first MOST_TELLING_CHARS of the changed lines, without imports."""
-        lines = without_imports(f"{self.text}\n{self.removed}").splitlines()
+        lines = IMPORT.sub("", f"{self.text}\n{self.removed}").splitlines()
         return "\n".join(filter(None, map(str.strip, lines)))[:MOST_TELLING_CHARS]
 
     @property
@@ -110,11 +111,6 @@ def worded(text: str) -> str:
     """Return the text without encoded data: runs of 300 and more signs."""
     longest = max(map(len, text.split()), default=0) if len(text) >= _DATA_CHARS else 0
     return _DATA.sub(" ", text) if longest >= _DATA_CHARS else text
-
-
-def without_imports(text: str) -> str:
-    """Return code without its import lines, which all files of a project share."""
-    return _IMPORT.sub("", text)
 
 
 def terms_of(text: str) -> frozenset[Term]:

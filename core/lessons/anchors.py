@@ -7,7 +7,7 @@ stand for themselves: frameworks have folders as `[id]`. A trigger is literal; b
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from fnmatch import translate
 from functools import lru_cache
 from math import prod
@@ -49,8 +49,20 @@ def normalise_paths(
         normalise_paths("src/{a,b}.py, ./docs/x.md:42")  # src/a.py, src/b.py, docs/x.md
     """
     listed = _listed("paths", paths, most and most * PATH_BYTES, _OUTSIDE_BRACES)
-    patterns = [_normal_path(it, root) for text in listed for it in _alternatives(text)]
-    return _checked("paths", filter(None, patterns), PATH_BYTES, most)
+    patterns = list[str]()
+    for text in listed:
+        left = [text]  # the alternatives of its braces, in their order
+        while left:
+            text = left.pop(0)
+            if found := _BRACES.search(text):
+                count = len(left) + prod(it.count(",") + 1 for it in _BRACES.findall(text))
+                if count > MOST_PATHS:
+                    raise RefusedError("too_many_paths", count=count, most=MOST_PATHS)
+                before, behind = text[: found.start()], text[found.end() :]
+                left[:0] = [f"{before}{middle}{behind}" for middle in found[1].split(",")]
+            elif pattern := _normal_path(text, root):
+                patterns.append(pattern)
+    return _checked("paths", patterns, PATH_BYTES, most)
 
 
 def normalise_triggers(
@@ -106,20 +118,6 @@ def _checked(
         key = "too_many_paths" if field == "paths" else "too_many_triggers"
         raise RefusedError(key, count=len(found), most=most)
     return found
-
-
-def _alternatives(text: str) -> Iterator[str]:
-    left = [text]
-    while left:
-        text = left.pop(0)
-        if found := _BRACES.search(text):
-            count = len(left) + prod(it.count(",") + 1 for it in _BRACES.findall(text))
-            if count > MOST_PATHS:
-                raise RefusedError("too_many_paths", count=count, most=MOST_PATHS)
-            before, behind = text[: found.start()], text[found.end() :]
-            left[:0] = [f"{before}{middle}{behind}" for middle in found[1].split(",")]
-        else:
-            yield text
 
 
 def _normal_path(text: str, root: str) -> str:

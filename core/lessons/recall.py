@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from core.data import word_list
 from core.lessons.action import (
+    IMPORT,
     TOKEN,
     Action,
     Term,
@@ -24,7 +25,6 @@ from core.lessons.action import (
     phrases_in,
     terms_of,
     tool_files,
-    without_imports,
     worded,
 )
 from core.lessons.anchors import (
@@ -219,28 +219,25 @@ class Sought:
         self.readings = {kind: terms_of(text) for kind, text in texts.items() if text.strip()}
         self.vocabulary = Vocabulary(terms_of("\n".join(texts.values())))
         self.phrases = {("phrases", it) for it in phrases_in(action.command)}
-        self.options = _options_in(action.command)
+        options = _OPTION_WORD.findall(action.command)
+        self.options = {("options", option.casefold()) for option in options}
         self.tools = tool_files(action.command)
         self.files = {it: 1.0 if it in action.paths else _IN_A_COMMAND for it in action.named}
         parts = [path.casefold().strip("/").rpartition("/") for path in self.files]
         folders = {it for path, *_ in parts for it in path.split("/") if it}
         self.names = {f"{it}/" for it in folders} | {name for *_, name in parts if name}
         self._whole = action.text
-        self._text = f"{action.command}\n{without_imports(action.text)}"
+        self._text = f"{action.command}\n{IMPORT.sub('', action.text)}"
 
     def has(self, trigger: str) -> bool:
         """Return whether a trigger stands in the action and does not begin inside a word.
 
         In imports only a trigger that is an import counts.
         """
-        text = self._text if without_imports(trigger) else self._whole
+        text = self._text if IMPORT.sub("", trigger) else self._whole
         if not trigger.strip() or trigger not in text:
             return False
         return bool(re.search(r"(?!(?<=\w)\w)" + re.escape(trigger), text, re.A))
-
-
-def _options_in(text: str) -> set[Term]:
-    return {("options", option.casefold()) for option in _OPTION_WORD.findall(text)}
 
 
 class Candidate:
@@ -265,10 +262,24 @@ class Candidate:
             words = f" {' '.join(TOKEN.findall(caseless))} "
             self.phrases = {it for it in sought.phrases if f" {it[1]} " in words}
         if any(option in caseless for _, option in sought.options):
-            self.options = sought.options & _options_in(text)
+            options = _OPTION_WORD.findall(text)
+            self.options = sought.options.intersection(("options", it.casefold()) for it in options)
         triggers = [it for it in record.when[:MOST_RECALLED_TRIGGERS] if sought.has(it)]
         self.triggered = _TRIGGERED * max(map(around.triggers.telling, triggers), default=0.0)
-        self.anchored = _of_anchors(record, sought, around)
+        weights = [0.0]
+        for pattern in record.paths[:MOST_ANCHORS]:
+            for path, share in sought.files.items():
+                if matches(pattern, path):
+                    weight = _ANCHORED_KIND
+                    if pattern.casefold().rstrip("/") == path.casefold():
+                        weight = _ANCHORED_FILE
+                    elif is_exact(pattern) or pattern.endswith("/"):
+                        weight = _ANCHORED_PLACE
+                    weights.append(weight * share * around.weight_of_anchor(pattern))
+            name = pattern.casefold().rpartition("/")[2]
+            if name in sought.tools:
+                weights.append(_ANCHORED_WRITTEN if sought.tools[name] else _ANCHORED_READ)
+        self.anchored = max(weights)
         if (self.anchored or self.triggered) and not is_harmless(record):
             self.anchored = self.triggered = 0.0
 
@@ -276,23 +287,6 @@ class Candidate:
     def is_sure(self) -> bool:
         """Whether no better record crowds this one out, for its anchor or trigger."""
         return max(self.anchored, self.triggered) >= _SURE
-
-
-def _of_anchors(record: Record, sought: Sought, around: Surroundings) -> float:
-    weights = [0.0]
-    for pattern in record.paths[:MOST_ANCHORS]:
-        for path, share in sought.files.items():
-            if matches(pattern, path):
-                weight = _ANCHORED_KIND
-                if pattern.casefold().rstrip("/") == path.casefold():
-                    weight = _ANCHORED_FILE
-                elif is_exact(pattern) or pattern.endswith("/"):
-                    weight = _ANCHORED_PLACE
-                weights.append(weight * share * around.weight_of_anchor(pattern))
-        name = pattern.casefold().rpartition("/")[2]
-        if name in sought.tools:
-            weights.append(_ANCHORED_WRITTEN if sought.tools[name] else _ANCHORED_READ)
-    return max(weights)
 
 
 def _weights(

@@ -362,29 +362,25 @@ def fit_best(ranked: Sequence[Record], budget: Budget) -> list[str]:
     A first line counts the rest. ranked: the most relevant record first.
     """
     budget.spend(say("answers.partial", full=10**6, lines=10**6, hidden=0, count=10**6))
-    index_budget = _index_budget(ranked, budget)
+    # The lines get INDEX_SHARE of the budget, or less when few records need one.
+    tokens, chars = 0.0, 0.0
+    for record in fit_records(ranked, Budget(budget.tokens, budget.chars))[1]:
+        line = index_line(record)
+        tokens += INDEX_MARGIN * (estimate_tokens(line) + 1)
+        chars += INDEX_MARGIN * (len(line) + 1)
+        if tokens > INDEX_SHARE * budget.tokens or chars > INDEX_SHARE * budget.chars:
+            index_budget = budget.split_off(INDEX_SHARE)
+            break
+    else:
+        index_budget = Budget(tokens, int(chars))
+        budget.tokens -= index_budget.tokens
+        budget.chars -= index_budget.chars
     whole, rest = fit_records(ranked, budget, at_least_one=True)
     texts = [block.text for block in blocks_by_topic(whole)]
     if not rest:  # a single record above the budget
         return texts
     index_budget.add(budget)
     index = fit_blocks(rest, index_budget, lambda record: Block.of(index_line(record)))
-    lines = [line.text for _, line in index]
+    lines = [block.text for _, block in index]
     counts = {"full": len(whole), "lines": len(lines), "hidden": len(rest) - len(lines)}
     return [say("answers.partial", **counts, count=len(ranked)), *texts, *lines]
-
-
-def _index_budget(ranked: Sequence[Record], budget: Budget) -> Budget:
-    """Take INDEX_SHARE of the budget, or less when few records need a line."""
-    _, rest = fit_records(ranked, Budget(budget.tokens, budget.chars))
-    tokens, chars = 0.0, 0.0
-    for record in rest:
-        line = index_line(record)
-        tokens += INDEX_MARGIN * (estimate_tokens(line) + 1)
-        chars += INDEX_MARGIN * (len(line) + 1)
-        if tokens > INDEX_SHARE * budget.tokens or chars > INDEX_SHARE * budget.chars:
-            return budget.split_off(INDEX_SHARE)
-    part = Budget(tokens, int(chars))
-    budget.tokens -= part.tokens
-    budget.chars -= part.chars
-    return part

@@ -64,7 +64,15 @@ def by_work(records: Sequence[Record], work: Work) -> list[Record]:
     def rarity_of(having: int) -> float:
         return log(1 + (count - having + 0.5) / (having + 0.5))
 
-    weights = _weights(work)
+    weights: dict[str, float] = {}  # a word of several commits or files weighs more
+    for texts, weight in (
+        ([subject for subject, _ in work.commits], _SAID),
+        ([" ".join(paths[:MOST_OF_A_COMMIT]) for _, paths in work.commits], _COMMITTED_FILE),
+        (work.changed[:MOST_FILES], _SAID),
+        ([work.branch], _SAID),
+    ):
+        for word, times in Counter(chain.from_iterable(map(_words, texts))).items():
+            weights[word] = max(weights.get(word, 0.0), weight * (1 + log(times)))
     read = [_words(" ".join(it.texts)) for it in records]
     having = Counter(chain.from_iterable(weights.keys() & words for words in read))
     worth = {word: weights[word] * rarity_of(times) for word, times in having.items()}
@@ -81,20 +89,6 @@ def by_work(records: Sequence[Record], work: Work) -> list[Record]:
             scores[at] += weight * rarity_of(len(anchored))
     found = sorted(((score, at) for at, score in enumerate(scores) if score > 0), reverse=True)
     return [records[at] for _, at in found]
-
-
-def _weights(work: Work) -> dict[str, float]:
-    """A word of several commits or files weighs more."""
-    weights: dict[str, float] = {}
-    for texts, weight in (
-        ([subject for subject, _ in work.commits], _SAID),
-        ([" ".join(paths[:MOST_OF_A_COMMIT]) for _, paths in work.commits], _COMMITTED_FILE),
-        (work.changed[:MOST_FILES], _SAID),
-        ([work.branch], _SAID),
-    ):
-        for word, times in Counter(chain.from_iterable(map(_words, texts))).items():
-            weights[word] = max(weights.get(word, 0.0), weight * (1 + log(times)))
-    return weights
 
 
 def for_prompt(
