@@ -284,7 +284,12 @@ def held(
                 raise WaitEndedError(path=path)
             yield
         finally:
-            _release(lock)
+            for _ in range(_RELEASES):  # then only logged: the file may be replaced already
+                try:
+                    lock.release(force=True)
+                    break
+                except OSError as error:
+                    warn("%s: lock not released (%s)", path, error.strerror)
     finally:
         turn.release()
 
@@ -299,15 +304,6 @@ def _lock_at(path: str, process: int) -> tuple[threading.Lock, "FileLock"]:
     from filelock import FileLock
 
     return threading.Lock(), FileLock(path, poll_interval=_POLL_S)
-
-
-def _release(lock: "FileLock") -> None:
-    """Let go; a failure is tried again, then only logged: the file may be replaced already."""
-    for _ in range(_RELEASES):
-        try:
-            return lock.release(force=True)
-        except OSError as error:
-            warn("%s: lock not released (%s)", lock.lock_file, error.strerror)
 
 
 # Where links lead. A clone brings links that its user has never looked at. They may lead into

@@ -71,15 +71,12 @@ Term = tuple[str, str]  # its kind, "words", "names" or "pairs", and its text
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
-    """An action of an agent before it happens; paths are relative to the project.
+    """An action of an agent before it happens."""
 
-    text: lines to write, or a user's prompt. removed: lines that go.
-    """
-
-    paths: Sequence[str] = ()
+    paths: Sequence[str] = ()  # relative to the project
     command: str = ""
-    text: str = ""
-    removed: str = ""
+    text: str = ""  # lines to write, or a user's prompt
+    removed: str = ""  # lines that go
 
     def readable(self) -> "Action":
         """Return the action in NFC, without encoded data."""
@@ -228,14 +225,11 @@ def _programs(command: str) -> Iterator[list[str]]:
 
 
 class AtHand(NamedTuple):
-    """The records that an action could need, and counts of the whole log.
-
-    size: of records, or of lines if it is long. having: of lines with a word, if it is long.
-    """
+    """The records that an action could need, and counts of the whole log."""
 
     records: Sequence[Record]
-    size: int
-    having: Mapping[str, int]
+    size: int  # of records, or of lines if it is long
+    having: Mapping[str, int]  # of lines with a word, if it is long
 
 
 def log_at_hand(action: Action, data: bytes) -> AtHand:

@@ -37,15 +37,12 @@ MOST_GATHERED = 50  # whose texts are ranked beside those of the other rooms
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """Whose log an answer is about, and how long the answer may be.
-
-    usual_threshold: of other calls, if theirs differs. is_uncommitted: whether git lacks a part of
-    the log; slow, asked only where records go.
-    """
+    """Whose log an answer is about, and how long the answer may be."""
 
     project: str
     settings: Settings
-    usual_threshold: int | None = None
+    usual_threshold: int | None = None  # of other calls, if theirs differs
+    # Whether git lacks a part of the log; slow, asked only where records go.
     is_uncommitted: Callable[[], bool] = bool
 
     @property
@@ -291,10 +288,10 @@ def flaw_notes(log: MemoryLog) -> list[str]:
 
 
 class Listing(NamedTuple):
-    """A list in one line; left_out: how many texts had no room."""
+    """A list in one line."""
 
     text: str
-    left_out: int
+    left_out: int  # how many texts had no room
 
 
 def listed(

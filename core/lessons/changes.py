@@ -20,7 +20,6 @@ from core.lessons.record import (
     above_limit,
     id_in,
     ids_in,
-    latest,
     marked,
     new_record,
     parse_line,
@@ -82,14 +81,14 @@ def upsert(log: MemoryLog, draft: Draft, tokens: Sequence[str] = (), *, now: str
     record, given = fresh, draft.given
     if known:
         ask = draft.ask_next_time
-        record = replace(
+        record = replace(  # a colleague's clock may be ahead of ours
             known,
             missing_context=draft.missing_context or known.missing_context,
             lesson=draft.lesson,
             ask_next_time=known.ask_next_time if ask is None else ask,
             paths=known.paths if draft.paths is None else tuple(draft.paths),
             when=known.when if draft.when is None else tuple(draft.when),
-            updated=latest(now, known.updated or known.created),
+            updated=max(now, known.updated or known.created, key=seconds_of),
             seen=known.seen + 1,
         )
         passed_s = abs(seconds_of(now) - seconds_of(known.updated or known.created))
@@ -110,7 +109,7 @@ def upsert(log: MemoryLog, draft: Draft, tokens: Sequence[str] = (), *, now: str
         when = [] if draft.when is not None else [it.when for it in originals]
         record = replace(
             record,
-            compacted_at=latest(now, *moments),
+            compacted_at=max(now, *moments, key=seconds_of),
             source_count=min((record.source_count or 0) + added, MOST_COUNTED),
             source_ids=_all_once([record.source_ids, *lineage]),
             paths=_all_once([record.paths, *paths]),
@@ -194,7 +193,9 @@ def bring_back(
         newest = replace(
             united(version, known),  # the originals of a newer version stay listed
             former=following(version, version, *known).former,
-            updated=latest(now, *(it.updated or it.created for it in (version, *known))),
+            updated=max(
+                now, *(it.updated or it.created for it in (version, *known)), key=seconds_of
+            ),
             seen=max(it.seen for it in (version, *known)),
         )
         newest = _visible(marked(newest, version), log.replaced.get(version.id, ()))
@@ -320,7 +321,8 @@ def renewed(before: Record, changed: Record, now: str, tokens: Iterable[str]) ->
     `former` lists the earlier version; under a new id `source_ids` lists `tokens`, for later
     compactions.
     """
-    record = replace(reidentified(changed), updated=latest(now, changed.updated or changed.created))
+    updated = max(now, changed.updated or changed.created, key=seconds_of)
+    record = replace(reidentified(changed), updated=updated)
     if (record.id, record.gap) == (before.id, before.gap):
         return following(record, before)
     # The `former` of a principle lists the version in any case, which tells it from its originals.
@@ -344,7 +346,7 @@ def joined(records: Sequence[Record], now: str, untouched: Iterable[Record] = ()
         lesson=_all_of([it.lesson for it in newer]),
         ask_next_time=_all_of([it.ask_next_time for it in newer]),
         created=min((it.created for it in records), key=seconds_of),
-        updated=latest(now, newest.updated or newest.created),
+        updated=max(now, newest.updated or newest.created, key=seconds_of),
         seen=min(sum(max(it.seen, 1) for it in records), MOST_COUNTED),
         source_ids=source_ids,
         source_count=None if count is None else min(count, MOST_COUNTED),
@@ -357,9 +359,9 @@ def joined(records: Sequence[Record], now: str, untouched: Iterable[Record] = ()
     return following(record, *untouched)
 
 
-def _as_one(versions: Iterable[Record]) -> Record:
+def _as_one(versions: Collection[Record]) -> Record:
     """Return the newest version as the successor of all others."""
-    *others, newest = sorted(versions, key=Record.version)
+    *others, newest = sorted(versions, key=Record.version) if len(versions) > 1 else versions
     if not others:
         return newest
     newer = (newest, *others)
@@ -396,15 +398,12 @@ def _all_once(lists: Iterable[Iterable[str]]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replaced:
-    """A record that left the log, redacted.
-
-    token: its version id before. at: when, ISO 8601. by: version id of its successor, or "".
-    """
+    """A record that left the log, redacted."""
 
     record: Record
-    token: str
-    at: str
-    by: str = ""
+    token: str  # its version id before
+    at: str  # when, ISO 8601
+    by: str = ""  # version id of its successor
 
     def to_line(self) -> bytes:
         """Return the record's line with a key `replaced`: `at`, and `by` and `version` if known."""

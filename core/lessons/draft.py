@@ -32,15 +32,12 @@ _HARMLESS = re.compile(r"[0-9a-f]{16}(?:@[0-9a-f]{6})?|[0-9a-f]{6}|[0-9]{4}-[0-9
 
 
 class Offer(NamedTuple):
-    """One record from elsewhere, as it is stored or would be, and its fate.
-
-    redacted: a rule name for each secret. error: why it is refused.
-    """
+    """One record from elsewhere, as it is stored or would be, and its fate."""
 
     record: Record
     fate: Fate
-    redacted: tuple[str, ...] = ()
-    error: SentinelError | None = None
+    redacted: tuple[str, ...] = ()  # a rule name for each secret
+    error: SentinelError | None = None  # why it is refused
 
 
 def given_draft(line: Mapping[str, Any]) -> Draft:

@@ -36,15 +36,12 @@ _Result = TypeVar("_Result")
 
 
 class Replacement(NamedTuple, Generic[_Result]):
-    """The new bytes of the file, and a writer's result.
-
-    aside: bytes for a new file beside the log. replaced: lines for the side file.
-    """
+    """The new bytes of the file, and a writer's result."""
 
     data: bytes
     outcome: _Result
-    aside: bytes = b""
-    replaced: bytes = b""
+    aside: bytes = b""  # for a new file beside the log
+    replaced: bytes = b""  # lines for the side file
 
 
 class LogFile:
@@ -81,12 +78,13 @@ class LogFile:
                 raise LogReadError(path=str(self.path), reason=reason) from None
         if not self._asks_git:
             return b"", None
-        self._ask_git()  # which was writing the file, and may be done by now
+        if not os.path.lexists(self.path):  # else git was writing the file
+            self._ask_git()
         return self._read(place)
 
     def _ask_git(self) -> None:
         """Raise LogMissingError where git has the file that is missing here; ask once."""
-        if self._asks_git and not os.path.lexists(self.path):
+        if self._asks_git:
             from core import git  # a log that is there needs no git
 
             git.check_missing(self.path)
@@ -148,7 +146,8 @@ class LogFile:
         """Hold the lock, remove strays, and give the file's real path."""
         with _errors_of(self.path, writes=True):
             place = disk.memory_at(self.path, may_be_new=True)  # before anything is made there
-            self._ask_git()
+            if not os.path.lexists(self.path):
+                self._ask_git()
             disk.make_directory(self.path.parent)
             with disk.held(
                 f"{place}{LOCK_SUFFIX}",

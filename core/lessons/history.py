@@ -41,15 +41,12 @@ _LOG = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Commit:
-    """One commit that changed memory logs. date: ISO 8601.
-
-    files: object names of logs ("" for a deleted one) by path from the top, with `/`.
-    """
+    """One commit that changed memory logs."""
 
     id: str
     author: str
-    date: str
-    files: Mapping[str, str]
+    date: str  # ISO 8601
+    files: Mapping[str, str]  # object names of logs, "" for a deleted one, by path from the top
 
     @property
     def short(self) -> str:
@@ -104,27 +101,22 @@ def own_commits(repository: Repository, *starts: str, last: str) -> list[Commit]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Version:
-    """One version of a record, and where it lies.
-
-    is_hidden: only a line that another record hides has it. kept: from the side file. commit: the
-    oldest with it.
-    """
+    """One version of a record, and where it lies."""
 
     record: Record
     is_shown: bool
-    is_hidden: bool
-    kept: Replaced | None
-    commit: Commit | None
+    is_hidden: bool  # only a line that another record hides has it
+    kept: Replaced | None  # from the side file
+    commit: Commit | None  # the oldest with it
 
 
 class History:
     """Former versions of the records of one memory log. Git is asked only where it must be.
 
-    kept: replaced records by version id.
+    kept: replaced records, the newest first.
     """
 
     def __init__(self, log_path: Path, log: MemoryLog, kept: Iterable[Replaced] = ()) -> None:
-        """kept: the newest first."""
         self._target = Path(os.path.realpath(log_path))
         self.log = log
         self.kept = {it.token: it for it in reversed([*kept])}
@@ -360,10 +352,10 @@ def principles_over(record_id: str, log: MemoryLog) -> list[tuple[Record, str]]:
 
 
 class Named(NamedTuple):
-    """The record that somebody means. token: "" where no version is meant."""
+    """The record that somebody means."""
 
     id: str
-    token: str
+    token: str  # "" where no version is meant
 
 
 def named(text: str, history: History) -> Named:

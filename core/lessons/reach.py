@@ -30,14 +30,9 @@ MOST_FILES = 50_000  # of more nobody says which path matches nothing: a pattern
 
 
 class Reach(NamedTuple):
-    """The triggers to save, and facts about the other anchors.
-
-    common: of triggers that are left out. nowhere: paths without a file.
-    """
-
-    triggers: tuple[str, ...]
-    common: tuple[Facts, ...]
-    nowhere: tuple[str, ...]
+    triggers: tuple[str, ...]  # to save
+    common: tuple[Facts, ...]  # of triggers that are left out
+    nowhere: tuple[str, ...]  # paths without a file
 
     @property
     def notes(self) -> list[str]:

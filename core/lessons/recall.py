@@ -101,18 +101,14 @@ _NOTHING = Sample()
 
 
 class Surroundings(NamedTuple):
-    """Samples of what is common in a project.
+    """Samples of what is common in a project."""
 
-    changes, actions: words of past changes and actions. names: words of file names. anchors,
-    touched: patterns that stand for files, and for changed files. triggers: those in changes.
-    """
-
-    changes: Sample = _NOTHING
-    actions: Sample = _NOTHING
-    names: Sample = _NOTHING
-    anchors: Sample = _NOTHING
-    touched: Sample = _NOTHING
-    triggers: Sample = _NOTHING
+    changes: Sample = _NOTHING  # words of past changes
+    actions: Sample = _NOTHING  # words of past actions
+    names: Sample = _NOTHING  # words of file names
+    anchors: Sample = _NOTHING  # patterns that stand for files
+    touched: Sample = _NOTHING  # patterns that stand for changed files
+    triggers: Sample = _NOTHING  # those in changes
 
     def weight_of_anchor(self, pattern: str) -> float:
         """Return 1 for a pattern of few files and few changed ones, less for others."""
@@ -168,10 +164,8 @@ def surroundings_of(
 
 
 class Choice(NamedTuple):
-    """words: shared by the action and the log."""
-
     records: Sequence[Record] = ()
-    words: Collection[str] = ()
+    words: Collection[str] = ()  # shared by the action and the log
 
 
 def choose(

@@ -377,11 +377,6 @@ def utc_now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def latest(*moments: str) -> str:
-    """A colleague's clock may be ahead of ours."""
-    return max(moments, key=seconds_of)
-
-
 @lru_cache(maxsize=CACHED_DATES)
 def seconds_of(moment: str) -> float:
     """Return seconds since 1970 of an ISO 8601 text, -inf for an unreadable one."""

@@ -38,14 +38,11 @@ _FIRST_HANGUL = "\uac00"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """The work in git that goes on in a project; paths are project-relative, with `/`.
-
-    commits: the last ones, each with its subject and changed files.
-    """
+    """The work in git that goes on in a project; paths are project-relative, with `/`."""
 
     branch: str = ""
     changed: Sequence[str] = ()
-    commits: Sequence[tuple[str, Sequence[str]]] = ()
+    commits: Sequence[tuple[str, Sequence[str]]] = ()  # the last: subject and changed files
 
     def __bool__(self) -> bool:
         return bool(self.branch or self.changed or self.commits)

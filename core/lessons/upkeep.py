@@ -51,6 +51,8 @@ _AS_UTF_8 = (
     "p.write_bytes(p.read_bytes().decode('{encoding}').encode())\""
 )
 
+# An `error` keeps records from being read or sent back, a `warning` is a flaw that nobody notices,
+# a `note` is harmless, `ok` is good news.
 Severity = Literal["error", "warning", "note", "ok"]
 _WARNING: Severity = "warning"
 _NOTE: Severity = "note"
@@ -61,19 +63,15 @@ _NOTE: Severity = "note"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that somebody should know about a memory; `kind` names its sentence.
-
-    severity: an `error` keeps records from being read or sent back, a `warning` is a flaw that
-    nobody notices, a `note` is harmless, `ok` is good news. lines: from 1, () for the whole.
-    fixable: by a repair. fix: mends it, maybe others too, and returns further facts.
-    """
+    """One thing that somebody should know about a memory; `kind` names its sentence."""
 
     kind: str
     severity: Severity
     _: KW_ONLY
-    lines: tuple[int, ...] = ()
+    lines: tuple[int, ...] = ()  # from 1; () for the whole
     facts: Mapping[str, str | int] = field(default_factory=dict)
-    fixable: bool = False
+    fixable: bool = False  # by a repair
+    # Mends it, maybe others too, and returns further facts.
     fix: Callable[[], Mapping[str, str | int] | None] | None = field(
         default=None, compare=False, repr=False
     )
@@ -251,9 +249,7 @@ class Repair(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """number, original: of the line in the file that it came from."""
-
-    number: int
+    number: int  # this and `original`: of the line in the file that it came from
     original: bytes
     record: Record
     raw: bytes
@@ -324,17 +320,14 @@ class Spot(NamedTuple):
 
 
 class Looked(NamedTuple):
-    """A record, or neighbouring lines without one, and their form without secrets.
+    """A record, or neighbouring lines without one, and their form without secrets."""
 
-    first: line from 0. length: of lines. clean: keeps id and versions. raw: lines without a record.
-    """
-
-    first: int
-    length: int
+    first: int  # line, from 0
+    length: int  # in lines
     record: Record | None
     spots: tuple[Spot, ...] = ()
-    clean: Record | None = None
-    raw: bytes = b""
+    clean: Record | None = None  # keeps id and versions
+    raw: bytes = b""  # of lines without a record
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -395,24 +388,18 @@ def _in_text(data: bytes, at: int, count: int) -> Looked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cleaned:
-    """A line with secrets, or several that are one record now.
+    """A line with secrets, or several that are one record now."""
 
-    lines: from 1, in the old file. after: None for a line without a record and a leftover. over:
-    fields above their limit now.
-    """
-
-    lines: tuple[int, ...]
+    lines: tuple[int, ...]  # from 1, in the old file
     before: tuple[Record, ...]
-    after: Record | None
+    after: Record | None  # None for a line without a record and a leftover
     kinds: tuple[str, ...]
-    over: tuple[str, ...] = ()
+    over: tuple[str, ...] = ()  # fields above their limit now
 
 
 class Cleaning(NamedTuple):
-    """changes: () where there was nothing to clean."""
-
     data: bytes
-    changes: tuple[Cleaned, ...] = ()
+    changes: tuple[Cleaned, ...] = ()  # () where there was nothing to clean
 
 
 def clean(data: bytes, *, now: str) -> Cleaning:
