@@ -203,12 +203,9 @@ def tool_files(command: str) -> dict[str, bool]:
 
 @cache
 def _files() -> Mapping[str, Sequence[tuple[frozenset[str], Sequence[str]]]]:
-    """Return, by program, the words that may follow it (none: any) and its files.
-
-    Source: each tool's documentation.
-    """
+    """Return, by program, the words that may follow it (none: any) and its files."""
     table: dict[str, list[tuple[frozenset[str], Sequence[str]]]] = {}
-    for row in rows("shell_files"):
+    for row in rows("shell_files"):  # from each tool's documentation
         files = frozenset(row.get("words", "").split()), row["files"].casefold().split()
         for program in row["programs"].split():
             table.setdefault(program, []).append(files)
@@ -233,11 +230,7 @@ class AtHand(NamedTuple):
 
 
 def log_at_hand(action: Action, data: bytes) -> AtHand:
-    """Return the records that an action could need: all, unless the log is long.
-
-    Above MOST_READ lines it reads at most MOST_CHOSEN, and lines that may hide these: the client
-    waits.
-    """
+    """Return the records that an action could need: all of a log of MOST_READ lines at most."""
     lines = split_lines(data)
     if len(lines) <= MOST_READ:
         records = MemoryLog.parse(data).records
@@ -262,10 +255,7 @@ def log_at_hand(action: Action, data: bytes) -> AtHand:
 
 
 def _promising(action: Action, lines: Sequence[bytes]) -> tuple[list[int], Mapping[str, int]]:
-    """Return at most MOST_CHOSEN lines (from 0), and how many lines have each word.
-
-    Fitting anchors and triggers come first, then rare shared words, then later lines.
-    """
+    """Return lines (from 0), near anchors first, then rare words; and how many have each word."""
     terms = terms_of(" ".join([*action.paths, action.command, action.telling]))
     words = {text for kind, text in terms if kind != "pairs"}
     forms = {it.encode() + end: it for it in words if it.isascii() for end in _ENDINGS}

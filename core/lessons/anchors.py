@@ -87,10 +87,7 @@ def normalise_triggers(
 def _listed(
     field: str, anchors: str | Sequence[str], limit_bytes: int | None, between: re.Pattern[str]
 ) -> Sequence[str]:
-    """Return the items of a list, of JSON, or of text.
-
-    Raises RefusedError above MOST_GIVEN_CHARS, before texts are read, unless limit_bytes is None.
-    """
+    """Return the items of a list, of JSON, or of text; too much is refused before it is read."""
     chars = len(anchors) if isinstance(anchors, str) else sum(map(len, anchors))
     if limit_bytes is not None and chars > MOST_GIVEN_CHARS:
         raise field_too_long(field=field, used_bytes=chars, limit_bytes=limit_bytes)

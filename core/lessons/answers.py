@@ -125,10 +125,7 @@ def lessons_in_prompt(
 
 
 def lessons_on(question: str, records: Sequence[Record]) -> "Gathered":
-    """Return records with a good part of a question that read like no order to a model.
-
-    records: the whole log.
-    """
+    """Return those of all records that hold much of a question and read like no order."""
     from core.room.one_list import Entry, Gathered
 
     holding = ranking_of(question, records).holding()
@@ -204,10 +201,7 @@ def saved_answer(
 
 
 def _cautions(saved: "Outcome", shortened_from_bytes: int, beside: Sequence[str]) -> list[str]:
-    """Say what was changed or is suspicious in a saved record.
-
-    Fields are named and never repeated: answers go into transcripts.
-    """
+    """Say what was changed or is suspicious; fields are named, since answers are kept elsewhere."""
     lines, record = [], saved.record
     if saved.redacted:
         kinds = ", ".join(dict.fromkeys(saved.redacted))

@@ -37,10 +37,7 @@ _OF_PRINCIPLES, _NEAR_THE_WORK = 1 / 3, 2 / 3
 
 
 def instructions(rooms: Sequence[str] = ("lessons",)) -> str:
-    """Return what the server says of itself to every client.
-
-    rooms: on offer, as `read_rooms` returns them.
-    """
+    """Return what the server says of itself to every client. rooms: as of `read_rooms`."""
     return _of_rooms("instructions.md", rooms)
 
 
@@ -151,10 +148,8 @@ def _near_first(records: Sequence[Record], near: Sequence[Record], budget: Budge
 
 
 def _offered(records: Sequence[Record], budget: Budget) -> tuple[list[Record], int]:
-    """Return the records that fit, and how many stay out because of their marks.
-
-    The table that judges doubtful records loads slowly: they come last, if there is room.
-    """
+    """Return the records that fit, and how many stay out because of their marks."""
+    # The table that judges doubtful records loads slowly: they come last, if there is room.
     plain: list[Record] = []
     doubtful: list[Record] = []
     for record in islice(filter(is_usable, records), MOST_OFFERED):

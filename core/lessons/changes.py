@@ -290,10 +290,7 @@ def renew(log: MemoryLog, changed: Mapping[str, Record], *, now: str, join: bool
 def as_one_each(
     before: Mapping[int, Record], after: Mapping[int, Record], now: str
 ) -> Iterator[tuple[list[int], Record]]:
-    """Yield the lines of each gap with changed texts, the newest last, and their one record.
-
-    before, after: records by line; the same object in both is unchanged.
-    """
+    """Yield the lines of each gap with a new record (another object), and its one record."""
     changed = {at for at, record in after.items() if record is not before[at]}
     ids = {after[at].id for at in changed}
     listed = {token for record in after.values() for token in record.source_ids}
@@ -331,10 +328,7 @@ def renewed(before: Record, changed: Record, now: str, tokens: Iterable[str]) ->
 
 
 def joined(records: Sequence[Record], now: str, untouched: Iterable[Record] = ()) -> Record:
-    """Join records about one gap, the newest last; no text and no count is lost.
-
-    untouched: records that stand in the log unchanged.
-    """
+    """Join records about one gap, the newest last. untouched: those that stand in the log as is."""
     newest, newer = records[-1], records[::-1]
     source_ids = _all_once(it.source_ids for it in newer)
     count = newest.source_count

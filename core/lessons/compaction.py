@@ -142,10 +142,7 @@ def _fit_beginning(record: Record, budget: Budget, layout: Callable[..., str]) -
 def fit_deletion(
     log: MemoryLog, tokens: Sequence[str], frame: Frame
 ) -> tuple[list[str], list[str]]:
-    """Return the version ids to delete now, and those for a later call.
-
-    Deleted records are repeated in full, and must fit one answer.
-    """
+    """Return the version ids whose records fit one answer in full, and those for a later call."""
     named = {record.id: record for record in select(log, tokens).removed}
     budget = frame.budget.split_off(DELETION_SHARE)
     now: list[str] = []

@@ -125,10 +125,7 @@ def redacted_record(
 
 
 def redacted_offer(record: Record, *, strict: bool) -> Offer:
-    """Return the record with the id of its text and no secret in any field, or its refusal.
-
-    Fate "added" is provisional: the log may have the record already.
-    """
+    """Return the record, redacted in all fields, as "added" until the log is asked, or refused."""
     kinds: tuple[str, ...] = ()
     try:
         _check_redactable(record)

@@ -188,10 +188,7 @@ class LogFile:
             return b""
 
     def _keep(self, lines: bytes, log: Path) -> None:
-        """Add lines to the side file; above MOST_SIDE_BYTES only its newest half stays.
-
-        log: the real file, whose mode and owner a new side file gets.
-        """
+        """Add lines to the side file; above MOST_SIDE_BYTES only its newest half stays."""
         with _errors_of(self._side_path, writes=True):
             last = self.read_side(most_bytes=1)
             if last not in (b"", b"\n"):  # a killed save has torn its line
@@ -205,7 +202,7 @@ class LogFile:
                 newest = newest.partition(b"\n")[2]  # without the line that the cut has torn
             if not known_bytes:
                 self._write_companions(IGNORE_NAME)  # git must not track it
-            like = log if disk.is_there(log) else None
+            like = log if disk.is_there(log) else None  # gives mode and owner
             disk.replace_whole(self._side_path, newest + lines, name=self.path.name, like=like)
 
     def rewrite_side(self, change: Callable[[bytes], bytes]) -> None:

@@ -8,7 +8,6 @@ import contextlib
 import os
 import re
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -82,12 +81,10 @@ def commits_of(repository: Repository, *starts: str, pattern: str = "") -> list[
 
 
 def own_commits(repository: Repository, *starts: str, last: str) -> list[Commit]:
-    """Return `commits_of` without neighbours: logs elsewhere in commit `last`.
-
-    A path that `last` lacks may be where this log was. last: "" for no commit.
-    """
+    """Return `commits_of` without logs that stand elsewhere in commit `last` ("" for none)."""
     found = commits_of(repository, *starts)
     paths = {path for commit in found for path in commit.files} - {repository.path}
+    # A path that `last` lacks may be where this log was.
     others = {path for path in paths if last and repository.blob_in(last, path)}
     return [
         replace(commit, files={path: commit.files[path] for path in own})
@@ -171,13 +168,12 @@ class History:
         if hidden:
             return max(hidden, key=Record.version)
         kept = [it.record for it in self.kept.values() if it.record.id == record_id]
-        with self._git_is_needed(unless=kept):
-            for starts in ((), EVERYWHERE):
-                logs = self._logs([record_id], *starts)
-                versions = (it for _, log in logs for it in log.with_id(record_id).values())
-                if found := next(versions, None):
-                    kept.append(found)
-                    break
+        for starts in ((), EVERYWHERE):
+            logs = self._logs([record_id], *starts, unless=kept)
+            versions = (it for _, log in logs for it in log.with_id(record_id).values())
+            if found := next(versions, None):
+                kept.append(found)
+                break
         return max(kept, key=Record.version, default=None)
 
     def find_versions(self, tokens: Collection[str]) -> dict[str, Record]:
@@ -189,14 +185,13 @@ class History:
         wanted = set(tokens)
         kept = {token: self.kept[token].record for token in wanted & self.kept.keys()}
         found = {it.token: it for it in reversed(_all_of(self.log)) if it.token in wanted}
-        with self._git_is_needed(unless=[*kept, *found]):
-            ids = ids_in(wanted - found.keys())
-            for _, log in self._logs(ids, *EVERYWHERE) if ids else ():
-                for record in _all_of(log):
-                    if record.token in wanted:
-                        found.setdefault(record.token, record)
-                if found.keys() == wanted:
-                    break
+        ids = ids_in(wanted - found.keys())
+        for _, log in self._logs(ids, *EVERYWHERE, unless=[*kept, *found]) if ids else ():
+            for record in _all_of(log):
+                if record.token in wanted:
+                    found.setdefault(record.token, record)
+            if found.keys() == wanted:
+                break
         return {**kept, **found}
 
     def originals(self, principle: Record) -> tuple[list[Record], list[str]]:
@@ -271,11 +266,10 @@ class History:
         """Return topics of former records by id, for one beginning. Raises HistoryError."""
         kept = [it.record for it in self.kept.values()]
         found = {it.id: it.topic for it in kept if it.id.startswith(beginning)}
-        with self._git_is_needed(unless=found):
-            for _, log in self._logs([beginning], *EVERYWHERE):
-                for record in _lines(log):
-                    if record.id.startswith(beginning):
-                        found.setdefault(record.id, record.topic)
+        for _, log in self._logs([beginning], *EVERYWHERE, unless=found):
+            for record in _lines(log):
+                if record.id.startswith(beginning):
+                    found.setdefault(record.id, record.topic)
         return found
 
     def notes(self) -> list[str]:
@@ -289,24 +283,27 @@ class History:
         return notes
 
     def _logs(
-        self, ids: Collection[str], *starts: str, oldest_first: bool = False
+        self,
+        ids: Collection[str],
+        *starts: str,
+        oldest_first: bool = False,
+        unless: Collection[object] = (),
     ) -> Iterator[tuple[Commit, MemoryLog]]:
-        """Yield logs where a line with one of these ids (or beginnings) changed, with a commit."""
+        """Yield logs where a line with one of these ids (or beginnings) changed, with a commit.
+
+        unless: what else was found, so that git may be missing.
+        """
         is_plain = len(ids) <= SEARCHED_IDS and all(map(_PLAIN_ID.fullmatch, ids))
         pattern = "|".join(name.replace(".", "[.]") for name in sorted(ids)) if is_plain else ""
-        commits = commits_of(self.repository, *starts, pattern=pattern)
-        blobs: dict[str, Commit] = {}
-        for commit in reversed(commits) if oldest_first else commits:
-            for blob in filter(None, commit.files.values()):
-                blobs.setdefault(blob, commit)
-        contents = self.repository.contents(blobs)
-        for commit, data in zip(blobs.values(), contents, strict=True):
-            yield commit, MemoryLog.parse(data)
-
-    @contextmanager
-    def _git_is_needed(self, *, unless: Collection[object]) -> Iterator[None]:
         try:
-            yield
+            commits = commits_of(self.repository, *starts, pattern=pattern)
+            blobs: dict[str, Commit] = {}
+            for commit in reversed(commits) if oldest_first else commits:
+                for blob in filter(None, commit.files.values()):
+                    blobs.setdefault(blob, commit)
+            contents = self.repository.contents(blobs)
+            for commit, data in zip(blobs.values(), contents, strict=True):
+                yield commit, MemoryLog.parse(data)
         except HistoryError:
             if not unless:
                 raise
@@ -322,10 +319,8 @@ def _all_of(log: MemoryLog) -> list[Record]:
 
 
 def originals_of(principle: Record) -> tuple[str, ...]:
-    """Return the version ids of a principle's originals, without its own former versions.
-
-    A principle lists those if its id changed because a secret left its text.
-    """
+    """Return the version ids of a principle's originals, without its own former versions."""
+    # It lists those if its id changed because a secret left its text.
     parts = ((token, token[len(id_in(token)) + 1 :]) for token in principle.source_ids)
     return tuple(token for token, fingerprint in parts if fingerprint not in principle.former)
 

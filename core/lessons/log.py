@@ -53,10 +53,7 @@ def split_lines(data: bytes) -> list[bytes]:
 
 
 def conflict_lines(lines: Sequence[bytes], entries: Sequence[object]) -> frozenset[int]:
-    """Return the lines of conflict markers and of the common ancestor between them.
-
-    Both sides removed a record that stands only in the ancestor.
-    """
+    """Return the lines of conflict markers and of the common ancestor between them."""
     found: set[int] = set()
     base_at, base_run = -1, 0
     for at, entry in enumerate(entries):
@@ -72,7 +69,7 @@ def conflict_lines(lines: Sequence[bytes], entries: Sequence[object]) -> frozens
                 base_at, base_run = at, run
         elif run <= base_run:  # an ancestor with a conflict of its own has longer markers
             if marker["middle"] and run == base_run:
-                found.update(range(base_at, at))
+                found.update(range(base_at, at))  # both sides removed what only stands there
             base_at = -1
     return frozenset(found)
 
@@ -284,13 +281,10 @@ def _long_lines(*texts: str) -> frozenset[str]:
 
 
 def _survivors(versions: Mapping[int, Record]) -> dict[int, Record]:
-    """Return, by line, the versions of one gap that no other follows, equal words as one.
-
-    Different words come from two branches: all are seen until a save settles it. A version that
-    inherits nothing keeps its line's bytes.
-    """
+    """Return, by line, the versions of one gap that no other follows, equal words as one."""
     if len(versions) == 1:
         return dict(versions)
+    # Different words come from two branches: all are seen until a save settles it.
     by_words: dict[tuple[str, str], dict[int, Record]] = {}
     for at, record in (_latest(versions) or versions).items():
         by_words.setdefault((record.lesson, record.ask_next_time), {})[at] = record
@@ -300,16 +294,14 @@ def _survivors(versions: Mapping[int, Record]) -> dict[int, Record]:
         others = versions if len(by_words) == 1 else alike
         newest = alike[newest_at]
         changed = united(newest, [it for at, it in others.items() if at != newest_at])
-        survivors[newest_at] = newest if changed == newest else changed
+        survivors[newest_at] = newest if changed == newest else changed  # the same keeps its line
     return survivors
 
 
 def _latest(versions: Mapping[int, Record]) -> dict[int, Record]:
-    """Return, by line, the versions that no other follows.
-
-    A program that does not know `former` keeps the creation date and adds its update's.
-    """
+    """Return, by line, the versions that no other follows."""
     followed = Counter(known for it in versions.values() for known in set(it.former))
+    # A program that does not know `former` keeps the creation date and adds its update's.
     rewritten = {it.created for it in versions.values() if it.updated and not it.former}
     return {
         at: it

@@ -224,11 +224,8 @@ class Sought:
         self._text = f"{action.command}\n{IMPORT.sub('', action.text)}"
 
     def has(self, trigger: str) -> bool:
-        """Return whether a trigger stands in the action and does not begin inside a word.
-
-        In imports only a trigger that is an import counts.
-        """
-        text = self._text if IMPORT.sub("", trigger) else self._whole
+        """Return whether a trigger stands in the action and does not begin inside a word."""
+        text = self._text if IMPORT.sub("", trigger) else self._whole  # only an import is in those
         if not trigger.strip() or trigger not in text:
             return False
         return bool(re.search(r"(?!(?<=\w)\w)" + re.escape(trigger), text, re.A))
@@ -300,12 +297,10 @@ def _weights(
 
     @cache
     def rarity(term: Term) -> float:
-        """Return 1 for a term of one record, 0 for a term of all.
-
-        Among records a word counts only where little is known of the project.
-        """
+        """Return 1 for a term of one record, 0 for a term of all."""
         kind, text = term
         known = 1.0 if kind == "phrases" else around.rarity(text)
+        # Among records a word counts only where little is known of the project.
         if kind in ("phrases", "options") or around.size < _ENOUGH_CHANGES:
             most = max(times[term], having.get(text, 0), 1)
             known = min(known, 1 - log(most) / log(count + 1))

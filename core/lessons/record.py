@@ -168,11 +168,8 @@ DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)
 
 
 def parse_line(line: bytes) -> Record | None:
-    """Return the record of one line, None where the line holds no complete record.
-
-    Lines above MOST_LINE_BYTES are never read: that takes too long.
-    """
-    if not _LEAST_LINE_BYTES <= len(line) <= MOST_LINE_BYTES:
+    """Return the record of one line, None where the line holds no complete record."""
+    if not _LEAST_LINE_BYTES <= len(line) <= MOST_LINE_BYTES:  # reading more takes too long
         return None
     try:
         text = line.decode("utf-8").strip(_JSON_BLANKS)

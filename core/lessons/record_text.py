@@ -94,14 +94,11 @@ def record_name(record: Record) -> str:
 
 
 def warning(record: Record) -> str:
-    """Return what a reader must know before the texts, mostly "".
-
-    Hidden characters alone make no orders: they are only pointed out.
-    """
+    """Return what a reader must know before the texts, mostly ""."""
     marks = shown_marks(record.marks, record.texts)
     if not marks:
         return ""
-    key = "hidden_text" if marks == (HIDDEN_TEXT,) else "reads_like"
+    key = "hidden_text" if marks == (HIDDEN_TEXT,) else "reads_like"  # those alone are no order
     return say(f"answers.{key}", marks=", ".join(marks))
 
 
@@ -228,20 +225,14 @@ def lesson_line(record: Record) -> str:
 
 
 def as_json(value: Any, indent: int | None = None) -> str:
-    """Return JSON that shows all its characters, compact without `indent`.
-
-    Half characters are U+FFFD.
-    """
+    """Return JSON that shows all its characters, compact without `indent`."""
     separators = None if indent else (",", ":")
     text = json.dumps(value, ensure_ascii=False, indent=indent, separators=separators)
     return _escaped(SURROGATE.sub("\ufffd", text), _UNSEEN)
 
 
 def log_text(data: bytes) -> str:
-    """Return the file of a log for a model that reads all of it.
-
-    Unseen characters become escapes of JSON: no line holds more than it shows.
-    """
+    """Return a log for a model that reads all of it: no line holds more than it shows."""
     return _escaped(data.decode("utf-8", "replace").removeprefix("\ufeff"), _UNSEEN)
 
 
@@ -289,14 +280,11 @@ def by_topic(records: Iterable[Record]) -> dict[str, list[Record]]:
 
 
 def may_fit(records: Iterable[Record], budget: Budget) -> bool:
-    """Return whether the bare texts would fit, so that a layout is worth its time.
-
-    A question may be said once for many records, and does not count within its limit.
-    """
+    """Return whether the bare texts would fit, so that a layout is worth its time."""
     left_chars = max(budget.chars, LARGEST_CHARS)
     for record in records:
         left_chars -= len(record.lesson) + len(record.missing_context)
-        if len(record.ask_next_time) > LIMITS_BYTES["ask_next_time"]:
+        if len(record.ask_next_time) > LIMITS_BYTES["ask_next_time"]:  # else said once for many
             left_chars -= len(record.ask_next_time)
     return left_chars >= 0
 

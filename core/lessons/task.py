@@ -49,10 +49,7 @@ class Work:
 
 
 def by_work(records: Sequence[Record], work: Work) -> list[Record]:
-    """Return the records that share anything with the work, the closest first.
-
-    Only the last MOST_RANKED are read.
-    """
+    """Return the last records that share anything with the work, the closest first."""
     if not work:
         return []
     records = [it for it in records[-MOST_RANKED:] if is_usable(it)]

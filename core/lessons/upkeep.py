@@ -256,10 +256,7 @@ class _Line(NamedTuple):
 
 
 def repair(data: bytes) -> Repair:
-    """Return the repaired log; a second repair changes nothing.
-
-    Of a record only the id, the encoding and the blanks around it change.
-    """
+    """Return the log with ids, encoding and blanks put right; a second repair changes nothing."""
     if begins_like_utf_16(data) or data.startswith(FILTERED):  # nobody knows its lines
         return Repair(data=data, aside=b"")
     log, aside, lines = MemoryLog.parse(data), list[bytes](), list[_Line]()
