@@ -50,7 +50,8 @@ from core.text.plain import estimate_tokens
 from rooms.fragments.fragment import KINDS, Fragment, hash_of
 from rooms.fragments.storage.sqlite import SqliteEngine
 from rooms.fragments.upkeep.statistics import ENDED
-from rooms.sessions.store import insert, open_sessions
+from rooms.sessions.rows import write
+from rooms.sessions.store import open_sessions
 from tests.support.session_samples import sample_sessions
 
 TYPICAL_RECORDS = 50
@@ -122,7 +123,7 @@ def make_sessions(project: Path, count: int) -> None:
             summary = f"{sample.summary} {' '.join(chance.choices(words, k=25))}"[:2_000]
             made = f"ctx_{number:012x}"
             told = replace(sample, number=number, id=made, parent_id="", goal=goal, summary=summary)
-            insert(connection, told)
+            write(connection, told)
     store.database.close()
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # the rooms cost nothing where nobody asks for them
 def archive(arguments: argparse.Namespace) -> int:
     """Move old sessions into a file; return 1 without a yes."""
     from rooms.sessions.for_people import ForPeople, item_of
-    from rooms.sessions.removal import archive_before
+    from rooms.sessions.upkeep import archive_before
 
     opened, screen = open_memory(arguments, writes=not arguments.dry_run), screen_here()
     store = ForPeople(opened).store

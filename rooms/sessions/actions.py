@@ -31,7 +31,10 @@ SETTLED_DAYS = 1  # then actions after the end of a session are part of it
 DROPPED = "dropped-actions.txt"  # in the state directory: a line with the time of each
 COUNTED_DAYS = 30
 AT_ONCE_S = 2  # hooks of the project and of the user may both be started
-_LOOKED_AT = 20  # actions that were written last
+_SAME = (
+    "SELECT 1 FROM (SELECT * FROM actions ORDER BY rowid DESC LIMIT 20) WHERE context_id IS ?"
+    " AND type IS ? AND content IS ? AND result IS ? AND file_path IS ? AND created_at >= ?"
+)
 _FRESH_DAYS = 1 / 144  # ten minutes: how long ago a save was whose answer comes in
 
 # Read of a text, without a word that is cut: a part of a secret is not known as one.
@@ -45,17 +48,13 @@ _NAMED = re.compile(rf"\b(ctx_[0-9A-Za-z]{{1,40}}){_END}|(?<![\w#])#([0-9]{{1,15
 
 
 class Deed(NamedTuple):
-    """An action of a client.
+    """An action of a client."""
 
-    kind: command or edit. content: the command line, or the change to the file. failed: None if
-    unknown. output: printed by the command. file_path: relative to the project.
-    """
-
-    kind: str
-    content: str
-    failed: bool | None = None
-    output: str = ""
-    file_path: str = ""
+    kind: str  # command or edit
+    content: str  # the command line, or the change to the file
+    failed: bool | None = None  # None if unknown
+    output: str = ""  # printed by the command
+    file_path: str = ""  # relative to the project
 
 
 class Caller(NamedTuple):
@@ -91,17 +90,29 @@ def record(
     strict: leave out an action with a secret, redacted otherwise. Raises ConfigError, SessionsError
     and DatabaseError.
     """
-    config = read_config(root)
-    wanted = [deed for deed in deeds if _is_wanted(deed, config)]
-    rows = [row for deed in wanted if (row := _row(deed, config, strict))]
+    config, rows = read_config(root), list[_Row]()
+    for deed in deeds if config.logs_actions else ():
+        if deed.kind == "edit":
+            is_wanted = config.logs_errors if deed.failed else config.logs_edits
+        else:
+            is_wanted = is_recorded(deed.content, config.include, config.exclude)
+        if is_wanted and (row := _row(deed, config, strict)):
+            rows.append(row)
     if not rows:
         return True
 
     def write(connection: Connection) -> None:
         moment = now or utc_now()
-        session = _open_session(connection, caller) or caller.waiting
+        found = connection.execute(
+            "SELECT c.id FROM conversations b JOIN contexts c ON c.id = b.context_id"
+            " WHERE b.agent = ? AND b.client_session = ? AND c.ended_at IS NULL AND c.archive = ''",
+            caller,
+        ).fetchone()
+        session = str(found[0]) if found else caller.waiting
         for row in rows:
-            if not _is_there(connection, session, row, moment):
+            # Another hook may have written the same within AT_ONCE_S.
+            given = (session, *row, _before(moment, seconds=AT_ONCE_S))
+            if connection.execute(_SAME, given).fetchone() is None:
                 values = (f"act_{os.urandom(6).hex()}", session, *row, moment)
                 connection.execute(f"INSERT {INTO_ACTIONS}", values)
         if session == caller.waiting:
@@ -113,7 +124,7 @@ def record(
             # Where no save has settled for long, so that a project without saves stays small.
             waits = f"SELECT min(created_at) FROM actions WHERE {IS_WAITING}"
             [oldest] = connection.execute(waits).fetchone()
-            if (oldest or moment) < _before(moment, KEPT_DAYS + 1):
+            if (oldest or moment) < _before(moment, days=KEPT_DAYS + 1):
                 settle(connection, moment)
 
     return _written(root, config, environment, write)
@@ -167,41 +178,23 @@ def settle(connection: Connection, now: str) -> None:
     old = f"{IS_WAITING} AND created_at < ?"
     connection.execute(
         f"UPDATE actions SET context_id = ({bound}) WHERE {old} AND EXISTS ({bound})",
-        (_before(now, SETTLED_DAYS),),
+        (_before(now, days=SETTLED_DAYS),),
     )
-    connection.execute(f"DELETE FROM actions WHERE {old}", (_before(now, KEPT_DAYS),))
+    connection.execute(f"DELETE FROM actions WHERE {old}", (_before(now, days=KEPT_DAYS),))
 
 
 def _take_over_former(connection: Connection) -> None:
-    if connection.execute("SELECT 1 FROM waiting_actions LIMIT 1").fetchone() is None:
-        return
-    connection.execute(
-        f"INSERT OR IGNORE INTO actions ({ACTION_COLUMNS})"
-        f" SELECT id, '{WAITING}' || agent || ':' || client_session, type, content, result,"
-        " file_path, created_at FROM waiting_actions ORDER BY rowid"
-    )
-    connection.execute("DELETE FROM waiting_actions")
+    if connection.execute("SELECT 1 FROM waiting_actions LIMIT 1").fetchone():
+        connection.execute(
+            f"INSERT OR IGNORE INTO actions ({ACTION_COLUMNS})"
+            f" SELECT id, '{WAITING}' || agent || ':' || client_session, type, content, result,"
+            " file_path, created_at FROM waiting_actions ORDER BY rowid"
+        )
+        connection.execute("DELETE FROM waiting_actions")
 
 
-def _before(now: str, days: int) -> str:
-    return (datetime.fromisoformat(now) - timedelta(days=days)).isoformat(timespec="seconds")
-
-
-def _open_session(connection: Connection, caller: Caller) -> str:
-    row = connection.execute(
-        "SELECT c.id FROM conversations b JOIN contexts c ON c.id = b.context_id"
-        " WHERE b.agent = ? AND b.client_session = ? AND c.ended_at IS NULL AND c.archive = ''",
-        caller,
-    ).fetchone()
-    return str(row[0]) if row else ""
-
-
-def _is_wanted(deed: Deed, config: Config) -> bool:
-    if not config.logs_actions:
-        return False
-    if deed.kind == "edit":
-        return config.logs_errors if deed.failed else config.logs_edits
-    return is_recorded(deed.content, config.include, config.exclude)
+def _before(now: str, **span: int) -> str:
+    return (datetime.fromisoformat(now) - timedelta(**span)).isoformat(timespec="seconds")
 
 
 def _row(deed: Deed, config: Config, strict: bool) -> _Row | None:
@@ -209,7 +202,11 @@ def _row(deed: Deed, config: Config, strict: bool) -> _Row | None:
     # Most commands are not recorded, and need not wait for the redactor.
     from core.sanitizer import redact_together
 
-    content, output, path = map(_sound, (deed.content, deed.output, deed.file_path))
+    # The database takes no lone surrogates and no NUL.
+    content, output, path = (
+        text.encode("utf-8", "replace").decode("utf-8").replace("\0", "?")
+        for text in (deed.content, deed.output, deed.file_path)
+    )
     if len(content) > _MOST_READ:
         content = _CUT_END.sub("", content[:_MOST_READ])
     if len(output) > _MOST_READ:
@@ -232,21 +229,6 @@ def _row(deed: Deed, config: Config, strict: bool) -> _Row | None:
         result,
         path[:PATH_CHARS] or None,
     )
-
-
-def _sound(text: str) -> str:
-    """Replace lone surrogates and NUL, which the database does not take."""
-    return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "?")
-
-
-def _is_there(connection: Connection, session: str, row: _Row, moment: str) -> bool:
-    """Return whether another hook wrote the same within AT_ONCE_S."""
-    since = datetime.fromisoformat(moment) - timedelta(seconds=AT_ONCE_S)
-    last = f"SELECT * FROM actions ORDER BY rowid DESC LIMIT {_LOOKED_AT}"
-    same = " AND ".join(f"{name} IS ?" for name in ("context_id", *row._fields))
-    statement = f"SELECT 1 FROM ({last}) WHERE {same} AND created_at >= ?"
-    given = (session, *row, since.isoformat(timespec="seconds"))
-    return connection.execute(statement, given).fetchone() is not None
 
 
 def _written(
@@ -350,8 +332,23 @@ def commands_in(line: str, shells: int = _MOST_SHELLS) -> Iterator[list[str]]:
     >>> [*commands_in("cd web && sudo -u me /bin/npm test")]
     [['cd', 'web'], ['npm', 'test']]
     """
-    for words in _simple(_without_here_documents(line[:MOST_CHARS])):
-        words = _unwrapped(words)
+    kept, end = list[str](), ""
+    for text in line[:MOST_CHARS].split("\n"):
+        if end:  # of a here document
+            end = "" if text.strip() == end else end
+            continue
+        kept.append(text)
+        found = _HERE.search(text)
+        end = found[2] if found else ""
+    commands = [list[str]()]
+    for piece in _PIECE.finditer("\n".join(kept)):
+        if piece["word"]:
+            word = _QUOTED.sub(lambda it: it[1] or it[2] or it[3] or "", piece["word"])
+            commands[-1].append(word)
+        elif piece["end"]:
+            commands.append([])
+    for words in commands:
+        _unwrap(words)
         if not words:
             continue
         words[0] = _ENDING.sub("", re.split(r"[/\\]", words[0])[-1])
@@ -362,45 +359,21 @@ def commands_in(line: str, shells: int = _MOST_SHELLS) -> Iterator[list[str]]:
             yield words
 
 
-def _simple(line: str) -> Iterator[list[str]]:
-    words = list[str]()
-    for piece in _PIECE.finditer(line):
-        if piece["word"]:
-            words.append(_QUOTED.sub(lambda it: it[1] or it[2] or it[3] or "", piece["word"]))
-        elif piece["end"]:
-            yield words
-            words = []
-    yield words
-
-
-def _without_here_documents(line: str) -> str:
-    kept, end = list[str](), ""
-    for text in line.split("\n"):
-        if end:
-            end = "" if text.strip() == end else end
+def _unwrap(words: list[str]) -> None:
+    """Remove the wrappers and assignments before a command."""
+    while words:
+        name = words[0].rpartition("/")[2]
+        if _ASSIGNMENT.match(words[0]):
+            del words[0]
             continue
-        kept.append(text)
-        found = _HERE.search(text)
-        end = found[2] if found else ""
-    return "\n".join(kept)
-
-
-def _unwrapped(words: Sequence[str]) -> list[str]:
-    left = list(words)
-    while left:
-        if _ASSIGNMENT.match(left[0]):
-            del left[0]
-            continue
-        name = left[0].rpartition("/")[2]
         if name not in _WRAPPERS:
             break
         with_value = _WRAPPERS[name].split()
-        del left[0]
-        while left and left[0].startswith("-"):
-            del left[: 2 if left[0] in with_value else 1]
+        del words[0]
+        while words and words[0].startswith("-"):
+            del words[: 2 if words[0] in with_value else 1]
         if name == "timeout":
-            del left[:1]  # how long
-    return left
+            del words[:1]  # how long
 
 
 def _leads(name: Sequence[str], command: Sequence[str]) -> bool:

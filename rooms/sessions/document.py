@@ -38,7 +38,7 @@ from core.text.plain import (
 from rooms.sessions.draft import cleaned
 from rooms.sessions.rows import actions_of, sessions_where
 from rooms.sessions.search import bound_of
-from rooms.sessions.session import WHOLE, Action, ExchangeError, Session
+from rooms.sessions.session import ACTION, WHOLE, Action, ExchangeError, Session
 from rooms.sessions.store import CURRENT, SessionStore, resolve
 
 FormName = Literal["markdown", "json", "html"]
@@ -370,7 +370,7 @@ def _spoken(text: str) -> str:
 
 def context_of(whole: Whole) -> dict[str, Any]:
     """Return a session with its actions, as `source` reads it."""
-    actions = [action.as_json() for action in whole.actions]
+    actions = [ACTION.as_json(action) for action in whole.actions]
     return {**WHOLE.as_json(whole.session), "actions": actions}
 
 

@@ -12,21 +12,13 @@ from typing import Any, NamedTuple, TypeVar
 from core.room.redaction import without_secrets
 from core.sanitizer import redact, values_in
 from core.text.plain import SURROGATE, normal_form
+from rooms.sessions import session as limits
 from rooms.sessions.session import (
-    AGENT_CHARS,
     ENDED,
-    GOAL_CHARS,
-    MOST_FILES,
     MOST_FORMER,
-    MOST_POINTS,
-    MOST_TAGS,
     OUTCOMES,
-    PATH_CHARS,
-    POINT_CHARS,
     POINTS,
     STATUSES,
-    SUMMARY_CHARS,
-    TAG_CHARS,
     Action,
     Changes,
     Draft,
@@ -81,9 +73,10 @@ def prepared(draft: Draft, *, strict: bool = False) -> Prepared:
         raise SessionsError("bad_status", known=", ".join(STATUSES))
     if any(it.result not in OUTCOMES for it in draft.approaches):
         raise SessionsError("bad_result", known=", ".join(OUTCOMES))
-    if len(draft.tags or ()) > MOST_TAGS:
-        raise SessionsError("too_many", field="tags", count=len(draft.tags or ()), most=MOST_TAGS)
-    _check_counts(draft)
+    count, most = len(draft.tags or ()), limits.MOST_TAGS
+    if count > most:
+        raise SessionsError("too_many", field="tags", count=count, most=most)
+    check_counts(draft)
     known, redacted = dict[str, str](), list[str]()
 
     def look_at(text: str, place: Place) -> str:
@@ -91,8 +84,7 @@ def prepared(draft: Draft, *, strict: bool = False) -> Prepared:
             raise SessionsError("lone_surrogate", field=place.field)
         if place.is_required and not text.strip():
             raise SessionsError("blank", field=place.field)
-        if len(text) > place.most * _RAW_TIMES:
-            raise _too_long(text, place)
+        check_length(text, place, place.most * _RAW_TIMES)
         known.update(values_in((text,)))
         return text
 
@@ -102,14 +94,67 @@ def prepared(draft: Draft, *, strict: bool = False) -> Prepared:
             facts = {"field": place.field, "kinds": ", ".join(sorted({*kinds}))}
             raise SessionsError("secret_refused", **facts)
         redacted.extend(kinds)
-        if len(text) > place.most:
-            raise _too_long(text, place)
+        check_length(text, place, place.most)
         return text
 
-    done = with_texts(with_texts(_trimmed(draft), look_at), clean)
+    tags, changes = draft.tags, draft.changes
+    if tags is not None:
+        tags = tuple(filter(None, (normal_form("NFC", tag).strip() for tag in tags)))
+    if changes is not None:
+        files = dict.fromkeys(path for path in changes.modified_files if path.strip())
+        changes = replace(changes, modified_files=tuple(files))
+    done = replace(draft, goal=draft.goal.strip(), tags=tags, changes=changes)
+    done = with_texts(with_texts(done, look_at), clean)
     if done.tags is not None:
         done = replace(done, tags=tuple(dict.fromkeys(done.tags)))
     return Prepared(done, tuple(dict.fromkeys(redacted)))
+
+
+def check_length(text: str, place: Place, most: int) -> None:
+    if len(text) > most:
+        facts = {"chars": len(text), "over": len(text) - place.most, "most": place.most}
+        raise SessionsError("too_long", field=place.field, **facts)
+
+
+def check_counts(given: Draft | Session) -> None:
+    files = given.changes.modified_files if given.changes else ()
+    counts = {name: (len(getattr(given, name)), limits.MOST_POINTS) for name in POINTS}
+    counts["codeChanges"] = (len(files), limits.MOST_FILES)
+    for field, (count, most) in counts.items():
+        if count > most:
+            raise SessionsError("too_many", field=field, count=count, most=most)
+
+
+def with_texts(given: _Given, change: Callable[[str, Place], str]) -> _Given:
+    """Return a draft or session with `change` applied to each text of somebody."""
+
+    def changed(texts: Iterable[str], field: str, most: int) -> tuple[str, ...]:
+        return tuple(change(text, Place(field, most)) for text in texts)
+
+    goal = change(given.goal, Place("goal", limits.GOAL_CHARS, is_required=True))
+    summary, tags, changes = given.summary, given.tags, given.changes
+    if summary is not None:
+        summary = change(summary, Place("summary", limits.SUMMARY_CHARS))
+    if tags is not None:
+        tags = changed(tags, "tags", limits.TAG_CHARS)
+    if changes is not None:
+        files = changed(changes.modified_files, "codeChanges", limits.PATH_CHARS)
+        about = change(changes.summary, Place("codeChanges", limits.POINT_CHARS))
+        changes = Changes(modified_files=files, summary=about)
+    fields: Any = {
+        name: tuple(
+            replace(
+                it,
+                text=change(it.text, Place(name, limits.POINT_CHARS, is_required=True)),
+                why=change(it.why, Place(name, limits.POINT_CHARS)),
+                made_by=change(it.made_by, Place(name, limits.AGENT_CHARS)),
+            )
+            for it in getattr(given, name)
+        )
+        for name in POINTS
+    }
+    fields |= {"goal": goal, "summary": summary, "tags": tags, "changes": changes}
+    return replace(given, **fields)
 
 
 class Cleaned(NamedTuple):
@@ -120,7 +165,7 @@ class Cleaned(NamedTuple):
     redacted: tuple[str, ...] = ()
 
 
-def cleaned(session: Session, actions: Sequence[Action]) -> Cleaned:
+def cleaned(session: Session, actions: Sequence[Action] = ()) -> Cleaned:
     """Redact a session; a secret that one text reveals goes from all."""
     (done, others), kinds = without_secrets((session, tuple(actions)), _PLAIN)
     return Cleaned(done, list(others), kinds)
@@ -135,61 +180,6 @@ def agent_of(name: str) -> str:
     plain = "".join(char for char in _BLANKS.sub(" ", name[:_RAW_CHARS]) if char.isprintable())
     lowered = plain.strip().lower()[:_AGENT_CHARS].rstrip()
     return _AGENTS.get(lowered, lowered)
-
-
-def _check_counts(given: Draft | Session) -> None:
-    files = given.changes.modified_files if given.changes else ()
-    counts = {name: (len(getattr(given, name)), MOST_POINTS) for name in POINTS}
-    counts["codeChanges"] = (len(files), MOST_FILES)
-    for field, (count, most) in counts.items():
-        if count > most:
-            raise SessionsError("too_many", field=field, count=count, most=most)
-
-
-def _too_long(text: str, place: Place) -> SessionsError:
-    facts = {"chars": len(text), "over": len(text) - place.most, "most": place.most}
-    return SessionsError("too_long", field=place.field, **facts)
-
-
-def _trimmed(draft: Draft) -> Draft:
-    tags, changes = draft.tags, draft.changes
-    if tags is not None:
-        tags = tuple(filter(None, (normal_form("NFC", tag).strip() for tag in tags)))
-    if changes is not None:
-        files = dict.fromkeys(path for path in changes.modified_files if path.strip())
-        changes = replace(changes, modified_files=tuple(files))
-    return replace(draft, goal=draft.goal.strip(), tags=tags, changes=changes)
-
-
-def with_texts(given: _Given, change: Callable[[str, Place], str]) -> _Given:
-    """Return a draft or session with `change` applied to each text of somebody."""
-
-    def changed(texts: Iterable[str], field: str, most: int) -> tuple[str, ...]:
-        return tuple(change(text, Place(field, most)) for text in texts)
-
-    def changed_point(point: Point, field: str) -> Point:
-        return replace(
-            point,
-            text=change(point.text, Place(field, POINT_CHARS, is_required=True)),
-            why=change(point.why, Place(field, POINT_CHARS)),
-            made_by=change(point.made_by, Place(field, AGENT_CHARS)),
-        )
-
-    goal = change(given.goal, Place("goal", GOAL_CHARS, is_required=True))
-    summary, tags, changes = given.summary, given.tags, given.changes
-    if summary is not None:
-        summary = change(summary, Place("summary", SUMMARY_CHARS))
-    if tags is not None:
-        tags = changed(tags, "tags", TAG_CHARS)
-    if changes is not None:
-        files = changed(changes.modified_files, "codeChanges", PATH_CHARS)
-        about = change(changes.summary, Place("codeChanges", POINT_CHARS))
-        changes = Changes(modified_files=files, summary=about)
-    fields: Any = {
-        name: tuple(changed_point(it, name) for it in getattr(given, name)) for name in POINTS
-    }
-    fields |= {"goal": goal, "summary": summary, "tags": tags, "changes": changes}
-    return replace(given, **fields)
 
 
 # The session that a save makes
@@ -211,6 +201,7 @@ def continued(session: Session, draft: Draft, *, agent: str, now: str) -> Sessio
         files = dict.fromkeys((*changes.modified_files, *draft.changes.modified_files))
         summary = draft.changes.summary or changes.summary
         changes = Changes(modified_files=tuple(files), summary=summary)
+    points: Any = {name: _joined(name, session, draft, agent, now) for name in POINTS}
     done = replace(
         session,
         goal=draft.goal,
@@ -219,14 +210,12 @@ def continued(session: Session, draft: Draft, *, agent: str, now: str) -> Sessio
         tags=session.tags if draft.tags is None else draft.tags,
         agent=agent or session.agent,
         parent_id=draft.parent or session.parent_id,
-        decisions=_joined(session.decisions, draft.decisions, now, made_by=agent),
-        approaches=_joined(session.approaches, draft.approaches, now),
-        blockers=_joined(session.blockers, draft.blockers, now, are_blockers=True),
         changes=changes,
         ended_at=ended_at,
         updated_at=now,
+        **points,
     )
-    _check_counts(done)
+    check_counts(done)
     replaced: Any = {
         name: value
         for name in ("goal", "summary", "status", "tags")
@@ -255,23 +244,17 @@ def with_resolved(session: Session, blockers: Iterable[Point], now: str) -> Sess
     return with_flag(replace(session, blockers=settled)) if settled != session.blockers else session
 
 
-def _joined(
-    stored: Sequence[Point],
-    given: Iterable[Point],
-    now: str,
-    *,
-    made_by: str = "",
-    are_blockers: bool = False,
-) -> tuple[Point, ...]:
-    known = {_key(it.text): it for it in stored}
-    for it in given:
+def _joined(name: str, session: Session, draft: Draft, agent: str, now: str) -> tuple[Point, ...]:
+    known: dict[str, Point] = {_key(it.text): it for it in getattr(session, name)}
+    for it in getattr(draft, name):
         before = known.get(_key(it.text))
         outcome = (it.result, it.is_resolved)
         is_known = before and outcome == (before.result, before.is_resolved)
         if before and is_known and it.why in ("", before.why):
             continue
-        first = (before.at if before and are_blockers else "") or now
-        new = replace(it, made_by=it.made_by or made_by, at=it.at or first)
+        first = before.at if before and name == "blockers" else ""
+        made_by = it.made_by or (agent if name == "decisions" else "")
+        new = replace(it, made_by=made_by, at=it.at or first or now)
         if it.is_resolved:
             cure = it.why or (before.why if before else "")
             new = replace(new, why=cure, resolved_at=it.resolved_at or now)

@@ -121,7 +121,7 @@ class ForPeople(Room):
 
     def forget(self, items: Sequence[Item], *, hard: bool) -> Forgotten:
         """Remove sessions that have not changed since they were shown, with their actions."""
-        from rooms.sessions.removal import forget
+        from rooms.sessions.upkeep import forget
 
         versions = {it.data["id"]: it.version for it in items}
         done = forget(
@@ -144,14 +144,14 @@ class ForPeople(Room):
     def secrets(self) -> Secrets:
         """Return where secrets are: database, archives, `current.json`."""
         from core.room.copies import kept_aside
-        from rooms.sessions.removal import secrets_held
+        from rooms.sessions.upkeep import secrets_held
 
         store = self.store
         place, item = _say("place"), _say("item")
         return Secrets(place, item, secrets_held(store), kept_aside(store.path))
 
     def redact(self) -> Redacted:
-        from rooms.sessions.removal import redact_held
+        from rooms.sessions.upkeep import redact_held
 
         changed, left, unpurged = redact_held(self.store)
         notes = [_say("still_in", path=str(path)) for path in unpurged]
@@ -169,7 +169,7 @@ class ForPeople(Room):
 
     def take(self, given: Given, tell: Tell) -> Taken:
         from rooms.sessions import source
-        from rooms.sessions.import_plan import carry_out, planned
+        from rooms.sessions.source import carry_out, planned
         from rooms.sessions.store import exist_in
 
         store, is_first = self.store, not exist_in(self._root)
@@ -192,7 +192,7 @@ class ForPeople(Room):
         )
 
     def findings(self) -> "list[Finding]":
-        from rooms.sessions.health import examine
+        from rooms.sessions.upkeep import examine
 
         return examine(self._root, self._opened.settings, os.environ)
 
@@ -226,6 +226,7 @@ def item_of(
 ) -> Item:
     """Return a session without its secrets."""
     from rooms.sessions.draft import cleaned
+    from rooms.sessions.session import ACTION
 
     version, clean = state_of(session), cleaned(session, list(actions))
     session, texts = clean.session, list(_texts(clean.session, clean.actions))
@@ -247,7 +248,7 @@ def item_of(
         "archive": session.archive or None,
     }
     if chain:
-        data["actions"] = [it.as_json() for it in clean.actions]
+        data["actions"] = [ACTION.as_json(it) for it in clean.actions]
         data["chain"] = [
             {"number": it.number, "id": it.id, "goal": it.goal, "createdAt": it.created_at}
             for it in (cleaned(link, []).session for link in chain)

@@ -56,51 +56,34 @@ def database_at(
     )
 
 
-# Sessions
+def sessions_where(
+    connection: sqlite3.Connection, condition: str, values: Iterable[Any] = ()
+) -> Iterator[Session]:
+    """Yield the sessions of a condition: our own SQL, with `?` for each value.
+
+    A missing value is empty: others may write the table.
+    """
+    statement = f"SELECT {', '.join(_NAMES)} FROM contexts WHERE {condition}"
+    for row in map(as_texts, connection.execute(statement, tuple(values))):
+        stored = dict(zip(_NAMES, row, strict=True))
+        fields: dict[str, Any] = {name: it or "" for name, it in stored.items()}
+        metadata = fields.pop("metadata") or "{}"
+        fields |= {
+            "status": stored["status"] or "planning",
+            "tags": tags_of(stored["tags"]),
+            "has_warnings": bool(stored["has_warnings"]),
+            "updated_at": stored["updated_at"] or stored["created_at"] or "",
+        }
+        yield Session(**fields, **from_metadata(metadata))
 
 
-def session_of(row: Sequence[Any]) -> Session:
-    """Return the session of a row of _NAMES; a missing value is empty."""
-    given = dict(zip(_NAMES, as_texts(row), strict=True))
-    values: dict[str, Any] = {name: it or "" for name, it in given.items()}
-    values |= {
-        "status": given["status"] or "planning",
-        "tags": tags_of(given["tags"]),
-        "has_warnings": bool(given["has_warnings"]),
-        "updated_at": given["updated_at"] or given["created_at"] or "",
-    }
-    metadata = values.pop("metadata") or "{}"
-    return Session(**values, **from_metadata(metadata))
+def session_with_id(connection: sqlite3.Connection, id_: str) -> Session | None:
+    return next(sessions_where(connection, "id = ?", (id_,)), None)
 
 
 @lru_cache(maxsize=4_096)  # few combinations of tags are many
 def tags_of(text: str | None) -> tuple[str, ...]:
     return () if text == "[]" else texts_in(json_in(text))
-
-
-def values_of(session: Session) -> dict[str, Any]:
-    """Return a session by column, without number, process and revision."""
-    return {
-        **{name: getattr(session, name) for name in _PLAIN},
-        **{name: getattr(session, name) or None for name in _OPTIONAL},
-        "goal_short": session.goal_short,
-        "summary_short": session.summary_short,
-        "tags": json.dumps(list(session.tags), ensure_ascii=False),
-        "metadata": to_metadata(session),
-        "has_warnings": int(session.has_warnings),
-    }
-
-
-def sessions_where(
-    connection: sqlite3.Connection, condition: str, values: Iterable[Any] = ()
-) -> Iterator[Session]:
-    """Yield the sessions of a condition: our own SQL, with `?` for each value."""
-    statement = f"SELECT {', '.join(_NAMES)} FROM contexts WHERE {condition}"
-    yield from map(session_of, connection.execute(statement, tuple(values)))
-
-
-def session_with_id(connection: sqlite3.Connection, id_: str) -> Session | None:
-    return next(sessions_where(connection, "id = ?", (id_,)), None)
 
 
 def texts_of(connection: sqlite3.Connection, numbers: Iterable[int]) -> Iterator[tuple[int, str]]:
@@ -121,9 +104,6 @@ def as_texts(row: Sequence[Any]) -> Sequence[Any]:
     return [it.decode("utf-8", "replace") if isinstance(it, bytes) else it for it in row]
 
 
-# Actions
-
-
 def actions_of(connection: sqlite3.Connection, context_id: str) -> list[Action]:
     condition = "context_id = ? ORDER BY created_at, rowid"
     statement = f"SELECT {ACTION_COLUMNS} FROM actions WHERE {condition}"
@@ -136,6 +116,64 @@ def values_of_action(it: Action) -> tuple[str | None, ...]:
     """Return an action's values in the order of ACTION_COLUMNS."""
     optional = it.result or None, it.file_path or None
     return it.id, it.context_id, it.kind, it.content, *optional, it.created_at
+
+
+def next_revision(connection: sqlite3.Connection) -> int:
+    connection.execute(
+        "INSERT INTO counters VALUES ('revision', 1) ON CONFLICT DO UPDATE SET value = value + 1"
+    )
+    [row] = connection.execute("SELECT value FROM counters WHERE name = 'revision'")
+    return int(row[0])
+
+
+def write(
+    connection: sqlite3.Connection,
+    session: Session,
+    *,
+    before: Session | None = None,
+    process: str = "",
+) -> Session:
+    """Store a session and return it.
+
+    before: the stored one that it replaces; None for a new one, whose number 0 becomes a new
+    number. process: "" keeps the stored one.
+    """
+    values: dict[str, Any] = {
+        **{name: getattr(session, name) for name in _PLAIN},
+        **{name: getattr(session, name) or None for name in _OPTIONAL},
+        "goal_short": session.goal_short,
+        "summary_short": session.summary_short,
+        "tags": json.dumps(list(session.tags), ensure_ascii=False),
+        "metadata": to_metadata(session),
+        "has_warnings": int(session.has_warnings),
+        "revision": next_revision(connection),
+    }
+    if process or before is None:
+        values["process"] = process
+    if before is None:
+        if session.number:
+            values["number"] = session.number
+        places = ", ".join("?" * len(values))
+        statement = f"INSERT INTO contexts ({', '.join(values)}) VALUES ({places})"
+        number = connection.execute(statement, tuple(values.values())).lastrowid
+        [session] = sessions_where(connection, "number = ?", (number,))
+    else:
+        index(connection, before, remove=True)
+        columns = ", ".join(f"{name} = ?" for name in values)
+        statement = f"UPDATE contexts SET {columns} WHERE number = ?"
+        connection.execute(statement, (*values.values(), session.number))
+    index(connection, session)
+    return session
+
+
+def delete(connection: sqlite3.Connection, session: Session) -> None:
+    """Remove a session with its actions; sessions that continue it stay."""
+    index(connection, session, remove=True)
+    connection.execute("DELETE FROM actions WHERE context_id = ?", (session.id,))
+    connection.execute("DELETE FROM conversations WHERE context_id = ?", (session.id,))
+    connection.execute("UPDATE contexts SET parent_id = NULL WHERE parent_id = ?", (session.id,))
+    connection.execute("DELETE FROM contexts WHERE number = ?", (session.number,))
+    connection.execute("UPDATE counters SET value = value + 1 WHERE name = 'removed'")
 
 
 # The text index
@@ -156,31 +194,19 @@ def keep_index(connection: sqlite3.Connection, tokenizer: str) -> None:
         "goal, summary, tags, content='contexts', content_rowid='number',"
         f" prefix='{PREFIXES}', tokenize='{tokenizer}')"
     )
-    last = 0
-    while True:
-        condition = f"number > ? ORDER BY number LIMIT {_AT_ONCE}"
-        some = list(sessions_where(connection, condition, (last,)))
+    last, condition = 0, f"number > ? ORDER BY number LIMIT {_AT_ONCE}"
+    while some := list(sessions_where(connection, condition, (last,))):
         for session in some:
-            add_to_index(connection, session)
-        if len(some) < _AT_ONCE:
-            break
+            index(connection, session)
         last = some[-1].number
     connection.execute("INSERT OR REPLACE INTO counters VALUES ('index', ?)", (current,))
 
 
-def add_to_index(connection: sqlite3.Connection, session: Session) -> None:
-    statement = f"INSERT INTO {INDEX}(rowid, goal, summary, tags) VALUES (?, ?, ?, ?)"
-    connection.execute(statement, (session.number, *_indexed(session)))
-
-
-def remove_from_index(connection: sqlite3.Connection, session: Session) -> None:
-    """Take a session out of the index, in the state that was put in."""
-    columns = f"{INDEX}, rowid, goal, summary, tags"
-    statement = f"INSERT INTO {INDEX}({columns}) VALUES ('delete', ?, ?, ?, ?)"
-    connection.execute(statement, (session.number, *_indexed(session)))
-
-
-def _indexed(session: Session) -> Sequence[str]:
-    tags = " ".join(session.tags)
+def index(connection: sqlite3.Connection, session: Session, *, remove: bool = False) -> None:
+    """Put a session into the index, or take it out in the state that was put in."""
     others = [text for text in session.texts if text not in (session.goal, *session.tags)]
-    return indexed(session.goal), indexed("\n".join(others)), indexed(tags)
+    texts = (indexed(it) for it in (session.goal, "\n".join(others), " ".join(session.tags)))
+    command, value = (f"{INDEX}, ", "'delete', ") if remove else ("", "")
+    columns = f"{command}rowid, goal, summary, tags"
+    statement = f"INSERT INTO {INDEX}({columns}) VALUES ({value}?, ?, ?, ?)"
+    connection.execute(statement, (session.number, *texts))

@@ -3,7 +3,7 @@
 import sqlite3
 import sys
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -15,7 +15,7 @@ from core.text.plain import end_of, normal_form
 from core.text.ranking import Ranking
 from rooms.sessions.rows import INDEX, as_texts, sessions_where, tags_of, texts_of
 from rooms.sessions.session import LESSON, Point, Session, SessionsError
-from rooms.sessions.store import SessionStore
+from rooms.sessions.store import SessionStore, ancestors
 
 Level = Literal["high", "medium", "low"]
 
@@ -28,7 +28,6 @@ _MOST_CANDIDATES = 3_000  # that have one of the rarest terms of the question
 _BLOCK = 12  # sessions of about the same share, whose texts are ranked
 _MOST_CHARS = 500_000  # of the texts that are ranked at once
 _MOST_FAILING = 10  # sessions with a failure, of which one may be about the question
-_ANY = "1"  # the condition of SQL that all rows fit
 MOST_OFFSET = 2**31  # SQLite takes no number beyond 63 bits
 
 
@@ -76,8 +75,7 @@ class Page(NamedTuple):
 class Candidates:
     """The sessions with a good share of a question.
 
-    shares: by number. best: numbers, greatest share first, then the newer. frequencies: of its
-    words.
+    shares: by number. best: numbers, greatest share first, then the newer.
     """
 
     def __init__(
@@ -86,7 +84,6 @@ class Candidates:
         query: str,
         fitting: Collection[int] | None = None,
         *,
-        least_share: float = LEAST_SHARE,
         most: int = _MOST_CANDIDATES,
         any_word: bool = False,
         without: Collection[int] = (),
@@ -99,15 +96,10 @@ class Candidates:
         """
         self._connection, self._query = connection, query
         most = most if fitting is None else sys.maxsize
-        holding = holding_of(IndexTerms(connection, INDEX), query, most)
-        self.frequencies = holding.frequencies()
-        having = holding.shares(least_share, any_word=any_word)
-        allowed = having if fitting is None else fitting
-        self.shares = {
-            number: share
-            for number, share in having.items()
-            if number in allowed and number not in without
-        }
+        self.holding = holding_of(IndexTerms(connection, INDEX), query, most)
+        having = self.holding.shares(LEAST_SHARE, any_word=any_word)
+        allowed = set(having if fitting is None else fitting).difference(without)
+        self.shares = {number: share for number, share in having.items() if number in allowed}
         self.best = sorted(self.shares, key=lambda it: (self.shares[it], it), reverse=True)
 
     def page(self, offset: int, limit: int) -> list[int]:
@@ -123,7 +115,7 @@ class Candidates:
                 kept.append(number)
                 texts.append(text[:left])
                 left -= len(texts[-1])
-            order = Ranking(self._query, texts, self.frequencies).order()
+            order = Ranking(self._query, texts, self.holding.frequencies()).order()
             numbers += [kept[at] for at in order]
         return numbers[offset - first : offset - first + limit]
 
@@ -149,39 +141,36 @@ def search(store: SessionStore, criteria: Criteria, *, limit: int, offset: int =
     offset: how many to skip. A session needs a quarter of the query's words that any session has.
     Raises SessionsError for an invalid date, and errors of the store.
     """
-    offset = min(offset, MOST_OFFSET)
+    offset, tags = min(offset, MOST_OFFSET), _plain_tags(criteria.tags)
+    given = {
+        "status = ?": criteria.status,
+        "agent = ?": criteria.agent,
+        "updated_at >= ?": bound_of("dateRange.from", criteria.since),
+        "updated_at < ?": end_of(bound_of("dateRange.to", criteria.until)),
+    }
+    given = {condition: value for condition, value in given.items() if value}
+    values = (*given.values(),)
+    condition = " AND ".join([*given, *(["has_tags(tags)"] if tags else [])])
+    numbers = f"SELECT number FROM contexts WHERE {condition or '1'}"
     with store.reading() as connection:
-        condition, values = _condition(connection, criteria)
+        if tags:
+            known = lru_cache(maxsize=4_096)(lambda text: tags <= _plain_tags(tags_of(text)))
+            connection.create_function("has_tags", 1, known)
         if not criteria.query.strip():
-            statement = f"SELECT count(*) FROM contexts WHERE {condition}"
-            [total] = connection.execute(statement, values).fetchone()
-            page = f"{condition} ORDER BY updated_at DESC, number DESC LIMIT ? OFFSET ?"
+            [total] = connection.execute(f"SELECT count(*) FROM ({numbers})", values).fetchone()
+            page = f"{condition or '1'} ORDER BY updated_at DESC, number DESC LIMIT ? OFFSET ?"
             sessions = sessions_where(connection, page, (*values, limit, offset))
             return Page([Hit(session) for session in sessions], total)
-        fitting = None
-        if condition != _ANY:
-            statement = f"SELECT number FROM contexts WHERE {condition}"
-            fitting = {number for (number,) in connection.execute(statement, values)}
+        fitting = {it for (it,) in connection.execute(numbers, values)} if condition else None
         found = Candidates(connection, criteria.query, fitting, any_word=True)
         hits = found.hits(found.page(offset, limit))
         failing = first_failing(criteria.query, hits) or found.failing(hits)
         return Page(hits, len(found.best), failing)
 
 
-def _condition(connection: sqlite3.Connection, criteria: Criteria) -> tuple[str, Sequence[str]]:
-    """Return the criteria but for words as SQL for this connection, with values."""
-    tags = frozenset(_plain(tag) for tag in criteria.tags if tag.strip())
-    if tags:
-        connection.create_function("has_tags", 1, lambda text: tags <= _tags_in(text))
-    conditions = {
-        "status = ?": criteria.status,
-        "agent = ?": criteria.agent,
-        "updated_at >= ?": bound_of("dateRange.from", criteria.since),
-        "updated_at < ?": end_of(bound_of("dateRange.to", criteria.until)),
-    }
-    given = [condition for condition, value in conditions.items() if value]
-    given += ["has_tags(tags)"] if tags else []
-    return " AND ".join(given) or _ANY, [*filter(None, conditions.values())]
+def _plain_tags(tags: Iterable[str]) -> frozenset[str]:
+    plain = (normal_form("NFC", tag).strip().casefold() for tag in tags)
+    return frozenset(tag for tag in plain if tag)
 
 
 def resembling(
@@ -194,13 +183,13 @@ def resembling(
 ) -> list[Hit]:
     """Return the sessions on a goal, closest first, each with a share.
 
-    but: left out with its whole chain. any_word: ignore words that no session has; LEAST_SHARE
-    holds for the others.
+    but: a new session, left out with those before it. any_word: ignore words that no session has;
+    LEAST_SHARE holds for the others.
     """
-    left_out = {it.number for it in store.chain(but)} if but else set()
     with store.reading() as connection:
-        most = _MOST_RESEMBLING
-        found = Candidates(connection, goal, most=most, any_word=any_word, without=left_out)
+        line = [but, *ancestors(connection, but)] if but else []
+        without, most = [it.number for it in line], _MOST_RESEMBLING
+        found = Candidates(connection, goal, most=most, any_word=any_word, without=without)
         return found.hits(found.best[:limit])  # a goal says enough by its words
 
 
@@ -230,15 +219,6 @@ def bound_of(field: str, text: str) -> str:
     return found
 
 
-@lru_cache(maxsize=4_096)
-def _tags_in(text: str | None) -> frozenset[str]:
-    return frozenset(map(_plain, tags_of(text)))
-
-
-def _plain(tag: str) -> str:
-    return normal_form("NFC", tag).strip().casefold()
-
-
 # Counts
 
 MOST_TAGS = 10
@@ -246,33 +226,27 @@ DAYS: Mapping[str, int] = {"last_7_days": 7, "last_30_days": 30, "last_90_days":
 
 
 class Statistics(NamedTuple):
-    """The counts of sessions, highest first.
+    """The counts of sessions, highest first."""
 
-    failed: approaches. warned: sessions with a failure or open blocker. continued: sessions with a
-    later one.
-    """
-
-    sessions: int = 0
-    by_status: Mapping[str, int] = {}
-    by_agent: Mapping[str, int] = {}
-    top_tags: Mapping[str, int] = {}
-    failed: int = 0
-    actions_per_session: float = 0.0
-    warned: int = 0
-    continued: int = 0
+    sessions: int
+    by_status: Mapping[str, int]
+    by_agent: Mapping[str, int]
+    top_tags: Mapping[str, int]
+    failed: int  # approaches
+    actions_per_session: float
+    warned: int  # sessions with a failure or open blocker
+    continued: int  # sessions with a later one
 
 
 _WITHIN = "(:since = '' OR coalesce(updated_at, created_at) >= :since)"
 _EACH = f"SELECT status, agent, tags FROM contexts WHERE {_WITHIN}"
-_DONE = f"type != '{LESSON}'"  # a lesson that was shown is nothing that was done
-_HAS_FAILED = "json_extract(metadata, tried.fullkey || '.result') = 'failed'"
-_FAILED = (
-    "SELECT count(*) FROM contexts, json_each(metadata, '$.approaches') AS tried"
-    f" WHERE {_WITHIN} AND has_warnings AND json_valid(metadata) AND {_HAS_FAILED}"
-)
 _IDS = f"SELECT id FROM contexts WHERE {_WITHIN}"
 _COUNTED = (
-    f"SELECT count(*) FROM actions WHERE {_DONE} AND context_id IN ({_IDS})",
+    "SELECT count(*) FROM contexts, json_each(metadata, '$.approaches') AS tried"
+    f" WHERE {_WITHIN} AND has_warnings AND json_valid(metadata)"
+    " AND json_extract(metadata, tried.fullkey || '.result') = 'failed'",
+    # A lesson that was shown is nothing that was done.
+    f"SELECT count(*) FROM actions WHERE type != '{LESSON}' AND context_id IN ({_IDS})",
     f"SELECT count(*) FROM contexts WHERE has_warnings AND {_WITHIN}",
     f"SELECT count(DISTINCT parent_id) FROM contexts WHERE parent_id IN ({_IDS})",
 )
@@ -284,20 +258,24 @@ def statistics_of(store: SessionStore, range_: str = "all") -> Statistics:
     if range_ in DAYS:
         moment = datetime.now(UTC) - timedelta(days=DAYS[range_])
         since = moment.isoformat(timespec="seconds")
+    statuses, agents, tags = Counter[str](), Counter[str](), Counter[str]()
     with store.reading() as connection:
-        statuses, agents, tags = Counter[str](), Counter[str](), Counter[str]()
         for status, agent, listed in map(as_texts, connection.execute(_EACH, {"since": since})):
             statuses[status or ""] += 1
             agents[agent or ""] += 1
             tags.update(set(tags_of(listed)))
-        counts = (connection.execute(it, {"since": since}) for it in (_FAILED, *_COUNTED))
+        counts = (connection.execute(it, {"since": since}) for it in _COUNTED)
         failed, actions, warned, continued = (it.fetchone()[0] for it in counts)
     sessions = statuses.total()
+    by_status, by_agent, by_tag = (
+        dict(sorted(it.items(), key=lambda each: (-each[1], each[0])))
+        for it in (statuses, agents, tags)
+    )
     return Statistics(
         sessions=sessions,
-        by_status=_most_first(statuses),
-        by_agent=_most_first(agents),
-        top_tags=dict(list(_most_first(tags).items())[:MOST_TAGS]),
+        by_status=by_status,
+        by_agent=by_agent,
+        top_tags=dict(list(by_tag.items())[:MOST_TAGS]),
         failed=failed,
         actions_per_session=actions / sessions if sessions else 0.0,
         warned=warned,
@@ -310,7 +288,3 @@ def tags_of_all(store: SessionStore) -> list[str]:
     with store.reading() as connection:
         rows = connection.execute("SELECT DISTINCT tags FROM contexts")
         return [*dict.fromkeys(tag for (text,) in rows for tag in tags_of(text))]
-
-
-def _most_first(counts: Mapping[str, int]) -> dict[str, int]:
-    return dict(sorted(counts.items(), key=lambda it: (-it[1], it[0])))

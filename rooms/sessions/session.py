@@ -59,18 +59,13 @@ class UpkeepError(SessionsError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """A decision, an approach or a blocker.
-
-    text: the decision, attempt or obstacle. why: the reason, or a blocker's solution. result: of an
-    approach, one of OUTCOMES. is_resolved, resolved_at: of a blocker. made_by: the agent who
-    decided. at: ISO 8601 in UTC.
-    """
+    """A decision, an approach or a blocker. Dates: ISO 8601 in UTC."""
 
     text: str
-    why: str = ""
-    result: str = ""
-    is_resolved: bool = False
-    made_by: str = ""
+    why: str = ""  # the reason, or a blocker's solution
+    result: str = ""  # of an approach, one of OUTCOMES
+    is_resolved: bool = False  # of a blocker
+    made_by: str = ""  # the agent who decided
     at: str = ""
     resolved_at: str = ""
 
@@ -102,15 +97,15 @@ class Draft:
     """A session before it is saved, in the words of the model.
 
     None keeps the stored value of a continued session. Points join stored ones; the same text
-    replaces. id: the session to continue; parent: the session before it; "" for none.
+    replaces.
     """
 
     goal: str
     summary: str | None = None
     status: str | None = None
     tags: tuple[str, ...] | None = None
-    parent: str = ""
-    id: str = ""
+    parent: str = ""  # the session before it
+    id: str = ""  # the session to continue
     decisions: tuple[Point, ...] = ()
     approaches: tuple[Point, ...] = ()
     blockers: tuple[Point, ...] = ()
@@ -119,15 +114,10 @@ class Draft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """A stored session.
+    """A stored session. Dates: ISO 8601 in UTC."""
 
-    number: its name in this project, `#128`; id: its name everywhere. Dates: ISO 8601 in UTC;
-    ended_at: "" while open. former: oldest first. archive: an older version's file with its texts,
-    mostly "".
-    """
-
-    number: int
-    id: str
+    number: int  # its name in this project, `#128`
+    id: str  # its name everywhere
     goal: str
     summary: str = ""
     status: str = "planning"
@@ -138,13 +128,13 @@ class Session:
     approaches: tuple[Point, ...] = ()
     blockers: tuple[Point, ...] = ()
     changes: Changes = field(default_factory=Changes)
-    former: tuple[Former, ...] = ()
+    former: tuple[Former, ...] = ()  # the oldest first
     has_warnings: bool = False
     started_at: str = ""
-    ended_at: str = ""
+    ended_at: str = ""  # while open
     created_at: str = ""
     updated_at: str = ""
-    archive: str = ""
+    archive: str = ""  # an older version's file with its texts
 
     @property
     def goal_short(self) -> str:
@@ -153,6 +143,18 @@ class Session:
     @property
     def summary_short(self) -> str:
         return shortened(self.summary, SUMMARY_SHORT_CHARS)
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        points = {
+            name: [shape.as_json(it) for it in getattr(self, name)]
+            for name, shape in POINTS.items()
+        }
+        return {**points, "codeChanges": CHANGES.as_json(self.changes)}
+
+    @property
+    def former_objects(self) -> list[dict[str, Any]]:
+        return [FORMER.as_json(it) for it in self.former]
 
     @property
     def failed(self) -> list[Point]:
@@ -178,18 +180,6 @@ class Session:
         for name in POINTS:
             yield from getattr(self, name)
 
-    @property
-    def metadata(self) -> dict[str, Any]:
-        points = {
-            name: [shape.as_json(it) for it in getattr(self, name)]
-            for name, shape in POINTS.items()
-        }
-        return {**points, "codeChanges": CHANGES.as_json(self.changes)}
-
-    @property
-    def former_objects(self) -> list[dict[str, Any]]:
-        return [FORMER.as_json(it) for it in self.former]
-
     def as_json(self) -> dict[str, Any]:
         """Return the declared `context` object, without empty optional values."""
         return SESSION.as_json(self)
@@ -197,16 +187,12 @@ class Session:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
-    """A command, edit or error that a hook recorded, or a lesson shown to the client.
-
-    kind: one of ACTION_KINDS. result: success, failed, or the end of the output; of a lesson
-    FOLLOWED or SHOWN. content: of a lesson its id and topic.
-    """
+    """A command, edit or error that a hook recorded, or a lesson shown to the client."""
 
     id: str
-    kind: str
-    content: str
-    result: str = ""
+    kind: str  # one of ACTION_KINDS
+    content: str  # of a lesson its id and topic
+    result: str = ""  # success, failed, the end of the output; of a lesson FOLLOWED or SHOWN
     file_path: str = ""
     created_at: str = ""
     context_id: str = ""
@@ -227,9 +213,6 @@ class Action:
         """The result, if known; of a lesson in the reader's language."""
         is_ours = self.kind == LESSON and self.result in (FOLLOWED, SHOWN)
         return say(f"sessions.exchange.{self.result}") if is_ours else self.result
-
-    def as_json(self) -> dict[str, Any]:
-        return ACTION.as_json(self)
 
 
 # How all of these are declared in JSON
@@ -256,22 +239,20 @@ class Shape(Generic[_Value]):
 
     def read(self, data: Mapping[str, Any], **more: Any) -> _Value:
         """Return the value of an object; an entry of another type is empty. more: fields."""
-        values = {field: _read(data, name, default) for name, field, default in self._fields}
-        return self.kind(**values, **more)
+        for name, own, default in self._fields:
+            if isinstance(default, bool):
+                more[own] = data.get(name) is True
+            elif isinstance(default, tuple):
+                more[own] = tuple(dict.fromkeys(texts_in(data.get(name))))
+            else:
+                more[own] = text_at(data, name)
+        return self.kind(**more)
 
     @cached_property
     def _fields(self) -> list[tuple[str, str, object]]:
         defaults = {it.name: it.default for it in fields(self.kind)}  # type: ignore[arg-type]
         named = self.names.items()
         return [(name, field, defaults[field]) for name, field in named if field in defaults]
-
-
-def _read(data: Mapping[str, Any], name: str, default: object) -> Any:
-    if isinstance(default, bool):
-        return data.get(name) is True
-    if isinstance(default, tuple):
-        return tuple(dict.fromkeys(texts_in(data.get(name))))
-    return text_at(data, name)
 
 
 # The kinds of points, each in the field of its name of a Draft and a Session. Whatever is done to
@@ -317,7 +298,7 @@ def read_session(context: Mapping[str, Any]) -> Session:
     metadata = {**given} if isinstance(given, dict) else {}
     if "former" in context:
         metadata["former"] = context["former"]
-    return WHOLE.read(context, number=0, **_from_metadata(metadata))
+    return WHOLE.read(context, number=0, **from_metadata(metadata))
 
 
 def to_metadata(session: Session) -> str:
@@ -329,13 +310,11 @@ def to_metadata(session: Session) -> str:
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
-def from_metadata(text: str) -> dict[str, Any]:
-    """Return the fields of a Session in the column `metadata`."""
-    data = json_in(text) if text != "{}" else None
-    return _from_metadata(data) if isinstance(data, dict) else {}
-
-
-def _from_metadata(data: Mapping[str, Any]) -> dict[str, Any]:
+def from_metadata(value: object) -> dict[str, Any]:
+    """Return the fields of a Session in the column `metadata`, a text or its JSON."""
+    data = json_in(value) if isinstance(value, str) else value
+    if not (isinstance(data, dict) and data):
+        return {}
     changes = data.get("codeChanges")
     former = objects_at(data, "former")[-MOST_FORMER:]
     return {

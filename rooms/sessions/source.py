@@ -1,7 +1,8 @@
-"""Reads sessions of others: a directory, a file, a database, rows of an export.
+"""Imports sessions of others: reads a source, plans, and saves all in one transaction.
 
-The former fields (`currentWork`, `agentChain`, `conversationSummary`, `codeChanges`) are those of
-section 9 of the specification. Points may be texts or objects. Any other value is passed over.
+A source is a directory, a file, a database, rows of an export. Its former fields (`currentWork`,
+`agentChain`, `conversationSummary`, `codeChanges`) are those of section 9 of the specification.
+Points may be texts or objects. Any other value is passed over.
 """
 
 import json
@@ -9,27 +10,29 @@ import os
 import re
 import sqlite3
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
+from core.lessons.record import utc_now
 from core.room.database import SQLITE, open_foreign, rows_of
 from core.room.documents import objects_at, text_at, texts_in
+from core.room.redaction import mapped
 from core.sanitizer import redact
-from core.text.plain import moment_of, shown_path
+from core.text.plain import SURROGATE, moment_of, shown_path
+from rooms.sessions import rows
+from rooms.sessions import session as limits
 from rooms.sessions.document import MARK, VERSION
+from rooms.sessions.draft import cleaned, with_flag, with_texts
 from rooms.sessions.session import (
     ACTION,
-    ACTION_KINDS,
-    ENDED,
-    OUTCOMES,
     POINTS,
     SESSION,
-    STATUSES,
     Action,
     ExchangeError,
     Point,
@@ -37,19 +40,22 @@ from rooms.sessions.session import (
     json_in,
     read_session,
 )
-from rooms.sessions.store import CURRENT
+from rooms.sessions.store import CURRENT, SessionStore
 
 SNAPSHOTS, HISTORY = "snapshots", "history.db"
 MOST_BYTES = 256_000_000  # fits an export of 100,000 sessions
-MOST_SNAPSHOTS = 10_000
+MOST_SNAPSHOTS, MOST_ACTIONS = 10_000, 10_000  # files; actions of a session
 _LINE_BYTES = 100  # in which an export for people says what it is
+_RAW_CHARS = 50_000  # of a text, before secrets are looked for in it
+_GOAL_CHARS = 10_000  # of a goal that go into an id
 _MOST_NUMBER = 10**9
 _OUR_ID = re.compile(r"ctx_[0-9a-f]{12}")
 _OUR_ACTION = re.compile(r"[a-z]{2,6}_[0-9a-f]{6,32}")
 _UNKNOWN_AGENT = "unknown"
-_GOAL_CHARS = 10_000  # of a goal that go into an id
+_DATES = "started_at", "created_at", "updated_at"  # of which a source may have none at all
 
 Data = Mapping[str, Any]
+_Item = TypeVar("_Item")
 # The names of a point's fields in other programs, the best first.
 # fmt: off
 _OTHER_NAMES: Mapping[str, Mapping[str, Sequence[str]]] = {
@@ -72,17 +78,13 @@ class Fault(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incoming:
-    """A session of others, before its texts are checked.
+    """A session of others, before its texts are checked."""
 
-    session: number 0 or as it was here; parent_id as the source names it. name: in the source.
-    snapshot: the name of its snapshot. place: the file, and the entry of a list.
-    """
-
-    session: Session
+    session: Session  # number 0 or as it was here; parent_id as the source names it
     actions: tuple[Action, ...]
-    place: str
-    name: str
-    snapshot: str = ""
+    place: str  # the file, and the entry of a list
+    name: str  # in the source
+    snapshot: str = ""  # the name of its snapshot
 
 
 @dataclass(slots=True)
@@ -95,13 +97,21 @@ class Source:
 
     def add(self, value: object, place: str) -> None:
         """Add the session of a JSON value, or a fault."""
-        found = incoming(value, place)
-        if found is None:
-            self.pass_over(place, "not_a_session")
-        elif not found.session.goal.strip():
-            self.pass_over(place, "no_goal")
-        else:
-            self.items.append(found)
+        data = context = value if isinstance(value, dict) else {}
+        snapshot = moment = ""
+        if isinstance(data.get("data"), dict):
+            context, snapshot = data["data"], text_at(data, "id")
+            moment = _moment(data.get("timestamp"))
+        declared = _as_declared(context)
+        if not isinstance(declared.get("goal"), str):
+            return self.pass_over(place, "not_a_session")
+        name = text_at(context, "id") or text_at(data, "contextId")
+        session = _session_in(declared, name, moment)
+        if not session.goal.strip():
+            return self.pass_over(place, "no_goal")
+        actions = tuple(_actions(context, session.id))
+        item = Incoming(session=session, actions=actions, place=place, name=name, snapshot=snapshot)
+        self.items.append(item)
 
     def pass_over(self, place: str, why: str) -> None:
         self.faults.append(Fault(place, why))
@@ -124,12 +134,25 @@ def read_source(path: Path) -> Source:
     Raises ExchangeError without any session.
     """
     source, path = Source(shown_path(path)), Path(os.path.realpath(path))
-    if path.is_dir():
-        _read_file(path / CURRENT, CURRENT, source, is_needed=False)
-        _read_snapshots(path / SNAPSHOTS, source)
-        _read_file(path / HISTORY, HISTORY, source, is_needed=False)
-    else:
+    if not path.is_dir():
         _read_file(path, path.name, source)
+        return source.checked()
+    folder, names = path / SNAPSHOTS, list[str]()
+    _read_file(path / CURRENT, CURRENT, source, is_needed=False)
+    try:
+        names = sorted(it for it in os.listdir(folder) if it.endswith(".json"))
+        if os.path.islink(folder):
+            source.pass_over(SNAPSHOTS, "link")
+            names = []
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except OSError:
+        source.pass_over(SNAPSHOTS, "unreadable")
+    for name in names[:MOST_SNAPSHOTS]:
+        _read_file(folder / name, f"{SNAPSHOTS}/{name}", source)
+    if names[MOST_SNAPSHOTS:]:
+        source.pass_over(SNAPSHOTS, "too_many")
+    _read_file(path / HISTORY, HISTORY, source, is_needed=False)
     return source.checked()
 
 
@@ -140,30 +163,12 @@ def read_text(data: bytes, name: str) -> Source:
     return source.checked()
 
 
-def of_rows(rows: Sequence[tuple[int, Any]], name: str) -> Source:
+def of_rows(entries: Sequence[tuple[int, Any]], name: str) -> Source:
     """Read rows of an export, newest first."""
     source = Source(name)
-    for number, value in reversed(rows):
+    for number, value in reversed(entries):
         source.add(value, str(number))
     return source
-
-
-# Files
-
-
-def _read_snapshots(folder: Path, source: Source) -> None:
-    try:
-        names = sorted(it for it in os.listdir(folder) if it.endswith(".json"))
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    except OSError:
-        return source.pass_over(SNAPSHOTS, "unreadable")
-    if os.path.islink(folder):
-        return source.pass_over(SNAPSHOTS, "link")
-    for name in names[:MOST_SNAPSHOTS]:
-        _read_file(folder / name, f"{SNAPSHOTS}/{name}", source)
-    if names[MOST_SNAPSHOTS:]:
-        source.pass_over(SNAPSHOTS, "too_many")
 
 
 def _read_file(path: Path, place: str, source: Source, *, is_needed: bool = True) -> None:
@@ -205,18 +210,18 @@ def _read_json(data: bytes, place: str, source: Source) -> None:
 
 
 def _read_database(path: Path, place: str, source: Source) -> None:
+    actions = dict[str, list[Data]]()
     try:
         with closing(open_foreign(path)) as connection:
-            rows = list(rows_of(connection, "contexts"))
-            actions = dict[str, list[Data]]()
+            contexts = list(rows_of(connection, "contexts"))
             for it in rows_of(connection, "actions"):
                 given = {**it, "filePath": it.get("file_path"), "createdAt": it.get("created_at")}
                 actions.setdefault(str(it.get("context_id")), []).append(given)
     except (sqlite3.Error, OSError, OverflowError):
         return source.pass_over(place, "unreadable")
-    if not rows:
+    if not contexts:
         source.pass_over(place, "not_a_session")
-    for row in rows:
+    for row in contexts:
         if row.get("archive"):  # its texts are in another file
             source.pass_over(place, "archived")
             continue
@@ -229,64 +234,23 @@ def _read_database(path: Path, place: str, source: Source) -> None:
 # One session
 
 
-def incoming(data: object, place: str) -> Incoming | None:
-    """Return the session of a JSON value, None without one."""
-    if not isinstance(data, dict):
-        return None
-    context, snapshot, moment = data, "", ""
-    if isinstance(data.get("data"), dict):  # a snapshot
-        context, snapshot = data["data"], text_at(data, "id")
-        moment = _moment(data.get("timestamp"))
-    declared = _as_declared(context)
-    if not isinstance(declared.get("goal"), str):
-        return None
-    name = text_at(context, "id") or text_at(data, "contextId")
-    session = _session_in(declared, name, moment)
-    actions = tuple(_actions(context, session.id))
-    return Incoming(session=session, actions=actions, place=place, name=name, snapshot=snapshot)
-
-
-def joined(older: Incoming, newer: Incoming) -> Incoming:
-    """Join two versions of a session: the newer, completed by the older."""
-    before, after = older.session, newer.session
-    fields: Any = {
-        name: getattr(after, name) or getattr(before, name)
-        for name in ("number", "summary", "tags", "agent", "parent_id", "changes", "former")
-    }
-    for name in POINTS:
-        fields[name] = _united((*getattr(before, name), *getattr(after, name)))
-    for name in ("started_at", "created_at"):
-        known = filter(None, (getattr(before, name), getattr(after, name)))
-        fields[name] = min(known, default="")
-    actions = {it.id: it for it in (*older.actions, *newer.actions)}
-    return replace(newer, session=replace(after, **fields), actions=tuple(actions.values()))
-
-
-def is_ours(name: str) -> bool:
-    """Return whether an id has the form of this program."""
-    return bool(_OUR_ID.fullmatch(name))
-
-
 def _as_declared(context: Data) -> Data:
     """Return a former context as the declared object, any other object as it is."""
-    work, talk = context.get("currentWork"), _object(context, "conversationSummary")
+    work, talk = context.get("currentWork"), context.get("conversationSummary")
     if not isinstance(work, dict):
         return context
-    chain = objects_at(context, "agentChain")
-    points = {name: talk.get(former) for name, former in _FORMER_NAMES.items()}
-    saved = context.get("updatedAt")
+    if not isinstance(talk, dict):
+        talk = {}
+    chain, saved = objects_at(context, "agentChain"), context.get("updatedAt")
     return {
+        **{name: context.get(name) for name in ("summary", "tags", "parentId", "createdAt")},
         "goal": text_at(work, "goal"),
-        "summary": context.get("summary"),
         "status": work.get("status"),
-        "tags": context.get("tags"),
         "agent": chain[0].get("to") if chain else context.get("agent"),
-        "parentId": context.get("parentId"),
         "startedAt": work.get("startedAt"),
-        "createdAt": context.get("createdAt"),
         "updatedAt": saved if _moment(saved) else work.get("lastActiveAt"),
         "metadata": {
-            **points,
+            **{name: talk.get(former) for name, former in _FORMER_NAMES.items()},
             "codeChanges": context.get("codeChanges"),
             "nextSteps": talk.get("nextSteps"),
         },
@@ -294,33 +258,29 @@ def _as_declared(context: Data) -> Data:
 
 
 def _session_in(context: Data, name: str, moment: str) -> Session:
-    """Return the session of a declared object, with its missing dates.
-
-    name: in the source. moment: of the snapshot. Next steps follow the summary.
-    """
-    metadata, number = _object(context, "metadata"), context.get("number")
-    session = read_session(context)
+    """Return the session of a declared object. name: in the source. moment: of its snapshot."""
+    given, number, session = context.get("metadata"), context.get("number"), read_session(context)
+    metadata = given if isinstance(given, dict) else {}
     names = ("startedAt", "createdAt", "updatedAt", "endedAt")
     began, created, updated, ended = (_moment(context.get(it)) for it in names)
     # Always the same id, whenever it is imported. A former context lives on from goal to goal, and
     # each of these is a session. From a hash somebody could guess a secret.
     goal, _ = redact(session.goal[:_GOAL_CHARS])
     named = "\n".join((name or began, goal))
-    id_ = name if is_ours(name) else f"ctx_{_hash(named)}"
     updated = updated or moment or max(ended, created, began)
     began = began or created or updated
-    status = session.status if session.status in STATUSES else "paused"
+    status = session.status if session.status in limits.STATUSES else "paused"
     steps = "; ".join(texts_in(metadata.get("nextSteps")))
     points: Any = {name: _points(name, metadata.get(name)) for name in POINTS}
     return replace(
         session,
-        id=id_,
+        id=name if _OUR_ID.fullmatch(name) else f"ctx_{_hash(named)}",
         number=number if type(number) is int and 0 < number < _MOST_NUMBER else 0,
         summary="\n".join(filter(None, (session.summary, steps and f"Next steps: {steps}"))),
         status=status,
-        agent=_agent(session.agent),
+        agent="" if session.agent == _UNKNOWN_AGENT else session.agent,
         started_at=began,
-        ended_at=(ended or updated) if status in ENDED else "",
+        ended_at=(ended or updated) if status in limits.ENDED else "",
         created_at=created or began,
         updated_at=updated,
         **points,
@@ -339,10 +299,6 @@ def _moment(value: object) -> str:
     return moment_of(value.strip()) if isinstance(value, str) else ""
 
 
-def _agent(name: str) -> str:
-    return "" if name == _UNKNOWN_AGENT else name
-
-
 def _points(kind: str, value: object) -> tuple[Point, ...]:
     shape, found = POINTS[kind], list[Point]()
     first = next(iter(shape.names))
@@ -355,15 +311,16 @@ def _points(kind: str, value: object) -> tuple[Point, ...]:
             for name, names in _OTHER_NAMES[kind].items()
         }
         point = shape.read({**data, **named})
-        if kind == "approaches" and point.result not in OUTCOMES:
+        if kind == "approaches" and point.result not in limits.OUTCOMES:
             point = replace(point, result="partial")
-        made_by, at = _agent(point.made_by), data.get("timestamp", data.get("discoveredAt"))
+        made_by = "" if point.made_by == _UNKNOWN_AGENT else point.made_by
+        at = _moment(data.get("timestamp", data.get("discoveredAt")))
         resolved_at = _moment(data.get("resolvedAt"))
-        found.append(replace(point, made_by=made_by, at=_moment(at), resolved_at=resolved_at))
-    return _united(found)
+        found.append(replace(point, made_by=made_by, at=at, resolved_at=resolved_at))
+    return _united_points(found)
 
 
-def _united(points: Iterable[Point]) -> tuple[Point, ...]:
+def _united_points(points: Iterable[Point]) -> tuple[Point, ...]:
     """Drop blank points, and all but the last with the same text."""
     found = {it.text: it for it in points}
     return tuple(it for text, it in found.items() if text.strip())
@@ -377,12 +334,167 @@ def _actions(context: Data, id_: str) -> Iterator[Action]:
             yield replace(
                 action,
                 id=action.id if _OUR_ACTION.fullmatch(action.id) else own,
-                kind=action.kind if action.kind in ACTION_KINDS else "command",
+                kind=action.kind if action.kind in limits.ACTION_KINDS else "command",
                 created_at=_moment(it.get("createdAt")),
                 context_id=id_,
             )
 
 
-def _object(data: Data, name: str) -> Data:
-    value = data.get(name)
-    return value if isinstance(value, dict) else {}
+# The plan
+
+
+@dataclass(slots=True)
+class Plan:
+    """The plan of an import."""
+
+    new: list[tuple[Session, list[Action]]] = field(default_factory=list)  # oldest first
+    known: int = 0  # sessions here already
+    versions: int = 0  # further versions, joined with their session
+    shortened: int = 0  # texts and lists
+    redacted: Counter[str] = field(default_factory=Counter)  # secrets by kind
+    faults: list[Fault] = field(default_factory=list)
+
+
+def planned(
+    store: SessionStore, source: Source, tell: Callable[[int, int], object] | None = None
+) -> Plan:
+    """Plan an import. Raises DatabaseError. tell: gets the count done, and of all."""
+    plan = Plan(faults=[*source.faults])
+    items = _united(source.items, plan)
+    with store.reading() as connection:  # those of which an archive has the texts are not whole
+        whole = "SELECT id FROM contexts WHERE coalesce(archive, '') = ''"
+        here = {id_ for (id_,) in connection.execute(whole)}
+    plan.known = sum(it.session.id in here for it in items)
+    wanted = [it for it in items if it.session.id not in here]
+    now, parents = utc_now(), _parents(items, here)
+    for done, it in enumerate(wanted):
+        if tell:
+            tell(done, len(wanted))
+        given = replace(it.session, parent_id=parents[it.session.id]), it.actions
+        # No file can hold half a character.
+        sound = mapped(given, lambda text: SURROGATE.sub("\ufffd", text[:_RAW_CHARS]))
+        session, actions, kinds = cleaned(*sound)
+        if kinds and store.settings.strict:
+            plan.faults.append(Fault(it.place, "secret"))
+            continue
+        session, actions = _fitting(session, actions, plan)
+        dates: Any = {name: getattr(session, name) or now for name in _DATES}
+        plan.new.append((with_flag(replace(session, **dates)), actions))
+        plan.redacted.update(kinds)
+    plan.new.sort(key=lambda it: (it[0].created_at, it[0].updated_at))
+    return plan
+
+
+def carry_out(store: SessionStore, plan: Plan) -> list[Session]:
+    """Save a plan in one transaction; return its sessions with their numbers.
+
+    A session keeps its former number if free. A session that is here by now is left alone; an older
+    version's hint gets its texts back. Raises errors of the store.
+    """
+    saved = list[Session]()
+    with store.writing() as connection:
+        numbers = {number for (number,) in connection.execute("SELECT number FROM contexts")}
+        hints = {it.id: it for it in rows.sessions_where(connection, "archive != ''")}
+        here = {id_ for (id_,) in connection.execute("SELECT id FROM contexts")} - hints.keys()
+        for session, actions in plan.new:
+            if session.id in here:
+                continue
+            if hint := hints.get(session.id):
+                session = replace(session, number=hint.number, parent_id=hint.parent_id)
+            elif session.number in numbers:
+                session = replace(session, number=0)
+            stored = rows.write(connection, session, before=hint)
+            numbers.add(stored.number)
+            saved.append(stored)
+            here.add(session.id)
+            values = map(rows.values_of_action, actions)
+            connection.executemany(f"INSERT OR IGNORE {rows.INTO_ACTIONS}", values)
+    if saved:
+        store.project()
+    return saved
+
+
+def _united(items: Iterable[Incoming], plan: Plan) -> list[Incoming]:
+    """Return each session once: the newest version, completed by the older ones."""
+    given = sorted(items, key=lambda it: it.session.updated_at)
+    snapshots = {it.snapshot for it in given if it.snapshot}
+    found = dict[str, Incoming]()
+    for newer in given:
+        if newer.name in snapshots and not newer.snapshot:  # the row that was made of a snapshot
+            plan.versions += 1
+            continue
+        after, older = newer.session, found.get(newer.session.id)
+        found[after.id] = newer
+        if older is None:
+            continue
+        plan.versions += 1
+        before = older.session
+        fields: Any = {
+            name: getattr(after, name) or getattr(before, name)
+            for name in ("number", "summary", "tags", "agent", "parent_id", "changes", "former")
+        }
+        for name in POINTS:
+            fields[name] = _united_points((*getattr(before, name), *getattr(after, name)))
+        for name in ("started_at", "created_at"):
+            known = filter(None, (getattr(before, name), getattr(after, name)))
+            fields[name] = min(known, default="")
+        actions = {it.id: it for it in (*older.actions, *newer.actions)}
+        session = replace(after, **fields)
+        found[after.id] = replace(newer, session=session, actions=tuple(actions.values()))
+    return list(found.values())
+
+
+def _parents(items: Sequence[Incoming], here: set[str]) -> dict[str, str]:
+    """Return the id of the session before each; a context that went on to a goal is a chain."""
+    named, before, last = dict[str, str](), dict[str, str](), dict[str, str]()
+    for it in items:
+        named[it.name] = it.session.id
+        if it.name and it.name in last:
+            before[it.session.id] = last[it.name]
+        last[it.name] = it.session.id
+    ids = {it.session.id for it in items} | here
+    parents = dict[str, str]()
+    for it in items:
+        given = it.session.parent_id
+        parent = named.get(given, given if _OUR_ID.fullmatch(given) and given in ids else "")
+        parents[it.session.id] = parent or before.get(it.session.id, "")
+    for id_ in [it for it in parents if it not in here]:
+        above, parent = set[str](), parents[id_]
+        while parent and parent not in above:
+            above.add(parent)
+            parent = parents.get(parent, "")
+        if id_ in above:  # a chain that comes to the session again
+            parents[id_] = ""
+    return parents
+
+
+def _fitting(
+    session: Session, actions: Sequence[Action], plan: Plan
+) -> tuple[Session, list[Action]]:
+    """Cut texts and lists to what a session may hold; `…` marks the cut of a text."""
+
+    def cut(text: str, most: int) -> str:
+        if len(text) <= most:
+            return text
+        plan.shortened += 1
+        return f"{text[: most - 1].rstrip()}…"
+
+    def newest(items: Sequence[_Item], most: int) -> tuple[_Item, ...]:
+        plan.shortened += len(items) > most
+        return tuple(items[-most:])
+
+    tags = tuple(tag.strip() for tag in session.tags if tag.strip())
+    session = replace(session, goal=session.goal.strip(), tags=tags)
+    session = with_texts(session, lambda text, place: cut(text, place.most))
+    files = newest(session.changes.modified_files, limits.MOST_FILES)
+    lists: Any = {name: newest(getattr(session, name), limits.MOST_POINTS) for name in POINTS}
+    fitting = replace(
+        session,
+        tags=newest(tuple(dict.fromkeys(session.tags)), limits.MOST_TAGS),
+        agent=cut(session.agent, limits.AGENT_CHARS),
+        changes=replace(session.changes, modified_files=files),
+        former=mapped(session.former, lambda text: cut(text, limits.SUMMARY_CHARS)),
+        **lists,
+    )
+    short = mapped(tuple(actions), lambda it: cut(it, limits.POINT_CHARS))
+    return fitting, [*newest(short, MOST_ACTIONS)]

@@ -14,7 +14,7 @@ import os
 import re
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -29,14 +29,12 @@ from core.text.plain import moment_of
 from rooms.sessions.config import Config, make_folder, read_config
 from rooms.sessions.rows import (
     actions_of,
-    add_to_index,
     database_at,
     keep_index,
-    remove_from_index,
     session_with_id,
     sessions_where,
     statements,
-    values_of,
+    write,
 )
 from rooms.sessions.session import Action, Draft, NoSuchSessionError, Session, SessionsError
 
@@ -47,27 +45,30 @@ _LAST = (  # in two steps, each by an index: in one, SQLite sorts all sessions
     "updated_at = (SELECT max(updated_at) FROM contexts WHERE archive = '')"
     " AND archive = '' ORDER BY revision DESC LIMIT 1"
 )
+# The open session of a goal that this process or client is at. A save looks for it among the last
+# 500; who saves the same goal after more than a day has begun anew.
+_SAME_GOAL = (
+    "number > (SELECT max(number) FROM contexts) - 500"
+    " AND goal = ? AND archive = '' AND ended_at IS NULL"
+    " AND julianday(updated_at) > julianday(?) - 1"
+    " AND (process = ? AND process != '' OR agent = ? AND agent != '')"
+    " ORDER BY process = ? DESC, number DESC"
+)
 _NUMBER = re.compile(r"#?([0-9]{1,15})\Z")
-_RECENT = 500  # sessions among which a save looks for the one that it continues
-_OPEN_DAYS = 1  # who saves the same goal after more than a day has begun anew
+_NAME_CHARS = 40
 _MOST_LINKS = 1_000  # of a chain, which somebody may have tied into a circle
 _COPYING = threading.Lock()  # one thread of a process at a time
 
 
 class Saved(NamedTuple):
-    """The outcome of a save.
-
-    redacted: kinds of secrets. resolved: earlier sessions of its chain with a blocker resolved now.
-    replaced: fields whose former texts are in `Session.former`. projected: False if `current.json`
-    could not be written.
-    """
+    """The outcome of a save."""
 
     session: Session
     is_new: bool
-    redacted: tuple[str, ...] = ()
-    resolved: tuple[Session, ...] = ()
-    replaced: tuple[str, ...] = ()
-    projected: bool = True
+    redacted: tuple[str, ...] = ()  # kinds of secrets
+    resolved: tuple[Session, ...] = ()  # earlier ones of its chain with a blocker resolved now
+    replaced: tuple[str, ...] = ()  # fields whose former texts are in `Session.former`
+    projected: bool = True  # False if `current.json` could not be written
 
 
 class SessionStore:
@@ -133,11 +134,11 @@ class SessionStore:
         from rooms.sessions.actions import settle
         from rooms.sessions.draft import agent_of, continued, prepared
 
-        ready = prepared(draft, strict=self.settings.strict)
+        draft, redacted = prepared(draft, strict=self.settings.strict)
         agent = agent_of(safe(agent))
         with self.writing() as connection:
             now = moment_of(now) or utc_now()  # it is known only now who saves after whom
-            draft, line = ready.draft, list[str]()  # the sessions that end with its parent
+            line = list[str]()  # the sessions that end with its parent
             if draft.parent:
                 parent = resolve(connection, draft.parent)
                 line = [parent.id, *(it.id for it in ancestors(connection, parent))]
@@ -150,16 +151,15 @@ class SessionStore:
                 if before.id in line:
                     raise SessionsError("own_parent")
             else:
-                before = _continued(connection, draft, agent, process, now, but=line)
+                values = (draft.goal, now, process, agent, process)
+                same = sessions_where(connection, _SAME_GOAL, values)
+                before = next((it for it in same if it.id not in line), None)
             dates: Any = dict.fromkeys(("started_at", "created_at"), now)
             new = Session(number=0, id=f"ctx_{os.urandom(6).hex()}", goal=draft.goal, **dates)
             session = continued(before or new, draft, agent=agent, now=now)
             # Before its own row is written: the last revision is that of this session.
             resolved = _resolve(connection, session, now)
-            if before is None:
-                session = insert(connection, session, process=process)
-            else:
-                update(connection, before, session, process=process)
+            session = write(connection, session, before=before, process=process)
             settle(connection, now)
         # A status that changes replaces no words.
         replaced = tuple(
@@ -167,7 +167,7 @@ class SessionStore:
             for name in ("goal", "summary", "tags")
             if before and getattr(before, name) not in ("", (), getattr(session, name))
         )
-        return Saved(session, before is None, ready.redacted, resolved, replaced, self.project())
+        return Saved(session, before is None, redacted, resolved, replaced, self.project())
 
     def project(self) -> bool:
         """Write `current.json`, unless switched off; False if impossible.
@@ -177,11 +177,22 @@ class SessionStore:
         """
         if not self.config.keeps_json:
             return True
+        temporary = self.current.with_name(f".{CURRENT}.tmp")
         try:
             with self.database.writing() as connection:
                 for session in sessions_where(connection, _LAST):
                     told = {**session.as_json(), "updatedAt": session.updated_at}
-                    _replace_file(self.current, told)
+                    text = json.dumps(told, ensure_ascii=False, indent=2) + "\n"
+                    # A killed process may leave one, and a link would be followed.
+                    temporary.unlink(missing_ok=True)
+                    try:
+                        with open(temporary, "xb") as file:
+                            file.write(text.encode("utf-8", "replace"))
+                        os.replace(temporary, self.current)
+                    except OSError:
+                        with contextlib.suppress(OSError):
+                            temporary.unlink()
+                        raise
         except (OSError, SentinelError) as error:
             if not self._has_warned:
                 warn("%s: not written (%s)", self.current, type(error).__name__)
@@ -211,9 +222,15 @@ class SessionStore:
 
     def chain(self, session: Session) -> list[Session]:
         """Return all sessions before and after this one, with it, oldest first."""
+        after, waiting = dict[str, Session](), [session.id]
         with self.reading() as connection:
             before = list(ancestors(connection, session))
-            return [*reversed(before), session, *descendants(connection, session)]
+            while waiting and len(after) < _MOST_LINKS:
+                for child in sessions_where(connection, "parent_id = ?", (waiting.pop(),)):
+                    if child.id not in after and child.id != session.id:
+                        after[child.id] = child
+                        waiting.append(child.id)
+        return [*before[::-1], session, *sorted(after.values(), key=lambda it: it.number)]
 
 
 def open_sessions(
@@ -223,11 +240,8 @@ def open_sessions(
     return _opened(root, read_config(root), settings, cancellation)
 
 
-@lru_cache(maxsize=8)  # keeps connections and what was read for the next call
-def _opened(
-    root: Path, config: Config, settings: Settings, cancellation: Cancellation
-) -> SessionStore:
-    return SessionStore(root, config, settings, cancellation)
+# It keeps connections, and what was read for the next call.
+_opened = lru_cache(maxsize=8)(SessionStore)
 
 
 def copy_in_background(store: SessionStore) -> None:
@@ -256,9 +270,6 @@ def exist_in(root: Path) -> bool:
     return os.path.lexists(read_config(root).database(root))
 
 
-# Rows
-
-
 def resolve(connection: sqlite3.Connection, name: str) -> Session:
     """Return a session by number or id. Raises NoSuchSessionError."""
     numbered = _NUMBER.match(name.strip())
@@ -274,46 +285,7 @@ def resolve(connection: sqlite3.Connection, name: str) -> Session:
 def shown_name(name: str) -> str:
     """Return a caller's name for a session, short enough for a sentence."""
     text = shown(name.strip()) or '""'
-    return text if len(text) <= 40 else f"{text[:40]}…"
-
-
-def insert(connection: sqlite3.Connection, session: Session, *, process: str = "") -> Session:
-    """Store a new session and return it; number 0 becomes a new one."""
-    values = {**values_of(session), "process": process, "revision": next_revision(connection)}
-    if session.number:
-        values["number"] = session.number
-    places = ", ".join("?" * len(values))
-    cursor = connection.execute(
-        f"INSERT INTO contexts ({', '.join(values)}) VALUES ({places})", tuple(values.values())
-    )
-    [stored] = sessions_where(connection, "number = ?", (cursor.lastrowid,))
-    add_to_index(connection, stored)
-    return stored
-
-
-def update(
-    connection: sqlite3.Connection, before: Session, after: Session, *, process: str = ""
-) -> None:
-    """Replace a stored session. process: "" keeps the stored one."""
-    values = {**values_of(after), "revision": next_revision(connection)}
-    if process:
-        values["process"] = process
-    remove_from_index(connection, before)
-    connection.execute(
-        f"UPDATE contexts SET {', '.join(f'{name} = ?' for name in values)} WHERE number = ?",
-        (*values.values(), after.number),
-    )
-    add_to_index(connection, after)
-
-
-def delete(connection: sqlite3.Connection, session: Session) -> None:
-    """Remove a session with its actions; sessions that continue it stay."""
-    remove_from_index(connection, session)
-    connection.execute("DELETE FROM actions WHERE context_id = ?", (session.id,))
-    connection.execute("DELETE FROM conversations WHERE context_id = ?", (session.id,))
-    connection.execute("UPDATE contexts SET parent_id = NULL WHERE parent_id = ?", (session.id,))
-    connection.execute("DELETE FROM contexts WHERE number = ?", (session.number,))
-    connection.execute("UPDATE counters SET value = value + 1 WHERE name = 'removed'")
+    return text if len(text) <= _NAME_CHARS else f"{text[:_NAME_CHARS]}…"
 
 
 def ancestors(connection: sqlite3.Connection, session: Session) -> Iterator[Session]:
@@ -328,54 +300,8 @@ def ancestors(connection: sqlite3.Connection, session: Session) -> Iterator[Sess
         yield current
 
 
-def descendants(connection: sqlite3.Connection, session: Session) -> list[Session]:
-    """Return the sessions after this one, oldest first."""
-    found, waiting = dict[str, Session](), [session.id]
-    while waiting and len(found) < _MOST_LINKS:
-        for child in sessions_where(connection, "parent_id = ?", (waiting.pop(),)):
-            if child.id not in found and child.id != session.id:
-                found[child.id] = child
-                waiting.append(child.id)
-    return sorted(found.values(), key=lambda child: child.number)
-
-
-def next_revision(connection: sqlite3.Connection) -> int:
-    connection.execute(
-        "INSERT INTO counters VALUES ('revision', 1) ON CONFLICT DO UPDATE SET value = value + 1"
-    )
-    [row] = connection.execute("SELECT value FROM counters WHERE name = 'revision'")
-    return int(row[0])
-
-
-# The sessions that a save changes
-
-
-def _continued(
-    connection: sqlite3.Connection,
-    draft: Draft,
-    agent: str,
-    process: str,
-    now: str,
-    *,
-    but: Sequence[str],
-) -> Session | None:
-    """Return the open session of the goal that this process or client is at.
-
-    but: ids of the chain, where the goal may be the same.
-    """
-    newest = connection.execute("SELECT max(number) FROM contexts").fetchone()[0] or 0
-    condition = (
-        "number > ? AND goal = ? AND archive = '' AND ended_at IS NULL"
-        " AND julianday(updated_at) > julianday(?) - ?"
-        " AND (process = ? AND process != '' OR agent = ? AND agent != '')"
-        " ORDER BY process = ? DESC, number DESC"
-    )
-    values = (newest - _RECENT, draft.goal, now, _OPEN_DAYS, process, agent, process)
-    found = sessions_where(connection, condition, values)
-    return next((it for it in found if it.id not in but), None)
-
-
 def _resolve(connection: sqlite3.Connection, session: Session, now: str) -> tuple[Session, ...]:
+    """Resolve the open blockers of earlier sessions that this one reports as resolved."""
     from rooms.sessions.draft import with_resolved
 
     changed = list[Session]()
@@ -383,20 +309,5 @@ def _resolve(connection: sqlite3.Connection, session: Session, now: str) -> tupl
         for before in list(ancestors(connection, session)):
             after = with_resolved(before, session.blockers, now)
             if after != before:
-                update(connection, before, after)
-                changed.append(after)
+                changed.append(write(connection, after, before=before))
     return tuple(changed)
-
-
-def _replace_file(path: Path, shown_values: object) -> None:
-    text = json.dumps(shown_values, ensure_ascii=False, indent=2) + "\n"
-    temporary = path.with_name(f".{path.name}.tmp")
-    temporary.unlink(missing_ok=True)  # a killed process may leave one; a link would be followed
-    try:
-        with open(temporary, "x", encoding="utf-8", errors="replace", newline="\n") as file:
-            file.write(text)
-        os.replace(temporary, path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise

@@ -392,7 +392,7 @@ def gather(question: str) -> "Gathered":
     with opened().store.reading() as connection:
         found = Candidates(connection, question)
         sessions = [it.session for it in found.hits(sorted(found.best[:_GATHERED]))]
-    return Gathered([entry(it) for it in sessions if not is_order(it)], found.frequencies)
+    return Gathered([entry(it) for it in sessions if not is_order(it)], found.holding.frequencies())
 
 
 # fmt: off

@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from core.config import Settings
+from rooms.sessions.rows import write
 from rooms.sessions.session import Draft, Point, Session
-from rooms.sessions.store import SessionStore, insert, open_sessions
+from rooms.sessions.store import SessionStore, open_sessions
 
 OLD, LATER = "2024-03-01T10:00:00+00:00", "2026-05-01T10:00:00+00:00"
 
@@ -44,7 +45,7 @@ def stored(store: SessionStore, **fields: Any) -> Session:
     dates = dict.fromkeys(("started_at", "ended_at", "created_at", "updated_at"), LATER)
     given = {"number": 0, "id": f"ctx_{os.urandom(6).hex()}", **dates, **fields}
     with store.writing() as connection:
-        return insert(connection, Session(**given))
+        return write(connection, Session(**given))
 
 
 def every_byte(*folders: Path) -> bytes:

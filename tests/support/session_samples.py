@@ -15,9 +15,9 @@ from typing import Any
 
 from core.config import Settings
 from rooms.sessions.draft import with_flag
-from rooms.sessions.rows import INTO_ACTIONS, values_of_action
+from rooms.sessions.rows import INTO_ACTIONS, values_of_action, write
 from rooms.sessions.session import ACTION, POINTS, Action, Session, read_session
-from rooms.sessions.store import SessionStore, insert, open_sessions
+from rooms.sessions.store import SessionStore, open_sessions
 from tests.support.tables import table
 
 NEWEST = datetime(2026, 11, 20, 17, 30, tzinfo=UTC)
@@ -55,7 +55,7 @@ def keep(store: SessionStore, sessions: Sequence[SampleSession]) -> None:
     """Write sessions and actions as they are, without what a save does to them."""
     with store.writing() as connection:
         for session, actions in sessions:
-            insert(connection, session)
+            write(connection, session)
             connection.executemany(
                 f"INSERT {INTO_ACTIONS}",
                 [values_of_action(replace(it, context_id=session.id)) for it in actions],

@@ -14,8 +14,8 @@ from rooms.fragments.fragment import Fragment
 from rooms.fragments.storage.sqlite import SqliteEngine
 from rooms.sessions.actions import DROPPED
 from rooms.sessions.everywhere import share
-from rooms.sessions.removal import archive_before
 from rooms.sessions.store import SessionStore, keep_copy
+from rooms.sessions.upkeep import archive_before
 from tests.support.cli_process import Run as AnyRun
 from tests.support.doctor_desk import Desk, Run
 from tests.support.git_clones import git

@@ -5,14 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from rooms.sessions import removal
+from rooms.sessions import upkeep
 from rooms.sessions.everywhere import find_session
-from rooms.sessions.import_plan import carry_out, planned
-from rooms.sessions.removal import archive_before
 from rooms.sessions.search import Criteria, search
 from rooms.sessions.session import Changes, Point, Session, UpkeepError
-from rooms.sessions.source import read_source
+from rooms.sessions.source import carry_out, planned, read_source
 from rooms.sessions.store import SessionStore
+from rooms.sessions.upkeep import archive_before
 from tests.support.room import OLD, act, failed, saved
 
 DAY = "2026-01-01"
@@ -113,13 +112,13 @@ def test_a_session_that_changes_meanwhile_stays(
     store: SessionStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = a_full_session(store)
-    write = removal._exported
+    write = upkeep._exported
 
     def written(*given: object) -> Path:
         path = write(*given)  # type: ignore[arg-type]
         saved(store, session.goal, id=session.id, summary="Saved meanwhile")
         return path
 
-    monkeypatch.setattr(removal, "_exported", written)
+    monkeypatch.setattr(upkeep, "_exported", written)
     archive_before(store, DAY)
     assert [it.summary for it, _ in everything(store)] == ["Saved meanwhile"]

@@ -17,6 +17,7 @@ from rooms.sessions.document import FORMS as WRITTEN
 from rooms.sessions.document import FormName, Head, Whole, export
 from rooms.sessions.draft import cleaned
 from rooms.sessions.session import (
+    ACTION,
     Action,
     Changes,
     ExchangeError,
@@ -160,7 +161,10 @@ def test_an_answer_keeps_to_its_budget_with_whole_sessions_and_a_file_has_all(
         told, (session, actions) = json.loads(text), sample_sessions(24)[-1]
         assert (told["format"], told["version"]) == ("sentinel-memory-sessions", 1)
         expected = {**session.as_json(), "updatedAt": session.updated_at}
-        assert told["contexts"][0] == {**expected, "actions": [it.as_json() for it in actions]}
+        assert told["contexts"][0] == {
+            **expected,
+            "actions": [ACTION.as_json(it) for it in actions],
+        }
     # An answer without room for one session has none.
     tiny = open_sessions(store.root, Settings(budget_tokens=1_000, budget_chars=1_500))
     keep(store, [(replace(hostile("x " * 900)[0], number=99, id="ctx_99"), [])])

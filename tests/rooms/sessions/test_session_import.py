@@ -19,10 +19,9 @@ from core.room.database import SQLITE
 from rooms.sessions.actions import Caller, record_save
 from rooms.sessions.document import export
 from rooms.sessions.everywhere import former_archive
-from rooms.sessions.import_plan import Plan, carry_out, planned
 from rooms.sessions.search import Criteria, search
 from rooms.sessions.session import ExchangeError, Session
-from rooms.sessions.source import Source, read_source, read_text
+from rooms.sessions.source import Plan, Source, carry_out, planned, read_source, read_text
 from rooms.sessions.store import SessionStore, open_sessions
 from tests.support.cli_process import TOKEN
 from tests.support.room import a_room, every_byte, saved

@@ -14,10 +14,10 @@ import pytest
 
 from core.config import Settings
 from rooms.sessions.config import Config
-from rooms.sessions.rows import TOKENIZERS, keep_index
+from rooms.sessions.rows import TOKENIZERS, delete, keep_index, write
 from rooms.sessions.search import Candidates, Criteria, Page, resembling, search
 from rooms.sessions.session import Session
-from rooms.sessions.store import SessionStore, delete, insert, open_sessions, resolve, update
+from rooms.sessions.store import SessionStore, open_sessions, resolve
 from tests.support.room import a_room, saved
 from tests.support.rows import none_of
 from tests.support.session_samples import keep, make_sample_store, sample_sessions
@@ -37,7 +37,7 @@ def holding(store: SessionStore, *goals: str) -> SessionStore:
     """The store with sessions of these goals, a day apart, the first one on 1 January."""
     with store.writing() as connection:
         for day, goal in enumerate(goals, 1):
-            insert(connection, session(day, goal, f"2026-01-{day:02d}T10:00:00+00:00"))
+            write(connection, session(day, goal, f"2026-01-{day:02d}T10:00:00+00:00"))
     return store
 
 
@@ -87,7 +87,7 @@ def test_filters_hold_together_and_with_words(store: SessionStore) -> None:
             session(2, "login", "2026-01-02T23:59:59+00:00", tags=("auth",), status="paused"),
             session(3, "other", "2026-01-03T00:00:00+00:00", tags=("AUTH", nfd), agent="b"),
         ):
-            insert(connection, row)
+            write(connection, row)
     assert found(store, tags=("AUTH",)) == found(store, tags=(" ",)) == [3, 2, 1]
     assert found(store, tags=("auth", nfd)) == [3, 1]
     assert found(store, "login", tags=("auth", "인증")) == [1]
@@ -235,10 +235,10 @@ def test_the_index_takes_back_what_it_was_given(project: Path, tokenizer: str) -
             before = resolve(connection, str(number))
             other, _ = samples[-number]
             after = replace(other, number=number, id=before.id, parent_id="")
-            update(connection, before, after)
+            write(connection, after, before=before)
             delete(connection, after)
         assert size_of(connection) == 0
-        kept = [insert(connection, session(0, text, id=f"c{at}")) for at, text in enumerate(texts)]
+        kept = [write(connection, session(0, text, id=f"c{at}")) for at, text in enumerate(texts)]
         connection.execute(CHECK)
         for it in kept:
             delete(connection, it)
@@ -304,7 +304,7 @@ def test_a_session_is_found_by_every_form_of_its_words(store: SessionStore, coun
         for beside in others(count):
             if goal := goals.get(beside.number):
                 beside = replace(beside, goal=goal, approaches=(), blockers=(), decisions=())
-            insert(connection, beside)
+            write(connection, beside)
     faults = list[tuple[str, str]]()
     for goal, queries in TABLE["made"].items():
         for query in queries:
@@ -323,16 +323,19 @@ FLOORS = {"turns": 0.33, "observations": 0.75, "lessons": 0.91, "lessons among o
 @pytest.mark.row("003 T37")
 @pytest.mark.long
 @pytest.mark.parametrize("name", FLOORS)
-def test_the_sessions_that_answer_come_first(store: SessionStore, name: str) -> None:
+def test_the_sessions_that_answer_come_first(
+    store: SessionStore, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rooms.sessions.search.LEAST_SHARE", 0.0)  # the order of all
     labelled = labelled_sets()[name]
     with store.writing() as connection:
         for number, text in enumerate(labelled.texts, 1):
             goal, _, rest = text.partition("\n")
-            insert(connection, Session(number=number, id=f"c{number}", goal=goal, summary=rest))
+            write(connection, Session(number=number, id=f"c{number}", goal=goal, summary=rest))
     with store.reading() as connection:
 
         def order(query: str, _: object) -> list[int]:
-            found = Candidates(connection, query, least_share=0.0)
+            found = Candidates(connection, query)
             return [number - 1 for number in found.page(0, len(labelled.texts))]
 
         measured = ndcg_at_10(order, labelled)

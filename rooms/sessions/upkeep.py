@@ -1,0 +1,439 @@
+"""Finds faults, archives, forgets and redacts sessions, in everything that is kept of them.
+
+A save redacts already: a secret found here is older than its rule, or from another program. Columns
+that this program does not know stay as they are.
+"""
+
+import json
+import os
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, closing, suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from core.config import Settings
+from core.disk import prepared, reason_of, rename, sync_directory
+from core.errors import RefusedError, SentinelError
+from core.git import HistoryError, WorkTree
+from core.lessons.record import utc_now
+from core.lessons.upkeep import Finding, Severity
+from core.messages import Facts
+from core.room.copies import date_of, kept_aside, size_of
+from core.room.database import Database, DatabaseError
+from core.room.documents import as_json
+from core.room.full_text import is_sound
+from core.room.redaction import Held, Redaction, Row, clean_file, cleaned, kinds_in_file
+from rooms.sessions import rows
+from rooms.sessions.actions import COUNTED_DAYS, dropped
+from rooms.sessions.config import IGNORED, config_path, make_folder, unknown_keys
+from rooms.sessions.document import FORMS, Head, Whole, context_of, whole_of
+from rooms.sessions.everywhere import remove_former_copies, shared_roots, unshare
+from rooms.sessions.search import bound_of
+from rooms.sessions.session import (
+    GOAL_SHORT_CHARS,
+    SUMMARY_SHORT_CHARS,
+    Action,
+    Session,
+    SessionsError,
+    UpkeepError,
+    shortened,
+)
+from rooms.sessions.source import read_source
+from rooms.sessions.store import ARCHIVE, CURRENT, SessionStore, open_sessions
+
+WAITING_DAYS = 30
+_STALE = f"{rows.IS_WAITING} AND julianday(created_at) < julianday('now') - {WAITING_DAYS}"
+_DATABASES = "*.db*"
+_OLD = "archive = '' AND coalesce(nullif(updated_at, ''), created_at) < ?"
+_OF_JSON = "tags", "metadata"
+_OF_ACTION = "id", "content", "result", "file_path"
+_REDACTED = {
+    "contexts": ("id", "goal", "summary", "status", "tags", "agent", "metadata", "process"),
+    "actions": _OF_ACTION,
+    "waiting_actions": _OF_ACTION,
+}
+_ALONE = "context_id NOT IN (SELECT id FROM contexts)"
+
+_Fix = Callable[[], Facts | bool | None]
+
+
+# Faults in files, rows, settings and git: nothing changes before somebody asks for a repair
+
+
+def examine(root: Path, settings: Settings, environment: Mapping[str, str]) -> list[Finding]:
+    """Return the faults of a project's sessions, and shares of lost projects; last an `ok`.
+
+    A repair raises SessionsError, and DatabaseError also for a file that cannot be written.
+    """
+    lost = dropped(root, environment)
+    not_recorded = [_found("dropped", "note", count=lost, days=COUNTED_DAYS)] if lost else []
+    try:
+        store = open_sessions(root, settings)
+    except RefusedError as error:
+        return [_found("config", "error", said=str(error)), *not_recorded]
+    where, counted, of_rows = str(config_path(root)), Facts(), list[Finding]()
+    found = [_found("unknown_key", "note", path=where, name=it) for it in unknown_keys(root)]
+    with closing(store.beside()) as database:
+        found += _of_file(database, store)
+        with suppress(SentinelError), database.reading() as connection:  # said of the file
+            counted, of_rows = _of_rows(connection, store)
+    found += of_rows
+    found += [_found("aside", "note", path=str(it)) for it in kept_aside(store.path)]
+    found += _of_git(store)
+    for gone in shared_roots(root, environment):
+        if not os.path.isdir(gone):
+            fix = partial(unshare, gone, environment)
+            name = os.path.basename(gone)
+            found.append(_found("project_gone", "note", fix, root=gone, name=name))
+    found += not_recorded
+    if counted:
+        archives = [*store.archives(), *store.former_archives()]
+        files = [store.path, Path(f"{store.path}-wal"), *archives]
+        counted |= {"path": str(store.path), "bytes": sum(size_of(it) for it in files)}
+        counted["archives"] = len(archives)
+        found.append(Finding("sessions.health.ok", "ok", facts=counted))
+    return found
+
+
+def _found(kind: str, severity: Severity, fix: _Fix | None = None, **facts: str | int) -> Finding:
+    """Return a finding; an OSError of `fix` becomes a DatabaseError."""
+    name = f"sessions.health.{kind}"
+    if fix is None:
+        return Finding(name, severity, facts=facts)
+
+    def carry_out() -> Facts | None:
+        try:
+            done = fix()
+            return done if isinstance(done, dict) else None
+        except DatabaseError:
+            raise
+        except OSError as error:
+            path = str(facts.get("path", ""))
+            raise DatabaseError("not_mended", path=path, reason=reason_of(error)) from error
+
+    return Finding(name, severity, facts=facts, fixable=True, fix=carry_out)
+
+
+def _of_file(database: Database, store: SessionStore) -> list[Finding]:
+    def is_index_whole(connection: sqlite3.Connection) -> bool:
+        if not is_sound(connection, rows.INDEX):
+            return False
+        has_all = connection.execute(
+            "SELECT (SELECT count(*) FROM contexts) = (SELECT count(*) FROM contexts_fts_docsize)"
+            " AND NOT EXISTS (SELECT 1 FROM contexts WHERE number NOT IN"
+            " (SELECT id FROM contexts_fts_docsize))"
+        )
+        return bool(has_all.fetchone()[0])
+
+    def put_back() -> Facts:
+        store.database.close()
+        with closing(store.beside()) as damaged:
+            done = damaged.put_back_copy()
+        store.project()
+        return {"aside": str(done.aside), "copy": date_of(done.copy)}
+
+    def index_anew() -> None:
+        with closing(store.beside()) as own, own.writing() as connection:
+            connection.execute("DELETE FROM counters WHERE name = 'index'")
+            rows.keep_index(connection, store.config.tokenizer)
+
+    try:
+        flaw = database.flaw(is_index_whole)
+    except SentinelError as error:
+        return [_found("unusable", "error", said=str(error))]
+    if flaw is None:
+        return []
+    path = str(store.path)
+    if flaw.of == "index":
+        return [_found("index", "warning", index_anew, path=path)]
+    kind = "damaged" if flaw.copy else "damaged_alone"
+    return [_found(kind, "error", put_back, path=path, reason=flaw.reason, copy=flaw.copy)]
+
+
+def _of_rows(
+    connection: sqlite3.Connection | None, store: SessionStore
+) -> tuple[Facts, list[Finding]]:
+    """Return counts with the schema's version, and findings."""
+
+    def delete(condition: str) -> Facts:
+        with store.writing() as connection:
+            statement = f"DELETE FROM actions WHERE {condition}"
+            return {"count": connection.execute(statement).rowcount}
+
+    if connection is None:
+        return {"count": 0, "schema": 0}, []
+    found = list[Finding]()
+    [all_count] = connection.execute("SELECT count(*) FROM contexts").fetchone()
+    [schema] = connection.execute("PRAGMA user_version").fetchone()
+    for condition, kind in ((rows.ORPHANS, "orphans"), (_STALE, "stale")):
+        statement = f"SELECT count(*) FROM actions WHERE {condition}"
+        if count := connection.execute(statement).fetchone()[0]:
+            fix = partial(delete, condition)
+            found.append(_found(kind, "note", fix, count=count, days=WAITING_DAYS))
+    statement = "SELECT archive, count(*) FROM contexts WHERE archive != '' GROUP BY archive"
+    for name, count in connection.execute(statement):
+        path = store.path.parent / str(name)
+        if path in store.former_archives():
+            found.append(_found("former_archive", "note", path=str(path), count=count))
+        else:
+            found.append(_found("archive_missing", "warning", path=str(path), count=count))
+    return {"count": all_count, "schema": schema}, found
+
+
+def _of_git(store: SessionStore) -> Iterator[Finding]:
+    def ignore() -> None:
+        make_folder(folder)  # refuses a link, which would lead elsewhere
+        with open(folder / ".gitignore", "a", encoding="utf-8") as file:
+            file.write(f"\n{IGNORED}")
+
+    def tracked(pattern: str) -> list[str]:
+        found = tree.ask("ls-files", "-z", "--", pattern).split(b"\0")
+        return [os.fsdecode(it) for it in found if it]
+
+    folder = store.path.parent
+    if not folder.is_dir():
+        return
+    try:
+        tree = WorkTree(store.root)
+        below = folder.relative_to(store.root).as_posix()
+        databases = tracked(f":(glob){below}/{_DATABASES}")
+        for path in databases:
+            yield _found("tracked", "warning", path=path)
+        for path in tracked(f"{below}/{CURRENT}"):
+            yield _found("current_tracked", "note", path=path)
+        # The database, and the name of a copy, which need not be there.
+        for path in (str(store.path), f"{store.path}.copy-0"):
+            if databases:
+                break
+            if tree.run("check-ignore", "--quiet", "--no-index", "--", path).returncode:
+                where = f"{below}/.gitignore"
+                yield _found("not_ignored", "warning", ignore, path=where, name=store.path.name)
+                break
+    except HistoryError:  # no git here; the doctor says so of the log
+        return
+
+
+# Archives: sessions are exported, read back, compared, and only then removed. Whoever is killed
+# before has them twice at most, and an import takes none twice.
+
+
+class Archived(NamedTuple):
+    """An archive, made or planned."""
+
+    sessions: list[Session]
+    path: Path | None
+    open: int  # how many old sessions stay, since they have not ended
+    kept: list[Session]  # stay: with an open blocker, or continued by a session that stays
+
+
+def archive_before(
+    store: SessionStore, date: str, *, with_open: bool = False, dry_run: bool = False
+) -> Archived:
+    """Move sessions last saved before a day or moment, ISO 8601 in UTC, to a file.
+
+    An import brings them back with ids, numbers, actions and links. with_open: also sessions that
+    have not ended. Raises errors of the store, and UpkeepError for an invalid date or a file that
+    cannot be written or read back; then nothing is removed.
+    """
+    try:
+        before = bound_of("before", date)
+    except SessionsError as error:
+        raise UpkeepError("bad_before", date=date) from error
+    with store.reading() as connection:
+        old = list(rows.sessions_where(connection, f"{_OLD} ORDER BY number", (before,)))
+        ended = [it for it in old if it.ended_at or with_open]
+        going = {it.id: it for it in ended if not it.open_blockers}
+        statement = "SELECT id, parent_id FROM contexts WHERE parent_id IS NOT NULL"
+        children = connection.execute(statement).fetchall()
+        while stay := {parent for id_, parent in children if parent in going and id_ not in going}:
+            for id_ in stay:
+                del going[id_]
+        wholes = [whole_of(connection, it.number) for it in going.values()]
+    kept = [it for it in ended if it.id not in going]
+    left = Archived(list(going.values()), None, len(old) - len(ended), kept)
+    if dry_run or not going:
+        return left
+    path = _exported(store, wholes)
+    forget(store, going, is_meant=lambda it: it == going[it.id])
+    return left._replace(path=path)
+
+
+def _exported(store: SessionStore, wholes: list[Whole]) -> Path:
+    """Write an archive, and compare it with the sessions. Raises UpkeepError."""
+    moment, form = utc_now(), FORMS["json"]
+    sessions = [as_json({"number": it.session.number, **context_of(it)}) for it in wholes]
+    folder = store.path.with_name(ARCHIVE)
+    path = folder / f"sessions-{moment[:19].replace(':', '')}.json"
+    begin, end = form.begin(Head(store.root.name, len(wholes), moment)), form.end(0)
+    text = begin + ",".join(f"\n{it}" for it in sessions) + end
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        (folder / ".gitignore").write_text("*\n", encoding="ascii")
+        with prepared(path, [text.encode("utf-8", "replace")], mode=0o600) as temporary:
+            if os.path.lexists(path):
+                raise UpkeepError("archive_there", path=str(path))
+            rename(temporary, path)
+        sync_directory(folder)
+    except OSError as error:
+        facts = {"path": str(path), "reason": reason_of(error)}
+        raise UpkeepError("archive_unwritten", **facts) from error
+
+    def told(session: Session, actions: Iterable[Action]) -> object:
+        done = [(it.kind, it.content, it.result, it.file_path) for it in actions]  # of any id
+        return replace(session, has_warnings=False), done
+
+    back = {it.session.id: told(it.session, it.actions) for it in read_source(path).items}
+    for whole in wholes:
+        if back.get(whole.session.id) != told(whole.session, whole.actions):
+            path.unlink()
+            name = f"#{whole.session.number}"
+            raise UpkeepError("archive_differs", path=str(path), name=name)
+    return path
+
+
+# Forgetting
+
+
+class Forgotten(NamedTuple):
+    """The outcome of `forget`. unpurged: files that hold the bytes for now."""
+
+    sessions: list[Session]
+    unpurged: list[Path]
+
+
+def forget(
+    store: SessionStore,
+    ids: Iterable[str],
+    is_meant: Callable[[Session], bool] = lambda _: True,
+) -> Forgotten:
+    """Remove sessions for good, with their actions and from the bytes.
+
+    An unknown id is passed over. A session that continues a removed one stays, without its link.
+    is_meant: whether a session is still as the caller saw it; else it stays. Archives of older
+    versions come first, so that a second call completes an interrupted one. Raises errors of the
+    store, and DatabaseError for such an archive.
+    """
+    wanted = list(dict.fromkeys(ids))
+    with ExitStack() as stack:
+        with store.writing() as connection:
+            there = {it: rows.session_with_id(connection, it) for it in wanted}
+            wanted = [id_ for id_, it in there.items() if it is None or is_meant(it)]
+            changed = [store.database]
+            for file in _former_archives(store, stack):
+                with file.writing() as kept:
+                    found = [it for id_ in wanted if (it := rows.session_with_id(kept, id_))]
+                    for session in found:
+                        rows.delete(kept, session)
+                changed += [file] if found else []
+            removed = [it for id_ in wanted if (it := there[id_])]
+            for session in removed:
+                rows.delete(connection, session)
+        store.project()
+        with suppress(OSError, ValueError, RecursionError):  # none was left that it could show
+            shown = json.loads(store.current.read_text(encoding="utf-8"))
+            if isinstance(shown, dict) and shown.get("id") in wanted:
+                store.current.unlink()
+        remove_former_copies(store.root, os.environ)
+        unpurged = [file.path for file in changed if not file.purge()]
+    return Forgotten(removed, unpurged)
+
+
+def _former_archives(store: SessionStore, stack: ExitStack) -> list[Database]:
+    return [stack.enter_context(closing(store.beside(it))) for it in store.former_archives()]
+
+
+# Secrets
+
+
+class _Group(NamedTuple):
+    """Rows that share secrets: a session with its actions, or actions without one."""
+
+    kinds: tuple[str, ...]
+    rows: list[Row]  # redacted, the session's first
+    session: Session | None = None  # as stored
+
+
+def secrets_held(store: SessionStore) -> list[Held]:
+    """Return each place with a secret: database, archives, `current.json`. Raises DatabaseError."""
+    found, numbers = list[Held](), dict[str, int]()
+    with ExitStack() as stack:
+        for file in (store.database, *_former_archives(store, stack)):
+            with file.reading() as connection:
+                if connection is None:
+                    continue
+                if file is store.database:
+                    numbers = dict(connection.execute("SELECT id, number FROM contexts"))
+                for group in _groups(connection):
+                    id_ = group.session.id if group.session else ""
+                    name = f"#{numbers[id_]}" if id_ in numbers else id_
+                    found.append(Held(file.path, name, group.kinds))
+    for path in (store.current, *store.archives()):
+        found += [Held(path, "", kinds)] if (kinds := kinds_in_file(path)) else []
+    return found
+
+
+def redact_held(store: SessionStore) -> Redaction:
+    """Redact every place, and its bytes.
+
+    The bytes go even without a finding: an earlier run may have stopped before. Raises errors of
+    the store, DatabaseError for an archive, OSError for `current.json`.
+    """
+    held = secrets_held(store)
+    remove_former_copies(store.root, os.environ)
+    if not os.path.lexists(store.path):
+        return Redaction(held, held, [])
+    paths = {it.path for it in held}
+    with ExitStack() as stack:
+        others = _former_archives(store, stack)
+        for file in others:
+            if file.path in paths:
+                with file.writing() as kept:
+                    _clean(kept)
+        if paths & {file.path for file in (store.database, *others)}:
+            with store.writing() as connection:  # a hint here may hold half a secret of an archive
+                _clean(connection)
+        unpurged = [it.path for it in (store.database, *others) if not it.purge()]
+    if paths:
+        store.project()
+    for path in (store.current, *store.archives()):
+        clean_file(path)
+    return Redaction(held, secrets_held(store), unpurged)
+
+
+def _groups(connection: sqlite3.Connection) -> Iterator[_Group]:
+    def rows_of(table: str, condition: str, *values: object) -> Iterator[Row]:
+        names = _REDACTED[table]
+        statement = f"SELECT {', '.join(names)} FROM {table} WHERE {condition}"
+        for row in connection.execute(statement, values):
+            yield {**dict(zip(names, row, strict=True)), "_table": table}
+
+    for row in rows_of("contexts", "1 ORDER BY number"):
+        actions = rows_of("actions", "context_id = ?", row["id"])
+        done, kinds = cleaned([row, *actions], _OF_JSON)
+        if kinds:
+            yield _Group(kinds, done, rows.session_with_id(connection, row["id"]))
+    for table, condition in (("actions", _ALONE), ("waiting_actions", "1")):
+        done, kinds = cleaned(list(rows_of(table, condition)), _OF_JSON)
+        if kinds:
+            yield _Group(kinds, done)
+
+
+def _clean(connection: sqlite3.Connection) -> None:
+    for group in list(_groups(connection)):
+        if group.session:
+            rows.index(connection, group.session, remove=True)
+        for row in group.rows:
+            values = {name: it for name, it in row.items() if name not in ("_table", "id")}
+            if row["_table"] == "contexts":
+                values["goal_short"] = shortened(row["goal"], GOAL_SHORT_CHARS)
+                values["summary_short"] = shortened(row["summary"] or "", SUMMARY_SHORT_CHARS)
+                values["revision"] = rows.next_revision(connection)
+            setting = ", ".join(f"{name} = ?" for name in values)
+            statement = f"UPDATE {row['_table']} SET {setting} WHERE id = ?"
+            connection.execute(statement, (*values.values(), row["id"]))
+        if group.session:
+            [stored] = rows.sessions_where(connection, "id = ?", (group.session.id,))
+            rows.index(connection, stored)
