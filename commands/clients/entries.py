@@ -16,14 +16,7 @@ from urllib.parse import urlsplit
 from commands.clients import merge
 from commands.clients.machine import SCRIPT, Machine
 from commands.clients.table import CLIENTS, COMMANDS, ENTRY, TEAM_ENTRY, Client
-from core.config import (
-    DEFAULT_ROOMS,
-    ROOMS_VARIABLE,
-    VARIABLES,
-    find_project,
-    read_rooms,
-    read_settings,
-)
+from core import config
 from core.disk import read_regular
 from core.errors import RefusedError, SentinelError
 from core.sanitizer import has_secret
@@ -130,9 +123,11 @@ class OwnEntry(NamedTuple):
     def rooms(self) -> tuple[str, ...]:
         """The rooms of the entry; the default for missing or wrong names."""
         try:
-            return read_rooms(value_of("--rooms", self.arguments) or self.variable(ROOMS_VARIABLE))
+            return config.read_rooms(
+                value_of("--rooms", self.arguments) or self.variable(config.ROOMS_VARIABLE)
+            )
         except RefusedError:
-            return DEFAULT_ROOMS
+            return config.DEFAULT_ROOMS
 
     def variable(self, name: str) -> str:
         value = merge.value_at(self.values, ("env", name))
@@ -212,7 +207,9 @@ def configured_clients(machine: Machine) -> list[Configured]:
         at = script_at(words, name, machine)
         if at < 0:
             continue
-        environment = {key: it for key, it in machine.environment.items() if key not in VARIABLES}
+        environment = {
+            key: it for key, it in machine.environment.items() if key not in config.VARIABLES
+        }
         own = entry.get("env")
         for key, value in own.items() if isinstance(own, dict) else ():
             if isinstance(value, str | int):  # clients turn numbers into texts
@@ -233,7 +230,7 @@ def configured_clients(machine: Machine) -> list[Configured]:
         start = None if is_lost else start
         argument = value_of("--project", words[at + 1 :])
         project, source, problem = _project(argument, environment, start, is_lost=is_lost)
-        if read_settings(environment).errors:
+        if config.read_settings(environment).errors:
             problem = "bad_setting"
         gone = _cannot_start(words[0], words[at] if at else "", start, machine)
         found.append(
@@ -307,7 +304,7 @@ def _project(
     argument: str | None, environment: Mapping[str, str], start: Path | None, *, is_lost: bool
 ) -> tuple[Path | None, str, str]:
     try:
-        project = find_project(argument, environment, start or Path(os.sep))
+        project = config.find_project(argument, environment, start or Path(os.sep))
     except ValueError:  # a name such as "~" with a null byte, which no process can be given
         return None, "", "no_project"
     unexpanded = "unexpanded" if is_lost or project.is_unexpanded else ""

@@ -13,28 +13,17 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from commands.clients import merge
+from commands.clients import merge, table
 from commands.clients.entries import OwnEntry, expander, is_readable_on_the_way, own_entry, value_of
 from commands.clients.files import Job, Plan, Tree
 from commands.clients.merge import CannotEditError, Table, hooks_in
 from commands.clients.rules import plan_rules
-from commands.clients.table import (
-    AGENTS,
-    ASKED_FOR,
-    CLIENTS,
-    ENTRY,
-    EVENTS,
-    KEY_VARIABLE,
-    RECORDING,
-    TEAM_ENTRY,
-    TOOLS,
-    Client,
-    Hooks,
-)
+from commands.clients.table import Client, Hooks
 from core.config import CONTEXT_DIRECTORY, DEFAULT_ROOMS, LOG_NAME, ROOMS_VARIABLE, find_project
 from core.git import HistoryError, WorkTree
 from core.lessons.file import COMPANIONS
@@ -42,20 +31,20 @@ from core.messages import LANG_VARIABLE
 
 TEAM_ROOMS = ("fragments",)  # of a team's server, by default
 # Events of ours that only one room needs.
-_ROOM_OF = {RECORDING: "sessions", "stop": "lessons"}
+_ROOM_OF = {table.RECORDING: "sessions", "stop": "lessons"}
 # Variables for a room's place outside the project, and for the agent that asks.
 _PLACES = {"fragments": ("SENTINEL_MEMORY_FRAGMENTS", "SENTINEL_MEMORY_AGENT", "XDG_DATA_HOME")}
 _NEXT = r"""["']?[\s=]+["']?"""
 # Another program may have a `cli.py hook`, too; only ours names a client of the table.
 _CALL = re.compile(
-    rf"""(?:^|[/\\\s"'])(?:cli\.py|{ENTRY}(?:\.exe)?){_NEXT}hook{_NEXT}(?P<event>[a-z-]+)"""
-    rf"""{_NEXT}--client{_NEXT}(?:{"|".join(row.key for row in CLIENTS)})(?![\w-])"""
+    rf"""(?:^|[/\\\s"'])(?:cli\.py|{table.ENTRY}(?:\.exe)?){_NEXT}hook{_NEXT}(?P<event>[a-z-]+)"""
+    rf"""{_NEXT}--client{_NEXT}(?:{"|".join(row.key for row in table.CLIENTS)})(?![\w-])"""
     rf"""(?:{_NEXT}--lang{_NEXT}(?P<lang>en|ko)(?![\w-]))?"""
 )
 # The project's files for one person.
 _OF_ONE = {
     row.key: row.approvals.project.removeprefix("root:")
-    for row in CLIENTS
+    for row in table.CLIENTS
     if row.approvals and row.approvals.project.startswith("root:")
 }
 
@@ -63,7 +52,7 @@ _OF_ONE = {
 def tree_of(root: Path) -> Tree | None:
     """Return the git tree of a project, None where git says nothing."""
     names = [f"{CONTEXT_DIRECTORY}/{name}" for name in COMPANIONS]
-    names += [*_OF_ONE.values(), AGENTS]
+    names += [*_OF_ONE.values(), table.AGENTS]
     log = f"{CONTEXT_DIRECTORY}/{LOG_NAME}"
     try:
         tree = WorkTree(root)
@@ -136,7 +125,7 @@ def _plan_exclude(planned: Plan, tree: Tree) -> None:
 
 
 def _note_switches(planned: Plan, row: Client) -> None:
-    job, name = planned.job, TEAM_ENTRY if planned.job.url else ENTRY
+    job, name = planned.job, table.TEAM_ENTRY if planned.job.url else table.ENTRY
     if not job.url and job.level in row.entry:
         name = planned.entry_of(row).name
     for place, switch, off in row.switches:
@@ -166,9 +155,18 @@ def _plan_entry(planned: Plan, row: Client) -> None:
         return own_entry(data, row, job.machine)
 
     def wanted(data: Table, own: OwnEntry) -> Table | None:
-        if not own.values and not job.remove and merge.value_at(data, (row.under, ENTRY)):
-            raise CannotEditError("foreign_entry", entry=ENTRY)
-        other = _other_project(own, row, job) if own.values else ""
+        if not own.values and not job.remove and merge.value_at(data, (row.under, table.ENTRY)):
+            raise CannotEditError("foreign_entry", entry=table.ENTRY)
+        other = ""  # the project that the user's entry serves
+        if own.values and not row.entry[job.level].startswith("root:"):
+            env = own.values.get("env")
+            said = env.items() if isinstance(env, dict) else ()
+            environment = {key: value for key, value in said if isinstance(value, str)}
+            argument = value_of("--project", own.arguments)
+            with suppress(ValueError):  # a name that no system takes
+                named = find_project(argument, environment, job.machine.home)
+                is_this = os.path.realpath(named.root) == os.path.realpath(job.root)
+                other = "" if is_this or named.source == "cwd" else str(named.root)
         if other:
             stays = "entry_stays" if job.remove else "served_before"
             key = stays if job.level == "project" else "served_one_before"
@@ -268,21 +266,6 @@ def _entry_for(row: Client, job: Job, own: OwnEntry) -> Table:
     return entry
 
 
-def _other_project(own: OwnEntry, row: Client, job: Job) -> str:
-    """Return the other project that the user's entry serves, or ""."""
-    if row.entry[job.level].startswith("root:"):
-        return ""
-    env = own.values.get("env")
-    said = env.items() if isinstance(env, dict) else ()
-    environment = {key: value for key, value in said if isinstance(value, str)}
-    try:
-        named = find_project(value_of("--project", own.arguments), environment, job.machine.home)
-        is_this = os.path.realpath(named.root) == os.path.realpath(job.root)
-    except ValueError:  # a name that no system takes
-        return ""
-    return "" if is_this or named.source == "cwd" else str(named.root)
-
-
 # The entry of a server that others run, beside our own.
 
 
@@ -295,20 +278,20 @@ def _plan_team(planned: Plan, row: Client) -> None:
         return
 
     def found(data: Any) -> OwnEntry:
-        there = merge.value_at(data, (row.under, TEAM_ENTRY))
+        there = merge.value_at(data, (row.under, table.TEAM_ENTRY))
         is_ours = isinstance(there, dict) and "command" not in there
-        return OwnEntry(TEAM_ENTRY, there if is_ours else {})
+        return OwnEntry(table.TEAM_ENTRY, there if is_ours else {})
 
     def wanted(data: Table, own: OwnEntry) -> Table | None:
         if job.remove:
             return None
-        if not own.values and merge.value_at(data, (row.under, TEAM_ENTRY)):
-            raise CannotEditError("foreign_entry", entry=TEAM_ENTRY)
+        if not own.values and merge.value_at(data, (row.under, table.TEAM_ENTRY)):
+            raise CannotEditError("foreign_entry", entry=table.TEAM_ENTRY)
         granted = row.allows if job.approvals else {}
         form = filled(row.http, url=job.url)
         made = {**form, **granted, **own.values, **form}
         # The key's variable; with `job.oauth` the client logs in without it.
-        for name, value in filled(row.key_in, key=KEY_VARIABLE).items():
+        for name, value in filled(row.key_in, key=table.KEY_VARIABLE).items():
             if isinstance(value, dict):  # headers, of which the user may have others
                 there = made.get(name)
                 others = there if isinstance(there, dict) else {}
@@ -322,7 +305,7 @@ def _plan_team(planned: Plan, row: Client) -> None:
 
     path = job.machine.path(row.entry[job.level])
     _plan_values(planned, row, path, "remote", found, wanted)
-    _plan_tools(planned, row, TEAM_ENTRY, rooms)
+    _plan_tools(planned, row, table.TEAM_ENTRY, rooms)
     if job.remove:
         return
     if is_readable_on_the_way(job.url):
@@ -349,7 +332,7 @@ def _plan_tools(planned: Plan, row: Client, name: str, rooms: Iterable[str]) -> 
     A tool that the user refused, or kept for a question, stays so.
     """
     job, listed = planned.job, row.approvals
-    offered = [tool for room in rooms for tool in TOOLS[room]]
+    offered = [tool for room in rooms for tool in table.TOOLS[room]]
     planned.tools += [tool for tool in offered if tool not in planned.tools]
     if not (listed and job.approvals and getattr(listed, job.level)):
         return
@@ -358,8 +341,8 @@ def _plan_tools(planned: Plan, row: Client, name: str, rooms: Iterable[str]) -> 
     def items(tools: Iterable[str]) -> list[Any]:
         return [filled(listed.tool, server=name, tool=tool) for tool in tools]
 
-    every = items(dict.fromkeys(tool for tools in TOOLS.values() for tool in tools))
-    wanted = items(tool for tool in offered if tool not in ASKED_FOR)
+    every = items(dict.fromkeys(tool for tools in table.TOOLS.values() for tool in tools))
+    wanted = items(tool for tool in offered if tool not in table.ASKED_FOR)
 
     def edited(data: Table) -> Table:
         if job.remove:
@@ -387,7 +370,7 @@ def _plan_tools(planned: Plan, row: Client, name: str, rooms: Iterable[str]) -> 
 def called(handler: Any) -> str:
     """Return the event of ours that a handler calls, "" for a stranger's handler."""
     match = _call_in(handler)
-    return match["event"] if match and match["event"] in EVENTS else ""
+    return match["event"] if match and match["event"] in table.EVENTS else ""
 
 
 def _call_in(handler: Any) -> re.Match[str] | None:
@@ -406,7 +389,7 @@ def _plan_hooks(planned: Plan, row: Client, hooks: Hooks) -> None:
     if not place:
         return
     path = job.machine.path(place)
-    sharing = [it for it in CLIENTS if it.hooks and getattr(it.hooks, job.level) == place]
+    sharing = [it for it in table.CLIENTS if it.hooks and getattr(it.hooks, job.level) == place]
     if job.remove and any(it.key in job.present - {*job.clients} for it in sharing):
         return
     offered = {
@@ -425,7 +408,21 @@ def _plan_hooks(planned: Plan, row: Client, hooks: Hooks) -> None:
         if odd or (hooks.version and (version != 1 or version is True)):
             raise CannotEditError("other_form", place=odd or "version")
         first = {"version": 1} if hooks.version and not data else {}
-        items = _items(row, hooks, job, data, offered)
+        there = [item.get("hooks", [item])[0] for _, item in hooks_in(data, called)]
+        calls = [call["lang"] for call in map(_call_in, there) if call and call["lang"]]
+        lang = next(iter(calls), "") if job.chosen is None else job.chosen
+        items: dict[str, dict[str, Table]] = {}
+        for event in hooks.events:
+            if _ROOM_OF.get(event.ours, "") not in {"", *offered}:
+                continue
+            words = [*job.installation.cli, "hook", event.ours, "--client", hooks.called or row.key]
+            words += ["--lang", lang] if lang and job.chosen != "en" else []
+            if hooks.names_project and job.level == "project" and not job.installation.is_command:
+                words += ["--project", job.project]
+            handler = handler_of(hooks, words, event.ours, windows=job.installation.windows)
+            matcher = {"matcher": event.matcher} if event.matcher else {}
+            item = {**matcher, "hooks": [handler]} if hooks.grouped else {**handler, **matcher}
+            items.setdefault(event.name, {})[event.ours] = item
         return merge.with_hooks({**first, **data}, items, called, optional=("prompt",))
 
     def ours(data: Any) -> list[str]:
@@ -445,27 +442,6 @@ def _pieces(item: Any, known: Collection[str]) -> Any:
     return [_pieces(it, known) for it in item] if isinstance(item, list) else item
 
 
-def _items(
-    row: Client, hooks: Hooks, job: Job, data: Table, offered: Collection[str]
-) -> dict[str, dict[str, Table]]:
-    there = [item.get("hooks", [item])[0] for _, item in hooks_in(data, called)]
-    calls = [call["lang"] for call in map(_call_in, there) if call and call["lang"]]
-    lang = next(iter(calls), "") if job.chosen is None else job.chosen
-    wanted: dict[str, dict[str, Table]] = {}
-    for event in hooks.events:
-        if _ROOM_OF.get(event.ours, "") not in {"", *offered}:
-            continue
-        words = [*job.installation.cli, "hook", event.ours, "--client", hooks.called or row.key]
-        words += ["--lang", lang] if lang and job.chosen != "en" else []
-        if hooks.names_project and job.level == "project" and not job.installation.is_command:
-            words += ["--project", job.project]
-        handler = handler_of(hooks, words, event.ours, windows=job.installation.windows)
-        matcher = {"matcher": event.matcher} if event.matcher else {}
-        item = {**matcher, "hooks": [handler]} if hooks.grouped else {**handler, **matcher}
-        wanted.setdefault(event.name, {})[event.ours] = item
-    return wanted
-
-
 def handler_of(hooks: Hooks, words: Sequence[str], event: str, *, windows: bool) -> dict[str, Any]:
     """Return the handler for one event of ours.
 
@@ -475,7 +451,7 @@ def handler_of(hooks: Hooks, words: Sequence[str], event: str, *, windows: bool)
     end = {"powershell": "; exit 0", "cmd": " & exit /b 0"}[hooks.shell] if windows else " || :"
     line = command_line(words, windows=windows, shell=hooks.shell) + end
     form = hooks.windows if windows and hooks.windows else hooks.handler
-    unawaited = hooks.unawaited if event == RECORDING else {}
+    unawaited = hooks.unawaited if event == table.RECORDING else {}
     return {**filled(form, event=event, line=line), **unawaited}
 
 

@@ -13,17 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.disk import (
-    Identity,
-    identity_of,
-    is_there,
-    make_directory,
-    read_regular,
-    reason_of,
-    replace_whole,
-    sync_directory,
-    way_out,
-)
+from core import disk
 from core.errors import SentinelError
 
 
@@ -39,7 +29,7 @@ class UserFile:
 
     path: Path
     text: str
-    identity: Identity
+    identity: disk.Identity
     project: Path
 
     @classmethod
@@ -47,14 +37,14 @@ class UserFile:
         """Read the text, line ends and byte order mark included. Raises ExportError."""
         check_stays(path, project)
         try:
-            data, identity = read_regular(path)
+            data, identity = disk.read_regular(path)
         except FileNotFoundError:
-            if _leads_nowhere(path):
+            if path.is_symlink():  # which leads nowhere
                 reason = "broken symbolic link"
                 raise ExportError("file_read", path=str(path), reason=reason) from None
             return cls(path, "", None, project)
         except OSError as error:
-            raise ExportError("file_read", path=str(path), reason=reason_of(error)) from error
+            raise ExportError("file_read", path=str(path), reason=disk.reason_of(error)) from error
         try:
             return cls(path, data.decode("utf-8"), identity, project)
         except UnicodeDecodeError:
@@ -71,10 +61,10 @@ class UserFile:
         """
         check_stays(self.path, self.project)
         with _written(self.path):
-            if _leads_nowhere(self.path):
+            if self.path.is_symlink() and not self.path.exists():
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-            make_directory(self.path.parent)
-            replace_whole(self.path, text.encode("utf-8"), self._check_unchanged)
+            disk.make_directory(self.path.parent)
+            disk.replace_whole(self.path, text.encode("utf-8"), self._check_unchanged)
 
     def remove(self, root: Path | None = None) -> None:
         """Delete an unchanged file, and emptied directories below `root`. Raises ExportError."""
@@ -82,7 +72,7 @@ class UserFile:
         with _written(self.path):
             self._check_unchanged(self.path)
             self.path.unlink()
-            sync_directory(self.path.parent)
+            disk.sync_directory(self.path.parent)
         directory = self.path.parent
         while root and directory != root and directory.is_relative_to(root):
             with contextlib.suppress(OSError):
@@ -92,7 +82,7 @@ class UserFile:
             directory = directory.parent
 
     def _check_unchanged(self, target: Path) -> None:
-        if identity_of(target) != self.identity:
+        if disk.identity_of(target) != self.identity:
             raise ExportError("file_changed", path=str(self.path))
 
 
@@ -101,7 +91,7 @@ def check_stays(path: Path, project: Path, *, named: bool = False) -> None:
 
     named: a user named the path, so it may lie in another repository.
     """
-    found = way_out(path, project) or (way_out(path) if named else None)
+    found = disk.way_out(path, project) or (disk.way_out(path) if named else None)
     if found:
         link, target = str(found.link), str(found.target)
         rm = shlex.join(["rm", link])
@@ -117,10 +107,10 @@ def write_new(
     """
     check_stays(path, project, named=True)
     with _written(path):
-        if is_there(path) and not force:
+        if disk.is_there(path) and not force:
             raise ExportError("exists", path=str(path))
         data = content.encode("utf-8") if isinstance(content, str) else content
-        replace_whole(path, data, is_private=is_private)
+        disk.replace_whole(path, data, is_private=is_private)
 
 
 def diff(before: str, after: str, old: str, new: str, *, context: int = 3) -> list[str]:
@@ -135,13 +125,9 @@ def _lines(text: str) -> list[str]:
     return text.split("\n") if text else []
 
 
-def _leads_nowhere(path: Path) -> bool:
-    return path.is_symlink() and not path.exists()
-
-
 @contextlib.contextmanager
 def _written(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise ExportError("file_write", path=str(path), reason=reason_of(error)) from error
+        raise ExportError("file_write", path=str(path), reason=disk.reason_of(error)) from error

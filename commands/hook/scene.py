@@ -12,16 +12,7 @@ from typing import Any, NamedTuple, TextIO
 from commands.clients.table import COMPLAINT, EVENTS, HOOKS
 from commands.hook.events import Moment, inside, paths_inside
 from commands.hook.journal import Session, open_session, version_of
-from core.config import (
-    CONTEXT_DIRECTORY,
-    LOG_NAME,
-    Project,
-    Settings,
-    find_project,
-    holds_memory,
-    read_settings,
-    state_directory,
-)
+from core import config
 from core.errors import SentinelError
 from core.lessons.briefing import Briefing
 from core.lessons.file import LogFile
@@ -48,7 +39,7 @@ class Scene(NamedTuple):
     event: str
     moment: Moment
     root: str
-    settings: Settings
+    settings: config.Settings
     state: str
     data: bytes
     session: Session
@@ -112,7 +103,7 @@ def is_of_another(client: str, payload: Mapping[str, Any], variables: Mapping[st
 
 def project_of(
     client: str, moment: Moment, environment: Mapping[str, str], named: str | None
-) -> Project:
+) -> config.Project:
     """Return the project, with or without a memory. Raises DiskError."""
     if not HOOKS[client].gives_project:
         # Cursor sets it for the first of several open folders, others inherit it from Claude Code.
@@ -122,15 +113,15 @@ def project_of(
     around = [folder for folder in moment.folders if folder == place or inside(folder, place)]
     first = moment.folders[0] if moment.folders else moment.cwd
     folder = max(around, key=len, default=first) or os.getcwd()
-    project = find_project(named, environment, folder)
+    project = config.find_project(named, environment, folder)
     project.check(environment)
     return project
 
 
-def has_memory(project: Project) -> bool:
+def has_memory(project: config.Project) -> bool:
     """Return whether a project has a memory; a user's hooks also meet other projects."""
-    context = os.path.join(project.folder, CONTEXT_DIRECTORY)
-    return os.path.lexists(context) and holds_memory(context)
+    context = os.path.join(project.folder, config.CONTEXT_DIRECTORY)
+    return os.path.lexists(context) and config.holds_memory(context)
 
 
 def scene_of(
@@ -148,18 +139,18 @@ def scene_of(
 
             check_missing(project.log_path)
         return None
-    log_path = os.path.join(root, CONTEXT_DIRECTORY, LOG_NAME)
+    log_path = os.path.join(root, config.CONTEXT_DIRECTORY, config.LOG_NAME)
     if os.path.isfile(log_path) and os.path.getsize(log_path) > MOST_LOG_BYTES:
         raise OddInputError("too_large")
     asks_git = event in ("session-start", "stop")
     data = LogFile(project.log_path, lock_timeout_s=0, asks_git=asks_git).read()
-    directory = state_directory(root, environment)
+    directory = config.state_directory(root, environment)
     return Scene(
         client=client,
         event=event,
         moment=moment._replace(paths=tuple(dict.fromkeys(paths_inside(root, moment)))),
         root=root,
-        settings=read_settings(environment),
+        settings=config.read_settings(environment),
         state=f"{len(data)}-{zlib.crc32(data):08x}",
         data=data,
         session=open_session(directory, moment.session),

@@ -64,28 +64,22 @@ def briefing_of(scene: Scene, log: MemoryLog) -> Briefing:
         near=near_to_work,
     )
     texts = [briefing.text, notice]
-    if os.path.lexists(os.path.join(root, CONTEXT_DIRECTORY, "sessions")):
-        texts.append(_sessions(scene, tokens - estimate_tokens(briefing.text)))
+    left_tokens = tokens - estimate_tokens(briefing.text)
+    if left_tokens > 0 and os.path.lexists(os.path.join(root, CONTEXT_DIRECTORY, "sessions")):
+        from sqlite3 import Error  # only where there are sessions
+
+        from rooms.sessions.hints import start_lines
+        from rooms.sessions.store import exist_in, open_sessions
+
+        try:
+            if exist_in(Path(root)):
+                store = open_sessions(Path(root), scene.settings)
+                lines = start_lines(store, left_tokens)
+                store.database.close()
+                texts.append("\n".join(lines))
+        except (SentinelError, OSError, Error) as error:
+            complain(error)
     return briefing._replace(text="\n\n".join(filter(None, texts)))
-
-
-def _sessions(scene: Scene, left_tokens: int) -> str:
-    from sqlite3 import Error  # only where there are sessions
-
-    from rooms.sessions.hints import start_lines
-    from rooms.sessions.store import exist_in, open_sessions
-
-    try:
-        root = Path(scene.root)
-        if left_tokens <= 0 or not exist_in(root):
-            return ""
-        store = open_sessions(root, scene.settings)
-        lines = start_lines(store, left_tokens)
-        store.database.close()
-    except (SentinelError, OSError, Error) as error:
-        complain(error)
-        return ""
-    return "\n".join(lines)
 
 
 # The client's approvals.
