@@ -45,27 +45,20 @@ Gauges = Mapping[str, Callable[[], float]]
 
 @dataclass(frozen=True, kw_only=True)
 class Service:
-    """The server and its hooks.
-
-    tools: the names of all tools. auth: None for an open server. on_session_end: gets agent and
-    session, perhaps twice. checks: run by /health, by name. gauges: figures of /metrics.
-    """
+    """The server and its hooks."""
 
     server: FastMCP
     version: str
-    tools: frozenset[str]
+    tools: frozenset[str]  # the names of all
     papers: Papers
-    auth: Access | None
+    auth: Access | None  # None for an open server
     on_session_end: sessions.OnEnd = lambda agent, session: None
-    checks: Mapping[str, Check] = field(default_factory=dict)
-    gauges: Gauges = field(default_factory=dict)
+    checks: Mapping[str, Check] = field(default_factory=dict)  # of /health, by name
+    gauges: Gauges = field(default_factory=dict)  # of /metrics
 
 
 def assembled(service: Service, options: Options) -> tuple[ASGIApp, sessions.Calls]:
-    """Return the application, and the calls that a process ends.
-
-    It changes `service.server`, so call it once for each.
-    """
+    """Return the application, and the calls that a process ends; change `service.server`."""
     server, auth, bodies = service.server, service.auth, Bodies()
     server.auth = auth
     named = urlsplit(options.url).hostname if options.url else None
@@ -83,9 +76,8 @@ def assembled(service: Service, options: Options) -> tuple[ASGIApp, sessions.Cal
     ]
     in_json, in_events = (it.app if auth else it for it in doors)  # behind the check of a bearer
     keys, on_end = auth.keys if auth else None, service.on_session_end
-    calls = sessions.Calls(
-        in_json, in_events, service.papers, bodies, keys, on_end, ttl_s=options.ttl_s
-    )
+    apart = service.papers, bodies, keys, on_end
+    calls = sessions.Calls(in_json, in_events, *apart, ttl_s=options.ttl_s)
     if auth:
         doors[0].app = calls
     compressed = GZipMiddleware(doors[0] if auth else calls, minimum_size=_LEAST_GZIP_BYTES)
@@ -111,9 +103,9 @@ def assembled(service: Service, options: Options) -> tuple[ASGIApp, sessions.Cal
     app.add_exception_handler(Refusal, _on_refusal)
     whole: ASGIApp = sessions.LegacyStreams(app, on_end) if options.with_sse else app
     if options.origins:
-        exposed, methods = [sessions.ID_HEADER, "WWW-Authenticate"], [*sessions.METHODS, "OPTIONS"]
+        shown: Any = {"expose_headers": [sessions.ID_HEADER, "WWW-Authenticate"], "max_age": 600}
         whole = CORSMiddleware(
-            whole, options.origins, methods, ["*"], expose_headers=exposed, max_age=600
+            whole, options.origins, [*sessions.METHODS, "OPTIONS"], ["*"], **shown
         )
     guarding = (auth.tries, auth.called) if auth else ()
     return Guard(whole, bodies, metrics.note_request, *guarding), calls
@@ -192,10 +184,7 @@ class _Health:
 
 
 class _Metrics(Middleware):
-    """Counts requests and calls in the form of Prometheus. https://prometheus.io
-
-    No label is free text. Without `prometheus_client`, /metrics answers 501.
-    """
+    """Counts for Prometheus. No label is free text. Without `prometheus_client` it answers 501."""
 
     def __init__(self, service: Service, calls: sessions.Calls, bodies: Bodies) -> None:
         self._service, self._registry = service, None
@@ -225,7 +214,6 @@ class _Metrics(Middleware):
             Gauge(name, name.replace("_", " ").capitalize(), **own).set_function(figure)
 
     def note_request(self, scope: Scope, status: int, seconds: float | None) -> None:
-        """seconds: None for a stream."""
         if self._registry is None:
             return
         path, method = scope["path"], scope["method"]

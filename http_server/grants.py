@@ -42,19 +42,13 @@ class Refresh(NamedTuple):
 
 
 class Seal:
-    """Signs values that others keep for the server, with a secret of all its processes.
-
-    The secret opens nothing: it makes client ids, and everybody may register.
-    """
+    """Signs values that others keep for the server. Its secret opens nothing: all may register."""
 
     def __init__(self, papers: Papers) -> None:
         self._papers, self._clock, self._secret = papers, papers.clock, b""
 
     def sealed(self, use: str, facts: Facts, *, lasts_s: float = 0.0) -> str:
-        """Return signed facts, which anybody can read.
-
-        use: must be the same in `unsealed`. lasts_s: 0 for ever.
-        """
+        """Return signed facts, which anybody can read, for one use. lasts_s: 0 for ever."""
         until = int(self._clock() + lasts_s) if lasts_s else 0
         once = secrets.token_urlsafe(12)  # no two texts are the same
         value = json.dumps([until, once, dict(facts)], ensure_ascii=False, separators=(",", ":"))
@@ -83,10 +77,7 @@ class Seal:
 
 
 class Grants:
-    """Every method raises DatabaseError.
-
-    resource: the server's address; its grants are worth nothing at another.
-    """
+    """Every method raises DatabaseError. resource: where grants are worth something."""
 
     def __init__(self, papers: Papers, keys: Keys, resource: str) -> None:
         self._papers, self._keys, self._resource = papers, keys, resource
@@ -104,10 +95,7 @@ class Grants:
         return paper.body
 
     def ask(self, asked: Facts, browser: str) -> str:
-        """Return the secret of a question to a person.
-
-        browser: a secret of the only browser that may answer.
-        """
+        """Return the secret of a question. browser: a secret of the only one that may answer."""
         facts = {**asked, "browser": hash_of(browser), "once": secrets.token_urlsafe(16)}
         facts["resource"] = self._resource
         return self.seal.sealed("question", facts, lasts_s=CONSENT_S)
@@ -145,8 +133,7 @@ class Grants:
         if paper is None or credential is None:
             return None
         body = {"client": paper.body["client"], "paper": paper.parent, "resource": self._resource}
-        first = secrets.token_urlsafe(32)
-        of = {"agent": paper.agent, "parent": paper.parent}
+        first, of = secrets.token_urlsafe(32), {"agent": paper.agent, "parent": paper.parent}
         body |= {"secret": hash_of(first), "last": ""}
         family = self._papers.new("refresh", key, REFRESH_S, body=body, **of)
         tokens = self._tokens(family, first)
@@ -162,10 +149,7 @@ class Grants:
         return (paper, credential) if credential else None
 
     def refresh(self, token: str, client: str) -> Refresh | None:
-        """Return a refresh token of this client: the newest, or for `TWICE_S` the token before.
-
-        Any other secret drops the family.
-        """
+        """Return the newest token of this client, for `TWICE_S` the one before; else drop all."""
         family, secret = self._family(token), token.partition(".")[2]
         if family is None or not secret:
             return None

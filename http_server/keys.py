@@ -54,11 +54,7 @@ class Keys:
     """
 
     def __init__(
-        self,
-        papers: Papers,
-        master: str = "",
-        *,
-        keeps_agents_apart: bool = False,
+        self, papers: Papers, master: str = "", *, keeps_agents_apart: bool = False
     ) -> None:
         self.place, self._papers = papers.place, papers
         self._master = hash_of(master) if master else ""

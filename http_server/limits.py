@@ -57,9 +57,9 @@ NoteRequest = Callable[[Scope, int, float | None], None]
 
 
 class Allowance:
-    """Allows a name `at_once` uses, then one every `every_s` seconds.
+    """Allows a name `at_once` uses, then one every `every_s` seconds; for one thread.
 
-    Used from one thread. most: names that are remembered; a forgotten name begins anew.
+    most: names that are remembered; a forgotten name begins anew.
     """
 
     def __init__(
@@ -70,8 +70,7 @@ class Allowance:
         most: int = _MOST_ADDRESSES,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._at_once, self._every_s = at_once, every_s
-        self._most, self._clock = most, clock
+        self._at_once, self._every_s, self._most, self._clock = at_once, every_s, most, clock
         self._full_at: OrderedDict[str, float] = OrderedDict()  # when the whole allowance is back
 
     def take(self, name: str) -> float:
@@ -84,10 +83,8 @@ class Allowance:
             if found.version == 6:
                 nets = [ipaddress.ip_network((found, bits), strict=False) for bits in _NETWORKS]
                 counted = dict(zip(map(str, nets), _NETWORKS.values(), strict=True))
-        full_at = {
-            network: max(self._full_at.get(network, now), now) + self._every_s / times
-            for network, times in counted.items()
-        }
+        begun = {network: max(self._full_at.get(network, now), now) for network in counted}
+        full_at = {it: begun[it] + self._every_s / times for it, times in counted.items()}
         wait_s = max(full_at.values()) - now - self._at_once * self._every_s
         if wait_s > 0:
             return wait_s

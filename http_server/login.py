@@ -44,19 +44,12 @@ COOKIE = "sentinel_memory_door"
 _RETRY_S = 2
 _PAGES, _FOR_PROGRAMS = ("/authorize", "/consent"), ("/token", "/register", "/revoke")
 _STATUS = {"": 200, "too_many": 429, "too_many_questions": 429, "no_storage": 503}
-_QUESTION_WORDS = (
-    *("wants", "client", "claims", "back", "server", "grants", "granted", "unsure", "key"),
-    *("allow", "deny"),
-)
+_QUESTION_WORDS = "wants client claims back server grants granted unsure key allow deny".split()
 _Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class Access(Provider):
-    """The `Provider` with its routes, all that an application needs.
-
-    access = Access(papers, keys, url="https://memory.example.org")
-    app = FastMCP("memory", auth=access).http_app(path="/mcp")
-    """
+    """The `Provider` with its routes, all that an application needs."""
 
     def get_routes(self, mcp_path: str | None = None) -> list[Route]:
         self.set_mcp_path(mcp_path or self.path)
@@ -89,7 +82,11 @@ class Access(Provider):
         is_here = parts.scheme == "http" and is_loopback(parts.hostname or "")
         if location.startswith(f"{self.here}/consent?"):
             # Lax: the cookie comes with a link of another page, and not with its form.
-            kept: Any = {"httponly": True, "samesite": "lax", "secure": self._is_secure}
+            kept: Any = {
+                "httponly": True,
+                "samesite": "lax",
+                "secure": self.url.startswith("https:"),
+            }
             response.set_cookie(self._cookie, browser, max_age=int(CONSENT_S), path="/", **kept)
         elif location and not is_here:
             # Anybody may register: this server's name would lead wherever a stranger wants.
@@ -118,13 +115,9 @@ class Access(Provider):
         return _going_on(self, asked, code=code) if code else _failed("gone")
 
     @property
-    def _is_secure(self) -> bool:
-        return self.url.startswith("https:")
-
-    @property
     def _cookie(self) -> str:
         """Over TLS a name that no other host can set."""
-        return f"__Host-{COOKIE}" if self._is_secure else COOKIE
+        return f"__Host-{COOKIE}" if self.url.startswith("https:") else COOKIE
 
     async def _register(self, request: Request) -> Response:
         if wait_s := self.registrations.take(address_of(request.scope)):
@@ -151,9 +144,8 @@ class Access(Provider):
         return Response(status_code=200)  # also for what is no token: RFC 7009
 
     async def _server_document(self, _request: Request) -> Response:
-        registration = ClientRegistrationOptions(enabled=True)
-        url, revocation = AnyHttpUrl(self.here), RevocationOptions(enabled=True)
-        document = build_metadata(url, None, registration, revocation)
+        offered = ClientRegistrationOptions(enabled=True), RevocationOptions(enabled=True)
+        document = build_metadata(AnyHttpUrl(self.here), None, *offered)
         document.scopes_supported = [SCOPE]
         document.token_endpoint_auth_methods_supported = ["none"]
         document.revocation_endpoint_auth_methods_supported = ["none"]
@@ -174,11 +166,11 @@ def without_database(request: Request) -> Response | None:
     with speaking(_language(request)):
         if request.url.path in _PAGES:
             return _failed("no_storage", wait_s=_RETRY_S)
-        if request.url.path not in _FOR_PROGRAMS:
-            return None
-        error = {"error": "temporarily_unavailable"}
-        error["error_description"] = say("http.page.no_storage")
-        return JSONResponse(error, 503, headers={"Retry-After": str(_RETRY_S)})
+        said = {"error_description": say("http.page.no_storage")}
+    if request.url.path not in _FOR_PROGRAMS:
+        return None
+    error = {"error": "temporarily_unavailable", **said}
+    return JSONResponse(error, 503, headers={"Retry-After": str(_RETRY_S)})
 
 
 def _for_programs(path: str, endpoint: _Endpoint, method: str) -> Route:
@@ -200,7 +192,6 @@ def _for_programs(path: str, endpoint: _Endpoint, method: str) -> Route:
 
 
 def _in_language(endpoint: _Endpoint) -> _Endpoint:
-
     async def handle(request: Request) -> Response:
         with speaking(_language(request)):
             return await endpoint(request)
@@ -211,11 +202,7 @@ def _in_language(endpoint: _Endpoint) -> _Endpoint:
 def _question(
     access: Provider, asked: Facts, txn: str, *, fault: str = "", wait_s: int = 0
 ) -> HTMLResponse:
-    """fault: the key of a sentence on the former answer.
-
-    The focus begins at the question, which a small window or a voice would else pass over; after a
-    wrong key in the field, below the sentence.
-    """
+    """fault: the key of a sentence on the former answer, after which the focus is in the field."""
     facts = {word: say(f"http.page.{word}") for word in _QUESTION_WORDS}
     facts |= {"fault": "", "focus": 'aria-describedby="hint"'}
     if fault:
@@ -247,7 +234,6 @@ def _going_on(access: Provider, asked: Facts, **answer: str) -> HTMLResponse:
 
 
 def _failed(key: str, *, wait_s: int = 0) -> HTMLResponse:
-    """wait_s: until there may be a question."""
     body = f"<p>{say(f'http.page.{key}', wait_s=wait_s)}</p>"
     return _page(say("http.page.gone_title"), body, status=_STATUS.get(key, 400), wait_s=wait_s)
 

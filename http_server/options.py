@@ -29,19 +29,15 @@ class ServingError(RefusedError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """How clients reach the server.
-
-    url: its address for clients, without a last slash; "" for the address it listens on. origins:
-    of web pages that may call. ttl_s: unused for so long, a session ends.
-    """
+    """How clients reach the server."""
 
     port: int
     host: str = DEFAULT_HOST
-    url: str = ""
+    url: str = ""  # for clients, without a last slash; "" for the address it listens on
     with_sse: bool = False
     is_open: bool = False
-    origins: tuple[str, ...] = ()
-    ttl_s: float = DEFAULT_TTL_MINUTES * 60
+    origins: tuple[str, ...] = ()  # of web pages that may call
+    ttl_s: float = DEFAULT_TTL_MINUTES * 60  # unused for so long, a session ends
     log_directory: str = ""
 
 
@@ -53,8 +49,8 @@ def read_options(
     given: parsed by `add_serving`, with at least one of its options, and `project`.
     """
     if given.http is None:
-        extra = {"--host": given.host, "--url": given.url, "--sse": given.sse}
-        options = {**extra, "--no-auth": given.no_auth}
+        options = {"--host": given.host, "--url": given.url, "--sse": given.sse}
+        options["--no-auth"] = given.no_auth
         raise ServingError("only_with_http", option=next(it for it in options if options[it]))
     needing = [room for room in rooms if not room.startswith("fragments")]
     if needing and not given.project:
@@ -70,14 +66,25 @@ def read_options(
     origins = [it.strip().rstrip("/") for it in environment.get("ALLOWED_ORIGINS", "").split(",")]
     if not all(_is_origin(origin) for origin in origins if origin):
         raise ServingError("bad_origin")
+    port, source = given.http, "--http"
+    if port == FROM_ENVIRONMENT:
+        port, source = environment.get("PORT", "").strip() or str(DEFAULT_PORT), "PORT"
+    if not (port.isascii() and port.isdigit() and len(port) < 6 and int(port) <= _MOST_PORT):
+        raise ServingError("bad_port", source=source, server=SERVER_COMMAND, port=DEFAULT_PORT)
+    try:
+        minutes = float(environment.get("SESSION_TTL_MINUTES", "").strip() or DEFAULT_TTL_MINUTES)
+    except ValueError:
+        minutes = 0.0
+    if not 0 < minutes <= MOST_TTL_MINUTES:
+        raise ServingError("bad_ttl", most=MOST_TTL_MINUTES)
     return Options(
-        port=_port(given.http, environment),
+        port=int(port),
         host=host,
         url=url,
         with_sse=given.sse,
         is_open=given.no_auth,
         origins=tuple(filter(None, origins)),
-        ttl_s=_ttl_s(environment.get("SESSION_TTL_MINUTES", "")),
+        ttl_s=minutes * 60,
         log_directory=environment.get("LOG_DIR", "").strip(),
     )
 
@@ -90,15 +97,6 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _port(given: str, environment: Mapping[str, str]) -> int:
-    source = "--http"
-    if given == FROM_ENVIRONMENT:
-        given, source = environment.get("PORT", "").strip() or str(DEFAULT_PORT), "PORT"
-    if not (given.isascii() and given.isdigit() and len(given) < 6 and int(given) <= _MOST_PORT):
-        raise ServingError("bad_port", source=source, server=SERVER_COMMAND, port=DEFAULT_PORT)
-    return int(given)
-
-
 def _is_origin(address: str) -> bool:
     try:
         parts = urlsplit(address)
@@ -109,13 +107,3 @@ def _is_origin(address: str) -> bool:
     is_plain = address.isascii() and address.isprintable() and not set("*\\ ") & set(address)
     is_web = parts.scheme in ("http", "https") and bool(parts.hostname)
     return is_plain and is_whole and is_web and not rest
-
-
-def _ttl_s(given: str) -> float:
-    try:
-        minutes = float(given.strip() or DEFAULT_TTL_MINUTES)
-    except ValueError:
-        minutes = 0.0
-    if not 0 < minutes <= MOST_TTL_MINUTES:
-        raise ServingError("bad_ttl", most=MOST_TTL_MINUTES)
-    return minutes * 60

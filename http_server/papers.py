@@ -67,18 +67,13 @@ MIGRATIONS: Migrations = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paper:
-    """One thing that the server remembers.
-
-    key: an id, or the hash of a secret. parent: the key of the paper that it was given for, and is
-    dropped with. body: facts for JSON. expires_at, made_at, used_at: seconds since 1970, 0 for
-    never.
-    """
+    """One thing that the server remembers. Times are seconds since 1970, 0 for never."""
 
     kind: Kind
-    key: str
+    key: str  # an id, or the hash of a secret
     agent: str = ""
-    parent: str = ""
-    body: Mapping[str, Any] = field(default_factory=dict)
+    parent: str = ""  # the key of the paper that it was given for, and is dropped with
+    body: Mapping[str, Any] = field(default_factory=dict)  # for JSON
     expires_at: float = 0.0
     made_at: float = 0.0
     used_at: float = 0.0
@@ -111,10 +106,7 @@ class Papers:
         self._mark, self._lock = mark, lock
 
     def put(self, paper: Paper, *, only_new: bool = False) -> bool:
-        """Store a paper over that with its kind and key; return whether it was stored.
-
-        only_new: replace none, even an expired one.
-        """
+        """Store a paper over that with its key, or only a new one; return whether it was stored."""
         with self._lend(True) as rows:
             done = self._run(rows, _PUT + ("NOTHING" if only_new else _OVER_FORMER), *_row(paper))
             return int(done.rowcount) > 0
@@ -155,10 +147,7 @@ class Papers:
             return True
 
     def drop(self, kind: Kind, key: str) -> int:
-        """Remove a paper and all that were given for it; return how many.
-
-        Papers that a simultaneous `replace` would store go as well, or are not stored.
-        """
+        """Remove a paper and all that were given for it, also at this moment; return how many."""
         with self._lend(True) as rows:
             # A statement sees only the rows at its beginning: children that come while it waits
             # for the paper would stay.
@@ -179,11 +168,8 @@ class Papers:
             return int(gone.rowcount)
 
     def check(self) -> None:
-        """Raise DatabaseError if the papers cannot be used now.
-
-        A standby of PostgreSQL begins no transaction that may write.
-        """
-        with self._lend(bool(self._lock)) as rows:
+        """Raise DatabaseError if the papers cannot be used now."""
+        with self._lend(bool(self._lock)) as rows:  # a standby of PostgreSQL begins no change
             if rows is not None:
                 self._run(rows, "SELECT 1 FROM papers WHERE 1 = 0")
 
@@ -223,10 +209,7 @@ def postgres_papers(pool: "Pool", *, clock: Callable[[], float] = time.time) -> 
 
 
 def papers_of(environment: Mapping[str, str]) -> Papers:
-    """Choose the server of the fragments, else a file of the user's own. Connect to nothing yet.
-
-    Raises HttpServerError where there is no place.
-    """
+    """Choose the fragments' server, else a file, without a look at it. Raises HttpServerError."""
     place = environment.get(FRAGMENTS_PLACE, "").strip()
     if is_server(place):
         from core.postgres.pool import Pool  # a file needs no driver

@@ -51,10 +51,7 @@ class Client(OAuthClientInformationFull):
     """A client that has registered."""
 
     def validate_redirect_uri(self, redirect_uri: AnyUrl | None) -> AnyUrl:
-        """Accept this machine at any port, as a program takes a free port.
-
-        https://www.rfc-editor.org/rfc/rfc8252#section-7.3
-        """
+        """Accept this machine at any port, as a program takes a free one (RFC 8252, 7.3)."""
         try:
             return super().validate_redirect_uri(redirect_uri)
         except InvalidRedirectUriError:
@@ -75,8 +72,7 @@ class _FoundRefreshToken(sdk.RefreshToken):
 class Provider(OAuthProvider):
     """Checks keys and tokens, and gives tokens to clients whose person types a key.
 
-    url: the server's address for clients; on this machine its other names are as good. path: of the
-    MCP endpoint.
+    url: the server's address for clients; on this machine its other names are as good.
     """
 
     def __init__(self, papers: Papers, keys: Keys, *, url: str, path: str = "/mcp") -> None:
@@ -100,11 +96,7 @@ class Provider(OAuthProvider):
 
     @property
     def here(self) -> str:
-        """The server's address as the current request names it.
-
-        A client takes only documents about the address that it knows, and a cookie goes to one name
-        alone.
-        """
+        """The address in the current request: to others go no cookies, no document names others."""
         return self._names.get(host_here(), self.url)
 
     def called(self, text: str) -> str:
@@ -116,10 +108,7 @@ class Provider(OAuthProvider):
         return resource is None or _canonical(resource) in self._resources
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        """Accept a key or an access token.
-
-        Claims: agent, paper (the key's hash), name (of the key).
-        """
+        """Accept a key or an access token. The claims are the `Credential`."""
         if token.startswith(ACCESS_PREFIX):
             return await self.load_access_token(token)
         found = await run_sync(self.keys.check, token)
@@ -137,11 +126,10 @@ class Provider(OAuthProvider):
     async def register_client(self, client_info: OAuthClientInformationFull) -> None:
         """Give a client its id. Raises sdk.RegistrationError."""
         uris = [str(it) for it in client_info.redirect_uris or ()]
+        fault = next(filter(None, map(redirect_fault, uris)), "")
         if not 0 < len(uris) <= MOST_URIS:
-            raise sdk.RegistrationError(
-                "invalid_redirect_uri", f"Give 1 to {MOST_URIS} redirect URIs."
-            )
-        for fault in filter(None, map(redirect_fault, uris)):
+            fault = f"Give 1 to {MOST_URIS} redirect URIs."
+        if fault:
             raise sdk.RegistrationError("invalid_redirect_uri", fault)
         name = client_info.client_name or ""
         if len(name) > CLIENT_NAME_CHARS:
@@ -161,10 +149,7 @@ class Provider(OAuthProvider):
     async def authorize(
         self, client: OAuthClientInformationFull, params: sdk.AuthorizationParams
     ) -> str:
-        """Return the address of the page of consent. Raises sdk.AuthorizeError.
-
-        Only the browser of `BROWSER` may answer there.
-        """
+        """Return the address of the page of consent, for the browser of `BROWSER` alone."""
         if not self.is_ours(params.resource):
             raise sdk.AuthorizeError("invalid_target", "The resource is not this server.")
         if len(params.code_challenge) != _CHALLENGE_CHARS:
@@ -260,9 +245,8 @@ def _token(credential: Credential, client: str, key: str, *, expires_at: int = 0
 
 def _answer(tokens: Tokens | None) -> OAuthToken:
     if tokens is None:
-        raise sdk.TokenError(
-            "invalid_grant", "It was used, or what it goes back to was taken back."
-        )
+        said = "It was used, or what it goes back to was taken back."
+        raise sdk.TokenError("invalid_grant", said)
     access, refresh, lasts_s = tokens
     return OAuthToken(access_token=access, refresh_token=refresh, expires_in=lasts_s, scope=SCOPE)
 

@@ -130,10 +130,7 @@ def listen(options: Options) -> socket.socket:
 
 
 def say_in_lines(directory: str, port: int) -> None:
-    """Log to standard error, and to a file in a directory, "" for none.
-
-    port: in the file's name, as processes differ by it. Raises ServingError.
-    """
+    """Log to standard error, and to a file for the port in a directory, "" for none."""
     handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
     if directory:
         handlers.append(daily_file(directory, port))
@@ -161,11 +158,7 @@ def daily_file(directory: str, port: int) -> logging.Handler:
 
 
 class _Line(logging.Formatter):
-    """Writes lines without a secret or a text of anybody's.
-
-    Foreign messages may hold data that was sent to them: of these a line has only place and kind of
-    error.
-    """
+    """Writes no secret and no text of anybody's: of foreign messages place and kind alone."""
 
     converter = time.gmtime  # type: ignore[assignment]  # as the library's documents say
 
