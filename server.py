@@ -60,15 +60,8 @@ from core.parser import Parser, add_project, add_serving, add_version, wants_htt
 from core.program import SERVER, SERVER_COMMAND, Cancellation
 from core.store import MemoryStore, open_store
 from core.text.plain import Budget, printable
+from protocol import call
 from protocol.arguments import Pieces, Text, no_flag
-from protocol.call import (
-    RequestError,
-    arguments,
-    is_cancelled,
-    opened_project,
-    warn,
-    warn_if_cancelled,
-)
 from protocol.stdio import UnderWay, serve_streams
 from protocol.tools import OfferedRoom, RoomTool, SessionlessServer, memory_lines
 
@@ -85,7 +78,7 @@ LOG_URI, RECORD_URI = "memory://log", "memory://record/{id}"
 MOST_RESOURCE_BYTES = 8_000_000  # a client holds a resource as one message
 
 under_way = UnderWay()
-cancellation = Cancellation(is_cancelled, under_way.is_ending)
+cancellation = Cancellation(call.is_cancelled, under_way.is_ending)
 
 Topic = Annotated[
     str,
@@ -112,7 +105,7 @@ def opened(*, threshold: int | None = None, writes: bool = False) -> tuple[Memor
     threshold: of this call, above which a compaction is required. writes: see `opened_project`.
     Raises SentinelError.
     """
-    project, settings = opened_project(writes=writes)
+    project, settings = call.opened_project(writes=writes)
     usual_threshold = None
     if threshold is not None and threshold != settings.threshold:
         if threshold < 1:
@@ -205,7 +198,7 @@ def log_memory(
         if reach.common:  # where all of its triggers are, the record keeps those that it has
             draft = replace(draft, when=reach.triggers or None)
     saved = store.upsert_log(draft, source_ids or ())
-    warn_if_cancelled("log_memory")
+    call.warn_if_cancelled("log_memory")
     if saved.is_written and not saved.before.count:
         from core.git import is_ignored  # only the first save needs it
 
@@ -228,7 +221,7 @@ def compact_memory(
         return compaction_answer(store.read(), frame, target_topics=target_topics)
     tokens, put_off = fit_deletion(store.read(), split_tokens(delete_ids), frame)
     outcome = store.delete_by_ids(tokens)
-    warn_if_cancelled("compact_memory")
+    call.warn_if_cancelled("compact_memory")
     lines = [deletion_answer(outcome, frame, put_off)]
     touched = {record.topic for record in outcome.removed}
     shown = target_topics or touched & outcome.log.topics.keys()
@@ -242,7 +235,7 @@ def read_log() -> str:
     store, _ = opened()
     data = store.read_bytes()
     if len(data) > MOST_RESOURCE_BYTES:
-        raise RequestError("log_too_large", size=len(data), most=MOST_RESOURCE_BYTES)
+        raise call.RequestError("log_too_large", size=len(data), most=MOST_RESOURCE_BYTES)
     return log_text(data)
 
 
@@ -251,7 +244,7 @@ def read_record(id: str) -> str:
     store, _ = opened()
     for record in store.read().with_id(id).values():
         return as_json(record.as_json(), indent=2)
-    raise RequestError("no_such_record")
+    raise call.RequestError("no_such_record")
 
 
 def start_task(task: str = "") -> str:
@@ -335,21 +328,21 @@ def main() -> None:
         parser.add_argument("--rooms", metavar="ROOMS", help=say("parser.rooms"))
         add_serving(parser)
         add_version(parser, lambda: VERSION)
-        parser.parse_args(namespace=arguments)
+        parser.parse_args(namespace=call.arguments)
     settings = read_settings(os.environ)
     errors, rooms = list(settings.errors), settings.rooms
     try:
-        if arguments.rooms is not None:
+        if call.arguments.rooms is not None:
             errors = [error for error in errors if error.key != "bad_rooms"]
-            rooms = read_rooms(arguments.rooms, "--rooms")
+            rooms = read_rooms(call.arguments.rooms, "--rooms")
     except RefusedError as error:
         errors.append(error)
     errors += offer_rooms(rooms)
     try:
         if not errors:
             may_have_marks("")  # reads the table of orders before the first search waits for it
-            warn(settings.warnings)
-            if wants_http(arguments):
+            call.warn(settings.warnings)
+            if wants_http(call.arguments):
                 serve_http(rooms)
             else:
                 serve_streams(mcp, under_way, [room.end for room in mcp.rooms.values()])
@@ -362,7 +355,7 @@ def serve_http(rooms: tuple[str, ...]) -> None:
     """Serve over HTTP until a signal comes. Raises SentinelError."""
     from http_server.options import read_options  # stdio needs none of it
 
-    options = read_options(arguments, os.environ, rooms)
+    options = read_options(call.arguments, os.environ, rooms)
     from http_server.run import serve  # a wrong option needs no web
 
     if not any(room.startswith("fragments") for room in rooms):

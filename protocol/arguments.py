@@ -6,7 +6,7 @@ accepted; a schema with them would cost tokens and invite them.
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Annotated, Any, ClassVar
 
@@ -16,7 +16,6 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
-    ValidatorFunctionWrapHandler,
     WithJsonSchema,
     WrapValidator,
     model_validator,
@@ -75,9 +74,8 @@ def _as_text(value: object) -> object:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-def _text_or(value: object, read: ValidatorFunctionWrapHandler) -> object:
-    """Leave a text to the log, which splits it by itself."""
-    return value if isinstance(value, str) else read(value)
+def _text_or(value: object, read: Callable[[object], object]) -> object:
+    return value if isinstance(value, str) else read(value)  # the log splits a text by itself
 
 
 Text = str | None
@@ -120,10 +118,7 @@ class Part(BaseModel):
 
 
 def refusal(error: ValidationError, tool: str, schema: Mapping[str, Any]) -> str:
-    """Name the wrong arguments in English, without values: a secret, or ten megabytes.
-
-    schema: of the arguments, without references.
-    """
+    """Name wrong arguments without values: a secret, or ten megabytes. schema: of no references."""
     lines = list[str]()
     for detail in error.errors(include_url=False)[:MOST_REFUSED]:
         steps, said = detail["loc"], detail["msg"]
@@ -131,24 +126,20 @@ def refusal(error: ValidationError, tool: str, schema: Mapping[str, Any]) -> str
             said = "it contains half of a character (a lone surrogate)."
             said += " Send the text again without it"
         elif detail["type"] in ("unexpected_keyword_argument", "extra_forbidden"):
-            said += f"; known: {', '.join(_fields_beside(steps, schema)) or 'none'}"
+            inside = schema
+            for step in steps[:-1]:
+                inside = inside["items"] if isinstance(step, int) else inside["properties"][step]
+            said += f"; known: {', '.join(inside['properties']) or 'none'}"
         path = "".join(f"[{it}]" if isinstance(it, int) else f".{it}" for it in steps)
         name = one_line(path.lstrip("."))[:_NAME_CHARS]  # `tags[1]`, `decisions[0].why`
         lines.append(f"{name}: {said}.")
     return "\n".join(lines) + f" Nothing was changed. Call {tool} again with other arguments."
 
 
-def _fields_beside(steps: tuple[str | int, ...], schema: Mapping[str, Any]) -> list[str]:
-    for step in steps[:-1]:
-        schema = schema["items"] if isinstance(step, int) else schema["properties"][step]
-    return list(schema["properties"])
-
-
 def answerable(line: bytes) -> bytes:
-    r"""Replace the half characters in a line of the protocol (a lone JSON escape such as `\ud800`).
+    r"""Replace half characters such as `\ud800`, for which the library (mcp 2.3.0) drops a line.
 
-    The library (mcp 2.3.0) drops such a line without an answer. An argument with one becomes
-    `LONE_SURROGATE`, which is refused.
+    An argument with one becomes `LONE_SURROGATE`, which is refused.
     """
     if not _SURROGATE_ESCAPE.search(line):
         return line

@@ -40,9 +40,6 @@ class RequestError(RefusedError):
     table = "protocol"
 
 
-# Who calls. The protocol's session alone tells nothing: a stateless call has a new one.
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
     agent: str  # of the credential
@@ -72,7 +69,7 @@ def session_of(named: str | None = None) -> str:
     """Return the session of this call. named: as the caller calls it.
 
     Over HTTP the server's session comes first, since most tools take no name; without any it is
-    client and day: `cursor 2026-11-29`.
+    client and day: `cursor 2026-11-29`. A stateless call of the protocol has a new one.
     """
     named, who = (named or "").strip(), caller()
     if who is None:
@@ -81,14 +78,9 @@ def session_of(named: str | None = None) -> str:
 
 
 def process_of() -> str:
-    """Return a name that no two callers share.
-
-    Over HTTP without a session it has the credential's agent.
-    """
+    """Return a name that no two callers share: the session, over HTTP with the agent if need be."""
     who = caller()
-    if who is None or who.session:
-        return session_of()
-    return f"{who.agent} {session_of()}"
+    return session_of() if who is None or who.session else f"{who.agent} {session_of()}"
 
 
 def client_name() -> str:
@@ -140,10 +132,7 @@ def opened_settings() -> Settings:
 
 
 def opened_project(*, writes: bool = False) -> tuple[Project, Settings]:
-    """Return project and settings of this call, by `--project`, environment and directory.
-
-    writes: the project must be able to hold a memory. Raises SentinelError.
-    """
+    """Return project and settings; it must hold a memory if it `writes`. Raises SentinelError."""
     settings = read_settings(os.environ)
     project = find_project(arguments.project, os.environ, Path.cwd())
     warn(settings.warnings + project.warnings)
@@ -152,11 +141,8 @@ def opened_project(*, writes: bool = False) -> tuple[Project, Settings]:
 
 
 def project_name() -> str:
-    """Return the name of the project's directory, "" for a home, root or system directory.
-
-    Over HTTP only `--project` counts: the server's directory says nothing of its callers.
-    """
-    if caller() and not arguments.project:
+    """Return the name of the project's directory, "" for a home, root or system directory."""
+    if caller() and not arguments.project:  # the server's directory says nothing of its callers
         return ""
     try:
         folder = find_project(arguments.project, os.environ, Path.cwd()).folder
@@ -168,8 +154,7 @@ def project_name() -> str:
 def with_sentences(function: Callable[..., str], failure: type[FastMCPError]) -> Callable[..., str]:
     """Return a function whose every error is one sentence, raised as `failure`.
 
-    The library passes that on unchanged. A ValueError of a resource or prompt becomes
-    ValidationError, "invalid params" there.
+    A ValueError of a resource or prompt becomes ValidationError, "invalid params" there.
     """
 
     @functools.wraps(function)

@@ -47,6 +47,7 @@ _ANSWER = re.compile(rb'\{"jsonrpc":"2\.0","id":("(?:[^"\\]|\\.)*"|-?[0-9]+),"(?
 _FAILED = re.compile(rb'"(?:isError":true|error":\{)')
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _TIMES_KILLED, _BETWEEN_S = 20, 0.01
+_OnFailure = Callable[[OSError], None]
 
 
 class _Request(NamedTuple):
@@ -71,8 +72,14 @@ class UnderWay:
         except ValueError:  # nobody answers it
             return
         if isinstance(message, JSONRPCRequest) and message.method != _LASTING:
+            params = message.params or {}
+            tool, given = str(params.get("name")), params.get("arguments")
+            writes = False
+            if message.method == "tools/call" and isinstance(given, dict):
+                needed = WRITING_TOOLS.get(tool)
+                writes = needed == "" or bool(needed and given.get(needed))
             with self._news:
-                self._open.append(_Request(str(message.id), _writing_tool(message)))
+                self._open.append(_Request(str(message.id), tool if writes else ""))
         elif isinstance(message, JSONRPCNotification) and message.method == _CANCELLED:
             self._close(str((message.params or {}).get("requestId")))
 
@@ -122,17 +129,6 @@ class UnderWay:
         return None
 
 
-def _writing_tool(request: JSONRPCRequest) -> str:
-    params = request.params or {}
-    name, arguments = str(params.get("name")), params.get("arguments")
-    if request.method != "tools/call" or not isinstance(arguments, dict):
-        return ""
-    needed = WRITING_TOOLS.get(name)
-    if needed is None:
-        return ""
-    return name if not needed or arguments.get(needed) else ""
-
-
 class RequestInput(io.RawIOBase):
     """Reads complete lines. at_end: called before the reader learns of the end."""
 
@@ -164,11 +160,10 @@ class AnswerOutput(io.RawIOBase):
     at_failure: called once, when the client takes no more answers; later ones are dropped.
     """
 
-    def __init__(
-        self, wire: int, under_way: UnderWay, at_failure: Callable[[OSError], None]
-    ) -> None:
+    _has_failed = False
+
+    def __init__(self, wire: int, under_way: UnderWay, at_failure: _OnFailure) -> None:
         self._wire, self._under_way, self._at_failure = wire, under_way, at_failure
-        self._has_failed = False
 
     def writable(self) -> bool:
         return True
@@ -181,19 +176,17 @@ class AnswerOutput(io.RawIOBase):
             return len(line)
         if not self._has_failed:
             try:
-                self._write_all(memoryview(line))
+                rest = memoryview(line)
+                while rest:
+                    try:
+                        rest = rest[os.write(self._wire, rest) :]
+                    except BlockingIOError:  # the client set its pipe not to block
+                        select.select([], [self._wire], [])
             except OSError as error:
                 self._has_failed = True
                 self._at_failure(error)
         self._under_way.note_answer(line, is_delivered=not self._has_failed)
         return len(line)
-
-    def _write_all(self, rest: memoryview) -> None:
-        while rest:
-            try:
-                rest = rest[os.write(self._wire, rest) :]
-            except BlockingIOError:  # the client set its pipe not to block
-                select.select([], [self._wire], [])
 
 
 class Ending:
@@ -282,10 +275,7 @@ class Ending:
 def serve_streams(
     server: "FastMCP", under_way: UnderWay, at_end: Iterable[Callable[[], None]]
 ) -> None:
-    """Serve over standard input and output until the input closes or a signal comes.
-
-    at_end: see `Ending`. Raises RequestError for a missing stream.
-    """
+    """Serve until the input closes or a signal comes. at_end: see `Ending`. Raises RequestError."""
     if sys.stdin is None or sys.stdout is None:
         raise RequestError("no_streams")
     ending = Ending(under_way, at_end)

@@ -49,15 +49,11 @@ class RoomTool(NamedTuple):
 
 
 class OfferedRoom(NamedTuple):
-    """The functions of a room that is on.
+    """The functions of a room that is on."""
 
-    gather: entries on a question, for one list over all rooms. prompt_lines: lines of the prompt
-    within a budget; for "" the most valuable. end: at the end of the process.
-    """
-
-    gather: "Callable[[str], Gathered]"
-    prompt_lines: Callable[[str, Budget], list[str]]
-    end: Callable[[], None] = lambda: None
+    gather: "Callable[[str], Gathered]"  # entries on a question, for one list over all rooms
+    prompt_lines: Callable[[str, Budget], list[str]]  # within a budget; for "" the most valuable
+    end: Callable[[], None] = lambda: None  # at the end of the process
 
 
 class SessionlessServer(FastMCP):
@@ -67,14 +63,10 @@ class SessionlessServer(FastMCP):
     build it takes half a second of the first list.
     """
 
-    def __init__(self, name: str, *, version: str, instructions: str) -> None:
+    def __init__(self, name: str, **how: Any) -> None:
+        middleware = [_Calls()]
         super().__init__(
-            name,
-            version=version,
-            instructions=instructions,
-            lifespan=_more_threads,
-            mask_error_details=True,
-            middleware=[_Calls()],
+            name, lifespan=_more_threads, mask_error_details=True, middleware=middleware, **how
         )
         self.rooms = dict[str, OfferedRoom]()
 
@@ -114,7 +106,18 @@ class SessionlessServer(FastMCP):
                     open_world_hint=False,
                 ),
             )
-            tool.parameters = _simplified(tool.parameters, it.shown_defaults)
+            # For a model there are no references, no null and no null defaults. What has the
+            # default "" is required there, not in a call.
+            schema: dict[str, Any] = _inlined(tool.parameters, tool.parameters.get("$defs", {}))
+            required = list[str]()
+            for name, argument in schema["properties"].items():
+                if argument.get("default", "") == "":
+                    required.append(name)
+                if argument.get("default", "") in ("", None):
+                    argument.pop("default", None)
+                if name in it.shown_defaults:
+                    argument["default"] = it.shown_defaults[name]
+            tool.parameters = {**schema, "required": required} if required else schema
             self.add_tool(tool)
 
     def offer_resource(
@@ -144,26 +147,6 @@ def _description(function: Callable[..., str]) -> str | None:
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs) or None
 
 
-def _simplified(schema: Mapping[str, Any], shown_defaults: Mapping[str, object]) -> dict[str, Any]:
-    """Return the schema for a model, without references, null and null defaults.
-
-    An argument with the default "" is required there, not in a call. shown_defaults: instead of
-    null.
-    """
-    simplified: dict[str, Any] = _inlined(schema, schema.get("$defs", {}))
-    required = list[str]()
-    for name, argument in simplified["properties"].items():
-        if argument.get("default", "") == "":
-            required.append(name)
-        if argument.get("default", "") in ("", None):
-            argument.pop("default", None)
-        if name in shown_defaults:
-            argument["default"] = shown_defaults[name]
-    if required:
-        simplified["required"] = required
-    return simplified
-
-
 def _inlined(schema: Any, definitions: Mapping[str, Any]) -> Any:
     """Resolve the references of a schema, which form no circle, and drop null.
 
@@ -182,10 +165,7 @@ def _inlined(schema: Any, definitions: Mapping[str, Any]) -> Any:
 
 
 class _Calls(Middleware):
-    """Runs MOST_CALLS calls at once, and refuses wrong arguments.
-
-    The refusal repeats no value; that of the library (fastmcp 4.2.3) would.
-    """
+    """Runs MOST_CALLS calls at once, and refuses wrong arguments without their values."""
 
     def __init__(self) -> None:
         self._turns = CapacityLimiter(MOST_CALLS)
@@ -206,8 +186,7 @@ class _Calls(Middleware):
 def memory_lines(query: str, token_budget: str, rooms: Sequence[OfferedRoom]) -> str:
     """Return the rooms' lines on a question in one list, the most relevant first.
 
-    Without a question the rooms share the budget. token_budget: from the client,
-    LEAST_PROMPT_TOKENS or more. Raises RequestError, and errors of the rooms.
+    Without a question the rooms share the budget. Raises RequestError, and errors of the rooms.
     """
     is_number = token_budget.isascii() and token_budget.isdigit() and len(token_budget) < 8
     if not is_number or int(token_budget) < LEAST_PROMPT_TOKENS:
