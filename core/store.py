@@ -110,10 +110,7 @@ class MemoryStore:
         )
 
     def delete_by_ids(self, ids: str | Sequence[str]) -> Outcome:
-        """Delete the records that version ids name, or ids of records never updated.
-
-        A record that changed since its version id was printed stays.
-        """
+        """Delete unchanged records by their version ids, or by ids of records never updated."""
         tokens = split_tokens(ids)
         return self._write(lambda log: changes.delete(log, tokens), only_if_needed=True)
 
@@ -253,11 +250,7 @@ class MemoryStore:
         return self.file.rewrite(mend, aside_name=aside_name)
 
     def clean(self, *, dry_run: bool = False) -> "Cleaning":
-        """Take the secrets out as `upkeep.clean` in one atomic write.
-
-        Unlike a save, it cleans topic, question, other keys, lines without a record and the side
-        file.
-        """
+        """Take the secrets out as `upkeep.clean` in one atomic write, also of the side file."""
         from core.lessons.upkeep import clean  # as above
 
         def scrub(data: bytes) -> "Replacement[Cleaning]":

@@ -69,7 +69,7 @@ def upsert(log: MemoryLog, draft: Draft, tokens: Sequence[str] = (), *, now: str
     """Save this checked draft, and replace its originals (`tokens`).
 
     A known id keeps place and `created`; a new principle takes the first original's place. Same
-    words within RECURRENCE_S change nothing. Raises RefusedError for another text's id.
+    words within RECURRENCE_S change nothing.
     """
     fresh = new_record(draft, now=now)
     there = log.with_id(fresh.id)
@@ -169,11 +169,7 @@ def bring_back(
     now: str,
     since: MemoryLog | None = None,
 ) -> Outcome:
-    """Make former versions the newest, in the place of the record `token` or at the end.
-
-    Raises RefusedError for another text's id, a `token` of no present version, and a record that
-    changed since the log `since`.
-    """
+    """Make former versions the newest, in the place of the record `token` or at the end."""
     named = select(log, [token] if token else [])
     if token and not named.removed:
         raise RefusedError("record_changed", id=id_in(token))
@@ -246,9 +242,7 @@ def _fate_of(record: Record, versions: Sequence[Record], log: MemoryLog) -> Fate
 def renew(log: MemoryLog, changed: Mapping[str, Record], *, now: str, join: bool) -> Outcome:
     """Give records other texts, each in its place, in one version of the log.
 
-    changed: new records by present version id. join: records that get one gap become one. Raises
-    RefusedError for a token of no present version, another text's id, one gap without `join`, and a
-    joined text above its limit.
+    changed: new records by present version id. join: records that get one gap become one.
     """
     base = log.rewritten()
     before = dict(base.all_records())

@@ -75,30 +75,23 @@ def conflict_lines(lines: Sequence[bytes], entries: Sequence[object]) -> frozens
 
 
 class MemoryLog:
-    """One version of the file, never changed, and the records that a reader sees.
-
-    entries: by line. conflict: lines (from 0) of conflict markers and ancestors. skipped: count of
-    other lines without a record, blank ones left out. records, count, topics: visible only, in file
-    order. unsettled: versions of one gap in different words that do not follow each other.
-    leftovers: lines that no reader sees. hidden: records whose gap no reader sees, each with its
-    hider. replaced: version ids by id.
-    """
+    """One version of the file, never changed, and the records that a reader sees."""
 
     def __init__(self, lines: Sequence[bytes] = (), entries: Sequence[Record | None] = ()) -> None:
         self.lines = lines
-        self.conflict = conflict_lines(lines, entries)
+        self.conflict = conflict_lines(lines, entries)  # from 0, as all lines here
         if self.conflict:
             entries = [None if at in self.conflict else it for at, it in enumerate(entries)]
-        self.entries = entries
+        self.entries = entries  # by line
         begun = [at for at in self.conflict if CONFLICT_BEGIN.match(lines[at].removeprefix(BOM))]
         self.conflicts = len(begun) or int(bool(self.conflict))
         odd = [at for at, it in enumerate(entries) if it is None and at not in self.conflict]
-        self.skipped = len([at for at in odd if self.content(at).strip()])
+        self.skipped = len([at for at in odd if self.content(at).strip()])  # no blank ones
         self._lines_of: dict[str, list[int]] = {}
         for at, record in self.all_records():
             self._lines_of.setdefault(record.id, []).append(at)
         self._settled: dict[int, Record] = {}  # records that inherit; the next change writes them
-        self.leftovers: set[int] = set()
+        self.leftovers: set[int] = set()  # lines that no reader sees
         self._decide()
         self.count = len(self.records)
         self.topics = Counter(record.topic for record in self.records)
@@ -180,7 +173,7 @@ class MemoryLog:
     def _decide(self) -> None:
         written = dict(self.all_records())
         hiders = _Hiders(written, self._lines_of)
-        self.replaced = hiders.replaced
+        self.replaced = hiders.replaced  # version ids by id
         hidden: dict[int, Record] = {}
         unsettled: list[list[int]] = []
         for name, lines in self._lines_of.items():
@@ -203,12 +196,14 @@ class MemoryLog:
         self._seen = {
             at: self._settled.get(at, it) for at, it in written.items() if at not in self.leftovers
         }
-        self.records = [*self._seen.values()]
+        self.records = [*self._seen.values()]  # the visible ones, in file order
+        # Versions of one gap in different words that do not follow each other.
         self.unsettled = [[self._seen[at] for at in lines] for lines in sorted(unsettled)]
         seen = {(it.id, it.gap) for it in self.records} if hidden else set()
         pairs = {
             (written[at].id, written[at].gap): (written[at], hidden[at]) for at in sorted(hidden)
         }
+        # Records whose gap no reader sees, each with its hider.
         self.hidden = [pair for gap, pair in pairs.items() if gap not in seen]
 
 

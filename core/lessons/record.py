@@ -64,11 +64,6 @@ class Draft:
     when: str | Sequence[str] | None = None
     given: Mapping[str, Any] = field(default_factory=dict)  # other fields, if a program has them
 
-    @property
-    def gap(self) -> tuple[str, str, str]:
-        key_text = self.missing_context if self.type == "log" else self.lesson
-        return self.type, self.topic, key_text
-
 
 @dataclass(slots=True, kw_only=True)  # a frozen one takes a quarter longer to read a long log
 class Record:
@@ -318,7 +313,8 @@ def check(draft: Draft) -> Draft:
 
 def record_id(draft: "Draft | Record") -> str:
     """Return SHA-256's first 16 hex digits over topic + missing_context (log) or topic + lesson."""
-    return digest("".join(draft.gap[1:]).encode("utf-8"))[:ID_DIGITS]
+    key_text = draft.missing_context if draft.type == "log" else draft.lesson
+    return digest(f"{draft.topic}{key_text}".encode())[:ID_DIGITS]
 
 
 def digest(data: bytes) -> str:
