@@ -9,6 +9,7 @@ import contextlib
 import errno
 import os
 import re
+import stat
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -154,25 +155,20 @@ class LogFile:
                 timeout_s=self._lock_timeout_s,
                 cancellation=self._cancellation,
             ):
+                strays = list[Path]()  # temporary files of killed writers
                 with contextlib.suppress(OSError):  # nobody may list it, or another user's stray
-                    for stray in self.strays():
+                    for at in dict.fromkeys((place, self.path)):
+                        found = map(_TEMPORARY.fullmatch, sorted(os.listdir(at.parent)))
+                        strays += [
+                            at.parent / it[0] for it in found if it and it["name"] == at.name
+                        ]
+                    for stray in strays:
                         os.unlink(stray)
                 try:
                     yield place
                 finally:  # `git stash -u` takes the rule away and leaves the lock
                     with contextlib.suppress(OSError):
                         self._write_companions(IGNORE_NAME, only_missing=True)
-
-    def strays(self) -> list[Path]:
-        """Return temporary files of killed writers, and of one at work. Raises LogReadError."""
-        found = list[Path]()
-        with contextlib.suppress(FileNotFoundError), _errors_of(self.path):
-            for place in dict.fromkeys((disk.memory_at(self.path, may_be_new=True), self.path)):
-                for name in sorted(os.listdir(place.parent)):
-                    match = _TEMPORARY.fullmatch(name)
-                    if match and match["name"] == place.name:
-                        found.append(place.parent / name)
-        return found
 
     # The side file. No link is followed: a link that a repository brings leads to another file.
 
@@ -224,10 +220,10 @@ class LogFile:
         """only_missing: change none that is there."""
         for name in names:
             companion = self.path.with_name(name)
-            is_known = disk.is_there(companion)
-            if is_known and (only_missing or disk.is_odd(companion)):  # a pipe would block
+            status = disk.status_of(companion)
+            if status and (only_missing or not stat.S_ISREG(status.st_mode)):  # a pipe would block
                 continue
-            known = companion.read_bytes() if is_known else b""
+            known = companion.read_bytes() if status else b""
             lines = [line.strip() for line in known.splitlines()]
             wanted = COMPANIONS[name].encode("ascii").splitlines(keepends=True)
             missing = [line for line in wanted if line.strip() not in lines]
