@@ -70,7 +70,7 @@ gc.freeze()
 gc.enable()
 
 if TYPE_CHECKING:
-    from core.room.one_list import Gathered
+    from core.text.ranking import Gathered
 
 VERSION = "0.10.0"
 LESSONS = "lessons"

@@ -35,9 +35,8 @@ from core.config import CONTEXT_DIRECTORY, LOG_NAME, Settings, read_settings
 from core.lessons.answers import MOST_GATHERED, Frame, search_answer
 from core.lessons.record import Draft, Record, new_record
 from core.lessons.record_text import record_block
-from core.room.one_list import Entry, Gathered, Source, in_one_order
 from core.store import MemoryStore
-from core.text.ranking import Ranking, rank
+from core.text.ranking import Entry, Gathered, Ranking, Source, in_one_order, rank
 from core.text.terms import words_of
 from rooms.fragments.config import Config
 from rooms.fragments.fragment import Fragment, hash_of

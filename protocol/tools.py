@@ -26,7 +26,7 @@ from protocol.arguments import refusal
 from protocol.call import RequestError, with_sentences
 
 if TYPE_CHECKING:  # a server starts faster without it
-    from core.room.one_list import Gathered
+    from core.text.ranking import Gathered
 
 WORKER_THREADS = 400
 MOST_CALLS = 360  # the others read requests and write answers, whatever the calls wait for
@@ -194,7 +194,7 @@ def memory_lines(query: str, token_budget: str, rooms: Sequence[OfferedRoom]) ->
     budget = Budget(int(token_budget), read_settings(os.environ).budget_chars)
     lines = list[str]()
     if query.strip() and len(rooms) > 1:
-        from core.room.one_list import gathered_from, in_one_order  # only this prompt needs it
+        from core.text.ranking import gathered_from, in_one_order  # only this prompt needs it
 
         heading = say("protocol.prompt_one_list")
         budget.spend(heading)

@@ -46,21 +46,21 @@ ROOMS = {
     "core.lessons.history": "core core.git core.lessons",
     "core.lessons.reach": "core core.git core.lessons core.sanitizer core.text",
     "core.lessons.file": "core core.disk core.git",
-    "core.lessons": "core core.data core.sanitizer core.text core.guard core.room.one_list",
+    "core.lessons": "core core.data core.sanitizer core.text core.guard core.text.ranking",
     "core.sanitizer": "core core.data core.guard",
     "core.text": "core.data core.guard",
-    "core.room.one_list": "core core.text",
+    "core.text.ranking": "core core.text",
     "core.guard": "core.data",
     "core.data": "",
     "core.disk": "core",
     "core.postgres": "core core.room",
-    "core.room": "core core.disk core.text core.guard core.sanitizer",
+    "core.room": "core core.disk core.text core.text.ranking core.guard core.sanitizer",
     "core": "",
 }
 # What a room never imports: a pure room asks neither disk nor process nor environment nor clock.
 OUTSIDE = set("os pathlib subprocess tempfile time socket shutil io".split())
 PURE = "core.guard core.sanitizer core.text".split()
-PURE += "core.lessons core.errors core.room.one_list".split()
+PURE += "core.lessons core.errors core.text.ranking".split()
 FOREIGN = {
     "server": {"fastmcp", "pydantic"},
     "protocol": {"anyio", "fastmcp", "mcp", "pydantic"},

@@ -10,7 +10,7 @@ from commands.terminal.screen import print_within, screen_here
 from core.errors import RefusedError
 from core.lessons.record import Record
 from core.messages import say
-from core.room.one_list import as_said
+from core.text.ranking import as_said
 from rooms.fragments.errors import NoSuchFragmentError
 from rooms.fragments.room import open_room
 from rooms.fragments.versions import promote, said_by

@@ -19,8 +19,7 @@ from core.text.wording import is_source_code, scope_of, similar_to, worth_using
 
 if TYPE_CHECKING:  # a hook starts faster without these
     from core.lessons.changes import Outcome
-    from core.room.one_list import Gathered
-    from core.text.ranking import Ranking
+    from core.text.ranking import Gathered, Ranking
 
 Need = Literal["required", "optional", "pointless"]
 
@@ -126,7 +125,7 @@ def lessons_in_prompt(
 
 def lessons_on(question: str, records: Sequence[Record]) -> "Gathered":
     """Return those of all records that hold much of a question and read like no order."""
-    from core.room.one_list import Entry, Gathered
+    from core.text.ranking import Entry, Gathered
 
     holding = ranking_of(question, records).holding()
     parts = holding.good_parts()

@@ -1,18 +1,21 @@
-"""Ranks texts for a question, and says how much of the question each text has.
+"""Ranks texts for a question, says how much of it each text has, and makes one list of all rooms.
 
 Without an index all texts, joined and in one spelling, are scanned for a few dozen short terms, and
-BM25 weighs the finds. Synonyms and translations are unknown.
+BM25 weighs the finds. Synonyms and translations are unknown. The entries of several rooms are
+ranked at once, by how common words are in all rooms.
 """
 
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from itertools import accumulate, chain
 from math import log
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
+from core.errors import SentinelError
 from core.text.plain import normal_form
 from core.text.terms import (
     FIRST_WIDE,
@@ -45,6 +48,10 @@ _OTHER_TEXTS = 50
 # two words of the question, or one that is so much of it. Worked out on half of the questions of
 # dialogues and on lessons, among 8 to 700 texts: benchmarks/README.md.
 _LEAST_SHARE, _ALONE_SHARE = 0.15, 0.3
+
+Source = Literal["lesson", "fragment", "session"]
+_RANK: Mapping[Source, int] = {"lesson": 2, "fragment": 1, "session": 0}
+_STEPS = 50  # of relevance: two entries of one step are equally relevant
 
 
 class Frequencies(NamedTuple):
@@ -137,14 +144,22 @@ class Ranking:
         self._total, self._known = frequencies or Frequencies(len(texts), {})
         words = _found(query, texts) if texts else []
         self._strong = [strong for strong, *_ in words]
-        scores = self._weighed(words, [len(text) for text in texts])
+        chars, scores = [len(text) for text in texts], dict[int, float]()
+        mean_chars = sum(chars) / (len(chars) or 1) or 1.0
+        short, longer = _K1 * (1 - _B), _K1 * _B / mean_chars
+        for hits in [*self._strong, *(piece for word in words for piece in word[1:])]:
+            weight = (_K1 + 1) * _rarity(self._having(hits), self._total)
+            weight *= _WEAK_WEIGHT if hits.term.weak else 1.0
+            for at, times in hits.times.items():
+                damping = short + longer * chars[at]
+                scores[at] = scores.get(at, 0.0) + weight * times / (times + damping)
         self._scores = scores
         if not frequencies:  # a text gains from its better neighbour
             self._scores = {
                 at: score
                 + _NEIGHBOUR
                 * max(scores.get(at - 1, 0.0), scores.get(at + 1, 0.0))
-                * min(1.0, _SHORT_CHARS / (len(texts[at]) or 1))
+                * min(1.0, _SHORT_CHARS / (chars[at] or 1))
                 for at, score in scores.items()
             }
 
@@ -182,20 +197,6 @@ class Ranking:
         here = len(hits.times)
         having = self._known.get(hits.term, here * self._total // self._count)
         return min(max(having, here), self._total)
-
-    def _weighed(
-        self, words: Sequence[Sequence["_Hits"]], chars: Sequence[int]
-    ) -> dict[int, float]:
-        scores: dict[int, float] = {}
-        mean_chars = sum(chars) / (len(chars) or 1) or 1.0
-        short, longer = _K1 * (1 - _B), _K1 * _B / mean_chars
-        for hits in [*self._strong, *(piece for word in words for piece in word[1:])]:
-            weight = (_K1 + 1) * _rarity(self._having(hits), self._total)
-            weight *= _WEAK_WEIGHT if hits.term.weak else 1.0
-            for at, times in hits.times.items():
-                damping = short + longer * chars[at]
-                scores[at] = scores.get(at, 0.0) + weight * times / (times + damping)
-        return scores
 
 
 def rank(query: str, texts: Sequence[str]) -> list[int]:
@@ -315,8 +316,16 @@ def _hits(term: Term, scanned: _Scanned) -> _Hits:
     texts, joined, starts, respelled = scanned
     times: dict[int, int] = {}
     index = end = 0
-    kind = kind_of(term.needle[0])
-    for place in _places(term, joined):
+    needle, kind = term.needle, kind_of(term.needle[0])
+    if term.ends and needle[-1].isascii():
+        follows = r"(?![0-9])" if needle.isdigit() else r"(?=s?(?![a-z]))"  # a plural's `s`
+        places = [found.start() for found in re.compile(needle + follows).finditer(joined)]
+    else:
+        places, place = list[int](), joined.find(needle)
+        while place >= 0:
+            places.append(place)
+            place = joined.find(needle, place + len(needle))
+    for place in places:
         if place >= end:
             index = bisect_right(starts, place, index) - 1
             end = starts[index + 1]
@@ -328,15 +337,100 @@ def _hits(term: Term, scanned: _Scanned) -> _Hits:
     return _Hits(term, times)
 
 
-def _places(term: Term, joined: str) -> Iterator[int]:
-    """Yield where a term stands, whatever is before it; a plural's `s` may follow."""
-    needle = term.needle
-    if term.ends and needle[-1].isascii():
-        follows = r"(?![0-9])" if needle.isdigit() else r"(?=s?(?![a-z]))"
-        for found in re.compile(needle + follows).finditer(joined):
-            yield found.start()
-        return
-    place = joined.find(needle)
-    while place >= 0:
-        yield place
-        place = joined.find(needle, place + len(needle))
+# one list of several rooms
+
+
+class Entry(NamedTuple):
+    """One thing, `what`, of a room that may answer a question.
+
+    text: compared with the question. says: its statements, () if no other entry can repeat it.
+    line: returns it for a model. worth: orders the equally relevant of its room. nearness: of its
+    vector to the question's, 0 to 1.
+    """
+
+    source: Source
+    id: str
+    text: str
+    says: tuple[str, ...]
+    line: Callable[[], str]
+    worth: tuple[float, str, int] = (0.0, "", 0)
+    nearness: float | None = None
+    what: Any = None
+
+    def labelled(self) -> str:
+        return f"{self.source} {self.line()}"
+
+
+class Gathered(NamedTuple):
+    """The entries of one room for a question. frequencies: of its words in the whole room."""
+
+    entries: Sequence[Entry] = ()
+    frequencies: Frequencies = Frequencies(0, {})
+
+
+Gather = Callable[[str], Gathered]
+
+
+def gathered_from(rooms: Sequence[Gather], question: str) -> list[Gathered]:
+    """Return each room's entries; a room that cannot be read has none now."""
+    found = list[Gathered]()
+    for gather in rooms:
+        with suppress(SentinelError, OSError):
+            found.append(gather(question))
+    return found
+
+
+def in_one_order(question: str, gathered: Sequence[Gathered]) -> list[Entry]:
+    """Return the entries, the most relevant first.
+
+    Of equally relevant ones lessons come first, then fragments, then sessions. An entry that
+    repeats lessons is left out.
+    """
+    having, of_lessons = Counter[Term](), set[str]()
+    for room in gathered:
+        having.update(room.frequencies.having)
+        for entry in room.entries:
+            if entry.source == "lesson":
+                of_lessons.update(map(as_said, entry.says))
+
+    def is_repeated(entry: Entry) -> bool:
+        said = {words for it in entry.says if (words := as_said(it))}
+        return entry.source != "lesson" and bool(said) and said <= of_lessons
+
+    entries = [it for room in gathered for it in room.entries if not is_repeated(it)]
+    texts = sum(room.frequencies.texts for room in gathered)
+    relevance = _relevance(question, entries, Frequencies(texts, having))
+    best = max(relevance, default=0.0) or 1.0
+
+    def key(at: int) -> tuple[int, int, tuple[float, str, int]]:
+        entry = entries[at]
+        return round(relevance[at] / best * _STEPS), _RANK[entry.source], entry.worth
+
+    return [entries[at] for at in sorted(range(len(entries)), key=key, reverse=True)]
+
+
+def as_said(text: str) -> str:
+    """Return a text without case, and with single blanks, to compare it."""
+    return " ".join(text.casefold().split())
+
+
+def _relevance(question: str, entries: Sequence[Entry], frequencies: Frequencies) -> list[float]:
+    """Return the worth of each entry for the question, from 0 to 1.
+
+    Words count as ranked, times the text's share of the question. A vector counts for half, and
+    words for less where no text has much of the question. An entry without a vector is as near as
+    its words say.
+    """
+    ranking = Ranking(question, [it.text for it in entries], frequencies)
+    scores, shares = ranking.scores(), ranking.holding().shares()
+    worths = [scores.get(at, 0.0) * shares.get(at, 0.0) for at in range(len(entries))]
+    best = max(worths, default=0.0) or 1.0
+    of_words = [worth / best for worth in worths]
+    near = [it.nearness for it in entries if it.nearness is not None]
+    if not near:
+        return of_words
+    whole, nearest = max(shares.values(), default=0.0), max(near)
+    return [
+        0.5 * worth * whole + 0.5 * (worth * nearest if it.nearness is None else it.nearness)
+        for worth, it in zip(of_words, entries, strict=True)
+    ]

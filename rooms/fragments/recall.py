@@ -1,7 +1,7 @@
 """Recalls fragments, the best first, within a budget of tokens; restores those for a start.
 
 Three layers find candidates, filtered in SQL: keywords, words of the texts, vectors.
-`core.room.one_list` orders them.
+`core.text.ranking` orders them.
 """
 
 import os
@@ -13,9 +13,8 @@ from itertools import islice
 from typing import NamedTuple
 
 from core.errors import SentinelError
-from core.room.one_list import Entry, Gather, Gathered, gathered_from, in_one_order
 from core.text.plain import Budget, bound_of
-from core.text.ranking import Holding, Ranking
+from core.text.ranking import Entry, Gather, Gathered, Holding, Ranking, gathered_from, in_one_order
 from rooms.fragments import activity
 from rooms.fragments.config import Config
 from rooms.fragments.errors import FragmentsError, ServiceError

@@ -37,7 +37,7 @@ from rooms.fragments.fragment import (
 )
 
 if TYPE_CHECKING:
-    from core.room.one_list import Gathered
+    from core.text.ranking import Gathered
     from rooms.fragments.answers import Call
 
 NAME = "fragments"

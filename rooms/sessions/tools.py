@@ -28,8 +28,8 @@ from rooms.sessions.session import (
 )
 
 if TYPE_CHECKING:
-    from core.room.one_list import Gathered
     from core.store import MemoryStore
+    from core.text.ranking import Gathered
     from rooms.sessions.search import Hit
     from rooms.sessions.store import SessionStore
 
@@ -375,7 +375,7 @@ def gather(question: str) -> "Gathered":
 
     A session that reads like an order to a model is left out.
     """
-    from core.room.one_list import Entry, Gathered
+    from core.text.ranking import Entry, Gathered
     from rooms.sessions.hints import hint, is_order
     from rooms.sessions.search import Candidates
 

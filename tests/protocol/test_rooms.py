@@ -14,8 +14,8 @@ from core.config import read_rooms
 from core.errors import RefusedError
 from core.lessons.briefing import instructions
 from core.messages import Facts, Language
-from core.room.one_list import Entry, Gathered, Source
 from core.text.plain import Budget, estimate_tokens
+from core.text.ranking import Entry, Gathered, Source
 from protocol.tools import OfferedRoom, memory_lines
 from tests.conftest import StartServer
 from tests.support.cli_process import Run

@@ -14,7 +14,7 @@ from fastmcp.exceptions import ToolError
 from mcp.types import Implementation
 
 from core.program import NO_CANCELLATION
-from core.room.one_list import Gathered
+from core.text.ranking import Gathered
 from protocol.tools import OfferedRoom, SessionlessServer
 from rooms.sessions import tools
 from tests.support.stdio_client import ROOT

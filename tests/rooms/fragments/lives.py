@@ -31,8 +31,8 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, get_args
 
 from core.errors import SentinelError
-from core.room.one_list import Entry as Listed
 from core.text.plain import estimate_tokens
+from core.text.ranking import Entry as Listed
 from rooms.fragments.activity import end_idle_sessions, end_session, give_feedback
 from rooms.fragments.draft import Draft, Reflection, reflect, remember
 from rooms.fragments.errors import ServiceError

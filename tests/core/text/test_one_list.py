@@ -3,8 +3,17 @@
 from core.errors import SentinelError
 from core.lessons.answers import lessons_on
 from core.lessons.record_text import lesson_line
-from core.room.one_list import Entry, Gather, Gathered, Source, gathered_from, in_one_order
-from core.text.ranking import Frequencies, Held, Holding
+from core.text.ranking import (
+    Entry,
+    Frequencies,
+    Gather,
+    Gathered,
+    Held,
+    Holding,
+    Source,
+    gathered_from,
+    in_one_order,
+)
 from core.text.terms import words_of
 from tests.support.samples import a_record
 
