@@ -172,15 +172,11 @@ def spoken_end(text: str) -> End | None:
         if last in _CONSONANT_DIGITS:
             return "consonant"
         return "rieul" if last in _RIEUL_DIGITS else "vowel"
-    return _end_of_word(text)
-
-
-def _end_of_word(text: str) -> End:
     found = re.search(_LAST_WORD, text)
-    word = found[0] if found else text[-1]
+    word = found[0] if found else last
     is_spelled = word.isupper() and word not in _PLACEHOLDERS
     if is_spelled or len(word) == 1 or not re.search("[aeiouy]", word.lower()):
-        return _LETTERS.get(word[-1].lower(), "vowel")
+        return _LETTERS.get(last.lower(), "vowel")
     word = word.lower()
     if word in _OPEN or not re.search(_CLOSED, word):
         return "vowel"

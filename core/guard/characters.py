@@ -178,7 +178,23 @@ def _read(text: str, name: str) -> tuple[str, Places]:
     places = Places([], [])
     done = 0
     for found in _shape(name).finditer(text):
-        part = _meant(found)
+        part, kind = found[0], str(found.lastgroup)
+        written = found[kind]
+        if kind == "nothing":
+            part = ""
+        elif kind == "blank":
+            part = " "
+        elif kind == "jamo":
+            part = normalize("NFC", part)
+        elif kind == "sign":
+            part = written
+        elif kind == "named":
+            part = _ENTITIES.get(written, part)
+        else:
+            code = int(written, 10 if kind == "decimal" else 16)
+            if code <= 0x10FFFF and not 0xD800 <= code < 0xE000:
+                char = _shape("left_out").sub("", chr(code))
+                part = _shape("other_shape").sub(_in_ascii, char)
         if part == found[0]:
             continue
         start, end = found.span()
@@ -189,22 +205,3 @@ def _read(text: str, name: str) -> tuple[str, Places]:
     places.starts.extend(range(done, len(text)))
     places.ends.extend(range(done + 1, len(text) + 1))
     return "".join([*parts, text[done:]]), places
-
-
-def _meant(found: re.Match[str]) -> str:
-    kind, written = str(found.lastgroup), found[str(found.lastgroup)]
-    if kind == "nothing":
-        return ""
-    if kind == "blank":
-        return " "
-    if kind == "jamo":
-        return normalize("NFC", found[0])
-    if kind == "sign":
-        return written
-    if kind == "named":
-        return _ENTITIES.get(written, found[0])
-    code = int(written, 10 if kind == "decimal" else 16)
-    if code > 0x10FFFF or 0xD800 <= code < 0xE000:
-        return found[0]
-    char = _shape("left_out").sub("", chr(code))
-    return _shape("other_shape").sub(_in_ascii, char)

@@ -19,7 +19,7 @@ that the words pass over no match.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -58,7 +58,17 @@ def marks_of(*texts: str) -> tuple[str, ...]:
     """Return the marks of these texts, each once, in the order of MARKS."""
     if not may_have_marks(" ".join(texts)):
         return ()
-    found = {mark for text in texts for view in views_of(text) for mark in _marks_in(view)}
+    found = set[str]()
+    for view in (view for text in texts for view in views_of(text)):
+        for order in orders():
+            if order.mark in found or not any(hint in view for hint in order.hints):
+                continue
+            for match in compiled(order.pattern).finditer(view):
+                before = view[max(0, match.start() - _BEFORE_CHARS) : match.start()]
+                sentence = re.split(r"[.!?\n]", before)[-1]
+                if not (order.unless and compiled(order.unless).search(sentence)):
+                    found.add(order.mark)
+                    break
     if any(map(any, map(hidden_runs, texts))):
         found.add(HIDDEN_TEXT)
     return tuple(mark for mark in MARKS if mark in found)
@@ -71,7 +81,7 @@ def shown_marks(stored: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
     any name, so no unknown one is shown.
     """
     found = marks_of(*texts)
-    return (*found, OTHER) if stored and unknown_marks(stored) else found
+    return (*found, OTHER) if unknown_marks(stored) else found
 
 
 def orders_in(stored: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
@@ -141,18 +151,6 @@ def _bordered_words(group: str) -> tuple[str, ...]:
 def orders() -> tuple[Order, ...]:
     """Return all rules, not yet spelled out."""
     return tuple(Order(**row) for row in rows("orders") if "part" not in row)
-
-
-def _marks_in(view: str) -> Iterator[str]:
-    for order in orders():
-        if not any(hint in view for hint in order.hints):
-            continue
-        for match in compiled(order.pattern).finditer(view):
-            before = view[max(0, match.start() - _BEFORE_CHARS) : match.start()]
-            sentence = re.split(r"[.!?\n]", before)[-1]
-            if not (order.unless and compiled(order.unless).search(sentence)):
-                yield order.mark
-                break
 
 
 @cache

@@ -90,8 +90,15 @@ def holding_of(index: Terms[Match], query: str, most: int) -> Holding:
     matches = {strong: index.match(strong) for strong, *_ in words}
     found = _counted(index, matches, extent)
     if len(words) <= _MOST_SPELLED:
-        unknown = [it.term for it in found.values() if not it.having and not it.term.spare]
-        near = {it: index.any_of(spelled) for it in unknown if (spelled := _near_words(index, it))}
+        near = dict[Term, Match]()
+        for term in [it.term for it in found.values() if not it.having and not it.term.spare]:
+            needle = term.needle
+            if len(needle) >= _LEAST_CHARS and needle.isalpha() and needle[0] < FIRST_WIDE:
+                from difflib import get_close_matches  # few questions need it
+
+                begun = index.words(needle[:_SAME_CHARS], _MOST_COMPARED)
+                if alike := get_close_matches(needle, begun, _MOST_WORDS, _LEAST_RATIO):
+                    near[term] = index.any_of(alike)
         matches |= near
         found |= _counted(index, near, extent)
     known = [it for it in found.values() if it.having]
@@ -112,16 +119,6 @@ def _counted(index: Terms[Match], matches: dict[Term, Match], extent: Extent) ->
             having = max(having, having * (extent.newest - extent.first + 1) // share)
         found[term] = Held(term, having, numbers)
     return found
-
-
-def _near_words(index: Terms[Match], term: Term) -> list[str]:
-    needle = term.needle
-    if len(needle) < _LEAST_CHARS or not needle.isalpha() or needle[0] >= FIRST_WIDE:
-        return []
-    from difflib import get_close_matches  # few questions need it
-
-    words = index.words(needle[:_SAME_CHARS], _MOST_COMPARED)
-    return get_close_matches(needle, words, _MOST_WORDS, _LEAST_RATIO)
 
 
 def _places(

@@ -94,9 +94,18 @@ def similar_topics(
 
 
 def similar_to(topic: str, topics: Iterable[str]) -> list[str]:
+    """Return the topics that may mean the same, the closest in spelling first."""
+    from difflib import SequenceMatcher
+
     comparison = _Comparison()
-    alike = [it for it in topics if it != topic and comparison.alike(topic, it)]
-    return closest_first(topic, alike)
+    matcher = SequenceMatcher(None, _spelled(topic).folded, autojunk=False)
+
+    def likeness(other: str) -> float:
+        matcher.set_seq2(_spelled(other).folded)
+        return matcher.ratio()
+
+    alike = (it for it in topics if it != topic and comparison.alike(topic, it))
+    return sorted(alike, key=likeness, reverse=True)
 
 
 def worth_using(topics: Iterable[str]) -> list[str]:
@@ -113,19 +122,6 @@ def topic_to_keep(pair: SimilarTopics) -> str:
     if topics and pair.reason == "contains":
         return min(topics, key=lambda topic: len(_spelled(topic).folded))
     return ""
-
-
-def closest_first(topic: str, topics: Iterable[str]) -> list[str]:
-    """Sort topics by likeness of spelling; ties keep their order."""
-    from difflib import SequenceMatcher
-
-    matcher = SequenceMatcher(None, _spelled(topic).folded, autojunk=False)
-
-    def likeness(other: str) -> float:
-        matcher.set_seq2(_spelled(other).folded)
-        return matcher.ratio()
-
-    return sorted(topics, key=likeness, reverse=True)
 
 
 class _Spelled:
@@ -167,21 +163,16 @@ class _Comparison:
         has_letters = any(map(str.isalpha, shorter))
         if len(shorter) >= 2 and shorter in longer and is_unspaced and has_letters:
             return SimilarTopics(topic, other, "contains", shorter)
-        if self._is_spelled_alike(one, two):
-            return SimilarTopics(topic, other, "spelling")
-        return None
-
-    def _is_spelled_alike(self, one: _Spelled, two: _Spelled) -> bool:
-        lengths = len(one.folded), len(two.folded)
-        if 2 * min(lengths) < _SPELLING_RATIO * sum(lengths):
-            return False  # the ratio cannot be reached; most pairs end here
+        if 2 * len(shorter) < _SPELLING_RATIO * (len(shorter) + len(longer)):
+            return None  # the ratio cannot be reached; most pairs end here
         if one.letters.isdisjoint(two.letters) or self._left <= 0:
-            return False
+            return None
         two.matcher.set_seq1(one.folded)
         if two.matcher.quick_ratio() < _SPELLING_RATIO:
-            return False
+            return None
         self._left -= 1
-        return two.matcher.ratio() >= _SPELLING_RATIO
+        alike = two.matcher.ratio() >= _SPELLING_RATIO
+        return SimilarTopics(topic, other, "spelling") if alike else None
 
 
 def is_source_code(text: str) -> bool:

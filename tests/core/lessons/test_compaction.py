@@ -5,13 +5,7 @@ import pytest
 from core.lessons.answers import Need, need_of
 from core.lessons.compaction import fit_question, join_questions
 from core.lessons.record import Record, new_record
-from core.text.wording import (
-    SimilarTopics,
-    closest_first,
-    similar_to,
-    similar_topics,
-    topic_to_keep,
-)
+from core.text.wording import SimilarTopics, similar_to, similar_topics, topic_to_keep
 from tests.support.rows import none_of
 from tests.support.samples import NOW, a_principle, a_record
 from tests.support.tables import table
@@ -86,4 +80,3 @@ def test_similar_topics_come_with_their_reason_and_the_broader_clean_one_is_kept
     assert [(pair.topic, pair.other) for pair in found] == [("auth", "auth-login")]
     known = ["db", "authentication", "auth-api", "auth"]
     assert similar_to("auth", known) == ["auth-api", "authentication"]
-    assert closest_first("aut", ["payment", "auth"]) == ["auth", "payment"]
