@@ -241,18 +241,17 @@ def wrong_key(value: Mapping[str, Any]) -> str:
         return "meta"
     if not isinstance(meta.get("created"), str):
         return "meta.created"
-    if len(meta) == 1:
-        return ""
-    return next((f"meta.{key}" for key, found in meta.items() if not _fits(key, found)), "")
-
-
-def _fits(key: str, value: object) -> bool:
-    kind = _META_KINDS.get(key)
-    if kind == "texts":
-        return isinstance(value, list) and all(isinstance(text, str) for text in value)
-    if kind == "count":
-        return type(value) is int and 0 <= value <= MOST_COUNTED  # True is an int as well
-    return kind is None or isinstance(value, str)
+    for key, found in meta.items():
+        kind = _META_KINDS.get(key)
+        if kind == "texts":
+            fits = isinstance(found, list) and all(isinstance(text, str) for text in found)
+        elif kind == "count":
+            fits = type(found) is int and 0 <= found <= MOST_COUNTED  # True is an int as well
+        else:
+            fits = kind is None or isinstance(found, str)
+        if not fits:
+            return f"meta.{key}"
+    return ""
 
 
 def has_surrogate(record: Record) -> bool:
@@ -278,8 +277,7 @@ def ids_in(tokens: Iterable[str]) -> set[str]:
 
 def is_token(text: str) -> bool:
     """Return whether a text is a version id (`id@fp`)."""
-    name, at_sign, fingerprint = text.rpartition("@")
-    return bool(name and at_sign) and re.fullmatch(r"[0-9a-f]{6}", fingerprint) is not None
+    return re.fullmatch(r".+@[0-9a-f]{6}", text, re.S) is not None
 
 
 @lru_cache(maxsize=CACHED_TOPICS)  # few topics, many records
