@@ -69,9 +69,6 @@ def redacted_draft(
     Topic, question and paths stay as they came. A trigger with a secret is refused: redacted, it
     stands nowhere. project: its directory, cut off from paths. is_edit: of a stored record, which
     may have more anchors.
-
-    Raises the errors of `check`, `normalise_paths` and `normalise_triggers`, and RefusedError for a
-    secret in a trigger, or in any field when strict.
     """
     # Only a save needs the table of formats; a server that is first searched starts faster.
     from core.sanitizer import redact_together
@@ -102,7 +99,7 @@ def redacted_record(
     """Return the record to store, the kinds of secrets, and suspicious fields.
 
     Anchors stay unless a person has just changed them (`is_edit`); a trigger with a secret, written
-    by hand, goes. Raises as `redacted_draft`.
+    by hand, goes.
     """
     draft = _draft_of(record)
     if is_edit:

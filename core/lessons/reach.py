@@ -55,8 +55,6 @@ def reach_of(
     A trigger in more than 3 % of the tracked files and more than three is too common; files of the
     lesson's own `paths` do not count. known: stored triggers, which stay. Without git every anchor
     passes.
-
-    Raises the errors of `normalise_paths` and `normalise_triggers`.
     """
     patterns = normalise_paths(paths, str(root), most=None)
     triggers = normalise_triggers(when, most=max(MOST_TRIGGERS, len(known)))

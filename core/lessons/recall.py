@@ -321,23 +321,19 @@ def _weights(
             weight += _PHRASE * max(map(rarity, it.phrases))
         if it.options:
             weight += _OPTION * min(sum(map(rarity, it.options)), _MOST_OPTIONS)
-        weight += _of_files(it.files, sought) if it.files else 0.0
+        of_files = [0.0]
+        for path, share in sought.files.items() if it.files else ():
+            caseless = path.casefold().rstrip("/")
+            for name in it.files:
+                if f"/{caseless}".endswith(f"/{name}"):
+                    is_common = bool(_COMMON_FILE.fullmatch(name))
+                    of_name = _NAMED_COMMON_FILE if is_common else _NAMED_FILE
+                    of_files.append(share * (_NAMED_PATH if "/" in name else of_name))
+                elif "/" in name and f"/{name}/" in f"/{caseless}":
+                    of_files.append(share * _NAMED_FOLDER)
+        weight += max(of_files)
         weights.append(weight + (_of_words(it, sought, rarity) if it.whole else 0.0))
     return weights
-
-
-def _of_files(names: Collection[str], sought: Sought) -> float:
-    weights = [0.0]
-    for path, share in sought.files.items():
-        caseless = path.casefold().rstrip("/")
-        for name in names:
-            if f"/{caseless}".endswith(f"/{name}"):
-                is_common = bool(_COMMON_FILE.fullmatch(name))
-                of_name = _NAMED_COMMON_FILE if is_common else _NAMED_FILE
-                weights.append(share * (_NAMED_PATH if "/" in name else of_name))
-            elif "/" in name and f"/{name}/" in f"/{caseless}":
-                weights.append(share * _NAMED_FOLDER)
-    return max(weights)
 
 
 def _of_words(candidate: Candidate, sought: Sought, rarity: Callable[[Term], float]) -> float:
