@@ -63,7 +63,7 @@ def note(
 
 
 def give_feedback(room: Room, feedback: ToolFeedback) -> None:
-    """Store a feedback, of now unless it has a moment. Raises FragmentsError, DatabaseError."""
+    """Store a feedback, of now unless it has a moment."""
     trigger = feedback.trigger_type.strip().lower() or TRIGGERS[0]
     if trigger not in TRIGGERS:
         raise SavingError("bad_trigger", known=", ".join(TRIGGERS))
@@ -94,7 +94,7 @@ def end_session(room: Room, session: str) -> Fragment | None:
 
     If it wrote something and nobody reflected, save a fact that says so for 48 hours, and return
     it. A second call changes nothing. Two agents may have sessions of one name: the room's agent
-    counts. Raises FragmentsError, DatabaseError.
+    counts.
     """
     key, now = named("sessionId", session), room.clock()
     if not key or not room.engine.exists():
@@ -140,10 +140,7 @@ def end_session(room: Room, session: str) -> Fragment | None:
 
 
 def end_idle_sessions(room: Room, *, silent_for: timedelta = GONE) -> int:
-    """End the sessions without a call for so long, each as its own agent; return how many.
-
-    Raises FragmentsError, DatabaseError.
-    """
+    """End the sessions without a call for so long, each as its own agent; return how many."""
     end = before(room.clock(), seconds=silent_for.total_seconds())
     with room.engine.reading() as rows:
         found: list[Activity] = rows.entries(Activity)

@@ -369,10 +369,7 @@ def explored(found: "links.Explored", call: Call) -> str:
 
 @repeats_when_cut
 def whole(call: Call, name: str) -> str:
-    """Return one fragment of any state as JSON, with links and versions.
-
-    Raises NoSuchFragmentError.
-    """
+    """Return one fragment of any state as JSON, with links and versions."""
     with call.room.engine.reading() as rows:
         fragment = visible(rows, name, readers(call.room, ""))
         links = _objects(rows.links([fragment.id]))

@@ -7,7 +7,7 @@ MEMORY_CONFIG. A bad value is refused, with its key.
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from core.config import FRAGMENTS_PLACE, data_directory
 from core.postgres.server import Server, is_server, server_of
@@ -47,20 +47,29 @@ def read_config(environment: Mapping[str, str]) -> Config:
     """Return the settings. Raises ConfigError, PlaceError, FragmentsError."""
     path, server = database_path(environment), database_server(environment)
     cache = place_of(environment) if server else None
-    return Config(path, **_figures(config_path(path)), server=server, cache=cache)
+    values = values_in(config_path(path), _KEYS)
+    stale = ("fact", "decision", "relation")
+    values["stale_days"] = tuple((word, values.pop(word)) for word in stale if word in values)
+    importance, recency = values.get("importance_weight"), values.get("recency_weight")
+    if importance is not None:
+        rest = round(1 - importance, _DIGITS)
+        if recency is not None and round(recency - rest, _DIGITS):
+            key = "ranking.recencyWeight"
+            raise wrong_value(config_path(path), key, "fragments.room.expects_rest")
+        values["recency_weight"] = rest
+    elif recency is not None:
+        values["importance_weight"] = round(1 - recency, _DIGITS)
+    return Config(path, **values, server=server, cache=cache)
 
 
 def database_server(environment: Mapping[str, str]) -> Server | None:
-    """Return the server of the fragments, None for a file. Raises FragmentsError."""
+    """Return the server of the fragments, None for a file."""
     place = environment.get(FRAGMENTS_PLACE, "").strip()
     return server_of(place, environment) if is_server(place) else None
 
 
 def database_path(environment: Mapping[str, str]) -> Path:
-    """Return the path of the database, which need not exist. Raises FragmentsError.
-
-    With a server it is the default: `config.json` is beside it.
-    """
+    """Return the path of the database, with a server the default: `config.json` is beside it."""
     place = os.path.expanduser(environment.get(FRAGMENTS_PLACE, "").strip())
     if not place or is_server(place):
         if base := data_directory(environment):
@@ -105,18 +114,3 @@ _KEYS: Keys = {
     "linkedFragmentLimit": ("linked_limit", _LINKED),
 }
 # fmt: on
-
-
-def _figures(path: Path) -> dict[str, Any]:
-    values = values_in(path, _KEYS)
-    stale = ("fact", "decision", "relation")
-    days = tuple((word, values.pop(word)) for word in stale if word in values)
-    importance, recency = values.get("importance_weight"), values.get("recency_weight")
-    if importance is not None:
-        rest = round(1 - importance, _DIGITS)
-        if recency is not None and round(recency - rest, _DIGITS):
-            raise wrong_value(path, "ranking.recencyWeight", "fragments.room.expects_rest")
-        values["recency_weight"] = rest
-    elif recency is not None:
-        values["importance_weight"] = round(1 - recency, _DIGITS)
-    return {**values, "stale_days": days}

@@ -6,7 +6,7 @@ A draft whose content is known returns the fragment that says the same.
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from rooms.fragments import activity, standing
+from rooms.fragments import activity, standing, texts
 from rooms.fragments.errors import FragmentsError, SavingError
 from rooms.fragments.fragment import (
     CONTENT_CHARS,
@@ -21,16 +21,6 @@ from rooms.fragments.fragment import (
 from rooms.fragments.links import linked_by_itself
 from rooms.fragments.room import Room, named, readers, writer
 from rooms.fragments.storage.rows import Rows
-from rooms.fragments.texts import (
-    Text,
-    check_count,
-    checked_type,
-    cleaned,
-    fields_of,
-    keywords_of,
-    parts_of,
-    plain_id,
-)
 
 MOST_LINKED = 20
 ITEM_BYTES, MOST_ITEMS = 8_192, 50  # of a reflection
@@ -87,7 +77,7 @@ def remember(room: Room, draft: Draft, *, agent: str = "", session: str = "") ->
     """Store a fragment; on disk when this returns. Known content returns its fragment.
 
     A known fragment comes back from the bin or a successor, and lives at least as long as the draft
-    asks. agent: owner, "" for the default. Raises FragmentsError, DatabaseError, WaitEndedError.
+    asks. agent: owner, "" for the default.
     """
     clean, redacted = prepared(draft, strict=room.settings.strict)
     with room.engine.writing() as rows:
@@ -97,17 +87,16 @@ def remember(room: Room, draft: Draft, *, agent: str = "", session: str = "") ->
 
 
 def prepared(draft: Draft, *, strict: bool = False) -> tuple[Draft, tuple[str, ...]]:
-    """Return a clean draft, and the kinds of secrets taken out. Raises FragmentsError.
-
-    strict: refuse a secret.
-    """
-    type_ = checked_type(draft.type, draft.importance)
+    """Return a clean draft, and the kinds of secrets taken out. strict: refuse a secret."""
+    type_ = texts.checked_type(draft.type, draft.importance)
     privacy = draft.privacy.strip().lower() or PRIVACIES[0]
     if privacy not in PRIVACIES:
         raise SavingError("bad_privacy", known=", ".join(PRIVACIES))
-    linked_to = tuple(dict.fromkeys(filter(None, map(plain_id, draft.linked_to))))
-    check_count("linkedTo", len(linked_to), MOST_LINKED)
-    fields = fields_of(draft.content, draft.topic, draft.source, draft.keywords, strict=strict)
+    linked_to = tuple(dict.fromkeys(filter(None, map(texts.plain_id, draft.linked_to))))
+    texts.check_count("linkedTo", len(linked_to), MOST_LINKED)
+    fields = texts.fields_of(
+        draft.content, draft.topic, draft.source, draft.keywords, strict=strict
+    )
     clean = replace(
         draft,
         content=fields.content,
@@ -136,7 +125,7 @@ def stored(rows: Rows, room: Room, draft: Draft, *, agent: str, session: str) ->
         new = replace(
             standing.begun(rows, draft.content, row, now),
             topic=draft.topic or next(iter(draft.keywords), DEFAULT_TOPIC),
-            keywords=draft.keywords or keywords_of(draft.content),
+            keywords=draft.keywords or texts.keywords_of(draft.content),
             importance=row.importance if draft.importance is None else draft.importance,
             source=draft.source,
             agent=owner,
@@ -156,11 +145,11 @@ def stored(rows: Rows, room: Room, draft: Draft, *, agent: str, session: str) ->
 
 def added(rows: Rows, fragment: Fragment, *, owner: str = "") -> Remembered:
     """Store a new fragment and its links. owner: see `linked_by_itself`."""
-    made = linked_by_itself(rows, fragment, owner=owner)
+    links, proposals = linked_by_itself(rows, fragment, owner=owner)
     [fragment] = rows.add([fragment])
-    rows.put_links(made.links)
+    rows.put_links(links)
     rows.count_up({"remembered": 1})
-    return Remembered(fragment, True, links=made.links, proposals=made.proposals)
+    return Remembered(fragment, True, links=tuple(links), proposals=tuple(proposals))
 
 
 def _said_again(rows: Rows, room: Room, same: Fragment, draft: Draft, session: str) -> Remembered:
@@ -218,28 +207,28 @@ def reflect(room: Room, reflection: Reflection, *, agent: str = "", session: str
     """Store the summary and each other item as fragments, all or nothing.
 
     A text above `CONTENT_BYTES` is parted where sentences end; its parts are linked with the first.
-    The session counts as reflected. Raises FragmentsError, DatabaseError.
+    The session counts as reflected.
     """
     session, owner, now = named("sessionId", session), writer(room, agent), room.clock()
     if not reflection.summary.strip():
         raise FragmentsError("blank", field="summary")
-    fields, texts, how = list[str](), list[Text](), reflection.effectiveness
+    given, how = list[texts.Text](), reflection.effectiveness
     for field in _TYPES:
         items = [reflection.summary] if field == "summary" else getattr(reflection, field)
-        check_count(field, len(items), MOST_ITEMS)
-        fields += [field] * len(items)
-        texts += [Text(field, text, ITEM_BYTES, in_bytes=True) for text in items]
+        texts.check_count(field, len(items), MOST_ITEMS)
+        given += [texts.Text(field, text, ITEM_BYTES, in_bytes=True) for text in items]
     about_tools = [*how.tool_highlights, *how.tool_pain_points] if how else []
-    check_count("task_effectiveness", len(about_tools), MOST_ITEMS)
-    texts += [Text("task_effectiveness", text, SUGGESTION_CHARS) for text in about_tools]
-    clean, redacted = cleaned(texts, strict=room.settings.strict)
+    texts.check_count("task_effectiveness", len(about_tools), MOST_ITEMS)
+    of_tools = [texts.Text("task_effectiveness", text, SUGGESTION_CHARS) for text in about_tools]
+    clean, redacted = texts.cleaned([*given, *of_tools], strict=room.settings.strict)
     drafts = list[list[Draft]]()  # of each item that is not blank, the parts
-    for field, text in zip(fields, clean, strict=False):
-        parts = list[Draft]()
-        for part in parts_of(text):
-            keywords = (QUESTION_KEYWORD, *keywords_of(part)) if field == "open_questions" else ()
-            draft = Draft(content=part, type=_TYPES[field], topic=DEFAULT_TOPIC, keywords=keywords)
-            parts.append(prepared(replace(draft, source=reflection.source))[0])
+    for item, text in zip(given, clean, strict=False):
+        parts, is_question = list[Draft](), item.field == "open_questions"
+        for part in texts.parts_of(text):
+            keywords = (QUESTION_KEYWORD, *texts.keywords_of(part)) if is_question else ()
+            draft = Draft(content=part, type=_TYPES[item.field], topic=DEFAULT_TOPIC)
+            draft = replace(draft, keywords=keywords, source=reflection.source)
+            parts.append(prepared(draft)[0])
         drafts += [parts] if parts else []
     saved = list[Remembered]()
     with room.engine.writing() as rows:
@@ -250,11 +239,11 @@ def reflect(room: Room, reflection: Reflection, *, agent: str = "", session: str
             rows.put_links(replace(part_of, from_id=other) for other in others)
             saved += made
         if how:
-            middle = len(fields) + len(how.tool_highlights)
+            middle = len(given) + len(how.tool_highlights)
             feedback = replace(
                 how,
                 session_id=session,
-                tool_highlights=tuple(filter(None, clean[len(fields) : middle])),
+                tool_highlights=tuple(filter(None, clean[len(given) : middle])),
                 tool_pain_points=tuple(filter(None, clean[middle:])),
                 created_at=now,
                 agent=owner,

@@ -20,37 +20,23 @@ from core.room.database import rows_of as rows_of_table
 from core.room.documents import objects_at, text_at, texts_in
 from core.room.redaction import without_secrets
 from core.text.plain import moment_of, shown_path
+from rooms.fragments import fragment as stored
 from rooms.fragments.errors import ExchangeError
-from rooms.fragments.fragment import (
-    DEFAULT_TYPE,
-    TYPES,
-    Activity,
-    Entry,
-    Fragment,
-    Kind,
-    Link,
-    Suspicion,
-    TaskFeedback,
-    ToolFeedback,
-    Version,
-    Wanted,
-    column_of,
-)
 from rooms.fragments.storage import pages_of
 from rooms.fragments.storage.columns import ENTRIES, FRAGMENTS, LINKS, VERSIONS, Table, is_moment
 from rooms.fragments.storage.rows import Rows
 
-Row = Fragment | Link | Entry
+Row = stored.Fragment | stored.Link | stored.Entry
 
 # By the field `kind` of a line.
 _TABLES: dict[str, Table] = {
     "fragment": FRAGMENTS,
     "link": LINKS,
     "version": VERSIONS,
-    "tool_feedback": ENTRIES[ToolFeedback],
-    "task_feedback": ENTRIES[TaskFeedback],
-    "activity": ENTRIES[Activity],
-    "suspicion": ENTRIES[Suspicion],
+    "tool_feedback": ENTRIES[stored.ToolFeedback],
+    "task_feedback": ENTRIES[stored.TaskFeedback],
+    "activity": ENTRIES[stored.Activity],
+    "suspicion": ENTRIES[stored.Suspicion],
 }
 # Dates, our words and our ids: no secret is looked for in them.
 HARMLESS = re.compile(r"[0-9TZ:+. -]*|[a-z_]{1,16}|[a-hj-km-np-z2-9]{8}")
@@ -73,7 +59,7 @@ class Incoming(NamedTuple):
     """A fragment of a file, with the id from there. word: of `TYPES`."""
 
     place: int
-    fragment: Fragment
+    fragment: stored.Fragment
     word: str
 
 
@@ -86,14 +72,14 @@ class Source:
 
     is_ours: bool
     items: list[Incoming] = field(default_factory=list)
-    links: list[Link] = field(default_factory=list)
-    entries: list[Entry] = field(default_factory=list)
+    links: list[stored.Link] = field(default_factory=list)
+    entries: list[stored.Entry] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
 
     def add(self, place: int, row: Row, word: str = "") -> None:
-        if isinstance(row, Fragment):
+        if isinstance(row, stored.Fragment):
             self.items.append(Incoming(place, row, word or row.kind))
-        elif isinstance(row, Link):
+        elif isinstance(row, stored.Link):
             self.links.append(row)
         else:
             self.entries.append(row)
@@ -103,7 +89,7 @@ class Source:
         self.faults.append(Fault(place, why))
 
 
-def rows_of(rows: Rows, wanted: Wanted, *, only_public: bool) -> Iterator[Row]:
+def rows_of(rows: Rows, wanted: stored.Wanted, *, only_public: bool) -> Iterator[Row]:
     """Yield the wanted fragments, then their links, versions and suspicions, without secrets.
 
     Feedback and activities come only with the whole room. only_public: leave out fragments that
@@ -120,11 +106,11 @@ def rows_of(rows: Rows, wanted: Wanted, *, only_public: bool) -> Iterator[Row]:
         yield from clean(chosen)
     yield from (link for link in rows.links(sorted(ids)) if {link.from_id, link.to_id} <= ids)
     for id_ in sorted(ids):
-        yield from clean(rows.entries(Version, of=id_))
-    if not only_public and wanted == Wanted(state=wanted.state):
-        for kind in (ToolFeedback, TaskFeedback, Activity):
+        yield from clean(rows.entries(stored.Version, of=id_))
+    if not only_public and wanted == stored.Wanted(state=wanted.state):
+        for kind in (stored.ToolFeedback, stored.TaskFeedback, stored.Activity):
             yield from clean(rows.entries(kind))
-    suspicions: list[Suspicion] = rows.entries(Suspicion)
+    suspicions: list[stored.Suspicion] = rows.entries(stored.Suspicion)
     yield from (each for each in suspicions if {each.first_id, each.second_id} <= ids)
 
 
@@ -195,30 +181,33 @@ def _of_others(values: Iterable[tuple[int, Any]], path: str) -> Source:
     Observations become facts. A relation becomes a fragment, linked with the first fact of both
     ends. Raises ExchangeError if there is no fragment.
     """
-    source, linked = Source(is_ours=False), list[Link]()
+    source, linked = Source(is_ours=False), list[stored.Link]()
     for place, value in values:
         match value:
             case {"fragment_id": _, "content": _}:
                 source.add(place, _row_from(VERSIONS, value))
             case {"content": str(), "topic": _}:
                 word = text_at(value, "type")
-                word = word if word in TYPES else DEFAULT_TYPE
-                line = {"importance": TYPES[word].importance, "ttl_tier": "hot"}
+                word = word if word in stored.TYPES else stored.DEFAULT_TYPE
+                line = {"importance": stored.TYPES[word].importance, "ttl_tier": "hot"}
                 line |= {name: each for name, each in value.items() if each is not None}
                 fragment = _row_from(FRAGMENTS, line)
                 source.add(place, fragment, word)
                 for end in texts_in(value.get("linked_to")):
                     ends = {"from_id": fragment.id, "to_id": end}
-                    linked.append(Link(**ends, created_at=fragment.created_at))
+                    linked.append(stored.Link(**ends, created_at=fragment.created_at))
             case {"from_id": _, "to_id": _}:
                 source.add(place, _row_from(LINKS, value))
-            case {"tool_name": _}:
-                source.add(place, _row_from(ENTRIES[ToolFeedback], value))
-            case {"overall_success": _}:
-                source.add(place, _row_from(ENTRIES[TaskFeedback], value))
+            case {"tool_name": _} | {"overall_success": _}:
+                kind = stored.ToolFeedback if "tool_name" in value else stored.TaskFeedback
+                source.add(place, _row_from(ENTRIES[kind], value))
             case {"type": "entity", "name": str(name)} if name.strip():
-                facts = _facts_of(name.strip(), value)
-                source.items += [Incoming(place, it, it.kind) for it in facts]
+                labels = name.strip(), text_at(value, "entityType").strip()
+                texts = [text for text in texts_in(value.get("observations")) if text.strip()]
+                id_ = f"entity\n{labels[0]}"  # of the first
+                for text in texts or [": ".join(filter(None, labels))]:
+                    source.add(place, _labelled(id_, text, "fact", labels))
+                    id_ = ""
             case {"type": "relation", "from": str(), "relationType": str(), "to": str()} if all(
                 value[key].strip() for key in ("from", "relationType", "to")
             ):
@@ -227,7 +216,7 @@ def _of_others(values: Iterable[tuple[int, Any]], path: str) -> Source:
                 fragment = _labelled(f"relation\n{place}", text, "relation", labels)
                 source.add(place, fragment)
                 for end in fragment.keywords:
-                    source.add(place, Link(from_id=fragment.id, to_id=f"entity\n{end}"))
+                    source.add(place, stored.Link(from_id=fragment.id, to_id=f"entity\n{end}"))
             case _:
                 source.pass_over(place, value)
     if not source.items:
@@ -238,17 +227,9 @@ def _of_others(values: Iterable[tuple[int, Any]], path: str) -> Source:
     return source
 
 
-def _facts_of(name: str, entity: Mapping[str, Any]) -> list[Fragment]:
-    labels = name, text_at(entity, "entityType").strip()
-    texts = [text for text in texts_in(entity.get("observations")) if text.strip()]
-    texts = texts or [": ".join(filter(None, labels))]
-    ids = [f"entity\n{name}", *[""] * (len(texts) - 1)]
-    return [_labelled(id_, text, "fact", labels) for id_, text in zip(ids, texts, strict=True)]
-
-
-def _labelled(id_: str, content: str, kind: Kind, labels: Sequence[str]) -> Fragment:
+def _labelled(id_: str, content: str, kind: stored.Kind, labels: Sequence[str]) -> stored.Fragment:
     keywords = tuple(dict.fromkeys(filter(None, labels)))
-    return Fragment(id=id_, content=content, kind=kind, topic=labels[0], keywords=keywords)
+    return stored.Fragment(id=id_, content=content, kind=kind, topic=labels[0], keywords=keywords)
 
 
 def _value(data: bytes) -> object:
@@ -261,7 +242,7 @@ def _value(data: bytes) -> object:
 def _row_from(table: Table, line: Mapping[str, Any]) -> Any:
     values = list[Any]()
     for each in fields(table.row):
-        value = line.get(column_of(each.name)) if each.name != "number" else 0
+        value = line.get(stored.column_of(each.name)) if each.name != "number" else 0
         if is_moment(each.name):
             value = _moment_from(value)
         elif each.type is bool:

@@ -12,30 +12,7 @@ from core.errors import RefusedError
 from core.lessons.record_text import day_of, minute_of
 from core.messages import Facts, say
 from core.sanitizer import safe
-from rooms.room import (
-    FIRST_ITEMS,
-    Figures,
-    Forgotten,
-    Found,
-    Given,
-    Item,
-    Outgoing,
-    Passed,
-    Redacted,
-    Restoring,
-    Room,
-    Secrets,
-    Taken,
-    Tell,
-    Version,
-    Versions,
-    Wanted,
-    listed_counts,
-    source_of,
-    state_of,
-    switched_on,
-    unknown_names,
-)
+from rooms import room as people
 
 if TYPE_CHECKING:  # nothing of the room is loaded where it is not asked
     from core.lessons.upkeep import Finding
@@ -61,7 +38,7 @@ class FragmentNameError(RefusedError):
     table = "fragment_commands"
 
 
-class ForPeople(Room):
+class ForPeople(people.Room):
     """The fragments of a user, over all projects; see `rooms.room.Room`."""
 
     name = NAME
@@ -89,7 +66,7 @@ class ForPeople(Room):
             place = place and os.path.join(place, _FILE_NAME)
         return bool(place) and os.path.lexists(place)
 
-    def find(self, wanted: Wanted) -> Found:
+    def find(self, wanted: people.Wanted) -> people.Found:
         """Return the fragments that fit; this counts no use."""
         if wanted.forgotten:  # the bin, and fragments with a successor
             with self.room.engine.reading() as rows:
@@ -117,25 +94,22 @@ class ForPeople(Room):
             with self.room.engine.reading() as rows:
                 count = sum(rows.count(asked).values())
                 found = rows.find(asked, order="newest", limit=wanted.limit or 0)
-            return Found([item_of(it) for it in found], count)
-        return Found([item_of(it) for it in found[: wanted.limit]], len(found))
+            return people.Found([item_of(it) for it in found], count)
+        return people.Found([item_of(it) for it in found[: wanted.limit]], len(found))
 
-    def nothing(self, wanted: Wanted) -> list[str]:
-        from rooms.fragments.fragment import Wanted as Asked
-
+    def nothing(self, wanted: people.Wanted) -> list[str]:
         if wanted.forgotten:
             return [_say("bin_is_empty")]
         with self.room.engine.reading() as rows:
-            topics = [*rows.count(Asked(state="all"), "topic")]
-            live = sum(rows.count(Asked()).values())
+            topics = [*rows.count(_asked(people.Wanted(), "all"), "topic")]
+            live = sum(rows.count(_asked(people.Wanted(), "live")).values())
         if not topics:
-            what = [_say(it) for it in ("none", "what")]
-            return [*what, switched_on(self._opened, NAME)]
+            return [_say("none"), _say("what"), people.switched_on(self._opened, NAME)]
         key = "none_found" if wanted.words else "none_fits"
-        unknown = unknown_names("fragment_commands.no_topic", wanted.topics, topics)
+        unknown = people.unknown_names("fragment_commands.no_topic", wanted.topics, topics)
         return [_say(key, count=live), *unknown]
 
-    def named(self, name: str) -> list[Item]:
+    def named(self, name: str) -> list[people.Item]:
         """Return the fragment of an id, even in the bin, with its links."""
         with self.room.engine.reading() as rows:
             found = rows.by_ids([name])
@@ -145,7 +119,7 @@ class ForPeople(Room):
         linked = [(it, others[end]) for it, end in zip(links, ends, strict=True) if end in others]
         return [item_of(it, linked) for it in found]
 
-    def versions(self, name: str) -> Versions | None:
+    def versions(self, name: str) -> people.Versions | None:
         from rooms.fragments.fragment import Version as Former
 
         with self.room.engine.reading() as rows:
@@ -153,16 +127,16 @@ class ForPeople(Room):
             if not found:
                 return None
             former = rows.entries(Former, of=name)
-        versions = [Version(item_of(found[0]), "", {"amendedAt": None})]
+        versions = [people.Version(item_of(found[0]), "", {"amendedAt": None})]
         for it in reversed(former):
             said = {field: getattr(it, field) for field in _AMENDED}
             before = item_of(replace(found[0], **said, updated_at=it.amended_at))
             facts = {"date": minute_of(it.amended_at), "agent": safe(it.amended_by) or "?"}
             until = _say("until", **facts)
-            versions.append(Version(before, until, {"amendedAt": it.amended_at}))
-        return Versions(versions, [])
+            versions.append(people.Version(before, until, {"amendedAt": it.amended_at}))
+        return people.Versions(versions, [])
 
-    def fate(self, items: Sequence[Item], *, hard: bool) -> str:
+    def fate(self, items: Sequence[people.Item], *, hard: bool) -> str:
         """Say whether they go for good. Raises FragmentNameError where one stays."""
         for item in items:
             if item.data["is_anchor"] or item.data["ttl_tier"] == "permanent":
@@ -172,7 +146,7 @@ class ForPeople(Room):
         key = "would_drop" if hard else "would_bin"
         return _say(key, count=len(items))
 
-    def forget(self, items: Sequence[Item], *, hard: bool) -> Forgotten:
+    def forget(self, items: Sequence[people.Item], *, hard: bool) -> people.Forgotten:
         from rooms.fragments.errors import FragmentsError
         from rooms.fragments.versions import forget
 
@@ -186,12 +160,11 @@ class ForPeople(Room):
                 done = forget(room, id=name, hard=hard, is_meant=is_meant)
                 gone |= {it.id for it in done.fragments}
         going = [it for it in items if it.id in gone]
-        key = "dropped" if hard else "binned"
-        facts: Facts = {"count": len(going), "id": going[0].id if going else ""}
-        notes = [_say(key, **facts)] if going else []
-        return Forgotten(going, notes, [it for it in items if it.id not in gone])
+        key, first = "dropped" if hard else "binned", going[0].id if going else ""
+        notes = [_say(key, count=len(going), id=first)] if going else []
+        return people.Forgotten(going, notes, [it for it in items if it.id not in gone])
 
-    def restore(self, name: str, *, originals: bool) -> Restoring | None:
+    def restore(self, name: str, *, originals: bool) -> people.Restoring | None:
         from rooms.fragments.versions import restore
 
         with self.room.engine.reading() as rows:
@@ -200,36 +173,37 @@ class ForPeople(Room):
             return None
         [fragment] = found
         if fragment.is_live:
-            return Restoring([], [], [_say("is_live", id=fragment.id)])
+            return people.Restoring([], [], [_say("is_live", id=fragment.id)])
 
-        def carry_out() -> Restoring:
-            return Restoring([item_of(restore(self.room, fragment.id))], [], [])
+        def carry_out() -> people.Restoring:
+            return people.Restoring([item_of(restore(self.room, fragment.id))], [], [])
 
-        return Restoring([item_of(fragment)], [], [], carry_out)
+        return people.Restoring([item_of(fragment)], [], [], carry_out)
 
-    def rows(self, wanted: Wanted, *, only_public: bool, notes: list[str]) -> Iterator[Outgoing]:
+    def rows(
+        self, wanted: people.Wanted, *, only_public: bool, notes: list[str]
+    ) -> Iterator[people.Outgoing]:
         from rooms.fragments.exchange import line_of, rows_of
         from rooms.fragments.fragment import Fragment
 
         with self.room.engine.reading() as reading:
             for row in rows_of(reading, _asked(wanted, "all"), only_public=only_public):
-                is_item = isinstance(row, Fragment)
                 is_private = isinstance(row, Fragment) and row.privacy == "private"
-                yield Outgoing(line_of(row), is_private, is_item)
+                yield people.Outgoing(line_of(row), is_private, isinstance(row, Fragment))
 
-    def take(self, given: Given, tell: Tell) -> Taken:
+    def take(self, given: people.Given, tell: people.Tell) -> people.Taken:
         from rooms.fragments import exchange
         from rooms.fragments.import_plan import carry_out, planned
         from rooms.fragments.room import own_name
 
-        source, room = source_of(given, exchange), self.room
+        source, room = people.source_of(given, exchange), self.room
         agent = own_name(given.agent, "--agent") if given.agent else ""
         is_first, plan = not room.engine.exists(), planned(room, source, tell, agent=agent)
 
-        def save(tell: Tell) -> list[str]:
+        def save(tell: people.Tell) -> list[str]:
             saved = carry_out(room, plan, tell)
             lines = [say("import_fragments.saved", count=saved)]
-            lines += [switched_on(self._opened, NAME)] if is_first else []
+            lines += [people.switched_on(self._opened, NAME)] if is_first else []
             if os.environ.get("SENTINEL_MEMORY_EMBEDDINGS", "").strip():
                 lines.append(say("import_fragments.embed"))
             return lines
@@ -237,26 +211,25 @@ class ForPeople(Room):
         counts = {it: getattr(plan, it) for it in ("known", "other", "in_bin", "shortened")}
         counts = {"links": len(plan.links), "entries": len(plan.entries), **counts}
         faults = [(it.place, say(f"import_fragments.passed_{it.why}")) for it in plan.faults]
-        return Taken(
-            items=[item_of(it) for it in plan.new[:FIRST_ITEMS]],
+        return people.Taken(
+            items=[item_of(it) for it in plan.new[: people.FIRST_ITEMS]],
             count=len(plan.new),
             redacted=[*plan.redacted.elements()],
             notes=[say(f"import_fragments.{it}", count=n) for it, n in counts.items() if n],
-            passed=[Passed(str(place or ""), why) for place, why in faults],
+            passed=[people.Passed(str(place or ""), why) for place, why in faults],
             save=save if plan.new or plan.links or plan.entries else None,
         )
 
-    def secrets(self) -> Secrets:
+    def secrets(self) -> people.Secrets:
         from core.room.copies import kept_aside
         from rooms.fragments.upkeep.health import secrets_held
 
-        engine = self.room.engine
-        is_on_server = engine.keeps_agents_apart
-        name = _say("place_on_server" if is_on_server else "place")
-        aside = [] if is_on_server else kept_aside(Path(engine.name))
-        return Secrets(name, _say("item"), secrets_held(engine), aside)
+        engine, key, aside = self.room.engine, "place_on_server", list[Path]()
+        if not engine.keeps_agents_apart:
+            key, aside = "place", kept_aside(Path(engine.name))
+        return people.Secrets(_say(key), _say("item"), secrets_held(engine), aside)
 
-    def redact(self) -> Redacted:
+    def redact(self) -> people.Redacted:
         from rooms.fragments.upkeep.health import redact_held
 
         engine = self.room.engine
@@ -264,61 +237,64 @@ class ForPeople(Room):
         notes = [_say("still_in", path=str(path)) for path in unpurged]
         if changed and engine.keeps_agents_apart:
             notes = [_say("still_on_server")]
-        return Redacted(changed, left, notes, not unpurged)
+        return people.Redacted(changed, left, notes, not unpurged)
 
     def findings(self) -> "list[Finding]":
         from rooms.fragments.upkeep.health import look
 
         return look(self._opened.settings, os.environ)
 
-    def figures(self) -> Figures:
-        from rooms.fragments.fragment import Wanted as Asked
+    def figures(self) -> people.Figures:
         from rooms.fragments.storage import pages_of
         from rooms.fragments.upkeep.statistics import statistics_of
 
-        room = self.room
+        def told(key: str, **facts: str | int) -> str:
+            return say(f"fragments.figures.{key}", **facts)
+
+        room, listed = self.room, people.listed_counts
         if not room.engine.exists():
-            return Figures(say("fragments.figures.fragments", count=0), [], {"live": 0})
+            return people.Figures(told("fragments", count=0), [], {"live": 0})
         with room.engine.reading() as rows:
-            uses = [it.access_count for page in pages_of(rows, Asked()) for it in page]
+            pages = pages_of(rows, _asked(people.Wanted(), "live"))
+            uses = [it.access_count for page in pages for it in page]
         counted = statistics_of(room)
-        purged = counted.figures.get("purged", 0)
-        used: Facts = {"pinned": counted.anchors, "used": sum(map(bool, uses)), "uses": sum(uses)}
-        kept: Facts = {"superseded": counted.superseded, "versions": counted.versions}
-        waiting: Facts = {"suspicions": counted.suspicions, "sessions": counted.unreflected}
+        purged, used = counted.figures.get("purged", 0), sum(map(bool, uses))
         lines = list[str]()
         if counted.kinds:
-            lines.append(say("fragments.figures.kinds", listed=listed_counts(counted.kinds)))
-            lines.append(say("fragments.figures.use", count=counted.live, **used))
+            lines.append(told("kinds", listed=listed(counted.kinds)))
+            facts: Facts = {"pinned": counted.anchors, "used": used, "uses": sum(uses)}
+            lines.append(told("use", count=counted.live, **facts))
         if counted.deleted:
-            lines.append(say("fragments.figures.bin", listed=listed_counts(counted.deleted)))
-        lines.append(say("fragments.figures.kept", purged=purged, **kept))
-        if any(waiting.values()):
-            lines.append(say("fragments.figures.waiting", **waiting))
+            lines.append(told("bin", listed=listed(counted.deleted)))
+        kept: Facts = {"superseded": counted.superseded, "versions": counted.versions}
+        lines.append(told("kept", purged=purged, **kept))
+        if counted.suspicions or counted.unreflected:
+            waiting: Facts = {"suspicions": counted.suspicions, "sessions": counted.unreflected}
+            lines.append(told("waiting", **waiting))
         key = "upkeep" if counted.upkeep_at else "no_upkeep"
-        lines.append(say(f"fragments.figures.{key}", day=day_of(counted.upkeep_at)))
+        lines.append(told(key, day=day_of(counted.upkeep_at)))
         data = {name: getattr(counted, name) for name in _COUNTED} | {
             "bin": counted.deleted,
             "purged": purged,
             "agents": {safe(name): count for name, count in counted.agents.items()},
             "pinned": counted.anchors,
-            "recalled": used["used"],
-            "recalls": used["uses"],
+            "recalled": used,
+            "recalls": sum(uses),
             "model": safe(counted.model),
             "last_upkeep": counted.upkeep_at or None,
         }
         is_empty = not (counted.live or counted.superseded or counted.deleted)
-        headline = say("fragments.figures.fragments", count=counted.live)
-        return Figures(headline, [] if is_empty else lines, data)
+        return people.Figures(
+            told("fragments", count=counted.live), [] if is_empty else lines, data
+        )
 
 
-def _asked(wanted: Wanted, state: "State") -> "stored.Wanted":
-    from rooms.fragments.fragment import LIFETIMES
-    from rooms.fragments.fragment import Wanted as Asked
+def _asked(wanted: people.Wanted, state: "State") -> "stored.Wanted":
+    from rooms.fragments import fragment as stored
 
     words = (wanted.kind,) if wanted.kind else ()
-    is_lifetime = wanted.kind in LIFETIMES
-    return Asked(
+    is_lifetime = wanted.kind in stored.LIFETIMES
+    return stored.Wanted(
         kinds=() if is_lifetime else words,
         lifetimes=words if is_lifetime else (),
         topics=wanted.topics,
@@ -335,10 +311,12 @@ def _state_of(fragment: "Fragment") -> str:
     """Return a digest of a fragment that a recall does not change."""
     said = (fragment.content, fragment.topic, fragment.keywords, fragment.kind)
     state = (fragment.is_anchor, fragment.deleted_at, fragment.superseded_at, fragment.privacy)
-    return state_of(said, state)
+    return people.state_of(said, state)
 
 
-def item_of(fragment: "Fragment", links: "Sequence[tuple[Link, Fragment]] | None" = None) -> Item:
+def item_of(
+    fragment: "Fragment", links: "Sequence[tuple[Link, Fragment]] | None" = None
+) -> people.Item:
     """Return a fragment as a person reads it, without secrets.
 
     links: with the fragments at their far ends; None if nobody asks.
@@ -362,7 +340,7 @@ def item_of(fragment: "Fragment", links: "Sequence[tuple[Link, Fragment]] | None
             is_back = "_back" if link.to_id == fragment.id else ""
             label = say(f"fragments.exchange.{link.relation}{is_back}")
             texts.append((label, f"{other.id}: {other.content}"))
-    return Item(
+    return people.Item(
         room=NAME,
         id=fragment.id,
         version=version,

@@ -273,10 +273,7 @@ class Wanted:
 
 
 def hash_of(content: str) -> str:
-    """Return 32 hex digits that equal contents share.
-
-    Case counts; blanks and composition do not.
-    """
+    """Return 32 hex digits of a content; case counts, blanks and composition do not."""
     plain = _BLANKS.sub(" ", normal_form("NFC", content)).strip()
     return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
@@ -291,9 +288,5 @@ def plain_keyword(keyword: str) -> str:
 
 
 def column_of(name: str) -> str:
-    """Return the specification's name of a field and column.
-
-    >>> column_of("agent")
-    'agent_id'
-    """
+    """Return the specification's name of a field and column, such as `agent_id` of `agent`."""
     return _COLUMN_OF.get(name, name)

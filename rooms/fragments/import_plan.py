@@ -13,7 +13,6 @@ from typing import Any, TypeVar
 from core.config import DEFAULT_AGENT, NAME_CHARS, REFUSED_AGENTS
 from core.room.redaction import mapped, without_secrets
 from core.text.plain import SURROGATE, estimate_tokens
-from rooms.fragments.draft import Draft, prepared
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.exchange import HARMLESS, Fault, Incoming, Source
 from rooms.fragments.fragment import (
@@ -31,9 +30,10 @@ from rooms.fragments.fragment import (
     hash_of,
 )
 from rooms.fragments.room import Room
-from rooms.fragments.standing import expiry, row_of, superseded
+from rooms.fragments.standing import row_of, superseded, typed
 from rooms.fragments.storage.columns import ENTRIES, UNKNOWN_MOMENT
 from rooms.fragments.storage.rows import Rows
+from rooms.fragments.texts import fields_of
 
 Tell = Callable[[int, int], object]  # how many are done, of how many
 
@@ -69,25 +69,25 @@ class Plan:
 
 
 def planned(room: Room, source: Source, tell: Tell | None = None, *, agent: str = "") -> Plan:
-    """Return the plan of an import; change nothing. Raises DatabaseError.
+    """Return the plan of an import; change nothing.
 
     tell: called with the number done and the total. agent: new owner, "" to keep the owners. Who
     amended a fragment is kept.
     """
     with room.engine.reading() as rows:
-        planner, count = _Planner(room, rows, source, agent), len(source.items)
-        for start in range(0, count, _AT_ONCE):
-            planner.take(source.items[start : start + _AT_ONCE])
+        planner, done = _Planner(room, rows, source, agent), 0
+        for items in _batches(source.items):
+            planner.take(items)
+            done += len(items)
             if tell:
-                tell(min(start + _AT_ONCE, count), count)
+                tell(done, len(source.items))
         return planner.plan()
 
 
 def carry_out(room: Room, plan: Plan, tell: Tell | None = None) -> int:
     """Save a plan in batches; return the number of saved fragments.
 
-    A fragment that came in meanwhile stays. After a break the same import brings the rest. Raises
-    DatabaseError, WaitEndedError.
+    A fragment that came in meanwhile stays. After a break the same import brings the rest.
     """
     saved = 0
     for some in _batches(plan.new):
@@ -139,13 +139,29 @@ class _Planner:
                 self._new[fragment.id] = fragment
 
     def plan(self) -> Plan:
-        plan, source = self._plan, self._source
-        links = [link for each in source.links if (link := self._link(each))]
-        for link in [] if source.is_ours else links:
-            if link.relation == "superseded_by" and link.from_id in self._new:
-                before = self._new[link.from_id]
-                self._new[link.from_id] = superseded(before, link.created_at)
-        entries = [entry for each in source.entries if (entry := self._entry(each))]
+        plan, source, links, entries = self._plan, self._source, list[Link](), list[Entry]()
+        for link in source.links:
+            ends = self._ids.get(link.from_id, ""), self._ids.get(link.to_id, "")
+            if not all(ends) or ends[0] == ends[1]:
+                plan.faults.append(Fault(0, "no_end"))
+                continue
+            created_at = self._moment(link.created_at) or self._now
+            links.append(replace(link, from_id=ends[0], to_id=ends[1], created_at=created_at))
+            before = self._new.get(ends[0])
+            if before and link.relation == "superseded_by" and not source.is_ours:
+                self._new[ends[0]] = superseded(before, created_at)
+        for entry in source.entries:
+            bounded = mapped(entry, lambda text: self._label(text, CONTENT_BYTES))
+            clean, kinds = without_secrets(bounded, HARMLESS)
+            about = [it for it in ("fragment_id", "first_id", "second_id") if hasattr(entry, it)]
+            changed = {name: self._ids.get(getattr(entry, name), "") for name in about}
+            if (kinds and self._room.settings.strict) or not all(changed.values()):
+                plan.faults.append(Fault(0, "secret_refused" if kinds else "no_end"))
+                continue
+            plan.redacted.update(kinds)
+            if hasattr(clean, "agent"):
+                changed["agent"] = self._own_agent(clean.agent)
+            entries.append(replace(clean, **changed))
         plan.links = _new_links(self._rows, links, self._new)
         plan.entries = _new_entries(self._rows, entries)
         plan.new = list(self._new.values())
@@ -163,52 +179,48 @@ class _Planner:
         if kinds and self._room.settings.strict:
             return "secret_refused"
         content, id_, topic, source, agent, session, last_session, *keywords = clean
-        draft = Draft(
-            content=SURROGATE.sub("\ufffd", content),
-            topic=self._label(topic, TOPIC_CHARS),
-            keywords=tuple(self._label(each, KEYWORD_CHARS) for each in keywords),
-            source=self._label(source, SOURCE_CHARS),
-        )
         try:
-            draft, _ = prepared(draft)
+            fields = fields_of(
+                content=SURROGATE.sub("\ufffd", content),
+                topic=self._label(topic, TOPIC_CHARS),
+                source=self._label(source, SOURCE_CHARS),
+                keywords=[self._label(each, KEYWORD_CHARS) for each in keywords],
+                strict=False,
+            )
         except FragmentsError as error:
             return error.key
         moments: dict[str, Any] = {name: self._moment(getattr(given, name)) for name in _MOMENTS}
         fragment = replace(
             given,
             **moments | {"created_at": moments["created_at"] or now},
-            content=draft.content,
-            topic=draft.topic or next(iter(draft.keywords), DEFAULT_TOPIC),
-            keywords=draft.keywords,
-            source=draft.source,
-            content_hash=hash_of(draft.content),
-            estimated_tokens=estimate_tokens(draft.content),
+            content=fields.content,
+            topic=fields.topic or next(iter(fields.keywords), DEFAULT_TOPIC),
+            keywords=fields.keywords,
+            source=fields.source,
+            content_hash=hash_of(fields.content),
+            estimated_tokens=estimate_tokens(fields.content),
             agent=self._own_agent(agent),
             session=self._label(session, NAME_CHARS),
             last_session=self._label(last_session, NAME_CHARS),
             deletion=given.deletion if given.deletion in _DELETIONS else "",
         )
-        if not self._source.is_ours:
-            fragment = self._begun(fragment, word)
-            if fragment.expires_at and fragment.expires_at <= now:
+        is_ours = self._source.is_ours
+        if not is_ours:
+            changed = typed(row_of(word, self._room.config), fragment.created_at)
+            if fragment.is_anchor:
+                changed |= {"expires_at": "", "tier": "permanent"}
+            elif changed["expires_at"] and changed["expires_at"] <= now:
                 return "expired"
+            verified_at = fragment.verified_at or now
+            changed |= {"updated_at": now, "verified_at": verified_at, "decayed_at": now}
+            fragment = replace(fragment, **changed)
         plan.shortened += len(words) > MOST_KEYWORDS
         plan.redacted.update({*kinds})
-        return replace(fragment, id=_id_of(id_, fragment, is_ours=self._source.is_ours))
-
-    def _begun(self, fragment: Fragment, word: str) -> Fragment:
-        row = row_of(word, self._room.config)
-        return replace(
-            fragment,
-            kind=row.kind,
-            lifetime=row.lifetime,
-            stale_days=row.stale_days,
-            expires_at="" if fragment.is_anchor else expiry(row, fragment.created_at),
-            tier="permanent" if fragment.is_anchor else fragment.tier,
-            updated_at=self._now,
-            verified_at=fragment.verified_at or self._now,
-            decayed_at=self._now,
-        )
+        if not _OWN_ID.fullmatch(id_) or (id_.isdigit() and not is_ours):
+            # It may be the id of anything: it becomes a hash, the same at every import.
+            said = "" if "\n" in id_ else id_, fragment.agent, fragment.content_hash
+            id_ = sha256("\n".join(said).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+        return replace(fragment, id=id_)
 
     def _label(self, text: str, most: int) -> str:
         text = SURROGATE.sub("\ufffd", text.strip())
@@ -231,41 +243,8 @@ class _Planner:
         first = self._firsts.setdefault(key, fragment.id)
         return first if first != fragment.id else ""
 
-    def _link(self, link: Link) -> Link | None:
-        from_id, to_id = self._ids.get(link.from_id, ""), self._ids.get(link.to_id, "")
-        if not from_id or not to_id or from_id == to_id:
-            self._plan.faults.append(Fault(0, "no_end"))
-            return None
-        created_at = self._moment(link.created_at) or self._now
-        return replace(link, from_id=from_id, to_id=to_id, created_at=created_at)
-
     def _moment(self, moment: str) -> str:
         return "" if moment == UNKNOWN_MOMENT else min(moment, self._now)
-
-    def _entry(self, entry: Entry) -> Entry | None:
-        bounded = mapped(entry, lambda text: self._label(text, CONTENT_BYTES))
-        clean, kinds = without_secrets(bounded, HARMLESS)
-        about = [it for it in ("fragment_id", "first_id", "second_id") if hasattr(entry, it)]
-        changed = {name: self._ids.get(getattr(entry, name), "") for name in about}
-        if (kinds and self._room.settings.strict) or not all(changed.values()):
-            self._plan.faults.append(Fault(0, "secret_refused" if kinds else "no_end"))
-            return None
-        self._plan.redacted.update(kinds)
-        if hasattr(clean, "agent"):
-            changed["agent"] = self._own_agent(clean.agent)
-        return replace(clean, **changed)  # type: ignore[no-any-return]
-
-
-def _id_of(given: str, fragment: Fragment, *, is_ours: bool) -> str:
-    """Return the id of a fragment here, the same at every import.
-
-    given: its id in the file. A short id, or a number from another program, may be the id of
-    anything: it becomes a hash.
-    """
-    if _OWN_ID.fullmatch(given) and (is_ours or not given.isdigit()):
-        return given
-    said = "" if "\n" in given else given, fragment.agent, fragment.content_hash
-    return sha256("\n".join(said).encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def _new_links(rows: Rows, links: Sequence[Link], coming: Iterable[str] = ()) -> list[Link]:
@@ -284,12 +263,19 @@ def _new_links(rows: Rows, links: Sequence[Link], coming: Iterable[str] = ()) ->
 
 def _new_entries(rows: Rows, entries: Sequence[Entry]) -> list[Entry]:
     """Return entries missing here, as often as the file has them; with equal keys the first."""
+
+    def key_of(entry: Entry) -> object:
+        """Return the unique key; the entry itself for a table without one."""
+        table = ENTRIES[type(entry)]
+        names = [name for name, column in table.columns.items() if column in table.key]
+        return tuple(getattr(entry, name) for name in names) or entry
+
     here, new = Counter[object](), list[Entry]()
     asked = {(type(it), it.fragment_id if isinstance(it, Version) else "") for it in entries}
     for kind, of in asked:
-        here.update(map(_key_of, rows.entries(kind, of=of)))
+        here.update(map(key_of, rows.entries(kind, of=of)))
     for entry in entries:
-        key = _key_of(entry)
+        key = key_of(entry)
         if not here[key]:
             new.append(entry)
         if key is not entry:
@@ -297,13 +283,6 @@ def _new_entries(rows: Rows, entries: Sequence[Entry]) -> list[Entry]:
         elif here[key]:
             here[key] -= 1
     return new
-
-
-def _key_of(entry: Entry) -> object:
-    """Return the unique key; the entry itself for a table without one."""
-    table = ENTRIES[type(entry)]
-    names = [name for name, column in table.columns.items() if column in table.key]
-    return tuple(getattr(entry, name) for name in names) or entry
 
 
 def _batches(items: Sequence[_Item]) -> Iterator[Sequence[_Item]]:

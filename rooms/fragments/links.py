@@ -46,7 +46,7 @@ def link(
     """Link two fragments; a linked pair gets the new relation.
 
     `superseded_by` takes the first out of recall; another relation in its place brings it back. The
-    pair is no longer suspected of a contradiction. Raises FragmentsError, DatabaseError.
+    pair is no longer suspected of a contradiction.
     """
     words = relation.lower().replace("-", " ").replace("_", " ").split()
     word: Any = "_".join(words) or RELATIONS[0]
@@ -130,20 +130,17 @@ def settled(rows: Rows, pairs: Iterable[tuple[str, str]]) -> int:
 # Links by themselves
 
 
-class LinkedByItself(NamedTuple):
-    links: tuple[Link, ...] = ()
-    proposals: tuple[Link, ...] = ()
-
-
-def linked_by_itself(rows: Rows, fragment: Fragment, *, owner: str = "") -> LinkedByItself:
-    """Return links of a fragment to similar fragments of its topic, before it is stored.
+def linked_by_itself(
+    rows: Rows, fragment: Fragment, *, owner: str = ""
+) -> tuple[list[Link], list[Link]]:
+    """Return links of a fragment to similar fragments of its topic, and proposals of links.
 
     A cure is linked with its error; a nearly equal fragment of its kind is proposed as outdated;
     others are `related`. Working memory gets none. owner: whose fragments may be outdated, "" for
     anybody's.
     """
     if fragment.session:
-        return LinkedByItself()
+        return [], []
     agents = tuple(dict.fromkeys((fragment.agent, DEFAULT_AGENT)))
     wanted = Wanted(agents=agents, topics=(fragment.topic,))
     links, proposals = list[Link](), list[Link]()
@@ -161,7 +158,7 @@ def linked_by_itself(rows: Rows, fragment: Fragment, *, owner: str = "") -> Link
             proposals.append(replace(turned, relation="superseded_by"))
         else:
             links.append(made)
-    return LinkedByItself(tuple(links), tuple(proposals))
+    return links, proposals
 
 
 def cures(fragment: Fragment, error: Fragment) -> bool:
@@ -242,8 +239,7 @@ class Explored(NamedTuple):
 def explore(room: Room, start_id: str, *, agent: str = "") -> Explored:
     """Return the links of a fragment in both directions: causes, cures, then others.
 
-    agent: whose fragments, beside the default agent's; "" for all. Raises NoSuchFragmentError,
-    FragmentsError, DatabaseError.
+    agent: whose fragments, beside the default agent's; "" for all.
     """
     agents = readers(room, agent)
     with room.engine.reading() as rows:

@@ -149,7 +149,7 @@ def recall(
     agent: whose, beside the default agent's; "" for all. session: whose working memory, "" for any.
     embedder: None for the environment's. line: writes an entry as its reader sees it, for the
     budget. count: counts the use; a server passes `count_later`. beside: gather from other rooms,
-    asked only if nothing narrows the query. Raises FragmentsError, DatabaseError.
+    asked only if nothing narrows the query.
     """
     search = _Search(room, query, agent, session, line, embedder)
     others = gathered_from(beside, query.question) if query.is_open and not agent.strip() else []
@@ -193,10 +193,7 @@ def recall(
 
 @repeats_when_cut
 def gathered(room: Room, question: str, *, session: str = "", line: Line = plain_line) -> Gathered:
-    """Return candidates, to be ordered with other rooms' entries. session, line: see `recall`.
-
-    Raises FragmentsError, DatabaseError.
-    """
+    """Return candidates, to be ordered with other rooms' entries. session, line: see `recall`."""
     search = _Search(room, Query(text=question), "", session, line)
     with room.engine.reading() as rows:
         search.begin(rows)
@@ -445,7 +442,7 @@ def restore_context(
     """Return the fragments for a session's start; this counts no use.
 
     tokens: of the answer. types: of `TYPES`; pinned fragments come anyway. session: whose working
-    memory. agent, line: see `recall`. Raises FragmentsError, DatabaseError.
+    memory. agent, line: see `recall`.
     """
     for word in types:
         check_type("types", word)

@@ -50,7 +50,7 @@ class Room:
         return replace(self, engine=self.engine.for_agent(name), agent=name)
 
     def for_caller(self, agent: str, environment: Mapping[str, str]) -> "Room":
-        """Return the room of a caller. Raises FragmentsError.
+        """Return the room of a caller.
 
         agent: of the credential, "" over stdio, where the environment may name it.
         """
@@ -116,10 +116,7 @@ def writer(room: Room, agent: str) -> str:
 
 
 def readers(room: Room, agent: str) -> tuple[str, ...]:
-    """Return the agents whose fragments a caller sees, () for all: a name only narrows.
-
-    Raises FragmentsError.
-    """
+    """Return the agents whose fragments a caller sees, () for all: a name only narrows."""
     if room.agent and agent.strip() == DEFAULT_AGENT:
         return (DEFAULT_AGENT,)
     name = writer(room, agent)
@@ -127,7 +124,7 @@ def readers(room: Room, agent: str) -> tuple[str, ...]:
 
 
 def own_name(agent: str, field: str = "agentId") -> str:
-    """Return a valid name of an agent, DEFAULT_AGENT for "". Raises FragmentsError."""
+    """Return a valid name of an agent, DEFAULT_AGENT for ""."""
     name = named(field, agent)
     if name.lower() in REFUSED_AGENTS:
         raise FragmentsError("agent_refused", field=field, name=name.lower())

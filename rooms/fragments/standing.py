@@ -24,14 +24,14 @@ _ID_CHARS = 8
 
 
 def changing(room: Room, id_: str) -> AbstractContextManager[Rows]:
-    """Return the transaction of a change, which makes no database. Raises NoSuchFragmentError."""
+    """Return the transaction of a change, which makes no database."""
     if not room.engine.exists():
         raise NoSuchFragmentError(id=plain_id(id_))
     return room.engine.writing()
 
 
 def visible(rows: Rows, id_: str, agents: Sequence[str]) -> Fragment:
-    """Return a fragment of these agents, () for all; from the bin, too. Raises FragmentsError."""
+    """Return a fragment of these agents, () for all; from the bin, too."""
     key = plain_id(id_)
     if len(key) <= NAME_CHARS and not SURROGATE.search(key):
         for found in rows.by_ids([key]):
@@ -41,7 +41,7 @@ def visible(rows: Rows, id_: str, agents: Sequence[str]) -> Fragment:
 
 
 def kept(rows: Rows, id_: str, agents: Sequence[str]) -> Fragment:
-    """Return a visible fragment outside the bin. Raises FragmentsError."""
+    """Return a visible fragment outside the bin."""
     found = visible(rows, id_, agents)
     if found.deleted_at:
         raise SavingError("in_bin", id=found.id)
@@ -93,17 +93,20 @@ def begun(rows: Rows, content: str, row: TypeRow, now: str) -> Fragment:
     return Fragment(
         id=fresh_id(rows),
         content=content,
-        kind=row.kind,
-        lifetime=row.lifetime,
         importance=row.importance,
         content_hash=hash_of(content),
         created_at=now,
         updated_at=now,
         verified_at=now,
         estimated_tokens=estimate_tokens(content),
-        stale_days=row.stale_days,
-        expires_at=expiry(row, now),
+        **typed(row, now),
     )
+
+
+def typed(row: TypeRow, now: str) -> dict[str, Any]:
+    """Return the fields that its type gives to a fragment of this moment."""
+    fields = {"kind": row.kind, "lifetime": row.lifetime, "stale_days": row.stale_days}
+    return {**fields, "expires_at": expiry(row, now)}
 
 
 def expiry(row: TypeRow, now: str) -> str:

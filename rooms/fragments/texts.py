@@ -60,7 +60,7 @@ class Fields(NamedTuple):
 def fields_of(
     content: str | None, topic: str, source: str, keywords: Iterable[str], *, strict: bool
 ) -> Fields:
-    """Return the clean texts of a fragment. Raises FragmentsError.
+    """Return the clean texts of a fragment.
 
     content: None for no change; "" is refused. keywords: one by one or joined. strict: see
     `cleaned`.
@@ -103,10 +103,7 @@ def _unique(words: Iterable[str]) -> tuple[str, ...]:
 
 
 def cleaned(texts: Sequence[Text], *, strict: bool) -> tuple[list[str], tuple[str, ...]]:
-    """Return clean texts, and the kinds of the secrets taken out.
-
-    strict: refuse a secret. Raises FragmentsError.
-    """
+    """Return clean texts, and the kinds of the secrets taken out. strict: refuse a secret."""
     plain = list[str]()
     for each in texts:
         if SURROGATE.search(each.text):
@@ -142,10 +139,7 @@ def check_count(field: str, count: int, most: int) -> None:
 
 
 def checked_type(word: str, importance: float | None) -> str:
-    """Return a type as `TYPES` spells it, "" for none; check an importance, too.
-
-    Raises FragmentsError.
-    """
+    """Return a type as `TYPES` spells it, "" for none; check an importance, too."""
     word = word.strip().lower()
     if word and word not in WORDS_OF_TYPE:
         raise FragmentsError("bad_type", known=", ".join(WORDS_OF_TYPE))

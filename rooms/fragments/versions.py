@@ -63,7 +63,7 @@ class Amended(NamedTuple):
 
 
 def amend(room: Room, amendment: Amendment, *, agent: str = "", session: str = "") -> Amended:
-    """Correct a fragment; on disk when this returns. Raises FragmentsError, DatabaseError.
+    """Correct a fragment; on disk when this returns.
 
     It keeps its id and links; its former text becomes a version. An amendment without a change
     confirms it. With `supersedes` its place goes to a new fragment, or to the fragment that has the
@@ -124,14 +124,7 @@ def _amended(before: Fragment, ready: Amendment, config: Config, now: str) -> Fr
     row = standing.row_of(ready.type, config) if ready.type else None
     if not row or (row.kind, row.lifetime) == (before.kind, before.lifetime):
         return after
-    return replace(
-        after,
-        kind=row.kind,
-        lifetime=row.lifetime,
-        stale_days=row.stale_days,
-        expires_at=standing.expiry(row, now),
-        session="",
-    )
+    return replace(after, **standing.typed(row, now), session="")
 
 
 def _corrected(rows: Rows, before: Fragment, after: Fragment, agent: str, now: str) -> Fragment:
@@ -209,7 +202,7 @@ def forget(
     id: wins over the topic. hard: remove for good, from the bin, too. force: as `hard`, pinned
     fragments as well. is_meant: False keeps a fragment that changed since the caller saw it. A
     pinned fragment, or another agent's, is refused by its id and kept in a topic. An unknown topic
-    forgets none. Raises FragmentsError, DatabaseError.
+    forgets none.
     """
     agents, is_gone, now = readers(room, agent), force or hard, room.clock()
     key, topic = plain_id(id), topic.strip()
@@ -242,7 +235,7 @@ def restore(room: Room, id_: str) -> Fragment:
     """Bring a fragment back into recall: from the bin, a successor or a log.
 
     It ages anew. A live fragment stays as it is. Refused if another fragment has its content by
-    now. Raises FragmentsError, DatabaseError.
+    now.
     """
     now = room.clock()
     with standing.changing(room, id_) as rows:
@@ -262,7 +255,7 @@ def restore(room: Room, id_: str) -> Fragment:
 def pin(room: Room, id_: str, *, pinned: bool) -> Fragment:
     """Pin a fragment, so that it neither ages nor goes without force; or unpin it.
 
-    An unpinned fragment ages from now on. Raises FragmentsError, DatabaseError.
+    An unpinned fragment ages from now on.
     """
     with standing.changing(room, id_) as rows:
         found = standing.changeable(rows, room, id_, readers(room, ""))
@@ -284,7 +277,7 @@ def said_by(room: Room, id_: str) -> tuple[Fragment, Said]:
     """Return a fragment, and the gap and lesson of its record.
 
     An error is the gap, its cure the lesson. Another fragment is the lesson, the error that it
-    resolves the gap. Raises FragmentsError, DatabaseError.
+    resolves the gap.
     """
     with room.engine.reading() as rows:
         fragment = standing.changeable(rows, room, id_, readers(room, ""))
@@ -301,10 +294,7 @@ def said_by(room: Room, id_: str) -> tuple[Fragment, Said]:
 
 
 def promote(room: Room, id_: str, record: str) -> Fragment:
-    """Take a fragment out of recall. record: its id in the log.
-
-    Raises FragmentsError, DatabaseError.
-    """
+    """Take a fragment out of recall. record: its id in the log."""
     now = room.clock()
     with standing.changing(room, id_) as rows:
         found = standing.changeable(rows, room, id_, readers(room, ""))

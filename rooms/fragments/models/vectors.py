@@ -282,7 +282,7 @@ def _link(room: Room, embedded: Iterable[Fragment]) -> None:
         with room.engine.writing() as rows:
             stored = [it for it in rows.by_numbers([fragment.number]) if it.is_live]
             if stored and not rows.links([fragment.id]):
-                rows.put_links(linked_by_itself(rows, stored[0]).links)
+                rows.put_links(linked_by_itself(rows, stored[0])[0])
 
 
 def _count(rows: Rows, *, has_vector: bool) -> int:

@@ -33,6 +33,7 @@ from typing import Any, NamedTuple, get_args
 from core.errors import SentinelError
 from core.text.plain import estimate_tokens
 from core.text.ranking import Entry as Listed
+from rooms.fragments import versions
 from rooms.fragments.activity import end_idle_sessions, end_session, give_feedback
 from rooms.fragments.draft import Draft, Reflection, reflect, remember
 from rooms.fragments.errors import ServiceError
@@ -59,16 +60,7 @@ from rooms.fragments.texts import keywords_of
 from rooms.fragments.upkeep.consolidation import Done, consolidate, tend
 from rooms.fragments.upkeep.statistics import statistics_of
 from rooms.fragments.upkeep.suspicions import Pair
-from rooms.fragments.versions import (
-    Amendment,
-    amend,
-    for_the_log,
-    forget,
-    pin,
-    promote,
-    restore,
-    said_by,
-)
+from rooms.fragments.versions import Amendment, amend, forget, pin, restore
 from tests.stories import update
 from tests.stories.story import Answer
 from tests.support.fragment_sources import make_memory_db
@@ -439,7 +431,7 @@ def _set_up(life: Life, strict: bool = False, **config: Any) -> None:
 
 def _for_the_log(life: Life, most: int = 10) -> Any:
     with life.room.engine.reading() as rows:
-        return for_the_log(rows, life.room.own, most)
+        return versions.for_the_log(rows, life.room.own, most)
 
 
 VERBS: dict[str, Callable[..., Any]] = {
@@ -464,8 +456,8 @@ VERBS: dict[str, Callable[..., Any]] = {
     "consolidate": _consolidate,
     "tend": lambda life, compares=True: tend(life.room, compares=compares),
     "statistics": lambda life: statistics_of(life.room),
-    "promote": lambda life, id, record: promote(life.room, id, record),
-    "said_by": lambda life, id: said_by(life.room, id)[1],
+    "promote": lambda life, id, record: versions.promote(life.room, id, record),
+    "said_by": lambda life, id: versions.said_by(life.room, id)[1],
     "for_the_log": _for_the_log,
     "bring": _bring,
     "bring_database": _bring_database,
