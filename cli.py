@@ -161,7 +161,7 @@ def _command_of(given: Sequence[str]) -> tuple[str, list[str]]:
 
 
 def _print_error(error: SentinelError) -> None:
-    from commands.terminal.safe_text import complain
+    from commands.terminal.screen import complain
 
     with speaking(language_of(os.environ, for_person=True)):
         complain(str(error))

@@ -14,8 +14,7 @@ from pathlib import Path, PurePosixPath
 
 from commands.clients.findings import client_findings, server_findings
 from commands.terminal.ask import check_confirmation, is_confirmed, open_memory
-from commands.terminal.safe_text import plain, plain_json
-from commands.terminal.screen import INDENT, Screen, cells, said, screen_here
+from commands.terminal.screen import INDENT, Screen, cells, plain, plain_json, said, screen_here
 from core.config import CONTEXT_DIRECTORY, LOG_NAME, Project
 from core.disk import is_odd
 from core.errors import LogMissingError, LogReadError, ProjectRefusedError, SentinelError

@@ -7,8 +7,15 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from commands.terminal.ask import is_confirmed
-from commands.terminal.safe_text import plain, plain_json
-from commands.terminal.screen import day_text, print_lines, print_within, screen_here, table
+from commands.terminal.screen import (
+    day_text,
+    plain,
+    plain_json,
+    print_lines,
+    print_within,
+    screen_here,
+    table,
+)
 from core.messages import say
 from http_server.keys import Keys, keys_of
 from http_server.papers import papers_of

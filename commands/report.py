@@ -24,8 +24,7 @@ from commands.suspicions import (
     suspicion_line,
 )
 from commands.terminal.ask import STDOUT, check_output, open_memory, progress
-from commands.terminal.safe_text import plain, plain_json
-from commands.terminal.screen import markdown_lines, screen_here
+from commands.terminal.screen import markdown_lines, plain, plain_json, screen_here
 from core.config import Settings
 from core.lessons.answers import Frame, need_of, search_answer
 from core.lessons.log import CONFLICT_BEGIN, MemoryLog

@@ -14,8 +14,7 @@ from commands import suspicions
 from commands.revisions import lines_brought
 from commands.suspicions import Scan, Suspicion, shown_path
 from commands.terminal.ask import check_confirmation, is_confirmed, open_memory, progress
-from commands.terminal.safe_text import complain, plain, plain_json, warn
-from commands.terminal.screen import print_lines, screen_here
+from commands.terminal.screen import complain, plain, plain_json, print_lines, screen_here, warn
 from core.config import read_settings
 from core.errors import SentinelError
 from core.git import HistoryError, Repository

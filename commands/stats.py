@@ -12,8 +12,15 @@ from typing import Any
 
 from commands.hook.journal import KEPT_DAYS, Session, is_recent, sessions_in, versions_in
 from commands.terminal.ask import open_memory, unless_unread
-from commands.terminal.safe_text import plain, plain_json
-from commands.terminal.screen import Screen, print_within, screen_here, table, wrapped
+from commands.terminal.screen import (
+    Screen,
+    plain,
+    plain_json,
+    print_within,
+    screen_here,
+    table,
+    wrapped,
+)
 from core.config import state_directory
 from core.lessons.answers import Frame, search_answer
 from core.lessons.log import MemoryLog

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 
-from commands.terminal.safe_text import plain
+from commands.terminal.screen import plain
 from core.config import LOG_NAME
 from core.disk import reason_of
 from core.git import HistoryError, Repository, WorkTree

@@ -30,8 +30,16 @@ from commands.clients.plan import command_line, plan, tree_of
 from commands.clients.table import ASKED_FOR, CLIENTS, COMPLAINT, KEY_VARIABLE, TEAM_ENTRY
 from commands.clients.text_file import ExportError
 from commands.terminal.ask import is_confirmed, open_memory
-from commands.terminal.safe_text import complain, plain
-from commands.terminal.screen import INDENT, Style, painted_diff, print_lines, said, screen_here
+from commands.terminal.screen import (
+    INDENT,
+    Style,
+    complain,
+    painted_diff,
+    plain,
+    print_lines,
+    said,
+    screen_here,
+)
 from core.config import CONTEXT_DIRECTORY, FRAGMENTS_PLACE, Project, read_rooms
 from core.errors import RefusedError, SentinelError
 from core.messages import LANG_VARIABLE, Facts, has_sentence, language, language_of, say

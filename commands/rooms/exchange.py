@@ -22,8 +22,15 @@ from commands.terminal.ask import (
     title,
     unless_unread,
 )
-from commands.terminal.safe_text import complain, plain, warn
-from commands.terminal.screen import INDENT, painted_diff, print_lines, screen_here
+from commands.terminal.screen import (
+    INDENT,
+    complain,
+    painted_diff,
+    plain,
+    print_lines,
+    screen_here,
+    warn,
+)
 from core.config import find_project
 from core.disk import is_there
 from core.guard.injection import orders_in

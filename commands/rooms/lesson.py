@@ -17,8 +17,7 @@ from typing import Any
 
 from commands.rooms.read import whole
 from commands.terminal.ask import is_confirmed, open_memory, typed
-from commands.terminal.safe_text import complain, plain
-from commands.terminal.screen import print_within, screen_here
+from commands.terminal.screen import complain, plain, print_within, screen_here
 from core.errors import RefusedError, SentinelError
 from core.git import is_ignored, is_uncommitted
 from core.guard.injection import HIDDEN_TEXT

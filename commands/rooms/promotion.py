@@ -5,8 +5,7 @@ import os
 
 from commands.rooms.read import whole
 from commands.terminal.ask import is_confirmed
-from commands.terminal.safe_text import plain
-from commands.terminal.screen import print_within, screen_here
+from commands.terminal.screen import plain, print_within, screen_here
 from core.errors import RefusedError
 from core.lessons.record import Record
 from core.messages import say

@@ -16,13 +16,16 @@ from commands.terminal.ask import (
     title,
     unless_unread,
 )
-from commands.terminal.safe_text import complain, plain, plain_json, plain_lines
 from commands.terminal.screen import (
     INDENT,
     Screen,
+    complain,
     day_text,
     fitted,
     hung,
+    plain,
+    plain_json,
+    plain_lines,
     print_lines,
     print_within,
     screen_here,

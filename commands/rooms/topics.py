@@ -7,8 +7,16 @@ from dataclasses import replace
 from commands.rooms.lesson import redacted_lines, topic_name
 from commands.rooms.read import table_lines, whole
 from commands.terminal.ask import is_confirmed, open_memory
-from commands.terminal.safe_text import complain, plain, plain_json
-from commands.terminal.screen import INDENT, day_text, print_within, screen_here, table
+from commands.terminal.screen import (
+    INDENT,
+    complain,
+    day_text,
+    plain,
+    plain_json,
+    print_within,
+    screen_here,
+    table,
+)
 from core.lessons.answers import need_of
 from core.lessons.changes import Outcome
 from core.lessons.log import MemoryLog

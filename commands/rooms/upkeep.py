@@ -7,8 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from commands.rooms.read import table_lines
 from commands.terminal.ask import is_confirmed, open_memory, progress
-from commands.terminal.safe_text import complain, plain, plain_json
-from commands.terminal.screen import print_lines, print_within, screen_here, table
+from commands.terminal.screen import (
+    complain,
+    plain,
+    plain_json,
+    print_lines,
+    print_within,
+    screen_here,
+    table,
+)
 from core.messages import Facts, say
 from rooms.room import Item
 

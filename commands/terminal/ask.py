@@ -13,8 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
-from commands.terminal.safe_text import complain, plain, warn
-from commands.terminal.screen import cells, fitted, screen_here
+from commands.terminal.screen import cells, complain, fitted, plain, screen_here, warn
 from core.config import find_project, read_settings
 from core.errors import DiskError, SentinelError
 from core.messages import has_sentence, say

@@ -1,21 +1,25 @@
-"""Knows the terminal, and fits text into its columns.
+"""Knows the terminal, fits text into its columns, and makes untrusted text safe to print.
 
 A Hangul syllable takes two cells, a combining mark or colour none. Code in backticks and a command
-of this program stay in one line where they fit, to be copied.
+of this program stay in one line where they fit, to be copied. Safe text has no escape codes,
+invisible characters or CI commands: GitHub Actions and Azure Pipelines obey `##[` and `##vso[`
+anywhere in a line, GitHub also `::` at its start.
 """
 
+import json
 import os
 import re
 import shutil
 import sys
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import lru_cache
 from typing import Literal, TextIO
 
+from core.guard.characters import hidden_runs
 from core.lessons.record_text import day_of
 from core.messages import language
 from core.program import CLI, NAME
@@ -30,6 +34,8 @@ _RESET = "\x1b[0m"
 _INLINE = re.compile(
     r"(?<!`)(`+)(?!`)(?P<code>.+?)(?<!`)\1(?!`)|\*\*(?P<strong>[^*`]+)\*\*"  # of Markdown
 )
+_RUNNERS = re.compile(r"(##(?:vso)?)\[", re.IGNORECASE)
+_HIDDEN_KINDS = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
 _RUNNER = re.compile(r"\A((?:\s|\x1b\[[0-9]*m)*)::")
 _FORCING = ("FORCE_COLOR", "CLICOLOR_FORCE")
 _SIGNS: dict[Sign, tuple[str, str, Style]] = {
@@ -76,11 +82,16 @@ def screen_here(stream: TextIO | None = None) -> Screen:
     else:
         with suppress(OSError, ValueError):  # a pipe, a file, a closed stream
             columns = os.get_terminal_size(shown.fileno()).columns or USUAL_WIDTH
+    ascii_signs = os.environ.get("TERM") in ("dumb", "linux")
+    try:
+        "".join(sign for sign, _, _ in _SIGNS.values()).encode(shown.encoding or "utf-8")
+    except (LookupError, UnicodeEncodeError):
+        ascii_signs = True
     return Screen(
         width=max(columns, LEAST_WIDTH),
         colours=has_colours(os.environ, is_terminal=is_terminal),
         is_terminal=is_terminal,
-        ascii_signs=not _has_signs(os.environ, shown.encoding or "utf-8"),
+        ascii_signs=ascii_signs,
     )
 
 
@@ -98,14 +109,6 @@ def has_colours(
     if not is_terminal or environment.get("TERM") == "dumb":
         return False
     return system != "nt" or bool({"WT_SESSION", "TERM", "ANSICON"} & set(environment))
-
-
-def _has_signs(environment: Mapping[str, str], encoding: str) -> bool:
-    try:
-        "".join(sign for sign, _, _ in _SIGNS.values()).encode(encoding)
-    except (LookupError, UnicodeEncodeError):
-        return False
-    return environment.get("TERM") not in ("dumb", "linux")
 
 
 INDENT = "  "
@@ -226,17 +229,25 @@ def said(text: str, screen: Screen, first: str = "", indent: str = "") -> list[s
 
 def painted_diff(lines: Iterable[str], screen: Screen) -> list[str]:
     styles: dict[str, Style] = {"+": "green", "-": "red", "@": "dim"}
-    heads = ("+++ ", "--- ")
-    return [
-        screen.painted(line, "dim" if line.startswith(heads) else styles[line[0]])
-        if line[:1] in styles
-        else line
-        for line in lines
-    ]
+    painted = list[str]()
+    for line in lines:
+        style = "dim" if line.startswith(("+++ ", "--- ")) else styles.get(line[:1])
+        painted.append(screen.painted(line, style) if style else line)
+    return painted
 
 
 def markdown_lines(text: str, screen: Screen) -> list[str]:
     """Lay out the Markdown of `report` for a terminal, without signs."""
+
+    def bold(words: str) -> str:  # each by itself, since a line may end behind any
+        return " ".join(screen.painted(word, "bold") for word in words.split())
+
+    def styled(found: re.Match[str]) -> str:
+        if found["strong"]:
+            return bold(found["strong"])
+        code = found["code"]
+        return code[1:-1] if len(code) > 2 and code[0] == code[-1] == " " else code
+
     lines, rows = list[str](), list[list[str]]()
     for line in [*text.splitlines(), ""]:
         if line.startswith("|"):
@@ -247,32 +258,16 @@ def markdown_lines(text: str, screen: Screen) -> list[str]:
             head, *others = table(rows[0], rows[1:], screen.width)
             lines += [screen.painted(head, "bold"), *others]
             rows = []
-        lines += _markdown_line(line.removesuffix("\\"), screen)
+        shown = line.removesuffix("\\").lstrip(" ")
+        if shown.startswith("#"):
+            lines += wrapped(bold(shown.lstrip("# ")), screen.text_width, "")
+            continue
+        sign = "- " if shown.startswith("- ") else ""
+        indent = " " * (len(line.removesuffix("\\")) - len(shown))
+        shown = _INLINE.sub(styled, shown.removeprefix(sign))
+        first, *rest = wrapped(shown, screen.text_width, indent + " " * len(sign)) or [""]
+        lines += [indent + sign + first.lstrip(" "), *rest]
     return lines[: -1 if len(lines) > 1 and not lines[-1] else None]
-
-
-def _markdown_line(line: str, screen: Screen) -> list[str]:
-    text = line.lstrip(" ")
-    indent = line[: len(line) - len(text)]
-    if text.startswith("#"):
-        return wrapped(_bold(text.lstrip("# "), screen), screen.text_width, "")
-    sign = "- " if text.startswith("- ") else ""
-    text = _INLINE.sub(
-        lambda found: _bold(found["strong"], screen) if found["strong"] else _code(found["code"]),
-        text.removeprefix(sign),
-    )
-    first, *rest = wrapped(text, screen.text_width, indent + " " * len(sign)) or [""]
-    return [indent + sign + first.lstrip(" "), *rest]
-
-
-def _code(code: str) -> str:
-    is_padded = len(code) > 2 and code[0] == code[-1] == " "
-    return code[1:-1] if is_padded else code
-
-
-def _bold(text: str, screen: Screen) -> str:
-    """Paint each word by itself, since a line may end behind any."""
-    return " ".join(screen.painted(word, "bold") for word in text.split())
 
 
 def print_lines(lines: Sequence[str]) -> None:
@@ -293,6 +288,64 @@ def print_within(lines: Sequence[str]) -> None:
 def disarmed(line: str) -> str:
     """Return a line that does not begin with `::`, a command to GitHub's runner."""
     return _RUNNER.sub("\\1\ufffd:", line)
+
+
+# Safe text.
+
+
+def complain(text: str, style: Style = "red", block: Sequence[str] = ()) -> None:
+    """Print an error safely on standard error, its first sentence in `style`.
+
+    Only a terminal gets it wrapped. block: safe lines to copy, as they are.
+    """
+    screen, shown = screen_here(sys.stderr), plain(text)
+    lines = wrapped(shown, screen.text_width, "") if screen.is_terminal else [shown]
+    left = len(shown.partition(". ")[0].split(" "))
+    for line in lines:
+        words = line.split(" ")
+        first = " ".join(words[:left])
+        parts = [*([screen.painted(first, style)] if first else ()), *words[left:]]
+        print(disarmed(" ".join(parts)), file=sys.stderr)
+        left = max(0, left - len(words))
+    for line in block:
+        print(line, file=sys.stderr)
+
+
+def warn(text: str) -> None:
+    """Print a warning on standard error."""
+    complain(text, "yellow")
+
+
+def plain(text: str) -> str:
+    """Return one safe line: a line end or tab as a blank, an unsafe character as U+FFFD."""
+    return _shown(" ".join(text.splitlines()).replace("\t", " "))
+
+
+def plain_lines(text: str) -> list[str]:
+    """Return the lines of a text, an unsafe character as U+FFFD."""
+    return [disarmed(_shown(line.replace("\t", "    "))) for line in text.splitlines()]
+
+
+def plain_json(value: object, *, indent: int | None = 2) -> str:
+    r"""Return JSON with only unsafe characters escaped (`\u`)."""
+    text = _RUNNERS.sub(r"\1\\u005b", json.dumps(value, ensure_ascii=False, indent=indent))
+    if text.isascii() and "\x7f" not in text:  # JSON escapes the other controls
+        return text
+    return _without_hidden(text, lambda it: it if it == "\n" else json.dumps(it)[1:-1])
+
+
+def _shown(text: str) -> str:
+    text = _RUNNERS.sub("\\1\ufffd", text)
+    is_plain = text.isascii() and text.isprintable()
+    return text if is_plain else _without_hidden(text, lambda _: "\ufffd")
+
+
+def _without_hidden(text: str, written: Callable[[str], str]) -> str:
+    hidden = {at for run in hidden_runs(text) for at in range(*run)}
+    return "".join(
+        written(char) if at in hidden or unicodedata.category(char) in _HIDDEN_KINDS else char
+        for at, char in enumerate(text)
+    )
 
 
 _MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()

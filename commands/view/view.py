@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from commands.clients.text_file import ExportError, write_new
 from commands.terminal.ask import STDOUT, check_output, open_memory, title, unless_unread
-from commands.terminal.safe_text import plain, warn
+from commands.terminal.screen import plain, warn
 from core.config import state_directory
 from core.disk import reason_of
 from core.errors import DiskError

@@ -102,7 +102,7 @@ def test_the_server_prints_no_control_of_its_projects_path(hostile: Path) -> Non
 
 def test_only_one_place_writes_to_standard_error_or_logs() -> None:
     """All other code goes through `complain` or `warn`, which make what they print safe."""
-    allowed = {"commands/terminal/safe_text.py", "core/program.py"}
+    allowed = {"commands/terminal/screen.py", "core/program.py"}
     allowed.add("commands/report.py")  # commands for a runner, escaped as that reads them
     allowed |= {"commands/terminal/ask.py", "core/parser.py"}  # made safe by the second
     allowed |= {"commands/view/view.py", "commands/hook/scene.py", "protocol/call.py"}

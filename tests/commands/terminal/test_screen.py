@@ -18,21 +18,25 @@ from hypothesis import strategies as st
 import cli
 from commands.terminal import ask as module
 from commands.terminal.ask import progress
-from commands.terminal.safe_text import complain, plain, plain_json, plain_lines, warn
 from commands.terminal.screen import (
     Screen,
     broken,
     cells,
+    complain,
     day_text,
     fitted,
     has_colours,
     markdown_lines,
     painted_diff,
+    plain,
+    plain_json,
+    plain_lines,
     print_lines,
     print_within,
     screen_here,
     table,
     uncoloured,
+    warn,
     wrapped,
 )
 from core.lessons.log import MemoryLog
