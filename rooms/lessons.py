@@ -19,28 +19,9 @@ from core.lessons.record import Record, id_in, normalise_topic, record_of, secon
 from core.lessons.record_text import day_of, minute_of, record_name, token_text, topic_text, warning
 from core.messages import Facts, say
 from core.sanitizer import redact, redact_together, safe
-from rooms.room import (
-    FIRST_ITEMS,
-    LESSONS,
-    Figures,
-    Forgotten,
-    Found,
-    Given,
-    Item,
-    Opened,
-    Outgoing,
-    Passed,
-    Restoring,
-    Room,
-    RoomNameError,
-    Taken,
-    Tell,
-    Version,
-    Versions,
-    Wanted,
-    kinds_told,
-    unknown_names,
-)
+from core.store import MemoryStore
+from rooms import room
+from rooms.room import LESSONS, Found, Item, Opened, Passed, Restoring, Room, RoomNameError
 
 if TYPE_CHECKING:  # a list needs none of it
     from core.lessons.history import History
@@ -69,13 +50,13 @@ class ForPeople(Room):
     def is_there(self) -> bool:
         return True
 
-    def find(self, wanted: Wanted) -> Found:
+    def find(self, wanted: room.Wanted) -> Found:
         """Return records; with words, only records with every word."""
         found = self._fitting(wanted)
         item = _brief_item if wanted.brief else item_of
         return Found([item(it, date) for _, it, date in found[: wanted.limit]], len(found))
 
-    def _fitting(self, wanted: Wanted) -> list[tuple[int, Record, str]]:
+    def _fitting(self, wanted: room.Wanted) -> list[tuple[int, Record, str]]:
         log = self._store.read()
         records, dates = [*log.records], [it.updated or it.created for it in log.records]
         if wanted.forgotten:
@@ -98,7 +79,7 @@ class ForPeople(Room):
             and seconds_of(dates[at]) >= since_s
         ]
 
-    def nothing(self, wanted: Wanted) -> list[str]:
+    def nothing(self, wanted: room.Wanted) -> list[str]:
         if wanted.forgotten:
             return [say("lessons.none_forgotten")]
         log = self._store.read()
@@ -111,7 +92,7 @@ class ForPeople(Room):
             lines = [say("records.no_hit", count=log.count)]
             lines += [say("records.each_word", counts=counts)] if len(holders) > 1 else []
         topics = map(normalise_topic, wanted.topics)
-        return [*lines, *unknown_names("records.no_topic", topics, log.topics)]
+        return [*lines, *room.unknown_names("records.no_topic", topics, log.topics)]
 
     def named(self, name: str) -> list[Item]:
         """Return the records of an id, its beginning or a version id. Raises HistoryError."""
@@ -128,7 +109,7 @@ class ForPeople(Room):
                 raise
         return []
 
-    def versions(self, name: str) -> Versions:
+    def versions(self, name: str) -> room.Versions:
         """Return the versions in the log, the file beside it and git. Raises HistoryError."""
         from core.lessons.history import former_selves_of, named, principles_over
 
@@ -141,14 +122,19 @@ class ForPeople(Room):
         if former - {id_}:
             found = history.versions({id_, *former})
         notes = [
-            say("records.replaced_by", token=token, by=record_name(it), topic=_topic(it))
+            say(
+                "records.replaced_by",
+                token=token,
+                by=record_name(it),
+                topic=topic_text(redact(it.topic)[0]),
+            )
             for it, token in principles_over(id_, history.log)
         ]
         try:
             notes += [say(f"git.{note}") for note in history.notes()]
         except HistoryError as error:  # there is no repository, or it has no commit
             notes.append(str(error))
-        return Versions([_version(it, has_git=history.has_git) for it in found], notes)
+        return room.Versions([_version(it, has_git=history.has_git) for it in found], notes)
 
     def _history(self) -> "History":
         from core.lessons.history import History
@@ -161,14 +147,14 @@ class ForPeople(Room):
             raise RoomNameError("no_hard", id=items[0].id)
         return say("records.would_forget", count=len(items))
 
-    def forget(self, items: Sequence[Item], *, hard: bool) -> Forgotten:
+    def forget(self, items: Sequence[Item], *, hard: bool) -> room.Forgotten:
         outcome = self._store.delete_by_ids([it.version for it in items])
         gone = {record.token for record in outcome.removed}
         going = [it for it in items if it.version in gone]
         notes = [say("records.forgotten", count=len(going))]
         if going:
-            notes += [say("records.kept", id=going[0].id), *self._to_commit()]
-        return Forgotten(going, notes, [it for it in items if it.version not in gone])
+            notes += [say("records.kept", id=going[0].id), *commit_lines(self._store)]
+        return room.Forgotten(going, notes, [it for it in items if it.version not in gone])
 
     def restore(self, name: str, *, originals: bool) -> Restoring:
         """Plan to bring back a version, or the originals of a principle. Raises HistoryError."""
@@ -216,29 +202,31 @@ class ForPeople(Room):
             if hidden := [record.token for record in log.records if record.id not in seen]:
                 lines.append(say("records.hides", tokens=", ".join(hidden)))
             if done.redacted:
-                lines.append(say("records.redacted_back", **kinds_told(done.redacted)))
+                lines.append(say("records.redacted_back", **room.kinds_told(done.redacted)))
             if not dry_run:
-                lines += self._to_commit()
+                lines += commit_lines(self._store)
             items = [item_of(record, is_stored=not dry_run) for record in done.records]
             carry_out = partial(run, dry_run=False) if dry_run else None
             return Restoring(items, [item_of(replaced)] if replaced else [], lines, carry_out)
 
         return run(dry_run=True)
 
-    def rows(self, wanted: Wanted, *, only_public: bool, notes: list[str]) -> Iterator[Outgoing]:
+    def rows(
+        self, wanted: room.Wanted, *, only_public: bool, notes: list[str]
+    ) -> Iterator[room.Outgoing]:
         log, kinds = self._store.read(), list[str]()
         for _, record, _ in sorted(self._fitting(wanted), key=lambda it: it[0]):
             clean, found = clean_record(record)
             kinds += [kind for _, kind in found]
-            yield Outgoing(clean.as_json())
+            yield room.Outgoing(clean.as_json())
         if log.conflicts:
             notes.append(say("documents.conflicts", conflicts=log.conflicts))
         if log.skipped:
             notes.append(say("documents.skipped", skipped=log.skipped))
         if kinds:
-            notes.append(say("documents.redacted", **kinds_told(kinds)))
+            notes.append(say("documents.redacted", **room.kinds_told(kinds)))
 
-    def take(self, given: Given, tell: Tell) -> Taken:
+    def take(self, given: room.Given, tell: room.Tell) -> room.Taken:
         entries = [record_of(it.data) if isinstance(it.data, dict) else None for it in given.rows]
         source = MemoryLog([b"-\n"] * len(entries), entries)
         places = [str(row.place) for row in given.rows]
@@ -260,28 +248,24 @@ class ForPeople(Room):
                 new.append(offer.record)
                 redacted += offer.redacted
 
-        def save(tell: Tell) -> list[str]:
+        def save(tell: room.Tell) -> list[str]:
             from core.lessons.answers import need_of
 
             added, _ = self._store.add_all(offers)
-            lines = [say("import.saved", count=len(added.records)), *self._to_commit()]
+            lines = [say("import.saved", count=len(added.records)), *commit_lines(self._store)]
             count, threshold = added.log.count, self._opened.settings.threshold
             if need_of(added.log.records, count, threshold) == "required":
                 lines.append(say("import.compact", count=count, threshold=threshold))
             return lines
 
-        return Taken(
-            items=[_brief_item(record, "") for record in new[:FIRST_ITEMS]],
+        return room.Taken(
+            items=[_brief_item(record, "") for record in new[: room.FIRST_ITEMS]],
             count=len(new),
             redacted=redacted,
             notes=_import_notes(new, trial),
             passed=passed,
             save=save if new else None,
         )
-
-    def _to_commit(self) -> list[str]:
-        is_new = is_uncommitted(self._store.path, self._store.read_bytes)
-        return [say("records.look_and_commit")] if is_new else []
 
     def findings(self) -> "list[Finding]":
         from core.lessons.reach import records_nowhere
@@ -318,7 +302,7 @@ class ForPeople(Room):
         """Repair the log; lines that leave it go into a new file beside it."""
         self._store.repair(aside_name=f"{ASIDE_NAME}-{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}.txt")
 
-    def figures(self) -> Figures:
+    def figures(self) -> room.Figures:
         from core.lessons.answers import need_of  # nothing else here needs what a model is told
 
         data = self._store.read_bytes()
@@ -351,7 +335,7 @@ class ForPeople(Room):
             "compaction": {"threshold": threshold, "need": need, "last": last or None},
         }
         headline = say("lessons.records", count=log.count, size=len(data), **counts)
-        return Figures(headline, lines, told)
+        return room.Figures(headline, lines, told)
 
 
 def _import_notes(new: Sequence[Record], trial: Outcome) -> list[str]:
@@ -368,9 +352,18 @@ def _import_notes(new: Sequence[Record], trial: Outcome) -> list[str]:
     if beside := sum(record.token in tokens for record in new if tokens):
         notes.append(say("import.beside", count=beside))
     if hidden := trial.hidden:
-        lessons = [f"{token_text(it)} [{_topic(it)}] {redact(it.lesson)[0]}" for it in hidden]
+        lessons = [
+            f"{token_text(it)} [{topic_text(redact(it.topic)[0])}] {redact(it.lesson)[0]}"
+            for it in hidden
+        ]
         notes += [say("import.hides", count=len(hidden)), *(f"  {line}" for line in lessons)]
     return notes
+
+
+def commit_lines(store: MemoryStore) -> list[str]:
+    """Return the advice to commit where git has another state of the log."""
+    is_new = is_uncommitted(store.path, store.read_bytes)
+    return [say("records.look_and_commit")] if is_new else []
 
 
 def item_of(record: Record, date: str = "", *, is_stored: bool = True) -> Item:
@@ -395,12 +388,16 @@ def item_of(record: Record, date: str = "", *, is_stored: bool = True) -> Item:
         "when": ", ".join(f"`{piece}`" for piece in clean.when),
         "warning": warning(clean),
     }
+    data = {name: getattr(clean, name) for name in _DATA}
+    data |= {name: data[name] or None for name in ("ask_next_time", "updated", "compacted_at")}
+    data |= {name: [*data[name]] for name in ("source_ids", "paths", "when")}
+    data |= {"token": record.token, "marks": [*shown_marks(clean.marks, clean.texts)]}
     return replace(
         _line_of(record, date, clean.topic, clean.lesson),
         version=record.token,
         texts=tuple((say(f"lessons.{it}"), text) for it, text in texts.items() if text.strip()),
         facts=(*dates, *([token_text(record)] if is_stored else ())),
-        data=data_of(clean, token=record.token),
+        data=data,
     )
 
 
@@ -424,19 +421,7 @@ def _line_of(record: Record, date: str, topic: str, lesson: str) -> Item:
     )
 
 
-def data_of(record: Record, *, token: str) -> dict[str, Any]:
-    """Return a record as data with every key, None for a missing value."""
-    data = {name: getattr(record, name) for name in _DATA}
-    data |= {name: data[name] or None for name in ("ask_next_time", "updated", "compacted_at")}
-    data |= {name: [*data[name]] for name in ("source_ids", "paths", "when")}
-    return {**data, "token": token, "marks": [*shown_marks(record.marks, record.texts)]}
-
-
-def _topic(record: Record) -> str:
-    return topic_text(redact(record.topic)[0])
-
-
-def _version(version: "Past", *, has_git: bool) -> Version:
+def _version(version: "Past", *, has_git: bool) -> room.Version:
     kept, commit, places = version.kept, version.commit, list[str]()
     data: dict[str, Any] = dict.fromkeys(_PLACES)
     if version.is_shown:
@@ -454,7 +439,7 @@ def _version(version: "Past", *, has_git: bool) -> Version:
         data |= {"commit": commit.id, "committed_at": commit.date}
     elif has_git:
         places.append(say("records.in_no_commit"))
-    return Version(item_of(version.record), "; ".join(places), data)
+    return room.Version(item_of(version.record), "; ".join(places), data)
 
 
 def matching(words: str, records: Sequence[Record]) -> list[int]:

@@ -19,7 +19,7 @@ from commands.rooms.read import whole
 from commands.terminal.ask import is_confirmed, open_memory, typed
 from commands.terminal.screen import complain, plain, print_within, screen_here
 from core.errors import RefusedError, SentinelError
-from core.git import is_ignored, is_uncommitted
+from core.git import is_ignored
 from core.guard.injection import HIDDEN_TEXT
 from core.lessons.anchors import MOST_PATHS, normalise_paths
 from core.lessons.answers import code_fields, flaw_notes, need_of
@@ -32,7 +32,7 @@ from core.messages import say
 from core.program import CLI
 from core.sanitizer import redact
 from core.text.wording import scope_of, similar_to, worth_using
-from rooms.lessons import item_of
+from rooms.lessons import commit_lines, item_of
 from rooms.room import Opened
 
 # By the option of `add` and `edit`, the field of a record; a list has one entry in a line.
@@ -53,7 +53,7 @@ Texts = Mapping[str, str]  # by field
 
 
 class LessonTextError(RefusedError):
-    """A typed text cannot be saved, or there is no editor."""
+    """A typed text cannot be saved, no fragment has a typed id, or there is no editor."""
 
     table = "records"
 
@@ -77,9 +77,7 @@ def add(arguments: argparse.Namespace) -> int:
     texts = _given(arguments)
     fragment = None
     if arguments.fragment is not None:
-        from commands.rooms.promotion import Promotion  # a log alone loads nothing of fragments
-
-        fragment = Promotion(opened, arguments.fragment)
+        fragment = _Promotion(opened, arguments.fragment)
         if fragment.is_done:
             print_within([fragment.sentence("promoted_before")])
             return 0
@@ -101,7 +99,14 @@ def add(arguments: argparse.Namespace) -> int:
     try:
         trial = opened.store.upsert_log(draft, dry_run=True, now=now)
         if trial.is_written:
-            print_within([*_preview(trial), "", *reach.notes])
+            before = _replaced_by(trial)
+            lines = [say("records.would_update" if before else "records.would_add")]
+            lines += ["", *whole(item_of(trial.record), screen_here())]
+            lines += ["", say("records.put_away")] if before else []
+            lines += [
+                it for record in before for it in ("", *whole(item_of(record), screen_here()))
+            ]
+            print_within([*lines, "", *reach.notes])
             if not arguments.yes:
                 print_within(redacted_lines(trial.redacted, "would_redact"))
             if not is_confirmed(arguments, say("records.ask_add")):
@@ -166,27 +171,68 @@ def _lines_of(text: str) -> list[str]:
     return [line for line in text.split("\n") if line.strip()]
 
 
-def _preview(trial: Outcome) -> list[str]:
-    before, screen = _replaced_by(trial), screen_here()
-    lines = [say("records.would_update" if before else "records.would_add")]
-    lines += ["", *whole(item_of(trial.record), screen)]
-    if before:
-        lines += ["", say("records.put_away")]
-    for record in before:
-        lines += ["", *whole(item_of(record), screen)]
-    return lines
-
-
 def _replaced_by(saved: Outcome) -> list[Record]:
     return [it for it in saved.before.records if it.gap == saved.record.gap]
+
+
+class _Promotion:
+    """A fragment of this person that becomes a lesson of the project, and then leaves recall.
+
+    Raises SentinelError for an unknown or superseded fragment, or another agent's.
+    """
+
+    def __init__(self, opened: Opened, name: str) -> None:
+        from rooms.fragments import versions  # a log alone loads nothing of fragments
+        from rooms.fragments.errors import NoSuchFragmentError
+        from rooms.fragments.room import open_room
+
+        self._opened, self._promote = opened, versions.promote
+        self._room = open_room(opened.settings, os.environ)
+        try:
+            self._fragment, said = versions.said_by(self._room, name)
+        except NoSuchFragmentError as error:  # its own sentence is for a model
+            raise LessonTextError("no_fragment", id=str(error.facts["id"])) from None
+        self.is_done = bool(self._fragment.promoted)
+        texts = {"topic": self._fragment.topic, "missing_context": said.gap, "lesson": said.lesson}
+        self.texts = {field: text for field, text in texts.items() if text}
+
+    def known_record(self) -> Record | None:
+        """Return the record that already says the same, if any.
+
+        A colleague may have saved it, or the fragment came from the log.
+        """
+        from core.text.ranking import as_said
+
+        gap, lesson = (as_said(self.texts.get(it, "")) for it in ("missing_context", "lesson"))
+        for record in self._opened.store.read_all() if lesson else ():
+            if as_said(record.lesson) == lesson and gap in ("", as_said(record.missing_context)):
+                return record
+        return None
+
+    def join(self, arguments: argparse.Namespace, known: Record) -> int:
+        """Take a fragment out of recall whose lesson is known; return 1 without a yes."""
+        print_within([self.sentence("would_join"), "", *whole(item_of(known), screen_here()), ""])
+        if not is_confirmed(arguments, say("add.ask_join")):
+            return int(not arguments.dry_run)
+        print_within([self.promote(known.id)])
+        return 0
+
+    def promote(self, record: str) -> str:
+        """Take the fragment out of recall; return a sentence."""
+        self._promote(self._room, self._fragment.id, record)
+        return self.sentence("promoted")
+
+    def sentence(self, key: str) -> str:
+        record = plain(self._fragment.record_id)
+        return say(f"add.{key}", id=plain(self._fragment.id), record=record)
 
 
 # --- the report of a save
 
 
 def saved_lines(opened: Opened, saved: Outcome) -> list[str]:
-    record, count = saved.record, saved.log.count
-    named = named_record(record)
+    record, count, topics = saved.record, saved.log.count, saved.log.topics
+    named, token, topic = named_record(record), plain(record.token), record.topic
     if not saved.is_written:
         return [say("records.saved_before", record=named)]
     lines = [say("records.saved", record=named, count=count)]
@@ -195,16 +241,33 @@ def saved_lines(opened: Opened, saved: Outcome) -> list[str]:
     if before := _replaced_by(saved):
         lines.append(say("records.undo", token=plain(before[-1].token)))
     elif record.seen > 1 and not record.updated:
-        lines.append(say("records.gap_is_back", topic=_as_typed(record.topic)))
+        lines.append(say("records.gap_is_back", topic=_as_typed(topic)))
     if len(saved.earlier[0]) > 1:
         lines.append(say("answers.settled", count=len(saved.earlier[0])))
-    lines += [*redacted_lines(saved.redacted), *_doubts_about(saved)]
+    lines += [*redacted_lines(saved.redacted), *_suspicious(saved.suspicious, record)]
+    if record.marks:
+        key = "marked_hidden" if record.marks == (HIDDEN_TEXT,) else "marked"
+        lines.append(say(f"records.{key}", marks=plain(", ".join(record.marks)), token=token))
+    if fields := code_fields(record):
+        lines.append(say("records.source_code", fields=fields, token=token))
+    facts = {"topic": topic_name(topic), "old": _as_typed(topic)}
+    if scope := scope_of(topic):
+        lines.append(say(f"records.topic_{scope}", **facts))
+    is_new = topics[topic] == 1 and not record.updated
+    if is_new and (alike := worth_using(similar_to(topic, list(topics)))):
+        near = ", ".join(map(topic_name, alike[:5]))
+        lines.append(say("records.similar_topic", topics=near, new=_as_typed(alike[0]), **facts))
     threshold = opened.settings.threshold
     if need_of(saved.log.records, count, threshold) == "required":
         lines.append(say("records.compaction_due", count=count, threshold=threshold))
     if flaw_notes(saved.log):
         lines.append(say("records.flawed"))
-    return lines + commit_lines(opened)
+    return lines + commit_lines(opened.store)
+
+
+def _suspicious(fields: Collection[str], record: Record) -> list[str]:
+    facts = {"fields": ", ".join(fields), "id": plain(record.id)}
+    return [say("records.suspicious_saved", **facts)] if fields else []
 
 
 def named_record(record: Record) -> str:
@@ -225,33 +288,6 @@ def redacted_lines(kinds: Collection[str], key: str = "redacted") -> list[str]:
     return [say(f"records.{key}", count=counts.total(), kinds=listed)] if kinds else []
 
 
-def commit_lines(opened: Opened) -> list[str]:
-    """Return the advice to commit where git has another state of the log."""
-    is_new = is_uncommitted(opened.store.path, opened.store.read_bytes)
-    return [say("records.look_and_commit")] if is_new else []
-
-
-def _doubts_about(saved: Outcome) -> list[str]:
-    record, topics, topic = saved.record, saved.log.topics, saved.record.topic
-    token, lines = plain(record.token), list[str]()
-    if saved.suspicious:
-        fields = ", ".join(saved.suspicious)
-        lines.append(say("records.suspicious_saved", fields=fields, id=plain(record.id)))
-    if record.marks:
-        key = "marked_hidden" if record.marks == (HIDDEN_TEXT,) else "marked"
-        lines.append(say(f"records.{key}", marks=plain(", ".join(record.marks)), token=token))
-    if fields := code_fields(record):
-        lines.append(say("records.source_code", fields=fields, token=token))
-    facts = {"topic": topic_name(topic), "old": _as_typed(topic)}
-    if scope := scope_of(topic):
-        lines.append(say(f"records.topic_{scope}", **facts))
-    is_new = topics[topic] == 1 and not record.updated
-    if is_new and (alike := worth_using(similar_to(topic, list(topics)))):
-        near = ", ".join(map(topic_name, alike[:5]))
-        lines.append(say("records.similar_topic", topics=near, new=_as_typed(alike[0]), **facts))
-    return lines
-
-
 def _as_typed(topic: str) -> str:
     """Quote a topic for a command; `TOPIC` if nobody can type it."""
     return shlex.quote(topic) if topic_text(topic) == topic == topic_name(topic) else "TOPIC"
@@ -269,14 +305,37 @@ def edit(arguments: argparse.Namespace) -> int:
     opened = open_memory(arguments, writes=True)
     record = one_named(arguments.id, opened.store.read())
     if given:
-        print_within(_save_edited(opened, record, _changed(texts_of(record), given)))
+        print_within(_save_edited(opened, record, texts_of(record), given))
         return 0
-    shown = text_for_editor(record)
+    shown, id_ = text_for_editor(record), plain(record.id)
     if arguments.source:
         after = _read(Path(arguments.source))
-        print_within(_save_edited(opened, record, _changed(sections_in(shown), after)))
+        print_within(_save_edited(opened, record, sections_in(shown), after))
         return 0
-    return _edit_in_editor(opened, record, shown)
+    editor = editor_in(os.environ, is_terminal=sys.stdin.isatty() and sys.stdout.isatty())
+    if not editor:
+        raise LessonTextError("no_editor", id=id_)
+    data = shown.encode("utf-8", "replace")
+    handle, name = tempfile.mkstemp(prefix="sentinel-memory-", suffix=".txt")
+    with os.fdopen(handle, "wb") as file:
+        file.write(data)
+    path, lines, is_done = Path(name), list[str](), False
+    try:
+        with suppress(OSError):
+            is_done = not subprocess.run([*editor, name], check=False).returncode
+        if not is_done:
+            raise LessonTextError("editor_failed", editor=editor[0], id=id_)
+        lines = _save_edited(opened, record, sections_in(data.decode()), _read(path))
+    except SentinelError as error:  # printed here, above the place where the text is kept
+        complain(str(error))
+    finally:
+        content = path.read_bytes() if path.exists() else b""  # an editor may remove it
+        if lines or content in (b"", data):
+            path.unlink(missing_ok=True)
+        else:  # in one line, so that the path can be copied
+            complain(say("records.text_kept", path=shlex.quote(plain(name)), id=id_))
+    print_within(lines)
+    return 0 if lines else 1
 
 
 def texts_of(record: Record) -> dict[str, str]:
@@ -287,26 +346,20 @@ def texts_of(record: Record) -> dict[str, str]:
     }
 
 
-def _changed(before: Texts, after: Texts) -> dict[str, str]:
-    return {name: text for name, text in after.items() if text != before[name]}
-
-
-def _save_edited(opened: Opened, record: Record, texts: Texts) -> list[str]:
+def _save_edited(opened: Opened, record: Record, before: Texts, after: Texts) -> list[str]:
+    texts = {name: text for name, text in after.items() if text != before[name]}
     changed, notes = edited(record, texts, opened.project.root)
     if changed == record:
         return [say("terminal.not_changed"), *notes]
-    saved = opened.store.renew({record.token: changed}, join=False)
-    after = saved.records[0]
-    lines = [*whole(item_of(after), screen_here()), ""]
-    lines.append(say("records.saved", record=named_record(after), count=saved.log.count))
-    lines += redacted_lines(saved.redacted)
-    if saved.suspicious:
-        fields = ", ".join(saved.suspicious)
-        lines.append(say("records.suspicious_saved", fields=fields, id=plain(after.id)))
-    if after.id != record.id:
-        lines.append(say("records.other_id", old=plain(record.id), new=plain(after.id)))
+    outcome = opened.store.renew({record.token: changed}, join=False)
+    saved = outcome.records[0]
+    lines = [*whole(item_of(saved), screen_here()), ""]
+    lines.append(say("records.saved", record=named_record(saved), count=outcome.log.count))
+    lines += [*redacted_lines(outcome.redacted), *_suspicious(outcome.suspicious, saved)]
+    if saved.id != record.id:
+        lines.append(say("records.other_id", old=plain(record.id), new=plain(saved.id)))
     lines.append(say("records.undo", token=plain(record.token)))
-    return [*lines, *commit_lines(opened), *notes]
+    return [*lines, *commit_lines(opened.store), *notes]
 
 
 def edited(record: Record, texts: Texts, root: Path) -> tuple[Record, list[str]]:
@@ -323,35 +376,6 @@ def edited(record: Record, texts: Texts, root: Path) -> tuple[Record, list[str]]
         notes = reach_of(paths, (), root).notes
     others: dict[str, Any] = {name: texts[name] for name in LIMITS_BYTES if name in texts}
     return replace(record, **others, paths=paths, when=when), notes
-
-
-def _edit_in_editor(opened: Opened, record: Record, shown: str) -> int:
-    editor = editor_in(os.environ, is_terminal=sys.stdin.isatty() and sys.stdout.isatty())
-    id_ = plain(record.id)
-    if not editor:
-        raise LessonTextError("no_editor", id=id_)
-    data = shown.encode("utf-8", "replace")
-    handle, name = tempfile.mkstemp(prefix="sentinel-memory-", suffix=".txt")
-    with os.fdopen(handle, "wb") as file:
-        file.write(data)
-    path, lines, is_done = Path(name), list[str](), False
-    try:
-        with suppress(OSError):
-            is_done = not subprocess.run([*editor, name], check=False).returncode
-        if not is_done:
-            raise LessonTextError("editor_failed", editor=editor[0], id=id_)
-        changed = _changed(sections_in(data.decode()), _read(path))
-        lines = _save_edited(opened, record, changed)
-    except SentinelError as error:  # printed here, above the place where the text is kept
-        complain(str(error))
-    finally:
-        content = path.read_bytes() if path.exists() else b""  # an editor may remove it
-        if lines or content in (b"", data):
-            path.unlink(missing_ok=True)
-        else:  # in one line, so that the path can be copied
-            complain(say("records.text_kept", path=shlex.quote(plain(name)), id=id_))
-    print_within(lines)
-    return 0 if lines else 1
 
 
 def editor_in(environment: Mapping[str, str], *, is_terminal: bool) -> list[str]:
