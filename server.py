@@ -327,7 +327,7 @@ def main() -> None:
         add_project(parser)
         parser.add_argument("--rooms", metavar="ROOMS", help=say("parser.rooms"))
         add_serving(parser)
-        add_version(parser, lambda: VERSION)
+        add_version(parser, VERSION)
         parser.parse_args(namespace=call.arguments)
     settings = read_settings(os.environ)
     errors, rooms = list(settings.errors), settings.rooms

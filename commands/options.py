@@ -225,7 +225,7 @@ def top_parser(commands: Commands) -> Parser:
     """Return the parser of a line without a known command."""
     parser = Parser(prog=CLI, page=lambda: first_page(commands))
     add_project(parser)
-    add_version(parser, lambda: f"{NAME} {version()}")
+    add_version(parser, f"{NAME} {version()}")
     parser.add_argument("command", metavar="COMMAND", nargs="?", type=one_of(_names(commands)))
     return parser
 

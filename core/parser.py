@@ -38,13 +38,7 @@ class HelpPage(argparse.HelpFormatter):
         columns = shutil.get_terminal_size((80, 24)).columns
         super().__init__(prog, width=max(min(columns, MOST_WIDTH), _LEAST_WIDTH) - 1)
 
-    def add_usage(
-        self,
-        usage: str | None,
-        actions: Iterable[argparse.Action],
-        groups: Iterable[Any],
-        prefix: str | None = None,
-    ) -> None:
+    def add_usage(self, usage: Any, actions: Any, groups: Any, prefix: Any = None) -> None:
         heading = say("parser.usage") if prefix is None else prefix
         super().add_usage(usage, actions, groups, _padded(heading))
 
@@ -167,16 +161,6 @@ def add_project(parser: argparse.ArgumentParser, default: str | None = None) -> 
     parser.add_argument("-p", "--project", metavar="DIR", default=default, help=help_text)
 
 
-class _ShowVersion(argparse.Action):
-    def __init__(self, *, text: Callable[[], str], **more: Any) -> None:
-        super().__init__(nargs=0, **more)
-        self._text = text
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
-        print(self._text())
-        parser.exit()
-
-
 def add_serving(parser: argparse.ArgumentParser) -> None:
     about = say("parser.http")
     parser.add_argument("--http", nargs="?", const=FROM_ENVIRONMENT, metavar="PORT", help=about)
@@ -191,9 +175,9 @@ def wants_http(given: argparse.Namespace) -> bool:
     return any(value not in (None, False) for value in values)
 
 
-def add_version(parser: argparse.ArgumentParser, text: Callable[[], str]) -> None:
-    help_text = say("parser.version")
-    parser.add_argument("-V", "--version", action=_ShowVersion, text=text, help=help_text)
+def add_version(parser: argparse.ArgumentParser, text: str) -> None:
+    about = say("parser.version")
+    parser.add_argument("-V", "--version", action="version", version=text, help=about)
 
 
 def one_of(known: Sequence[str]) -> Callable[[str], str]:

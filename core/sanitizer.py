@@ -294,8 +294,11 @@ def _secrets(text: str, among: Sequence[Hint] | None) -> list[Secret]:
     found = list[Secret]()
     for form, places in forms_of(text):
         folded = form.casefold()
+        parts = _parts(folded)
+        hints = _hints_in(parts) if among is None else among
+        called = {number for it in hints if it.word in parts[it.tables] for number in it.rules}
         tokens, others, token_rules = list[Secret](), list[Secret](), list[Rule]()
-        for rule in _called(folded, among):
+        for rule in (rules()[number] for number in sorted(called)):
             if rule.table in TOKENS:
                 token_rules.append(rule)
                 tokens += _of_rule(form, rule)
@@ -376,13 +379,6 @@ def _token_at_an_end(
 @cache
 def _numbers() -> dict[str, int]:
     return {rule.name: number for number, rule in enumerate(rules())}
-
-
-def _called(folded: str, among: Sequence[Hint] | None) -> list[Rule]:
-    parts = _parts(folded)
-    found = _hints_in(parts) if among is None else among
-    called = {number for it in found if it.word in parts[it.tables] for number in it.rules}
-    return [rules()[number] for number in sorted(called)]
 
 
 def _parts(folded: str) -> dict[Sequence[str], str]:

@@ -23,7 +23,6 @@ MOST_CONFIG_BYTES = 100_000
 _RULES = frozenset(
     "agents.md claude.md claude.local.md gemini.md skill.md copilot-instructions.md".split()
 )
-_ASCII_SPACE = ". "  # which Windows drops at the end of a name
 _UNSAFE = re.compile(f"[{HIDDEN_CLASS}\ud800-\udfff\x7f-\x9f\u2028\u2029]")
 
 
@@ -56,23 +55,21 @@ class Target:
         if not self.path.is_relative_to(root) or self.path == root:
             raise refused("output_outside")
         self.relative = self.path.relative_to(root).as_posix()
-        # The places in which programs look for files of their own.
-        parts = [part.casefold().rstrip(_ASCII_SPACE) for part in self.relative.split("/")]
+        # The places in which programs look for files of their own; Windows drops blanks and dots
+        # at the end of a name.
+        parts = [part.casefold().rstrip(". ") for part in self.relative.split("/")]
         hidden = [part for part in parts if part.startswith((".", "git~")) or not part]
         is_ours = parts[0] == CONTEXT_DIRECTORY and parts[-1] not in own
         if parts[-1] in _RULES or hidden != ([CONTEXT_DIRECTORY] if is_ours else []):
             raise refused("output_reserved")
         self._check_replaceable()
 
-    def write(self, pieces: Iterable[str], *, mode: int = 0o666, like: Path | None = None) -> None:
-        """Write the document; a reader sees the whole of it or the earlier file.
-
-        like: a file whose mode and owner a new one gets.
-        """
+    def write(self, pieces: Iterable[str]) -> None:
+        """Write the document; a reader sees the whole of it or the earlier file."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             data = (piece.encode("utf-8", "replace") for piece in pieces)
-            with prepared(self.path, data, like=like, mode=mode) as temporary:
+            with prepared(self.path, data) as temporary:
                 if Path(os.path.realpath(self.path)) != self.path:  # by a link in its way now
                     raise self._refused("output_outside")
                 self._check_replaceable()

@@ -55,7 +55,14 @@ def cleaned(rows: Sequence[Row], of_json: Collection[str]) -> tuple[list[Row], t
     def changed_column(name: str, value: Any, change: _Change) -> Any:
         if name in _NAMING or not isinstance(value, str):
             return value
-        return _changed_json(value, change) if name in of_json else change(value)
+        if name not in of_json:
+            return change(value)
+        try:
+            data = json.loads(value)
+            changed = mapped(data, change)
+        except (ValueError, RecursionError):  # broken or too deep JSON is one text
+            return change(value)
+        return value if changed == data else as_json(changed)
 
     done, kinds = _redacted(
         lambda change: [
@@ -122,16 +129,6 @@ def _redacted(changed: Callable[[_Change], _Changed]) -> tuple[_Changed, list[st
         return done
 
     return changed(clean), kinds
-
-
-def _changed_json(text: str, change: _Change) -> str:
-    """Return JSON with its texts changed; broken or too deep JSON is one text."""
-    try:
-        data = json.loads(text)
-        changed = mapped(data, change)
-    except (ValueError, RecursionError):
-        return change(text)
-    return text if changed == data else as_json(changed)
 
 
 def _cleaned_file(path: Path) -> tuple[str, tuple[str, ...]]:

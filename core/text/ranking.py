@@ -135,6 +135,7 @@ class Ranking:
 
     query: its first 1,000 characters count. texts: in the order of writing. frequencies: of all
     texts, where an index has chosen these, in no order; among these, its words would seem common.
+    scores: by text; a missing one has nothing of the question.
     """
 
     def __init__(
@@ -153,9 +154,9 @@ class Ranking:
             for at, times in hits.times.items():
                 damping = short + longer * chars[at]
                 scores[at] = scores.get(at, 0.0) + weight * times / (times + damping)
-        self._scores = scores
+        self.scores = scores
         if not frequencies:  # a text gains from its better neighbour
-            self._scores = {
+            self.scores = {
                 at: score
                 + _NEIGHBOUR
                 * max(scores.get(at - 1, 0.0), scores.get(at + 1, 0.0))
@@ -168,13 +169,9 @@ class Ranking:
 
         Without any usable term the newest come first.
         """
-        scores = self._scores
+        scores = self.scores
         rest = (at for at in reversed(range(self._count)) if at not in scores)
         return [*sorted(scores, key=lambda at: (scores[at], at), reverse=True), *rest]
-
-    def scores(self) -> Mapping[int, float]:
-        """Return the score by text; a missing text has nothing of the question."""
-        return self._scores
 
     def holding(self) -> Holding:
         held = [Held(it.term, self._having(it), list(it.times)) for it in self._strong]
@@ -190,7 +187,7 @@ class Ranking:
         counts = Counter(topics)
         for index in reversed(range(len(topics))):
             topic = topics[index]
-            best[topic] = max(best.get(topic, 0.0), self._scores.get(index, 0.0))
+            best[topic] = max(best.get(topic, 0.0), self.scores.get(index, 0.0))
         return sorted(best, key=lambda topic: (-best[topic], -counts[topic]))
 
     def _having(self, hits: "_Hits") -> int:
@@ -422,7 +419,7 @@ def _relevance(question: str, entries: Sequence[Entry], frequencies: Frequencies
     its words say.
     """
     ranking = Ranking(question, [it.text for it in entries], frequencies)
-    scores, shares = ranking.scores(), ranking.holding().shares()
+    scores, shares = ranking.scores, ranking.holding().shares()
     worths = [scores.get(at, 0.0) * shares.get(at, 0.0) for at in range(len(entries))]
     best = max(worths, default=0.0) or 1.0
     of_words = [worth / best for worth in worths]
