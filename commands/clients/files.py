@@ -31,25 +31,21 @@ class Tree:
     tracked: frozenset[str]
     ignored: str = ""
 
-    def top_of(self, root: Path) -> Path:
-        return root.parents[self.prefix.count("/") - 1] if self.prefix else root
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """The user's request.
 
-    clients, present: keys of `CLIENTS`, to set up and set up before. lang: of the rules. chosen:
-    the language that the user named. rooms: None keeps those of each entry. level: this project,
-    or all of the user. tree: None outside git. url: of a remote server, whose entry alone is
-    planned. oauth: the client logs in without a key.
+    clients, present: keys of `CLIENTS`, to set up and set up before. chosen: the language that the
+    user named. rooms: None keeps those of each entry. level: this project, or all of the user.
+    tree: None outside git. url: of a remote server, whose entry alone is planned. oauth: the client
+    logs in without a key.
     """
 
     clients: tuple[str, ...]
     present: frozenset[str]
     machine: Machine
     installation: Installation
-    lang: Language = "en"
     chosen: Language | None = None
     remove: bool = False
     rules: bool = True
@@ -73,7 +69,8 @@ class Job:
     @property
     def top(self) -> Path:
         """The top of the repository; outside git, of the project."""
-        return self.tree.top_of(self.root) if self.tree else self.root
+        prefix = self.tree.prefix if self.tree else ""
+        return self.root.parents[prefix.count("/") - 1] if prefix else self.root
 
     @property
     def rows(self) -> list[Client]:
@@ -247,10 +244,7 @@ class Plan:
                 return None
             return merge.json_text(after, text) if after or data else text
 
-        def pieces(text: str) -> Sequence[str]:
-            return ours(merge.json_data(text))
-
-        self.edit(path, kind, text_of, pieces, client.name)
+        self.edit(path, kind, text_of, lambda text: ours(merge.json_data(text)), client.name)
 
     def entry_of(self, row: Client) -> OwnEntry:
         """Return our entry, as planned so far."""

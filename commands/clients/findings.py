@@ -246,7 +246,7 @@ def _about_level(
         facts = {"client": row.name, "path": str(job.root / name), "command": command}
         yield Finding("client_approvals_tracked", "warning", facts=facts)
     if row.key == _CODEX and level == "project":
-        yield from _about_trust(row, desk)
+        yield from _about_trust(row, job)
 
 
 def _about_problems(whole: Plan, row: Client, level: Level, desk: Desk) -> Iterator[Finding]:
@@ -267,20 +267,19 @@ def _about_problems(whole: Plan, row: Client, level: Level, desk: Desk) -> Itera
             yield Finding(kind, "error" if key in _UNREAD else "warning", facts=facts)
 
 
-def _about_trust(row: Client, desk: Desk) -> Iterator[Finding]:
+def _about_trust(row: Client, job: Job) -> Iterator[Finding]:
     """Yield that Codex ignores an untrusted project; without its configuration nobody uses it."""
-    path, root = desk.machine.path("codex:config.toml"), desk.machine.root
+    path = job.machine.path("codex:config.toml")
     try:
         projects = entries.document(path).get("projects")
     except (OSError, ValueError):
         return
-    tops = [root, Path(os.path.realpath(root))]
-    if desk.tree:
-        tops += [desk.tree.top_of(root), desk.tree.exclude.parents[2]]
+    tops = [job.root, Path(os.path.realpath(job.root)), job.top]
+    tops += [job.tree.exclude.parents[2]] if job.tree else []
     known = projects if isinstance(projects, dict) else {}
     found = [known.get(str(top)) for top in tops]
     if not any(isinstance(it, dict) and it.get("trust_level") == "trusted" for it in found):
-        facts = {"client": row.name, "path": str(desk.machine.path(row.entry["project"]))}
+        facts = {"client": row.name, "path": str(job.machine.path(row.entry["project"]))}
         yield Finding("client_untrusted", "warning", facts=facts)
 
 

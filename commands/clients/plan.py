@@ -151,9 +151,6 @@ def _plan_entry(planned: Plan, row: Client) -> None:
     if row.packaged and job.level == "project":
         paths += job.machine.paths(row.packaged)
 
-    def found(data: Any) -> OwnEntry:
-        return own_entry(data, row, job.machine)
-
     def wanted(data: Table, own: OwnEntry) -> Table | None:
         if not own.values and not job.remove and merge.value_at(data, (row.under, table.ENTRY)):
             raise CannotEditError("foreign_entry", entry=table.ENTRY)
@@ -178,7 +175,9 @@ def _plan_entry(planned: Plan, row: Client) -> None:
         return _entry_for(row, job, own)
 
     for path in paths:
-        _plan_values(planned, row, path, "entry", found, wanted)
+        _plan_values(
+            planned, row, path, "entry", lambda data: own_entry(data, row, job.machine), wanted
+        )
     sign = "${" if "{" in row.variables else row.variables[:1]
     for word in job.installation.server if sign and not job.remove else ():
         if sign in word:

@@ -156,7 +156,7 @@ def _of_user(planned: Plan, row: Client, rooms: tuple[str, ...]) -> None:
         held = merge.block_in(text)
         if job.remove:
             return text if held is None else _without(text)
-        lang = language_of(held) if held and not job.chosen else job.lang
+        lang = job.chosen or (language_of(held) if held else "en")
         with speaking(lang):
             body = f"{say('setup.only_where_kept')}\n\n{rules(lang, rooms)}"
         return merge.with_block(text, body)
@@ -239,4 +239,4 @@ def _language(planned: Plan, name: str) -> Language:
         held = _file(planned, file)
         if held.block and held.block != held.import_line:
             return language_of(held.block)
-    return planned.job.lang
+    return planned.job.chosen or "en"

@@ -42,7 +42,7 @@ from commands.terminal.screen import (
 )
 from core.config import CONTEXT_DIRECTORY, FRAGMENTS_PLACE, Project, read_rooms
 from core.errors import RefusedError, SentinelError
-from core.messages import LANG_VARIABLE, Facts, has_sentence, language, language_of, say
+from core.messages import LANG_VARIABLE, Facts, has_sentence, language, say
 from core.sanitizer import redact
 
 KEYS = [client.key for client in CLIENTS]
@@ -99,7 +99,6 @@ def setup(arguments: argparse.Namespace) -> int:
         present=frozenset(it.client for it in configured_clients(machine) if it.entry),
         machine=machine,
         installation=installation,
-        lang=language_of(os.environ),
         chosen=spoken if os.environ.get(LANG_VARIABLE, "").strip().lower()[:2] == spoken else None,
         remove=arguments.remove,
         rules=not arguments.no_rules,
