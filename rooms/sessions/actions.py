@@ -12,7 +12,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from sqlite3 import Connection
 from typing import NamedTuple
@@ -21,13 +21,20 @@ from core.config import state_directory
 from core.lessons.record import utc_now
 from core.room.database import DatabaseBusyError
 from rooms.sessions.config import Config, make_folder, read_config
-from rooms.sessions.rows import ACTION_COLUMNS, INTO_ACTIONS, IS_WAITING, WAITING, database_at
+from rooms.sessions.store import (
+    INTO_ACTIONS,
+    IS_WAITING,
+    KEPT_DAYS,
+    WAITING,
+    database_at,
+    moment_before,
+    settle,
+    take_over_former,
+)
 
 WAIT_S = 0.05
 CONTENT_CHARS, RESULT_CHARS, PATH_CHARS = 500, 300, 500
 MOST_WAITING = 1_000  # actions of one conversation that saves nothing; the oldest go
-KEPT_DAYS = 30  # waiting actions of a conversation that has saved nothing
-SETTLED_DAYS = 1  # then actions after the end of a session are part of it
 DROPPED = "dropped-actions.txt"  # in the state directory: a line with the time of each
 COUNTED_DAYS = 30
 AT_ONCE_S = 2  # hooks of the project and of the user may both be started
@@ -111,7 +118,7 @@ def record(
         session = str(found[0]) if found else caller.waiting
         for row in rows:
             # Another hook may have written the same within AT_ONCE_S.
-            given = (session, *row, _before(moment, seconds=AT_ONCE_S))
+            given = (session, *row, moment_before(moment, seconds=AT_ONCE_S))
             if connection.execute(_SAME, given).fetchone() is None:
                 values = (f"act_{os.urandom(6).hex()}", session, *row, moment)
                 connection.execute(f"INSERT {INTO_ACTIONS}", values)
@@ -124,7 +131,7 @@ def record(
             # Where no save has settled for long, so that a project without saves stays small.
             waits = f"SELECT min(created_at) FROM actions WHERE {IS_WAITING}"
             [oldest] = connection.execute(waits).fetchone()
-            if (oldest or moment) < _before(moment, days=KEPT_DAYS + 1):
+            if (oldest or moment) < moment_before(moment, days=KEPT_DAYS + 1):
                 settle(connection, moment)
 
     return _written(root, config, environment, write)
@@ -157,44 +164,11 @@ def record_save(
             " DO UPDATE SET context_id = excluded.context_id, seen_at = excluded.seen_at",
             (*caller, row[0], moment),
         )
-        _take_over_former(connection)
+        take_over_former(connection)
         statement = "UPDATE actions SET context_id = ? WHERE context_id = ?"
         connection.execute(statement, (row[0], caller.waiting))
 
     return _written(root, config, environment, write)
-
-
-def settle(connection: Connection, now: str) -> None:
-    """Settle waiting actions, in the transaction of a save.
-
-    Actions after the end of a session join it after SETTLED_DAYS; unclaimed actions go after
-    KEPT_DAYS.
-    """
-    _take_over_former(connection)
-    bound = (
-        "SELECT b.context_id FROM conversations b JOIN contexts c ON c.id = b.context_id"
-        f" WHERE '{WAITING}' || b.agent || ':' || b.client_session = actions.context_id"
-    )
-    old = f"{IS_WAITING} AND created_at < ?"
-    connection.execute(
-        f"UPDATE actions SET context_id = ({bound}) WHERE {old} AND EXISTS ({bound})",
-        (_before(now, days=SETTLED_DAYS),),
-    )
-    connection.execute(f"DELETE FROM actions WHERE {old}", (_before(now, days=KEPT_DAYS),))
-
-
-def _take_over_former(connection: Connection) -> None:
-    if connection.execute("SELECT 1 FROM waiting_actions LIMIT 1").fetchone():
-        connection.execute(
-            f"INSERT OR IGNORE INTO actions ({ACTION_COLUMNS})"
-            f" SELECT id, '{WAITING}' || agent || ':' || client_session, type, content, result,"
-            " file_path, created_at FROM waiting_actions ORDER BY rowid"
-        )
-        connection.execute("DELETE FROM waiting_actions")
-
-
-def _before(now: str, **span: int) -> str:
-    return (datetime.fromisoformat(now) - timedelta(**span)).isoformat(timespec="seconds")
 
 
 def _row(deed: Deed, config: Config, strict: bool) -> _Row | None:
@@ -246,8 +220,15 @@ def _written(
                 write(connection)
             return True
         except DatabaseBusyError:
+            directory = state_directory(str(root), environment)
+            private = partial(os.open, mode=0o600)
             with contextlib.suppress(OSError):
-                _count_dropped(state_directory(str(root), environment))
+                os.makedirs(directory, mode=0o700, exist_ok=True)
+                path = Path(directory, DROPPED)
+                # In one call, so that lines of several hooks stay apart.
+                with open(path, "ab", buffering=0, opener=private) as file:
+                    if os.fstat(file.fileno()).st_size < _MOST_COUNTED_BYTES:
+                        file.write(f"{utc_now()}\n".encode("ascii"))
             return False
 
 
@@ -263,20 +244,6 @@ def dropped(root: Path, environment: Mapping[str, str]) -> int:
     except OSError:
         return 0
     return sum(line >= oldest for line in lines)
-
-
-def _count_dropped(directory: str) -> None:
-    """Append the time in one call, so that lines of several hooks stay apart."""
-    if not directory:
-        return
-    os.makedirs(directory, mode=0o700, exist_ok=True)
-    path = os.path.join(directory, DROPPED)
-    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-    try:
-        if os.fstat(file).st_size < _MOST_COUNTED_BYTES:
-            os.write(file, f"{utc_now()}\n".encode("ascii"))
-    finally:
-        os.close(file)
 
 
 # A command line is recorded that runs a command which is included and not excluded. A command is

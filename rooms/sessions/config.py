@@ -7,13 +7,13 @@ An invalid value is refused: a default would record an excluded command, or look
 import os
 import shlex
 import stat
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from core.config import CONTEXT_DIRECTORY
 from core.disk import make_directory, reason_of, way_out
 from core.room.documents import CONFIG_NAME, Expected, Keys, unknown_keys_in, values_in, wrong_value
-from rooms.sessions.rows import TOKENIZERS
 from rooms.sessions.session import SessionsError
 
 FOLDER = f"{CONTEXT_DIRECTORY}/sessions"
@@ -26,6 +26,7 @@ EXCLUDED = (
     *("ls", "cd", "pwd", "echo", "cat", "head", "tail"),
     *("git status", "git log", "git diff", "git branch"),
 )
+TOKENIZERS = ("unicode61", "ascii", "porter", "trigram")
 IGNORED = """\
 # What is of this machine alone. Two people who commit current.json meet a conflict at each merge.
 *.db*
@@ -36,17 +37,13 @@ archive/
 
 
 class Config(NamedTuple):
-    """The settings of `config.json`, with their defaults.
+    """The settings of `config.json`, with their defaults."""
 
-    folder: of the database, relative to the project. include, exclude: leading words of commands
-    that are recorded or not; () for include records all others.
-    """
-
-    folder: str = FOLDER
+    folder: str = FOLDER  # of the database, relative to the project
     db_file: str = "history.db"
     keeps_json: bool = True
     logs_actions: bool = True
-    include: tuple[str, ...] = INCLUDED
+    include: tuple[str, ...] = INCLUDED  # leading words of commands; () records all others
     exclude: tuple[str, ...] = EXCLUDED
     logs_edits: bool = True
     logs_errors: bool = True
@@ -68,8 +65,8 @@ def config_path(root: Path) -> Path:
 
 def read_config(root: Path) -> Config:
     """Return the settings. Raises ConfigError, SessionsError."""
-    path = config_path(root)
-    config = Config(**values_in(path, _KEYS))
+    path = root / FOLDER / CONFIG_NAME
+    config = Config(**values_in(path, _KEYS)) if os.path.lexists(path) else Config()
     outside = way_out(root / config.folder, root)
     if outside and config.folder != FOLDER:
         raise wrong_value(path, "storage.location", _FOLDER.sentence)
@@ -84,25 +81,21 @@ def unknown_keys(root: Path) -> list[str]:
     return unknown_keys_in(config_path(root), _KEYS)
 
 
-_TRUTH = Expected("sessions.room.expects_bool", lambda value: isinstance(value, bool))
-_TEXTS = Expected(
-    "sessions.room.expects_texts",
-    lambda value: isinstance(value, list) and all(isinstance(it, str) for it in value),
-)
-_LIMIT = Expected(
-    "sessions.room.expects_limit", lambda value: type(value) is int and 1 <= value <= 20
-)
-_FILE = Expected(
-    "sessions.room.expects_file",
-    lambda value: isinstance(value, str) and value.endswith(".db") and value.isprintable()
-    and not set(value) & set('/\\:?*"<>|') and not value.startswith((".", "archive-")),
-)  # fmt: skip
-_FOLDER = Expected(
-    "sessions.room.expects_folder", lambda value: isinstance(value, str) and _is_inside(value)
-)
-_TOKENIZER = Expected("sessions.room.expects_tokenizer", lambda value: value in TOKENIZERS)
+def _expected(name: str, fits: Callable[[Any], bool]) -> Expected:
+    return Expected(f"sessions.room.expects_{name}", fits)
+
 
 # fmt: off
+_TRUTH = _expected("bool", lambda it: isinstance(it, bool))
+_TEXTS = _expected(
+    "texts", lambda it: isinstance(it, list) and all(isinstance(text, str) for text in it))
+_LIMIT = _expected("limit", lambda it: type(it) is int and 1 <= it <= 20)
+_FILE = _expected(
+    "file",
+    lambda it: isinstance(it, str) and it.endswith(".db") and it.isprintable()
+    and not set(it) & set('/\\:?*"<>|') and not it.startswith((".", "archive-")))
+_FOLDER = _expected("folder", lambda it: isinstance(it, str) and _is_inside(it))
+_TOKENIZER = _expected("tokenizer", lambda it: it in TOKENIZERS)
 _KEYS: Keys = {
     "storage.location": ("folder", _FOLDER),
     "storage.dbFile": ("db_file", _FILE),

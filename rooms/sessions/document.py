@@ -10,10 +10,9 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
 from hashlib import sha256
 from html import escape
-from itertools import chain
+from itertools import chain, takewhile
 from pathlib import Path
 from string import Template
 from typing import Any, Literal, NamedTuple
@@ -36,10 +35,9 @@ from core.text.plain import (
     started,
 )
 from rooms.sessions.draft import cleaned
-from rooms.sessions.rows import actions_of, sessions_where
 from rooms.sessions.search import bound_of
 from rooms.sessions.session import ACTION, WHOLE, Action, ExchangeError, Session
-from rooms.sessions.store import CURRENT, SessionStore, resolve
+from rooms.sessions.store import CURRENT, SessionStore, actions_of, resolve, sessions_where
 
 FormName = Literal["markdown", "json", "html"]
 MARK = "sentinel-memory-sessions"  # in the first line of each form: an export may replace it
@@ -71,31 +69,24 @@ class Whole(NamedTuple):
 
 
 class Form(NamedTuple):
-    """A form of document, in pieces.
-
-    begins: every document of it, also after years. between: two sessions. end: takes the count left
-    out.
-    """
+    """A form of document, in pieces."""
 
     suffixes: tuple[str, ...]
-    begins: str
+    begins: str  # every document of it, also after years
     begin: Callable[[Head], str]
     session: Callable[[Whole], str]
-    end: Callable[[int], str]
-    between: str = ""
+    end: Callable[[int], str]  # takes the count left out
+    between: str = ""  # two sessions
 
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """A document. text: "" if it is in a file; path: from the project's root.
+    """A document."""
 
-    count: its sessions; left_out: sessions without room in an answer, as the text says.
-    """
-
-    text: str
-    path: str
+    text: str  # "" if it is in a file
+    path: str  # from the project's root
     count: int
-    left_out: int = 0
+    left_out: int = 0  # sessions without room in an answer, as the text says
 
 
 def export(
@@ -113,25 +104,28 @@ def export(
     for all. output: a file in the project; "" returns whole sessions within one answer's budget,
     and says how many are left out. Raises SessionsError, ExchangeError, and errors of the store.
     """
-    written = FORMS[form]
-    target = _target_of(store.root, output, written, form) if output else None
+    written, target = FORMS[form], None
+
+    def refused(key: str, **facts: str) -> ExchangeError:
+        suffixes = written.suffixes
+        known = {"suffix": suffixes[0].lstrip("."), "suffixes": ", ".join(suffixes), **facts}
+        return ExchangeError(key, path=shown_path(output), form=form, **known)
+
+    if output:
+        ends, begins = written.suffixes, written.begins
+        target = Target(store.root, output, suffixes=ends, begins=begins, refused=refused, own=_OWN)
     with chosen(store, since, until, names) as (count, wholes):
-        head = Head(store.root.name, count, utc_now())
+        begin, taken = written.begin(Head(store.root.name, count, utc_now())), list[str]()
         if target:
             sessions = (
                 written.between * bool(at) + written.session(it) for at, it in enumerate(wholes)
             )
-            target.write(chain([written.begin(head)], sessions, [written.end(0)]))
+            target.write(chain([begin], sessions, [written.end(0)]))
             return Exported("", target.relative, count)
         budget = Budget(store.settings.budget_tokens, store.settings.budget_chars)
-        begin, taken = written.begin(head), list[str]()
         budget.spend(begin)
         budget.spend(written.end(count))
-        for whole in wholes:
-            text = written.session(whole)
-            if not budget.take(text):
-                break
-            taken.append(text)
+        taken += takewhile(budget.take, map(written.session, wholes))
     left_out = count - len(taken)
     text = begin + written.between.join(taken) + written.end(left_out)
     return Exported(text, "", len(taken), left_out)
@@ -168,32 +162,18 @@ def whole_of(connection: sqlite3.Connection, number: int) -> Whole:
     return Whole(clean.session, clean.actions, parent[0] if parent else 0)
 
 
-def _target_of(root: Path, output: str, form: Form, name: str) -> Target:
-    def refused(key: str, **facts: str) -> ExchangeError:
-        suffix, suffixes = form.suffixes[0].lstrip("."), ", ".join(form.suffixes)
-        about = {"path": shown_path(output), "form": name, "suffix": suffix, "suffixes": suffixes}
-        return ExchangeError(key, **about, **facts)
-
-    return Target(
-        root, output, suffixes=form.suffixes, begins=form.begins, refused=refused, own=_OWN
-    )
-
-
 # The parts of the forms for people
 
 
 class _Entry(NamedTuple):
-    """An entry of a section. label: of `more`, a reason or solution. state: a result, in a word.
-
-    is_code: a path. warns: a failure or open blocker.
-    """
+    """An entry of a section."""
 
     text: str
-    label: str = ""
-    more: str = ""
-    state: str = ""
-    is_code: bool = False
-    warns: bool = False
+    label: str = ""  # of `more`
+    more: str = ""  # a reason or solution
+    state: str = ""  # a result, in a word
+    is_code: bool = False  # a path
+    warns: bool = False  # a failure or open blocker
 
 
 def _said(key: str, **facts: str | int) -> str:
@@ -218,23 +198,20 @@ def _facts(session: Session) -> list[str]:
 
 
 def _sections(session: Session) -> Iterator[tuple[str, list[_Entry]]]:
-    changes = session.changes
-    parts = {
-        "decisions": [_Entry(it.text, "why", it.why) for it in session.decisions],
-        "approaches": [
-            _Entry(it.text, "reason", it.why, outcome(it.result), warns=it.result == "failed")
-            for it in session.approaches
-        ],
-        "blockers": [
-            _Entry(it.text, "resolution", it.why, _said("resolved" if it.is_resolved else "open"),
-                   warns=not it.is_resolved)
-            for it in session.blockers
-        ],
-        "changes": [
-            *([_Entry(changes.summary)] if changes.summary.strip() else ()),
-            *(_Entry(path, is_code=True) for path in changes.modified_files),
-        ],
-    }  # fmt: skip
+    parts = dict[str, list[_Entry]]()
+    parts["decisions"] = [_Entry(it.text, "why", it.why) for it in session.decisions]
+    parts["approaches"] = [
+        _Entry(it.text, "reason", it.why, outcome(it.result), warns=it.result == "failed")
+        for it in session.approaches
+    ]
+    words = {True: _said("resolved"), False: _said("open")}
+    parts["blockers"] = [
+        _Entry(it.text, "resolution", it.why, words[it.is_resolved], warns=not it.is_resolved)
+        for it in session.blockers
+    ]
+    summary = session.changes.summary
+    parts["changes"] = [_Entry(summary)] if summary.strip() else []
+    parts["changes"] += [_Entry(path, is_code=True) for path in session.changes.modified_files]
     for name, entries in parts.items():
         if entries:
             yield _said(name), entries
@@ -260,7 +237,13 @@ def _as_markdown(whole: Whole) -> str:
     for title, entries in _sections(session):
         lines += ["", f"### {title}", ""]
         for entry in entries:
-            lines += _markdown_entry(entry)
+            if entry.is_code:
+                lines.append(f"- {started(as_code(one_line(entry.text).strip()))}")
+                continue
+            state = f"**{entry.state}**: " if entry.state else ""
+            lines += listed(f"- {state}", escaped_lines(entry.text))
+            if entry.more.strip():
+                lines += listed(f"  - {_said(entry.label)}: ", escaped_lines(entry.more))
     if whole.actions:
         lines += ["", f"### {_said('actions')}", ""]
         for action in whole.actions:
@@ -272,16 +255,6 @@ def _as_markdown(whole: Whole) -> str:
     return "\n".join([*lines, ""])
 
 
-def _markdown_entry(entry: _Entry) -> list[str]:
-    if entry.is_code:
-        return [f"- {started(as_code(one_line(entry.text).strip()))}"]
-    state = f"**{entry.state}**: " if entry.state else ""
-    lines = listed(f"- {state}", escaped_lines(entry.text))
-    if entry.more.strip():
-        lines += listed(f"  - {_said(entry.label)}: ", escaped_lines(entry.more))
-    return lines
-
-
 def _end_markdown(left_out: int) -> str:
     return f"\n{_said('left_out', count=left_out, suffix='md')}\n" if left_out else ""
 
@@ -289,14 +262,12 @@ def _end_markdown(left_out: int) -> str:
 # HTML
 
 
-@cache
-def _text_of(name: str) -> str:
-    return Path(__file__).with_name(name).read_text(encoding="utf-8")
-
-
 def _begin_html(head: Head) -> str:
-    style = _text_of("page.css")
-    page = Template(_text_of("page.html")).substitute(
+    style, page = (
+        Path(__file__).with_name(name).read_text(encoding="utf-8")
+        for name in ("page.css", "page.html")
+    )
+    page = Template(page).substitute(
         language=language(),
         digest=base64.b64encode(sha256(style.encode("utf-8")).digest()).decode("ascii"),
         title=escape(one_line(_said("title", project=head.project))),
@@ -321,7 +292,17 @@ def _as_html(whole: Whole) -> str:
     if session.summary.strip():
         lines.append(_element("p", session.summary))
     for title, entries in _sections(session):
-        lines += [f"<h3>{escape(title)}</h3>", "<ul>", *map(_html_entry, entries), "</ul>"]
+        lines += [f"<h3>{escape(title)}</h3>", "<ul>"]
+        for entry in entries:
+            kind = "state warn" if entry.warns else "state"
+            text = _element("span", entry.text)
+            if entry.is_code:
+                text = f"<code>{_line(entry.text)}</code>"
+            elif entry.state:
+                text = f'<span class="{kind}">{escape(entry.state)}</span> {text}'
+            more = _element("p", entry.more) if entry.more.strip() else ""
+            lines.append(f"<li>{text}{more}</li>")
+        lines.append("</ul>")
     if whole.actions:
         label = escape(f"{_said('actions')} ({len(whole.actions):,})")
         lines.append(f"<details><summary>{label}</summary>\n<ul>")
@@ -332,15 +313,6 @@ def _as_html(whole: Whole) -> str:
             lines.append(f"<li>{start} {_line(action.kind_name)}: {done}{result}</li>")
         lines.append("</ul>\n</details>")
     return "\n".join([*lines, "</article>", ""])
-
-
-def _html_entry(entry: _Entry) -> str:
-    if entry.is_code:
-        return f"<li><code>{_line(entry.text)}</code></li>"
-    kind = "state warn" if entry.warns else "state"
-    state = f'<span class="{kind}">{escape(entry.state)}</span> ' if entry.state else ""
-    more = _element("p", entry.more) if entry.more.strip() else ""
-    return f"<li>{state}{_element('span', entry.text)}{more}</li>"
 
 
 def _end_html(left_out: int) -> str:

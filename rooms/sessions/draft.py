@@ -77,15 +77,16 @@ def prepared(draft: Draft, *, strict: bool = False) -> Prepared:
     if count > most:
         raise SessionsError("too_many", field="tags", count=count, most=most)
     check_counts(draft)
-    known, redacted = dict[str, str](), list[str]()
+    texts, redacted = list[str](), list[str]()
 
     def look_at(text: str, place: Place) -> str:
         if SURROGATE.search(text):
             raise SessionsError("lone_surrogate", field=place.field)
         if place.is_required and not text.strip():
             raise SessionsError("blank", field=place.field)
-        check_length(text, place, place.most * _RAW_TIMES)
-        known.update(values_in((text,)))
+        if len(text) > place.most * _RAW_TIMES:
+            raise _too_long(text, place)
+        texts.append(text)
         return text
 
     def clean(text: str, place: Place) -> str:
@@ -94,7 +95,8 @@ def prepared(draft: Draft, *, strict: bool = False) -> Prepared:
             facts = {"field": place.field, "kinds": ", ".join(sorted({*kinds}))}
             raise SessionsError("secret_refused", **facts)
         redacted.extend(kinds)
-        check_length(text, place, place.most)
+        if len(text) > place.most:
+            raise _too_long(text, place)
         return text
 
     tags, changes = draft.tags, draft.changes
@@ -104,16 +106,17 @@ def prepared(draft: Draft, *, strict: bool = False) -> Prepared:
         files = dict.fromkeys(path for path in changes.modified_files if path.strip())
         changes = replace(changes, modified_files=tuple(files))
     done = replace(draft, goal=draft.goal.strip(), tags=tags, changes=changes)
-    done = with_texts(with_texts(done, look_at), clean)
+    done = with_texts(done, look_at)
+    known = values_in(texts)
+    done = with_texts(done, clean)
     if done.tags is not None:
         done = replace(done, tags=tuple(dict.fromkeys(done.tags)))
     return Prepared(done, tuple(dict.fromkeys(redacted)))
 
 
-def check_length(text: str, place: Place, most: int) -> None:
-    if len(text) > most:
-        facts = {"chars": len(text), "over": len(text) - place.most, "most": place.most}
-        raise SessionsError("too_long", field=place.field, **facts)
+def _too_long(text: str, place: Place) -> SessionsError:
+    facts = {"chars": len(text), "over": len(text) - place.most, "most": place.most}
+    return SessionsError("too_long", field=place.field, **facts)
 
 
 def check_counts(given: Draft | Session) -> None:

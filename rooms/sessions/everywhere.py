@@ -1,4 +1,4 @@
-"""Lets a user's projects find each other's sessions.
+"""Lets a user's projects find each other's sessions, and says where a session is.
 
 The consent is a file in the user's state directory, so that no repository can carry it. A search
 only reads each project's own index; no copy of a session leaves its project.
@@ -39,7 +39,7 @@ def share(root: Path, environment: Mapping[str, str]) -> None:
     path = _consent_path(os.fspath(root), environment)
     if path is None:
         raise SharingError("no_state")
-    with _told(path):
+    with _named(path):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         private = partial(os.open, mode=0o600)
         with open(path, "w", encoding="utf-8", errors="surrogateescape", opener=private) as file:
@@ -53,25 +53,39 @@ def unshare(root: Path | str, environment: Mapping[str, str]) -> bool:
     if path is None:
         return False
     remove_former_copies(root, environment)
-    with _told(path), suppress(FileNotFoundError):
+    with _named(path), suppress(FileNotFoundError):
         path.unlink()
         return True
     return False
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
+def _named(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
         raise SharingError("no_consent", path=str(path), reason=reason_of(error)) from error
 
 
+def _consent_path(root: str, environment: Mapping[str, str]) -> Path | None:
+    """Return the consent's file; None for an account without a home directory."""
+    directory = state_directory(root, environment)
+    return Path(directory, _CONSENT) if directory else None
+
+
 def shared_roots(root: Path, environment: Mapping[str, str]) -> list[str]:
     """Return the directories of all sharing projects, some perhaps gone. root: any project's."""
-    path = _consent_path(os.fspath(root), environment)
-    consents = path.parent.parent.glob(f"*/{_CONSENT}") if path else ()
-    return sorted(filter(None, (_root_in(it, environment) for it in consents)))
+    path, found = _consent_path(os.fspath(root), environment), list[str]()
+    for consent in path.parent.parent.glob(f"*/{_CONSENT}") if path else ():
+        with (
+            suppress(OSError),
+            open(consent, encoding="utf-8", errors="surrogateescape") as file,
+        ):
+            shared = file.read(_MOST_BYTES)
+            # A consent in the place of another project is none.
+            if os.path.isabs(shared) and _consent_path(shared, environment) == consent:
+                found.append(shared)
+    return sorted(found)
 
 
 def remove_former_copies(root: Path | str, environment: Mapping[str, str]) -> None:
@@ -88,6 +102,10 @@ def search_all(store: SessionStore, criteria: Criteria, *, limit: int, offset: i
     Each project keeps its order. `Hit.project` names another project; an unreadable one is passed
     over. Raises errors of the store.
     """
+
+    def worth(hit: Hit) -> tuple[int, str]:
+        return _LEVELS.index(hit.level), hit.session.updated_at
+
     offset = min(offset, MOST_OFFSET)
     pages = [search(store, criteria, limit=offset + limit)]
     for other in others(store.root):
@@ -97,12 +115,12 @@ def search_all(store: SessionStore, criteria: Criteria, *, limit: int, offset: i
             hits = [hit._replace(project=name) for hit in page.hits]
             failing = page.failing and page.failing._replace(project=name)
             pages.append(Page(hits, page.total, failing))
-    merged = heapq.merge(*(page.hits for page in pages), key=_worth, reverse=True)
+    merged = heapq.merge(*(page.hits for page in pages), key=worth, reverse=True)
     all_failing = [page.failing for page in pages if page.failing]
     return Page(
         hits=list(islice(merged, offset, offset + limit)),
         total=sum(page.total for page in pages),
-        failing=max(all_failing, key=_worth, default=None),
+        failing=max(all_failing, key=worth, default=None),
     )
 
 
@@ -113,30 +131,6 @@ def others(root: Path) -> Iterator[SessionStore]:
         if other != own and os.path.isdir(other):
             with suppress(SentinelError, OSError):
                 yield open_sessions(Path(other), Settings(lock_timeout_s=_WAIT_S))
-
-
-def _worth(hit: Hit) -> tuple[int, str]:
-    return _LEVELS.index(hit.level), hit.session.updated_at
-
-
-def _consent_path(root: str, environment: Mapping[str, str]) -> Path | None:
-    """Return the consent's file; None for an account without a home directory."""
-    directory = state_directory(root, environment)
-    return Path(directory, _CONSENT) if directory else None
-
-
-def _root_in(consent: Path, environment: Mapping[str, str]) -> str:
-    """Return the directory of a consent; "" where it lies in another's place."""
-    try:
-        with open(consent, encoding="utf-8", errors="surrogateescape") as file:
-            root = file.read(_MOST_BYTES)
-    except OSError:
-        return ""
-    is_in_place = os.path.isabs(root) and _consent_path(root, environment) == consent
-    return root if is_in_place else ""
-
-
-# Where a session is
 
 
 def find_session(store: SessionStore, name: str) -> tuple[SessionStore, Session]:
@@ -156,10 +150,7 @@ def find_session(store: SessionStore, name: str) -> tuple[SessionStore, Session]
 
 
 def former_archive(store: SessionStore, session: Session) -> str:
-    """Return an older version's archive with the session's texts, from the project on.
-
-    Mostly ""; also for an invalid name, since others may write the table.
-    """
+    """Return an older version's archive with the session's texts; mostly ""."""
     if not FORMER_ARCHIVE.match(session.archive):
         return ""
     return (store.path.parent / session.archive).relative_to(store.root).as_posix()
@@ -171,8 +162,8 @@ def check_archives(store: SessionStore, name: str) -> None:
     field = f'"number": {name},' if name.isdecimal() else f'"id": {json.dumps(name)},'
     for path in store.archives():
         with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
-            for line in file:
-                if field in line.partition('"goal"')[0]:  # both stand before all texts
-                    date = path.stem.removeprefix("sessions-")[:10]
-                    shown = path.relative_to(store.root).as_posix()
-                    raise UpkeepError("archived_away", name=name, path=shown, date=date)
+            # Both stand before all texts of a line.
+            if any(field in line.partition('"goal"')[0] for line in file):
+                shown = path.relative_to(store.root).as_posix()
+                date = path.stem.removeprefix("sessions-")[:10]
+                raise UpkeepError("archived_away", name=name, path=shown, date=date)

@@ -11,29 +11,8 @@ from core.errors import RefusedError
 from core.lessons.record_text import minute_of
 from core.messages import say
 from core.sanitizer import safe
-from rooms.room import (
-    FIRST_ITEMS,
-    Figures,
-    Forgotten,
-    Found,
-    Given,
-    Item,
-    Opened,
-    Outgoing,
-    Passed,
-    Redacted,
-    Restoring,
-    Room,
-    Secrets,
-    Taken,
-    Tell,
-    Wanted,
-    listed_counts,
-    source_of,
-    state_of,
-    switched_on,
-    unknown_names,
-)
+from rooms import room
+from rooms.room import Item
 
 if TYPE_CHECKING:  # nothing of the room is loaded where it is not asked
     from core.lessons.upkeep import Finding
@@ -52,12 +31,12 @@ class SessionNameError(RefusedError):
     table = "session_commands"
 
 
-class ForPeople(Room):
+class ForPeople(room.Room):
     """The sessions of a project; see `rooms.room.Room`."""
 
     name = NAME
 
-    def __init__(self, opened: Opened) -> None:
+    def __init__(self, opened: room.Opened) -> None:
         super().__init__(opened)
         self._root = opened.project.root
 
@@ -77,49 +56,48 @@ class ForPeople(Room):
     def is_there(self) -> bool:
         return os.path.isdir(self._root / CONTEXT_DIRECTORY / NAME)
 
-    def find(self, wanted: Wanted) -> Found:
+    def find(self, wanted: room.Wanted) -> room.Found:
         """Return the matches; a forgotten session is gone for good."""
         from rooms.sessions.search import Criteria, search
 
         if wanted.forgotten:
-            return Found([], 0)
+            return room.Found([], 0)
         criteria = Criteria(
             query=wanted.words, tags=wanted.topics, status=wanted.kind, since=wanted.since
         )
         page = search(self.store, criteria, limit=_ALL if wanted.limit is None else wanted.limit)
-        return Found([item_of(hit.session) for hit in page.hits], page.total)
+        return room.Found([item_of(hit.session) for hit in page.hits], page.total)
 
-    def nothing(self, wanted: Wanted) -> list[str]:
+    def nothing(self, wanted: room.Wanted) -> list[str]:
         from rooms.sessions.search import tags_of_all
 
         if wanted.forgotten:
             return [_say("gone_for_good")]
-        count, tags = self.find(Wanted(limit=1)).count, tags_of_all(self.store)
+        count, tags = self.find(room.Wanted(limit=1)).count, tags_of_all(self.store)
         if count:
-            unknown = unknown_names("session_commands.no_tag", wanted.topics, tags)
+            unknown = room.unknown_names("session_commands.no_tag", wanted.topics, tags)
             return [_say("none_fits", count=count), *unknown]
         what = [_say(it) for it in ("none", "what")]
-        return [*what, switched_on(self._opened, NAME)]
+        return [*what, room.switched_on(self._opened, NAME)]
 
     def named(self, name: str) -> list[Item]:
         """Return a session by number or id. Raises SessionNameError."""
         from rooms.sessions.everywhere import check_archives
         from rooms.sessions.session import NoSuchSessionError
-        from rooms.sessions.store import shown_name
 
         try:
             session = self.store.get(name)
-        except NoSuchSessionError:
+        except NoSuchSessionError as error:
             check_archives(self.store, name)
             if _ONLY_HERE.fullmatch(name.strip()):
-                raise SessionNameError("no_session", name=shown_name(name)) from None
+                raise SessionNameError("no_session", **error.facts) from None
             return []
         return [item_of(session, self.store.actions(session), self.store.chain(session))]
 
     def fate(self, items: Sequence[Item], *, hard: bool) -> str:
         return _say("would_forget", count=len(items))
 
-    def forget(self, items: Sequence[Item], *, hard: bool) -> Forgotten:
+    def forget(self, items: Sequence[Item], *, hard: bool) -> room.Forgotten:
         """Remove sessions that have not changed since they were shown, with their actions."""
         from rooms.sessions.upkeep import forget
 
@@ -127,67 +105,69 @@ class ForPeople(Room):
         done = forget(
             self.store,
             versions,
-            is_meant=lambda session: state_of(session) == versions[session.id],
+            is_meant=lambda session: room.state_of(session) == versions[session.id],
         )
         gone = {session.id for session in done.sessions}
         notes = [_say("forgotten", count=len(gone))]
         left = [_say("unpurged", path=str(path)) for path in done.unpurged]
         going = [it for it in items if it.data["id"] in gone]
-        return Forgotten(going, notes, [it for it in items if it not in going], left)
+        return room.Forgotten(going, notes, [it for it in items if it not in going], left)
 
-    def restore(self, name: str, *, originals: bool) -> Restoring | None:
+    def restore(self, name: str, *, originals: bool) -> room.Restoring | None:
         """Return None: a forgotten session is gone. Raises SessionNameError for its name."""
         if _ONLY_HERE.fullmatch(name.strip()):
             raise SessionNameError("no_restore", name=name)
         return None
 
-    def secrets(self) -> Secrets:
+    def secrets(self) -> room.Secrets:
         """Return where secrets are: database, archives, `current.json`."""
         from core.room.copies import kept_aside
         from rooms.sessions.upkeep import secrets_held
 
         store = self.store
         place, item = _say("place"), _say("item")
-        return Secrets(place, item, secrets_held(store), kept_aside(store.path))
+        return room.Secrets(place, item, secrets_held(store), kept_aside(store.path))
 
-    def redact(self) -> Redacted:
+    def redact(self) -> room.Redacted:
         from rooms.sessions.upkeep import redact_held
 
         changed, left, unpurged = redact_held(self.store)
         notes = [_say("still_in", path=str(path)) for path in unpurged]
-        return Redacted(changed, left, notes, not unpurged)
+        return room.Redacted(changed, left, notes, not unpurged)
 
-    def rows(self, wanted: Wanted, *, only_public: bool, notes: list[str]) -> Iterator[Outgoing]:
+    def rows(
+        self, wanted: room.Wanted, *, only_public: bool, notes: list[str]
+    ) -> Iterator[room.Outgoing]:
         from rooms.sessions.document import chosen, context_of
 
-        is_part = replace(wanted, since="") != Wanted()
+        is_part = replace(wanted, since="") != room.Wanted()
         names = [item.data["id"] for item in self.find(wanted).items] if is_part else []
         if names or not is_part:
             with chosen(self.store, wanted.since, "", names) as (_, wholes):
                 for it in wholes:
-                    yield Outgoing(context_of(it), is_private=True)
+                    yield room.Outgoing(context_of(it), is_private=True)
 
-    def take(self, given: Given, tell: Tell) -> Taken:
+    def take(self, given: room.Given, tell: room.Tell) -> room.Taken:
         from rooms.sessions import source
         from rooms.sessions.source import carry_out, planned
         from rooms.sessions.store import exist_in
 
         store, is_first = self.store, not exist_in(self._root)
-        plan = planned(store, source_of(given, source), tell)
+        plan = planned(store, room.source_of(given, source), tell)
 
-        def save(tell: Tell) -> list[str]:
+        def save(tell: room.Tell) -> list[str]:
             saved = carry_out(store, plan)
             lines = [say("import_sessions.saved", count=len(saved))]
-            return [*lines, switched_on(self._opened, NAME)] if is_first else lines
+            return [*lines, room.switched_on(self._opened, NAME)] if is_first else lines
 
         counts = {it: getattr(plan, it) for it in ("known", "versions", "shortened")}
         table = "import_sessions"
-        return Taken(
-            items=[replace(item_of(it), id="-") for it, _ in plan.new[:FIRST_ITEMS]],
+        return room.Taken(
+            items=[replace(item_of(it), id="-") for it, _ in plan.new[: room.FIRST_ITEMS]],
             count=len(plan.new),
             redacted=[*plan.redacted.elements()],
             notes=[say(f"{table}.{it}", count=n) for it, n in counts.items() if n],
-            passed=[Passed(it.place, say(f"{table}.passed_{it.why}")) for it in plan.faults],
+            passed=[room.Passed(it.place, say(f"{table}.passed_{it.why}")) for it in plan.faults],
             save=save if plan.new else None,
         )
 
@@ -196,16 +176,16 @@ class ForPeople(Room):
 
         return examine(self._root, self._opened.settings, os.environ)
 
-    def figures(self) -> Figures:
+    def figures(self) -> room.Figures:
         from rooms.sessions.search import statistics_of
 
         counted = statistics_of(self.store)
         lines = [
-            say("sessions.figures.statuses", listed=listed_counts(counted.by_status)),
+            say("sessions.figures.statuses", listed=room.listed_counts(counted.by_status)),
             say("sessions.figures.warned", warned=counted.warned, failed=counted.failed),
             say("sessions.figures.continued", continued=counted.continued),
         ]
-        return Figures(
+        return room.Figures(
             say("sessions.figures.sessions", count=counted.sessions),
             lines if counted.sessions else [],
             {
@@ -220,26 +200,25 @@ class ForPeople(Room):
 
 
 def item_of(
-    session: "Session",
-    actions: "Sequence[Action]" = (),
-    chain: "Sequence[Session]" = (),
+    session: "Session", actions: "Sequence[Action]" = (), chain: "Sequence[Session]" = ()
 ) -> Item:
-    """Return a session without its secrets."""
+    """Return a session without its secrets. chain: with its sessions, the item is whole."""
     from rooms.sessions.draft import cleaned
     from rooms.sessions.session import ACTION
 
-    version, clean = state_of(session), cleaned(session, list(actions))
-    session, texts = clean.session, list(_texts(clean.session, clean.actions))
+    version = room.state_of(session)
+    session, actions, _ = cleaned(session, list(actions))
+    texts = list(_texts(session, actions))
+    if len(chain) > 1:
+        texts.append((_say("chain"), ", ".join(f"#{it.number}" for it in chain)))
     dates = {
         "started": session.started_at,
         "saved_on": session.updated_at,
         "ended": session.ended_at,
     }
-    said = [_say(key, date=minute_of(moment)) for key, moment in dates.items() if moment]
-    archive = _say("in_archive", file=session.archive) if session.archive else ""
-    if len(chain) > 1:
-        numbers = ", ".join(f"#{it.number}" for it in chain)
-        texts.append((_say("chain"), numbers))
+    facts = [session.agent]
+    facts += [_say(key, date=minute_of(moment)) for key, moment in dates.items() if moment]
+    facts += [_say("in_archive", file=session.archive) if session.archive else "", session.id]
     data = {
         "number": session.number,
         **{"parentId": None, "endedAt": None, **session.as_json()},
@@ -248,10 +227,10 @@ def item_of(
         "archive": session.archive or None,
     }
     if chain:
-        data["actions"] = [ACTION.as_json(it) for it in clean.actions]
+        data["actions"] = [ACTION.as_json(it) for it in actions]
         data["chain"] = [
             {"number": it.number, "id": it.id, "goal": it.goal, "createdAt": it.created_at}
-            for it in (cleaned(link, []).session for link in chain)
+            for it in (cleaned(link).session for link in chain)
         ]
     return Item(
         room=NAME,
@@ -262,7 +241,7 @@ def item_of(
         topic=", ".join(session.tags),
         mark=WARNING if session.has_warnings else "",
         texts=tuple((label, text) for label, text in texts if text.strip()),
-        facts=tuple(filter(None, (session.agent, *said, archive, session.id))),
+        facts=tuple(filter(None, facts)),
         data=data,
     )
 
@@ -275,20 +254,20 @@ def _texts(session: "Session", actions: "Sequence[Action]") -> Iterator[tuple[st
 
     yield _say("goal"), session.goal
     yield _say("summary"), session.summary
-    for decision in session.decisions:
-        yield _say("decision"), with_more(decision.text, "why", decision.why)
-    for approach in session.approaches:
-        yield outcome(approach.result), with_more(approach.text, "why", approach.why)
-    for blocker in session.blockers:
-        state = "resolved" if blocker.is_resolved else "open"
-        yield _say(state), with_more(blocker.text, "solution", blocker.why)
+    for it in session.decisions:
+        yield _say("decision"), with_more(it.text, "why", it.why)
+    for it in session.approaches:
+        yield outcome(it.result), with_more(it.text, "why", it.why)
+    for it in session.blockers:
+        state = "resolved" if it.is_resolved else "open"
+        yield _say(state), with_more(it.text, "solution", it.why)
     yield _say("changes"), session.changes.summary
     yield _say("files"), ", ".join(session.changes.modified_files)
     lines = list[str]()
     for action in actions:
         result = f"→ {action.end}" if action.end else ""
-        told = (minute_of(action.created_at), f"{action.kind_name}:", action.done, result)
-        lines.append(" ".join(filter(None, told)))
+        words = (minute_of(action.created_at), f"{action.kind_name}:", action.done, result)
+        lines.append(" ".join(filter(None, words)))
     yield _say("actions"), "\n".join(lines)
 
 

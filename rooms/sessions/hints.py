@@ -12,9 +12,8 @@ from datetime import UTC, datetime, timedelta
 from core.guard.injection import orders_in
 from core.messages import say
 from core.text.plain import Budget, one_line
-from rooms.sessions.rows import sessions_where
 from rooms.sessions.session import GOAL_SHORT_CHARS, Point, Session, shortened
-from rooms.sessions.store import SessionStore
+from rooms.sessions.store import SessionStore, sessions_where
 
 FAILURE_CHARS, REASON_CHARS = 60, 50
 MOST_FAILURES, MOST_OPEN = 4, 2  # at the start of a client's session
@@ -98,8 +97,7 @@ def failures_of(session: Session, *, tried: bool = True) -> Iterator[tuple[Point
 def start_lines(store: SessionStore, budget_tokens: int) -> list[str]:
     """Return sessions to continue, then failures and open blockers, newest first.
 
-    A client's session starts with them. Texts that read like orders are left out, since nobody
-    asked for them. [] where `config.json` says so. Raises errors of the store.
+    Texts that read like orders are left out: nobody asked for them. [] where `config.json` says so.
     """
     if not store.config.shows_at_start:
         return []

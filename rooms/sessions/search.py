@@ -3,7 +3,7 @@
 import sqlite3
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -13,9 +13,8 @@ from core.room.full_text import IndexTerms, holding_of
 from core.text.plain import bound_of as moment_or_day
 from core.text.plain import end_of, normal_form
 from core.text.ranking import Ranking
-from rooms.sessions.rows import INDEX, as_texts, sessions_where, tags_of, texts_of
-from rooms.sessions.session import LESSON, Point, Session, SessionsError
-from rooms.sessions.store import SessionStore, ancestors
+from rooms.sessions.session import LESSON, Point, Session, SessionsError, from_metadata
+from rooms.sessions.store import INDEX, SessionStore, ancestors, as_texts, sessions_where, tags_of
 
 Level = Literal["high", "medium", "low"]
 
@@ -33,16 +32,13 @@ MOST_OFFSET = 2**31  # SQLite takes no number beyond 63 bits
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Criteria:
-    """The criteria of a search; an empty one does not count.
-
-    tags: a session needs all. since, until: days or moments of the last save, ISO 8601, inclusive.
-    """
+    """The criteria of a search; an empty one does not count."""
 
     query: str = ""
-    tags: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()  # a session needs all
     status: str = ""
     agent: str = ""
-    since: str = ""
+    since: str = ""  # of the last save: a day or moment, ISO 8601, inclusive
     until: str = ""
 
 
@@ -62,14 +58,11 @@ class Hit(NamedTuple):
 
 
 class Page(NamedTuple):
-    """Some hits, best first, and the count of all.
-
-    failing: the best hit, on the page or not, with a failure on the query.
-    """
+    """Some hits, best first, and the count of all."""
 
     hits: list[Hit]
     total: int
-    failing: Hit | None = None
+    failing: Hit | None = None  # the best, on the page or not, with a failure on the query
 
 
 class Candidates:
@@ -103,10 +96,7 @@ class Candidates:
         self.best = sorted(self.shares, key=lambda it: (self.shares[it], it), reverse=True)
 
     def page(self, offset: int, limit: int) -> list[int]:
-        """Return the numbers of a page; the ranker orders near shares.
-
-        It reads few texts, so that the time hardly grows with their number. No two pages overlap.
-        """
+        """Return the numbers of a page. No two overlap; the ranker orders near shares."""
         first = offset // _BLOCK * _BLOCK
         numbers = list[int]()
         for start in range(first, min(offset + limit, len(self.best)), _BLOCK):
@@ -187,7 +177,9 @@ def resembling(
     LEAST_SHARE holds for the others.
     """
     with store.reading() as connection:
-        line = [but, *ancestors(connection, but)] if but else []
+        line = [but] if but else []
+        if but and but.parent_id:
+            line += ancestors(connection, but)
         without, most = [it.number for it in line], _MOST_RESEMBLING
         found = Candidates(connection, goal, most=most, any_word=any_word, without=without)
         return found.hits(found.best[:limit])  # a goal says enough by its words
@@ -208,11 +200,19 @@ def about(question: str, points: Sequence[Point]) -> set[int]:
     return set(Ranking(question, texts).holding().shares())
 
 
-def bound_of(field: str, text: str) -> str:
-    """Return a day, a moment in UTC, or "" for a blank text. Raises SessionsError.
+def texts_of(connection: sqlite3.Connection, numbers: Iterable[int]) -> Iterator[tuple[int, str]]:
+    """Yield number and text of sessions, by ascending number."""
+    columns = "number, goal, coalesce(tags, ''), coalesce(summary, ''), metadata"
+    condition = f"number IN ({', '.join(map(str, numbers))}) ORDER BY number"
+    rows = connection.execute(f"SELECT {columns} FROM contexts WHERE {condition}")
+    for number, *texts, metadata in map(as_texts, rows):
+        if metadata not in ("{}", None):
+            texts += Session(number=number, id="", goal="", **from_metadata(metadata)).texts
+        yield number, "\n".join(texts)
 
-    field: the name of its argument.
-    """
+
+def bound_of(field: str, text: str) -> str:
+    """Return a day, a moment in UTC, or "" for a blank text. Raises SessionsError."""
     found = moment_or_day(text)
     if text.strip() and not found:
         raise SessionsError("bad_date", field=field)

@@ -94,11 +94,7 @@ class Former:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """A session before it is saved, in the words of the model.
-
-    None keeps the stored value of a continued session. Points join stored ones; the same text
-    replaces.
-    """
+    """A session before it is saved. None keeps the stored value of a continued session."""
 
     goal: str
     summary: str | None = None
@@ -312,7 +308,7 @@ def to_metadata(session: Session) -> str:
 
 def from_metadata(value: object) -> dict[str, Any]:
     """Return the fields of a Session in the column `metadata`, a text or its JSON."""
-    data = json_in(value) if isinstance(value, str) else value
+    data = json_in(value) if isinstance(value, str) and value != "{}" else value
     if not (isinstance(data, dict) and data):
         return {}
     changes = data.get("codeChanges")

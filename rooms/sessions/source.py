@@ -1,8 +1,8 @@
 """Imports sessions of others: reads a source, plans, and saves all in one transaction.
 
 A source is a directory, a file, a database, rows of an export. Its former fields (`currentWork`,
-`agentChain`, `conversationSummary`, `codeChanges`) are those of section 9 of the specification.
-Points may be texts or objects. Any other value is passed over.
+`agentChain`, `conversationSummary`, `codeChanges`) are those of section 9 of the specification;
+points may be texts or objects.
 """
 
 import json
@@ -25,7 +25,6 @@ from core.room.documents import objects_at, text_at, texts_in
 from core.room.redaction import mapped
 from core.sanitizer import redact
 from core.text.plain import SURROGATE, moment_of, shown_path
-from rooms.sessions import rows
 from rooms.sessions import session as limits
 from rooms.sessions.document import MARK, VERSION
 from rooms.sessions.draft import cleaned, with_flag, with_texts
@@ -40,7 +39,14 @@ from rooms.sessions.session import (
     json_in,
     read_session,
 )
-from rooms.sessions.store import CURRENT, SessionStore
+from rooms.sessions.store import (
+    CURRENT,
+    INTO_ACTIONS,
+    SessionStore,
+    sessions_where,
+    values_of_action,
+    write,
+)
 
 SNAPSHOTS, HISTORY = "snapshots", "history.db"
 MOST_BYTES = 256_000_000  # fits an export of 100,000 sessions
@@ -129,10 +135,7 @@ def holds_sessions(folder: Path) -> bool:
 
 
 def read_source(path: Path) -> Source:
-    """Read a directory such as `.context-sync`, or a file; useless entries are faults.
-
-    Raises ExchangeError without any session.
-    """
+    """Read a directory such as `.context-sync`, or a file. Raises ExchangeError."""
     source, path = Source(shown_path(path)), Path(os.path.realpath(path))
     if not path.is_dir():
         _read_file(path, path.name, source)
@@ -292,7 +295,6 @@ def _hash(text: str) -> str:
 
 
 def _moment(value: object) -> str:
-    """Return a moment as the store writes it; "" for anything else."""
     if isinstance(value, int | float) and not isinstance(value, bool):  # milliseconds
         with suppress(ValueError, OverflowError, OSError):
             return datetime.fromtimestamp(value / 1000, UTC).isoformat(timespec="seconds")
@@ -321,7 +323,7 @@ def _points(kind: str, value: object) -> tuple[Point, ...]:
 
 
 def _united_points(points: Iterable[Point]) -> tuple[Point, ...]:
-    """Drop blank points, and all but the last with the same text."""
+    """Drop blank points, and all but the last of a text."""
     found = {it.text: it for it in points}
     return tuple(it for text, it in found.items() if text.strip())
 
@@ -386,15 +388,14 @@ def planned(
 
 
 def carry_out(store: SessionStore, plan: Plan) -> list[Session]:
-    """Save a plan in one transaction; return its sessions with their numbers.
+    """Save a plan in one transaction; return its sessions, with their former numbers if free.
 
-    A session keeps its former number if free. A session that is here by now is left alone; an older
-    version's hint gets its texts back. Raises errors of the store.
+    A session that is here by now is left alone; an older version's hint gets its texts back.
     """
     saved = list[Session]()
     with store.writing() as connection:
         numbers = {number for (number,) in connection.execute("SELECT number FROM contexts")}
-        hints = {it.id: it for it in rows.sessions_where(connection, "archive != ''")}
+        hints = {it.id: it for it in sessions_where(connection, "archive != ''")}
         here = {id_ for (id_,) in connection.execute("SELECT id FROM contexts")} - hints.keys()
         for session, actions in plan.new:
             if session.id in here:
@@ -403,12 +404,12 @@ def carry_out(store: SessionStore, plan: Plan) -> list[Session]:
                 session = replace(session, number=hint.number, parent_id=hint.parent_id)
             elif session.number in numbers:
                 session = replace(session, number=0)
-            stored = rows.write(connection, session, before=hint)
+            stored = write(connection, session, before=hint)
             numbers.add(stored.number)
             saved.append(stored)
             here.add(session.id)
-            values = map(rows.values_of_action, actions)
-            connection.executemany(f"INSERT OR IGNORE {rows.INTO_ACTIONS}", values)
+            values = map(values_of_action, actions)
+            connection.executemany(f"INSERT OR IGNORE {INTO_ACTIONS}", values)
     if saved:
         store.project()
     return saved
@@ -471,8 +472,6 @@ def _parents(items: Sequence[Incoming], here: set[str]) -> dict[str, str]:
 def _fitting(
     session: Session, actions: Sequence[Action], plan: Plan
 ) -> tuple[Session, list[Action]]:
-    """Cut texts and lists to what a session may hold; `…` marks the cut of a text."""
-
     def cut(text: str, most: int) -> str:
         if len(text) <= most:
             return text

@@ -1,6 +1,8 @@
 """The tools of the sessions, as a model sees them."""
 
 import os
+import threading
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
@@ -11,7 +13,7 @@ from core.config import Project, Settings
 from core.errors import SentinelError
 from core.lessons.record_text import as_json
 from core.messages import say
-from core.program import CLI, NO_CANCELLATION, Cancellation
+from core.program import CLI, NO_CANCELLATION, Cancellation, warn
 from core.text.plain import Budget, one_line
 from protocol.arguments import Name, NotNegative, OneToTwenty, Part, Text, Texts, listed, word
 from protocol.call import client_name, opened_project, process_of, warn_if_cancelled
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 
 _LOOKED_AT, _RELATED = 12, 5  # sessions that resemble a goal; those that a save may name
 _MOST_LESSONS, _WARNED, _RECOMMENDED, _INJECTED = 3, 3, 5, 5
+_LOOK_AGAIN_S = 600  # for a copy that is due
+_COPYING = threading.Lock()  # one thread of a process at a time
 _GATHERED = 20  # sessions whose texts are ranked beside those of the other rooms
 
 # fmt: off
@@ -155,6 +159,30 @@ def opened(*, writes: bool = False) -> Call:
     return Call(store, settings, project)
 
 
+def copy_in_background(store: "SessionStore") -> None:
+    """Make the daily copy, if due, in a thread; return at once.
+
+    A process that has looked for it does not look again for _LOOK_AGAIN_S.
+    """
+
+    from rooms.sessions.store import keep_copy
+
+    def copy() -> None:
+        try:
+            keep_copy(store)
+            store.copy_looked_at = time.monotonic()
+        except (SentinelError, OSError) as error:
+            warn("%s", error)
+        finally:
+            _COPYING.release()
+
+    looked_at = store.copy_looked_at
+    if looked_at is not None and time.monotonic() - looked_at < _LOOK_AGAIN_S:
+        return
+    if _COPYING.acquire(blocking=False):
+        threading.Thread(target=copy, name="copy", daemon=True).start()
+
+
 def context_save(
     goal: Goal,
     summary: Summary = None,
@@ -171,9 +199,7 @@ def context_save(
     open one of this goal is updated and added to. Write in the user's language; no secrets, no
     source code.
     """
-    from rooms.sessions.answers import line_to_the_log, saved
-    from rooms.sessions.search import resembling
-    from rooms.sessions.store import copy_in_background
+    from rooms.sessions import answers, search
 
     parts = {"decisions": decisions, "approaches": approaches, "blockers": blockers}
     points: Any = {
@@ -191,18 +217,17 @@ def context_save(
         **points,
     )
     call = opened(writes=True)
-    store = call.store
-    done = store.save(draft, agent=client_name(), process=process_of())
-    copy_in_background(store)
+    done = call.store.save(draft, agent=client_name(), process=process_of())
+    copy_in_background(call.store)
     warn_if_cancelled("context_save")
-    related, beside = list["Hit"](), list[str]()
+    session, related, beside = done.session, list["Hit"](), list[str]()
     with suppress(SentinelError):  # the session is saved, whatever else cannot be read
-        if store.config.recommends and done.is_new:
-            hits = resembling(store, done.session.goal, limit=_RELATED, but=done.session)
+        if call.store.config.recommends and done.is_new:
+            hits = search.resembling(call.store, session.goal, limit=_RELATED, but=session)
             related = [it for it in hits if it.level != "low"]
     if (approaches or blockers) and (log := call.log):
-        beside = line_to_the_log(done.session, draft, log)
-    return saved(done, related, beside, declared=call.declared)
+        beside = answers.line_to_the_log(session, draft, log)
+    return answers.saved(done, related, beside, declared=call.declared)
 
 
 def context_search(
@@ -218,6 +243,7 @@ def context_search(
     """Find earlier sessions, when you need what was done or decided: a line each, its number, the
     date, `!` where something failed or is blocked, the goal. Read one with context_get.
     """
+    from rooms.sessions import everywhere
     from rooms.sessions.answers import found
     from rooms.sessions.draft import agent_of
     from rooms.sessions.search import Criteria, search
@@ -231,13 +257,11 @@ def context_search(
         since=since,
         until=until,
     )
-    call, start = opened(), offset or 0
-    most, note = limit or call.store.config.default_limit, ""
+    call, start, note = opened(), offset or 0, ""
+    most = limit or call.store.config.default_limit
     if scope == "global":
-        from rooms.sessions.everywhere import search_all, shared_roots
-
-        page = search_all(call.store, criteria, limit=most, offset=start)
-        if not shared_roots(call.store.root, os.environ):
+        page = everywhere.search_all(call.store, criteria, limit=most, offset=start)
+        if not everywhere.shared_roots(call.store.root, os.environ):
             note = say("sessions.answers.nothing_shared")
     else:
         page = search(call.store, criteria, limit=most, offset=start)
@@ -296,15 +320,16 @@ def context_warn(currentGoal: Task, limit: WarnLimit = None) -> str:
     """What failed or is still blocked in work like this, the team's lessons first. Call it once,
     when a task begins, before you plan. Tell the user what applies.
     """
-    from rooms.sessions.answers import lessons_for, warned
-    from rooms.sessions.search import resembling
+    from rooms.sessions import answers, search
 
     call = opened()
-    log = call.log
-    return warned(
+    lessons = (
+        answers.lessons_for(currentGoal, log, limit=_MOST_LESSONS) if (log := call.log) else []
+    )
+    return answers.warned(
         currentGoal,
-        lessons_for(currentGoal, log, limit=_MOST_LESSONS) if log else [],
-        resembling(call.store, currentGoal, limit=_LOOKED_AT, any_word=True),
+        lessons,
+        search.resembling(call.store, currentGoal, limit=_LOOKED_AT, any_word=True),
         call.store,
         limit=limit or _WARNED,
         more_key="warn_more_core" if _Room.core_only else "warn_more",

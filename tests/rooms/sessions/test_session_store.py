@@ -16,9 +16,9 @@ import pytest
 from core.config import Settings
 from core.program import LOGGER
 from rooms.sessions.config import IGNORED, Config
-from rooms.sessions.rows import delete
 from rooms.sessions.session import Draft, Point, SessionsError
 from rooms.sessions.store import Saved, SessionStore, exist_in, open_sessions
+from rooms.sessions.upkeep import delete
 from tests.support.cli_process import TOKEN
 from tests.support.git_clones import git
 

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from rooms.sessions.answers import whole
 from rooms.sessions.draft import prepared
 from rooms.sessions.hints import hint
-from rooms.sessions.rows import delete
 from rooms.sessions.search import Criteria, resembling, search
 from rooms.sessions.session import POINTS, Changes, Draft, Point, Session, SessionsError
 from rooms.sessions.store import SessionStore
+from rooms.sessions.upkeep import delete
 from tests.support.hostile_texts import HOSTILE, OBEYED
 from tests.support.room import every_byte
 from tests.support.secret_corpus import sampled

@@ -19,11 +19,10 @@ from core.room.copies import copies_of, date_of
 from core.room.database import DatabaseBusyError, DatabaseDamagedError
 from core.room.redaction import clean_file
 from rooms.sessions.everywhere import share
-from rooms.sessions.rows import delete
 from rooms.sessions.search import Criteria, search
 from rooms.sessions.session import NoSuchSessionError, Point, SessionsError
 from rooms.sessions.store import ARCHIVE, SessionStore, keep_copy
-from rooms.sessions.upkeep import archive_before, examine, forget, redact_held, secrets_held
+from rooms.sessions.upkeep import archive_before, delete, examine, forget, redact_held, secrets_held
 from tests.support.cli_process import TOKEN
 from tests.support.git_clones import git
 from tests.support.room import OLD, a_room, act, every_byte, failed, saved, stored
