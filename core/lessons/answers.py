@@ -55,9 +55,6 @@ class Frame:
         return replace(self, settings=settings, is_uncommitted=bool)
 
 
-# search_memory
-
-
 def search_answer(log: MemoryLog, frame: Frame, *, query: str, topic: str = "") -> str:
     """Show all records, or one topic; above the budget the most relevant and an index."""
     wanted = normalise_topic(topic)
@@ -146,9 +143,6 @@ def lessons_on(question: str, records: Sequence[Record]) -> "Gathered":
         for at in places
     ]
     return Gathered(entries, frequencies)
-
-
-# log_memory
 
 
 def saved_answer(

@@ -381,9 +381,6 @@ def _all_once(lists: Iterable[Iterable[str]]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(entry for entries in lists for entry in entries))
 
 
-# Records that left the log, as they are kept beside it.
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replaced:
     """A record that left the log, redacted."""

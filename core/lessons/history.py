@@ -35,9 +35,6 @@ _LOG = (
 )
 
 
-# The commits of a repository.
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Commit:
     """One commit that changed memory logs."""
@@ -91,9 +88,6 @@ def own_commits(repository: Repository, *starts: str, last: str) -> list[Commit]
         for commit in found
         if (own := [path for path in commit.files if path not in others])
     ]
-
-
-# Former versions of records.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -47,9 +47,6 @@ _PLAIN_ID = re.compile(r"[0-9A-Za-z._-]{1,64}")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
 
 
-# The parts of a record
-
-
 def topic_text(topic: str) -> str:
     """Return a topic for a line of ours: plain as it is, else quoted as in JSON.
 
@@ -114,9 +111,6 @@ def _looks_like_a_note(text: str) -> bool:
     )
     first = unicodedata.normalize("NFKC", next(seen, ""))[:1]
     return first not in "[{]}" and unicodedata.category(first or "x") in ("Ps", "Pe")
-
-
-# A record
 
 
 def record_block(record: Record, *, token: str = "", ask: bool = True) -> str:
@@ -219,9 +213,6 @@ def lesson_line(record: Record) -> str:
     if record.ask_next_time.strip():
         parts.append(f"ask: {flat(record.ask_next_time)}")
     return " ".join(parts)
-
-
-# The log as JSON
 
 
 def as_json(value: Any, indent: int | None = None) -> str:

@@ -58,9 +58,6 @@ _WARNING: Severity = "warning"
 _NOTE: Severity = "note"
 
 
-# Flaws.
-
-
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One thing that somebody should know about a memory; `kind` names its sentence."""
@@ -238,9 +235,6 @@ def _mended(content: bytes) -> list[Record]:
     return []
 
 
-# Repair.
-
-
 class Repair(NamedTuple):
     """A repaired log, and the lines that left it, each below a line that says why."""
 
@@ -303,9 +297,6 @@ def _without_leftovers(lines: list[_Line], aside: list[bytes]) -> list[_Line]:
         ]
         if not log.leftovers:  # versions that have become one may hide what neither hid
             return lines
-
-
-# Secrets.
 
 
 class Spot(NamedTuple):
