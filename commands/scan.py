@@ -156,7 +156,7 @@ def _scan_log(opened: Opened) -> tuple[Scan, bool]:
     if is_there:
         scan.add(_short(store.path), data, is_log=True)
     if replaced := store.file.read_side():
-        scan.add(_short(store.replaced_path), replaced, is_log=True)
+        scan.add(_short(store.file.side_path), replaced, is_log=True)
     return scan, is_there
 
 

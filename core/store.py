@@ -11,7 +11,7 @@ from core.errors import DiskError, RefusedError, SentinelError
 from core.lessons import changes
 from core.lessons.changes import Outcome
 from core.lessons.draft import Offer, given_draft, redacted_draft, redacted_offer, redacted_record
-from core.lessons.file import REPLACED_NAME, LogFile, Replacement
+from core.lessons.file import LogFile, Replacement
 from core.lessons.log import FILTERED, MemoryLog, begins_like_utf_16, cached_log
 from core.lessons.record import Draft, Record, normalise_topic, split_tokens, utc_now
 from core.messages import tell
@@ -46,7 +46,6 @@ class MemoryStore:
         now: Callable[[], str] = utc_now,
     ) -> None:
         self.path = path
-        self.replaced_path = path.with_name(REPLACED_NAME)  # what changes take out of the log
         self.file = LogFile(path, lock_timeout_s, cancellation, asks_git=True)
         self._project = str(path.absolute().parent.parent)  # a model names files as it sees them
         self._strict = strict

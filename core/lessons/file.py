@@ -60,7 +60,7 @@ class LogFile:
         asks_git: bool = False,
     ) -> None:
         self.path = path
-        self._side_path = path.with_name(REPLACED_NAME)
+        self.side_path = path.with_name(REPLACED_NAME)  # what changes take out of the log
         self._lock_timeout_s = lock_timeout_s
         self._cancellation = cancellation
         self._asks_git = asks_git
@@ -175,23 +175,23 @@ class LogFile:
     def read_side(self, *, most_bytes: int = MOST_SIDE_READ_BYTES) -> bytes:
         """Return at most `most_bytes` of the side file's end, b"" for none. Raises LogReadError."""
         try:
-            with _errors_of(self._side_path):
-                if disk.is_odd(self._side_path):
+            with _errors_of(self.side_path):
+                if disk.is_odd(self.side_path):
                     reason = "a link, a directory or another thing that is no file"
                     raise OSError(errno.EINVAL, reason)
-                return disk.read_regular(self._side_path, most_bytes=most_bytes)[0]
+                return disk.read_regular(self.side_path, most_bytes=most_bytes)[0]
         except FileNotFoundError:
             return b""
 
     def _keep(self, lines: bytes, log: Path) -> None:
         """Add lines to the side file; above MOST_SIDE_BYTES only its newest half stays."""
-        with _errors_of(self._side_path, writes=True):
+        with _errors_of(self.side_path, writes=True):
             last = self.read_side(most_bytes=1)
             if last not in (b"", b"\n"):  # a killed save has torn its line
                 lines = b"\n" + lines
-            known_bytes = os.stat(self._side_path).st_size if last else 0
+            known_bytes = os.stat(self.side_path).st_size if last else 0
             if known_bytes and known_bytes + len(lines) <= MOST_SIDE_BYTES:
-                disk.append(self._side_path, lines)
+                disk.append(self.side_path, lines)
                 return
             newest = self.read_side(most_bytes=MOST_SIDE_BYTES // 2)
             if known_bytes > len(newest):
@@ -199,15 +199,15 @@ class LogFile:
             if not known_bytes:
                 self._write_companions(IGNORE_NAME)  # git must not track it
             like = log if disk.is_there(log) else None  # gives mode and owner
-            disk.replace_whole(self._side_path, newest + lines, name=self.path.name, like=like)
+            disk.replace_whole(self.side_path, newest + lines, name=self.path.name, like=like)
 
     def rewrite_side(self, change: Callable[[bytes], bytes]) -> None:
         """Replace the side file alone, under the lock. Raises as `rewrite`."""
-        with self._locked(), _errors_of(self._side_path, writes=True):
+        with self._locked(), _errors_of(self.side_path, writes=True):
             known = self.read_side()
             data = change(known)
             if data != known:
-                disk.replace_whole(self._side_path, data, name=self.path.name)
+                disk.replace_whole(self.side_path, data, name=self.path.name)
 
     # The companions. A link stays as it is: git does not follow it.
 

@@ -282,7 +282,7 @@ def test_nothing_is_written_into_a_file_that_begins_like_utf_16(
             store.add_all([TWO], dry_run=dry_run)
     assert not store.repair(aside_name="aside")
     assert store.path.read_bytes() == data
-    assert not store.replaced_path.exists()
+    assert not store.file.side_path.exists()
 
 
 @pytest.mark.row("P4")
