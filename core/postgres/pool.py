@@ -34,6 +34,8 @@ from core.program import NO_CANCELLATION, Cancellation, warn
 if TYPE_CHECKING:
     from psycopg import Connection
 
+    Lent = contextlib.AbstractContextManager[Connection[Any]]
+
 ROOM_ROLE, UPKEEP_ROLE = "sentinel_room", "sentinel_upkeep"
 AGENT_SETTING = "app.current_agent_id"
 APPLICATION_NAME = "sentinel-memory"
@@ -141,7 +143,6 @@ class Pool:
         self._lenders = dict[str, _Lender]()  # by address: agents may have a login of their own
         self._quiet_until = 0.0
 
-    @contextlib.contextmanager
     def transaction(
         self,
         *,
@@ -149,8 +150,8 @@ class Pool:
         wait_s: float | None = None,
         changes: bool = True,
         in_turn: bool = True,
-    ) -> Iterator["Connection[Any]"]:
-        """Yield a connection in a transaction, which is committed unless an error is raised.
+    ) -> "Lent":
+        """Lend a connection in a transaction, which is committed unless an error is raised.
 
         agent: whose rows are seen, with those of all; "" for all agents. wait_s: for locks, None
         for the server's setting. changes: False only reads, and sees one state. in_turn: False for
@@ -159,17 +160,14 @@ class Pool:
         role, query_s = ROOM_ROLE if agent else UPKEEP_ROLE, self.server.query_s
         has_login = bool(agent and self.server.room_dsn)
         kind = _Kind(role, agent, changes, query_s, self.path, in_turn, has_login)
-        with self._in(kind, self.server.wait_s if wait_s is None else wait_s) as connection:
-            yield connection
+        return self._in(kind, self.server.wait_s if wait_s is None else wait_s)
 
-    @contextlib.contextmanager
-    def as_login(self, *, changes: bool = True) -> Iterator["Connection[Any]"]:
-        """Yield a connection in a transaction of the address's own user, who may make tables.
+    def as_login(self, *, changes: bool = True) -> "Lent":
+        """Lend a connection in a transaction of the address's own user, who may make tables.
 
         Statements have no limit of time. Raises DatabaseError.
         """
-        with self._in(_Kind("", changes=changes), self.server.wait_s) as connection:
-            yield connection
+        return self._in(_Kind("", changes=changes), self.server.wait_s)
 
     @contextlib.contextmanager
     def lock(self, name: str, *, timeout_s: float) -> Iterator[None]:

@@ -140,14 +140,32 @@ def server_of(place: str, environment: Mapping[str, str]) -> Server:
     if prepared not in ("on", "off"):
         raise ServerSettingError("bad_switch", variable=PREPARED_VARIABLE)
     address = _Address(place)
-    address.fill_in(environment)
+    parameters, known = address.parameters, frozenset(address.parameters)
+
+    def value_of(*names: str) -> str:
+        return next((environment[name] for name in names if environment.get(name)), "")
+
+    host = value_of("POSTGRES_HOST", "DB_HOST")
+    if host and not address.hosts and not known & _NO_HOSTS:
+        parameters["host"] = host
+    if not address.has_port and not known & {"port", "service"}:
+        variable = "POSTGRES_PORT" if environment.get("POSTGRES_PORT") else "DB_PORT"
+        if environment.get(variable):
+            parameters["port"] = str(_figure(environment, variable, 5_432, 65_535))
+    if not address.database and not known & {"dbname", "service"}:
+        address.database = quote(value_of("POSTGRES_DB", "DB_NAME"), safe="")
+    if not address.user and not known & {"user", "service"}:
+        address.user = quote(value_of("POSTGRES_USER", "DB_USER"), safe="")
+    password = value_of("POSTGRES_PASSWORD", "DB_PASSWORD")
+    if password and not address.password and not known & {"password", "passfile", "service"}:
+        parameters["password"] = password
     dsn, room_dsn = address.text(), ""
     if room_user := environment.get(ROOM_USER_VARIABLE, ""):
         address.user, address.password = quote(room_user, safe=""), ""
         for name in ("user", "password", "passfile"):
-            address.parameters.pop(name, None)
-        if password := environment.get(ROOM_PASSWORD_VARIABLE, ""):
-            address.parameters["password"] = password
+            parameters.pop(name, None)
+        if room_password := environment.get(ROOM_PASSWORD_VARIABLE, ""):
+            parameters["password"] = room_password
         room_dsn = address.text()
     return Server(
         dsn,
@@ -171,27 +189,6 @@ class _Address:
         self.user, _, self.password = user.partition(":")
         self.parameters = dict(parse_qsl(query, keep_blank_values=True))
         self.has_port = ":" in self.hosts.rpartition("]")[2] or "," in self.hosts
-
-    def fill_in(self, environment: Mapping[str, str]) -> None:
-        known = self.parameters.keys()
-
-        def value_of(*names: str) -> str:
-            return next((environment[name] for name in names if environment.get(name)), "")
-
-        host = value_of("POSTGRES_HOST", "DB_HOST")
-        if host and not self.hosts and not known & _NO_HOSTS:
-            self.parameters["host"] = host
-        if not self.has_port and not known & {"port", "service"}:
-            variable = "POSTGRES_PORT" if environment.get("POSTGRES_PORT") else "DB_PORT"
-            if environment.get(variable):
-                self.parameters["port"] = str(_figure(environment, variable, 5_432, 65_535))
-        if not self.database and not known & {"dbname", "service"}:
-            self.database = quote(value_of("POSTGRES_DB", "DB_NAME"), safe="")
-        if not self.user and not known & {"user", "service"}:
-            self.user = quote(value_of("POSTGRES_USER", "DB_USER"), safe="")
-        password = value_of("POSTGRES_PASSWORD", "DB_PASSWORD")
-        if password and not self.password and not known & {"password", "passfile", "service"}:
-            self.parameters["password"] = password
 
     def text(self) -> str:
         login = f"{self.user}:{self.password}" if self.password else self.user

@@ -90,12 +90,12 @@ def _opened(config: Config, settings: Settings, cancellation: Cancellation) -> R
     timeout_s = settings.lock_timeout_s
     if config.server:
         from rooms.fragments.storage.postgres import PostgresEngine
+        from rooms.fragments.storage.redis import Cache
 
-        engine = PostgresEngine(config.server, timeout_s=timeout_s, cancellation=cancellation)
-        if config.cache:
-            from rooms.fragments.storage.redis import Cache, CachedEngine
-
-            engine = CachedEngine(engine, Cache(config.cache, engine.name))
+        cache = Cache(config.cache, config.server.name) if config.cache else None
+        engine = PostgresEngine(
+            config.server, timeout_s=timeout_s, cancellation=cancellation, cache=cache
+        )
     else:
         from rooms.fragments.storage.sqlite import SqliteEngine
 

@@ -7,20 +7,25 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from rooms.fragments.fragment import Fragment, Wanted
 from rooms.fragments.storage.rows import Rows
+
+if TYPE_CHECKING:
+    from rooms.fragments.storage.redis import Cache
 
 
 class Engine(ABC):
     """Keeps fragments. Safe for threads.
 
     name: for people, a path or a server without its password. keeps_agents_apart: whether an agent
-    sees nothing of another.
+    sees nothing of another. cache: looked into first, None without one.
     """
 
     name: str
     keeps_agents_apart: bool = False
+    cache: "Cache | None" = None
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[Rows]:

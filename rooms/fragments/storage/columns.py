@@ -104,8 +104,8 @@ def _reader_of(field: Field[Any]) -> Callable[[Any], Any]:
     if field.type is not str:
         return _texts
     if field.name == "created_at":
-        return lambda value: _moment(value) or UNKNOWN_MOMENT
-    return _moment if is_moment(field.name) else _text
+        return lambda value: moment_of(value) or UNKNOWN_MOMENT
+    return moment_of if is_moment(field.name) else _text
 
 
 def _text(value: object) -> str:
@@ -128,7 +128,7 @@ def _texts(value: object) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=4_096)  # many rows are of the same moment
-def _moment(value: object) -> str:
+def moment_of(value: object) -> str:
     """Return a moment with a zone; "" for another text."""
     text = _text(value)
     try:
@@ -197,15 +197,6 @@ def speaking(cursor: "Cursor[Any]") -> "Cursor[Any]":
         cursor.adapters.register_loader(name, TextLoader)
     cursor.adapters.register_loader("timestamptz", MomentLoader)
     return cursor
-
-
-def moment(text: str) -> str | None:
-    """Return a moment for PostgreSQL; None without a zone."""
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return moment.isoformat() if moment.tzinfo else None
 
 
 def bound(text: str, *, is_end: bool = False) -> str | None:

@@ -8,9 +8,11 @@ import struct
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from copy import copy
 from dataclasses import replace
+from datetime import datetime
 from operator import mul
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from core.config import DEFAULT_AGENT
 from core.postgres.pool import Pool, connected
@@ -23,6 +25,7 @@ from rooms.fragments.fragment import Embedding, Fragment, Order, Wanted
 from rooms.fragments.storage import Engine, columns, pages_of
 from rooms.fragments.storage import postgres_schema as tables
 from rooms.fragments.storage.columns import is_moment, spelled
+from rooms.fragments.storage.redis import Cache, CachedRows
 from rooms.fragments.storage.rows import INDEX_STATE, MOST_NUMBER, ORDERS, Condition, Counted, Rows
 from rooms.fragments.storage.sqlite import DIGITS, no_rows
 
@@ -87,8 +90,9 @@ class PostgresRows(Rows):
         if isinstance(value, tuple):
             return list(value)
         if is_moment(field):
-            unknown = columns.UNKNOWN_MOMENT if field == "created_at" else None
-            return columns.moment(value) or unknown
+            if known := columns.moment_of(value):
+                return datetime.fromisoformat(known).isoformat()
+            return columns.UNKNOWN_MOMENT if field == "created_at" else None
         if field in _NULL_FOR_NONE:
             return value or None
         return value
@@ -345,14 +349,11 @@ class PostgresEngine(Engine):
         *,
         timeout_s: float,
         cancellation: Cancellation = NO_CANCELLATION,
-        agent: str = "",
-        pool: Pool | None = None,
-        schema: tables.Schema | None = None,
+        cache: Cache | None = None,
     ) -> None:
-        """pool, schema: shared with the engines for other agents."""
-        self.server, self.agent, self.name = server, agent, server.name
-        self.pool = pool or Pool(server, cancellation=cancellation)
-        self.schema = schema or tables.Schema(self.pool)
+        self.server, self.name, self.agent, self.cache = server, server.name, "", cache
+        self.pool = Pool(server, cancellation=cancellation)
+        self.schema = tables.Schema(self.pool)
         self._timeout_s = timeout_s
 
     def keeps_vectors(self) -> bool:
@@ -360,8 +361,9 @@ class PostgresEngine(Engine):
         return not self.schema.is_ready() or self.schema.has_vectors
 
     def for_agent(self, agent: str) -> "PostgresEngine":
-        shared: dict[str, Any] = {"pool": self.pool, "schema": self.schema}
-        return PostgresEngine(self.server, timeout_s=self._timeout_s, agent=agent, **shared)
+        other = copy(self)  # shares the connections
+        other.agent = agent
+        return other
 
     @contextmanager
     def only_one(self, *, timeout_s: float) -> Iterator[None]:
@@ -379,7 +381,8 @@ class PostgresEngine(Engine):
                 yield rows
             return
         with self.pool.transaction(agent=self.agent, changes=False) as connection:
-            yield PostgresRows(connection, self.agent, keeps_vectors=self.schema.has_vectors)
+            found = PostgresRows(connection, self.agent, keeps_vectors=self.schema.has_vectors)
+            yield cast(Rows, CachedRows(found, self.cache)) if self.cache else found
 
     @contextmanager
     def writing(self, *, wait_s: float | None = None) -> Iterator[Rows]:
@@ -397,10 +400,12 @@ class PostgresEngine(Engine):
         return self.schema.is_ready()
 
     def purge(self) -> bool:
-        """Let the tables drop deleted rows that no transaction still sees.
+        """Let the tables drop deleted rows that no transaction still sees, and clear the cache.
 
-        The server's log and backups are not touched.
+        A keyword or a question may be a secret. The server's log and backups are not touched.
         """
+        if self.cache:
+            self.cache.clear()
         if self.schema.is_ready():
             skipped = list[str]()
             with closing(connected(self.server)) as connection:
@@ -412,7 +417,14 @@ class PostgresEngine(Engine):
                 raise ServerError("no_roles", path=self.name)
         return True
 
+    def figures(self) -> dict[str, int]:
+        if not self.cache:
+            return {}
+        return {f"redis_{it}": self.cache.figures[it] for it in ("hits", "misses", "errors")}
+
     def close(self) -> None:
+        if self.cache:
+            self.cache.close()
         self.pool.close()
 
 

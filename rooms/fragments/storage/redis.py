@@ -9,8 +9,8 @@ import hashlib
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, cast
@@ -22,7 +22,6 @@ from core.program import version
 from core.text.ranking import Held, Holding
 from core.text.terms import Term
 from rooms.fragments.fragment import Wanted
-from rooms.fragments.storage import Engine
 from rooms.fragments.storage.columns import spelled
 from rooms.fragments.storage.rows import Rows
 
@@ -298,44 +297,3 @@ def _holding_of(data: bytes) -> Holding | None:
         return None
     total, terms = json.loads(data)
     return Holding(total, [Held(Term(*term), having, it) for *term, having, it in terms])
-
-
-class CachedEngine(Engine):
-    """Passes all through but two questions of a reading."""
-
-    def __init__(self, inner: Engine, cache: Cache) -> None:
-        self.inner, self.cache = inner, cache
-        self.name, self.keeps_agents_apart = inner.name, inner.keeps_agents_apart
-
-    @contextmanager
-    def reading(self) -> Iterator[Rows]:
-        with self.inner.reading() as rows:
-            yield cast(Rows, CachedRows(rows, self.cache))
-
-    def for_agent(self, agent: str) -> "CachedEngine":
-        return CachedEngine(self.inner.for_agent(agent), self.cache)
-
-    def writing(self, *, wait_s: float | None = None) -> AbstractContextManager[Rows]:
-        return self.inner.writing(wait_s=wait_s)
-
-    def only_one(self, *, timeout_s: float) -> AbstractContextManager[None]:
-        return self.inner.only_one(timeout_s=timeout_s)
-
-    def exists(self) -> bool:
-        return self.inner.exists()
-
-    def keeps_vectors(self) -> bool:
-        return self.inner.keeps_vectors()
-
-    def figures(self) -> dict[str, int]:
-        names = ("hits", "misses", "errors")
-        return {f"redis_{name}": self.cache.figures[name] for name in names}
-
-    def purge(self) -> bool:
-        """Clear the cache, too: a keyword or a question may be a secret."""
-        self.cache.clear()
-        return self.inner.purge()
-
-    def close(self) -> None:
-        self.cache.close()
-        self.inner.close()

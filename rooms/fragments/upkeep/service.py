@@ -21,7 +21,6 @@ from rooms.fragments.models.embedding import embedder_of
 from rooms.fragments.models.judge import judge_of
 from rooms.fragments.models.vectors import fill
 from rooms.fragments.room import Room, open_room
-from rooms.fragments.storage.redis import CachedEngine
 from rooms.fragments.upkeep.consolidation import do_daily
 from rooms.fragments.upkeep.statistics import ENDED
 
@@ -65,18 +64,17 @@ class ServedFragments:
 
     def checks(self) -> dict[str, Callable[[], None]]:
         """Return a function for the database, and for a Redis, that raises where it is away."""
-        engine = self._engine
+        cache = self._engine.cache
 
         def read() -> None:
-            with engine.reading():
+            with self._engine.reading():
                 pass
 
         def ask_cache() -> None:
-            if isinstance(engine, CachedEngine) and not engine.cache.answers():
+            if cache and not cache.answers():
                 raise ConnectionError
 
-        is_cached = isinstance(engine, CachedEngine)
-        return {"engine": read, "redis": ask_cache} if is_cached else {"engine": read}
+        return {"engine": read, "redis": ask_cache} if cache else {"engine": read}
 
     def end_session(self, agent: str, session: str) -> None:
         """End a session as the agent of its credential; a second call changes nothing.
@@ -92,12 +90,11 @@ class ServedFragments:
             asked[name] = partial(lambda it: self.figures.get(it, math.nan), name)
         for name in engine.figures():
             asked[name] = partial(lambda it: engine.figures()[it], name)
-        inner = engine.inner if isinstance(engine, CachedEngine) else engine
-        if inner.keeps_agents_apart:
+        if engine.keeps_agents_apart:
             from rooms.fragments.storage.postgres import PostgresEngine  # a file needs none of it
 
-            assert isinstance(inner, PostgresEngine)
-            pool = inner.pool
+            assert isinstance(engine, PostgresEngine)
+            pool = engine.pool
             asked["db_connections_in_use"] = lambda: pool.usage().in_use
             asked["db_connections_idle"] = lambda: pool.usage().idle
             asked["db_calls_waiting"] = lambda: pool.usage().waiting

@@ -41,7 +41,7 @@ from rooms.fragments.fragment import (
 from rooms.fragments.storage import Engine, pages_of
 from rooms.fragments.storage import redis as layer
 from rooms.fragments.storage.postgres import PostgresEngine
-from rooms.fragments.storage.redis import Cache, CachedEngine, place_of
+from rooms.fragments.storage.redis import Cache, place_of
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.storage.sqlite import SqliteEngine
 from tests.support.plain_engine import PlainEngine
@@ -116,8 +116,7 @@ class Engines:
         return engine.for_agent(self.agent) if self.agent else engine
 
     def _place_of(self, engine: Any) -> str:
-        inner = getattr(engine, "inner", engine)
-        return inner.server.dsn if hasattr(inner, "server") else str(inner.name)
+        return engine.server.dsn if hasattr(engine, "server") else str(engine.name)
 
 
 def in_files(request: pytest.FixtureRequest) -> Iterator[Engines]:
@@ -157,12 +156,13 @@ def a_cache(address: str, database: str, **environment: str) -> Cache:
 def beside(team: TeamServer, redis: Valkey) -> Engines:
     """Engines on a server with this Redis beside them, which is empty for each new one."""
 
-    def make(place: str) -> CachedEngine:
+    def make(place: str) -> PostgresEngine:
         if place in ("", "untouched"):
             redis.empty()
         dsn = {"": team.emptied_dsn, "untouched": team.empty_dsn}.get(place, lambda: place)()
-        inner = PostgresEngine(a_server(dsn), timeout_s=10.0)
-        return CachedEngine(inner, a_cache(redis.address, inner.name))
+        server = a_server(dsn)
+        cache = a_cache(redis.address, server.name)
+        return PostgresEngine(server, timeout_s=10.0, cache=cache)
 
     return Engines(make)
 
@@ -205,7 +205,7 @@ BY_UPKEEP = pytest.mark.parametrize("engines", kinds(by_upkeep=True), indirect=T
 
 def own(engine: Engine, fragment: Fragment) -> Fragment:
     """The fragment as that of the agent whose the engine is."""
-    agent = getattr(getattr(engine, "inner", engine), "agent", "")
+    agent = getattr(engine, "agent", "")
     return replace(fragment, agent=agent) if agent else fragment
 
 

@@ -20,7 +20,7 @@ from rooms.fragments.fragment import Wanted
 from rooms.fragments.room import open_room
 from rooms.fragments.storage import redis as layer
 from rooms.fragments.storage.postgres import PostgresEngine
-from rooms.fragments.storage.redis import Cache, CachedEngine, Place, PlaceError, place_of
+from rooms.fragments.storage.redis import Cache, Place, PlaceError, place_of
 from rooms.fragments.upkeep.service import ServedFragments
 from tests.rooms.fragments.test_engines import (
     AGENTS,
@@ -74,6 +74,13 @@ def engine(engines: Engines) -> Any:
     return engines.new()
 
 
+def without_cache(engine: PostgresEngine) -> PostgresEngine:
+    """The same engine, which asks the server alone."""
+    other = engine.for_agent(engine.agent)
+    other.cache = None
+    return other
+
+
 def told(engine: Any, agent: str) -> Any:
     """What an agent is told of every question that may be remembered."""
     with engine.for_agent(agent).reading() as rows:
@@ -114,7 +121,7 @@ def test_a_room_has_a_layer_where_a_server_keeps_the_fragments_alone() -> None:
     for place, is_cached in {"postgresql://u@127.0.0.1:1/x": True, "/nowhere/x.db": False}.items():
         room = open_room(read_settings({}), on | {"SENTINEL_MEMORY_FRAGMENTS": place})
         for engine in (room.engine, room.for_agent("alice").engine):
-            assert isinstance(engine, CachedEngine) == is_cached
+            assert bool(engine.cache) == is_cached
 
 
 # What happens to it.
@@ -177,7 +184,7 @@ def test_the_same_is_told_whatever_happens_to_the_server(
     if disturb is frozen:
         monkeypatch.setattr(layer, "TIMEOUT_S", 0.1)
     lived(engines, LIVES, STEPS, at=lambda step: disturb(redis_server, step))
-    figures = [it.cache.figures for it in engines.made if isinstance(it, CachedEngine)]
+    figures = [it.cache.figures for it in engines.made if it.cache]
     assert any(it["hits"] for it in figures)
     assert any(it["errors"] for it in figures) == (disturb not in (nothing, emptied))
 
@@ -189,7 +196,7 @@ def test_the_same_is_told_where_another_process_writes_without_a_redis(engines: 
 
     def every_second(place: str) -> Any:
         made: Any = make(place)
-        return made.inner if place else made
+        return without_cache(made) if place else made
 
     engines.make = every_second
     lived(engines, 3 * LIVES, STEPS, at=lambda step: None)
@@ -198,11 +205,11 @@ def test_the_same_is_told_where_another_process_writes_without_a_redis(engines: 
 @pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.72.e")
 def test_two_processes_that_write_at_once_leave_nothing_stale(
-    engines: Engines, engine: CachedEngine
+    engines: Engines, engine: PostgresEngine
 ) -> None:
     other: Any = engines.again(engine)
 
-    def write(through: CachedEngine, name: str) -> None:
+    def write(through: PostgresEngine, name: str) -> None:
         for number in range(20):
             with through.for_agent("alice").writing() as rows:
                 new = a_fragment(f"{name}{number}", keywords=("node", name), agent="alice")
@@ -212,12 +219,12 @@ def test_two_processes_that_write_at_once_leave_nothing_stale(
     with ThreadPoolExecutor(2) as threads:
         list(threads.map(write, (engine, other), ("one", "other")))
     for through in (engine, other):
-        assert told(through, "alice") == told(engine.inner, "alice")
+        assert told(through, "alice") == told(without_cache(engine), "alice")
 
 
 @pytest.mark.row("002 2.20.a", "002 2.72.f")
 def test_keywords_are_sets_and_an_agent_is_told_nothing_of_anothers(
-    engine: CachedEngine, redis_server: Valkey
+    engine: Any, redis_server: Valkey
 ) -> None:
     for agent in AGENTS:
         with engine.for_agent(agent).writing() as rows:
@@ -230,11 +237,11 @@ def test_keywords_are_sets_and_an_agent_is_told_nothing_of_anothers(
         for most in (9, 1):
             for words in (["node"], ["node", "redis"], ["node", "redis", "alice"], ["none"]):
                 found = []
-                for through in (engine, engine, engine.inner):
+                for through in (engine, engine, without_cache(engine)):
                     with through.for_agent(agent).reading() as rows:
                         found.append(rows.with_keywords(words, Wanted(), most))
                 assert found[0] == found[1] == found[2]
-        assert told(engine, agent) == told(engine.inner, agent)
+        assert told(engine, agent) == told(without_cache(engine), agent)
     assert engine.cache.figures["hits"] > engine.cache.figures["misses"] > 0
     with Redis(port=redis_server.port) as redis:
         kinds = {redis.type(name) for name in redis.keys("*")}
@@ -261,11 +268,12 @@ def test_what_was_never_there_changes_nothing(
             monkeypatch.setitem(sys.modules, "redis", None)
         if gone == "the server":
             port = free_port()
-        inner = PostgresEngine(a_server(team_server.emptied_dsn()), timeout_s=10.0)
-        engine = CachedEngine(inner, a_cache(f"redis://127.0.0.1:{port}/0", inner.name))
+        server = a_server(team_server.emptied_dsn())
+        cache = a_cache(f"redis://127.0.0.1:{port}/0", server.name)
+        engine = PostgresEngine(server, timeout_s=10.0, cache=cache)
         with engine.for_agent("alice").writing() as rows:
             rows.add([a_fragment("a", "node", keywords=("node",), agent="alice")])
-        assert told(engine, "alice") == told(engine.inner, "alice")
+        assert told(engine, "alice") == told(without_cache(engine), "alice")
         assert engine.figures()["redis_errors"]
         engine.close()
 
@@ -285,7 +293,7 @@ def _talk(stranger: socket.socket) -> None:
 @pytest.mark.row("002 2.72.e")
 @pytest.mark.parametrize("fault", ["killed", "frozen"])
 def test_a_server_that_goes_away_under_load_holds_nobody_up(
-    engine: CachedEngine, redis_server: Valkey, fault: str, monkeypatch: pytest.MonkeyPatch
+    engine: Any, redis_server: Valkey, fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At most one question of each thread waits for it; the others do not even ask."""
     if fault == "frozen":
@@ -387,14 +395,15 @@ def test_answers_stay_the_same_while_another_server_becomes_the_master(
     login = {"REDIS_MASTER_NAME": "room", "REDIS_PASSWORD": PASSWORD}
     place = place_of(WATCHED | login | {"REDIS_SENTINELS": sentinels})
     assert place
-    inner = PostgresEngine(a_server(team_server.emptied_dsn()), timeout_s=10.0)
-    engine = CachedEngine(inner, Cache(place, inner.name, pause_s=0.02))
+    server = a_server(team_server.emptied_dsn())
+    cache = Cache(place, server.name, pause_s=0.02)
+    engine = PostgresEngine(server, timeout_s=10.0, cache=cache)
 
     def write(number: int) -> None:
         for agent in AGENTS:
             with engine.for_agent(agent).writing() as rows:
                 rows.add([a_fragment(f"{agent}{number}", keywords=("node",), agent=agent)])
-            assert told(engine, agent) == told(inner, agent)
+            assert told(engine, agent) == told(without_cache(engine), agent)
 
     for number in range(10):
         if number == 5:
@@ -402,8 +411,8 @@ def test_answers_stay_the_same_while_another_server_becomes_the_master(
         write(number)
     with Redis(port=servers[1].port, password=PASSWORD) as redis:
         wait_until(lambda: redis.info("replication")["role"] == "master")
-    wait_until(engine.cache.answers)
-    hits = engine.cache.figures["hits"]
+    wait_until(cache.answers)
+    hits = cache.figures["hits"]
     write(10)
-    assert engine.cache.figures["hits"] > hits
+    assert cache.figures["hits"] > hits
     engine.close()
