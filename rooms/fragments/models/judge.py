@@ -112,12 +112,11 @@ class Judge:
             try:
                 with pause.asking():
                     verdict = judge.verdict(*texts)
+                if verdict.is_sure:
+                    break
             except ServiceError as error:
                 failure = error
                 self.failures += 1
-                continue
-            if verdict.is_sure:
-                break
         if verdict is None:
             assert failure
             raise failure

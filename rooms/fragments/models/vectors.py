@@ -77,7 +77,8 @@ def measure(room: Room, embedder: Embedder) -> None:
     """Measure `Cosines` anew, if due. Raises DatabaseError."""
     now = room.clock()
     with room.engine.reading() as rows:
-        known, texts = cosines_of(rows.state()), _count(rows, has_vector=True)
+        known = cosines_of(rows.state())
+        texts = sum(rows.count(Wanted(has_vector=True)).values())
         since = before(now, days=_RENEWED_DAYS)
     has_grown = not known.texts <= texts < known.texts * _GROWTH
     if not texts or not (has_grown or known.measured_at <= since):
@@ -165,7 +166,7 @@ def fill(
             progress(done, total)
     measure(room, embedder)
     with room.engine.reading() as rows:
-        return Filled(done, _count(rows, has_vector=False))
+        return Filled(done, sum(rows.count(Wanted(has_vector=False)).values()))
 
 
 class Background:
@@ -283,7 +284,3 @@ def _link(room: Room, embedded: Iterable[Fragment]) -> None:
             stored = [it for it in rows.by_numbers([fragment.number]) if it.is_live]
             if stored and not rows.links([fragment.id]):
                 rows.put_links(linked_by_itself(rows, stored[0])[0])
-
-
-def _count(rows: Rows, *, has_vector: bool) -> int:
-    return sum(rows.count(Wanted(has_vector=has_vector)).values())

@@ -247,8 +247,8 @@ class PostgresRows(Rows):
             return
         for size in {len(floats) for floats, _ in vectors} if not self.agent else ():
             name = f"{tables.SCHEMA}.{tables.index_name(size)}"
-            is_there = self.run("SELECT to_regclass(?) IS NOT NULL", [name]).fetchone() == (True,)
-            if is_there or not 0 < size <= tables.MOST_INDEXED:
+            missing = self.run("SELECT to_regclass(?) IS NULL", [name]).fetchone() == (True,)
+            if not (missing and 0 < size <= tables.MOST_INDEXED):
                 continue
             # It is empty at the first vector; a lost one may take as long as it needs.
             [limit] = self.run("SELECT current_setting('statement_timeout')").fetchone() or ("",)
