@@ -9,7 +9,7 @@ import re
 import struct
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import Field, dataclass, fields
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from functools import lru_cache
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
@@ -34,16 +34,6 @@ _UNKNOWN_TIER = "warm"
 _MOST_UTILITY = 1e9  # other shares end at 1
 _SIGN, _KEPT = "\x01", re.compile("\x01([01])")
 _FLOAT_BYTES, _HEAD_BYTES = 4, 4  # of a vector as PostgreSQL sends it
-# The rest of a part of a moment; and by the length of that text, how long it lasts at most.
-_FIRST = "0001-01-01T00:00:00+00:00"
-_SPANS = {
-    4: timedelta(days=367),
-    7: timedelta(days=32),
-    10: timedelta(days=1),
-    13: timedelta(hours=1),
-    16: timedelta(minutes=1),
-    19: timedelta(seconds=1),
-}
 
 
 @dataclass(eq=False)  # each is one of its kind
@@ -197,28 +187,6 @@ def speaking(cursor: "Cursor[Any]") -> "Cursor[Any]":
         cursor.adapters.register_loader(name, TextLoader)
     cursor.adapters.register_loader("timestamptz", MomentLoader)
     return cursor
-
-
-def bound(text: str, *, is_end: bool = False) -> str | None:
-    """Return the first moment of a day, or of another beginning; None compares with nothing.
-
-    is_end: the first moment behind it.
-
-    >>> bound("2026-07", is_end=True)
-    '2026-08-01T00:00:00+00:00'
-    """
-    try:
-        start = datetime.fromisoformat(text + _FIRST[len(text) :])
-        if not start.tzinfo:
-            start = start.replace(tzinfo=UTC)
-        if not is_end:
-            return start.isoformat()
-        end = start + _SPANS.get(len(text), timedelta(microseconds=1))
-    except (ValueError, OverflowError):
-        return None
-    if len(text) == 4:
-        end = end.replace(month=1, day=1)
-    return (end.replace(day=1) if len(text) == 7 else end).isoformat()
 
 
 def floats_of(vector: bytes) -> tuple[float, ...]:

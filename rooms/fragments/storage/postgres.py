@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from copy import copy
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from operator import mul
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -40,6 +40,16 @@ _MOST_CHARS = 200  # of a term: a lexeme has room for 2,046 bytes
 _MOST_SPELLED = 2_000  # texts in which a similar word is looked for
 _AT_ONCE = 500  # rows of one statement, which may have 65,535 values
 _LIVE = "deleted_at IS NULL AND superseded_at IS NULL"
+# The rest of a part of a moment; and by the length of that text, how long it lasts at most.
+_FIRST = "0001-01-01T00:00:00+00:00"
+_SPANS = {
+    4: timedelta(days=367),
+    7: timedelta(days=32),
+    10: timedelta(days=1),
+    13: timedelta(hours=1),
+    16: timedelta(minutes=1),
+    19: timedelta(seconds=1),
+}
 _NULL_FOR_NONE = frozenset(
     ("content_hash", "source", "session", "last_session", "deletion", "amended_by", "promoted")
 )
@@ -84,7 +94,18 @@ class PostgresRows(Rows):
         return f"{column} = ANY (?::text[])", [list(values)]
 
     def moment(self, text: str, *, is_end: bool = False) -> str | None:
-        return columns.bound(text, is_end=is_end)
+        try:
+            start = datetime.fromisoformat(text + _FIRST[len(text) :])
+            if not start.tzinfo:
+                start = start.replace(tzinfo=UTC)
+            if not is_end:
+                return start.isoformat()
+            end = start + _SPANS.get(len(text), timedelta(microseconds=1))
+        except (ValueError, OverflowError):
+            return None  # compares with nothing
+        if len(text) == 4:
+            end = end.replace(month=1, day=1)
+        return (end.replace(day=1) if len(text) == 7 else end).isoformat()
 
     def encoded(self, field: str, value: Any) -> Any:
         if isinstance(value, tuple):
