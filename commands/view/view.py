@@ -16,7 +16,7 @@ from hashlib import sha256
 from html import escape
 from pathlib import Path
 from string import Template
-from typing import Any, NamedTuple
+from typing import Any
 
 from commands.clients.text_file import ExportError, write_new
 from commands.terminal.ask import STDOUT, check_output, open_memory, title, unless_unread
@@ -49,21 +49,37 @@ class NoPlaceError(DiskError):
     table, key = "view", "no_place"
 
 
-class Gathered(NamedTuple):
-    """The items of a page. notes: for its reader; left_out: how many are private."""
-
-    items: list[Item]
-    notes: list[str]
-    left_out: int
-
-
 def view(arguments: argparse.Namespace) -> int:
-    """Write the page and open it; return 1 if no browser opens. Raises SentinelError."""
+    """Write the page and open it; return 1 if no browser opens. Raises SentinelError.
+
+    A file gets the user's own items only of rooms that were named.
+    """
     check_output(arguments, "--open")
-    opened = open_memory(arguments)
-    found = _gathered(opened, arguments)
-    said = [say("view.left_out", count=found.left_out)] if found.left_out else []
-    text = page(found.items, project=opened.project.root.name, notes=found.notes)
+    opened, named = open_memory(arguments), arguments.room or []
+    items, notes, left_out = list[Item](), list[str](), 0
+    for room in rooms_of(opened, named):
+        ask = partial(room.find, Wanted(limit=MOST_ITEMS))
+        found = unless_unread(room, ask, named=named)
+        if not found:
+            continue
+        if room.name == LESSONS:
+            flaws = MemoryLog.parse(opened.store.read_bytes()).flaws
+            notes += [say("lessons.flaws", **flaws)] if any(flaws.values()) else []
+        kept = found.items
+        if arguments.public:
+            kept = [it for it in kept if it.privacy in ("", "public")]
+        elif arguments.output and room.name not in named:
+            kept = [it for it in kept if not it.privacy]
+            left_out += len(found.items) - len(kept)
+        items += kept
+        if found.count > len(found.items):
+            shown = len(found.items)
+            notes.append(say("view.cut", shown=shown, count=found.count, room=room.name))
+    if arguments.output and (private := sum(it.privacy == "private" for it in items)):
+        notes.append(say("view.private", count=private))
+    items.sort(key=lambda it: it.date, reverse=True)
+    text = page(items, project=opened.project.root.name, notes=notes)
+    said = [say("view.left_out", count=left_out)] if left_out else []
     if arguments.output == STDOUT:
         print(text, end="")
         for line in said:
@@ -71,16 +87,11 @@ def view(arguments: argparse.Namespace) -> int:
         return 0
     path = Path(arguments.output) if arguments.output else _own_place(opened)
     # Only the user may read an item that is neither a lesson of the team nor public.
-    own = any(it.room != LESSONS and it.privacy != "public" for it in found.items)
-    write_new(
-        path,
-        text,
-        force=arguments.force or not arguments.output,
-        project=opened.project.root,
-        is_private=own or not arguments.output,
-    )
+    own = any(it.room != LESSONS and it.privacy != "public" for it in items)
+    is_private, force = own or not arguments.output, arguments.force or not arguments.output
+    write_new(path, text, force=force, project=opened.project.root, is_private=is_private)
     if arguments.output:
-        written = say("view.written", path=plain(arguments.output), count=len(found.items))
+        written = say("view.written", path=plain(arguments.output), count=len(items))
         print("\n".join([written, *said]))
         if not arguments.open:
             return 0
@@ -109,36 +120,6 @@ def page(items: Sequence[Item], *, project: str, notes: Sequence[str] = ()) -> s
         no_script=escape(say("view.no_script")),
         data=data.replace("<", "\\u003c"),  # so that no text ends the element
     )
-
-
-def _gathered(opened: Opened, arguments: argparse.Namespace) -> Gathered:
-    """Return the items, newest first. Raises SentinelError.
-
-    A file gets the user's own items only of rooms that were named.
-    """
-    named = arguments.room or []
-    items, notes, left_out = list[Item](), list[str](), 0
-    for room in rooms_of(opened, named):
-        ask = partial(room.find, Wanted(limit=MOST_ITEMS))
-        found = unless_unread(room, ask, named=named)
-        if not found:
-            continue
-        if room.name == LESSONS:
-            flaws = MemoryLog.parse(opened.store.read_bytes()).flaws
-            notes += [say("lessons.flaws", **flaws)] if any(flaws.values()) else []
-        kept = found.items
-        if arguments.public:
-            kept = [it for it in kept if it.privacy in ("", "public")]
-        elif arguments.output and room.name not in named:
-            kept = [it for it in kept if not it.privacy]
-            left_out += len(found.items) - len(kept)
-        items += kept
-        if found.count > len(found.items):
-            shown = len(found.items)
-            notes.append(say("view.cut", shown=shown, count=found.count, room=room.name))
-    if arguments.output and (private := sum(it.privacy == "private" for it in items)):
-        notes.append(say("view.private", count=private))
-    return Gathered(sorted(items, key=lambda it: it.date, reverse=True), notes, left_out)
 
 
 def _own_place(opened: Opened) -> Path:
@@ -179,25 +160,25 @@ def _data(items: Sequence[Item], notes: Sequence[str]) -> dict[str, Any]:
         ],
         "facts": [],
     }
-    shown = [_item_data(it) for it in items]
+    shown = list[dict[str, Any]]()
+    for item in items:
+        texts = list[tuple[str, str]]()
+        for label, text in item.texts:
+            lines = text.strip("\r\n").replace("\r\n", "\n").replace("\r", "\n").split("\n")
+            told = "\n".join(map(printable, lines))
+            texts += [(one_line(label), told)] if text.strip() else []
+        value = {
+            "room": item.room,
+            "id": one_line(item.id),
+            "date": day_of(item.date),
+            "kind": one_line(item.kind),
+            "topic": one_line(item.topic),
+            "mark": item.mark,
+            "texts": texts,
+            "facts": [one_line(fact) for fact in item.facts if item.id not in fact],
+        }
+        shown.append(value)
     return {"items": shown, "words": words, "notes": list(notes), "sample": sample}
-
-
-def _item_data(item: Item) -> dict[str, Any]:
-    texts = list[tuple[str, str]]()
-    for label, text in item.texts:
-        lines = text.strip("\r\n").replace("\r\n", "\n").replace("\r", "\n").split("\n")
-        texts += [(one_line(label), "\n".join(map(printable, lines)))] if text.strip() else []
-    return {
-        "room": item.room,
-        "id": one_line(item.id),
-        "date": day_of(item.date),
-        "kind": one_line(item.kind),
-        "topic": one_line(item.topic),
-        "mark": item.mark,
-        "texts": texts,
-        "facts": [one_line(fact) for fact in item.facts if item.id not in fact],
-    }
 
 
 def _hash(text: str) -> str:
