@@ -1,14 +1,17 @@
-"""The commands of one room: for sessions or for fragments."""
+"""The commands of one room: topics of the log, what is old of sessions, the care of fragments."""
 
 import argparse
 import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from commands.rooms.read import table_lines
+from commands.rooms.lesson import redacted_lines, topic_name
+from commands.rooms.read import table_lines, whole
 from commands.terminal.ask import is_confirmed, open_memory, progress
 from commands.terminal.screen import (
+    INDENT,
     complain,
+    day_text,
     plain,
     plain_json,
     print_lines,
@@ -16,12 +19,136 @@ from commands.terminal.screen import (
     screen_here,
     table,
 )
-from core.messages import Facts, say
-from rooms.room import Item
+from core.lessons.answers import need_of
+from core.lessons.log import MemoryLog
+from core.lessons.record import normalise_topic, seconds_of
+from core.lessons.record_text import by_topic
+from core.messages import say
+from core.sanitizer import redact
+from core.text.wording import TOPICS_COMPARED, similar_to, similar_topics
+from rooms.lessons import item_of
 
 if TYPE_CHECKING:  # the rooms cost nothing where nobody asks for them
-    from rooms.fragments.fragment import Fragment
     from rooms.fragments.upkeep.consolidation import Report
+
+MOST_PAIRS = 10
+
+# topics
+
+
+def list_topics(arguments: argparse.Namespace) -> int:
+    """Print the topics, largest first, and similar pairs; return 0."""
+    opened = open_memory(arguments)
+    groups = by_topic(opened.store.read().records)
+    by_size = sorted(groups, key=lambda topic: -len(groups[topic]))
+    compared = by_size[:TOPICS_COMPARED] if len(groups) > TOPICS_COMPARED else [*groups]
+    pairs = similar_topics(compared)
+    topics = {
+        topic: {
+            "topic": redact(topic)[0],
+            "records": len(records),
+            "principles": sum(record.type == "principle" for record in records),
+            "last": max((it.updated or it.created for it in records), key=seconds_of),
+        }
+        for topic, records in groups.items()
+    }
+    if arguments.json:
+        similar = [
+            {**pair._asdict(), "topic": redact(pair.topic)[0], "other": redact(pair.other)[0]}
+            for pair in pairs
+        ]
+        project = str(opened.project.root)
+        print(plain_json({"project": project, "topics": [*topics.values()], "similar": similar}))
+        return 0
+    if not groups:
+        print_within([say("records.empty")])
+        return 0
+    rows = list[list[str]]()
+    for topic in by_size:
+        counts = (f"{topics[topic][it]:,}" for it in ("records", "principles"))
+        rows.append([*counts, day_text(str(topics[topic]["last"])), topic_name(topic)])
+    screen = screen_here()
+    head = [say("records.records"), "principle", say("records.date"), "topic"]
+    first, *lines = table(head, rows, screen.width)
+    count = sum(map(len, groups.values()))
+    lines += ["", say("records.topics", topics=len(groups), count=count)]
+    for pair in pairs[:MOST_PAIRS]:
+        names = {"topic": topic_name(pair.topic), "other": topic_name(pair.other)}
+        reason = say(f"answers.reason_{pair.reason}", shared=pair.shared)
+        lines.append(plain(say("records.similar", **names, reason=reason)))
+    if more := len(pairs[MOST_PAIRS:]):
+        lines.append(say("records.more_similar", more=more))
+    if pairs:
+        lines.append(say("records.merge_hint"))
+    print_within([screen.painted(first, "bold"), *lines])
+    return 0
+
+
+def rename_topic(arguments: argparse.Namespace) -> int:
+    """Rename a topic; return 1 without a yes or for an unknown one."""
+    opened, screen = open_memory(arguments, writes=not arguments.dry_run), screen_here()
+    log = opened.store.read()
+    old, new = normalise_topic(arguments.old), normalise_topic(arguments.new)
+    if old not in log.topics:
+        complain(_unknown(old, log))
+        return 1
+    if old == new:
+        print_within([say("records.same_topic")])
+        return 0
+    before = [record for record in log.records if record.topic == old]
+    changed = {it.token: replace(it, topic=new) for it in before}
+    trial = opened.store.renew(changed, join=True, dry_run=True)
+    topic = trial.records[0].topic
+    key = "would_merge" if topic in log.topics else "would_rename"
+    counts = {"count": len(before), "there": log.topics[topic]}
+    head = say(f"records.{key}", old=topic_name(old), new=topic_name(topic), **counts)
+    lines = [plain(head), ""]
+    lines += table_lines([*map(item_of, before)], screen)
+    for versions in trial.earlier:
+        if len(versions) > 1:
+            lines += ["", say("records.would_join", count=len(versions))]
+            for record in versions:
+                lines += [INDENT + line for line in whole(item_of(record), screen)]
+    lines += ["", *redacted_lines(trial.redacted, "would_redact")]
+    if trial.suspicious:
+        lines.append(say("records.suspicious", fields=", ".join(trial.suspicious)))
+    print_within(lines)
+    if not is_confirmed(arguments, say("records.ask_rename")):
+        return int(not arguments.dry_run)
+    done = opened.store.renew(changed, join=True)
+    moved = [
+        f"{INDENT}{plain(former.id)} → {plain(record.id)}"
+        for versions, record in zip(done.earlier, done.records, strict=True)
+        for former in versions
+        if former.id != record.id
+    ]
+    print_within([say("records.renamed", count=len(moved)), *moved, say("records.commit_soon")])
+    if left := done.log.topics[old]:
+        print_within([say("records.left_behind", count=left)])
+    return 0
+
+
+def _unknown(topic: str, log: MemoryLog) -> str:
+    near = ", ".join(map(topic_name, similar_to(topic, [*log.topics])))
+    key = "unknown_topic_but" if near else "unknown_topic"
+    return say(f"records.{key}", topic=topic_name(topic), similar=near)
+
+
+def compact(arguments: argparse.Namespace) -> int:
+    """Print a request to an agent for a compaction; return 1 for an unknown topic."""
+    opened = open_memory(arguments)
+    log, topic = opened.store.read(), normalise_topic(arguments.topic or "")
+    if topic and topic not in log.topics:
+        complain(_unknown(topic, log))
+        return 1
+    threshold = opened.settings.threshold
+    need = need_of(log.records, log.count, threshold)
+    print_within([say(f"compact.{need}", count=log.count, threshold=threshold), ""])
+    print(say("compact.line_topic" if topic else "compact.line", topic=topic_name(topic)))
+    return 0
+
+
+# sessions and fragments
 
 
 def archive(arguments: argparse.Namespace) -> int:
@@ -47,8 +174,8 @@ def archive(arguments: argparse.Namespace) -> int:
     if not is_confirmed(arguments, say("session_commands.ask_archive")):
         return int(not arguments.dry_run)
     done = archive_before(store, before, with_open=with_open)
-    facts: Facts = {"count": len(done.sessions), "path": str(done.path)}
-    print_lines([say("session_commands.archived", **facts)])
+    facts = {"path": str(done.path)}
+    print_lines([say("session_commands.archived", count=len(done.sessions), **facts)])
     return 0
 
 
@@ -88,7 +215,7 @@ def pin(arguments: argparse.Namespace) -> int:
 
 def consolidate(arguments: argparse.Namespace) -> int:
     """Age, merge and compare the fragments; return 0."""
-    from rooms.fragments.for_people import ForPeople
+    from rooms.fragments.for_people import ForPeople, item_of
     from rooms.fragments.models.embedding import embedder_of
     from rooms.fragments.models.judge import judge_of
     from rooms.fragments.upkeep.consolidation import consolidate as put_in_order
@@ -101,10 +228,27 @@ def consolidate(arguments: argparse.Namespace) -> int:
             judge=judge_of(os.environ),
             embedder=embedder_of(os.environ),
         )
-    if arguments.json:
-        print(plain_json(_report_data(report)))
-    else:
+    if not arguments.json:
         print_within(_report_lines(report))
+        return 0
+    suspicions = [
+        {
+            "earlier": item_of(pair.earlier).data,
+            "later": item_of(pair.later).data,
+            "similarity": pair.similarity,
+        }
+        for pair in report.suspicions
+    ]
+    value = {
+        "steps": [
+            {"name": it.name, "count": it.count, "figures": it.figures} for it in report.steps
+        ],
+        "suspicions": suspicions,
+        "stale": [item_of(it).data for it in report.stale],
+        "promotable": [item_of(it).data for it in report.promotable],
+        "forTheLog": [item_of(it).data for it in report.for_the_log],
+    }
+    print(plain_json(value))
     return 0
 
 
@@ -120,7 +264,7 @@ def _report_lines(report: "Report") -> list[str]:
     lines = [screen.painted(head, "bold"), *lines] if rows else []
     lines += [say("fragment_commands.consolidated", count=count)]
     pairs = [item_of(it) for pair in report.suspicions for it in (pair.earlier, pair.later)]
-    listed: dict[str, list[Item]] = {
+    listed = {
         "pairs": pairs,
         "doubtful": [*map(item_of, report.stale)],
         "promotable": [*map(item_of, report.promotable)],
@@ -131,27 +275,6 @@ def _report_lines(report: "Report") -> list[str]:
             lines += ["", say(f"fragment_commands.{key}", id=items[0].id)]
             lines += table_lines(items, screen)
     return lines
-
-
-def _report_data(report: "Report") -> dict[str, Any]:
-    from rooms.fragments.for_people import item_of
-
-    def listed(fragments: "Sequence[Fragment]") -> list[dict[str, Any]]:
-        return [item_of(it).data for it in fragments]
-
-    suspicions = list[dict[str, Any]]()
-    for pair in report.suspicions:
-        earlier, later = listed([pair.earlier, pair.later])
-        suspicions.append({"earlier": earlier, "later": later, "similarity": pair.similarity})
-    return {
-        "steps": [
-            {"name": it.name, "count": it.count, "figures": it.figures} for it in report.steps
-        ],
-        "suspicions": suspicions,
-        "stale": listed(report.stale),
-        "promotable": listed(report.promotable),
-        "forTheLog": listed(report.for_the_log),
-    }
 
 
 def embed(arguments: argparse.Namespace) -> int:
