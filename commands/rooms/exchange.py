@@ -13,15 +13,7 @@ from commands.clients.merge import CannotEditError, markers, with_block, without
 from commands.clients.text_file import ExportError, UserFile, check_stays, diff, write_new
 from commands.rooms.read import rooms_with_kind, table_lines
 from commands.rooms.sources import FORMAT, MARKER, STDIN, VERSION, Source, read_source, topic_of
-from commands.terminal.ask import (
-    STDOUT,
-    here,
-    is_confirmed,
-    open_memory,
-    progress,
-    title,
-    unless_unread,
-)
+from commands.terminal import ask
 from commands.terminal.screen import (
     INDENT,
     complain,
@@ -63,10 +55,10 @@ MOST_PLACES = 5  # that are named for one reason of leaving out
 def export(arguments: argparse.Namespace) -> int:
     """Write the memory to the terminal, a file or a client's file; return 1 if nothing fits."""
     _check(arguments)
-    opened = open_memory(arguments)
+    opened = ask.open_memory(arguments)
     if arguments.block:
         return _put_block(opened, arguments)
-    output = "" if arguments.output in (None, STDOUT) else arguments.output
+    output = "" if arguments.output in (None, ask.STDOUT) else arguments.output
     suffix = os.path.splitext(output)[1].lower()
     form = arguments.format or SUFFIXES.get(suffix, "markdown")
     wanted = Wanted(
@@ -81,7 +73,7 @@ def export(arguments: argparse.Namespace) -> int:
     lines, items = [as_json(head)], list[Item]()
     for room in rooms:
         going = room.rows(wanted, only_public=arguments.public, notes=notes)
-        rows = unless_unread(room, partial(list[Outgoing], going), named=arguments.room or ())
+        rows = ask.unless_unread(room, partial(list[Outgoing], going), named=arguments.room or ())
         if not rows:
             continue
         own = sum(row.is_private for row in rows)
@@ -98,7 +90,10 @@ def export(arguments: argparse.Namespace) -> int:
         private += own
     text = "\n".join([*lines, ""])
     if form != "jsonl":
-        text = _document(items, form, project, counts=counts, now=now)
+        from commands.view.view import page  # loaded where it is asked for
+
+        is_page = form == "html"
+        text = page(items, project=project) if is_page else markdown(items, project, counts, now)
     for line in rooms[0].nothing(wanted) if rooms and not counts.total() else ():
         warn(line)
     is_empty = len(lines) == 1 and not items
@@ -140,30 +135,20 @@ def _check(arguments: argparse.Namespace) -> None:
     for name, value in {"--remove": arguments.remove, "--dry-run": arguments.dry_run}.items():
         if value and not arguments.block:
             arguments.refuse(say("terminal.needs", one=name, other="--block FILE"))
-    if arguments.force and arguments.output in (None, STDOUT):
+    if arguments.force and arguments.output in (None, ask.STDOUT):
         arguments.refuse(say("terminal.needs", one="--force", other="-o FILE"))
 
 
 def _counted(counts: Counter[str]) -> str:
-    return ", ".join(f"{title(name)} {count:,}" for name, count in counts.items()) or "0"
+    return ", ".join(f"{ask.title(name)} {count:,}" for name, count in counts.items()) or "0"
 
 
-def _document(
-    items: Sequence[Item], form: str, project: str, *, counts: Counter[str], now: str
-) -> str:
-    if form == "markdown":
-        return markdown(items, project, counts=counts, now=now)
-    from commands.view.view import page  # loaded where it is asked for
-
-    return page(items, project=project)
-
-
-def markdown(items: Sequence[Item], project: str, *, counts: Counter[str], now: str) -> str:
+def markdown(items: Sequence[Item], project: str, counts: Counter[str], now: str) -> str:
     """Return a document by room and topic. counts: by room."""
     lines = [f"# {heading(say('export.title', project=project))}", ""]
     lines.append(say("export.intro", counts=_counted(counts), date=day_of(now)))
     for name in dict.fromkeys(item.room for item in items):
-        lines += ["", f"## {heading(title(name))}"]
+        lines += ["", f"## {heading(ask.title(name))}"]
         topics = dict[str, list[Item]]()
         for item in items:
             if item.room == name:
@@ -206,8 +191,25 @@ def _put_block(opened: Opened, arguments: argparse.Namespace) -> int:
         raise ExportError("broken_block", path=str(path), marker=marker) from None
     if not text and file.text and not path.is_symlink():
         text = None  # but a link of the user's stays
-    _replace(file, text, is_trial=arguments.dry_run)
-    return 0 if body or arguments.remove else 1
+    status, shown = 0 if body or arguments.remove else 1, str(file.path)
+    # git may have changed the line ends at checkout
+    if text in (file.text, file.text.replace("\r\n", "\n")):
+        print(plain(say("export.unchanged", path=shown)))
+        return status
+    changed = map(plain, diff(file.text, text or "", shown, shown, context=2))
+    for line in painted_diff(changed, screen_here()):
+        print(line)
+    key = "remove" if text is None else "change" if file.is_there else "create"
+    if arguments.dry_run:
+        print(plain(say(f"export.would_{key}", path=shown)))
+        print(say("export.dry"))
+        return status
+    if text is None:
+        file.remove()
+    else:
+        file.replace(text)
+    print(plain(say(f"export.{key}d", path=shown)))
+    return status
 
 
 def _block(opened: Opened, topics: set[str]) -> str:
@@ -248,28 +250,6 @@ def lessons(records: Iterable[Record]) -> list[str]:
     return lines
 
 
-def _replace(file: UserFile, text: str | None, *, is_trial: bool) -> None:
-    """Print the diff of a file, and write it unless `is_trial`; None deletes it."""
-    shown = str(file.path)
-    # git may have changed the line ends at checkout
-    if text in (file.text, file.text.replace("\r\n", "\n")):
-        print(plain(say("export.unchanged", path=shown)))
-        return
-    changed = map(plain, diff(file.text, text or "", shown, shown, context=2))
-    for line in painted_diff(changed, screen_here()):
-        print(line)
-    key = "remove" if text is None else "change" if file.is_there else "create"
-    if is_trial:
-        print(plain(say(f"export.would_{key}", path=shown)))
-        print(say("export.dry"))
-        return
-    if text is None:
-        file.remove()
-    else:
-        file.replace(text)
-    print(plain(say(f"export.{key}d", path=shown)))
-
-
 # import
 
 
@@ -277,50 +257,50 @@ def import_file(arguments: argparse.Namespace) -> int:
     """Show the plan of an import, ask, save; return 1 without a yes."""
     gc.disable()  # of very many records none is garbage, and to look at them again and again costs
     try:
-        return _import(arguments)
+        topic, limit = normalise_topic(arguments.import_topic or ""), LIMITS_BYTES["topic"]
+        topic_bytes = len(topic.encode("utf-8", "replace"))
+        if arguments.import_topic is not None and not 0 < topic_bytes <= limit:
+            arguments.refuse(f"--topic: {say('import.bad_topic', limit=limit)}")
+        check_names(arguments.room or ())
+        root = find_project(arguments.project, os.environ, ask.here(arguments.project)).root
+        with ask.progress():
+            source = read_source(arguments.file, root, arguments.room or (), arguments.import_agent)
+        for name, value, room in (
+            ("--topic", topic, LESSONS),
+            ("--agent", arguments.import_agent, "fragments"),
+        ):
+            if value and room not in source.by_room:
+                arguments.refuse(
+                    say("import.not_for", option=name, title=ask.title(room), room=room)
+                )
+        is_of_project = bool(source.by_room.keys() - {"fragments"})
+        opened = ask.open_memory(arguments, writes=is_of_project and not arguments.dry_run)
+        if topic:
+            source = source.in_topics(lambda _: topic)
+        elif source.is_stated:  # topics of the memory in the place of those that read the same
+            known = {topic_of(it): it for it in reversed([*opened.store.read().topics])}
+            source = source.in_topics(lambda it: known.get(it, it))
+        with ask.progress() as far:
+            tell = partial(_tell, far, "checked")
+            rooms = rooms_of(opened, [*source.by_room]) if source.by_room else []
+            takings = {room.name: room.take(source.by_room[room.name], tell) for room in rooms}
+        print_lines(_preview(source, takings, str(opened.project.root) if is_of_project else ""))
+        saving = [taken.save for taken in takings.values() if taken.save]
+        if not saving:
+            print(say("import.nothing"))
+            return 0
+        is_readable = arguments.file != STDIN
+        if not ask.is_confirmed(
+            arguments, say("import.ask"), is_readable=is_readable, table="import"
+        ):
+            return int(not arguments.dry_run)
+        for save in saving:
+            with ask.progress() as far:
+                lines = save(partial(_tell, far, "stored"))
+            print_lines(lines)
+        return 0
     finally:
         gc.enable()
-
-
-def _import(arguments: argparse.Namespace) -> int:
-    topic, limit = normalise_topic(arguments.import_topic or ""), LIMITS_BYTES["topic"]
-    topic_bytes = len(topic.encode("utf-8", "replace"))
-    if arguments.import_topic is not None and not 0 < topic_bytes <= limit:
-        arguments.refuse(f"--topic: {say('import.bad_topic', limit=limit)}")
-    check_names(arguments.room or ())
-    root = find_project(arguments.project, os.environ, here(arguments.project)).root
-    with progress():
-        source = read_source(arguments.file, root, arguments.room or (), arguments.import_agent)
-    for name, value, room in (
-        ("--topic", topic, LESSONS),
-        ("--agent", arguments.import_agent, "fragments"),
-    ):
-        if value and room not in source.by_room:
-            arguments.refuse(say("import.not_for", option=name, title=title(room), room=room))
-    is_of_project = bool(source.by_room.keys() - {"fragments"})
-    opened = open_memory(arguments, writes=is_of_project and not arguments.dry_run)
-    if topic:
-        source = source.in_topics(lambda _: topic)
-    elif source.is_stated:  # topics of the memory in the place of those that read the same
-        known = {topic_of(it): it for it in reversed([*opened.store.read().topics])}
-        source = source.in_topics(lambda it: known.get(it, it))
-    with progress() as far:
-        tell = partial(_tell, far, "checked")
-        rooms = rooms_of(opened, [*source.by_room]) if source.by_room else []
-        takings = {room.name: room.take(source.by_room[room.name], tell) for room in rooms}
-    print_lines(_preview(source, takings, str(opened.project.root) if is_of_project else ""))
-    saving = [taken.save for taken in takings.values() if taken.save]
-    if not saving:
-        print(say("import.nothing"))
-        return 0
-    is_readable = arguments.file != STDIN
-    if not is_confirmed(arguments, say("import.ask"), is_readable=is_readable, table="import"):
-        return int(not arguments.dry_run)
-    for save in saving:
-        with progress() as far:
-            lines = save(partial(_tell, far, "stored"))
-        print_lines(lines)
-    return 0
 
 
 def _tell(far: Callable[[str], object], key: str, done: int, count: int) -> None:
@@ -330,7 +310,7 @@ def _tell(far: Callable[[str], object], key: str, done: int, count: int) -> None
 def _preview(source: Source, takings: dict[str, Taken], project: str) -> list[str]:
     """Return the plan. project: "" where it gets nothing."""
     screen, key = screen_here(), f"import.{source.form}"
-    form = say(key) if has_sentence(key) else title(source.form)
+    form = say(key) if has_sentence(key) else ask.title(source.form)
     counts = Counter({name: taken.count for name, taken in takings.items()})
     facts = {"path": source.path, "form": form, "counts": _counted(counts), "project": project}
     lines = [plain(say("import.head_into" if project else "import.head", **facts))]

@@ -8,14 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
-from commands.terminal.ask import (
-    is_confirmed,
-    leave_out,
-    open_memory,
-    progress,
-    title,
-    unless_unread,
-)
+from commands.terminal import ask
 from commands.terminal.screen import (
     INDENT,
     Screen,
@@ -47,7 +40,7 @@ _T = TypeVar("_T")
 
 def list_items(arguments: argparse.Namespace) -> int:
     """Print a line for each item, of a search for each match; return 0."""
-    opened, screen = open_memory(arguments), screen_here()
+    opened, screen = ask.open_memory(arguments), screen_here()
     words, named = " ".join(getattr(arguments, "words", ())), arguments.room or ()
     wanted = Wanted(
         words=words,
@@ -65,17 +58,25 @@ def list_items(arguments: argparse.Namespace) -> int:
         usual = (MOST_ROWS if screen.is_terminal else None) if is_first else MOST_BESIDE
         limit = arguments.limit or (None if arguments.json else usual)
         asked = replace(wanted, limit=limit)
-        found = unless_unread(room, partial(room.find, asked), named=named)
+        found = ask.unless_unread(room, partial(room.find, asked), named=named)
         if found is None:
             continue
         data[room.name] = {"found": found.count, "items": [it.data for it in found.items]}
         if found.items:
             shown, key = len(found.items), "searched" if words else "listed"
             lines += ["", *table_lines(found.items, screen, words)]
-            lines.append(say(f"rooms.{key}", room=title(room.name), shown=shown, count=found.count))
+            lines.append(
+                say(f"rooms.{key}", room=ask.title(room.name), shown=shown, count=found.count)
+            )
             if more := found.count - shown:
-                typed = _typed(arguments, room.name, found.count)
-                lines.append(say("rooms.more", more=more, options=typed))
+                options = ["--project", arguments.project] if arguments.project else []
+                options += [it for topic in wanted.topics for it in ("--topic", topic)]
+                options += ["--kind", wanted.kind] if wanted.kind else []
+                options += ["--since", wanted.since[:10]] if wanted.since else []
+                options += ["--forgotten"] if wanted.forgotten else []
+                options += ["--room", room.name, "--limit", str(found.count)]
+                typed = shlex.join([arguments.command, *getattr(arguments, "words", ()), *options])
+                lines.append(say("rooms.more", more=more, options=plain(typed)))
         elif is_first:
             nothing += room.nothing(wanted)
     if arguments.json:
@@ -87,7 +88,7 @@ def list_items(arguments: argparse.Namespace) -> int:
 
 def show_items(arguments: argparse.Namespace) -> int:
     """Print items whole, or all their versions. Raises SentinelError."""
-    opened = open_memory(arguments)
+    opened = ask.open_memory(arguments)
     if arguments.versions:
         return _show_versions(opened, arguments)
     found = named_items(opened, arguments)
@@ -103,7 +104,7 @@ def show_items(arguments: argparse.Namespace) -> int:
 
 def _show_versions(opened: Opened, arguments: argparse.Namespace) -> int:
     rooms = rooms_of(opened, arguments.room or ())
-    with progress():
+    with ask.progress():
         names = dict.fromkeys(arguments.ids)
         found = [first_answer(rooms, it, lambda room, name: room.versions(name)) for it in names]
     if arguments.json:
@@ -144,13 +145,13 @@ def named_items(
             except (RefusedError, HistoryError) as error:
                 wrong.append(error)
             except SentinelError as error:
-                leave_out(room, error, named=arguments.room or ())
+                ask.leave_out(room, error, named=arguments.room or ())
                 rooms.remove(room)
         if not holders:
             raise wrong[0] if wrong else _nowhere(name, rooms)
         room, items = holders[0]
         if len(holders) > 1:
-            listed = ", ".join(title(it.name) for it, _ in holders)
+            listed = ", ".join(ask.title(it.name) for it, _ in holders)
             facts = {"command": arguments.command, "typed": shlex.quote(name), "room": room.name}
             raise RoomNameError("in_several", id=plain(name), rooms=listed, **facts)
         several = len({it.id for it in items}) > 1
@@ -164,7 +165,9 @@ def named_items(
     return list(found.values())
 
 
-def first_answer(rooms: Sequence[Room], name: str, ask: Callable[[Room, str], _T | None]) -> _T:
+def first_answer(
+    rooms: Sequence[Room], name: str, answer_of: Callable[[Room, str], _T | None]
+) -> _T:
     """Return the first answer on a name. Raises SentinelError.
 
     The log comes last, since it may have to ask git.
@@ -172,7 +175,7 @@ def first_answer(rooms: Sequence[Room], name: str, ask: Callable[[Room, str], _T
     wrong: SentinelError | None = None
     for room in reversed(rooms):
         try:
-            if answer := ask(room, name):
+            if answer := answer_of(room, name):
                 return answer
         except SentinelError as error:
             wrong = wrong or error
@@ -180,7 +183,9 @@ def first_answer(rooms: Sequence[Room], name: str, ask: Callable[[Room, str], _T
 
 
 def _nowhere(name: str, rooms: Sequence[Room]) -> RoomNameError:
-    return RoomNameError("nowhere", id=plain(name), rooms=", ".join(title(it.name) for it in rooms))
+    return RoomNameError(
+        "nowhere", id=plain(name), rooms=", ".join(ask.title(it.name) for it in rooms)
+    )
 
 
 def whole(item: Item, screen: Screen) -> list[str]:
@@ -247,26 +252,16 @@ def rooms_with_kind(rooms: Sequence[Room], kind: str) -> list[Room]:
     return found
 
 
-def _typed(arguments: argparse.Namespace, room: str, limit: int) -> str:
-    words = [arguments.command, *getattr(arguments, "words", ())]
-    words += ["--project", arguments.project] if arguments.project else []
-    words += [piece for topic in arguments.topic or () for piece in ("--topic", topic)]
-    words += ["--kind", arguments.kind] if arguments.kind else []
-    words += ["--since", arguments.since[:10]] if arguments.since else []
-    words += ["--forgotten"] if getattr(arguments, "forgotten", False) else []
-    return plain(shlex.join([*words, "--room", room, "--limit", str(limit)]))
-
-
 def forget_items(arguments: argparse.Namespace) -> int:
     """Forget items; return 1 without a yes, or if one stayed. Raises SentinelError."""
-    opened = open_memory(arguments, writes=not arguments.dry_run)
+    opened = ask.open_memory(arguments, writes=not arguments.dry_run)
     of_room = dict[str, tuple[Room, list[Item]]]()
     for room, item in named_items(opened, arguments, one_each=True):
         of_room.setdefault(room.name, (room, []))[1].append(item)
     fates = [room.fate(items, hard=arguments.hard) for room, items in of_room.values()]
     for fate, (_, items) in zip(fates, of_room.values(), strict=True):
         print_lines([fate, *_blocks(items), ""])
-    if not is_confirmed(arguments, say("rooms.ask_forget")):
+    if not ask.is_confirmed(arguments, say("rooms.ask_forget")):
         return int(not arguments.dry_run)
     stayed, left = list[Item](), list[str]()
     for room, items in of_room.values():
@@ -283,9 +278,9 @@ def forget_items(arguments: argparse.Namespace) -> int:
 
 def restore_item(arguments: argparse.Namespace) -> int:
     """Bring an item back; return 1 without a yes. Raises SentinelError."""
-    opened = open_memory(arguments, writes=not arguments.dry_run)
+    opened = ask.open_memory(arguments, writes=not arguments.dry_run)
     rooms = rooms_of(opened, arguments.room or ())
-    with progress():
+    with ask.progress():
         originals = arguments.originals
         planned = first_answer(
             rooms, arguments.id, lambda room, name: room.restore(name, originals=originals)
@@ -295,7 +290,7 @@ def restore_item(arguments: argparse.Namespace) -> int:
         return 0
     if not arguments.yes:
         _print_restoring(planned, "would_restore")
-    if not is_confirmed(arguments, say("rooms.ask_restore")):
+    if not ask.is_confirmed(arguments, say("rooms.ask_restore")):
         return int(not arguments.dry_run)
     _print_restoring(planned.carry_out(), "restored")
     return 0

@@ -10,7 +10,7 @@ import re
 import stat
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,17 +18,8 @@ from typing import Any, NamedTuple
 from commands.clients.text_file import check_stays
 from core.disk import reason_of
 from core.errors import RefusedError
+from core.lessons import record
 from core.lessons.log import BOM, UTF_16_MARKS, split_lines
-from core.lessons.record import (
-    DECODER,
-    LIMITS_BYTES,
-    Draft,
-    new_record,
-    normalise_topic,
-    record_of,
-    too_deep,
-    utc_now,
-)
 from core.messages import say
 from core.sanitizer import redact
 from core.text.plain import SURROGATE, normal_form
@@ -92,12 +83,12 @@ class Source:
         """Return the source with other topics of its lessons."""
 
         def renamed(row: Row) -> Row:
-            record = row.data
-            if not isinstance(record, dict) or not isinstance(record.get("meta"), dict):
+            data = row.data
+            if not isinstance(data, dict) or not isinstance(data.get("meta"), dict):
                 return row
-            topic = topic_for(str(record.get("topic")))
-            meta = {key: it for key, it in record["meta"].items() if key != "former"}
-            return Row(row.place, {**record, "topic": topic, "meta": meta})
+            topic = topic_for(str(data.get("topic")))
+            meta = {key: it for key, it in data["meta"].items() if key != "former"}
+            return Row(row.place, {**data, "topic": topic, "meta": meta})
 
         given = self.by_room[LESSONS]
         changed = replace(given, rows=[renamed(row) for row in given.rows])
@@ -123,7 +114,11 @@ def read_source(name: str, root: Path, rooms: Sequence[str], agent: str) -> Sour
         room = "fragments" if _FRAGMENTS.search(data[:_HEAD_BYTES]) else "sessions"
         return _left_to(room, Given(path=shown, file=path, agent=agent))
     data = _checked(shown, data)
-    rows = list(_rows_in(data))
+    rows = list[Row]()  # of the lines that are not blank, None for invalid JSON
+    for number, line in enumerate(split_lines(data), start=1):
+        if line.strip():
+            value = _json(line)
+            rows.append(Row(number, None if record.too_deep(line, value) else value))
     form = _form_of(rows, data)
     if form == "export":
         return _of_export(rows, shown, rooms, agent)
@@ -178,14 +173,6 @@ def _checked(path: str, data: bytes) -> bytes:
     return data
 
 
-def _rows_in(data: bytes) -> Iterator[Row]:
-    """Yield the lines that are not blank, None for invalid JSON."""
-    for number, line in enumerate(split_lines(data), start=1):
-        if line.strip():
-            value = _json(line)
-            yield Row(number, None if too_deep(line, value) else value)
-
-
 def _form_of(rows: Sequence[Row], data: bytes) -> str:
     seen = Counter(_form_of_line(row.data) for row in rows[:_LOOKED_AT])
     form, count = seen.most_common(1)[0] if seen else ("", 0)
@@ -203,7 +190,7 @@ def _form_of_line(value: object) -> str:
         return ""
     if value.get("format") == FORMAT or ("row" in value and "room" in value):
         return "export"
-    if record_of(value):
+    if record.record_of(value):
         return "log"
     if value.get("type") in ("entity", "relation"):
         return "server_memory"
@@ -245,9 +232,9 @@ def _of_lessons(form: str, rows: Sequence[Row], data: bytes, shown: str) -> Sour
             raise SourceError("text_too_large", path=shown, most=MOST_TEXT_BYTES)
         is_stated = True
         if form == "server_memory":
-            rows, passed = in_server_memory(rows, utc_now())
+            rows, passed = in_server_memory(rows, record.utc_now())
         else:
-            rows, passed = in_markdown(data.decode("utf-8"), utc_now())
+            rows, passed = in_markdown(data.decode("utf-8"), record.utc_now())
     by_room = {LESSONS: Given(path=shown, rows=rows)}
     return Source(path=shown, form=form, by_room=by_room, passed=passed, is_stated=is_stated)
 
@@ -257,7 +244,7 @@ def _json(data: bytes) -> Any:
     if data.lstrip()[:1] not in (b"{", b"["):
         return None
     try:
-        return DECODER.decode(data.decode("utf-8").strip())
+        return record.DECODER.decode(data.decode("utf-8").strip())
     except (ValueError, RecursionError):
         return None
 
@@ -323,12 +310,15 @@ def in_server_memory(values: Iterable[Row], now: str) -> tuple[list[Row], list[P
     """Return observations as lessons on their entity, and the lines passed over."""
     rows, passed = list[Row](), list[Passed]()
     for number, value in values:
-        for text in _observations(value):
+        is_entity = isinstance(value, dict) and isinstance(value.get("name"), str)
+        found = value.get("observations") if is_entity else None
+        texts = found if isinstance(found, list) else []
+        for text in texts:
             if isinstance(text, str) and text.strip() and not SURROGATE.search(text):
                 rows.append(_principle(topic_of(value["name"]), text.strip(), number, now))
             else:
                 passed.append(Passed(str(number), say("import.passed_no_text")))
-        if not _observations(value):
+        if not texts:
             passed.append(Passed(str(number), say("import.passed_no_observations")))
     return rows, passed
 
@@ -342,7 +332,7 @@ def topic_of(name: str) -> str:
     The name is redacted first: nobody would recognise a part of a secret.
     """
     name = normal_form("NFC", redact(name[:MOST_NAME_CHARS]).text)
-    words, limit, topic = _WORD.findall(name.lower()), LIMITS_BYTES["topic"], ""
+    words, limit, topic = _WORD.findall(name.lower()), record.LIMITS_BYTES["topic"], ""
     for word in words:
         longer = f"{topic}-{word}" if topic else word
         if len(longer.encode("utf-8", "replace")) > limit:
@@ -367,12 +357,6 @@ def _plain(text: str) -> str:
     return redact(" ".join(text.split()).rstrip(":")).text
 
 
-def _observations(value: Any) -> list[Any]:
-    is_entity = isinstance(value, dict) and isinstance(value.get("name"), str)
-    found = value.get("observations") if is_entity else None
-    return found if isinstance(found, list) else []
-
-
 def _principle(topic: str, lesson: str, line: int, now: str) -> Row:
-    draft = Draft(topic=normalise_topic(topic), lesson=lesson, type="principle")
-    return Row(line, new_record(draft, now=now).as_json())
+    draft = record.Draft(topic=record.normalise_topic(topic), lesson=lesson, type="principle")
+    return Row(line, record.new_record(draft, now=now).as_json())
