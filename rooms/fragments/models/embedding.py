@@ -3,12 +3,7 @@
 The address gets, redacted: the content of each live fragment, in a thread after its save, and again
 when it is amended or `fragments embed` runs; each question; and `PROBES`. It gets no topic,
 keyword, source, agent or session, and nobody else gets anything. With `local` nothing leaves the
-machine, and nothing is fetched: the package brings its model.
-
-SENTINEL_MEMORY_EMBEDDINGS  the address of a service of OpenAI's form, or `local`
-OPENAI_API_KEY              the key that the service wants
-EMBEDDING_MODEL             its model, text-embedding-3-small by default
-EMBEDDING_DIMENSIONS        sent to it only where it is set
+machine, and nothing is fetched: the package brings its model. docs/fragments.md has the settings.
 """
 
 import math

@@ -1,14 +1,9 @@
 """Judges whether a later fragment contradicts an earlier one; off by default.
 
-SENTINEL_MEMORY_JUDGE        onnx:DIRECTORY, chat, gemini: one, or several in order
-SENTINEL_MEMORY_JUDGE_URL    of chat: the address of a service of OpenAI's form
-SENTINEL_MEMORY_JUDGE_MODEL  of chat: its model
-OPENAI_API_KEY               of chat: its key, where it wants one
-
 A judge gets the redacted contents of two fragments of one topic, and nothing else: `chat` at its
 address, with the key; `gemini` at Google, by the command line's account, with the date, the system,
 the path of its directory and the user's ~/.gemini/GEMINI.md. With `onnx`, or without a judge,
-nothing leaves the machine.
+nothing leaves the machine. docs/fragments.md has the settings.
 
 Either text may hold orders to a model: they stand as strings of JSON, which no text can leave,
 behind a rule that says so. An order could reach only a verdict.

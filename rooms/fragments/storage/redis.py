@@ -82,7 +82,7 @@ def place_of(environment: Mapping[str, str]) -> Place | None:
     ttl_s = _number("CACHE_DB_TTL", given("CACHE_DB_TTL", str(TTL_S)), 1, 86_400, "seconds")
     kept: dict[str, Any] = {"keeps_answers": switch("CACHE_ENABLED", "true"), "ttl_s": ttl_s}
     if given(VARIABLE):
-        return _at(given(VARIABLE), kept)
+        return Place(_name_of(given(VARIABLE)), given(VARIABLE), **kept)
     if not switch("REDIS_ENABLED"):
         return None
     login = quote(given("REDIS_USERNAME"), ""), quote(environment.get("REDIS_PASSWORD", ""), "")
@@ -90,22 +90,18 @@ def place_of(environment: Mapping[str, str]) -> Place | None:
     host = f"[{host}]" if ":" in host else host
     port = _number("REDIS_PORT", given("REDIS_PORT", "6379"), 1, 65_535, "port")
     db = _number("REDIS_DB", given("REDIS_DB", "0"), 0, _MOST_DB, "db")
-    place = _at(f"{scheme}://{':'.join(login)}@{host}:{port}/{db}", kept)
+    address = f"{scheme}://{':'.join(login)}@{host}:{port}/{db}"
+    name = _name_of(address)
     if not switch("REDIS_SENTINEL_ENABLED"):
-        return place
+        return Place(name, address, **kept)
     ends = (one.strip().partition(":") for one in given("REDIS_SENTINELS", _SENTINELS).split(","))
     sentinels = tuple(
         (host, _number("REDIS_SENTINELS", port or "26379", 1, 65_535, "sentinels"))
         for host, _, port in ends
     )
-    master = given("REDIS_MASTER_NAME", "mymaster")
-    return replace(
-        place,
-        name=f"redis+sentinel://{master}/{db}",
-        sentinels=sentinels,
-        sentinel_password=environment.get("REDIS_SENTINEL_PASSWORD", ""),
-        master=master,
-    )
+    master, password = given("REDIS_MASTER_NAME", "mymaster"), "REDIS_SENTINEL_PASSWORD"
+    kept |= {"master": master, "sentinel_password": environment.get(password, "")}
+    return Place(f"redis+sentinel://{master}/{db}", address, sentinels, **kept)
 
 
 def _number(variable: str, text: str, least: int, most: int, expected: str) -> int:
@@ -114,8 +110,8 @@ def _number(variable: str, text: str, least: int, most: int, expected: str) -> i
     raise PlaceError(variable=variable, expected=f"expects_{expected}")
 
 
-def _at(address: str, kept: Mapping[str, Any]) -> Place:
-    """Raises PlaceError."""
+def _name_of(address: str) -> str:
+    """Return the address for people. Raises PlaceError."""
     wrong = PlaceError(variable=VARIABLE, expected="expects_address")
     try:
         parts = urlsplit(address)
@@ -128,7 +124,7 @@ def _at(address: str, kept: Mapping[str, Any]) -> Place:
         raise wrong
     db = _number(VARIABLE, parts.path.strip("/") or "0", 0, _MOST_DB, "address")
     host = parts.netloc.rpartition("@")[2].removesuffix(f":{port}")
-    return Place(f"{parts.scheme}://{host}:{port}/{db}", address, **kept)
+    return f"{parts.scheme}://{host}:{port}/{db}"
 
 
 class Cache:
