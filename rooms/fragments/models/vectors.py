@@ -123,11 +123,7 @@ def is_of(rows: Rows, embedder: Embedder) -> bool:
 
 
 def fill(
-    room: Room,
-    embedder: Embedder,
-    *,
-    replaces: bool = False,
-    progress: Progress | None = None,
+    room: Room, embedder: Embedder, *, replaces: bool = False, progress: Progress | None = None
 ) -> Filled:
     """Embed live fragments of all agents that have no embedding, oldest first.
 

@@ -286,8 +286,7 @@ class PostgresRows(Rows):
     def drop_vectors(self, numbers: Iterable[int] | None = None) -> None:
         condition, values = ("true", []) if numbers is None else self.any_of("number", numbers)
         self.run(
-            f"UPDATE fragments SET embedding = NULL WHERE {self.has_vector} AND {condition}",
-            values,
+            f"UPDATE fragments SET embedding = NULL WHERE {self.has_vector} AND {condition}", values
         )
 
     def keep_index(self) -> None:

@@ -200,8 +200,7 @@ def merge(rows: Rows, page: Page, work: Work) -> Counts:
     for agent, same in some:
         equal = rows.find(Wanted(agents=(agent,), content_hash=same), limit=_MOST_EQUAL)
         kept = max(
-            equal,
-            key=lambda it: (life.is_pinned(it), it.importance, it.access_count, -it.number),
+            equal, key=lambda it: (life.is_pinned(it), it.importance, it.access_count, -it.number)
         )
         others = [it for it in equal if not life.is_pinned(it) and it is not kept]
         if others:
