@@ -85,7 +85,7 @@ class ProjectRefusedError(DiskError, ValueError):
     key = "project_refused"
 
 
-def field_too_long(*, field: str, used_bytes: int, limit_bytes: int) -> RefusedError:
+def field_too_long(field: str, used_bytes: int, limit_bytes: int) -> RefusedError:
     over_bytes = used_bytes - limit_bytes
     syllables = -(-over_bytes // 3)  # of Korean, three bytes each
     sizes = {"used_bytes": used_bytes, "limit_bytes": limit_bytes, "over_bytes": over_bytes}

@@ -90,7 +90,7 @@ def _listed(
     """Return the items of a list, of JSON, or of text; too much is refused before it is read."""
     chars = len(anchors) if isinstance(anchors, str) else sum(map(len, anchors))
     if limit_bytes is not None and chars > MOST_GIVEN_CHARS:
-        raise field_too_long(field=field, used_bytes=chars, limit_bytes=limit_bytes)
+        raise field_too_long(field, chars, limit_bytes)
     if isinstance(anchors, str):
         try:
             parsed = json.loads(anchors)
@@ -110,7 +110,7 @@ def _checked(
     for anchor in found:
         used_bytes = len(anchor.encode("utf-8"))
         if used_bytes > limit_bytes:
-            raise field_too_long(field=field, used_bytes=used_bytes, limit_bytes=limit_bytes)
+            raise field_too_long(field, used_bytes, limit_bytes)
     if most is not None and len(found) > most:
         key = "too_many_paths" if field == "paths" else "too_many_triggers"
         raise RefusedError(key, count=len(found), most=most)

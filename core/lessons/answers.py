@@ -152,7 +152,7 @@ def saved_answer(
 
     shortened_from_bytes: of a question that was cut, else 0. beside: sentences of the caller.
     """
-    record, count = saved.record, saved.log.count
+    record, count = saved.records[0], saved.log.count
     again, topic = bool(record.updated), topic_text(record.topic)
     topics, is_told = saved.log.topics.copy(), "topic" not in saved.suspicious
     if not is_told:  # an answer goes into transcripts: do not repeat it there
@@ -195,7 +195,7 @@ def saved_answer(
 
 def _cautions(saved: "Outcome", shortened_from_bytes: int, beside: Sequence[str]) -> list[str]:
     """Say what was changed or is suspicious; fields are named, since answers are kept elsewhere."""
-    lines, record = [], saved.record
+    lines, record = [], saved.records[0]
     if saved.redacted:
         kinds = ", ".join(dict.fromkeys(saved.redacted))
         lines.append(say("answers.redacted", count=len(saved.redacted), kinds=kinds))

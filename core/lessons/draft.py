@@ -78,7 +78,9 @@ def redacted_draft(
         paths = normalise_paths(paths, project, most=None if is_edit else MOST_PATHS)
     if when is not None:
         when = normalise_triggers(when, most=None if is_edit else MOST_TRIGGERS)
-    _check_redactable(draft)
+    for name, used_bytes in above_limit(draft).items():
+        if len(getattr(draft, name)) > MOST_REDACTED_CHARS:
+            raise field_too_long(name, used_bytes, LIMITS_BYTES[name])
     texts = {name: getattr(draft, name) or "" for name in LIMITS_BYTES}
     texts |= {"paths": "\n".join(paths or ()), "when": "\n".join(when or ())}
     found = dict(zip(texts, redact_together([*texts.values()]), strict=True))
@@ -125,7 +127,9 @@ def redacted_offer(record: Record, *, strict: bool) -> Offer:
     """Return the record, redacted in all fields, as "added" until the log is asked, or refused."""
     kinds: tuple[str, ...] = ()
     try:
-        _check_redactable(record)
+        for name, used_bytes in above_limit(record).items():
+            if len(getattr(record, name)) > MOST_REDACTED_CHARS:
+                raise field_too_long(name, used_bytes, LIMITS_BYTES[name])
         clean, found = clean_record(record)
         kinds = tuple(kind for _, kind in found)
         if found and strict:
@@ -141,13 +145,6 @@ def redacted_offer(record: Record, *, strict: bool) -> Offer:
     if clean.gap != record.gap:  # no older version of it has this id
         clean = replace(clean, former=())
     return Offer(record=marked(clean, record), fate="added", redacted=kinds)
-
-
-def _check_redactable(record: Draft | Record) -> None:
-    for name in LIMITS_BYTES:
-        if len(getattr(record, name) or "") > MOST_REDACTED_CHARS:
-            used_bytes = above_limit(record)[name]
-            raise field_too_long(field=name, used_bytes=used_bytes, limit_bytes=LIMITS_BYTES[name])
 
 
 def _secret_refused(secrets: list[tuple[str, str]]) -> RefusedError:

@@ -149,7 +149,7 @@ class LogFile:
             place = disk.memory_at(self.path, may_be_new=True)  # before anything is made there
             if not os.path.lexists(self.path):
                 self._ask_git()
-            disk.make_directory(self.path.parent)
+                disk.make_directory(self.path.parent)
             with disk.held(
                 f"{place}{LOCK_SUFFIX}",
                 timeout_s=self._lock_timeout_s,

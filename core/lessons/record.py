@@ -305,7 +305,7 @@ def check(draft: Draft) -> Draft:
         if _SURROGATE.search(getattr(draft, name) or ""):
             raise RefusedError("lone_surrogate", field=name)
     for name, used_bytes in above_limit(draft).items():
-        raise field_too_long(field=name, used_bytes=used_bytes, limit_bytes=LIMITS_BYTES[name])
+        raise field_too_long(name, used_bytes, LIMITS_BYTES[name])
     return draft
 
 
