@@ -50,16 +50,13 @@ _OF_VERSION = "content topic keywords kind importance amended_at amended_by".spl
 
 
 class Call(NamedTuple):
-    """One call of a tool: the room as its caller has it, and the form of the answer.
-
-    project: of the caller, whose fragments need no source. core_only: only core tools are offered.
-    """
+    """One call of a tool: the room as its caller has it, and the form of the answer."""
 
     room: Room
     now: str
     session: str = ""
-    project: str = ""
-    core_only: bool = False
+    project: str = ""  # of the caller, whose fragments need no source
+    core_only: bool = False  # only core tools are offered
 
     @property
     def as_json(self) -> bool:

@@ -21,26 +21,18 @@ _DIGITS = 9  # to which two weights must make 1
 
 
 class Config(NamedTuple):
-    """The settings of the room.
+    """The settings of the room."""
 
-    path: of the database, which need not exist. server: keeps the fragments instead. cache: a Redis
-    before that server. importance_weight, recency_weight: order equally relevant fragments, from
-    activation_threshold fragments on; their sum is 1. stale_days: by type word, in place of
-    `TYPES`. linked_limit: linked fragments of a recall. doubtful_days: how long a procedure counts
-    as verified, None for `TYPES`, 0 for ever. least_cosine: of a fragment found by its vector
-    alone, None for the measured one.
-    """
-
-    path: Path
-    importance_weight: float = 0.6
+    path: Path  # of the database, which need not exist
+    importance_weight: float = 0.6  # of two that order equally relevant fragments; their sum is 1
     recency_weight: float = 0.4
-    activation_threshold: int = 100
-    stale_days: tuple[tuple[str, int], ...] = ()
-    linked_limit: int = 10
-    doubtful_days: int | None = None
-    least_cosine: float | None = None
-    server: Server | None = None
-    cache: Place | None = None
+    activation_threshold: int = 100  # fragments, from which on the weights count
+    stale_days: tuple[tuple[str, int], ...] = ()  # by type word, in place of `TYPES`
+    linked_limit: int = 10  # linked fragments of a recall
+    doubtful_days: int | None = None  # of a verified procedure, None for `TYPES`, 0 for ever
+    least_cosine: float | None = None  # of what a vector alone finds, None for the measured one
+    server: Server | None = None  # keeps the fragments instead
+    cache: Place | None = None  # a Redis before that server
 
 
 def read_config(environment: Mapping[str, str]) -> Config:

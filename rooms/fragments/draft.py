@@ -36,41 +36,30 @@ _TYPES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """The fragment that a caller wants.
-
-    type: a word of `TYPES`, "" for the default. topic: "" for the first keyword. keywords: () to
-    find them in the content. importance: None for the type's. linked_to: ids. is_working: it lives
-    as long as its session.
-    """
+    """The fragment that a caller wants."""
 
     content: str
-    topic: str = ""
-    type: str = ""
-    keywords: tuple[str, ...] = ()
-    importance: float | None = None
+    topic: str = ""  # "" for the first keyword
+    type: str = ""  # a word of `TYPES`, "" for the default
+    keywords: tuple[str, ...] = ()  # () to find them in the content
+    importance: float | None = None  # None for the type's
     source: str = ""
-    linked_to: tuple[str, ...] = ()
+    linked_to: tuple[str, ...] = ()  # ids
     privacy: str = "private"
     is_anchor: bool = False
-    is_working: bool = False
+    is_working: bool = False  # it lives as long as its session
 
 
 class Remembered(NamedTuple):
-    """The fragment, and whether it is new.
-
-    redacted: kinds of secrets taken out. is_long: longer than recommended. links: made by
-    themselves. proposals: links `superseded_by` that a caller may make, from fragments that may be
-    outdated. was: `bin` or `superseded` if it came back from there, `promoted` if a memory log has
-    it.
-    """
+    """The fragment, and whether it is new."""
 
     fragment: Fragment
     is_new: bool
-    redacted: tuple[str, ...] = ()
-    is_long: bool = False
-    links: tuple[Link, ...] = ()
-    proposals: tuple[Link, ...] = ()
-    was: str = ""
+    redacted: tuple[str, ...] = ()  # kinds of secrets taken out
+    is_long: bool = False  # longer than recommended
+    links: tuple[Link, ...] = ()  # made by themselves
+    proposals: tuple[Link, ...] = ()  # `superseded_by`, from fragments that may be outdated
+    was: str = ""  # `bin` or `superseded` if it came back, `promoted` if a memory log has it
 
 
 def remember(room: Room, draft: Draft, *, agent: str = "", session: str = "") -> Remembered:
@@ -178,12 +167,9 @@ def _said_again(rows: Rows, room: Room, same: Fragment, draft: Draft, session: s
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reflection:
-    """The results of a session. summary: of all, needed; others: one thing each.
+    """The results of a session."""
 
-    effectiveness: None where nothing is said.
-    """
-
-    summary: str
+    summary: str  # of all, needed; the others are one thing each
     decisions: tuple[str, ...] = ()
     errors_resolved: tuple[str, ...] = ()
     new_procedures: tuple[str, ...] = ()
@@ -193,14 +179,9 @@ class Reflection:
 
 
 class Reflected(NamedTuple):
-    """The fragments in the order of the reflection, some of them known.
-
-    parted: number of items too long for one fragment. redacted: kinds of secrets taken out.
-    """
-
-    saved: list[Remembered]
-    parted: int = 0
-    redacted: tuple[str, ...] = ()
+    saved: list[Remembered]  # in the order of the reflection, some of them known
+    parted: int = 0  # items too long for one fragment
+    redacted: tuple[str, ...] = ()  # kinds of secrets taken out
 
 
 def reflect(room: Room, reflection: Reflection, *, agent: str = "", session: str = "") -> Reflected:

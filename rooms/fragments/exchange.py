@@ -49,30 +49,27 @@ _MOST_SECONDS = 1e11  # a greater number is a moment in milliseconds
 
 
 class Fault(NamedTuple):
-    """A line or row that is not imported. why: key of the reason."""
+    """A line or row that is not imported."""
 
     place: int
-    why: str
+    why: str  # the key of the reason
 
 
 class Incoming(NamedTuple):
-    """A fragment of a file, with the id from there. word: of `TYPES`."""
+    """A fragment of a file, with the id from there."""
 
     place: int
     fragment: stored.Fragment
-    word: str
+    word: str  # of `TYPES`
 
 
 @dataclass(slots=True)
 class Source:
-    """The rows of a file, unchecked. is_ours: this program wrote all columns.
+    """The rows of a file, unchecked."""
 
-    links: between ids of the items.
-    """
-
-    is_ours: bool
+    is_ours: bool  # this program wrote all columns
     items: list[Incoming] = field(default_factory=list)
-    links: list[stored.Link] = field(default_factory=list)
+    links: list[stored.Link] = field(default_factory=list)  # between ids of the items
     entries: list[stored.Entry] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
 

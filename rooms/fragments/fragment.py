@@ -51,18 +51,14 @@ _BLANKS = re.compile(r"\s+")
 
 
 class TypeRow(NamedTuple):
-    """The meaning of one word of `type`; 0 is never.
-
-    hours: until a fragment expires. stale_days: without use, after which a cold fragment goes to
-    the bin. doubtful_days: unverified, after which it is listed as doubtful and stays.
-    """
+    """The meaning of one word of `type`; 0 is never."""
 
     kind: Kind
     lifetime: Lifetime
     importance: float
-    hours: int = 0
-    stale_days: int = 0
-    doubtful_days: int = 0
+    hours: int = 0  # until a fragment expires
+    stale_days: int = 0  # without use, after which a cold fragment goes to the bin
+    doubtful_days: int = 0  # unverified, after which it is listed as doubtful and stays
 
 
 # fmt: off
@@ -84,49 +80,40 @@ DEFAULT_TYPE = "fact"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fragment:
-    """One piece of knowledge, as it is stored.
+    """One piece of knowledge, as it is stored."""
 
-    number: of its row in this database, 0 if not stored. session: of working memory, else "".
-    importance: from 0 to 1. stale_days: see `TypeRow`. expires_at: "" for never. deletion: why it
-    is in the bin: `forgotten`, `expired`, `stale`, `merged`, `ended`. superseded_at: since when
-    another has its place. promoted: `id` of its record in a memory log, `id@fp` by older versions,
-    "" for none. access_count: recalls. sessions_count: sessions with a recall. verified_at: when
-    somebody last confirmed it. checked_at: when it was compared for contradictions. decayed_at: up
-    to when its importance has decayed.
-    """
-
-    number: int = 0
+    number: int = 0  # of its row in this database, 0 if not stored
     id: str
     content: str
     topic: str = DEFAULT_TOPIC
     keywords: tuple[str, ...] = ()
     kind: Kind = "fact"
     lifetime: Lifetime = "semantic"
-    importance: float = 0.5
+    importance: float = 0.5  # from 0 to 1
     content_hash: str = ""
     source: str = ""
     agent: str = DEFAULT_AGENT
-    session: str = ""
+    session: str = ""  # of working memory
     privacy: Privacy = "private"
-    access_count: int = 0
+    access_count: int = 0  # recalls
     accessed_at: str = ""
-    sessions_count: int = 0
+    sessions_count: int = 0  # sessions with a recall
     last_session: str = ""
     created_at: str = ""
     updated_at: str = ""
     tier: Tier = "hot"
     estimated_tokens: int = 0
     utility: float = 1.0
-    verified_at: str = ""
-    checked_at: str = ""
-    decayed_at: str = ""
+    verified_at: str = ""  # when somebody last confirmed it
+    checked_at: str = ""  # when it was compared for contradictions
+    decayed_at: str = ""  # up to when its importance has decayed
     is_anchor: bool = False
-    stale_days: int = 0
-    expires_at: str = ""
+    stale_days: int = 0  # as in `TypeRow`
+    expires_at: str = ""  # "" for never
     deleted_at: str = ""
-    deletion: str = ""
-    superseded_at: str = ""
-    promoted: str = ""
+    deletion: str = ""  # why it is in the bin: forgotten, expired, stale, merged, ended
+    superseded_at: str = ""  # since when another has its place
+    promoted: str = ""  # `id` of its record in a memory log, `id@fp` by older versions
 
     @property
     def is_live(self) -> bool:
@@ -198,18 +185,15 @@ class TaskFeedback:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Activity:
-    """The use of the room by one session. written: number of fragments.
-
-    reflected_at: when `reflect` was called in it.
-    """
+    """The use of the room by one session."""
 
     session_id: str
     agent: str = DEFAULT_AGENT
     started_at: str = ""
     last_at: str = ""
     calls: int = 0
-    written: int = 0
-    reflected_at: str = ""
+    written: int = 0  # fragments
+    reflected_at: str = ""  # when `reflect` was called in it
     ended_at: str = ""
 
 
@@ -240,36 +224,29 @@ By = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """A filter of fragments; an empty field filters nothing.
+    """A filter of fragments; an empty field filters nothing."""
 
-    agents, kinds, lifetimes, tiers, topics: any of them. keywords: all of them. `plain_keyword`
-    compares topics and keywords. numbers: None for all, () finds none. since, until: days or
-    moments of creation, both included. state: `live` for recall, `superseded` with a successor,
-    `bin`, `kept` for all but the bin, `all`. …_before: moments; a fragment that was never checked
-    counts as before. after: number of the last fragment on the page before.
-    """
-
-    agents: tuple[str, ...] = ()
+    agents: tuple[str, ...] = ()  # any of them, as of kinds, lifetimes, tiers, topics
     kinds: tuple[str, ...] = ()
     lifetimes: tuple[str, ...] = ()
     tiers: tuple[str, ...] = ()
-    topics: tuple[str, ...] = ()
-    keywords: tuple[str, ...] = ()
-    numbers: tuple[int, ...] | None = None
+    topics: tuple[str, ...] = ()  # compared by `plain_keyword`, as keywords are
+    keywords: tuple[str, ...] = ()  # all of them
+    numbers: tuple[int, ...] | None = None  # None for all, () finds none
     session: str = ""
     source: str = ""
     privacy: str = ""
     content_hash: str = ""
-    since: str = ""
+    since: str = ""  # day or moment of creation, included, as `until`
     until: str = ""
-    state: State = "live"
+    state: State = "live"  # superseded: with a successor; kept: all but the bin
     is_anchor: bool | None = None
     has_vector: bool | None = None
     used_before: str = ""
     expires_before: str = ""
     deleted_before: str = ""
-    checked_before: str = ""
-    after: int = 0
+    checked_before: str = ""  # a fragment that was never checked counts as before
+    after: int = 0  # number of the last fragment on the page before
 
 
 def hash_of(content: str) -> str:

@@ -50,21 +50,16 @@ _MOMENTS = (
 
 @dataclass(slots=True)
 class Plan:
-    """The result of an import before it is saved.
+    """The result of an import before it is saved."""
 
-    new: fragments as they will be stored. links, entries: new rows beside them. known: how many are
-    here already, by id or content. other: how many ids have another content here, which stays.
-    shortened: labels above their limits. redacted: rows with secrets, by kind.
-    """
-
-    new: list[Fragment] = field(default_factory=list)
-    links: list[Link] = field(default_factory=list)
+    new: list[Fragment] = field(default_factory=list)  # as they will be stored
+    links: list[Link] = field(default_factory=list)  # new, as the entries are
     entries: list[Entry] = field(default_factory=list)
-    known: int = 0
-    other: int = 0
+    known: int = 0  # fragments that are here already, by id or content
+    other: int = 0  # ids with another content here, which stays
     in_bin: int = 0
-    shortened: int = 0
-    redacted: Counter[str] = field(default_factory=Counter)
+    shortened: int = 0  # labels above their limits
+    redacted: Counter[str] = field(default_factory=Counter)  # rows with secrets, by kind
     faults: list[Fault] = field(default_factory=list)
 
 

@@ -34,10 +34,8 @@ _CURE = re.compile(
 
 
 class MadeLink(NamedTuple):
-    """A link, and whether the pair had none in its direction."""
-
     link: Link
-    is_new: bool
+    is_new: bool  # the pair had none in its direction
 
 
 def link(
@@ -219,15 +217,12 @@ class Step(NamedTuple):
 
 
 class Linked(NamedTuple):
-    """A fragment that is linked to another, `to_id`.
-
-    leads_here: the link leads to `fragment`, else from it.
-    """
+    """A fragment that is linked to another, `to_id`."""
 
     fragment: Fragment
     relation: str
     to_id: str
-    leads_here: bool = True
+    leads_here: bool = True  # the link leads to `fragment`, else from it
 
 
 class Explored(NamedTuple):

@@ -67,26 +67,20 @@ class RecallError(FragmentsError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """A question and its filter; an empty field filters nothing.
-
-    type: a word of `TYPES`. tags: a fragment must have all. since, until: days or moments, both
-    included. tokens: of the answer. limit: 0 for no limit. with_links: return linked fragments,
-    too. relation: follow only such links. threshold: least cosine of a fragment found by its vector
-    alone, None for the room's.
-    """
+    """A question and its filter; an empty field filters nothing."""
 
     keywords: tuple[str, ...] = ()
     topic: str = ""
-    type: str = ""
+    type: str = ""  # a word of `TYPES`
     text: str = ""
-    tags: tuple[str, ...] = ()
-    since: str = ""
+    tags: tuple[str, ...] = ()  # a fragment must have all
+    since: str = ""  # day or moment, included, as `until`
     until: str = ""
-    tokens: int = RECALL_TOKENS
-    limit: int = 0
-    with_links: bool = True
-    relation: str = ""
-    threshold: float | None = None
+    tokens: int = RECALL_TOKENS  # of the answer
+    limit: int = 0  # 0 for no limit
+    with_links: bool = True  # return linked fragments, too
+    relation: str = ""  # follow only such links
+    threshold: float | None = None  # least cosine of what a vector alone finds, None for the room's
 
     @property
     def is_open(self) -> bool:
@@ -103,18 +97,12 @@ class Query:
 
 
 class Recalled(NamedTuple):
-    """Entries, the best first; `what` is the fragment where `source` is `fragment`.
-
-    left_out: how many more entries answer. failure: why only words were compared. is_labelled:
-    other rooms were asked, too. relations: links between two fragments of `found`.
-    """
-
-    found: list[Entry]
+    found: list[Entry]  # the best first; `what` is the fragment where `source` is `fragment`
     linked: list[Linked]
-    left_out: int = 0
-    failure: SentinelError | None = None
-    is_labelled: bool = False
-    relations: tuple[Link, ...] = ()
+    left_out: int = 0  # how many more entries answer
+    failure: SentinelError | None = None  # why only words were compared
+    is_labelled: bool = False  # other rooms were asked, too
+    relations: tuple[Link, ...] = ()  # links between two fragments of `found`
 
     @property
     def fragments(self) -> list[Fragment]:
@@ -417,16 +405,10 @@ def is_current(fragment: Fragment, room: Room, now: str, session: str) -> bool:
 
 
 class Context(NamedTuple):
-    """The restored fragments. core: pinned, then of most worth. working: the newest first.
-
-    unreflected: past sessions that wrote and never reflected. left_out: how many fragments did not
-    fit.
-    """
-
-    core: list[Fragment]
-    working: list[Fragment]
-    unreflected: list[Activity]
-    left_out: int = 0
+    core: list[Fragment]  # pinned, then of most worth
+    working: list[Fragment]  # the newest first
+    unreflected: list[Activity]  # past sessions that wrote and never reflected
+    left_out: int = 0  # how many fragments did not fit
 
 
 @repeats_when_cut

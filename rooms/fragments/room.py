@@ -30,17 +30,13 @@ _Result = TypeVar("_Result")
 
 @dataclass(frozen=True, kw_only=True)
 class Room:
-    """The database and settings of one caller.
-
-    clock: returns now, ISO 8601 in UTC. agent: of the credential, "" for a person on one machine,
-    the upkeep, or the operator of a server.
-    """
+    """The database and settings of one caller."""
 
     engine: Engine
     config: Config
     settings: Settings
-    clock: Callable[[], str] = utc_now
-    agent: str = ""
+    clock: Callable[[], str] = utc_now  # returns now, ISO 8601 in UTC
+    agent: str = ""  # "" for a person on one machine, the upkeep, or the operator of a server
 
     def for_agent(self, agent: str) -> "Room":
         """Return the room of an agent; itself where all is one person's."""

@@ -38,23 +38,23 @@ _SENTENCE = re.compile(r"[^\n]+?(?:(?<=[.!?。！？…])[\"'”’)\]]*(?=\s)|(
 
 
 class Text(NamedTuple):
-    """A text of a call. field: its parameter. most: characters, or bytes."""
+    """A text of a call."""
 
-    field: str
+    field: str  # its parameter
     text: str
-    most: int
+    most: int  # characters, or bytes
     in_bytes: bool = False
     may_be_blank: bool = True
 
 
 class Fields(NamedTuple):
-    """The clean texts of a fragment. redacted: kinds of their secrets."""
+    """The clean texts of a fragment."""
 
     content: str
     topic: str
     source: str
     keywords: tuple[str, ...]
-    redacted: tuple[str, ...]
+    redacted: tuple[str, ...]  # kinds of their secrets
 
 
 def fields_of(

@@ -33,33 +33,24 @@ _UNUSED |= dict.fromkeys(("accessed_at", "last_session", "checked_at", "decayed_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Amendment:
-    """The changes that a caller wants; None leaves a field as it is.
-
-    keywords: () to find them in the content. type: a word of `TYPES`. supersedes: put a new
-    fragment in its place.
-    """
+    """The changes that a caller wants; None leaves a field as it is."""
 
     id: str
     content: str | None = None
     topic: str | None = None
-    keywords: tuple[str, ...] | None = None
-    type: str | None = None
+    keywords: tuple[str, ...] | None = None  # () to find them in the content
+    type: str | None = None  # a word of `TYPES`
     importance: float | None = None
     is_anchor: bool | None = None
-    supersedes: bool = False
+    supersedes: bool = False  # put a new fragment in its place
 
 
 class Amended(NamedTuple):
-    """The fragment now, and before. is_new: another one took its place.
-
-    redacted: kinds of secrets taken out. is_long: longer than recommended.
-    """
-
     fragment: Fragment
     before: Fragment
-    is_new: bool
-    redacted: tuple[str, ...] = ()
-    is_long: bool = False
+    is_new: bool  # another one took its place
+    redacted: tuple[str, ...] = ()  # kinds of secrets taken out
+    is_long: bool = False  # longer than recommended
 
 
 def amend(room: Room, amendment: Amendment, *, agent: str = "", session: str = "") -> Amended:
@@ -175,16 +166,10 @@ def _replaced(rows: Rows, before: Fragment, after: Fragment, now: str) -> Fragme
 
 
 class Forgotten(NamedTuple):
-    """The forgotten fragments, as they were.
-
-    kept: number of own fragments that stayed. is_gone: away for good, not in the bin. shared:
-    number of others' fragments, which stayed.
-    """
-
-    fragments: list[Fragment]
-    kept: int
-    is_gone: bool
-    shared: int = 0
+    fragments: list[Fragment]  # as they were
+    kept: int  # own fragments that stayed
+    is_gone: bool  # away for good, not in the bin
+    shared: int = 0  # others' fragments, which stayed
 
 
 def forget(
