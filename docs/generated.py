@@ -32,7 +32,7 @@ from core.data import rules
 from core.lessons import anchors, record
 from core.messages import Language, language, speaking
 from rooms.fragments import config as fragments_config
-from rooms.fragments import draft, fragment
+from rooms.fragments import draft, fragment, texts
 from rooms.sessions import config as sessions_config
 from rooms.sessions import session
 
@@ -223,7 +223,7 @@ def limits(room: str) -> None:
     modules = {
         "lessons": (record, anchors),
         "sessions": (session,),
-        "fragments": (fragment, draft),
+        "fragments": (fragment, draft, texts),
     }
     for module in modules[room]:
         values |= {name: value for name, value in vars(module).items() if name.isupper()}

@@ -10,22 +10,12 @@ from core.config import DEFAULT_AGENT, NAME_CHARS
 from core.lessons.record_text import minute_of
 from core.messages import say
 from core.room.database import DatabaseError
-from rooms.fragments import standing
+from rooms.fragments import standing, texts
 from rooms.fragments.errors import SavingError
-from rooms.fragments.fragment import (
-    SITUATION_CHARS,
-    SUGGESTION_CHARS,
-    TYPES,
-    Activity,
-    Fragment,
-    ToolFeedback,
-    Wanted,
-    hash_of,
-)
+from rooms.fragments.fragment import TYPES, Activity, Fragment, ToolFeedback, Wanted, hash_of
 from rooms.fragments.room import Room, named, writer
 from rooms.fragments.storage import pages_of
 from rooms.fragments.storage.rows import Rows
-from rooms.fragments.texts import Text, cleaned
 from rooms.fragments.upkeep.life import before
 
 TOPIC = "session"
@@ -42,10 +32,7 @@ _WAITING: dict[tuple[Room, str], list[Fragment]] = {}  # by room and session
 def note(
     rows: Rows, room: Room, session: str, agent: str, *, wrote: int = 0, has_reflected: bool = False
 ) -> None:
-    """Count one call of a session, which reopens it; "" is no session.
-
-    wrote: number of new fragments. has_reflected: the call was `reflect`.
-    """
+    """Count one call of a session, which reopens it; "" is no session. wrote: new fragments."""
     key, now = named("sessionId", session), room.clock()
     if not key:
         return
@@ -68,12 +55,12 @@ def give_feedback(room: Room, feedback: ToolFeedback) -> None:
     if trigger not in TRIGGERS:
         raise SavingError("bad_trigger", known=", ".join(TRIGGERS))
     session = named("session_id", feedback.session_id)
-    texts = [
-        Text("tool_name", feedback.tool_name, NAME_CHARS, may_be_blank=False),
-        Text("suggestion", feedback.suggestion, SUGGESTION_CHARS),
-        Text("context", feedback.context, SITUATION_CHARS),
+    given = [
+        texts.Text("tool_name", feedback.tool_name, NAME_CHARS, may_be_blank=False),
+        texts.Text("suggestion", feedback.suggestion, texts.SUGGESTION_CHARS),
+        texts.Text("context", feedback.context, texts.SITUATION_CHARS),
     ]
-    (tool_name, suggestion, context), _ = cleaned(texts, strict=room.settings.strict)
+    (tool_name, suggestion, context), _ = texts.cleaned(given, strict=room.settings.strict)
     done = replace(
         feedback,
         tool_name=tool_name,
@@ -151,10 +138,7 @@ def end_idle_sessions(room: Room, *, silent_for: timedelta = GONE) -> int:
 
 
 def unreflected(rows: Rows, agents: Sequence[str], *, since: str = "") -> list[Activity]:
-    """Return the sessions of these agents, () for all, that wrote something and never reflected.
-
-    since: earliest moment of the last call.
-    """
+    """Return sessions of these agents, () for all, that wrote and never reflected, since then."""
     found: list[Activity] = rows.entries(Activity, since=since)
     own = [each for each in found if not agents or each.agent in agents]
     return [each for each in own if each.written and not each.reflected_at]
@@ -171,10 +155,7 @@ def _of(rows: Rows, room: Room, session: str) -> Activity | None:
 
 
 def count_later(room: Room, fragments: Sequence[Fragment], session: str) -> None:
-    """Count as `count_use` after the answer, in a thread that may end with the process.
-
-    Later recalls share its transaction.
-    """
+    """Count as `count_use` after the answer, in a thread; later recalls share its transaction."""
 
     def count_waiting() -> None:
         with _LOCK:
@@ -188,7 +169,7 @@ def count_later(room: Room, fragments: Sequence[Fragment], session: str) -> None
         _WAITING.setdefault((room, session), []).extend(fragments)
     if is_first:
         timer = threading.Timer(_ANSWER_S, count_waiting)
-        timer.daemon, timer.name = True, "fragments-use"
+        timer.daemon, timer.name = True, "fragments-use"  # it may end with the process
         timer.start()
 
 

@@ -15,17 +15,10 @@ from core.guard.injection import orders_in
 from core.lessons.record_text import as_json, day_of, topic_text
 from core.messages import Facts, say
 from core.text.plain import Budget, estimate_tokens, flat, one_line
-from rooms.fragments.fragment import (
-    CONTENT_CHARS,
-    DEFAULT_TOPIC,
-    SOURCE_CHARS,
-    Fragment,
-    Link,
-    Version,
-    column_of,
-)
+from rooms.fragments.fragment import DEFAULT_TOPIC, Fragment, Link, Version, column_of
 from rooms.fragments.room import Room, readers, repeats_when_cut
 from rooms.fragments.standing import visible
+from rooms.fragments.texts import CONTENT_CHARS, SOURCE_CHARS
 from rooms.fragments.upkeep.life import is_doubtful
 
 if TYPE_CHECKING:  # an answer loads nothing that its operation has not loaded
@@ -67,10 +60,7 @@ class Call(NamedTuple):
         return self.project[:SOURCE_CHARS]
 
     def tokens(self, wanted: int, frame: int) -> int:
-        """Return the tokens for fragments, within the settings.
-
-        wanted: for the whole answer. frame: for the rest of it.
-        """
+        """Return the tokens for fragments, within the settings. frame: of the rest."""
         return max(min(wanted, self.room.settings.budget_tokens) - frame, 1)
 
     def text_of(self, row: Fragment | Link) -> str:
@@ -266,10 +256,7 @@ def left_out_tokens() -> int:
 
 
 def recalled(found: "recall.Recalled", call: Call, line: "recall.Line", *, is_empty: bool) -> str:
-    """Return the found entries, and the number left out.
-
-    line: as the recall counted it. is_empty: the query asked for nothing.
-    """
+    """Return the found entries. line: as the recall counted it. is_empty: nothing was asked."""
     if call.as_json:
         others = [(at, it) for at, it in enumerate(found.found, 1) if it.source != "fragment"]
         return _answer(
@@ -318,10 +305,7 @@ def context_tokens() -> int:
 
 
 def restored(found: "recall.Context", call: Call) -> str:
-    """Return the fragments for a session's start, and a hint to reflect.
-
-    `injectionText` of the object is for a prompt.
-    """
+    """Return the fragments for a session's start; `injectionText` of an object is for a prompt."""
     lines, sessions = list[str](), len(found.unreflected)
     if found.core:
         lines += [_say("context_core"), *map(call.line, found.core)]

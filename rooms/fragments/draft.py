@@ -8,16 +8,7 @@ from typing import Any, NamedTuple
 
 from rooms.fragments import activity, standing, texts
 from rooms.fragments.errors import FragmentsError, SavingError
-from rooms.fragments.fragment import (
-    CONTENT_CHARS,
-    DEFAULT_TOPIC,
-    PRIVACIES,
-    SUGGESTION_CHARS,
-    Fragment,
-    Link,
-    TaskFeedback,
-    hash_of,
-)
+from rooms.fragments.fragment import DEFAULT_TOPIC, PRIVACIES, Fragment, Link, TaskFeedback, hash_of
 from rooms.fragments.links import linked_by_itself
 from rooms.fragments.room import Room, named, readers, writer
 from rooms.fragments.storage.rows import Rows
@@ -129,7 +120,7 @@ def stored(rows: Rows, room: Room, draft: Draft, *, agent: str, session: str) ->
         known = {id_}.union(*((link.from_id, link.to_id) for link in rows.links([id_])))
         new_ends = [other for other in linked_to if other not in known]
         rows.put_links(Link(from_id=id_, to_id=other, created_at=now) for other in new_ends)
-    return done._replace(is_long=len(draft.content) > CONTENT_CHARS)
+    return done._replace(is_long=len(draft.content) > texts.CONTENT_CHARS)
 
 
 def added(rows: Rows, fragment: Fragment, *, owner: str = "") -> Remembered:
@@ -198,9 +189,10 @@ def reflect(room: Room, reflection: Reflection, *, agent: str = "", session: str
         items = [reflection.summary] if field == "summary" else getattr(reflection, field)
         texts.check_count(field, len(items), MOST_ITEMS)
         given += [texts.Text(field, text, ITEM_BYTES, in_bytes=True) for text in items]
-    about_tools = [*how.tool_highlights, *how.tool_pain_points] if how else []
-    texts.check_count("task_effectiveness", len(about_tools), MOST_ITEMS)
-    of_tools = [texts.Text("task_effectiveness", text, SUGGESTION_CHARS) for text in about_tools]
+    field, most = "task_effectiveness", texts.SUGGESTION_CHARS
+    said = [*how.tool_highlights, *how.tool_pain_points] if how else []
+    texts.check_count(field, len(said), MOST_ITEMS)
+    of_tools = [texts.Text(field, text, most) for text in said]
     clean, redacted = texts.cleaned([*given, *of_tools], strict=room.settings.strict)
     drafts = list[list[Draft]]()  # of each item that is not blank, the parts
     for item, text in zip(given, clean, strict=False):

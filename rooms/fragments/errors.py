@@ -54,16 +54,13 @@ class UpkeepBusyError(UpkeepError, TimeoutError):
 
 
 class ServiceError(FragmentsError):
-    """A model gave no usable answer, or the settings name none.
-
-    retry_after_s: for how long the service wants no call, 0 if it says nothing.
-    """
+    """A model gave no usable answer, or the settings name none."""
 
     table = "fragments.services"
 
     def __init__(self, key: str, /, *, retry_after_s: float = 0, **facts: str | int) -> None:
         super().__init__(key, **facts)
-        self.retry_after_s = retry_after_s
+        self.retry_after_s = retry_after_s  # the service wants no call for so long, 0: unsaid
 
     def again(self) -> "ServiceError":
         """Return a copy, for another call to raise."""

@@ -317,10 +317,7 @@ def _state_of(fragment: "Fragment") -> str:
 def item_of(
     fragment: "Fragment", links: "Sequence[tuple[Link, Fragment]] | None" = None
 ) -> people.Item:
-    """Return a fragment as a person reads it, without secrets.
-
-    links: with the fragments at their far ends; None if nobody asks.
-    """
+    """Return a fragment for people, without secrets. links: with their far ends."""
     from core.room.redaction import without_secrets
     from rooms.fragments.exchange import HARMLESS, line_of
 

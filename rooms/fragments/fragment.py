@@ -12,11 +12,6 @@ from typing import Literal, NamedTuple, get_args
 from core.config import DEFAULT_AGENT
 from core.text.plain import normal_form
 
-CONTENT_CHARS = 300  # recommended; a longer text is stored, and its answer says so
-CONTENT_BYTES = 1_024  # refused above
-TOPIC_CHARS, KEYWORD_CHARS, SOURCE_CHARS = 50, 50, 200
-MOST_KEYWORDS = 20
-SUGGESTION_CHARS, SITUATION_CHARS = 500, 200
 DEFAULT_TOPIC = "general"
 RECALL_TOKENS, CONTEXT_TOKENS = 1_000, 2_000  # of an answer
 CONTEXT_TYPES = ("preference", "error", "procedure")  # beside what is pinned

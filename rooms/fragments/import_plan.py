@@ -13,27 +13,14 @@ from typing import Any, TypeVar
 from core.config import DEFAULT_AGENT, NAME_CHARS, REFUSED_AGENTS
 from core.room.redaction import mapped, without_secrets
 from core.text.plain import SURROGATE, estimate_tokens
+from rooms.fragments import texts
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.exchange import HARMLESS, Fault, Incoming, Source
-from rooms.fragments.fragment import (
-    CONTENT_BYTES,
-    DEFAULT_TOPIC,
-    KEYWORD_CHARS,
-    MOST_KEYWORDS,
-    SOURCE_CHARS,
-    TOPIC_CHARS,
-    Entry,
-    Fragment,
-    Link,
-    Version,
-    Wanted,
-    hash_of,
-)
+from rooms.fragments.fragment import DEFAULT_TOPIC, Entry, Fragment, Link, Version, Wanted, hash_of
 from rooms.fragments.room import Room
 from rooms.fragments.standing import row_of, superseded, typed
 from rooms.fragments.storage.columns import ENTRIES, UNKNOWN_MOMENT
 from rooms.fragments.storage.rows import Rows
-from rooms.fragments.texts import fields_of
 
 Tell = Callable[[int, int], object]  # how many are done, of how many
 
@@ -146,7 +133,7 @@ class _Planner:
             if before and link.relation == "superseded_by" and not source.is_ours:
                 self._new[ends[0]] = superseded(before, created_at)
         for entry in source.entries:
-            bounded = mapped(entry, lambda text: self._label(text, CONTENT_BYTES))
+            bounded = mapped(entry, lambda text: self._label(text, texts.CONTENT_BYTES))
             clean, kinds = without_secrets(bounded, HARMLESS)
             about = [it for it in ("fragment_id", "first_id", "second_id") if hasattr(entry, it)]
             changed = {name: self._ids.get(getattr(entry, name), "") for name in about}
@@ -169,17 +156,17 @@ class _Planner:
             return "too_large"
         words = [each for each in given.keywords if each.strip()]
         names = given.id, given.topic, given.source, given.agent, given.session, given.last_session
-        texts = (given.content, *names, *words[:MOST_KEYWORDS])
-        clean, kinds = without_secrets(tuple(text[:_RAW_CHARS] for text in texts), HARMLESS)
+        raw = (given.content, *names, *words[: texts.MOST_KEYWORDS])
+        clean, kinds = without_secrets(tuple(text[:_RAW_CHARS] for text in raw), HARMLESS)
         if kinds and self._room.settings.strict:
             return "secret_refused"
         content, id_, topic, source, agent, session, last_session, *keywords = clean
         try:
-            fields = fields_of(
+            fields = texts.fields_of(
                 content=SURROGATE.sub("\ufffd", content),
-                topic=self._label(topic, TOPIC_CHARS),
-                source=self._label(source, SOURCE_CHARS),
-                keywords=[self._label(each, KEYWORD_CHARS) for each in keywords],
+                topic=self._label(topic, texts.TOPIC_CHARS),
+                source=self._label(source, texts.SOURCE_CHARS),
+                keywords=[self._label(each, texts.KEYWORD_CHARS) for each in keywords],
                 strict=False,
             )
         except FragmentsError as error:
@@ -209,7 +196,7 @@ class _Planner:
             verified_at = fragment.verified_at or now
             changed |= {"updated_at": now, "verified_at": verified_at, "decayed_at": now}
             fragment = replace(fragment, **changed)
-        plan.shortened += len(words) > MOST_KEYWORDS
+        plan.shortened += len(words) > texts.MOST_KEYWORDS
         plan.redacted.update({*kinds})
         if not _OWN_ID.fullmatch(id_) or (id_.isdigit() and not is_ours):
             # It may be the id of anything: it becomes a hash, the same at every import.

@@ -232,10 +232,7 @@ class Explored(NamedTuple):
 
 @repeats_when_cut
 def explore(room: Room, start_id: str, *, agent: str = "") -> Explored:
-    """Return the links of a fragment in both directions: causes, cures, then others.
-
-    agent: whose fragments, beside the default agent's; "" for all.
-    """
+    """Return the links of a fragment in both directions: causes, cures, then others."""
     agents = readers(room, agent)
     with room.engine.reading() as rows:
         start = visible(rows, start_id, agents)

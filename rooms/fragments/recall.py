@@ -23,7 +23,6 @@ from rooms.fragments.fragment import (
     CONTEXT_TYPES,
     KINDS,
     LIFETIMES,
-    MOST_KEYWORDS,
     RECALL_TOKENS,
     RELATIONS,
     WORDS_OF_TYPE,
@@ -38,6 +37,7 @@ from rooms.fragments.models.embedding import Embedder, cosine_of, embedder_of
 from rooms.fragments.models.vectors import Cosines, cosines_of, is_of
 from rooms.fragments.room import Room, readers, repeats_when_cut
 from rooms.fragments.storage.rows import Rows
+from rooms.fragments.texts import MOST_KEYWORDS
 from rooms.fragments.upkeep.life import before
 
 _LINKED_SHARE = 0.2  # of the budget; its rest is spent on more of the found fragments
@@ -223,10 +223,7 @@ def _wanted_of(room: Room, query: Query, agent: str) -> Wanted:
 
 
 class _Search:
-    """A query on one state of the room: made outside of its transaction, as a model may be asked.
-
-    failure: why the question has no vector, if one was wanted.
-    """
+    """A query on one state of the room; made outside of the transaction: a model may be asked."""
 
     rows: Rows
     worth: Worth
@@ -242,7 +239,7 @@ class _Search:
     ) -> None:
         self.room, self.query, self.session, self.line = room, query, session, line
         self.wanted, self.now = _wanted_of(room, query, agent), room.clock()
-        self.failure: ServiceError | None = None
+        self.failure: ServiceError | None = None  # why a wanted vector is missing
         self._vector, self._cosines, self._least = b"", Cosines(), 0.0
         try:
             chosen = embedder or embedder_of(os.environ)
@@ -295,10 +292,7 @@ class _Search:
         return Gathered(entries, holding.frequencies())
 
     def linked(self, found: Sequence[Entry]) -> tuple[list[Linked], list[Link]]:
-        """Return fragments linked to the best entries, and links between two entries.
-
-        `related` only says that both were found: it is left out unless asked for.
-        """
+        """Return fragments linked to the best entries, and links between two entries."""
         asked, fragments = self.query.relation, _fragments_in(found)
         along, best = (asked,) if asked else FOLLOWED, fragments[:_MOST_FOLLOWED]
         linked = dict[str, Linked]()  # each once
@@ -307,6 +301,7 @@ class _Search:
             near = step.from_id if is_end else step.to_id
             if self.is_current(other):
                 linked.setdefault(other.id, Linked(other, step.relation, near, is_end))
+        # That both are `related` is left out unless asked for: it only says that both were found.
         between = (asked,) if asked else tuple(it for it in RELATIONS if it != "related")
         ids = {it.id for it in fragments}
         links = self.rows.links(ids, between) if ids else []
@@ -390,10 +385,7 @@ def by_worth(rows: Rows, wanted: Wanted, worth: Worth) -> list[Fragment]:
 
 
 def is_current(fragment: Fragment, room: Room, now: str, session: str) -> bool:
-    """Return whether a fragment is neither expired nor working memory of another session or agent.
-
-    session: "" for any.
-    """
+    """Return whether it is neither expired nor working memory of another session or agent."""
     if fragment.session and (session or fragment.session) != fragment.session:
         return False
     if fragment.session and (room.agent or fragment.agent) != fragment.agent:

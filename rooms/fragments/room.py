@@ -46,10 +46,7 @@ class Room:
         return replace(self, engine=self.engine.for_agent(name), agent=name)
 
     def for_caller(self, agent: str, environment: Mapping[str, str]) -> "Room":
-        """Return the room of a caller.
-
-        agent: of the credential, "" over stdio, where the environment may name it.
-        """
+        """Return the room of a caller. agent: of the credential, "" for the environment's."""
         if self.engine.keeps_agents_apart:
             name = environment.get(AGENT_VARIABLE, "")
             return self.for_agent(agent or own_name(name, AGENT_VARIABLE))
@@ -100,11 +97,7 @@ def _opened(config: Config, settings: Settings, cancellation: Cancellation) -> R
 
 
 def writer(room: Room, agent: str) -> str:
-    """Return the owner of a new fragment.
-
-    agent: as the caller names it, "" for its own. Raises FragmentsError for a name of nobody or of
-    another.
-    """
+    """Return the owner of a new fragment. agent: a name, "" for its own; another's is refused."""
     name = own_name(agent) if agent.strip() else ""
     if room.agent and name not in ("", room.agent):
         raise FragmentsError("other_agent", name=name, own=room.agent)
@@ -128,10 +121,7 @@ def own_name(agent: str, field: str = "agentId") -> str:
 
 
 def named(field: str, name: str) -> str:
-    """Return the name of an agent or session, without blanks around it.
-
-    Raises FragmentsError if it is too long, cannot be written or holds a secret.
-    """
+    """Return a name without blanks around it; refuse a long, an unwritable or a secret one."""
     name = name.strip()
     if SURROGATE.search(name) or "\0" in name:
         raise FragmentsError("lone_surrogate", field=field)
@@ -145,10 +135,7 @@ def named(field: str, name: str) -> str:
 
 
 def repeats_when_cut(read: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
-    """Repeat a function once if its connection was cut, as when servers change.
-
-    All begins anew, so its result is of one state. Not for changes: their caller decides.
-    """
+    """Repeat a whole read if its connection was cut. Not for changes: their caller decides."""
 
     @wraps(read)
     def twice(*values: _Given.args, **named: _Given.kwargs) -> _Result:

@@ -15,16 +15,13 @@ from core.sanitizer import MARKER, find, redact_together
 from core.text.plain import SURROGATE, normal_form
 from core.text.terms import function_words, stem_of, without_particle
 from rooms.fragments.errors import FragmentsError, SavingError
-from rooms.fragments.fragment import (
-    CONTENT_BYTES,
-    KEYWORD_CHARS,
-    MOST_KEYWORDS,
-    SOURCE_CHARS,
-    TOPIC_CHARS,
-    WORDS_OF_TYPE,
-    plain_keyword,
-)
+from rooms.fragments.fragment import WORDS_OF_TYPE, plain_keyword
 
+CONTENT_CHARS = 300  # recommended; a longer text is stored, and its answer says so
+CONTENT_BYTES = 1_024  # refused above
+TOPIC_CHARS, KEYWORD_CHARS, SOURCE_CHARS = 50, 50, 200
+MOST_KEYWORDS = 20
+SUGGESTION_CHARS, SITUATION_CHARS = 500, 200
 MOST_FOUND = 8  # keywords that are taken out of a text
 _RAW_TIMES = 10  # of its limit: a longer text is too long, whatever the redactor takes out of it
 _MOST_JOINED = MOST_KEYWORDS * (KEYWORD_CHARS * _RAW_TIMES + 1)  # characters of all keywords

@@ -114,10 +114,7 @@ class _Room:
 
 @contextmanager
 def opened(changing: str = "", *, session: str | None = None) -> "Iterator[Call]":
-    """Open the fragments for one call. Raises SentinelError.
-
-    changing: tool whose change causes upkeep. session: as the caller names it.
-    """
+    """Open the fragments for one call. changing: the tool whose change causes upkeep."""
     from rooms.fragments.answers import Call
     from rooms.fragments.room import open_room
 
@@ -424,10 +421,7 @@ def fragment(id: str) -> str:
 
 
 def prompt_lines(query: str, budget: Budget) -> list[str]:
-    """Return the lines of the prompt `memory_injection`, taken from its budget.
-
-    query: "" for the fragments of most worth.
-    """
+    """Return the lines of the prompt `memory_injection`. query: "" for those of most worth."""
     from rooms.fragments.answers import is_order
     from rooms.fragments.recall import Query, recall
 
@@ -451,10 +445,7 @@ def gather(question: str) -> "Gathered":
 
 
 def end_session() -> None:
-    """End the session of this process, if it saw a call.
-
-    A session over HTTP is no process: it outlives the server.
-    """
+    """End the session of this process, if it saw a call; one over HTTP outlives the server."""
     if not _Room.is_used:
         return
     from rooms.fragments import activity
@@ -489,10 +480,7 @@ TOOLS: Sequence[RoomTool] = (
 def offer(
     server: SessionlessServer, cancellation: Cancellation, *, core_only: bool
 ) -> Sequence[SentinelError]:
-    """Offer the tools and the resource; return errors of the model settings.
-
-    core_only: only core tools.
-    """
+    """Offer the tools and the resource; return errors of the model settings."""
     _Room.cancellation, _Room.core_only, _Room.rooms = cancellation, core_only, server.rooms
     server.rooms[NAME] = OfferedRoom(gather, prompt_lines, end_session)
     server.offer_tools(TOOLS, core_only=core_only)

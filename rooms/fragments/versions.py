@@ -14,12 +14,12 @@ from rooms.fragments import activity, standing
 from rooms.fragments.config import Config
 from rooms.fragments.draft import added
 from rooms.fragments.errors import FragmentsError, SavingError
-from rooms.fragments.fragment import CONTENT_CHARS, Fragment, Link, Version, Wanted, hash_of
+from rooms.fragments.fragment import Fragment, Link, Version, Wanted, hash_of
 from rooms.fragments.links import settled, supersede
 from rooms.fragments.room import Room, readers, writer
 from rooms.fragments.storage import pages_of
 from rooms.fragments.storage.rows import Rows
-from rooms.fragments.texts import checked_type, fields_of, keywords_of, plain_id
+from rooms.fragments.texts import CONTENT_CHARS, checked_type, fields_of, keywords_of, plain_id
 from rooms.fragments.upkeep.life import is_pinned
 
 IMPORTANCE, SESSIONS = 0.8, 3  # that earn a place in a log; so many sessions with a recall
@@ -238,10 +238,7 @@ def restore(room: Room, id_: str) -> Fragment:
 
 
 def pin(room: Room, id_: str, *, pinned: bool) -> Fragment:
-    """Pin a fragment, so that it neither ages nor goes without force; or unpin it.
-
-    An unpinned fragment ages from now on.
-    """
+    """Pin a fragment, so that it neither ages nor goes without force; or let it age from now on."""
     with standing.changing(room, id_) as rows:
         found = standing.changeable(rows, room, id_, readers(room, ""))
         if found.is_anchor == pinned:

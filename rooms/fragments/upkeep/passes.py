@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rooms.fragments.config import Config
 from rooms.fragments.errors import ServiceError
 from rooms.fragments.fragment import (
-    MOST_KEYWORDS,
     Activity,
     Fragment,
     Link,
@@ -28,6 +27,7 @@ from rooms.fragments.fragment import (
 )
 from rooms.fragments.links import settled
 from rooms.fragments.storage.rows import Rows
+from rooms.fragments.texts import MOST_KEYWORDS
 from rooms.fragments.upkeep import life, suspicions
 from rooms.fragments.upkeep.statistics import feedback_by_tool
 from rooms.fragments.upkeep.suspicions import Pair

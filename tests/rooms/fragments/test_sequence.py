@@ -18,12 +18,13 @@ from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_a
 from core.config import Settings
 from rooms.fragments.config import Config
 from rooms.fragments.exchange import line_of, of_rows, rows_of
-from rooms.fragments.fragment import CONTENT_BYTES, RELATIONS, Wanted
+from rooms.fragments.fragment import RELATIONS, Wanted
 from rooms.fragments.import_plan import carry_out, planned
 from rooms.fragments.room import Room
 from rooms.fragments.storage import Engine
 from rooms.fragments.storage.postgres import PostgresEngine
 from rooms.fragments.storage.sqlite import SqliteEngine
+from rooms.fragments.texts import CONTENT_BYTES
 from tests.rooms.fragments.lives import Life
 from tests.support.fragments_room import Clock, a_room, everything, figures, links_of
 from tests.support.team_engines import a_server

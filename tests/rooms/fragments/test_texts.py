@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from core.sanitizer import find
 from rooms.fragments.draft import Draft, prepared
 from rooms.fragments.errors import FragmentsError
-from rooms.fragments.fragment import KEYWORD_CHARS, plain_keyword
-from rooms.fragments.texts import MOST_FOUND, Text, cleaned, keywords_of
+from rooms.fragments.fragment import plain_keyword
+from rooms.fragments.texts import KEYWORD_CHARS, MOST_FOUND, Text, cleaned, keywords_of
 from tests.support.tables import table
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
