@@ -96,7 +96,10 @@ def link_error(key: str, *, path: str, link: str, target: str) -> LogReadError:
     """Return the error for a symbolic link to anything but a memory log."""
     import shlex  # a hook never needs it
 
-    link, target = _printable(link), _printable(target)
+    link, target = (
+        path if len(path) <= _PATH_CHARS else f"{path[:_PATH_CHARS]}…"
+        for path in (shown(link), shown(target))
+    )
     rm, mkdir = shlex.join(["rm", link]), shlex.join(["mkdir", "-p", target])
     return LogReadError(key, path=path, link=link, target=target, rm=rm, mkdir=mkdir)
 
@@ -110,8 +113,3 @@ def placeless(error: SentinelError) -> str:
         return str(error)
     finally:
         error.facts = facts
-
-
-def _printable(path: str) -> str:
-    text = shown(path)
-    return text if len(text) <= _PATH_CHARS else f"{text[:_PATH_CHARS]}…"

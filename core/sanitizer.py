@@ -175,8 +175,7 @@ def _values_at(text: str, secrets: Iterable[Secret]) -> dict[str, str]:
 
 
 def _origin(secret: Secret, places: Places | None) -> Secret:
-    start, end, kind = secret
-    return Secret(*places.origin(start, end), kind) if places else secret
+    return Secret(*places.origin(*secret[:2]), secret.kind) if places else secret
 
 
 def _in_windows(text: str, known: Mapping[str, str]) -> list[Secret]:

@@ -50,7 +50,7 @@ _LONG_ROW_HYPHENS = 3  # of a row of words that is no phrase of a sentence
 _MOST_CONTINUED = 4  # values that one name may introduce: "changed from … to …"
 _WHOLE_NAMES = "keyed-block", "keyed-heading"  # rules for names without anything odd behind them
 
-# Of tables.
+# Of tables:
 _LINE_CHARS = 1_000
 _MOST_HEADS = 12  # names in one line that may head a column
 _MOST_EMPTY_ROWS = 3  # in a row without a secret, and the column holds something else
@@ -84,8 +84,7 @@ def may_have_keyed_spans(text: str, folded: str) -> bool:
 
 def keyed_spans(text: str, folded: str) -> Iterator[tuple[int, int, str]]:
     """Yield start, end and rule name of each value. folded: the text's casefold."""
-    passwords: list[Span] = []
-    values, tables = _Values(text, folded), _Tables(text)
+    passwords, values = list[Span](), _Values(text, folded)
     block_end = 0  # a block of lines is a value as a whole, whatever names it holds
     for name in names_in(text, folded):
         if name.start < block_end:
@@ -98,7 +97,7 @@ def keyed_spans(text: str, folded: str) -> Iterator[tuple[int, int, str]]:
                 block_end = spans[-1][1] if rule.name == "keyed-block" else 0
                 break
         else:
-            for start, end in tables.below(name):
+            for start, end in values.cells_below(name):
                 yield start, end, "keyed-table-cell"
     for start, end in _striking_near(text, passwords, named=True):
         yield start, end, "keyed-far"
@@ -134,62 +133,19 @@ def _striking_near(text: str, places: list[Span], *, named: bool) -> Iterator[Sp
                 yield word_start, word_end
 
 
-class _Tables:
-    """The tables of a text, of Markdown or with tabs or commas; it keeps the end of the last."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._head_start, self._names, self._end = -1, 0, 0  # names: of secrets in the head
-
-    def below(self, name: Name) -> Iterator[Span]:
-        text = self._text
-        line_start = text.rfind("\n", max(0, name.start - _LINE_CHARS), name.start) + 1
-        line_end = text.find("\n", name.end, name.end + _LINE_CHARS)
-        head = text[line_start : max(line_end, 0)]
-        if line_start != self._head_start:
-            self._head_start, self._names = line_start, 0
-        self._names += 1
-        if head.lstrip(" ").startswith("|"):
-            separator = "|"
-        elif "\t" in head.strip():
-            separator = "\t"
-        elif shape("csv_head").fullmatch(head):
-            separator = ","
-        else:
-            return
-        if name.start - line_start > _LINE_CHARS or self._names > _MOST_HEADS:
-            return
-        if self._names == 1 and line_start < self._end:
-            self._names = _MOST_HEADS  # a row of a table, not the head of one
-            return
-        column, empty = text.count(separator, line_start, name.start), 0
-        for _ in range(_MOST_ROWS):
-            line_start, line_end = line_end + 1, text.find("\n", line_end + 1)
-            line_end = len(text) if line_end < 0 else line_end
-            cells = text[line_start : min(line_end, line_start + _LINE_CHARS)].split(separator)
-            if len(cells) <= column or empty > _MOST_EMPTY_ROWS:
-                return
-            empty += 1
-            self._end = line_end
-            start = line_start + sum(map(len, cells[:column])) + column
-            start += len(cells[column]) - len(cells[column].lstrip(" `*\"'"))
-            if cells[column].strip(" -:\r"):
-                stops = "," if separator == "," else ""
-                if span := _value_at(text, start, "", name, "said", stops=stops):
-                    yield span
-                    empty = 0
-            if line_end == len(text):
-                return
-
-
 class _Values:
-    """The values of the names of one text; equal names are judged once at a place."""
+    """The values of the names of one text, also in its tables: of Markdown, with tabs or commas.
+
+    Equal names are judged once at a place.
+    """
 
     def __init__(self, text: str, folded: str) -> None:
         self._text, self._folded = text, folded
         self._rules: dict[bool, list[Rule]] = {}  # of which a hint stands anywhere
         self._promises: list[int] | None = None
         self._seen: dict[tuple[int, str, str, str, str, Certainty], Span | None] = {}
+        self._head_start, self._names = -1, 0  # of a table, and the names of secrets in it
+        self._table_end = 0
 
     def rules_near(self, name: Name) -> Iterator[Rule]:
         text, start = self._text, name.start
@@ -231,12 +187,11 @@ class _Values:
         following = after.match(self._text, name.end)
         if not following:
             return []
-        if rule.name in _WHOLE_NAMES and name.certainty == Certainty.UNUSUAL:
+        is_odd = rule.name in _WHOLE_NAMES and name.certainty == Certainty.UNUSUAL
+        if is_odd or (name.is_bare_pass and rule.gate not in ("assigned", "far")):
             return []
         if rule.gate == "far":
             return self._far(name, following.end())
-        if rule.gate != "assigned" and name.is_bare_pass:
-            return []
         if not (name.korean or rule.before) and rule.name.startswith("keyed-korean"):
             particle = following[0].lstrip("\"'`*」』)”’]")[:1]
             if not "가" <= particle <= "힣":
@@ -267,15 +222,11 @@ class _Values:
             return []
         if is_far:
             # Words alone may be about the name, with the id of anything behind them.
-            value = text[slice(*span)]
-            if shape("about").match(match[0]) and not has_colon:
+            value, between = text[slice(*span)], match[0]
+            is_about = not has_colon and shape("about").match(between)
+            is_label = is_hex(value) or shape("labelled").fullmatch(value)
+            if is_about or (is_label and not shape("tied").search(between)):
                 return []
-            if (is_hex(value) or shape("labelled").fullmatch(value)) and not shape("tied").search(
-                match[0]
-            ):
-                return []
-        if stops:
-            return [span]
         if rule.name == "keyed-block":
             start, end = span
             while line := shape("block_line").match(text, end):
@@ -284,7 +235,8 @@ class _Values:
                 end = line.end()
             if (start, end) != span:
                 return [(start, end)]
-        if gate != "assigned" or name.korean or name.certainty == Certainty.PLURAL:
+        may_go_on = gate != "assigned" or name.korean or name.certainty == Certainty.PLURAL
+        if may_go_on and not stops:
             return [span, *self._continued(span[1], name, rule.gate)]
         return [span]
 
@@ -312,6 +264,46 @@ class _Values:
                 return
             yield span
             end = span[1]
+
+    def cells_below(self, name: Name) -> Iterator[Span]:
+        text = self._text
+        line_start = text.rfind("\n", max(0, name.start - _LINE_CHARS), name.start) + 1
+        line_end = text.find("\n", name.end, name.end + _LINE_CHARS)
+        head = text[line_start : max(line_end, 0)]
+        if line_start != self._head_start:
+            self._head_start, self._names = line_start, 0
+        self._names += 1
+        if head.lstrip(" ").startswith("|"):
+            separator = "|"
+        elif "\t" in head.strip():
+            separator = "\t"
+        elif shape("csv_head").fullmatch(head):
+            separator = ","
+        else:
+            return
+        if name.start - line_start > _LINE_CHARS or self._names > _MOST_HEADS:
+            return
+        if self._names == 1 and line_start < self._table_end:
+            self._names = _MOST_HEADS  # a row of a table, not the head of one
+            return
+        column, empty = text.count(separator, line_start, name.start), 0
+        for _ in range(_MOST_ROWS):
+            line_start, line_end = line_end + 1, text.find("\n", line_end + 1)
+            line_end = len(text) if line_end < 0 else line_end
+            cells = text[line_start : min(line_end, line_start + _LINE_CHARS)].split(separator)
+            if len(cells) <= column or empty > _MOST_EMPTY_ROWS:
+                return
+            empty += 1
+            self._table_end = line_end
+            start = line_start + sum(map(len, cells[:column])) + column
+            start += len(cells[column]) - len(cells[column].lstrip(" `*\"'"))
+            if cells[column].strip(" -:\r"):
+                stops = "," if separator == "," else ""
+                if span := _value_at(text, start, "", name, "said", stops=stops):
+                    yield span
+                    empty = 0
+            if line_end == len(text):
+                return
 
     def _at(self, start: int, quote: str, name: Name, gate: str) -> Span | None:
         place = start, quote, gate, name.lead, name.word, name.certainty

@@ -166,9 +166,6 @@ def _read(path: Path, keys: Keys) -> dict[str, Any]:
     return dict(leaves(value, ""))
 
 
-# JSON of somebody else
-
-
 def texts_in(value: object) -> tuple[str, ...]:
     """Return the texts of a list, () for anything else."""
     return tuple(it for it in value if isinstance(it, str)) if isinstance(value, list) else ()

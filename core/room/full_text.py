@@ -48,9 +48,6 @@ def indexed(text: str) -> str:
     return f"{text} {' '.join(behind)} " if behind else text
 
 
-# which texts have which terms of a question
-
-
 class Extent(NamedTuple):
     """The least and the greatest number of the texts, and about how many there are."""
 
@@ -135,9 +132,6 @@ def _places(
             found = index.newest([matches[it] for it in common], most, among)
             places |= dict(zip(common, found, strict=True))
     return places
-
-
-# an index of SQLite
 
 
 class IndexTerms:

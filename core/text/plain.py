@@ -164,9 +164,6 @@ def _escaped(text: str) -> str:
     return re.sub(_ACTIVE, r"\\\g<0>", text)
 
 
-# the cost of a text for a model
-
-
 def estimate_tokens(text: str) -> int:
     """Estimate the tokens of any text by the kinds of its characters; rounded up.
 
