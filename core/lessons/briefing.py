@@ -112,10 +112,15 @@ def session_briefing(
     nearest = () if all_fit else near()
     some = "brief_near" if nearest else "brief_part"
     budget.spend(say(f"answers.{some}", shown=count, count=count))
+    newest = sorted(  # principles first
+        reversed(records),
+        key=lambda it: (it.type == "principle", seconds_of(it.updated or it.created)),
+        reverse=True,
+    )
     if nearest:
-        shown, marked = _near_first(records, nearest, budget), 0
+        shown, marked = _near_first(newest, nearest, budget), 0
     else:
-        shown, marked = _offered(_principles_first(records), budget)
+        shown, marked = _offered(newest, budget)
     if marked:
         lines.append(say("answers.brief_marked", count=marked))
     is_all = len(shown) == count and not nearest
@@ -125,13 +130,12 @@ def session_briefing(
     return Briefing("\n".join([*lines, *map(headed_block, laid_out)]), tuple(shown))
 
 
-def _near_first(records: Sequence[Record], near: Sequence[Record], budget: Budget) -> list[Record]:
+def _near_first(newest: Sequence[Record], near: Sequence[Record], budget: Budget) -> list[Record]:
     """Of each kind, records near to the work come first."""
 
     def layout(record: Record) -> Block | None:
         return Block.of(headed_block(without_gap(record))) if is_harmless(record) else None
 
-    newest = _principles_first(records)
     principles = [record for record in (*near, *newest) if record.type == "principle"]
     logs_first = sorted(newest, key=lambda it: it.type == "principle")
     shown: dict[int, Record] = {}
@@ -160,14 +164,6 @@ def _offered(records: Sequence[Record], budget: Budget) -> tuple[list[Record], i
         return shown, 0
     good = list(filter(is_harmless, doubtful))
     return shown + record_text.fit_records(good, budget)[0], len(doubtful) - len(good)
-
-
-def _principles_first(records: Sequence[Record]) -> list[Record]:
-    return sorted(
-        reversed(records),
-        key=lambda it: (it.type == "principle", seconds_of(it.updated or it.created)),
-        reverse=True,
-    )
 
 
 def action_briefing(records: Sequence[Record]) -> Briefing:
