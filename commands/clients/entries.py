@@ -123,9 +123,8 @@ class OwnEntry(NamedTuple):
     def rooms(self) -> tuple[str, ...]:
         """The rooms of the entry; the default for missing or wrong names."""
         try:
-            return config.read_rooms(
-                value_of("--rooms", self.arguments) or self.variable(config.ROOMS_VARIABLE)
-            )
+            named = value_of("--rooms", self.arguments)
+            return config.read_rooms(named or self.variable(config.ROOMS_VARIABLE))
         except RefusedError:
             return config.DEFAULT_ROOMS
 

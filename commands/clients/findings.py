@@ -85,9 +85,8 @@ def client_findings(project: Project) -> Iterator[Finding]:
     # Rules may be in another language than the reader's.
     environment = {name: it for name, it in machine.environment.items() if name != LANG_VARIABLE}
     machine = replace(machine, environment=environment)
-    desk = Desk(
-        machine=machine, tree=tree_of(project.root), configured=entries.configured_clients(machine)
-    )
+    configured = entries.configured_clients(machine)
+    desk = Desk(machine=machine, tree=tree_of(project.root), configured=configured)
     for row in CLIENTS:
         yield from _about(row, desk)
     here = {found.client: None for found in desk.configured if desk.is_here(found)}

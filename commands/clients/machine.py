@@ -7,6 +7,7 @@ import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from commands.clients.table import COMMANDS, Client, Place
@@ -32,16 +33,43 @@ class Installation:
     is_command: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Machine:
-    """One project, user and operating system. directories: those that a Place may name."""
+    """One project, user and operating system."""
 
     root: Path
     home: Path
-    server: Path
     environment: Mapping[str, str]
-    windows: bool
-    directories: Mapping[str, Path]
+    server: Path = HERE / SCRIPT
+    platform: str = sys.platform
+
+    @property
+    def windows(self) -> bool:
+        return self.platform == "win32"
+
+    @cached_property
+    def directories(self) -> Mapping[str, Path]:
+        """The directories that a Place may name."""
+        home = self.home
+
+        def named(variable: str, default: Path) -> Path:
+            return Path(self.environment.get(variable) or default)
+
+        found = {
+            "root": self.root,
+            "home": home,
+            "claude": named("CLAUDE_CONFIG_DIR", home),
+            "claude-home": named("CLAUDE_CONFIG_DIR", home / ".claude"),
+            "codex": named("CODEX_HOME", home / ".codex"),
+            "copilot": named("COPILOT_HOME", home / ".copilot"),
+            "config": named("XDG_CONFIG_HOME", home / ".config"),
+        }
+        if self.platform == "darwin":
+            found["config"] = home / "Library" / "Application Support"
+        if self.windows:
+            found["config"] = named("APPDATA", home / "AppData" / "Roaming")
+            found["packages"] = named("LOCALAPPDATA", home / "AppData" / "Local") / "Packages"
+        return found
 
     def variable(self, name: str) -> str | None:
         """Return an environment variable; on Windows case does not matter."""
@@ -66,45 +94,9 @@ class Machine:
         return self.paths(place)[0]
 
 
-def machine_of(
-    root: Path,
-    *,
-    server: Path = HERE / SCRIPT,
-    home: Path,
-    environment: Mapping[str, str],
-    platform: str = sys.platform,
-) -> Machine:
-    root, home = Path(os.path.abspath(root)), Path(os.path.abspath(home))
-
-    def named(variable: str, default: Path) -> Path:
-        return Path(environment.get(variable) or default)
-
-    directories = {
-        "root": root,
-        "home": home,
-        "claude": named("CLAUDE_CONFIG_DIR", home),
-        "claude-home": named("CLAUDE_CONFIG_DIR", home / ".claude"),
-        "codex": named("CODEX_HOME", home / ".codex"),
-        "copilot": named("COPILOT_HOME", home / ".copilot"),
-        "config": named("XDG_CONFIG_HOME", home / ".config"),
-    }
-    if platform == "darwin":
-        directories["config"] = home / "Library" / "Application Support"
-    if platform == "win32":
-        directories["config"] = named("APPDATA", home / "AppData" / "Roaming")
-        directories["packages"] = named("LOCALAPPDATA", home / "AppData" / "Local") / "Packages"
-    return Machine(
-        root=root,
-        home=home,
-        server=server,
-        environment=environment,
-        windows=platform == "win32",
-        directories=directories,
-    )
-
-
 def machine_here(root: Path) -> Machine:
-    return machine_of(root, home=Path(os.path.expanduser("~")), environment=os.environ)
+    home = os.path.abspath(os.path.expanduser("~"))
+    return Machine(root=Path(os.path.abspath(root)), home=Path(home), environment=os.environ)
 
 
 def trace_of(client: Client, machine: Machine) -> str:

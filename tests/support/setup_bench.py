@@ -9,7 +9,7 @@ from typing import Any
 
 from commands.clients.entries import configured_clients
 from commands.clients.files import Job, Plan
-from commands.clients.machine import Installation, Machine, installed, machine_of
+from commands.clients.machine import Installation, Machine, installed
 from commands.clients.plan import plan
 from core.config import CONTEXT_DIRECTORY
 
@@ -44,8 +44,8 @@ class Bench:
 
     def machine_on(self, platform: str, **environment: str) -> Machine:
         """This place, as if it were on that system."""
-        return machine_of(
-            self.root,
+        return Machine(
+            root=self.root,
             server=self.tool / "server.py",
             home=self.home,
             environment=environment,
