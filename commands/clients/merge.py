@@ -207,33 +207,31 @@ def with_hooks(
         if not isinstance(listed, list):  # most clients then pass over the whole file
             raise CannotEditError("other_kind", place=f"hooks.{name}")
         missing = dict(wanted.get(name, {}))
-        kept = [it for item in listed for it in _renewed(item, missing, called)]
-        kept += [item for ours, item in missing.items() if ours not in optional]
+        kept = list[Any]()
+        for item in listed:
+            handlers = _handlers(item)
+            ours = [called(it) for it in handlers]
+            if not any(ours):
+                kept.append(item)
+            elif len(handlers) > 1 or ours[0] not in missing:
+                left = [it for it, name in zip(handlers, ours, strict=True) if not name]
+                kept += [{**item, "hooks": left}] if left else []
+            else:
+                new, [old] = missing.pop(ours[0]), handlers
+                # else the user wrote it as for another client
+                is_group = old is not item and "hooks" in new
+                handler = new["hooks"][0] if is_group else new
+                # The user may have added to a handler, but nothing that starts something else.
+                own = {key: it for key, it in old.items() if key in handler or key not in _STARTS}
+                group = {key: it for key, it in item.items() if key != "matcher"}
+                whole = {**new, **group, "hooks": [{**own, **handler}]}
+                kept.append(whole if is_group else {**own, **handler})
+        kept += [item for event, item in missing.items() if event not in optional]
         if kept:
             result[name] = kept
         elif listed:
             del result[name]
     return dict(data) if result == events else with_value(data, ("hooks",), result or None)
-
-
-def _renewed(item: Any, missing: dict[str, Table], called: Called) -> list[Any]:
-    """Return the replacement of an item; pop the event that it renews from `missing`."""
-    handlers = _handlers(item)
-    ours = [called(it) for it in handlers]
-    if not any(ours):
-        return [item]
-    if len(handlers) > 1 or ours[0] not in missing:
-        left = [it for it, name in zip(handlers, ours, strict=True) if not name]
-        return [{**item, "hooks": left}] if left else []
-    new, [old] = missing.pop(ours[0]), handlers
-    is_group = old is not item and "hooks" in new  # else the user wrote it as for another client
-    handler = new["hooks"][0] if is_group else new
-    # The user may have added to a handler, but nothing that starts something else.
-    kept = {key: it for key, it in old.items() if key in handler or key not in _STARTS}
-    if not is_group:
-        return [{**kept, **handler}]
-    group = {key: it for key, it in item.items() if key != "matcher"}
-    return [{**new, **group, "hooks": [{**kept, **handler}]}]
 
 
 def _handlers(item: Any) -> list[Any]:

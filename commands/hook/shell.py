@@ -243,12 +243,16 @@ class _Shell:
 
     def _edit(self, word: str) -> None:
         """Note a file, or those of a pattern or folder unless they are many."""
-        for way in (way for it in self._filled(word) for way in _ways(it)):
-            path = self._place(way)
-            if way and not path.startswith("/dev/") and len(self.paths) < MOST_FILES:
-                files = _files_at(path) if self._is_inside(path) else [path]
-                found = list(islice(files, MOST_FILES + 1))
-                self.paths |= dict.fromkeys(found if len(found) <= MOST_FILES else [])
+        for value in self._filled(word):
+            ways = [value]  # those that braces stand for: `a`, `b` for `{a,b}`
+            while len(ways) < _MOST_WAYS and (braces := _BRACES.search(ways[0])):
+                head, tail = ways[0][: braces.start()], ways[0][braces.end() :]
+                ways = [*ways[1:], *(f"{head}{it}{tail}" for it in braces[1].split(","))]
+            for path in (self._place(way) for way in ways if way):
+                if not path.startswith("/dev/") and len(self.paths) < MOST_FILES:
+                    files = _files_at(path) if self._is_inside(path) else [path]
+                    found = list(islice(files, MOST_FILES + 1))
+                    self.paths |= dict.fromkeys(found if len(found) <= MOST_FILES else [])
 
     def _is_inside(self, path: str) -> bool:
         return f"{path}/".startswith(self._root)
@@ -316,12 +320,3 @@ def _edits(name: str, words: Sequence[str]) -> bool:
     if row and (not row["option"] or any(re.match(row["option"], word) for word in words)):
         return True
     return "".join(words[:1]) in _VERBS or any(map(_EDITS.match, words))
-
-
-def _ways(word: str) -> list[str]:
-    """Return the words that braces stand for: `a`, `b` for `{a,b}`."""
-    ways = [word]
-    while len(ways) < _MOST_WAYS and (found := _BRACES.search(ways[0])):
-        head, tail = ways[0][: found.start()], ways[0][found.end() :]
-        ways = [*ways[1:], *(f"{head}{it}{tail}" for it in found[1].split(","))]
-    return ways
