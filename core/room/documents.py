@@ -1,4 +1,4 @@
-"""Documents beside a project, JSON, and a `config.json`: files that leave a room or come into it.
+"""JSON that leaves a room or comes into it: a `config.json`, and values of somebody else.
 
 An unusable value is refused by its key: a default might do something that somebody has ruled out.
 """
@@ -6,93 +6,19 @@ An unusable value is refused by its key: a default might do something that someb
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.config import CONTEXT_DIRECTORY
-from core.disk import open_regular, prepared, reason_of, rename, sync_directory
-from core.errors import RefusedError, SentinelError
+from core.disk import open_regular
+from core.errors import RefusedError
 from core.guard.characters import HIDDEN_CLASS
 from core.messages import say
 
 CONFIG_NAME = "config.json"
 MOST_CONFIG_BYTES = 100_000
 
-# Clients read these as instructions: a document with texts of a memory is none.
-_RULES = frozenset(
-    "agents.md claude.md claude.local.md gemini.md skill.md copilot-instructions.md".split()
-)
 _UNSAFE = re.compile(f"[{HIDDEN_CLASS}\ud800-\udfff\x7f-\x9f\u2028\u2029]")
-
-
-class Target:
-    """A file inside `root` that a document may become, also in the place of an earlier one.
-
-    begins: the start of every such document. own: names reserved in `.context`. refused: makes an
-    error of `output_outside`, `output_name`, `output_reserved`, `output_exists`, or `output_write`
-    with its reason.
-    """
-
-    def __init__(
-        self,
-        root: Path,
-        output: str,
-        *,
-        suffixes: tuple[str, ...],
-        begins: str,
-        refused: Callable[..., SentinelError],
-        own: frozenset[str] = frozenset(),
-    ) -> None:
-        self._begins, self._refused = begins.encode("ascii"), refused
-        given = Path(output)
-        if ".." in given.parts or "\0" in output:
-            raise refused("output_outside")
-        if given.suffix.lower() not in suffixes or not output.isprintable():
-            raise refused("output_name")
-        root = Path(os.path.realpath(root))
-        self.path = Path(os.path.realpath(root / given))  # no link may lead out of the root
-        if not self.path.is_relative_to(root) or self.path == root:
-            raise refused("output_outside")
-        self.relative = self.path.relative_to(root).as_posix()
-        # The places in which programs look for files of their own; Windows drops blanks and dots
-        # at the end of a name.
-        parts = [part.casefold().rstrip(". ") for part in self.relative.split("/")]
-        hidden = [part for part in parts if part.startswith((".", "git~")) or not part]
-        is_ours = parts[0] == CONTEXT_DIRECTORY and parts[-1] not in own
-        if parts[-1] in _RULES or hidden != ([CONTEXT_DIRECTORY] if is_ours else []):
-            raise refused("output_reserved")
-        self._check_replaceable()
-
-    def write(self, pieces: Iterable[str]) -> None:
-        """Write the document; a reader sees the whole of it or the earlier file."""
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            data = (piece.encode("utf-8", "replace") for piece in pieces)
-            with prepared(self.path, data) as temporary:
-                if Path(os.path.realpath(self.path)) != self.path:  # by a link in its way now
-                    raise self._refused("output_outside")
-                self._check_replaceable()
-                rename(temporary, self.path)
-            sync_directory(self.path.parent)
-        except SentinelError:
-            raise
-        except OSError as error:
-            raise self._refused("output_write", reason=reason_of(error)) from error
-
-    def _check_replaceable(self) -> None:
-        try:
-            with open(self.path, "rb") as file:
-                is_ours = file.read(len(self._begins)) == self._begins
-        except FileNotFoundError:
-            return
-        except OSError:  # a directory, or nobody's to read
-            is_ours = False
-        if not is_ours:
-            raise self._refused("output_exists")
-
-
-# config.json
 
 
 class Expected(NamedTuple):

@@ -5,9 +5,10 @@ script, loads nothing, and its policy allows only its own style.
 """
 
 import base64
+import os
 import re
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
@@ -17,10 +18,13 @@ from pathlib import Path
 from string import Template
 from typing import Any, Literal, NamedTuple
 
+from core.config import CONTEXT_DIRECTORY
+from core.disk import prepared, reason_of, rename, sync_directory
+from core.errors import SentinelError
 from core.lessons.record import utc_now
 from core.lessons.record_text import minute_of
 from core.messages import language, say
-from core.room.documents import CONFIG_NAME, Target, as_json
+from core.room.documents import CONFIG_NAME, as_json
 from core.text.plain import (
     LINE_ENDS,
     Budget,
@@ -45,6 +49,10 @@ VERSION = 1  # of the JSON
 
 _SAVED = "coalesce(nullif(updated_at, ''), created_at)"
 _OWN = frozenset((CONFIG_NAME, CURRENT))
+# Clients read these as instructions: a document with texts of a memory is none.
+_RULES = frozenset(
+    "agents.md claude.md claude.local.md gemini.md skill.md copilot-instructions.md".split()
+)
 _HANGUL = re.compile("[\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3]")
 _COMMENT = f"<!-- {MARK}:"
 _FIRST_LINE = f"{_COMMENT} the next export may replace this file -->"
@@ -104,16 +112,8 @@ def export(
     for all. output: a file in the project; "" returns whole sessions within one answer's budget,
     and says how many are left out. Raises SessionsError, ExchangeError, and errors of the store.
     """
-    written, target = FORMS[form], None
-
-    def refused(key: str, **facts: str) -> ExchangeError:
-        suffixes = written.suffixes
-        known = {"suffix": suffixes[0].lstrip("."), "suffixes": ", ".join(suffixes), **facts}
-        return ExchangeError(key, path=shown_path(output), form=form, **known)
-
-    if output:
-        ends, begins = written.suffixes, written.begins
-        target = Target(store.root, output, suffixes=ends, begins=begins, refused=refused, own=_OWN)
+    written = FORMS[form]
+    target = _Target(store.root, output, form) if output else None
     with chosen(store, since, until, names) as (count, wholes):
         begin, taken = written.begin(Head(store.root.name, count, utc_now())), list[str]()
         if target:
@@ -129,6 +129,64 @@ def export(
     left_out = count - len(taken)
     text = begin + written.between.join(taken) + written.end(left_out)
     return Exported(text, "", len(taken), left_out)
+
+
+class _Target:
+    """A file in the project that a document may become, also in the place of an earlier one."""
+
+    def __init__(self, root: Path, output: str, form: FormName) -> None:
+        self._output, self._form = output, form
+        given = Path(output)
+        if ".." in given.parts or "\0" in output:
+            raise self._refused("output_outside")
+        if given.suffix.lower() not in FORMS[form].suffixes or not output.isprintable():
+            raise self._refused("output_name")
+        root = Path(os.path.realpath(root))
+        self.path = Path(os.path.realpath(root / given))  # no link may lead out of the root
+        if not self.path.is_relative_to(root) or self.path == root:
+            raise self._refused("output_outside")
+        self.relative = self.path.relative_to(root).as_posix()
+        # The places in which programs look for files of their own; Windows drops blanks and dots
+        # at the end of a name.
+        parts = [part.casefold().rstrip(". ") for part in self.relative.split("/")]
+        hidden = [part for part in parts if part.startswith((".", "git~")) or not part]
+        is_ours = parts[0] == CONTEXT_DIRECTORY and parts[-1] not in _OWN
+        if parts[-1] in _RULES or hidden != ([CONTEXT_DIRECTORY] if is_ours else []):
+            raise self._refused("output_reserved")
+        self._check_replaceable()
+
+    def write(self, pieces: Iterable[str]) -> None:
+        """Write the document; a reader sees the whole of it or the earlier file."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            data = (piece.encode("utf-8", "replace") for piece in pieces)
+            with prepared(self.path, data) as temporary:
+                if Path(os.path.realpath(self.path)) != self.path:  # by a link in its way now
+                    raise self._refused("output_outside")
+                self._check_replaceable()
+                rename(temporary, self.path)
+            sync_directory(self.path.parent)
+        except SentinelError:
+            raise
+        except OSError as error:
+            raise self._refused("output_write", reason=reason_of(error)) from error
+
+    def _check_replaceable(self) -> None:
+        begins = FORMS[self._form].begins.encode("ascii")
+        try:
+            with open(self.path, "rb") as file:
+                is_ours = file.read(len(begins)) == begins
+        except FileNotFoundError:
+            return
+        except OSError:  # a directory, or nobody's to read
+            is_ours = False
+        if not is_ours:
+            raise self._refused("output_exists")
+
+    def _refused(self, key: str, **facts: str) -> ExchangeError:
+        suffixes = FORMS[self._form].suffixes
+        known = {"suffix": suffixes[0].lstrip("."), "suffixes": ", ".join(suffixes), **facts}
+        return ExchangeError(key, path=shown_path(self._output), form=self._form, **known)
 
 
 @contextmanager
