@@ -52,21 +52,11 @@ OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
             "facts": lambda: {"rooms": ", ".join(room_names())},
         },
     ),
-    "public": (("--public",), {"action": "store_true"}),
     "output": (("-o", "--output"), {"metavar": "FILE", "type": file_name}),
     "since": (("--since",), {"metavar": "WHEN", "type": moment}),
     "limit": (("--limit",), {"metavar": "N", "type": positive}),
-    "json": (("--json",), {"action": "store_true"}),
-    "force": (("--force",), {"action": "store_true"}),
     "yes": (("-y", "--yes"), {"action": "store_true"}),
     "dry_run": (("-n", "--dry-run"), {"action": "store_true"}),
-    # list, show, forget, restore
-    "forgotten": (("--forgotten",), {"action": "store_true"}),
-    "versions": (("--versions",), {"action": "store_true"}),
-    "hard": (("--hard",), {"action": "store_true"}),
-    "originals": (("--originals",), {"action": "store_true"}),
-    # view
-    "view_open": (("--open",), {"action": "store_true"}),
     # add, edit
     "add_topic": (("--topic",), {"metavar": "TOPIC"}),
     "add_missing": (("--missing",), {"metavar": "TEXT"}),
@@ -89,20 +79,11 @@ OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
         {"metavar": "CLIENT", "required": True, "facts": _facts_of_hooks},
     ),
     "hook_lang": (("--lang",), {"choices": ("en", "ko")}),
-    # doctor
-    "doctor_fix": (("--fix",), {"action": "store_true"}),
-    "doctor_online": (("--online",), {"action": "store_true"}),
     # report
     "report_range": (("range",), {"metavar": "RANGE"}),
-    "report_staged": (("--staged",), {"action": "store_true"}),
-    "report_strict": (("--strict",), {"action": "store_true"}),
-    "report_github": (("--github",), {"action": "store_true"}),
     "report_output": (("-o", "--output"), {"type": file_name, "metavar": "FILE"}),
     # scan
     "scan_paths": (("paths",), {"metavar": "PATH", "default": []}),
-    "scan_staged": (("--staged",), {"action": "store_true"}),
-    "scan_history": (("--history",), {"action": "store_true"}),
-    "scan_redact": (("--redact",), {"action": "store_true"}),
     # export, import
     "export_format": (
         ("--format",),
@@ -113,35 +94,32 @@ OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
         },
     ),
     "export_block": (("--block",), {"metavar": "FILE", "type": file_name}),
-    "export_remove": (("--remove",), {"action": "store_true"}),
     "import_file": (("file",), {"metavar": "FILE", "type": file_name}),
     "import_topic": (("--topic",), {"metavar": "TOPIC", "dest": "import_topic"}),
     "import_agent": (("--agent",), {"metavar": "NAME", "dest": "import_agent", "default": ""}),
     # sessions, fragments
-    "sessions_before": (
-        ("--before",),
-        {"metavar": "DATE", "dest": "before", "type": moment, "required": True},
-    ),
-    "sessions_open": (("--open",), {"action": "store_true"}),
+    "sessions_before": (("--before",), {"metavar": "DATE", "type": moment, "required": True}),
     "fragments_id": (("ids",), {"metavar": "FRAGMENT", "nargs": "+"}),
-    "sessions_off": (("--off",), {"action": "store_true"}),
-    "migrate_sql": (("--sql",), {"action": "store_true"}),
     # setup
     "setup_clients": (
         ("clients",),
         {"metavar": "CLIENT", "type": _client, "facts": _facts_of_clients},
     ),
-    "setup_remove": (("--remove",), {"action": "store_true"}),
-    "setup_user": (("--user",), {"action": "store_true"}),
     "setup_rooms": (("--rooms",), {"metavar": "ROOMS"}),
-    "setup_no_rules": (("--no-rules",), {"action": "store_true"}),
-    "setup_no_hooks": (("--no-hooks",), {"action": "store_true"}),
-    "setup_no_approvals": (("--no-approvals",), {"action": "store_true"}),
     "setup_url": (("--url",), {"metavar": "URL"}),
-    "setup_oauth": (("--oauth",), {"action": "store_true"}),
     # help
     "help_command": (("about",), {"metavar": "COMMAND", "nargs": "*"}),
 }
+# Options without a value, which have their name behind the word of their command.
+FLAGS = (
+    "public json force forgotten versions hard originals view_open doctor_fix doctor_online"
+    " report_staged report_strict report_github scan_staged scan_history scan_redact"
+    " export_remove sessions_open sessions_off migrate_sql setup_remove setup_user"
+    " setup_no_rules setup_no_hooks setup_no_approvals setup_oauth"
+).split()
+for flag in FLAGS:
+    option = (flag.partition("_")[2] or flag).replace("_", "-")
+    OPTIONS[flag] = ((f"--{option}",), {"action": "store_true"})
 
 
 def parser_of(name: str, commands: Commands) -> Parser:
