@@ -167,11 +167,6 @@ def _print_error(error: SentinelError) -> None:
         complain(str(error))
 
 
-def _discard_output() -> None:
-    """Drop unwritten output, which Python would write again at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
 def run() -> None:
     if sys.argv[1:2] == ["hook"]:
         try:
@@ -185,15 +180,15 @@ def run() -> None:
             sys.stdout.flush()
     except KeyboardInterrupt:
         code = 130
-    except BrokenPipeError:  # the reader, such as `head`, is done
-        _discard_output()
-        code = 0
     except OSError as error:
-        if error.filename is not None:  # only a stream's error names no file
+        is_read = isinstance(error, BrokenPipeError)  # the reader, such as `head`, is done
+        if error.filename is not None and not is_read:  # only a stream's error names no file
             raise
-        _discard_output()
-        _print_error(DiskError("output", reason=error.strerror or type(error).__name__))
-        code = 1
+        # Drop unwritten output, which Python would write again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not is_read:
+            _print_error(DiskError("output", reason=error.strerror or type(error).__name__))
+        code = 0 if is_read else 1
     sys.exit(code)
 
 

@@ -23,7 +23,6 @@ from http_server.papers import papers_of
 
 @contextmanager
 def _open_keys() -> Iterator[Keys]:
-    """Yield the keys of this user's or team's server, and close them."""
     papers = papers_of(os.environ)
     try:
         yield keys_of(os.environ, papers)

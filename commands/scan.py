@@ -58,7 +58,21 @@ def scan(arguments: argparse.Namespace) -> int:
         return _scan_history(opened, arguments)
     if arguments.staged:
         return _told(arguments, suspicions.scan_staged(opened.project.root))
-    return _scan_memory(opened, arguments)
+    found, has_log = _scan_log(opened)
+    lines = [] if has_log else [say("scan.no_log", path=_shown(opened.store.path))]
+    held = _secrets_of_rooms(opened, found)
+    for secrets in held.values():
+        lines += _held_lines(secrets, secrets.held)
+        lines += [say("scan.aside", path=_shown(path)) for path in secrets.aside]
+        lines.append(say("scan.room_summary", place=secrets.place, count=len(secrets.held)))
+    with_secrets = [it.place for it in held.values() if it.held]
+    if with_secrets:
+        lines.append(say("scan.would_redact_rooms", places=", ".join(with_secrets)))
+    elif found.secrets:
+        lines.append(say("scan.would_redact"))
+    of_rooms = {room.name: _held_json(room, it.held) for room, it in held.items()}
+    code = _told(arguments, found, lines, data=of_rooms)
+    return code or (FOUND if with_secrets else 0)
 
 
 # Output.
@@ -128,24 +142,6 @@ def _scan_history(opened: Opened, arguments: argparse.Namespace) -> int:
     more = [say("git.cut")] if repository.is_cut else []
     more += [say("scan.history_advice")] if scan.secrets else []
     return _told(arguments, scan, more, summary=summary, data={"shallow": repository.is_cut})
-
-
-def _scan_memory(opened: Opened, arguments: argparse.Namespace) -> int:
-    scan, has_log = _scan_log(opened)
-    lines = [] if has_log else [say("scan.no_log", path=_shown(opened.store.path))]
-    held = _secrets_of_rooms(opened, scan)
-    for secrets in held.values():
-        lines += _held_lines(secrets, secrets.held)
-        lines += [say("scan.aside", path=_shown(path)) for path in secrets.aside]
-        lines.append(say("scan.room_summary", place=secrets.place, count=len(secrets.held)))
-    with_secrets = [it.place for it in held.values() if it.held]
-    if with_secrets:
-        lines.append(say("scan.would_redact_rooms", places=", ".join(with_secrets)))
-    elif scan.secrets:
-        lines.append(say("scan.would_redact"))
-    of_rooms = {room.name: _held_json(room, it.held) for room, it in held.items()}
-    code = _told(arguments, scan, lines, data=of_rooms)
-    return code or (FOUND if with_secrets else 0)
 
 
 def _scan_log(opened: Opened) -> tuple[Scan, bool]:

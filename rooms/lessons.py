@@ -24,7 +24,6 @@ from rooms import room
 from rooms.room import LESSONS, Found, Item, Opened, Passed, Restoring, Room, RoomNameError
 
 if TYPE_CHECKING:  # a list needs none of it
-    from core.lessons.history import History
     from core.lessons.history import Version as Past
     from core.lessons.upkeep import Finding
 
@@ -111,9 +110,9 @@ class ForPeople(Room):
 
     def versions(self, name: str) -> room.Versions:
         """Return the versions in the log, the file beside it and git. Raises HistoryError."""
-        from core.lessons.history import former_selves_of, named, principles_over
+        from core.lessons.history import History, former_selves_of, named, principles_over
 
-        history = self._history()
+        history = History(self._store.path, self._store.read(), self._store.read_replaced())
         id_ = named(name, history).id
         found = history.versions({id_})
         if not found:
@@ -136,11 +135,6 @@ class ForPeople(Room):
             notes.append(str(error))
         return room.Versions([_version(it, has_git=history.has_git) for it in found], notes)
 
-    def _history(self) -> "History":
-        from core.lessons.history import History
-
-        return History(self._store.path, self._store.read(), self._store.read_replaced())
-
     def fate(self, items: Sequence[Item], *, hard: bool) -> str:
         """Raise RoomNameError for `hard`."""
         if hard:
@@ -158,9 +152,9 @@ class ForPeople(Room):
 
     def restore(self, name: str, *, originals: bool) -> Restoring:
         """Plan to bring back a version, or the originals of a principle. Raises HistoryError."""
-        from core.lessons.history import named, principles_over
+        from core.lessons.history import History, named, principles_over
 
-        history = self._history()
+        history = History(self._store.path, self._store.read(), self._store.read_replaced())
         wanted = named(name, history)
         if originals:
             principle = history.principle_named(wanted)

@@ -88,39 +88,33 @@ def list_items(arguments: argparse.Namespace) -> int:
 
 def show_items(arguments: argparse.Namespace) -> int:
     """Print items whole, or all their versions. Raises SentinelError."""
-    opened = ask.open_memory(arguments)
+    opened, screen, lines = ask.open_memory(arguments), screen_here(), list[str]()
+    data: dict[str, Any] = {"project": str(opened.project.root)}
     if arguments.versions:
-        return _show_versions(opened, arguments)
-    found = named_items(opened, arguments)
-    if arguments.json:
-        data: dict[str, Any] = {"project": str(opened.project.root)}
-        for _, item in found:
+        rooms, names = rooms_of(opened, arguments.room or ()), dict.fromkeys(arguments.ids)
+        with ask.progress():
+            known = [
+                first_answer(rooms, it, lambda room, name: room.versions(name)) for it in names
+            ]
+        data["versions"] = [
+            {**it.item.data, "places": it.data} for one in known for it in one.found
+        ]
+        data["notes"] = list(dict.fromkeys(note for one in known for note in one.notes))
+        for one in known:
+            head = screen.painted(plain(one.found[0].item.id), "bold")
+            count = say("records.versions", count=len(one.found))
+            lines += ["", head, *map(plain, one.notes), count]
+            for number, (item, places, _) in enumerate(one.found, 1):  # the newest first
+                head = f"{number}. {minute_of(item.date)}  {places}".rstrip()
+                lines += ["", plain(head), *whole(item, screen)]
+    else:
+        for _, item in named_items(opened, arguments):
             data.setdefault(item.room, {"items": []})["items"].append(item.data)
+            lines += ["", *whole(item, screen)]
+    if arguments.json:
         print(plain_json(data))
     else:
-        print_lines([line for _, item in found for line in ("", *whole(item, screen_here()))][1:])
-    return 0
-
-
-def _show_versions(opened: Opened, arguments: argparse.Namespace) -> int:
-    rooms = rooms_of(opened, arguments.room or ())
-    with ask.progress():
-        names = dict.fromkeys(arguments.ids)
-        found = [first_answer(rooms, it, lambda room, name: room.versions(name)) for it in names]
-    if arguments.json:
-        versions = [{**it.item.data, "places": it.data} for one in found for it in one.found]
-        notes = list(dict.fromkeys(note for one in found for note in one.notes))
-        data = {"project": str(opened.project.root), "versions": versions, "notes": notes}
-        print(plain_json(data))
-        return 0
-    lines, screen = list[str](), screen_here()
-    for one in found:
-        lines += ["", screen.painted(plain(one.found[0].item.id), "bold"), *map(plain, one.notes)]
-        lines.append(say("records.versions", count=len(one.found)))
-        for number, (item, places, _) in enumerate(one.found, 1):  # the newest first
-            head = f"{number}. {minute_of(item.date)}  {places}".rstrip()
-            lines += ["", plain(head), *whole(item, screen)]
-    print_lines(lines[1:])
+        print_lines(lines[1:])
     return 0
 
 

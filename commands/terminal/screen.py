@@ -175,12 +175,13 @@ def broken(text: str, most: int) -> list[str]:
             line, left = "", most
             piece = piece.lstrip()
         for char in _CHARS.findall(piece):
-            if _width(char) > left and line:
+            width = _cells(char) if len(char) == 1 else 0  # of a colour
+            if width > left and line:
                 lines.append(line.rstrip())
                 line, left = "", most
                 if char.isspace():
                     continue
-            line, left = line + char, left - _width(char)
+            line, left = line + char, left - width
     return [*lines, line.rstrip()]
 
 
@@ -204,10 +205,6 @@ def _pieces(text: str, most: int) -> Iterator[str]:
     for found in _WHOLE.finditer(text):
         piece = found[0]
         yield from [piece] if cells(piece) <= most else re.findall(r"\s+|\S+", piece)
-
-
-def _width(char: str) -> int:
-    return _cells(char) if len(char) == 1 else 0
 
 
 @lru_cache(maxsize=CACHED_CHARS)  # a long text has few different characters
@@ -326,9 +323,9 @@ def plain_lines(text: str) -> list[str]:
     return [disarmed(_shown(line.replace("\t", "    "))) for line in text.splitlines()]
 
 
-def plain_json(value: object, *, indent: int | None = 2) -> str:
+def plain_json(value: object) -> str:
     r"""Return JSON with only unsafe characters escaped (`\u`)."""
-    text = _RUNNERS.sub(r"\1\\u005b", json.dumps(value, ensure_ascii=False, indent=indent))
+    text = _RUNNERS.sub(r"\1\\u005b", json.dumps(value, ensure_ascii=False, indent=2))
     if text.isascii() and "\x7f" not in text:  # JSON escapes the other controls
         return text
     return _without_hidden(text, lambda it: it if it == "\n" else json.dumps(it)[1:-1])
