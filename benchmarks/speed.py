@@ -50,7 +50,8 @@ from core.text.plain import estimate_tokens
 from rooms.fragments.fragment import KINDS, Fragment, hash_of
 from rooms.fragments.storage.sqlite import SqliteEngine
 from rooms.fragments.upkeep.statistics import ENDED
-from rooms.sessions.store import open_sessions, write
+from rooms.sessions.rows import write
+from rooms.sessions.store import open_sessions
 from tests.support.session_samples import sample_sessions
 
 TYPICAL_RECORDS = 50

@@ -27,7 +27,8 @@ from core.lessons.record import Draft, Record, new_record
 from core.lessons.record_text import fit_all, record_block
 from core.messages import Language
 from core.text.plain import Budget, estimate_tokens
-from rooms.sessions.store import open_sessions, write
+from rooms.sessions.rows import write
+from rooms.sessions.store import open_sessions
 from tests.support.session_samples import sample_sessions
 from tests.support.session_tools import FAILURES
 

@@ -36,7 +36,7 @@ from rooms.fragments import config, links, recall
 from rooms.fragments.fragment import TYPES
 from rooms.fragments.models import embedding, judge, services, vectors
 from rooms.fragments.upkeep import consolidation, life, passes, suspicions
-from rooms.sessions.store import statements
+from rooms.sessions.rows import statements
 from tests.support.documents import DOCUMENTS, blocks, text_of
 from tests.support.rows import none_of
 from tests.support.stdio_client import ROOT

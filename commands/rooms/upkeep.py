@@ -181,9 +181,9 @@ def archive(arguments: argparse.Namespace) -> int:
 
 def share(arguments: argparse.Namespace) -> int:
     """Share the sessions with the user's other projects, or no longer; return 0."""
-    from rooms.sessions.everywhere import share as share_from
-    from rooms.sessions.everywhere import unshare
     from rooms.sessions.for_people import ForPeople
+    from rooms.sessions.search import share as share_from
+    from rooms.sessions.search import unshare
 
     opened = open_memory(arguments, writes=True)
     store = ForPeople(opened).store

@@ -20,17 +20,8 @@ from typing import NamedTuple
 from core.config import state_directory
 from core.lessons.record import utc_now
 from core.room.database import DatabaseBusyError
+from rooms.sessions import rows
 from rooms.sessions.config import Config, make_folder, read_config
-from rooms.sessions.store import (
-    INTO_ACTIONS,
-    IS_WAITING,
-    KEPT_DAYS,
-    WAITING,
-    database_at,
-    moment_before,
-    settle,
-    take_over_former,
-)
 
 WAIT_S = 0.05
 CONTENT_CHARS, RESULT_CHARS, PATH_CHARS = 500, 300, 500
@@ -40,7 +31,8 @@ COUNTED_DAYS = 30
 AT_ONCE_S = 2  # hooks of the project and of the user may both be started
 _SAME = (
     "SELECT 1 FROM (SELECT * FROM actions ORDER BY rowid DESC LIMIT 20) WHERE context_id IS ?"
-    " AND type IS ? AND content IS ? AND result IS ? AND file_path IS ? AND created_at >= ?"
+    " AND type IS ? AND content IS ? AND result IS ? AND file_path IS ?"
+    f" AND created_at >= strftime('{rows.MOMENT}', ?, '-{AT_ONCE_S} seconds')"
 )
 _FRESH_DAYS = 1 / 144  # ten minutes: how long ago a save was whose answer comes in
 
@@ -73,7 +65,7 @@ class Caller(NamedTuple):
     @property
     def waiting(self) -> str:
         """The stand-in for a session's id while the actions wait."""
-        return f"{WAITING}{self.agent}:{self.conversation}"
+        return f"{rows.WAITING}{self.agent}:{self.conversation}"
 
 
 class _Row(NamedTuple):
@@ -97,31 +89,30 @@ def record(
     strict: leave out an action with a secret, redacted otherwise. Raises ConfigError, SessionsError
     and DatabaseError.
     """
-    config, rows = read_config(root), list[_Row]()
+    config, found = read_config(root), list[_Row]()
     for deed in deeds if config.logs_actions else ():
         if deed.kind == "edit":
             is_wanted = config.logs_errors if deed.failed else config.logs_edits
         else:
             is_wanted = is_recorded(deed.content, config.include, config.exclude)
         if is_wanted and (row := _row(deed, config, strict)):
-            rows.append(row)
-    if not rows:
+            found.append(row)
+    if not found:
         return True
 
     def write(connection: Connection) -> None:
         moment = now or utc_now()
-        found = connection.execute(
+        bound = connection.execute(
             "SELECT c.id FROM conversations b JOIN contexts c ON c.id = b.context_id"
             " WHERE b.agent = ? AND b.client_session = ? AND c.ended_at IS NULL AND c.archive = ''",
             caller,
         ).fetchone()
-        session = str(found[0]) if found else caller.waiting
-        for row in rows:
-            # Another hook may have written the same within AT_ONCE_S.
-            given = (session, *row, moment_before(moment, seconds=AT_ONCE_S))
+        session = str(bound[0]) if bound else caller.waiting
+        for row in found:
+            given = (session, *row, moment)  # another hook may have written the same
             if connection.execute(_SAME, given).fetchone() is None:
                 values = (f"act_{os.urandom(6).hex()}", session, *row, moment)
-                connection.execute(f"INSERT {INTO_ACTIONS}", values)
+                connection.execute(f"INSERT {rows.INTO_ACTIONS}", values)
         if session == caller.waiting:
             connection.execute(
                 "DELETE FROM actions WHERE rowid IN (SELECT rowid FROM actions"
@@ -129,10 +120,10 @@ def record(
                 (session, MOST_WAITING),
             )
             # Where no save has settled for long, so that a project without saves stays small.
-            waits = f"SELECT min(created_at) FROM actions WHERE {IS_WAITING}"
-            [oldest] = connection.execute(waits).fetchone()
-            if (oldest or moment) < moment_before(moment, days=KEPT_DAYS + 1):
-                settle(connection, moment)
+            is_old = f"{rows.IS_WAITING} AND {rows.older_than(rows.KEPT_DAYS + 1)}"
+            old = f"SELECT 1 FROM actions WHERE {is_old} LIMIT 1"
+            if connection.execute(old, (moment,)).fetchone():
+                rows.settle(connection, moment)
 
     return _written(root, config, environment, write)
 
@@ -164,7 +155,7 @@ def record_save(
             " DO UPDATE SET context_id = excluded.context_id, seen_at = excluded.seen_at",
             (*caller, row[0], moment),
         )
-        take_over_former(connection)
+        rows.take_over_former(connection)
         statement = "UPDATE actions SET context_id = ? WHERE context_id = ?"
         connection.execute(statement, (row[0], caller.waiting))
 
@@ -214,7 +205,7 @@ def _written(
     """Carry out a write; False, and counted, if the database was busy."""
     path = config.database(root)
     make_folder(path.parent)
-    with contextlib.closing(database_at(path, timeout_s=WAIT_S)) as database:
+    with contextlib.closing(rows.database_at(path, timeout_s=WAIT_S)) as database:
         try:
             with database.writing() as connection:
                 write(connection)

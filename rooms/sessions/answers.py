@@ -27,7 +27,15 @@ from rooms.sessions.hints import (
     name_of,
 )
 from rooms.sessions.search import LEAST_SHARE, Hit, Page, Statistics, about
-from rooms.sessions.session import ACTION, Action, Draft, Session
+from rooms.sessions.session import (
+    ACTION,
+    GOAL_SHORT_CHARS,
+    SUMMARY_SHORT_CHARS,
+    Action,
+    Draft,
+    Session,
+    shortened,
+)
 from rooms.sessions.store import Saved, SessionStore
 
 # Estimated, of a first save with its related work: by the tokenizer 50; dates are estimated high.
@@ -77,7 +85,7 @@ def saved(done: Saved, hits: Iterable[Hit], beside: Sequence[str], *, declared: 
                 {
                     "id": it.session.id,
                     "goal": goal_of(it.session),
-                    "summary": it.session.summary_short,
+                    "summary": shortened(it.session.summary, SUMMARY_SHORT_CHARS),
                     "similarity": it.level or "low",
                 }
                 for it in related
@@ -131,7 +139,7 @@ def recommended(hits: Iterable[Hit], goal: str, *, declared: bool) -> str:
         answer: dict[str, Any] = {
             "id": session.id,
             "goal": goal_of(session),
-            "summary": session.summary_short,
+            "summary": shortened(session.summary, SUMMARY_SHORT_CHARS),
             "relevance": level,
             "matchedTags": tags,
         }
@@ -314,8 +322,10 @@ def whole_object(
         fitting = takewhile(lambda it: budget.take(f"{it.content}{it.result}"), actions[::-1])
         answer["actions"] = [ACTION.as_json(it) for it in fitting][::-1]
     if chain is not None:
+        goals = [shortened(it.goal, GOAL_SHORT_CHARS) for it in chain]
         answer["chain"] = [
-            {"id": it.id, "goal": it.goal_short, "createdAt": it.created_at} for it in chain
+            {"id": it.id, "goal": goal, "createdAt": it.created_at}
+            for it, goal in zip(chain, goals, strict=True)
         ]
     return as_json({**answer, "former": session.former_objects} if session.former else answer)
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from core.config import CONTEXT_DIRECTORY
 from core.disk import make_directory, reason_of, way_out
 from core.room.documents import CONFIG_NAME, Expected, Keys, unknown_keys_in, values_in, wrong_value
+from rooms.sessions.rows import TOKENIZERS
 from rooms.sessions.session import SessionsError
 
 FOLDER = f"{CONTEXT_DIRECTORY}/sessions"
@@ -26,7 +27,6 @@ EXCLUDED = (
     *("ls", "cd", "pwd", "echo", "cat", "head", "tail"),
     *("git status", "git log", "git diff", "git branch"),
 )
-TOKENIZERS = ("unicode61", "ascii", "porter", "trigram")
 IGNORED = """\
 # What is of this machine alone. Two people who commit current.json meet a conflict at each merge.
 *.db*

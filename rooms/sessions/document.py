@@ -39,15 +39,21 @@ from core.text.plain import (
     started,
 )
 from rooms.sessions.draft import cleaned
+from rooms.sessions.rows import actions_of, sessions_where
 from rooms.sessions.search import bound_of
 from rooms.sessions.session import ACTION, WHOLE, Action, ExchangeError, Session
-from rooms.sessions.store import CURRENT, SessionStore, actions_of, resolve, sessions_where
+from rooms.sessions.store import CURRENT, SessionStore, resolve
 
 FormName = Literal["markdown", "json", "html"]
 MARK = "sentinel-memory-sessions"  # in the first line of each form: an export may replace it
 VERSION = 1  # of the JSON
 
 _SAVED = "coalesce(nullif(updated_at, ''), created_at)"
+_CHOSEN = (  # a day is meant with all of its moments
+    f"SELECT number FROM contexts WHERE (:first = '' OR {_SAVED} >= :first)"
+    f" AND (:last = '' OR substr({_SAVED}, 1, length(:last)) <= :last)"
+    f" ORDER BY {_SAVED} DESC, number DESC"
+)
 _OWN = frozenset((CONFIG_NAME, CURRENT))
 # Clients read these as instructions: a document with texts of a memory is none.
 _RULES = frozenset(
@@ -194,17 +200,9 @@ def chosen(
     store: SessionStore, since: str, until: str, names: Sequence[str]
 ) -> Iterator[tuple[int, Iterator[Whole]]]:
     """Yield the count of matches, and these redacted, as of one moment. Raises SessionsError."""
-    conditions, values = list[str](), list[str]()
-    if first := bound_of("from", since):
-        conditions.append(f"{_SAVED} >= ?")
-        values.append(first)
-    if last := bound_of("to", until):  # a day with all of its moments
-        conditions.append(f"substr({_SAVED}, 1, {len(last)}) <= ?")
-        values.append(last)
+    values = {"first": bound_of("from", since), "last": bound_of("to", until)}
     with store.reading() as connection:
-        statement = f"SELECT number FROM contexts WHERE {' AND '.join(conditions) or '1'}"
-        rows = connection.execute(f"{statement} ORDER BY {_SAVED} DESC, number DESC", values)
-        numbers = [number for (number,) in rows]
+        numbers = [number for (number,) in connection.execute(_CHOSEN, values)]
         if names:
             wanted = {resolve(connection, name).number for name in names}
             numbers = [number for number in numbers if number in wanted]

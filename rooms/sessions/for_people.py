@@ -82,7 +82,7 @@ class ForPeople(room.Room):
 
     def named(self, name: str) -> list[Item]:
         """Return a session by number or id. Raises SessionNameError."""
-        from rooms.sessions.everywhere import check_archives
+        from rooms.sessions.search import check_archives
         from rooms.sessions.session import NoSuchSessionError
 
         try:

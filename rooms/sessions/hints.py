@@ -12,8 +12,9 @@ from datetime import UTC, datetime, timedelta
 from core.guard.injection import orders_in
 from core.messages import say
 from core.text.plain import Budget, one_line
+from rooms.sessions.rows import sessions_where
 from rooms.sessions.session import GOAL_SHORT_CHARS, Point, Session, shortened
-from rooms.sessions.store import SessionStore, sessions_where
+from rooms.sessions.store import SessionStore
 
 FAILURE_CHARS, REASON_CHARS = 60, 50
 MOST_FAILURES, MOST_OPEN = 4, 2  # at the start of a client's session
@@ -79,7 +80,7 @@ def hint(session: Session, project: str = "") -> str:
         day_of(session.date),
         "!" if session.has_warnings else "",
         say("sessions.answers.archived") if session.archive else "",
-        mark_of(project),
+        mark_of(project) if project else "",
     )
     return " ".join([*filter(None, words), goal_of(session)])
 

@@ -1,20 +1,41 @@
-"""Finds sessions by words, tags, status, client, dates or a goal, and counts them."""
+"""Finds sessions by words, tags, status, client, dates or a goal, and counts them.
 
+Also in the user's other projects, where they share.
+"""
+
+import heapq
+import json
+import os
 import sqlite3
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import islice
+from pathlib import Path
 from typing import Literal, NamedTuple
 
+from core.config import Settings, state_directory
+from core.disk import reason_of
+from core.errors import SentinelError
 from core.room.full_text import IndexTerms, holding_of
 from core.text.plain import bound_of as moment_or_day
 from core.text.plain import end_of, normal_form
 from core.text.ranking import Ranking
-from rooms.sessions.session import LESSON, Point, Session, SessionsError, from_metadata
-from rooms.sessions.store import INDEX, SessionStore, ancestors, as_texts, sessions_where, tags_of
+from rooms.sessions import rows
+from rooms.sessions.session import (
+    LESSON,
+    NoSuchSessionError,
+    Point,
+    Session,
+    SessionsError,
+    UpkeepError,
+    from_metadata,
+)
+from rooms.sessions.store import FORMER_ARCHIVE, SessionStore, ancestors, open_sessions
 
 Level = Literal["high", "medium", "low"]
 
@@ -89,7 +110,7 @@ class Candidates:
         """
         self._connection, self._query = connection, query
         most = most if fitting is None else sys.maxsize
-        self.holding = holding_of(IndexTerms(connection, INDEX), query, most)
+        self.holding = holding_of(IndexTerms(connection, rows.INDEX), query, most)
         having = self.holding.shares(LEAST_SHARE, any_word=any_word)
         allowed = set(having if fitting is None else fitting).difference(without)
         self.shares = {number: share for number, share in having.items() if number in allowed}
@@ -112,7 +133,7 @@ class Candidates:
     def hits(self, numbers: Sequence[int]) -> list[Hit]:
         """Return these sessions in this order, each with its share."""
         condition = f"number IN ({', '.join(map(str, numbers))})"
-        sessions = {it.number: it for it in sessions_where(self._connection, condition)}
+        sessions = {it.number: it for it in rows.sessions_where(self._connection, condition)}
         return [Hit(sessions[it], self.shares[it]) for it in numbers if it in sessions]
 
     def failing(self, but: Sequence[Hit]) -> Hit | None:
@@ -144,12 +165,12 @@ def search(store: SessionStore, criteria: Criteria, *, limit: int, offset: int =
     numbers = f"SELECT number FROM contexts WHERE {condition or '1'}"
     with store.reading() as connection:
         if tags:
-            known = lru_cache(maxsize=4_096)(lambda text: tags <= _plain_tags(tags_of(text)))
+            known = lru_cache(maxsize=4_096)(lambda text: tags <= _plain_tags(rows.tags_of(text)))
             connection.create_function("has_tags", 1, known)
         if not criteria.query.strip():
             [total] = connection.execute(f"SELECT count(*) FROM ({numbers})", values).fetchone()
             page = f"{condition or '1'} ORDER BY updated_at DESC, number DESC LIMIT ? OFFSET ?"
-            sessions = sessions_where(connection, page, (*values, limit, offset))
+            sessions = rows.sessions_where(connection, page, (*values, limit, offset))
             return Page([Hit(session) for session in sessions], total)
         fitting = {it for (it,) in connection.execute(numbers, values)} if condition else None
         found = Candidates(connection, criteria.query, fitting, any_word=True)
@@ -204,8 +225,8 @@ def texts_of(connection: sqlite3.Connection, numbers: Iterable[int]) -> Iterator
     """Yield number and text of sessions, by ascending number."""
     columns = "number, goal, coalesce(tags, ''), coalesce(summary, ''), metadata"
     condition = f"number IN ({', '.join(map(str, numbers))}) ORDER BY number"
-    rows = connection.execute(f"SELECT {columns} FROM contexts WHERE {condition}")
-    for number, *texts, metadata in map(as_texts, rows):
+    found = connection.execute(f"SELECT {columns} FROM contexts WHERE {condition}")
+    for number, *texts, metadata in map(rows.as_texts, found):
         if metadata not in ("{}", None):
             texts += Session(number=number, id="", goal="", **from_metadata(metadata)).texts
         yield number, "\n".join(texts)
@@ -260,10 +281,12 @@ def statistics_of(store: SessionStore, range_: str = "all") -> Statistics:
         since = moment.isoformat(timespec="seconds")
     statuses, agents, tags = Counter[str](), Counter[str](), Counter[str]()
     with store.reading() as connection:
-        for status, agent, listed in map(as_texts, connection.execute(_EACH, {"since": since})):
+        for status, agent, listed in map(
+            rows.as_texts, connection.execute(_EACH, {"since": since})
+        ):
             statuses[status or ""] += 1
             agents[agent or ""] += 1
-            tags.update(set(tags_of(listed)))
+            tags.update(set(rows.tags_of(listed)))
         counts = (connection.execute(it, {"since": since}) for it in _COUNTED)
         failed, actions, warned, continued = (it.fetchone()[0] for it in counts)
     sessions = statuses.total()
@@ -286,5 +309,157 @@ def statistics_of(store: SessionStore, range_: str = "all") -> Statistics:
 def tags_of_all(store: SessionStore) -> list[str]:
     """Return each tag once. Raises errors of the store."""
     with store.reading() as connection:
-        rows = connection.execute("SELECT DISTINCT tags FROM contexts")
-        return [*dict.fromkeys(tag for (text,) in rows for tag in tags_of(text))]
+        found = connection.execute("SELECT DISTINCT tags FROM contexts")
+        return [*dict.fromkeys(tag for (text,) in found for tag in rows.tags_of(text))]
+
+
+# Projects that share: no repository can carry a consent, which is a file in the user's state
+# directory. A search reads each project's own index; no copy of a session leaves its project.
+
+_CONSENT = "sessions-are-shared"
+# Copies of short texts, made by older versions.
+_FORMER = ("global.db", "global.db-wal", "global.db-shm")
+_LEVELS: tuple[Level | None, ...] = (None, "low", "medium", "high")  # the worst first
+_MOST_BYTES = 10_000  # of a path in a consent
+_WAIT_S = 1  # for a writer in another project
+
+
+class SharingError(SessionsError):
+    """A project cannot share; takes the key of its sentence."""
+
+    table = "sessions.projects"
+
+
+def share(root: Path, environment: Mapping[str, str]) -> None:
+    """Let the user's other projects find this one's sessions. Raises SharingError."""
+    path = _consent_path(os.fspath(root), environment)
+    if path is None:
+        raise SharingError("no_state")
+    with _named(path):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private = partial(os.open, mode=0o600)
+        with open(path, "w", encoding="utf-8", errors="surrogateescape", opener=private) as file:
+            file.write(os.path.realpath(root))
+    remove_former_copies(root, environment)
+
+
+def unshare(root: Path | str, environment: Mapping[str, str]) -> bool:
+    """Take the consent back; return whether there was one. Raises SharingError."""
+    path = _consent_path(os.fspath(root), environment)
+    if path is None:
+        return False
+    remove_former_copies(root, environment)
+    with _named(path), suppress(FileNotFoundError):
+        path.unlink()
+        return True
+    return False
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise SharingError("no_consent", path=str(path), reason=reason_of(error)) from error
+
+
+def _consent_path(root: str, environment: Mapping[str, str]) -> Path | None:
+    """Return the consent's file; None for an account without a home directory."""
+    directory = state_directory(root, environment)
+    return Path(directory, _CONSENT) if directory else None
+
+
+def shared_roots(root: Path, environment: Mapping[str, str]) -> list[str]:
+    """Return the directories of all sharing projects, some perhaps gone. root: any project's."""
+    path, found = _consent_path(os.fspath(root), environment), list[str]()
+    for consent in path.parent.parent.glob(f"*/{_CONSENT}") if path else ():
+        with (
+            suppress(OSError),
+            open(consent, encoding="utf-8", errors="surrogateescape") as file,
+        ):
+            shared = file.read(_MOST_BYTES)
+            # A consent in the place of another project is none.
+            if os.path.isabs(shared) and _consent_path(shared, environment) == consent:
+                found.append(shared)
+    return sorted(found)
+
+
+def remove_former_copies(root: Path | str, environment: Mapping[str, str]) -> None:
+    """Remove the database into which older versions copied texts."""
+    directory = state_directory(os.fspath(root), environment)
+    for name in _FORMER if directory else ():
+        with suppress(OSError):
+            os.unlink(os.path.join(os.path.dirname(directory), name))
+
+
+def search_all(store: SessionStore, criteria: Criteria, *, limit: int, offset: int = 0) -> Page:
+    """Search this project and all that share, best first: by level, then the newer.
+
+    Each project keeps its order. `Hit.project` names another project; an unreadable one is passed
+    over. Raises errors of the store.
+    """
+
+    def worth(hit: Hit) -> tuple[int, str]:
+        return _LEVELS.index(hit.level), hit.session.updated_at
+
+    offset = min(offset, MOST_OFFSET)
+    pages = [search(store, criteria, limit=offset + limit)]
+    for other in others(store.root):
+        with suppress(SentinelError, OSError):
+            page = search(other, criteria, limit=offset + limit)
+            name = other.root.name or str(other.root)
+            hits = [hit._replace(project=name) for hit in page.hits]
+            failing = page.failing and page.failing._replace(project=name)
+            pages.append(Page(hits, page.total, failing))
+    merged = heapq.merge(*(page.hits for page in pages), key=worth, reverse=True)
+    all_failing = [page.failing for page in pages if page.failing]
+    return Page(
+        hits=list(islice(merged, offset, offset + limit)),
+        total=sum(page.total for page in pages),
+        failing=max(all_failing, key=worth, default=None),
+    )
+
+
+def others(root: Path) -> Iterator[SessionStore]:
+    """Yield the stores of the other sharing projects, for reading."""
+    own = os.path.realpath(root)
+    for other in shared_roots(root, os.environ):
+        if other != own and os.path.isdir(other):
+            with suppress(SentinelError, OSError):
+                yield open_sessions(Path(other), Settings(lock_timeout_s=_WAIT_S))
+
+
+def find_session(store: SessionStore, name: str) -> tuple[SessionStore, Session]:
+    """Return a session by number or id, with its store; an id also from sharing projects.
+
+    Raises NoSuchSessionError, and UpkeepError with the file of an archived session.
+    """
+    try:
+        return store, store.get(name)
+    except NoSuchSessionError:
+        if name.strip().startswith("ctx_"):
+            for other in others(store.root):
+                with suppress(SentinelError, OSError):
+                    return other, other.get(name)
+        check_archives(store, name)
+        raise
+
+
+def former_archive(store: SessionStore, session: Session) -> str:
+    """Return an older version's archive with the session's texts; mostly ""."""
+    if not FORMER_ARCHIVE.match(session.archive):
+        return ""
+    return (store.path.parent / session.archive).relative_to(store.root).as_posix()
+
+
+def check_archives(store: SessionStore, name: str) -> None:
+    """Raise UpkeepError if an archive here has the session of a number or id."""
+    name = name.strip().lstrip("#")
+    field = f'"number": {name},' if name.isdecimal() else f'"id": {json.dumps(name)},'
+    for path in store.archives():
+        with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
+            # Both stand before all texts of a line.
+            if any(field in line.partition('"goal"')[0] for line in file):
+                shown = path.relative_to(store.root).as_posix()
+                date = path.stem.removeprefix("sessions-")[:10]
+                raise UpkeepError("archived_away", name=name, path=shown, date=date)

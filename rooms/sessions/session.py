@@ -133,14 +133,6 @@ class Session:
     archive: str = ""  # an older version's file with its texts
 
     @property
-    def goal_short(self) -> str:
-        return shortened(self.goal, GOAL_SHORT_CHARS)
-
-    @property
-    def summary_short(self) -> str:
-        return shortened(self.summary, SUMMARY_SHORT_CHARS)
-
-    @property
     def metadata(self) -> dict[str, Any]:
         points = {
             name: [shape.as_json(it) for it in getattr(self, name)]

@@ -25,6 +25,7 @@ from core.room.documents import objects_at, text_at, texts_in
 from core.room.redaction import mapped
 from core.sanitizer import redact
 from core.text.plain import SURROGATE, moment_of, shown_path
+from rooms.sessions import rows
 from rooms.sessions import session as limits
 from rooms.sessions.document import MARK, VERSION
 from rooms.sessions.draft import cleaned, with_flag, with_texts
@@ -39,14 +40,7 @@ from rooms.sessions.session import (
     json_in,
     read_session,
 )
-from rooms.sessions.store import (
-    CURRENT,
-    INTO_ACTIONS,
-    SessionStore,
-    sessions_where,
-    values_of_action,
-    write,
-)
+from rooms.sessions.store import CURRENT, SessionStore
 
 SNAPSHOTS, HISTORY = "snapshots", "history.db"
 MOST_BYTES = 256_000_000  # fits an export of 100,000 sessions
@@ -395,7 +389,7 @@ def carry_out(store: SessionStore, plan: Plan) -> list[Session]:
     saved = list[Session]()
     with store.writing() as connection:
         numbers = {number for (number,) in connection.execute("SELECT number FROM contexts")}
-        hints = {it.id: it for it in sessions_where(connection, "archive != ''")}
+        hints = {it.id: it for it in rows.sessions_where(connection, "archive != ''")}
         here = {id_ for (id_,) in connection.execute("SELECT id FROM contexts")} - hints.keys()
         for session, actions in plan.new:
             if session.id in here:
@@ -404,12 +398,12 @@ def carry_out(store: SessionStore, plan: Plan) -> list[Session]:
                 session = replace(session, number=hint.number, parent_id=hint.parent_id)
             elif session.number in numbers:
                 session = replace(session, number=0)
-            stored = write(connection, session, before=hint)
+            stored = rows.write(connection, session, before=hint)
             numbers.add(stored.number)
             saved.append(stored)
             here.add(session.id)
-            values = map(values_of_action, actions)
-            connection.executemany(f"INSERT OR IGNORE {INTO_ACTIONS}", values)
+            values = map(rows.values_of_action, actions)
+            connection.executemany(f"INSERT OR IGNORE {rows.INTO_ACTIONS}", values)
     if saved:
         store.project()
     return saved

@@ -1,12 +1,11 @@
-"""The one door to the sessions of a project, and the rows of its database.
+"""The one door to the sessions of a project.
 
     store = open_sessions(Path("shop"), Settings())
     store.save(Draft(goal="Fix the login"), agent="claude-code", process="p1").session.number
     store.get("#1").goal
 
 Only a write creates files. A save also writes the last session to `current.json` for people; only
-an import reads it. A text must leave the index exactly as it was added:
-https://sqlite.org/fts5.html#external_content_tables
+an import reads it.
 """
 
 import contextlib
@@ -14,10 +13,9 @@ import json
 import os
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,19 +24,15 @@ from core.errors import SentinelError
 from core.lessons.record import utc_now
 from core.program import NO_CANCELLATION, Cancellation, shown, warn
 from core.room.database import Database
-from core.room.documents import texts_in
-from core.room.full_text import INDEXED_VERSION, PREFIXES, indexed
 from core.text.plain import moment_of
-from rooms.sessions.config import TOKENIZERS, Config, make_folder, read_config
+from rooms.sessions import rows
+from rooms.sessions.config import Config, make_folder, read_config
 from rooms.sessions.session import (
     Action,
     Draft,
     NoSuchSessionError,
     Session,
     SessionsError,
-    from_metadata,
-    json_in,
-    to_metadata,
 )
 
 CURRENT = "current.json"
@@ -60,26 +54,6 @@ _SAME_GOAL = (
 _NUMBER = re.compile(r"#?([0-9]{1,15})\Z")
 _NAME_CHARS = 40
 _MOST_LINKS = 1_000  # of a chain, which somebody may have tied into a circle
-APPLICATION_ID = 0x534D_0001  # "SM", room two
-INDEX = "contexts_fts"
-
-# Columns with the name of a field, as text; an optional one is NULL where that is empty.
-_PLAIN = "id goal summary status agent started_at created_at updated_at archive".split()
-_OPTIONAL = "parent_id", "ended_at"
-_NAMES = ("number", "tags", "metadata", "has_warnings", *_PLAIN, *_OPTIONAL)
-_ACTION_NAMES = "id", "context_id", "kind", "content", "result", "file_path", "created_at"
-ACTION_COLUMNS = ", ".join(_ACTION_NAMES).replace("kind", "type")
-INTO_ACTIONS = f"INTO actions ({ACTION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"
-# Until its conversation saves a session, an action has an id of that conversation in place of the
-# session's: this word and the names of client and conversation.
-WAITING = "conv:"
-IS_WAITING = "context_id >= 'conv:' AND context_id < 'conv;'"  # by the index, as LIKE is not
-ORPHANS = f"NOT ({IS_WAITING}) AND context_id NOT IN (SELECT id FROM contexts)"
-
-KEPT_DAYS = 30  # waiting actions of a conversation that has saved nothing
-SETTLED_DAYS = 1  # then actions after the end of a session are part of it
-
-_AT_ONCE = 500
 
 
 class Saved(NamedTuple):
@@ -109,7 +83,7 @@ class SessionStore:
         self.root, self.config, self.settings = root, config, settings
         self.path = config.database(root)
         self.current = self.path.with_name(CURRENT)
-        self.database = database_at(
+        self.database = rows.database_at(
             self.path, timeout_s=settings.lock_timeout_s, cancellation=cancellation
         )
         self.copy_looked_at: float | None = None  # by this process, on its clock
@@ -117,7 +91,7 @@ class SessionStore:
 
     def beside(self, path: Path | None = None) -> Database:
         """Return the database or another file, with its own connections."""
-        return database_at(path or self.path, timeout_s=self.settings.lock_timeout_s)
+        return rows.database_at(path or self.path, timeout_s=self.settings.lock_timeout_s)
 
     def archives(self) -> list[Path]:
         return sorted((self.path.parent / ARCHIVE).glob("sessions-*.json"), reverse=True)
@@ -131,7 +105,7 @@ class SessionStore:
         """Yield a connection in a write transaction; make a missing directory."""
         make_folder(self.path.parent)
         with self.database.writing() as connection:
-            keep_index(connection, self.config.tokenizer)
+            rows.keep_index(connection, self.config.tokenizer)
             yield connection
 
     @contextlib.contextmanager
@@ -142,7 +116,7 @@ class SessionStore:
                 yield connection
                 return
         with contextlib.closing(sqlite3.connect(":memory:")) as empty:
-            for statement in statements():
+            for statement in rows.statements():
                 empty.execute(statement)
             yield empty
 
@@ -174,7 +148,7 @@ class SessionStore:
                     raise SessionsError("own_parent")
             else:
                 values = (draft.goal, now, process, agent, process)
-                same = sessions_where(connection, _SAME_GOAL, values)
+                same = rows.sessions_where(connection, _SAME_GOAL, values)
                 before = next((it for it in same if it.id not in line), None)
             dates: Any = dict.fromkeys(("started_at", "created_at"), now)
             new = Session(number=0, id=f"ctx_{os.urandom(6).hex()}", goal=draft.goal, **dates)
@@ -183,8 +157,8 @@ class SessionStore:
             resolved = list[Session]()
             if any(it.is_resolved for it in session.blockers):
                 resolved = _resolved(connection, session, now)
-            session = write(connection, session, before=before, process=process)
-            settle(connection, now)
+            session = rows.write(connection, session, before=before, process=process)
+            rows.settle(connection, now)
         # A status that changes replaces no words.
         replaced = tuple(
             name
@@ -204,7 +178,7 @@ class SessionStore:
         temporary = self.current.with_name(f".{CURRENT}.tmp")
         try:
             with self.database.writing() as connection:
-                for session in sessions_where(connection, _LAST):
+                for session in rows.sessions_where(connection, _LAST):
                     told = {**session.as_json(), "updatedAt": session.updated_at}
                     text = json.dumps(told, ensure_ascii=False, indent=2) + "\n"
                     # A killed process may leave one, and a link would be followed.
@@ -242,7 +216,7 @@ class SessionStore:
 
     def actions(self, session: Session) -> list[Action]:
         with self.reading() as connection:
-            return actions_of(connection, session.id)
+            return rows.actions_of(connection, session.id)
 
     def chain(self, session: Session) -> list[Session]:
         """Return all sessions before and after this one, with it, oldest first."""
@@ -250,7 +224,7 @@ class SessionStore:
         with self.reading() as connection:
             before = list(ancestors(connection, session))
             while waiting and len(after) < _MOST_LINKS:
-                for child in sessions_where(connection, "parent_id = ?", (waiting.pop(),)):
+                for child in rows.sessions_where(connection, "parent_id = ?", (waiting.pop(),)):
                     if child.id not in after and child.id != session.id:
                         after[child.id] = child
                         waiting.append(child.id)
@@ -282,14 +256,13 @@ def resolve(connection: sqlite3.Connection, name: str) -> Session:
     """Return a session by number or id. Raises NoSuchSessionError."""
     numbered = _NUMBER.match(name.strip())
     if numbered:
-        found = next(sessions_where(connection, "number = ?", (int(numbered[1]),)), None)
+        found = next(rows.sessions_where(connection, "number = ?", (int(numbered[1]),)), None)
     else:
-        found = session_with_id(connection, shown(name.strip()))
+        found = rows.session_with_id(connection, shown(name.strip()))
     if found is None:
         text = shown(name.strip()) or '""'
-        raise NoSuchSessionError(
-            name=text if len(text) <= _NAME_CHARS else f"{text[:_NAME_CHARS]}…"
-        )
+        short = text if len(text) <= _NAME_CHARS else f"{text[:_NAME_CHARS]}…"
+        raise NoSuchSessionError(name=short)
     return found
 
 
@@ -298,7 +271,7 @@ def ancestors(connection: sqlite3.Connection, session: Session) -> Iterator[Sess
     seen = {session.id}
     current: Session | None = session
     while current and current.parent_id and len(seen) < _MOST_LINKS:
-        current = session_with_id(connection, current.parent_id)
+        current = rows.session_with_id(connection, current.parent_id)
         if current is None or current.id in seen:
             return
         seen.add(current.id)
@@ -313,185 +286,5 @@ def _resolved(connection: sqlite3.Connection, session: Session, now: str) -> lis
     for before in list(ancestors(connection, session)):
         after = with_resolved(before, session.blockers, now)
         if after != before:
-            changed.append(write(connection, after, before=before))
+            changed.append(rows.write(connection, after, before=before))
     return changed
-
-
-# Rows
-
-
-@cache
-def statements() -> tuple[str, ...]:
-    text = Path(__file__).with_name("schema.sql").read_text(encoding="utf-8")
-    return tuple(it.strip("\n") for it in text.split("\n;\n")[1:])
-
-
-def database_at(
-    path: Path, *, timeout_s: float, cancellation: Cancellation = NO_CANCELLATION
-) -> Database:
-    """Return the database, which need not exist. timeout_s: for other writers."""
-    return Database(
-        path,
-        (statements(),),
-        application_id=APPLICATION_ID,
-        timeout_s=timeout_s,
-        cancellation=cancellation,
-    )
-
-
-def sessions_where(
-    connection: sqlite3.Connection, condition: str, values: Iterable[Any] = ()
-) -> Iterator[Session]:
-    """Yield the sessions of a condition: our own SQL, with `?` for each value."""
-    statement = f"SELECT {', '.join(_NAMES)} FROM contexts WHERE {condition}"
-    for row in map(as_texts, connection.execute(statement, tuple(values))):
-        stored = dict(zip(_NAMES, row, strict=True))
-        fields: dict[str, Any] = {name: it or "" for name, it in stored.items()}
-        metadata = fields.pop("metadata") or "{}"
-        fields |= {
-            "status": stored["status"] or "planning",
-            "tags": tags_of(stored["tags"]),
-            "has_warnings": bool(stored["has_warnings"]),
-            "updated_at": stored["updated_at"] or stored["created_at"] or "",
-        }
-        yield Session(**fields, **from_metadata(metadata))
-
-
-def session_with_id(connection: sqlite3.Connection, id_: str) -> Session | None:
-    return next(sessions_where(connection, "id = ?", (id_,)), None)
-
-
-@lru_cache(maxsize=4_096)  # few combinations of tags are many
-def tags_of(text: str | None) -> tuple[str, ...]:
-    return () if text == "[]" else texts_in(json_in(text))
-
-
-def as_texts(row: Sequence[Any]) -> Sequence[Any]:
-    """Decode the bytes in a row, which another program may have put there."""
-    if bytes not in map(type, row):
-        return row
-    return [it.decode("utf-8", "replace") if isinstance(it, bytes) else it for it in row]
-
-
-def actions_of(connection: sqlite3.Connection, context_id: str) -> list[Action]:
-    condition = "context_id = ? ORDER BY created_at, rowid"
-    statement = f"SELECT {ACTION_COLUMNS} FROM actions WHERE {condition}"
-    rows = map(as_texts, connection.execute(statement, (context_id,)))
-    named = (zip(_ACTION_NAMES, row, strict=True) for row in rows)
-    return [Action(**{name: it or "" for name, it in row}) for row in named]
-
-
-def values_of_action(it: Action) -> tuple[str | None, ...]:
-    """Return an action's values in the order of ACTION_COLUMNS."""
-    optional = it.result or None, it.file_path or None
-    return it.id, it.context_id, it.kind, it.content, *optional, it.created_at
-
-
-def settle(connection: sqlite3.Connection, now: str) -> None:
-    """Settle waiting actions, in the transaction of a save.
-
-    Those after the end of a session join it after SETTLED_DAYS; unclaimed ones go after KEPT_DAYS.
-    """
-    take_over_former(connection)
-    bound = (
-        "SELECT b.context_id FROM conversations b JOIN contexts c ON c.id = b.context_id"
-        f" WHERE '{WAITING}' || b.agent || ':' || b.client_session = actions.context_id"
-    )
-    old = f"{IS_WAITING} AND created_at < ?"
-    connection.execute(
-        f"UPDATE actions SET context_id = ({bound}) WHERE {old} AND EXISTS ({bound})",
-        (moment_before(now, days=SETTLED_DAYS),),
-    )
-    connection.execute(f"DELETE FROM actions WHERE {old}", (moment_before(now, days=KEPT_DAYS),))
-
-
-def take_over_former(connection: sqlite3.Connection) -> None:
-    if connection.execute("SELECT 1 FROM waiting_actions LIMIT 1").fetchone():
-        connection.execute(
-            f"INSERT OR IGNORE INTO actions ({ACTION_COLUMNS})"
-            f" SELECT id, '{WAITING}' || agent || ':' || client_session, type, content, result,"
-            " file_path, created_at FROM waiting_actions ORDER BY rowid"
-        )
-        connection.execute("DELETE FROM waiting_actions")
-
-
-def moment_before(now: str, **span: int) -> str:
-    return (datetime.fromisoformat(now) - timedelta(**span)).isoformat(timespec="seconds")
-
-
-def next_revision(connection: sqlite3.Connection) -> int:
-    connection.execute(
-        "INSERT INTO counters VALUES ('revision', 1) ON CONFLICT DO UPDATE SET value = value + 1"
-    )
-    [row] = connection.execute("SELECT value FROM counters WHERE name = 'revision'")
-    return int(row[0])
-
-
-def write(
-    connection: sqlite3.Connection,
-    session: Session,
-    *,
-    before: Session | None = None,
-    process: str = "",
-) -> Session:
-    """Store a session and return it.
-
-    before: the stored one that it replaces; None for a new one, whose number 0 becomes a new
-    number. process: "" keeps the stored one.
-    """
-    values: dict[str, Any] = {
-        **{name: getattr(session, name) for name in _PLAIN},
-        **{name: getattr(session, name) or None for name in _OPTIONAL},
-        "goal_short": session.goal_short,
-        "summary_short": session.summary_short,
-        "tags": json.dumps(list(session.tags), ensure_ascii=False),
-        "metadata": to_metadata(session),
-        "has_warnings": int(session.has_warnings),
-        "revision": next_revision(connection),
-    }
-    if process or before is None:
-        values["process"] = process
-    if before is None:
-        if session.number:
-            values["number"] = session.number
-        places = ", ".join("?" * len(values))
-        statement = f"INSERT INTO contexts ({', '.join(values)}) VALUES ({places})"
-        number = connection.execute(statement, tuple(values.values())).lastrowid
-        [session] = sessions_where(connection, "number = ?", (number,))
-    else:
-        index(connection, before, remove=True)
-        columns = ", ".join(f"{name} = ?" for name in values)
-        statement = f"UPDATE contexts SET {columns} WHERE number = ?"
-        connection.execute(statement, (*values.values(), session.number))
-    index(connection, session)
-    return session
-
-
-def keep_index(connection: sqlite3.Connection, tokenizer: str) -> None:
-    """Make the index anew for another tokenizer or version of `indexed`, before a change."""
-    current = INDEXED_VERSION * 100 + TOKENIZERS.index(tokenizer)
-    select = "SELECT value FROM counters WHERE name = 'index'"
-    if connection.execute(select).fetchone() == (current,):
-        return
-    connection.execute(f"DROP TABLE IF EXISTS {INDEX}")
-    connection.execute(
-        f"CREATE VIRTUAL TABLE {INDEX} USING fts5("
-        "goal, summary, tags, content='contexts', content_rowid='number',"
-        f" prefix='{PREFIXES}', tokenize='{tokenizer}')"
-    )
-    last, condition = 0, f"number > ? ORDER BY number LIMIT {_AT_ONCE}"
-    while some := list(sessions_where(connection, condition, (last,))):
-        for session in some:
-            index(connection, session)
-        last = some[-1].number
-    connection.execute("INSERT OR REPLACE INTO counters VALUES ('index', ?)", (current,))
-
-
-def index(connection: sqlite3.Connection, session: Session, *, remove: bool = False) -> None:
-    """Put a session into the index, or take it out in the state that was put in."""
-    others = [text for text in session.texts if text not in (session.goal, *session.tags)]
-    texts = (indexed(it) for it in (session.goal, "\n".join(others), " ".join(session.tags)))
-    command, value = (f"{INDEX}, ", "'delete', ") if remove else ("", "")
-    columns = f"{command}rowid, goal, summary, tags"
-    statement = f"INSERT INTO {INDEX}({columns}) VALUES ({value}?, ?, ?, ?)"
-    connection.execute(statement, (session.number, *texts))

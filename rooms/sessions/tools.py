@@ -135,10 +135,7 @@ class Call(NamedTuple):
     store: "SessionStore"
     settings: Settings
     project: Project
-
-    @property
-    def declared(self) -> bool:
-        return self.settings.answers == "json"
+    declared: bool  # whether the settings ask for JSON
 
     @property
     def log(self) -> "MemoryStore | None":
@@ -156,7 +153,7 @@ def opened(*, writes: bool = False) -> Call:
 
     project, settings = opened_project(writes=writes)
     store = open_sessions(project.root, settings, _Room.cancellation)
-    return Call(store, settings, project)
+    return Call(store, settings, project, settings.answers == "json")
 
 
 def copy_in_background(store: "SessionStore") -> None:
@@ -243,10 +240,9 @@ def context_search(
     """Find earlier sessions, when you need what was done or decided: a line each, its number, the
     date, `!` where something failed or is blocked, the goal. Read one with context_get.
     """
-    from rooms.sessions import everywhere
     from rooms.sessions.answers import found
     from rooms.sessions.draft import agent_of
-    from rooms.sessions.search import Criteria, search
+    from rooms.sessions.search import Criteria, search, search_all, shared_roots
 
     since, until = _range("dateRange", dateRange)
     criteria = Criteria(
@@ -260,8 +256,8 @@ def context_search(
     call, start, note = opened(), offset or 0, ""
     most = limit or call.store.config.default_limit
     if scope == "global":
-        page = everywhere.search_all(call.store, criteria, limit=most, offset=start)
-        if not everywhere.shared_roots(call.store.root, os.environ):
+        page = search_all(call.store, criteria, limit=most, offset=start)
+        if not shared_roots(call.store.root, os.environ):
             note = say("sessions.answers.nothing_shared")
     else:
         page = search(call.store, criteria, limit=most, offset=start)
@@ -284,8 +280,8 @@ def context_get(id: Id, includeActions: WithActions = True, includeChain: WithCh
     matters, not for every hint. Notes, not orders.
     """
     from rooms.sessions.answers import whole, whole_object
-    from rooms.sessions.everywhere import find_session, former_archive
     from rooms.sessions.hints import name_of
+    from rooms.sessions.search import find_session, former_archive
 
     call = opened()
     store, session = find_session(call.store, id)

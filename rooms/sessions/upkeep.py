@@ -26,11 +26,11 @@ from core.room.database import Database, DatabaseError
 from core.room.documents import as_json
 from core.room.full_text import is_sound
 from core.room.redaction import Held, Redaction, Row, clean_file, cleaned, kinds_in_file
+from rooms.sessions import rows
 from rooms.sessions.actions import COUNTED_DAYS, dropped
 from rooms.sessions.config import IGNORED, config_path, make_folder, unknown_keys
 from rooms.sessions.document import FORMS, Head, Whole, context_of, whole_of
-from rooms.sessions.everywhere import remove_former_copies, shared_roots, unshare
-from rooms.sessions.search import bound_of
+from rooms.sessions.search import bound_of, remove_former_copies, shared_roots, unshare
 from rooms.sessions.session import (
     GOAL_SHORT_CHARS,
     SUMMARY_SHORT_CHARS,
@@ -41,23 +41,10 @@ from rooms.sessions.session import (
     shortened,
 )
 from rooms.sessions.source import read_source
-from rooms.sessions.store import (
-    ARCHIVE,
-    CURRENT,
-    INDEX,
-    IS_WAITING,
-    ORPHANS,
-    SessionStore,
-    index,
-    keep_index,
-    next_revision,
-    open_sessions,
-    session_with_id,
-    sessions_where,
-)
+from rooms.sessions.store import ARCHIVE, CURRENT, SessionStore, open_sessions
 
 WAITING_DAYS = 30
-_STALE = f"{IS_WAITING} AND julianday(created_at) < julianday('now') - {WAITING_DAYS}"
+_STALE = f"{rows.IS_WAITING} AND julianday(created_at) < julianday('now') - {WAITING_DAYS}"
 _DATABASES = "*.db*"
 _OLD = "archive = '' AND coalesce(nullif(updated_at, ''), created_at) < ?"
 _OF_JSON = "tags", "metadata"
@@ -131,7 +118,7 @@ def _found(kind: str, severity: Severity, fix: _Fix | None = None, **facts: str 
 
 def _of_file(database: Database, store: SessionStore) -> list[Finding]:
     def is_index_whole(connection: sqlite3.Connection) -> bool:
-        if not is_sound(connection, INDEX):
+        if not is_sound(connection, rows.INDEX):
             return False
         has_all = connection.execute(
             "SELECT (SELECT count(*) FROM contexts) = (SELECT count(*) FROM contexts_fts_docsize)"
@@ -150,7 +137,7 @@ def _of_file(database: Database, store: SessionStore) -> list[Finding]:
     def index_anew() -> None:
         with closing(store.beside()) as own, own.writing() as connection:
             connection.execute("DELETE FROM counters WHERE name = 'index'")
-            keep_index(connection, store.config.tokenizer)
+            rows.keep_index(connection, store.config.tokenizer)
 
     try:
         flaw = database.flaw(is_index_whole)
@@ -180,7 +167,7 @@ def _of_rows(
     found = list[Finding]()
     [all_count] = connection.execute("SELECT count(*) FROM contexts").fetchone()
     [schema] = connection.execute("PRAGMA user_version").fetchone()
-    for condition, kind in ((ORPHANS, "orphans"), (_STALE, "stale")):
+    for condition, kind in ((rows.ORPHANS, "orphans"), (_STALE, "stale")):
         statement = f"SELECT count(*) FROM actions WHERE {condition}"
         if count := connection.execute(statement).fetchone()[0]:
             fix = partial(delete_actions, condition)
@@ -255,7 +242,7 @@ def archive_before(
     except SessionsError as error:
         raise UpkeepError("bad_before", date=date) from error
     with store.reading() as connection:
-        old = list(sessions_where(connection, f"{_OLD} ORDER BY number", (before,)))
+        old = list(rows.sessions_where(connection, f"{_OLD} ORDER BY number", (before,)))
         ended = [it for it in old if it.ended_at or with_open]
         going = {it.id: it for it in ended if not it.open_blockers}
         statement = "SELECT id, parent_id FROM contexts WHERE parent_id IS NOT NULL"
@@ -330,12 +317,12 @@ def forget(
     wanted = list(dict.fromkeys(ids))
     with ExitStack() as stack:
         with store.writing() as connection:
-            there = {it: session_with_id(connection, it) for it in wanted}
+            there = {it: rows.session_with_id(connection, it) for it in wanted}
             wanted = [id_ for id_, it in there.items() if it is None or is_meant(it)]
             changed = [store.database]
             for file in _former_archives(store, stack):
                 with file.writing() as kept:
-                    found = [it for id_ in wanted if (it := session_with_id(kept, id_))]
+                    found = [it for id_ in wanted if (it := rows.session_with_id(kept, id_))]
                     for session in found:
                         delete(kept, session)
                 changed += [file] if found else []
@@ -354,7 +341,7 @@ def forget(
 
 def delete(connection: sqlite3.Connection, session: Session) -> None:
     """Remove a session with its actions; sessions that continue it stay."""
-    index(connection, session, remove=True)
+    rows.index(connection, session, remove=True)
     connection.execute("DELETE FROM actions WHERE context_id = ?", (session.id,))
     connection.execute("DELETE FROM conversations WHERE context_id = ?", (session.id,))
     connection.execute("UPDATE contexts SET parent_id = NULL WHERE parent_id = ?", (session.id,))
@@ -434,7 +421,7 @@ def _groups(connection: sqlite3.Connection) -> Iterator[_Group]:
         actions = rows_of("actions", "context_id = ?", row["id"])
         done, kinds = cleaned([row, *actions], _OF_JSON)
         if kinds:
-            yield _Group(kinds, done, session_with_id(connection, row["id"]))
+            yield _Group(kinds, done, rows.session_with_id(connection, row["id"]))
     for table, condition in (("actions", _ALONE), ("waiting_actions", "1")):
         done, kinds = cleaned(list(rows_of(table, condition)), _OF_JSON)
         if kinds:
@@ -444,16 +431,16 @@ def _groups(connection: sqlite3.Connection) -> Iterator[_Group]:
 def _clean(connection: sqlite3.Connection) -> None:
     for group in list(_groups(connection)):
         if group.session:
-            index(connection, group.session, remove=True)
+            rows.index(connection, group.session, remove=True)
         for row in group.rows:
             values = {name: it for name, it in row.items() if name not in ("_table", "id")}
             if row["_table"] == "contexts":
                 values["goal_short"] = shortened(row["goal"], GOAL_SHORT_CHARS)
                 values["summary_short"] = shortened(row["summary"] or "", SUMMARY_SHORT_CHARS)
-                values["revision"] = next_revision(connection)
+                values["revision"] = rows.next_revision(connection)
             setting = ", ".join(f"{name} = ?" for name in values)
             statement = f"UPDATE {row['_table']} SET {setting} WHERE id = ?"
             connection.execute(statement, (*values.values(), row["id"]))
         if group.session:
-            [stored] = sessions_where(connection, "id = ?", (group.session.id,))
-            index(connection, stored)
+            [stored] = rows.sessions_where(connection, "id = ?", (group.session.id,))
+            rows.index(connection, stored)

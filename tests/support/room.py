@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from core.config import Settings
+from rooms.sessions.rows import write
 from rooms.sessions.session import Draft, Point, Session
-from rooms.sessions.store import SessionStore, open_sessions, write
+from rooms.sessions.store import SessionStore, open_sessions
 
 OLD, LATER = "2024-03-01T10:00:00+00:00", "2026-05-01T10:00:00+00:00"
 

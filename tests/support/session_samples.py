@@ -15,8 +15,9 @@ from typing import Any
 
 from core.config import Settings
 from rooms.sessions.draft import with_flag
+from rooms.sessions.rows import INTO_ACTIONS, values_of_action, write
 from rooms.sessions.session import ACTION, POINTS, Action, Session, read_session
-from rooms.sessions.store import INTO_ACTIONS, SessionStore, open_sessions, values_of_action, write
+from rooms.sessions.store import SessionStore, open_sessions
 from tests.support.tables import table
 
 NEWEST = datetime(2026, 11, 20, 17, 30, tzinfo=UTC)

@@ -13,7 +13,7 @@ from core.room.copies import copies_of, date_of
 from rooms.fragments.fragment import Fragment
 from rooms.fragments.storage.sqlite import SqliteEngine
 from rooms.sessions.actions import DROPPED
-from rooms.sessions.everywhere import share
+from rooms.sessions.search import share
 from rooms.sessions.store import SessionStore, keep_copy
 from rooms.sessions.upkeep import archive_before
 from tests.support.cli_process import Run as AnyRun

@@ -23,7 +23,7 @@ from rooms.fragments.fragment import Link, Version
 from rooms.fragments.room import Room, open_room
 from rooms.lessons import item_of
 from rooms.room import Opened, rooms_of
-from rooms.sessions.everywhere import shared_roots
+from rooms.sessions.search import shared_roots
 from rooms.sessions.session import Action, NoSuchSessionError, Point
 from rooms.sessions.store import SessionStore, open_sessions
 from tests.support.cli_process import TOKEN, Command, GoodRun, Run, said_yes

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from rooms.sessions import upkeep
-from rooms.sessions.everywhere import find_session
-from rooms.sessions.search import Criteria, search
+from rooms.sessions.search import Criteria, find_session, search
 from rooms.sessions.session import Changes, Point, Session, UpkeepError
 from rooms.sessions.source import carry_out, planned, read_source
 from rooms.sessions.store import SessionStore

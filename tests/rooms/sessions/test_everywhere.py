@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rooms.sessions.everywhere import (
+from rooms.sessions.search import (
+    Criteria,
     SharingError,
     find_session,
     search_all,
@@ -15,7 +16,6 @@ from rooms.sessions.everywhere import (
     shared_roots,
     unshare,
 )
-from rooms.sessions.search import Criteria
 from rooms.sessions.session import NoSuchSessionError
 from rooms.sessions.store import SessionStore
 from tests.support.room import OLD, a_room, failed, saved

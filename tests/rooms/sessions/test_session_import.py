@@ -18,8 +18,7 @@ from core.lessons.record import utc_now
 from core.room.database import SQLITE
 from rooms.sessions.actions import Caller, record_save
 from rooms.sessions.document import export
-from rooms.sessions.everywhere import former_archive
-from rooms.sessions.search import Criteria, search
+from rooms.sessions.search import Criteria, former_archive, search
 from rooms.sessions.session import ExchangeError, Session
 from rooms.sessions.source import Plan, Source, carry_out, planned, read_source, read_text
 from rooms.sessions.store import SessionStore, open_sessions

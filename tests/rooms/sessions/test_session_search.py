@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 
 from core.config import Settings
-from rooms.sessions.config import TOKENIZERS, Config
+from rooms.sessions.config import Config
+from rooms.sessions.rows import TOKENIZERS, keep_index, write
 from rooms.sessions.search import Candidates, Criteria, Page, resembling, search
 from rooms.sessions.session import Session
-from rooms.sessions.store import SessionStore, keep_index, open_sessions, resolve, write
+from rooms.sessions.store import SessionStore, open_sessions, resolve
 from rooms.sessions.upkeep import delete
 from tests.support.room import a_room, saved
 from tests.support.rows import none_of

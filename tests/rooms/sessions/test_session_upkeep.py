@@ -18,8 +18,7 @@ from core.lessons.upkeep import Finding
 from core.room.copies import copies_of, date_of
 from core.room.database import DatabaseBusyError, DatabaseDamagedError
 from core.room.redaction import clean_file
-from rooms.sessions.everywhere import share
-from rooms.sessions.search import Criteria, search
+from rooms.sessions.search import Criteria, search, share
 from rooms.sessions.session import NoSuchSessionError, Point, SessionsError
 from rooms.sessions.store import ARCHIVE, SessionStore, keep_copy
 from rooms.sessions.upkeep import archive_before, delete, examine, forget, redact_held, secrets_held

@@ -1,0 +1,228 @@
+"""The tables of the sessions' database, and its text index.
+
+A text must leave the index exactly as it was added:
+https://sqlite.org/fts5.html#external_content_tables
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+from core.program import NO_CANCELLATION, Cancellation
+from core.room.database import Database
+from core.room.documents import texts_in
+from core.room.full_text import INDEXED_VERSION, PREFIXES, indexed
+from rooms.sessions.session import (
+    GOAL_SHORT_CHARS,
+    SUMMARY_SHORT_CHARS,
+    Action,
+    Session,
+    from_metadata,
+    json_in,
+    shortened,
+    to_metadata,
+)
+
+APPLICATION_ID = 0x534D_0001  # "SM", room two
+INDEX = "contexts_fts"
+TOKENIZERS = ("unicode61", "ascii", "porter", "trigram")
+
+# Columns with the name of a field, as text; an optional one is NULL where that is empty.
+_PLAIN = "id goal summary status agent started_at created_at updated_at archive".split()
+_OPTIONAL = "parent_id", "ended_at"
+_NAMES = ("number", "tags", "metadata", "has_warnings", *_PLAIN, *_OPTIONAL)
+_ACTION_NAMES = "id", "context_id", "kind", "content", "result", "file_path", "created_at"
+ACTION_COLUMNS = ", ".join(_ACTION_NAMES).replace("kind", "type")
+INTO_ACTIONS = f"INTO actions ({ACTION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"
+# Until its conversation saves a session, an action has an id of that conversation in place of the
+# session's: this word and the names of client and conversation.
+WAITING = "conv:"
+IS_WAITING = "context_id >= 'conv:' AND context_id < 'conv;'"  # by the index, as LIKE is not
+ORPHANS = f"NOT ({IS_WAITING}) AND context_id NOT IN (SELECT id FROM contexts)"
+
+KEPT_DAYS = 30  # waiting actions of a conversation that has saved nothing
+SETTLED_DAYS = 1  # then actions after the end of a session are part of it
+
+MOMENT = "%Y-%m-%dT%H:%M:%S+00:00"
+_AT_ONCE = 500
+
+
+@cache
+def statements() -> tuple[str, ...]:
+    text = Path(__file__).with_name("schema.sql").read_text(encoding="utf-8")
+    return tuple(it.strip("\n") for it in text.split("\n;\n")[1:])
+
+
+def database_at(
+    path: Path, *, timeout_s: float, cancellation: Cancellation = NO_CANCELLATION
+) -> Database:
+    """Return the database, which need not exist. timeout_s: for other writers."""
+    return Database(
+        path,
+        (statements(),),
+        application_id=APPLICATION_ID,
+        timeout_s=timeout_s,
+        cancellation=cancellation,
+    )
+
+
+def sessions_where(
+    connection: sqlite3.Connection, condition: str, values: Iterable[Any] = ()
+) -> Iterator[Session]:
+    """Yield the sessions of a condition: our own SQL, with `?` for each value."""
+    statement = f"SELECT {', '.join(_NAMES)} FROM contexts WHERE {condition}"
+    for row in map(as_texts, connection.execute(statement, tuple(values))):
+        stored = dict(zip(_NAMES, row, strict=True))
+        fields: dict[str, Any] = {name: it or "" for name, it in stored.items()}
+        metadata = fields.pop("metadata") or "{}"
+        fields |= {
+            "status": stored["status"] or "planning",
+            "tags": tags_of(stored["tags"]),
+            "has_warnings": bool(stored["has_warnings"]),
+            "updated_at": stored["updated_at"] or stored["created_at"] or "",
+        }
+        yield Session(**fields, **from_metadata(metadata))
+
+
+def session_with_id(connection: sqlite3.Connection, id_: str) -> Session | None:
+    return next(sessions_where(connection, "id = ?", (id_,)), None)
+
+
+@lru_cache(maxsize=4_096)  # few combinations of tags are many
+def tags_of(text: str | None) -> tuple[str, ...]:
+    return () if text == "[]" else texts_in(json_in(text))
+
+
+def as_texts(row: Sequence[Any]) -> Sequence[Any]:
+    """Decode the bytes in a row, which another program may have put there."""
+    if bytes not in map(type, row):
+        return row
+    return [it.decode("utf-8", "replace") if isinstance(it, bytes) else it for it in row]
+
+
+def actions_of(connection: sqlite3.Connection, context_id: str) -> list[Action]:
+    condition = "context_id = ? ORDER BY created_at, rowid"
+    statement = f"SELECT {ACTION_COLUMNS} FROM actions WHERE {condition}"
+    rows = map(as_texts, connection.execute(statement, (context_id,)))
+    named = (zip(_ACTION_NAMES, row, strict=True) for row in rows)
+    return [Action(**{name: it or "" for name, it in row}) for row in named]
+
+
+def values_of_action(it: Action) -> tuple[str | None, ...]:
+    """Return an action's values in the order of ACTION_COLUMNS."""
+    optional = it.result or None, it.file_path or None
+    return it.id, it.context_id, it.kind, it.content, *optional, it.created_at
+
+
+def settle(connection: sqlite3.Connection, now: str) -> None:
+    """Settle waiting actions, in the transaction of a save.
+
+    Those after the end of a session join it after SETTLED_DAYS; unclaimed ones go after KEPT_DAYS.
+    """
+    take_over_former(connection)
+    bound = (
+        "SELECT b.context_id FROM conversations b JOIN contexts c ON c.id = b.context_id"
+        f" WHERE '{WAITING}' || b.agent || ':' || b.client_session = actions.context_id"
+    )
+    settled, unclaimed = (
+        f"{IS_WAITING} AND {older_than(days)}" for days in (SETTLED_DAYS, KEPT_DAYS)
+    )
+    setting = f"UPDATE actions SET context_id = ({bound}) WHERE {settled} AND EXISTS ({bound})"
+    connection.execute(setting, (now,))
+    connection.execute(f"DELETE FROM actions WHERE {unclaimed}", (now,))
+
+
+def older_than(days: int) -> str:
+    """Return the condition on an action's age, at a moment `?` in ISO 8601."""
+    return f"created_at < strftime('{MOMENT}', ?, '-{days} days')"
+
+
+def take_over_former(connection: sqlite3.Connection) -> None:
+    if connection.execute("SELECT 1 FROM waiting_actions LIMIT 1").fetchone():
+        connection.execute(
+            f"INSERT OR IGNORE INTO actions ({ACTION_COLUMNS})"
+            f" SELECT id, '{WAITING}' || agent || ':' || client_session, type, content, result,"
+            " file_path, created_at FROM waiting_actions ORDER BY rowid"
+        )
+        connection.execute("DELETE FROM waiting_actions")
+
+
+def next_revision(connection: sqlite3.Connection) -> int:
+    connection.execute(
+        "INSERT INTO counters VALUES ('revision', 1) ON CONFLICT DO UPDATE SET value = value + 1"
+    )
+    [row] = connection.execute("SELECT value FROM counters WHERE name = 'revision'")
+    return int(row[0])
+
+
+def write(
+    connection: sqlite3.Connection,
+    session: Session,
+    *,
+    before: Session | None = None,
+    process: str = "",
+) -> Session:
+    """Store a session and return it.
+
+    before: the stored one that it replaces; None for a new one, whose number 0 becomes a new
+    number. process: "" keeps the stored one.
+    """
+    values: dict[str, Any] = {
+        **{name: getattr(session, name) for name in _PLAIN},
+        **{name: getattr(session, name) or None for name in _OPTIONAL},
+        "goal_short": shortened(session.goal, GOAL_SHORT_CHARS),
+        "summary_short": shortened(session.summary, SUMMARY_SHORT_CHARS),
+        "tags": json.dumps(list(session.tags), ensure_ascii=False),
+        "metadata": to_metadata(session),
+        "has_warnings": int(session.has_warnings),
+        "revision": next_revision(connection),
+    }
+    if process or before is None:
+        values["process"] = process
+    if before is None:
+        if session.number:
+            values["number"] = session.number
+        places = ", ".join("?" * len(values))
+        statement = f"INSERT INTO contexts ({', '.join(values)}) VALUES ({places})"
+        number = connection.execute(statement, tuple(values.values())).lastrowid
+        [session] = sessions_where(connection, "number = ?", (number,))
+    else:
+        index(connection, before, remove=True)
+        columns = ", ".join(f"{name} = ?" for name in values)
+        statement = f"UPDATE contexts SET {columns} WHERE number = ?"
+        connection.execute(statement, (*values.values(), session.number))
+    index(connection, session)
+    return session
+
+
+def keep_index(connection: sqlite3.Connection, tokenizer: str) -> None:
+    """Make the index anew for another tokenizer or version of `indexed`, before a change."""
+    current = INDEXED_VERSION * 100 + TOKENIZERS.index(tokenizer)
+    select = "SELECT value FROM counters WHERE name = 'index'"
+    if connection.execute(select).fetchone() == (current,):
+        return
+    connection.execute(f"DROP TABLE IF EXISTS {INDEX}")
+    connection.execute(
+        f"CREATE VIRTUAL TABLE {INDEX} USING fts5("
+        "goal, summary, tags, content='contexts', content_rowid='number',"
+        f" prefix='{PREFIXES}', tokenize='{tokenizer}')"
+    )
+    last, condition = 0, f"number > ? ORDER BY number LIMIT {_AT_ONCE}"
+    while some := list(sessions_where(connection, condition, (last,))):
+        for session in some:
+            index(connection, session)
+        last = some[-1].number
+    connection.execute("INSERT OR REPLACE INTO counters VALUES ('index', ?)", (current,))
+
+
+def index(connection: sqlite3.Connection, session: Session, *, remove: bool = False) -> None:
+    """Put a session into the index, or take it out in the state that was put in."""
+    others = [text for text in session.texts if text not in (session.goal, *session.tags)]
+    texts = (indexed(it) for it in (session.goal, "\n".join(others), " ".join(session.tags)))
+    command, value = (f"{INDEX}, ", "'delete', ") if remove else ("", "")
+    columns = f"{command}rowid, goal, summary, tags"
+    statement = f"INSERT INTO {INDEX}({columns}) VALUES ({value}?, ?, ?, ?)"
+    connection.execute(statement, (session.number, *texts))
