@@ -115,7 +115,7 @@ class Schema:
             if found.is_current:
                 self._pool.path, self._found = found.path, found
             else:
-                self._make()
+                self._bring_up_to_date()
         return True
 
     def prepare(self) -> None:
@@ -123,14 +123,14 @@ class Schema:
         if self._found is None:
             with self._guard:
                 if not self.is_ready():
-                    self._make()
+                    self._bring_up_to_date()
 
     def complete(self) -> Found:
         """Make all that is missing, even a column for vectors, which rewrites its table.
 
         Raises DatabaseError.
         """
-        return self._make(with_vectors=True)
+        return self._bring_up_to_date(with_vectors=True)
 
     def look(self) -> Found:
         """Raises DatabaseError."""
@@ -145,7 +145,7 @@ class Schema:
             for statement in _sections()["security"]:
                 connection.execute(statement)
 
-    def _make(self, *, with_vectors: bool = False) -> Found:
+    def _bring_up_to_date(self, *, with_vectors: bool = False) -> Found:
         """Other processes wait for the transaction."""
         path = self._pool.server.name
         for left in reversed(range(_TRIES)):
@@ -159,8 +159,7 @@ class Schema:
                     if not is_done and found.encoding != "UTF8":
                         raise ServerError("no_such_encoding", path=path)
                     if not is_done:
-                        make(connection, found, path)
-                        found = self._looked(connection)
+                        found = self.make(connection, found)
                 self._pool.path, self._found = found.path, found
                 return found
             except ServerError as error:
@@ -168,12 +167,49 @@ class Schema:
                     raise
         raise AssertionError("the last try returns or raises")
 
+    def make(self, connection: "Connection[Any]", found: Found) -> Found:
+        """Make the missing parts in a transaction of the address's user; return what is there then.
+
+        Raises ServerError if the user may not.
+        """
+        from psycopg import Error
+        from psycopg.errors import InsufficientPrivilege
+
+        try:
+            for statement in _statements_before(found):
+                connection.execute(statement)
+            if found.vectors_in:
+                for role in ROLES:  # a right that may not be granted is only a warning
+                    connection.execute(f"SET LOCAL ROLE {role}")
+                    connection.execute(f"SELECT '{found.vectors_in}.vector'::regtype")
+                connection.execute("RESET ROLE")
+            elif found.has_vectors:
+                # In a savepoint: the room works without.
+                with suppress(Error), connection.transaction():
+                    connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+            now = self._looked(connection)
+            connection.execute(f"SET LOCAL ROLE {UPKEEP_ROLE}")
+            connection.execute(f"SET LOCAL search_path = {now.path}")
+            for statement in _statements_inside(now):
+                connection.execute(statement)
+            connection.execute("RESET ROLE; RESET search_path")
+            return self._looked(connection)
+        except InsufficientPrivilege as error:
+            reason = (error.diag.message_primary or "").strip()
+            raise ServerError("no_right", path=self._pool.server.name, reason=reason) from error
+
     def _looked(self, connection: "Connection[Any]") -> Found:
         from psycopg.errors import InsufficientPrivilege
 
         path = self._pool.server.name
         try:
-            found = _look(connection)
+            found = Found(*connection.execute(_LOOK, {"roles": list(ROLES)}).fetchone() or ())
+            if "schema_version" in found.names:  # only the owner of the tables may read it
+                connection.execute(f"SET LOCAL ROLE {UPKEEP_ROLE}")
+                newest = f"SELECT max(version) FROM {SCHEMA}.schema_version"
+                [version] = connection.execute(newest).fetchone() or (0,)
+                connection.execute("RESET ROLE")
+                found = replace(found, version=int(version or 0))
         except InsufficientPrivilege as error:
             user = _quoted(connection.info.user)
             raise ServerError("not_member", path=path, user=user) from error
@@ -182,36 +218,6 @@ class Schema:
         if found.version and len(found.roles) < len(ROLES):
             raise ServerError("no_roles", path=path)
         return found
-
-
-def make(connection: "Connection[Any]", found: Found, path: str) -> None:
-    """Make the missing parts in a transaction of the address's user. path: the server's name.
-
-    Raises ServerError if the user may not.
-    """
-    from psycopg import Error
-    from psycopg.errors import InsufficientPrivilege
-
-    try:
-        for statement in _statements_before(found):
-            connection.execute(statement)
-        if found.vectors_in:
-            for role in ROLES:  # a right that may not be granted is only a warning
-                connection.execute(f"SET LOCAL ROLE {role}")
-                connection.execute(f"SELECT '{found.vectors_in}.vector'::regtype")
-            connection.execute("RESET ROLE")
-        elif found.has_vectors:
-            with suppress(Error), connection.transaction():  # a savepoint: the room works without
-                connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
-        now = _look(connection)
-        connection.execute(f"SET LOCAL ROLE {UPKEEP_ROLE}")
-        connection.execute(f"SET LOCAL search_path = {now.path}")
-        for statement in _statements_inside(now):
-            connection.execute(statement)
-        connection.execute("RESET ROLE; RESET search_path")
-    except InsufficientPrivilege as error:
-        reason = (error.diag.message_primary or "").strip()
-        raise ServerError("no_right", path=path, reason=reason) from error
 
 
 def script(found: Found) -> list[str]:
@@ -264,17 +270,6 @@ def _sections() -> dict[str, list[str]]:
         head: [it.strip() for it in body.split(";\n\n") if it.strip()]
         for head, body in zip(heads[::2], bare, strict=True)
     }
-
-
-def _look(connection: "Connection[Any]") -> Found:
-    """See as the address's user."""
-    found = Found(*connection.execute(_LOOK, {"roles": list(ROLES)}).fetchone() or ())
-    if "schema_version" not in found.names:
-        return found
-    connection.execute(f"SET LOCAL ROLE {UPKEEP_ROLE}")  # only the owner of the tables may read it
-    row = connection.execute(f"SELECT max(version) FROM {SCHEMA}.schema_version").fetchone()
-    connection.execute("RESET ROLE")
-    return replace(found, version=int(row[0] or 0) if row else 0)
 
 
 def _statements_before(found: Found) -> list[str]:

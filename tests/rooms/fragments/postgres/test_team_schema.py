@@ -90,7 +90,7 @@ def test_making_the_tables_again_changes_nothing(empty: Pool) -> None:
     Schema(empty).prepare()
     before = Schema(empty).look()
     with empty.as_login() as connection:
-        schema.make(connection, before, empty.server.name)
+        Schema(empty).make(connection, before)
     assert Schema(empty).look() == before
 
 
