@@ -62,14 +62,14 @@ class Desk:
         root, paths = self.machine.root, [*paths]
         if not self.tree or not all(path.is_relative_to(root) for path in paths):
             return False
-        names = [path.relative_to(root).as_posix() for path in paths]
+        names = {path.relative_to(root).as_posix() for path in paths}
         try:
             listed = WorkTree(root).ask(
                 "ls-files", "-z", "--", *(f":(literal){it}" for it in names)
             )
         except HistoryError:
             return False
-        return {os.fsdecode(name) for name in listed.split(b"\0") if name} == {*names}
+        return {os.fsdecode(name) for name in listed.split(b"\0") if name} == names
 
     def command(self, row: Client, level: Level = "project", without: Iterable[str] = ()) -> str:
         """Return the command that sets a client up. without: unwanted parts."""

@@ -65,13 +65,11 @@ def json_data(text: str, *, takes_mark: bool = True) -> dict[str, Any]:
     except RecursionError:
         raise CannotEditError("json_depth") from None
     except ValueError as error:
-        at = getattr(error, "pos", 0)
+        key = "json_twice" if str(error) == "twice" else "json_syntax"
         if bare != without_comments(bare) and json_data(without_comments(bare)) is not None:
-            raise CannotEditError("json_comments", line=bare.count("\n", 0, at) + 1) from None
-        raise CannotEditError(
-            "json_twice" if str(error) == "twice" else "json_syntax",
-            line=bare.count("\n", 0, at) + 1,
-        ) from None
+            key = "json_comments"
+        line = bare.count("\n", 0, getattr(error, "pos", 0)) + 1
+        raise CannotEditError(key, line=line) from None
     if not isinstance(data, dict):
         raise CannotEditError("other_kind", place="{}")
     return data

@@ -14,6 +14,7 @@ import re
 import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -128,11 +129,9 @@ def _note_switches(planned: Plan, row: Client) -> None:
     job, name = planned.job, table.TEAM_ENTRY if planned.job.url else table.ENTRY
     if not job.url and job.level in row.entry:
         name = planned.entry_of(row).name
+    root = str(job.root)
     for place, switch, off in row.switches:
-        keys = [
-            str(job.root) if key == "$root" else filled(key, server=name)
-            for key in switch.split(".")
-        ]
+        keys = [root if key == "$root" else filled(key, server=name) for key in switch.split(".")]
         for path in job.machine.paths(place):
             found = merge.value_at(planned.data(path), keys)
             is_off = name in found if isinstance(found, list) else found is off or found == name
@@ -175,9 +174,8 @@ def _plan_entry(planned: Plan, row: Client) -> None:
         return _entry_for(row, job, own)
 
     for path in paths:
-        _plan_values(
-            planned, row, path, "entry", lambda data: own_entry(data, row, job.machine), wanted
-        )
+        found = partial(own_entry, row=row, machine=job.machine)
+        _plan_values(planned, row, path, "entry", found, wanted)
     sign = "${" if "{" in row.variables else row.variables[:1]
     for word in job.installation.server if sign and not job.remove else ():
         if sign in word:
@@ -391,12 +389,8 @@ def _plan_hooks(planned: Plan, row: Client, hooks: Hooks) -> None:
     sharing = [it for it in table.CLIENTS if it.hooks and getattr(it.hooks, job.level) == place]
     if job.remove and any(it.key in job.present - {*job.clients} for it in sharing):
         return
-    offered = {
-        room.partition(":")[0]
-        for it in sharing
-        if job.level in it.entry
-        for room in planned.rooms_of(it)
-    }
+    rooms = [room for it in sharing if job.level in it.entry for room in planned.rooms_of(it)]
+    offered = {"", *(room.partition(":")[0] for room in rooms)}
 
     def edited(data: Table) -> Table:
         if job.remove:
@@ -412,7 +406,7 @@ def _plan_hooks(planned: Plan, row: Client, hooks: Hooks) -> None:
         lang = next(iter(calls), "") if job.chosen is None else job.chosen
         items: dict[str, dict[str, Table]] = {}
         for event in hooks.events:
-            if _ROOM_OF.get(event.ours, "") not in {"", *offered}:
+            if _ROOM_OF.get(event.ours, "") not in offered:
                 continue
             words = [*job.installation.cli, "hook", event.ours, "--client", hooks.called or row.key]
             words += ["--lang", lang] if lang and job.chosen != "en" else []

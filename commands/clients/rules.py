@@ -45,14 +45,9 @@ def plan_rules(planned: Plan) -> None:
                 bodies[name] = body
                 readers.setdefault(name, []).append(row.name)
     for name, body in bodies.items():
-        text = body or rules(_language(planned, name), rooms)
-        planned.edit(
-            job.root / name,
-            "import" if body else "rules",
-            partial(merge.with_block, body=text),
-            _block_lines,
-            ", ".join(readers[name]),
-        )
+        edited = partial(merge.with_block, body=body or rules(_language(planned, name), rooms))
+        kind, clients = "import" if body else "rules", ", ".join(readers[name])
+        planned.edit(job.root / name, kind, edited, _block_lines, clients)
     for row in job.rows:
         most = row.rules.most_bytes if row.rules else 0
         for name in (name for name in bodies if most and row.name in readers[name]):

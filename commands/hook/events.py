@@ -134,9 +134,8 @@ def answer(client: str, event: str, moment: Moment, text: str) -> str:
         return json.dumps({known.key: text})
     if not moment.name:
         return json.dumps({"additionalContext": text})
-    return json.dumps(
-        {"hookSpecificOutput": {"hookEventName": moment.name, "additionalContext": text}}
-    )
+    said = {"hookEventName": moment.name, "additionalContext": text}
+    return json.dumps({"hookSpecificOutput": said})
 
 
 # Where a file is.
@@ -155,9 +154,8 @@ def inside(folder: str, path: str) -> str:
     there, top = (name.replace("\\", "/") if windows else name for name in (path, folder))
     top = top.rstrip("/") + "/"
     absolute = there.startswith("/") or bool(re.match(r"[A-Za-z]:", there))
-    if absolute and (there.casefold() if windows else there).startswith(
-        top.casefold() if windows else top
-    ):
+    known, begins = (name.casefold() if windows else name for name in (there, top))
+    if absolute and known.startswith(begins):
         there, absolute = there[len(top) :], False
     parts = [part for part in there.split("/") if part not in ("", ".")]
     return "" if absolute or ".." in parts else "/".join(parts)

@@ -98,10 +98,8 @@ def _respond(
     try:
         scene = scene_of(client, event, moment, environment, named)
     except LogMissingError as error:
-        is_start = event == "session-start"  # which says it once
-        return (
-            events.answer(client, event, moment, one_line(str(error))) if is_start else ""
-        ), None
+        said = one_line(str(error)) if event == "session-start" else ""  # which says it once
+        return (events.answer(client, event, moment, said) if said else ""), None
     if scene is None:
         return "", None
     briefing = _BRIEFINGS[event](scene)
@@ -183,9 +181,8 @@ def _at_prompt(scene: Scene) -> Briefing:
     from core.lessons.task import for_prompt
 
     text = scene.moment.text
-    return _show(
-        scene, for_prompt(text, *log_at_hand(Action(text=text), scene.data)), prompt_briefing
-    )
+    records = for_prompt(text, *log_at_hand(Action(text=text), scene.data))
+    return _show(scene, records, prompt_briefing)
 
 
 def _show(

@@ -100,11 +100,8 @@ def asks_for_our_tools(name: str, root: str) -> bool:
         return any(isinstance(entry, dict) and not keys & entry.keys() for entry in entry_lists)
     # A tool that the user has allowed, refused or kept for a question is settled.
     places = [approvals.project, approvals.user, client.hooks.project if client.hooks else ""]
-    held = [
-        _at(data, keys)
-        for data in [_read(place, root) for place in places]
-        for keys in (approvals.keys, *approvals.refused)
-    ]
+    lists, found = (approvals.keys, *approvals.refused), [_read(place, root) for place in places]
+    held = [_at(data, keys) for data in found for keys in lists]
     settled = [it for listed in held if isinstance(listed, list) for it in listed]
     forms = (str(approvals.tool).replace("$tool", "log_memory"), *approvals.whole)
     return any(
