@@ -17,7 +17,7 @@ from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import Any, NamedTuple
 
 from measure import CREATED, HERE, ROOT
 
@@ -44,32 +44,26 @@ _MARK = re.compile(r"\s*(?:- +)?(?:run: *)?(?:\$ +|% +|RUN +|@)?")
 _NUMBER = re.compile(r" \(#\d+\)$")  # of a pull request, which a merge adds
 _NAME = re.compile(r'\s*"?([\w:.@/-]+)"?(?:\s+\w+)*\s*:')
 
-# How each client calls its tools: name of the tool, and those of its fields.
-_EDITS: Mapping[str, tuple[str, str, str, str]] = {
-    "claude-code": ("Edit", "file_path", "old_string", "new_string"),
-    "cursor": ("Write", "file_path", "old_string", "new_string"),
-    "gemini": ("replace", "file_path", "old_string", "new_string"),
-    "vscode": ("replace_string_in_file", "filePath", "oldString", "newString"),
-}
-_WRITES: Mapping[str, tuple[str, str]] = {
-    "claude-code": ("Write", "file_path"),
-    "cursor": ("Write", "file_path"),
-    "gemini": ("write_file", "file_path"),
-    "vscode": ("create_file", "filePath"),
-}
-_SHELLS: Mapping[str, str] = {
-    "claude-code": "Bash",
-    "codex": "Bash",
-    "cursor": "Shell",
-    "gemini": "run_shell_command",
-    "vscode": "run_in_terminal",
-}
-_EVENTS: Mapping[str, str] = {
-    "claude-code": "PreToolUse",
-    "codex": "PreToolUse",
-    "cursor": "postToolUse",
-    "gemini": "AfterTool",
-    "vscode": "PostToolUse",
+
+class _Client(NamedTuple):
+    """How a client calls its tools: the event of its hooks, names of tools and of their fields."""
+
+    event: str
+    shell: str
+    write: str = ""
+    edit: str = ""
+    fields: Sequence[str] = ("file_path", "old_string", "new_string")
+
+
+_CLIENTS = {
+    "claude-code": _Client("PreToolUse", "Bash", "Write", "Edit"),
+    "codex": _Client("PreToolUse", "Bash"),
+    "cursor": _Client("postToolUse", "Shell", "Write", "Write"),
+    "gemini": _Client("AfterTool", "run_shell_command", "write_file", "replace"),
+    "vscode": _Client(
+        *("PostToolUse", "run_in_terminal", "create_file", "replace_string_in_file"),
+        ("filePath", "oldString", "newString"),
+    ),
 }
 
 
@@ -84,6 +78,7 @@ class RealSet:
     project: str
     about: Mapping[str, Any]
     lessons: Sequence[Mapping[str, Any]]
+    # `draw` of an action: natural, towards files or tools of lessons, or how commits were made.
     actions: Sequence[Mapping[str, Any]]
 
     @property
@@ -94,22 +89,13 @@ class RealSet:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One action: what a client tells a hook, and the lessons that are right there.
+    """One action: what a client tells a hook, and the lessons that are right there."""
 
-    needed: an agent would be glad of them. optional: neither right nor wrong. draw: `natural`,
-    `files` (towards files that lessons are about), `tools` (the same for commands) or `commits`
-    (how commits were made). before: what a file held that is written whole.
-    """
-
-    id: str
-    project: str
-    draw: str
-    form: str
     client: str
     payload: Mapping[str, Any]
-    before: str
-    needed: frozenset[str]
-    optional: frozenset[str]
+    before: str  # what a file held that is written whole, "" for none
+    needed: frozenset[str]  # an agent would be glad of them
+    optional: frozenset[str]  # neither right nor wrong
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,50 +104,26 @@ class Hunk:
 
     lines: tuple[str, ...]
 
-    @property
-    def old(self) -> str:
-        """The lines before the change, with their context."""
-        return "\n".join(line[1:] for line in self.lines if line[0] != "+")
-
-    @property
-    def new(self) -> str:
-        """The lines after the change, with their context."""
-        return "\n".join(line[1:] for line in self.lines if line[0] != "-")
-
-    @property
-    def added(self) -> str:
-        """The lines that the change brings, without signs."""
-        return "\n".join(line[1:] for line in self.lines if line[0] == "+")
-
-    @property
-    def removed(self) -> str:
-        """The lines that it takes away, without signs."""
-        return "\n".join(line[1:] for line in self.lines if line[0] == "-")
+    def text(self, signs: str) -> str:
+        """Return the lines with these signs, without them: `-` and context are the old text."""
+        return "\n".join(line[1:] for line in self.lines if line[0] in signs)
 
 
-def read_set(path: Path) -> RealSet:
-    """Return what a file of `real/` holds."""
-    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-    return RealSet(
-        project=rows[0]["project"],
-        about=rows[0],
-        lessons=[row["lesson"] for row in rows if "lesson" in row],
-        actions=[row["action"] for row in rows if "action" in row],
-    )
-
-
-def sets(folder: Path = FOLDER) -> list[RealSet]:
+def sets() -> list[RealSet]:
     """Return all projects, in the order of their names."""
-    return [read_set(path) for path in sorted(folder.glob("*.jsonl"))]
+    found = []
+    for path in sorted(FOLDER.glob("*.jsonl")):
+        rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+        lessons = [row["lesson"] for row in rows if "lesson" in row]
+        actions = [row["action"] for row in rows if "action" in row]
+        found.append(RealSet(rows[0]["project"], rows[0], lessons, actions))
+    return found
 
 
 def past(
     real: RealSet, clone: Path, most_commits: int, most_of_commit: int
 ) -> tuple[list[str], list[tuple[str, Hunk]]]:
-    """Return the files of a project when its lessons end, and hunks of the commits before that.
-
-    most_commits, most_of_commit: how many commits, and hunks of each.
-    """
+    """Return the files of a project when its lessons end, and hunks of the commits before that."""
     at = real.about["lessons_until"]
     files = git_text(clone, "ls-tree", "-r", "-z", "--name-only", at).split("\0")[:-1]
     found: list[tuple[str, Hunk]] = []
@@ -194,31 +156,27 @@ def changes(real: RealSet, clone: Path, at: str = AT) -> Iterator[Change]:
     Raises ChangedSourceError when the clone lacks a source or holds another one.
     """
     for given in real.actions:
+        client, is_whole, before = given["client"], given["form"] == "write", ""
         tool, tool_input = _call(clone, given, at)
         if digest(_call(clone, given, AT)[1]) != given["sha"]:
             raise ChangedSourceError(f"{real.project} {given['id']}")
-        yield Change(
-            id=given["id"],
-            project=real.project,
-            draw=given["draw"],
-            form=given["form"],
-            client=given["client"],
-            payload=_payload(given["client"], tool, tool_input, at),
-            before=_before(clone, given) if given["form"] == "write" else "",
-            needed=frozenset(given["needed"]),
-            optional=frozenset(given["optional"]),
-        )
+        told: dict[str, Any] = {"session_id": "s", "transcript_path": "/tmp/s.jsonl"}
+        if client == "cursor":
+            told = {"conversation_id": "c", "workspace_roots": [at]}
+        told |= {"hook_event_name": _CLIENTS[client].event, "cwd": at}
+        told |= {"tool_name": tool, "tool_input": tool_input}
+        *parents, _ = _parents(clone, given["commit"])
+        listed = ("ls-tree", "--name-only", *parents, "--", given["path"])
+        if is_whole and parents and git_text(clone, *listed):
+            before = content(clone, parents[0], given["path"])
+        needed, optional = frozenset(given["needed"]), frozenset(given["optional"])
+        yield Change(client, told, before, needed, optional)
 
 
 def digest(tool_input: Mapping[str, Any]) -> str:
     """Return the start of SHA-256 over what a tool gets with the project open at AT."""
     told = json.dumps(tool_input, sort_keys=True)
     return sha256(told.encode("ascii")).hexdigest()[:DIGITS]
-
-
-def hunks(clone: Path, commit: str, path: str) -> list[Hunk]:
-    """Return what a commit changes in a file, against its first parent."""
-    return _hunks_in(git_text(clone, *_DIFF, *_parents(clone, commit), "--", path))
 
 
 def _hunks_in(diff: str) -> list[Hunk]:
@@ -245,38 +203,31 @@ def command(lines: Sequence[str], how: str = "") -> str:
     return "\n".join((first, *(line.strip() for line in lines[1:]))).strip()
 
 
-def cells(text: str) -> list[Mapping[str, Any]]:
-    """Return the cells of a notebook, each with its source as one text."""
-    return [
-        {**cell, "source": "".join(cell["source"])} for cell in json.loads(text).get("cells", [])
-    ]
-
-
 def _call(clone: Path, given: Mapping[str, Any], at: str) -> tuple[str, Mapping[str, Any]]:
     """Return the tool of an action, and what it gets."""
     commit, path, client = given["commit"], given["path"], given["client"]
+    its = _CLIENTS[client]
+    name, old, new = its.fields
     if given["form"] == "shell":
-        text = _typed(clone, given)
         more = {"cwd": at} if client == "cursor" else {}
-        return _SHELLS[client], {"command": text, **more}
+        return its.shell, {"command": _typed(clone, given), **more}
     if given["form"] == "write":
-        tool, key = _WRITES[client]
-        text = content(clone, commit, path)
-        return tool, {key: f"{at}/{path}", "content": text}
+        return its.write, {name: f"{at}/{path}", "content": content(clone, commit, path)}
     if given["form"] == "notebook":
         return _notebook_edit(clone, given, at)
-    found = hunks(clone, commit, path)
+    found = _hunks_in(git_text(clone, *_DIFF, *_parents(clone, commit), "--", path))
     if not all(0 <= number < len(found) for number in given["hunks"]):
         raise ChangedSourceError(f"{path} at {commit}")
     chosen = [found[number] for number in given["hunks"]]
     if given["form"] == "patch":
-        is_new = not found[0].old and len(found) == 1
-        return "apply_patch", {"command": _patch(path, chosen, is_new=is_new)}
-    tool, name, old, new = _EDITS[client]
+        is_new = not found[0].text("- ") and len(found) == 1
+        lines = ["*** Begin Patch", f"*** {'Add' if is_new else 'Update'} File: {path}"]
+        for hunk in chosen:
+            lines += hunk.lines if is_new else ("@@", *hunk.lines)
+        return "apply_patch", {"command": "\n".join((*lines, "*** End Patch"))}
+    parts = [{old: hunk.text("- "), new: hunk.text("+ ")} for hunk in chosen]
     if given["form"] == "edit":
-        one = chosen[0]
-        return tool, {name: f"{at}/{path}", old: one.old, new: one.new}
-    parts = [{old: hunk.old, new: hunk.new} for hunk in chosen]
+        return its.edit, {name: f"{at}/{path}", **parts[0]}
     if client == "vscode":
         named = [{name: f"{at}/{path}", **part} for part in parts]
         return "multi_replace_string_in_file", {"replacements": named}
@@ -297,53 +248,19 @@ def _typed(clone: Path, given: Mapping[str, Any]) -> str:
     return command(lines[: given["lines"]], how)
 
 
-def _before(clone: Path, given: Mapping[str, Any]) -> str:
-    """Return what a file held before its change, "" where there was none."""
-    *parents, _ = _parents(clone, given["commit"])
-    names = (
-        git_text(clone, "ls-tree", "--name-only", parents[0], "--", given["path"])
-        if parents
-        else ""
-    )
-    return content(clone, parents[0], given["path"]) if names else ""
-
-
 def _notebook_edit(clone: Path, given: Mapping[str, Any], at: str) -> tuple[str, Mapping[str, Any]]:
-    now = cells(content(clone, given["commit"], given["path"]))
+    now = json.loads(content(clone, given["commit"], given["path"])).get("cells", [])
     if given["cell"] >= len(now):
         raise ChangedSourceError(f"{given['path']} at {given['commit']}")
     cell = now[given["cell"]]
     told = {
         "notebook_path": f"{at}/{given['path']}",
         "cell_id": str(cell.get("id", given["cell"])),
-        "new_source": cell["source"],
+        "new_source": "".join(cell["source"]),
         "cell_type": cell["cell_type"],
         "edit_mode": given["mode"],
     }
     return "NotebookEdit", told
-
-
-def _patch(path: str, chosen: Sequence[Hunk], *, is_new: bool) -> str:
-    """Return hunks in the form of Codex."""
-    lines = ["*** Begin Patch", f"*** {'Add' if is_new else 'Update'} File: {path}"]
-    for hunk in chosen:
-        if not is_new:
-            lines.append("@@")
-        lines += hunk.lines
-    return "\n".join((*lines, "*** End Patch"))
-
-
-def _payload(client: str, tool: str, tool_input: Mapping[str, Any], at: str) -> Mapping[str, Any]:
-    """Return the JSON that a client gives a hook on its standard input."""
-    told: dict[str, Any] = {
-        "hook_event_name": _EVENTS[client],
-        "cwd": at,
-        "tool_name": tool,
-        "tool_input": tool_input,
-    }
-    if client == "cursor":
-        return {"conversation_id": "c", "workspace_roots": [at], **told}
-    return {"session_id": "s", "transcript_path": "/tmp/s.jsonl", **told}
 
 
 def _parents(clone: Path, commit: str) -> tuple[str, ...]:
@@ -365,14 +282,11 @@ def git_text(clone: Path, *words: str) -> str:
     return done.stdout.decode("utf-8", "replace")
 
 
-def missing(directory: Path, folder: Path = FOLDER) -> list[str]:
+def missing(directory: Path) -> list[str]:
     """Return for each project without a clone the command that gets one."""
-    return [
-        f"git clone --bare https://github.com/{real.project} "
-        f"{directory / real.project.replace('/', '+')}"
-        for real in sets(folder)
-        if clone_of(directory, real.project) is None
-    ]
+    names = [real.project for real in sets() if clone_of(directory, real.project) is None]
+    places = ((name, directory / name.replace("/", "+")) for name in names)
+    return [f"git clone --bare https://github.com/{name} {place}" for name, place in places]
 
 
 # Memories in which the lessons of a project stand among others.

@@ -18,32 +18,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from losses import (
-    DAMAGES,
-    STORED,
-    Cell,
-    Outcome,
-    after_damage,
-    burst,
-    killed,
-    race,
-)
-from measure import (
-    ECHO,
-    ECHO_CALL,
-    ServerProcess,
-    in_turns,
-    lessons,
-    options,
-    processor_s,
-    ratio,
-    record,
-    resident_mb,
-    rotated,
-)
+import measure
+from losses import DAMAGES, STORED, Cell, Outcome, after_damage, burst, killed, race
+from measure import ECHO, ECHO_CALL, ServerProcess, lessons, resident_mb, rotated
 from peers import MARK, OTHERS, OURS, Call, Peer, install, marked_lessons
-from tokens import as_offered, session_costs, tokenizer
+from tokens import Count, as_offered, session_costs, tokenizer
 
 from core.lessons.record import Draft
 
@@ -71,16 +52,13 @@ QUICK = Rounds(starts=1, calls=5, memory=1, races=1, saves_each=10, kills=1, cou
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One figure of each server. ratios: to the first server; less is better, where there are any.
-
-    broken: what the figure shows to be broken of what this project promises.
-    """
+    """One figure of each server."""
 
     label: str
     values: Mapping[str, Cell]
-    ratios: Mapping[str, float] = field(default_factory=dict)
+    ratios: Mapping[str, float] = field(default_factory=dict)  # to the first; less is better
     unit: str = ""
-    broken: str = ""
+    broken: str = ""  # of what this project promises
 
     def line(self) -> str:
         """Return the row as it is printed."""
@@ -110,6 +88,13 @@ class Plan:
         shutil.copytree(template, copy, dirs_exist_ok=True)
         return peer.place(copy)
 
+    def sides(self, count: int) -> dict[str, tuple[Callable[[], ServerProcess], Call]]:
+        """Return how each server of so many records is started and read, and the echo."""
+        made: dict[str, tuple[Callable[[], ServerProcess], Call]] = {}
+        for peer in self.peers:
+            made[peer.name] = partial(peer.start, self.store(peer, count)), peer.read_all()
+        return {**made, ECHO_NAME: (partial(ServerProcess, ECHO), (ECHO_CALL[0], {**ECHO_CALL[1]}))}
+
     def directory(self) -> Path:
         """Return a new empty directory."""
         self.scratch.mkdir(parents=True, exist_ok=True)
@@ -117,19 +102,13 @@ class Plan:
 
 
 def measured(label: str, samples: Mapping[str, Sequence[float]], unit: str) -> Row:
-    """Return a row of medians over rounds, and of the ratios within each round.
-
-    samples: by server, one figure for each round; a server without any was not measured.
-    """
+    """Return a row of medians of each server's samples, and of the ratios within each round."""
     values: dict[str, Cell] = {}
     for name, them in samples.items():
         values[name] = float(statistics.median(them)) if them else None
     base, *others = samples
-    ratios = {
-        name: ratio(samples[name], samples[base])
-        for name in others
-        if samples[name] and samples[base]
-    }
+    there = [name for name in others if samples[name] and samples[base]]
+    ratios = {name: measure.ratio(samples[name], samples[base]) for name in there}
     return Row(label=label, values=values, ratios=ratios, unit=unit)
 
 
@@ -138,27 +117,18 @@ def measured(label: str, samples: Mapping[str, Sequence[float]], unit: str) -> R
 
 def starts(plan: Plan) -> Iterator[Row]:
     """Yield the time from the start of the process to the first answer of a tool."""
-
-    def of(peer: Peer) -> Callable[[], tuple[ServerProcess, Call]]:
-        store = plan.store(peer, TYPICAL)
-        return lambda: (peer.start(store), peer.read_all())
-
-    sides: dict[str, Callable[[], tuple[ServerProcess, Call]]] = {
-        it.name: of(it) for it in plan.peers
-    }
-    sides[ECHO_NAME] = lambda: (ServerProcess(ECHO), (ECHO_CALL[0], dict(ECHO_CALL[1])))
+    sides = plan.sides(TYPICAL)
     processor: dict[str, list[float]] = {name: [] for name in sides}
     wall: dict[str, list[float]] = {name: [] for name in sides}
     for turn in range(plan.rounds.starts + 1):
         for name in rotated(list(sides), turn):
-            begun = time.perf_counter()
-            server, first_call = sides[name]()
-            with server:
+            begun, (start, first_call) = time.perf_counter(), sides[name]
+            with start() as server:
                 server.call(*first_call)
-                took, used = time.perf_counter() - begun, processor_s(server.pid)
+                took, used = time.perf_counter() - begun, measure.processor_s(server.pid)
             if turn:  # the first turn fills the caches of files and byte code
                 wall[name].append(took)
-                processor[name] += [] if used is None else [used]
+                processor[name].append(used)
     yield measured("start, processor time", processor, "s")
     yield measured("start, to the first answer", wall, "s")
 
@@ -181,12 +151,15 @@ def calls(plan: Plan) -> Iterator[Row]:
         }
         try:
             for label, kind in kinds.items():
+
+                def call(peer: Peer, of: Callable[[Peer], Call] = kind, on: Any = servers) -> None:
+                    on[peer.name].call(*of(peer))
+
                 actions: dict[str, Callable[[], object]] = {
-                    peer.name: partial(_call, servers[peer.name], partial(kind, peer))
-                    for peer in plan.peers
+                    peer.name: partial(call, peer) for peer in plan.peers
                 }
                 actions[ECHO_NAME] = partial(servers[ECHO_NAME].call, *ECHO_CALL)
-                taken = in_turns(actions, plan.rounds.calls)
+                taken = measure.in_turns(actions, plan.rounds.calls)
                 in_ms = {name: [1000 * it for it in them] for name, them in taken.items()}
                 yield measured(f"{label}, {count:,} records", in_ms, "ms")
         finally:
@@ -194,24 +167,17 @@ def calls(plan: Plan) -> Iterator[Row]:
                 server.close()
 
 
-def _call(server: ServerProcess, call: Callable[[], Call]) -> None:
-    server.call(*call())
-
-
 def memory(plan: Plan) -> Iterator[Row]:
     """Yield the resident memory of the process tree after one read."""
     for count in plan.rounds.counts:
-        names = [*(peer.name for peer in plan.peers), ECHO_NAME]
-        samples: dict[str, list[float]] = {name: [] for name in names}
-        stores = {peer.name: plan.store(peer, count) for peer in plan.peers}
+        sides = plan.sides(count)
+        samples: dict[str, list[float]] = {name: [] for name in sides}
         for turn in range(plan.rounds.memory):
-            for peer in rotated(plan.peers, turn):
-                with peer.start(stores[peer.name]) as server:
-                    server.call(*peer.read_all())
-                    samples[peer.name].append(resident_mb(server.pid) or 0.0)
-            with ServerProcess(ECHO) as server:
-                server.call(*ECHO_CALL)
-                samples[ECHO_NAME].append(resident_mb(server.pid) or 0.0)
+            for name in rotated(list(sides), turn):
+                start, first_call = sides[name]
+                with start() as server:
+                    server.call(*first_call)
+                    samples[name].append(resident_mb(server.pid) or 0.0)
         yield measured(f"memory after reading {count:,} records", samples, "MB")
 
 
@@ -230,9 +196,7 @@ def tokens(plan: Plan) -> Iterator[Row]:
         yield Row(label=f"records whole in an answer, of {many:,}", values=found)
 
 
-def token_figures(
-    plan: Plan, peer: Peer, count: Callable[[str], int]
-) -> Iterator[tuple[str, list[int]]]:
+def token_figures(plan: Plan, peer: Peer, count: Count) -> Iterator[tuple[str, list[int]]]:
     """Yield each figure with its label, in the order of the table; none where it is 0."""
     typical = lessons()[:TYPICAL]
     store = peer.place(plan.directory())
@@ -278,11 +242,24 @@ def races(plan: Plan) -> Iterator[Row]:
             "of these lost": lambda one: len(one.lost),
             "refused": lambda one: len(one.refused),
         }
-        for what, figure in figures.items():
-            values = {name: spread(map(figure, them)) for name, them in outcomes.items()}
-            is_loss = what == "of these lost"
-            broken = broken_promises(plan.peers[0].name, outcomes) if is_loss else ""
-            yield Row(label=f"{label}: {what}", values=values, broken=broken)
+        yield from told(label, outcomes, figures, spread)
+
+
+def told(
+    label: str,
+    outcomes: Mapping[str, Sequence[Outcome]],
+    figures: Mapping[str, Callable[[Outcome], float]],
+    over: Callable[[Iterable[float]], Cell],
+) -> Iterator[Row]:
+    """Yield figures over the outcomes of each server, and what this project lost or cannot read."""
+    name = next(iter(outcomes))
+    lost = sum(len(one.lost | one.older_lost) for one in outcomes[name])
+    unreadable = sum(not one.readable for one in outcomes[name])
+    loss = f"{name} lost {lost}, unreadable {unreadable}" if lost or unreadable else ""
+    for what, figure in figures.items():
+        values = {name: over(map(figure, them)) for name, them in outcomes.items()}
+        broken = loss if what == "of these lost" else ""
+        yield Row(label=f"{label}: {what}", values=values, broken=broken)
 
 
 def spread(figures: Iterable[float]) -> str:
@@ -290,17 +267,8 @@ def spread(figures: Iterable[float]) -> str:
     ordered = sorted(figures)
     if not ordered:
         return "–"
-    median = f"{statistics.median(ordered):,g}"
-    return (
-        median if ordered[0] == ordered[-1] else f"{median} ({ordered[0]:,g} to {ordered[-1]:,g})"
-    )
-
-
-def broken_promises(name: str, outcomes: Mapping[str, Sequence[Outcome]]) -> str:
-    """Return what this project acknowledged and lost, or cannot read; "" for nothing."""
-    lost = sum(len(one.lost | one.older_lost) for one in outcomes[name])
-    unreadable = sum(not one.readable for one in outcomes[name])
-    return f"{name} lost {lost}, unreadable {unreadable}" if lost or unreadable else ""
+    median, least, most = statistics.median(ordered), ordered[0], ordered[-1]
+    return f"{median:,g}" + (f" ({least:,g} to {most:,g})" if least != most else "")
 
 
 def kills(plan: Plan) -> Iterator[Row]:
@@ -316,11 +284,7 @@ def kills(plan: Plan) -> Iterator[Row]:
         "older records lost": lambda one: len(one.older_lost),
         "files unreadable": lambda one: not one.readable,
     }
-    for what, figure in figures.items():
-        values = {name: sum(map(figure, them)) for name, them in outcomes.items()}
-        is_loss = what == "of these lost"
-        broken = broken_promises(plan.peers[0].name, outcomes) if is_loss else ""
-        yield Row(label=f"{plan.rounds.kills} kills: {what}", values=values, broken=broken)
+    yield from told(f"{plan.rounds.kills} kills", outcomes, figures, sum)
 
 
 def damages(plan: Plan) -> Iterator[Row]:
@@ -359,7 +323,7 @@ def available() -> list[Peer]:
 
 def main() -> int:
     """Measure and print."""
-    parser = options(__doc__)
+    parser = measure.options(__doc__)
     parser.add_argument("--quick", action="store_true", help="few rounds; records nothing")
     parser.add_argument("--only", action="append", choices=SECTIONS, help="can be repeated")
     given = parser.parse_args()
@@ -379,7 +343,7 @@ def main() -> int:
         for name, some in found.items():
             figures = {it.label: {"values": it.values, "ratios": it.ratios} for it in some}
             versions = {"version": {"values": {peer.name: peer.version for peer in peers}}}
-            record(f"compare, {name}", DATA, figures | versions)
+            measure.record(f"compare, {name}", DATA, figures | versions)
     return int(any(row.broken for some in found.values() for row in some))
 
 

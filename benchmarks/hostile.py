@@ -36,10 +36,7 @@ EVENTS: dict[str, dict[str, Any]] = {
         "prompt": "Fix the rounding of VAT, 결제 세율",
     },
 }
-COMMANDS = (
-    *("view -o -", "report", "scan", "export", "stats", "list", "show 0", "doctor"),
-    "topics",
-)
+COMMANDS = "view -o -,report,scan,export,stats,list,show 0,doctor,topics".split(",")
 
 
 def record(number: int = 0, meta: dict[str, Any] | None = None, **texts: Any) -> bytes:
@@ -59,13 +56,7 @@ def _many(count: int, line: Callable[[int], bytes]) -> bytes:
     return b"".join(map(line, range(count)))
 
 
-def _nested(depth: int, wide: int) -> Any:
-    value: Any = []
-    for _ in range(depth):
-        value = [value]
-    return [value] * wide
-
-
+NESTED = [json.loads("[" * 41 + "]" * 41)] * 2_000
 HOSTILE: dict[str, Callable[[], bytes]] = {
     "topics of 200 KB": lambda: _many(30, lambda at: record(at, topic=chr(97 + at % 26) * 200_000)),
     "topics of 60 KB with a dot": lambda: _many(90, lambda at: record(at, topic="a1" * 30_000)),
@@ -89,12 +80,12 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
     "one id in all lines": lambda: _many(9_000, lambda at: record(0, lesson=f"vat rounding {at}")),
     "hidden characters": lambda: _many(20, lambda at: record(at, lesson="vat\u200b" * 60_000)),
     "marks on one letter": lambda: _many(
-        9, lambda at: record(at, topic="a\u0301\u0316" * 1 + "\u0301\u0316" * 150_000)
+        9, lambda at: record(at, topic="a" + "\u0301\u0316" * 150_001)
     ),
     "marks in every text": lambda: _many(
         900, lambda at: record(at, lesson="vat" + "\u0301\u0316" * 1_900)
     ),
-    "nested data": lambda: _many(40, lambda at: record(at, x=_nested(40, 2_000))),
+    "nested data": lambda: _many(40, lambda at: record(at, x=NESTED)),
     "brackets": lambda: b'{"a":' + b"[" * 7_000_000 + b"\n",
     "numbers": lambda: b'{"a":' + b"9" * 900_000 + b"}\n",
     "line ends": lambda: b"\n" * 7_900_000,
@@ -130,17 +121,12 @@ def run(*words: str | Path, given: bytes = b"") -> Done:
     return run_python(ROOT / "cli.py", *words, given=given)
 
 
-def run_python(*words: str | Path, given: bytes = b"", timeout_s: float = 120) -> Done:
+def run_python(*words: str | Path, given: bytes = b"") -> Done:
     """Run a process of Python."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    how: dict[str, Any] = {"input": given, "capture_output": True, "timeout": 120}
     try:
-        done = subprocess.run(
-            [sys.executable, *words],
-            input=given,
-            capture_output=True,
-            timeout=timeout_s,
-            check=False,
-        )
+        done = subprocess.run([sys.executable, *words], check=False, **how)
         code, output, errors = done.returncode, done.stdout, done.stderr
     except subprocess.TimeoutExpired:
         code, output, errors = -1, b"", b"not ended"
@@ -174,7 +160,7 @@ def honest(count: int) -> Iterator[bytes]:
     known = [asdict(it) for it in lessons()]
     for number in range(count):
         given = {name: text for name, text in known[number % len(known)].items() if text}
-        given["missing_context"] = f"{given['missing_context']} ({number})"
+        given["missing_context"] += f" ({number})"
         paths = {"paths": [f"src/mod{number % 500}/**"]} if number % 3 == 0 else None
         yield record(number, paths, **given)
 

@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import log2
 from pathlib import Path
@@ -28,19 +28,9 @@ class Labelled:
 
 
 def labelled_sets() -> dict[str, Labelled]:
-    """The sets by their names; the last one has the lessons of other projects between them."""
-    lessons = _loaded("tests/data/ranking_queries.json")
-    texts = [_text(record) for record in lessons["records"]]
-    asked = [(it["query"], frozenset(it["relevant"])) for it in lessons["queries"]]
-    return {
-        **_dialogue(),
-        "lessons": Labelled(texts, asked),
-        "lessons among others": Labelled([*texts, *_other_lessons()], asked),
-    }
-
-
-def _dialogue() -> dict[str, Labelled]:
-    dialogue = _loaded("tests/data/ranking_dialogue.json")
+    """Return the sets by their names; the last one has lessons of other projects between them."""
+    data = ROOT / "tests/data"
+    dialogue = json.loads((data / "ranking_dialogue.json").read_text("utf-8"))
     turns, seen = dialogue["turns"], dialogue["observations"]
     place = {turn["id"]: at for at, turn in enumerate(turns)}
     of_turns, of_seen = [], []
@@ -49,23 +39,25 @@ def _dialogue() -> dict[str, Labelled]:
         of_turns.append((question["query"], frozenset(place[it] for it in answers)))
         drawn = [at for at, it in enumerate(seen) if answers.intersection(it["turns"])]
         of_seen.append((question["query"], frozenset(drawn)))
+    lessons = json.loads((data / "ranking_queries.json").read_text("utf-8"))
+    texts = [_text(record) for record in lessons["records"]]
+    asked = [(it["query"], frozenset(it["relevant"])) for it in lessons["queries"]]
+    others = [_text(it) for it in read_lines("lessons.jsonl")]
+    for name in ("tuned", "unseen"):
+        others += [
+            _text(it) for row in read_lines(f"actions_{name}.jsonl") for it in row["records"]
+        ]
     return {
         "turns": Labelled([it["text"] for it in turns], of_turns),
         "observations": Labelled([it["text"] for it in seen], of_seen),
+        "lessons": Labelled(texts, asked),
+        "lessons among others": Labelled([*texts, *others], asked),
     }
 
 
-def _other_lessons() -> Iterator[str]:
-    for line in (HERE / "lessons.jsonl").read_text("utf-8").splitlines():
-        yield _text(json.loads(line))
-    for name in ("tuned", "unseen"):
-        path = HERE / f"actions_{name}.jsonl"
-        for line in path.read_text("utf-8").splitlines():
-            yield from map(_text, json.loads(line)["records"])
-
-
-def _loaded(path: str) -> dict[str, list[dict[str, Any]]]:
-    return json.loads((ROOT / path).read_text("utf-8"))  # type: ignore[no-any-return]
+def read_lines(name: str) -> list[Any]:
+    """Return the lines of a file beside this one, which are JSON."""
+    return [json.loads(line) for line in (HERE / name).read_text("utf-8").splitlines()]
 
 
 def _text(record: dict[str, Any]) -> str:
@@ -94,7 +86,7 @@ def meaning_pool() -> Pool:
     """60 fragments of coding teams, 40 questions that one of them answers, in the same words, in
     others or in another language, and 15 that none answers.
     """
-    rows = [json.loads(line) for line in (HERE / "meaning.jsonl").read_text("utf-8").splitlines()]
+    rows = read_lines("meaning.jsonl")
     held = [row for row in rows if "text" in row]
     asked = [(row["question"], frozenset([at])) for at, row in enumerate(held) if "question" in row]
     foreign = [row["foreign"] for row in rows if "foreign" in row]
@@ -116,23 +108,19 @@ def small_pools() -> dict[str, list[Pool]]:
     Foreign to it is the question before: mostly about something that is not there.
     """
     chance, sets = random.Random(SEED), labelled_sets()
-    return {
-        f"{name}, {FEW} texts": [
-            _small(sets[name], at, chance) for at in range(len(sets[name].questions))
-        ]
-        for name in ("observations", "lessons")
-    }
-
-
-def _small(labelled: Labelled, at: int, chance: random.Random) -> Pool:
-    query, answers = labelled.questions[at]
-    others = [it for it in range(len(labelled.texts)) if it not in answers]
-    drawn = [chance.choice(sorted(answers)), *chance.sample(others, FEW - 1)]
-    chance.shuffle(drawn)
-    there = frozenset(place for place, it in enumerate(drawn) if it in answers)
-    foreign, its = labelled.questions[at - 1]
-    texts = [labelled.texts[it] for it in drawn]
-    return Pool(Labelled(texts, [(query, there)]), [] if its & set(drawn) else [foreign])
+    pools: dict[str, list[Pool]] = {}
+    for name in ("observations", "lessons"):
+        labelled = sets[name]
+        for at, (query, answers) in enumerate(labelled.questions):
+            others = [it for it in range(len(labelled.texts)) if it not in answers]
+            drawn = [chance.choice(sorted(answers)), *chance.sample(others, FEW - 1)]
+            chance.shuffle(drawn)
+            there = frozenset(place for place, it in enumerate(drawn) if it in answers)
+            foreign, its = labelled.questions[at - 1]
+            small = Labelled([labelled.texts[it] for it in drawn], [(query, there)])
+            pool = Pool(small, [] if its & set(drawn) else [foreign])
+            pools.setdefault(f"{name}, {FEW} texts", []).append(pool)
+    return pools
 
 
 def locomo_pools(path: Path) -> dict[str, list[Pool]]:
@@ -142,20 +130,17 @@ def locomo_pools(path: Path) -> dict[str, list[Pool]]:
     halves = [[chance.random() < 0.5 for _ in turns.questions] for turns in dialogues]
     pools: dict[str, list[Pool]] = {}
     for name, is_tuned in (("turns, tuned half", True), ("turns, other half", False)):
-        chosen = [
-            Labelled(turns.texts, _drawn(turns.questions, half, which=is_tuned))
-            for turns, half in zip(dialogues, halves, strict=True)
-        ]
+        chosen = []
+        for turns, half in zip(dialogues, halves, strict=True):
+            drawn = zip(turns.questions, half, strict=True)
+            questions = [it for it, is_first in drawn if is_first is is_tuned]
+            chosen.append(Labelled(turns.texts, questions))
         others = [*chosen[1:], chosen[0]]
         pools[name] = [
             Pool(its, [query for query, _ in other.questions[:MOST_FOREIGN]])
             for its, other in zip(chosen, others, strict=True)
         ]
     return pools
-
-
-def _drawn(questions: Sequence[Question], half: Sequence[bool], *, which: bool) -> list[Question]:
-    return [it for it, is_first in zip(questions, half, strict=True) if is_first is which]
 
 
 def _locomo_dialogue(data: dict[str, Any]) -> Labelled:
@@ -166,12 +151,9 @@ def _locomo_dialogue(data: dict[str, Any]) -> Labelled:
     places = {name: at for at, name in enumerate(turns)}
     questions = list[Question]()
     for asked in data["qa"]:
-        if evidence := [it for it in _ids(asked.get("evidence") or []) if it in places]:
+        given = asked.get("evidence") or []
+        some = [given] if isinstance(given, str) else given  # some ids stand together in one text
+        ids = " ".join(some).replace(";", " ").replace(",", " ").split()
+        if evidence := [it for it in ids if it in places]:
             questions.append((asked["question"], frozenset(places[it] for it in evidence)))
     return Labelled([*turns.values()], questions)
-
-
-def _ids(evidence: str | Sequence[str]) -> list[str]:
-    """The ids of turns, some of which stand together in one text."""
-    some = [evidence] if isinstance(evidence, str) else evidence
-    return " ".join(some).replace(";", " ").replace(",", " ").split()

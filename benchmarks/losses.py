@@ -7,10 +7,11 @@ import random
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from measure import RefusedError, ServerProcess, result_of
 from peers import MARK, Peer, marked_lessons
@@ -42,7 +43,7 @@ class Outcome:
 
     @property
     def older_lost(self) -> set[str]:
-        """In the file before the experiment, and not in the file afterwards."""
+        """In the file before, and not afterwards."""
         return self.before - self.held
 
 
@@ -57,11 +58,8 @@ def race(peer: Peer, store: Path, processes: int, saves_each: int) -> Outcome:
         for mark, draft in marked_lessons(at * saves_each, saves_each):
             save_one(servers[at], peer, mark, draft, outcome)
 
-    threads = [threading.Thread(target=save_all, args=(at,)) for at in range(processes)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(processes) as threads:
+        list(threads.map(save_all, range(processes)))
     for server in servers:
         server.close()
     return judged(outcome, peer, store)
@@ -73,7 +71,7 @@ def burst(peer: Peer, store: Path, saves: int) -> Outcome:
     answered: list[dict[str, Any]] = []
     with peer.start(store) as server:
         # Read while writing: both pipes are short, and a full one would stop server and client.
-        reader = threading.Thread(target=_receive, args=(server, saves, answered))
+        reader = threading.Thread(target=lambda: answered.extend(islice(server.answers(), saves)))
         reader.start()
         sent = {send_save(server, peer, mark, it): mark for mark, it in marked_lessons(0, saves)}
         reader.join()
@@ -118,10 +116,8 @@ def send_save(server: ServerProcess, peer: Peer, mark: str, draft: Draft) -> int
 
 
 def judged(outcome: Outcome, peer: Peer, store: Path) -> Outcome:
-    """The outcome with whether a fresh server can read the file, and what the file then holds.
-
-    In this order, since a database rolls an interrupted change back when it is opened again.
-    """
+    """Return the outcome with whether a fresh server can read the file, and what it then holds."""
+    # In this order, since a database rolls an interrupted change back when it is opened again.
     outcome.readable = read_by_fresh_server(peer, store) is not None
     outcome.held = peer.held(store)
     return outcome
@@ -136,12 +132,7 @@ def read_by_fresh_server(peer: Peer, store: Path) -> set[str] | None:
         return None
 
 
-def _receive(server: ServerProcess, count: int, answered: list[dict[str, Any]]) -> None:
-    answered.extend(islice(server.answers(), count))
-
-
-@dataclass(frozen=True, slots=True)
-class Damage:
+class Damage(NamedTuple):
     """One way to spoil a file: its new bytes, and foreign bytes that nobody else may remove."""
 
     label: str

@@ -32,6 +32,7 @@ SERVER = ROOT / "server.py"
 RESULTS = HERE / "results.json"
 PROTOCOL = "2025-11-25"
 LIFETIME_S = 600.0
+WARM_UP = 5  # rounds that do not count
 TOPICS = 200
 CREATED = "2026-01-01T00:00:00+00:00"
 _TICK_S = 1 / os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 0.01
@@ -84,7 +85,6 @@ class Figure:
 
     @property
     def is_missed(self) -> bool:
-        """Return whether the figure is outside its limits."""
         below = self.least is not None and self.value < self.least
         return below or (self.most is not None and self.value > self.most)
 
@@ -153,27 +153,19 @@ def rotated(items: Sequence[T], turn: int) -> list[T]:
     return [*items[first:], *items[:first]]
 
 
-def seconds(action: Callable[[], object]) -> float:
-    """Return how long one call takes."""
-    begun = time.perf_counter()
-    action()
-    return time.perf_counter() - begun
-
-
-def in_turns(
-    actions: Mapping[str, Callable[[], object]], rounds: int, warm_up: int = 5
-) -> dict[str, list[float]]:
+def in_turns(actions: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
     """Return the seconds of each action in each round.
 
     The actions take turns, so that other work of the machine meets all of them, and another one
     begins each round, so that each comes after each other one.
     """
     taken: dict[str, list[float]] = {name: [] for name in actions}
-    for turn in range(rounds + warm_up):
+    for turn in range(rounds + WARM_UP):
         for name in rotated(list(actions), turn):
-            took = seconds(actions[name])
-            if turn >= warm_up:
-                taken[name].append(took)
+            begun = time.perf_counter()
+            actions[name]()
+            if turn >= WARM_UP:
+                taken[name].append(time.perf_counter() - begun)
     return taken
 
 
@@ -198,24 +190,18 @@ class ServerProcess:
         environment: Mapping[str, str] | None = None,
         cwd: Path | None = None,
     ) -> None:
-        self._process = subprocess.Popen(
-            [str(part) for part in command],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, **(environment or {})},
-            cwd=cwd,
-        )
-        self._id = 0
+        how: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "cwd": cwd}
+        how |= {"stderr": subprocess.DEVNULL, "env": {**os.environ, **(environment or {})}}
+        self._process = subprocess.Popen([str(part) for part in command], **how)
+        self._id, self.pid = 0, self._process.pid
         # A server that hangs would stop the whole comparison; a killed one closes its pipe.
         self._watch = threading.Timer(LIFETIME_S, self._process.kill)
         self._watch.daemon = True
         self._watch.start()
-        client = {"name": "compare", "version": "1"}
+        hello: dict[str, Any] = {"protocolVersion": PROTOCOL, "capabilities": {}}
+        hello["clientInfo"] = {"name": "compare", "version": "1"}
         try:
-            self.hello = self.request(
-                "initialize", protocolVersion=PROTOCOL, capabilities={}, clientInfo=client
-            )
+            self.hello = self.request("initialize", **hello)
             self._write({"jsonrpc": "2.0", "method": "notifications/initialized"})
         except RefusedError:
             self.kill()
@@ -226,11 +212,6 @@ class ServerProcess:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    @property
-    def pid(self) -> int:
-        """The process that was started."""
-        return self._process.pid
 
     def send(self, method: str, **params: Any) -> int:
         """Send a request without waiting; return its number."""
@@ -256,10 +237,7 @@ class ServerProcess:
         raise RefusedError(f"no answer to {method}")
 
     def call(self, tool: str, arguments: Mapping[str, Any]) -> str:
-        """Return the text that a tool answers; a copy of it as structured content is left out.
-
-        Raises RefusedError where the tool reports an error.
-        """
+        """Return the text that a tool answers. Raises RefusedError where it reports an error."""
         content = self.request("tools/call", name=tool, arguments=arguments)["content"]
         return "\n".join(part["text"] for part in content if part["type"] == "text")
 
@@ -307,18 +285,29 @@ def ours_on(project: Path, rooms: str = "lessons", **environment: str) -> Server
 
 def processor_s(pid: int) -> float:
     """Return the processor time of a process tree so far; the clock's where no system tells."""
+    total = 0.0
     try:
-        return sum(map(_own_processor_s, _tree(pid)))
+        for each in _tree(pid):
+            # The clock of another process counts in nanoseconds; the times in /proc count ticks.
+            total += time.clock_gettime((~each << 3) | 2)
+            fields = Path(f"/proc/{each}/stat").read_text("utf-8").rpartition(")")[2].split()
+            total += (int(fields[13]) + int(fields[14])) * _TICK_S  # of children that have ended
     except OSError:
         return time.perf_counter()
+    return total
 
 
 def resident_mb(pid: int) -> float | None:
     """Return the resident memory of a process tree; None where the system does not tell."""
+    total = 0.0
     try:
-        return sum(map(_own_resident_mb, _tree(pid)))
+        for each in _tree(pid):
+            lines = Path(f"/proc/{each}/status").read_text("utf-8").splitlines()
+            held = [int(line.split()[1]) for line in lines if line.startswith("VmRSS:")]
+            total += sum(held) * 1024 / 1e6
     except OSError:
         return None
+    return total
 
 
 def _tree(pid: int) -> Iterator[int]:
@@ -327,21 +316,6 @@ def _tree(pid: int) -> Iterator[int]:
     for task in Path(f"/proc/{pid}/task").iterdir():
         for child in (task / "children").read_text("ascii").split():
             yield from _tree(int(child))
-
-
-def _own_processor_s(pid: int) -> float:
-    # The clock of another process, which counts in nanoseconds; the times in /proc count ticks.
-    own = time.clock_gettime((~pid << 3) | 2)
-    fields = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()
-    ended_children = int(fields[13]) + int(fields[14])
-    return own + ended_children * _TICK_S
-
-
-def _own_resident_mb(pid: int) -> float:
-    for line in Path(f"/proc/{pid}/status").read_text("utf-8").splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1]) * 1024 / 1e6
-    return 0.0
 
 
 # Projects.

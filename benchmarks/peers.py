@@ -37,17 +37,11 @@ def marked_lessons(first: int, count: int) -> Iterator[tuple[str, Draft]]:
 
 
 class Peer(ABC):
-    """One memory server. `store` is always the file in which it keeps what it was told.
-
-    checked_version: in whose source was read what docs/benchmarks.md says of a save. most_read: how
-    many records one answer holds at most. line_based: a record is a line of text.
-    """
+    """One memory server. `store` is always the file in which it keeps what it was told."""
 
     name: str
     file_name: str
-    checked_version = ""
-    most_read = sys.maxsize
-    line_based = True
+    line_based = True  # a record is a line of text
 
     @property
     @abstractmethod
@@ -68,7 +62,7 @@ class Peer(ABC):
 
     @abstractmethod
     def read_all(self) -> Call:
-        """The call that reads as much as one answer can hold, at most `most_read` records."""
+        """The call that reads as much as one answer can hold."""
 
     @abstractmethod
     def search(self, words: str) -> Call:
@@ -102,16 +96,15 @@ class SentinelMemory(Peer):
 
     @property
     def version(self) -> str:
-        line = subprocess.run(
-            [sys.executable, ROOT / "server.py", "--version"], capture_output=True, text=True
-        )
-        return line.stdout.strip()
+        command: list[str | Path] = [sys.executable, ROOT / "server.py", "--version"]
+        return subprocess.run(command, capture_output=True, text=True).stdout.strip()
 
     def command(self, store: Path) -> list[str | Path]:
         return [sys.executable, ROOT / "server.py", "--project", store.parent.parent]
 
     def save(self, draft: Draft, name: str) -> Call:
-        return "log_memory", _filled(draft)
+        fields = "topic", "missing_context", "lesson", "ask_next_time"
+        return "log_memory", {it: text for it in fields if (text := getattr(draft, it))}
 
     def read_all(self) -> Call:
         return "search_memory", {}
@@ -130,7 +123,7 @@ class ReferenceMemory(Peer):
     file_name = "memory.jsonl"
     package = "@modelcontextprotocol/server-memory"
     script = "dist/index.js"
-    checked_version = "2026.8.31"
+    checked_version = "2026.8.31"  # in whose source was read what docs/benchmarks.md says
 
     @property
     def version(self) -> str:
@@ -159,7 +152,7 @@ class ReferenceMemory(Peer):
 
 
 class LibsqlMemory(ReferenceMemory):
-    """The same tools over an SQLite file; an answer holds at most 50 entities."""
+    """The same tools over an SQLite file; an answer holds at most `most_read` entities."""
 
     name = "mcp-memory-libsql"
     file_name = "memory.db"
@@ -199,11 +192,6 @@ def install() -> None:
             raise FileNotFoundError("npm")
         options = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
         subprocess.run([npm, "ci", "--prefix", INSTALLED.parent, *options], check=True)
-
-
-def _filled(draft: Draft) -> dict[str, Any]:
-    fields = ("topic", "missing_context", "lesson", "ask_next_time")
-    return {name: value for name in fields if (value := getattr(draft, name))}
 
 
 def _marks_of_lines(store: Path, field: str) -> set[str]:

@@ -4,7 +4,6 @@
 in it is random; README.md beside this file says how everything is counted.
 """
 
-import json
 import random
 import re
 import sqlite3
@@ -12,24 +11,14 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from math import log
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from labelled import (
-    FIELDS,
-    Pool,
-    Ranker,
-    labelled_sets,
-    locomo_pools,
-    meaning_pool,
-    ndcg_at_10,
-    own_pools,
-    small_pools,
-)
-from measure import CREATED, HERE, Figure, options, reported
+import labelled
+from labelled import FIELDS, Pool, Ranker, labelled_sets, ndcg_at_10, read_lines
+from measure import CREATED, Figure, options, reported
 
 from core.config import CONTEXT_DIRECTORY, LOG_NAME, Settings, read_settings
 from core.lessons.answers import MOST_GATHERED, Frame, search_answer
@@ -104,30 +93,17 @@ def _plain_words(text: str) -> list[str]:
 
 def ranking() -> Iterator[Figure]:
     """Yield nDCG@10 of the order of a search, and of simpler ones beside it."""
-    ways: dict[str, Ranker] = {
-        "BM25": bm25(_plain_words, 1.2, 0.75),
-        "search": rank,
-    }
+    ways: dict[str, Ranker] = {"BM25": bm25(_plain_words, 1.2, 0.75), "search": rank}
     for way, ranker in ways.items():
-        for name, labelled in labelled_sets().items():
+        for name, its in labelled_sets().items():
             least = FLOORS[name] if ranker is rank else None
-            yield Figure(f"ranking, {name}, {way}", ndcg_at_10(ranker, labelled), least=least)
+            yield Figure(f"ranking, {name}, {way}", ndcg_at_10(ranker, its), least=least)
 
 
 # One list over three rooms.
 
 
-def parted(count: int, shares: Sequence[int]) -> list[list[int]]:
-    """Return the places of so many texts in three rooms of about these shares."""
-    chance, rooms = random.Random(ROOMS_SEED), [list[int]() for _ in shares]
-    for at in range(count):
-        chance.choices(rooms, shares)[0].append(at)
-    return rooms
-
-
-def gathered(
-    question: str, texts: Sequence[str], places: Sequence[int], source: Source
-) -> Gathered:
+def gathered(question: str, texts: Sequence[str], places: list[int], source: Source) -> Gathered:
     """Return what one room holds on a question; it knows no other."""
     holding = Ranking(question, [texts[at] for at in places]).holding()
     parts = holding.good_parts()
@@ -146,8 +122,11 @@ def in_rooms(shares: Sequence[int], join: Callable[[str, list[Gathered]], list[E
     """Return what ranks texts that stand in three rooms of these shares."""
 
     def ranker(question: str, texts: Sequence[str]) -> list[int]:
-        rooms = zip(parted(len(texts), shares), SOURCES, strict=True)
-        found = [gathered(question, texts, places, source) for places, source in rooms]
+        chance, rooms = random.Random(ROOMS_SEED), [list[int]() for _ in shares]
+        for at in range(len(texts)):
+            chance.choices(rooms, shares)[0].append(at)
+        sources = zip(rooms, SOURCES, strict=True)
+        found = [gathered(question, texts, places, source) for places, source in sources]
         order = [int(it.id) for it in join(question, found)]
         shown = set(order)
         return [*order, *(at for at in range(len(texts)) if at not in shown)]
@@ -164,55 +143,26 @@ def in_turn(question: str, rooms: Sequence[Gathered]) -> list[Entry]:
 
 def one_list() -> Iterator[Figure]:
     """Yield nDCG@10 of the one list over three rooms, of one room, and of the lists in turn."""
-    for name, labelled in labelled_sets().items():
-        single = ndcg_at_10(in_rooms((0, 1, 0), in_one_order), labelled)
+    for name, its in labelled_sets().items():
+        single = ndcg_at_10(in_rooms((0, 1, 0), in_one_order), its)
         yield Figure(f"one room, {name}", single)
         for rooms, shares in SHARES.items():
-            joined = ndcg_at_10(in_rooms(shares, in_one_order), labelled)
+            joined = ndcg_at_10(in_rooms(shares, in_one_order), its)
             yield Figure(f"one list over {rooms}, {name}", joined, least=single - LOST)
-            turns = ndcg_at_10(in_rooms(shares, in_turn), labelled)
+            turns = ndcg_at_10(in_rooms(shares, in_turn), its)
             yield Figure(f"lists in turn over {rooms}, {name}", turns)
 
 
 # Whether the lesson that matters survives the budget of an answer.
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
-    """What a user asks for, what an agent would search for then, and the lesson that it needs."""
-
-    language: str
-    task: str
-    query: str
-    lesson: Record
-    lesson_language: str
-
-    @property
-    def crosses(self) -> bool:
-        """Whether task and lesson are in different languages: only keywords connect them."""
-        return self.lesson_language not in (self.language, "mixed")
-
-
-def seeded() -> list[Task]:
-    """The tasks, two for each lesson, in the order of the file."""
-    tasks = []
-    for line in (HERE / "survival.jsonl").read_text("utf-8").splitlines():
-        given = json.loads(line)
-        lesson = _record(given)
-        for asked in given["tasks"]:
-            tasks.append(
-                Task(asked["language"], asked["task"], asked["query"], lesson, given["language"])
-            )
-    return tasks
-
-
 def distractors() -> Iterator[Record]:
-    """Records of ten other projects, then the gaps of some with the lessons of others."""
+    """Yield records of ten other projects, then the gaps of some with the lessons of others."""
     given = [
         record
         for name in ("actions_tuned.jsonl", "actions_unseen.jsonl")
-        for line in (HERE / name).read_text("utf-8").splitlines()
-        for record in json.loads(line)["records"]
+        for project in read_lines(name)
+        for record in project["records"]
         if record["missing_context"]
     ]
     yield from map(_record, given)
@@ -222,36 +172,37 @@ def distractors() -> Iterator[Record]:
             yield _record({**one, "lesson": other["lesson"], "ask_next_time": ""})
 
 
-def seeded_log(path: Path, lessons: Sequence[Record], size: int) -> None:
-    """A log of so many records in which the lessons stand at even distances."""
-    path.parent.mkdir(parents=True)
-    lines = [record.to_line() for record in islice(distractors(), size - len(lessons))]
-    step = size / len(lessons)
-    for at, lesson in enumerate(lessons):
-        lines.insert(int(at * step), lesson.to_line())
-    path.write_bytes(b"".join(lines))
-
-
 def _record(given: Mapping[str, Any]) -> Record:
     return new_record(Draft(**{field: given[field] for field in FIELDS}), now=CREATED)
 
 
 def survival() -> Iterator[Figure]:
-    """Yield of how many tasks an answer holds the lesson whole, by budget and way of asking."""
-    tasks = seeded()
-    lessons = list({task.lesson.id: task.lesson for task in tasks}.values())
+    """Yield of how many tasks an answer holds the lesson whole, by budget and way of asking.
+
+    The lessons stand at even distances in a log. Where task and lesson are in different languages,
+    only keywords connect them.
+    """
+    rows = read_lines("survival.jsonl")
+    lessons = list({lesson.id: lesson for lesson in map(_record, rows)}.values())
+    lines = [it.to_line() for it in islice(distractors(), SURVIVAL_RECORDS - len(lessons))]
+    step = SURVIVAL_RECORDS / len(lessons)
+    for at, lesson in enumerate(lessons):
+        lines.insert(int(at * step), lesson.to_line())
+    tasks = [(_record(row), row["language"], asked) for row in rows for asked in row["tasks"]]
     with tempfile.TemporaryDirectory(prefix="sentinel-memory-survival-") as scratch:
         path = Path(scratch, CONTEXT_DIRECTORY, LOG_NAME)
-        seeded_log(path, lessons, SURVIVAL_RECORDS)
+        path.parent.mkdir(parents=True)
+        path.write_bytes(b"".join(lines))
         log = MemoryStore(path).read()
     for budget, floor in SURVIVAL_FLOORS.items():
         settings = read_settings({"SENTINEL_MEMORY_BUDGET": str(budget)})
         frame = Frame(project="/shop", settings=settings)
         found: dict[str, list[bool]] = {}
-        for task in tasks:
-            block = f"\n{record_block(task.lesson)}\n"
-            language = "other" if task.crosses else "same"
-            for way, query in (("keywords", task.query), ("task", task.task), ("nothing", "")):
+        for lesson, spoken, asked in tasks:
+            block = f"\n{record_block(lesson)}\n"
+            language = "same" if spoken in (asked["language"], "mixed") else "other"
+            ways = {"keywords": asked["query"], "task": asked["task"], "nothing": ""}
+            for way, query in ways.items():
                 shown = block in search_answer(log, frame, query=query) + "\n"
                 found.setdefault(way, []).append(shown)
                 if query:
@@ -265,26 +216,25 @@ def survival() -> Iterator[Figure]:
 # Fragments.
 
 
-@dataclass(frozen=True, slots=True)
-class Quality:
-    """How well a way answers. silent: the share of foreign questions that get no answer."""
+class Quality(NamedTuple):
+    """How well a way answers."""
 
     ndcg: float
     hit: float
-    silent: float | None
+    silent: float | None  # the share of foreign questions that get no answer
 
 
 def room_of(path: Path, texts: Sequence[str]) -> Room:
     """A room with these texts, each a fragment whose number is its place and one."""
     engine = SqliteEngine(path, timeout_s=10)
     room = Room(engine=engine, config=Config(path), settings=Settings(), clock=lambda: AT)
+    made = [
+        Fragment(id=f"f{at}", content=text, content_hash=hash_of(text), created_at=AT)
+        for at, text in enumerate(texts)
+    ]
     with engine.writing() as writing:
-        writing.add([_fragment(at, text) for at, text in enumerate(texts)])
+        writing.add(made)
     return room
-
-
-def _fragment(at: int, text: str) -> Fragment:
-    return Fragment(id=f"f{at}", content=text, content_hash=hash_of(text), created_at=AT)
 
 
 def recalled(room: Room, embedder: Embedder | None = None) -> Ranker:
@@ -318,25 +268,25 @@ def indexed(texts: Sequence[str], join: str) -> Ranker:
 
 def measured(way: Ranker, pool: Pool) -> Quality:
     """How well one way answers the questions of a pool."""
-    labelled, silent = pool.labelled, None
-    hits = [bool(its & set(way(query, labelled.texts)[:5])) for query, its in labelled.questions]
+    texts, questions, silent = pool.labelled.texts, pool.labelled.questions, None
+    hits = [bool(its & set(way(query, texts)[:5])) for query, its in questions]
     if pool.foreign:
-        answered = [bool(way(query, labelled.texts)) for query in pool.foreign]
+        answered = [bool(way(query, texts)) for query in pool.foreign]
         silent = 1 - sum(answered) / len(answered)
-    return Quality(ndcg_at_10(way, labelled), sum(hits) / len(hits), silent)
+    return Quality(ndcg_at_10(way, pool.labelled), sum(hits) / len(hits), silent)
 
 
 def answered_first(way: Ranker, pool: Pool) -> tuple[int, int]:
     """How many questions have an answer in the first place, and how many foreign ones have none."""
-    labelled = pool.labelled
-    firsts = [(way(query, labelled.texts)[:1], answers) for query, answers in labelled.questions]
+    texts = pool.labelled.texts
+    firsts = [(way(query, texts)[:1], answers) for query, answers in pool.labelled.questions]
     first = sum(bool(answers.intersection(found)) for found, answers in firsts)
-    return first, sum(not way(query, labelled.texts) for query in pool.foreign)
+    return first, sum(not way(query, texts) for query in pool.foreign)
 
 
 def fragments() -> Iterator[Figure]:
     """Yield how well a recall answers, beside an index alone, and by meaning."""
-    for name, pool in own_pools().items():
+    for name, pool in labelled.own_pools().items():
         found = dict(qualities([pool]))
         hit = found["recall"].hit
         least_hit = HITS_BESIDE * found["FTS5, all words"].hit
@@ -347,14 +297,14 @@ def fragments() -> Iterator[Figure]:
             if its.silent is not None:
                 yield Figure(f"fragments, {name}, {way}: silent", its.silent)
         yield Figure(f"fragments, {name}: hit@5", hit, least=least_hit)
-    for name, pools in small_pools().items():
+    for name, pools in labelled.small_pools().items():
         hit = dict(qualities(pools))["recall"].hit
         yield Figure(f"fragments, {name}: hit@5", hit, least=FEW_HITS[name.partition(",")[0]])
 
 
 def meaning() -> Iterator[Figure]:
     """Yield how many questions are answered first, by words alone and with the local model."""
-    pool = meaning_pool()
+    pool = labelled.meaning_pool()
     count, foreign = len(pool.labelled.questions), len(pool.foreign)
     with tempfile.TemporaryDirectory(prefix="sentinel-memory-") as scratch:
         room = room_of(Path(scratch) / "memory.db", pool.labelled.texts)
@@ -384,19 +334,14 @@ def qualities(pools: Sequence[Pool]) -> Iterator[tuple[str, Quality]]:
     for name, parts in found.items():
         total = sum(count for _, count in parts)
         silent = [its.silent for its, _ in parts if its.silent is not None]
-        yield (
-            name,
-            Quality(
-                sum(its.ndcg * count for its, count in parts) / total,
-                sum(its.hit * count for its, count in parts) / total,
-                sum(silent) / len(silent) if silent else None,
-            ),
-        )
+        ndcg = sum(its.ndcg * count for its, count in parts) / total
+        hit = sum(its.hit * count for its, count in parts) / total
+        yield name, Quality(ndcg, hit, sum(silent) / len(silent) if silent else None)
 
 
 def locomo(path: Path) -> Iterator[Figure]:
     """Yield how well its questions are answered, by halves, of which one chose a rule."""
-    for name, pools in locomo_pools(path).items():
+    for name, pools in labelled.locomo_pools(path).items():
         for way, its in qualities(pools):
             figures = {"nDCG@10": its.ndcg, "hit@5": its.hit, "silent": its.silent}
             for what, value in figures.items():

@@ -16,25 +16,10 @@ from functools import partial
 from hashlib import sha256
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from changes import (
-    AT,
-    DIGITS,
-    OWN,
-    ChangedSourceError,
-    RealSet,
-    changes,
-    clone_of,
-    commit_of,
-    content,
-    git_text,
-    memory,
-    missing,
-    past,
-    record,
-    sets,
-)
+import changes
+from changes import AT, DIGITS, OWN, ChangedSourceError, RealSet, clone_of, record, sets
 from measure import HERE, ROOT, Figure, options, reported
 
 from commands.hook.events import MOST_TEXT_CHARS, new_lines, paths_inside, read_moment
@@ -73,17 +58,14 @@ Way = Callable[["Labelled"], Sequence[Record]]
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """One action and the ids of the records that it needs, and of those that do no harm.
+    """One action and the ids of the records that it needs, and of those that do no harm."""
 
-    parts: what it is counted in beside all. around: what is common in its project.
-    """
-
-    parts: Sequence[str]
+    parts: Sequence[str]  # what it is counted in beside all
     action: Action
     records: Sequence[Record]
     expected: frozenset[str]
     acceptable: frozenset[str]
-    around: Surroundings = field(default_factory=Surroundings)
+    around: Surroundings = field(default_factory=Surroundings)  # what is common in its project
 
 
 @dataclass(slots=True)
@@ -121,14 +103,11 @@ def labelled(name: str) -> Iterator[Labelled]:
         project = json.loads(line)
         records = [record(given) for given in project["records"]]
         for given in project["actions"]:
-            path = given.get("path")
+            paths, command = list(filter(None, [given.get("path")])), given.get("command", "")
+            text = given.get("content") or given.get("text") or ""
             yield Labelled(
                 parts=(given["kind"], project["language"]),
-                action=Action(
-                    paths=[path] if path else [],
-                    command=given.get("command", ""),
-                    text=given.get("content") or given.get("text") or "",
-                ),
+                action=Action(paths=paths, command=command, text=text),
                 records=records,
                 expected=frozenset(given["expected"]),
                 acceptable=frozenset(given["acceptable"]),
@@ -138,13 +117,13 @@ def labelled(name: str) -> Iterator[Labelled]:
 def of_set(project: RealSet, clone: Path) -> Iterator[Labelled]:
     """The real changes of one project. Raises ChangedSourceError when its clone lacks one."""
     records = [record(given) for given in project.lessons]
-    files, hunks = past(project, clone, MOST_COMMITS, MOST_OF_COMMIT)
+    files, hunks = changes.past(project, clone, MOST_COMMITS, MOST_OF_COMMIT)
     around = surroundings_of(
         records,
-        [Action(paths=(path,), text=it.added, removed=it.removed) for path, it in hunks],
+        [Action(paths=(path,), text=it.text("+"), removed=it.text("-")) for path, it in hunks],
         files[:: len(files) // MOST_FILES + 1],
     )
-    for change in changes(project, clone):
+    for change in changes.changes(project, clone):
         moment = read_moment(change.client, "before-action", change.payload)
         brought = "\n".join(new_lines(moment.text, change.before)) or moment.text
         yield Labelled(
@@ -163,7 +142,7 @@ def of_set(project: RealSet, clone: Path) -> Iterator[Labelled]:
 
 
 def recalled(case: Labelled) -> Sequence[Record]:
-    """What a hook shows."""
+    """Return what a hook shows."""
     return choose(case.action, case.records, surroundings=case.around).records
 
 
@@ -203,13 +182,11 @@ def by_anchors(cases: Iterable[Labelled], way: Way) -> dict[str, Score]:
     return found
 
 
-def figures_of(
-    label: str, score: Score, floors: Mapping[str, float] | None = None
-) -> Iterator[Figure]:
+def figures_of(label: str, score: Score, floors: Mapping[str, float] = {}) -> Iterator[Figure]:
     """Yield precision, recall and silence of a score."""
     for name, value in score.figures().items():
-        least = (floors or {}).get(name)
-        yield Figure(f"{label}: {name}", value, least=least, note=f"{score.needed} needed")
+        note = f"{score.needed} needed"
+        yield Figure(f"{label}: {name}", value, least=floors.get(name), note=note)
 
 
 def sample_actions() -> Iterator[Figure]:
@@ -260,18 +237,15 @@ def real_changes(directory: Path) -> Iterator[Figure]:
 def last_commits(clone: Path, parent: str) -> list[tuple[str, list[str]]]:
     """Return subjects and files of the last commits up to one, as the hook asks for them."""
     asked = ("--no-merges", "--no-renames", "--name-only", "--format=%x01%s")
-    said = git_text(clone, "log", f"-{COMMITS}", *asked, parent) if parent else ""
+    said = changes.git_text(clone, "log", f"-{COMMITS}", *asked, parent) if parent else ""
     parts = [part.strip("\n").split("\n") for part in said.split("\1")[1:]]
     return [(subject, list(filter(None, files))) for subject, *files in parts]
 
 
 def work_before(clone: Path, action: Mapping[str, Any], *, way: str) -> Work:
-    """Return what git showed before a change: of the branch nothing, since a history lacks it.
-
-    way: `clean`, nothing is changed yet; `changes`, each other file of the commit is, by a toss.
-    """
+    """Return what git showed before a change. way: `clean`, or `changes` of other files."""
     name, path = action["commit"], action["path"]
-    parent, files = commit_of(clone, name)
+    parent, files = changes.commit_of(clone, name)
     rng = random.Random(f"{name} {path}")
     others = [it for it in files if it != path]
     changed = [it for it in others if rng.random() < 0.5] or others[:1]
@@ -279,16 +253,13 @@ def work_before(clone: Path, action: Mapping[str, Any], *, way: str) -> Work:
 
 
 def session_starts(directory: Path) -> Iterator[Figure]:
-    """Yield the share of needed lessons that a start shows, by date alone and by what git tells.
-
-    clean: nothing is changed yet; changes: half of the other files of the commit are.
-    """
+    """Yield the share of needed lessons that a start shows, by date alone and by what git tells."""
     clones = {it.project: clone_of(directory, it.project) for it in sets()}
     tuned = [(it, clone) for it in sets() if not it.is_unseen and (clone := clones[it.project])]
     for size in SIZES:
         shown, needed = Counter[str](), 0
         for (real, clone), draw in product(tuned, range(DRAWS)):
-            log = memory(real, size, draw)
+            log = changes.memory(real, size, draw)
             for action in real.actions:
                 wanted = {*action["needed"]}
                 needed += len(wanted)
@@ -306,25 +277,23 @@ def session_starts(directory: Path) -> Iterator[Figure]:
 # Marks.
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """A point of a list or a paragraph: its first line (from 1), how many, and its words."""
+class Passage(NamedTuple):
+    """A point of a list or a paragraph."""
 
-    line: int
+    line: int  # the first one, from 1
     lines: int
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Guidance:
-    """A file of which lessons were drawn. lessons: line, lines, digest of each."""
+class Guidance(NamedTuple):
+    """A file of which lessons were drawn. lessons: line, lines, digest and kind of each."""
 
     repository: str
     commit: str
     path: str
     lang: str
     unseen: bool
-    lessons: Sequence[tuple[int, int, str]]
+    lessons: Sequence[tuple[int, int, str, str]]
 
 
 def passages(text: str) -> Iterator[Passage]:
@@ -350,42 +319,31 @@ def digest(text: str) -> str:
 
 def guidance(path: Path = MARKS) -> list[Guidance]:
     """Return the files of the set."""
-    rows: list[dict[str, Any]] = [json.loads(it) for it in path.read_text("utf-8").splitlines()]
-    return [
-        Guidance(**{**row, "lessons": [(at, lines, sha) for at, lines, sha, _ in row["lessons"]]})
-        for row in rows
-    ]
-
-
-def texts(clone: Path, given: Guidance) -> Iterator[str]:
-    """Yield the words of each lesson of a file.
-
-    Raises ChangedSourceError when the clone lacks the file or holds another one.
-    """
-    found = {
-        (it.line, it.lines): it.text for it in passages(content(clone, given.commit, given.path))
-    }
-    for line, lines, sha in given.lessons:
-        text = found.get((line, lines), "")
-        if digest(text) != sha:
-            raise ChangedSourceError(f"{given.repository} {given.path}:{line}")
-        yield text
+    return [Guidance(**json.loads(line)) for line in path.read_text("utf-8").splitlines()]
 
 
 def marks(directory: Path, path: Path = MARKS) -> Iterator[Figure]:
-    """Yield how many points of guidance files are taken for orders, of those that have a clone."""
+    """Yield how many points of guidance files are taken for orders, of those that have a clone.
+
+    Raises ChangedSourceError when a clone lacks a file or holds another one.
+    """
     for half, is_unseen in (("tuned", False), ("unseen", True)):
         drawn, marked = 0, 0
         for it in guidance(path):
             clone = clone_of(directory, it.repository)
-            if it.unseen == is_unseen and clone is not None:
-                for text in texts(clone, it):
-                    drawn += 1
-                    marked += bool(marks_of(text))
+            if it.unseen != is_unseen or clone is None:
+                continue
+            points = passages(changes.content(clone, it.commit, it.path))
+            found = {(point.line, point.lines): point.text for point in points}
+            for line, lines, sha, _ in it.lessons:
+                text = found.get((line, lines), "")
+                if digest(text) != sha:
+                    raise ChangedSourceError(f"{it.repository} {it.path}:{line}")
+                drawn += 1
+                marked += bool(marks_of(text))
         if drawn:
-            most = MOST_MARKED * drawn
             yield Figure(f"marks, {half}: points", drawn)
-            yield Figure(f"marks, {half}: marked", marked, most=most)
+            yield Figure(f"marks, {half}: marked", marked, most=MOST_MARKED * drawn)
 
 
 def main() -> int:
@@ -396,7 +354,7 @@ def main() -> int:
     status = reported(sample_actions(), given, "actions", "sample actions of ten projects")
     status |= reported(own_changes(), given, "own changes", "this repository")
     if directory := given.directory:
-        for line in missing(directory):
+        for line in changes.missing(directory):
             print(f"missing: {line}", file=sys.stderr)
             given.record = False  # figures of some projects are not those of all
         changed = real_changes(directory)

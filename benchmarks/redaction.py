@@ -19,7 +19,7 @@ from measure import ROOT, Figure, options, reported
 
 from core.data import rules
 from core.sanitizer import MARKER, Secret, find
-from tests.support.secret_corpus import HANGUL, Case, cases, lookalikes, sentences
+from tests.support.secret_corpus import Case, cases, lookalikes, sentences
 from tests.support.templates import examples, expand
 
 FAMILIES = ("token", "structure", "assignment", "prose", "edge", "sentence")
@@ -33,6 +33,11 @@ LEAST = {  # percent
     "labels kept": 98.0,
 }
 MOST_LOST, MOST_LOOKALIKES = 1.0, 0.5  # percent
+SHARES = (  # each with what is counted, and of how many
+    ("caught whole", "caught", "secrets"),
+    ("innocent characters lost", "lost", "innocent"),
+    ("labels kept", "kept", "labels"),
+)
 SHORT, LONG, LONGEST = 1_000, 10_000, 100_000  # characters of hostile texts
 WORST, MIXTURES = 20, 200
 MOST_GROWTH = 25.0  # ten for linear time, a hundred for quadratic
@@ -50,11 +55,6 @@ def redacted(text: str, finding: Find) -> str:
             parts += [text[at:start], MARKER]
         at = max(at, end)
     return "".join([*parts, text[at:]])
-
-
-def language_of(text: str) -> str:
-    """Korean as soon as there is Hangul."""
-    return "ko" if HANGUL.search(text) else "en"
 
 
 # What is found and what is spared.
@@ -105,7 +105,7 @@ def counted(case: Case, finding: Find) -> Counter[str]:
 
 
 def percent(part: int, whole: int) -> float:
-    """A share in percent; of nothing it is 0."""
+    """Return a share in percent; of nothing it is 0."""
     return 100 * part / whole if whole else 0.0
 
 
@@ -117,11 +117,7 @@ def on_corpus(corpus: Iterable[Case], finding: Find) -> Iterator[Figure]:
         for family in (case.family, ""):
             for language in (case.language, ""):
                 tallies.setdefault((family, language), Counter()).update(count)
-    for name, part, whole in (
-        ("caught whole", "caught", "secrets"),
-        ("innocent characters lost", "lost", "innocent"),
-        ("labels kept", "kept", "labels"),
-    ):
+    for name, part, whole in SHARES:
         for family in (*FAMILIES, ""):
             of_it = [tallies.get((family, language), Counter()) for language in ("", "en", "ko")]
             if not of_it[0][whole]:
@@ -156,13 +152,12 @@ def seconds(finding: Find, text: str) -> float:
 def hostile_texts(seed: int) -> list[str]:
     """Texts of `SHORT` characters that wake many rules: what they look for, over and over."""
     rng = random.Random(seed)
-    seeds: dict[str, None] = {}
+    parts = list[str]()
     for rule in rules():
         example = expand(examples()[rule.name].example)[0]
         half = len(example) // 2
-        parts = [*rule.hints, *rule.next_to, *rule.behind, example, example[:half], example[half:]]
-        seeds.update(dict.fromkeys(parts))
-    pieces = [piece for piece in seeds if piece]
+        parts += [*rule.hints, *rule.next_to, *rule.behind, example, example[:half], example[half:]]
+    pieces = list(filter(None, dict.fromkeys(parts)))
     mixtures = ["".join(rng.choices(pieces, k=SHORT)) for _ in range(MIXTURES)]
     return [(text * SHORT)[:SHORT] for text in (*pieces, *mixtures)]
 

@@ -6,6 +6,7 @@ ratios of processor time, which other work of the machine stretches on both side
 out the large rooms and records nothing.
 """
 
+import itertools
 import json
 import os
 import random
@@ -15,29 +16,15 @@ import tempfile
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from itertools import cycle
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import measure
 from hostile import hooked, run_python
-from measure import (
-    BARE,
-    ECHO,
-    ECHO_CALL,
-    SERVER,
-    Figure,
-    ServerProcess,
-    make_project,
-    options,
-    ours_on,
-    processor_s,
-    reported,
-    rotated,
-    typical_drafts,
-)
+from measure import BARE, ECHO, ECHO_CALL, SERVER, Figure, ServerProcess, make_project, processor_s
 from tokens import labelled_records
 
 from core.config import Settings
@@ -79,35 +66,24 @@ Arguments = Mapping[str, Any]
 Action = Callable[[], object]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tool:
-    """A tool whose calls are timed.
-
-    arguments: of one call after the other. most: of its own work, in echoes, by the number of
-    entries.
-    """
+class Tool(NamedTuple):
+    """A tool whose calls are timed."""
 
     name: str
-    arguments: Iterator[Arguments]
-    most: Mapping[int, float]
+    arguments: Iterator[Arguments]  # of one call after the other
+    most: Mapping[int, float]  # of its own work, in echoes, by the number of entries
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Room:
-    """A room whose tools are timed. make: fills a project with so many entries."""
+class Room(NamedTuple):
+    """A room whose tools are timed."""
 
     name: str
-    make: Callable[[Path, int], None]
+    make: Callable[[Path, int], object]  # fills a project with so many entries
     tools: Sequence[Tool]
     counts: Sequence[int]
 
 
 # What is in the rooms.
-
-
-def make_lessons(project: Path, count: int) -> None:
-    """Save so many lessons."""
-    make_project(project, count)
 
 
 def make_sessions(project: Path, count: int) -> None:
@@ -135,19 +111,18 @@ def make_fragments(project: Path, count: int) -> None:
     for number in range(count):
         content = " ".join(chance.choices(words, k=20))
         moment = begun + timedelta(minutes=MINUTES * number / count)
-        made.append(
-            Fragment(
-                id=f"f{number}",
-                content=content,
-                content_hash=hash_of(content),
-                estimated_tokens=estimate_tokens(content),
-                topic=chance.choice(words)[:50],
-                keywords=tuple(it[:50] for it in chance.choices(words, k=3)),
-                kind=chance.choice(KINDS),  # type: ignore[arg-type]
-                importance=chance.random(),
-                created_at=moment.isoformat(timespec="seconds"),
-            )
+        fragment = Fragment(
+            id=f"f{number}",
+            content=content,
+            content_hash=hash_of(content),
+            estimated_tokens=estimate_tokens(content),
+            topic=chance.choice(words)[:50],
+            keywords=tuple(it[:50] for it in chance.choices(words, k=3)),
+            kind=chance.choice(KINDS),  # type: ignore[arg-type]
+            importance=chance.random(),
+            created_at=moment.isoformat(timespec="seconds"),
         )
+        made.append(fragment)
     engine = SqliteEngine(project / "memory.db", timeout_s=10)
     with engine.writing() as writing:
         writing.add(made)
@@ -161,16 +136,14 @@ def _words() -> list[str]:
 
 def new_texts(**more: str) -> Iterator[Arguments]:
     """Yield the arguments of saves: a new text each time, in the place of `$`."""
-    number = 0
-    while True:
-        number += 1
+    for number in itertools.count(1):
         yield {name: text.replace("$", f"{number} {time.time_ns()}") for name, text in more.items()}
 
 
 def rooms(*, quick: bool) -> list[Room]:
     """Return the rooms with their tools and limits."""
     sizes = (1_000,) if quick else (1_000, 10_000, 100_000)
-    draft = next(typical_drafts(1))
+    draft = next(measure.typical_drafts(1))
     gap = {"topic": draft.topic, "missing_context": draft.missing_context, "lesson": draft.lesson}
     same, asked = [{"query": QUERY}], [{"query": query} for query in QUERIES]
     goals = [{"currentGoal": session.goal} for session, _ in sample_sessions(40)]
@@ -178,24 +151,24 @@ def rooms(*, quick: bool) -> list[Room]:
     new_session = new_texts(goal="A new goal $", summary="Done.", status="completed")
     new_fragment = new_texts(content="A fragment of $", type="fact")
     lessons = [
-        Tool(name="search_memory", arguments=cycle(same), most={50: 0.85, 1_000: 13}),
-        Tool(name="log_memory", arguments=cycle([gap]), most={50: 1.5, 1_000: 3.3}),
+        Tool("search_memory", itertools.cycle(same), {50: 0.85, 1_000: 13}),
+        Tool("log_memory", itertools.cycle([gap]), {50: 1.5, 1_000: 3.3}),
     ]
     sessions = [
-        Tool(name="context_search", arguments=cycle(asked), most={1_000: 3}),
-        Tool(name="context_warn", arguments=cycle(goals), most={1_000: 3}),
-        Tool(name="context_get", arguments=cycle(ids), most={}),
-        Tool(name="context_save", arguments=new_session, most={1_000: 4.5}),
+        Tool("context_search", itertools.cycle(asked), {1_000: 3}),
+        Tool("context_warn", itertools.cycle(goals), {1_000: 3}),
+        Tool("context_get", itertools.cycle(ids), {}),
+        Tool("context_save", new_session, {1_000: 4.5}),
     ]
-    recalls = cycle([{"text": query} for query in QUERIES])
+    recalls = itertools.cycle([{"text": query} for query in QUERIES])
     fragments = [
-        Tool(name="recall", arguments=recalls, most={1_000: 5.2}),
-        Tool(name="remember", arguments=new_fragment, most={1_000: 3.2}),
+        Tool("recall", recalls, {1_000: 5.2}),
+        Tool("remember", new_fragment, {1_000: 3.2}),
     ]
     return [
-        Room(name="lessons", make=make_lessons, tools=lessons, counts=(TYPICAL_RECORDS, 1_000)),
-        Room(name="sessions", make=make_sessions, tools=sessions, counts=sizes),
-        Room(name="fragments", make=make_fragments, tools=fragments, counts=sizes),
+        Room("lessons", make_project, lessons, (TYPICAL_RECORDS, 1_000)),
+        Room("sessions", make_sessions, sessions, sizes),
+        Room("fragments", make_fragments, fragments, sizes),
     ]
 
 
@@ -208,7 +181,7 @@ def round_trips(room: Room, project: Path, count: int, rounds: int) -> Iterator[
     The processor's share is that of the round in which other work disturbed least.
     """
     place = {"SENTINEL_MEMORY_FRAGMENTS": str(project / "memory.db")}
-    with ours_on(project, room.name, **place) as ours, ServerProcess(ECHO) as echo:
+    with measure.ours_on(project, room.name, **place) as ours, ServerProcess(ECHO) as echo:
 
         def call(tool: Tool) -> None:
             ours.call(tool.name, next(tool.arguments))
@@ -220,7 +193,7 @@ def round_trips(room: Room, project: Path, count: int, rounds: int) -> Iterator[
         used: dict[str, list[float]] = {name: [] for name in sides}
         took: dict[str, list[float]] = {name: [] for name in sides}
         for turn in range(rounds + 1):
-            for name in rotated(list(sides), turn):
+            for name in measure.rotated(list(sides), turn):
                 server, action = sides[name]
                 at, on_processor = time.perf_counter(), processor_s(server.pid)
                 for _ in range(CALLS):
@@ -239,17 +212,18 @@ def round_trips(room: Room, project: Path, count: int, rounds: int) -> Iterator[
 def starts(project: Path, rounds: int) -> Iterator[Figure]:
     """Yield processor time to the first answer, beside a bare server and without other rooms."""
     search = ("search_memory", {"query": QUERY})
+    ours = [sys.executable, str(SERVER), "--project", str(project), "--rooms"]
     sides: dict[str, tuple[list[str], tuple[str, Arguments] | None]] = {
         "bare": (BARE, ECHO_CALL),
-        "lessons": (_command(project, "lessons"), search),
-        "listed": (_command(project, "lessons"), None),
-        "sessions": (_command(project, "lessons,sessions"), None),
-        "fragments": (_command(project, "lessons,fragments"), None),
+        "lessons": ([*ours, "lessons"], search),
+        "listed": ([*ours, "lessons"], None),
+        "sessions": ([*ours, "lessons,sessions"], None),
+        "fragments": ([*ours, "lessons,fragments"], None),
     }
     place = {"SENTINEL_MEMORY_FRAGMENTS": str(project / "memory.db")}
     used: dict[str, list[float]] = {name: [] for name in sides}
     for turn in range(rounds + 1):
-        for name in rotated(list(sides), turn):
+        for name in measure.rotated(list(sides), turn):
             command, first_call = sides[name]
             with ServerProcess(command, place) as server:
                 if first_call:
@@ -263,10 +237,6 @@ def starts(project: Path, rounds: int) -> Iterator[Figure]:
     for room in ("sessions", "fragments"):
         times = min(used[room]) / min(used["listed"])
         yield Figure(f"start with {room}, times without", times, "x", most=MOST_START_OF_ROOM)
-
-
-def _command(project: Path, offered: str) -> list[str]:
-    return [sys.executable, str(SERVER), "--project", str(project), "--rooms", offered]
 
 
 def growth(root: Path, count: int) -> Iterator[Figure]:
@@ -326,10 +296,10 @@ def hooks(root: Path, rounds: int) -> Iterator[Figure]:
             yield Figure(label, 1000 * above, "ms")
 
 
-def tried(measure: Callable[[], Iterator[Figure]]) -> Iterator[Figure]:
+def tried(work: Callable[[], Iterator[Figure]]) -> Iterator[Figure]:
     """Yield figures, measured again where a limit is missed."""
     for _ in range(TRIES):
-        found = [*measure()]
+        found = [*work()]
         if not any(it.is_missed for it in found):
             break
     yield from found
@@ -337,7 +307,7 @@ def tried(measure: Callable[[], Iterator[Figure]]) -> Iterator[Figure]:
 
 def main() -> int:
     """Measure and print."""
-    parser = options(__doc__)
+    parser = measure.options(__doc__)
     parser.add_argument("--quick", action="store_true", help="few rounds, no large rooms")
     given = parser.parse_args()
     given.record &= not given.quick
@@ -359,7 +329,7 @@ def main() -> int:
         yield from tried(partial(hooks, root, 3 if given.quick else 9))
 
     with tempfile.TemporaryDirectory(prefix="sentinel-memory-speed-") as scratch:
-        return reported(figures(Path(scratch)), given, "speed", DATA)
+        return measure.reported(figures(Path(scratch)), given, "speed", DATA)
 
 
 if __name__ == "__main__":

@@ -78,44 +78,43 @@ class Writer:
     """Writes texts as agents do, by a seed."""
 
     def __init__(self, seed: str) -> None:
-        self._chance = random.Random(seed)
-        self._now = datetime.now(UTC)
-        self._shares = list(accumulate(1 / rank for rank in range(1, len(AGENTS) + 1)))
-
-    def agent(self) -> str:
-        """One of the agents: the first has 19 % of all fragments, the last 0.2 %."""
-        return self._chance.choices(AGENTS, cum_weights=self._shares)[0]
+        self.chance = random.Random(seed)
 
     def text(self, count: int) -> str:
-        """So many words."""
-        chance = self._chance
-        told = chance.choices(words(), k=count)
+        """Return so many words."""
+        told = self.chance.choices(words(), k=count)
         for at in range(count):
-            if chance.random() < RARE_SHARE:
-                told[at] = "".join(chance.choices(SYLLABLES, k=RARE_SYLLABLES))
+            if self.chance.random() < RARE_SHARE:
+                told[at] = "".join(self.chance.choices(SYLLABLES, k=RARE_SYLLABLES))
         return " ".join(told)
 
-    def question(self) -> str:
-        """What an agent asks in some words."""
-        return self.text(self._chance.randint(2, 5))
 
-    def fragment(self, number: int, of: int) -> Fragment:
-        """One fragment of so many."""
-        chance = self._chance
-        content = self.text(chance.randint(8, 32))[:300]
+def fragments(count: int) -> Iterator[Fragment]:
+    """Yield so many fragments, the same each time but for their dates.
+
+    The first agent has 19 % of them, the last 0.2 %.
+    """
+    writer, now = Writer(f"fragments {count}"), datetime.now(UTC)
+    chance, shares = writer.chance, [*accumulate(1 / rank for rank in range(1, len(AGENTS) + 1))]
+    for number in range(count):
+        content = writer.text(chance.randint(8, 32))[:300]
         row = TYPES[chance.choice(KINDS)]
-        moment = self._now - timedelta(minutes=MINUTES * (1 - number / of))
+        moment = now - timedelta(minutes=MINUTES * (1 - number / count))
         said = moment.isoformat(timespec="seconds")
-        return Fragment(
+        yield Fragment(
             id=f"f{number:x}",
             content=content,
             content_hash=hash_of(content),
             estimated_tokens=estimate_tokens(content),
             topic=f"{chance.choice(words())[:40]} {chance.randrange(400)}",
-            keywords=tuple(dict.fromkeys(self.text(chance.randint(1, 5)).split())),
+            keywords=tuple(dict.fromkeys(writer.text(chance.randint(1, 5)).split())),
             kind=row.kind,
             lifetime=row.lifetime,
-            agent=DEFAULT_AGENT if chance.random() < SHARED else self.agent(),
+            agent=(
+                DEFAULT_AGENT
+                if chance.random() < SHARED
+                else chance.choices(AGENTS, cum_weights=shares)[0]
+            ),
             importance=round(chance.random(), 2),
             is_anchor=chance.random() < 0.001,
             created_at=said,
@@ -124,21 +123,13 @@ class Writer:
         )
 
 
-def fragments(count: int) -> Iterator[Fragment]:
-    """So many fragments, the same each time but for their dates."""
-    writer = Writer(f"fragments {count}")
-    for number in range(count):
-        yield writer.fragment(number, count)
-
-
 # The database and the servers.
 
 
 def fill(dsn: str, count: int) -> float:
     """Make the tables and so many fragments; return how many bytes one takes on the disk."""
-    pool = Pool(server_of(dsn, {}))
-    Schema(pool).prepare()
-    pool.close()
+    with contextlib.closing(Pool(server_of(dsn, {}))) as pool:
+        Schema(pool).prepare()
     with psycopg.connect(dsn) as connection:
         empty, rows = size(connection), PostgresRows(connection, keeps_vectors=False)
         columns = ", ".join(["number", *rows.row_of(next(fragments(1)))])
@@ -166,16 +157,6 @@ def size(connection: "psycopg.Connection[tuple[object, ...]]") -> int:
     return int(str(row[0])) if row else 0
 
 
-def keys_for(dsn: str) -> dict[str, str]:
-    """A key for each agent, by the agent."""
-    environment = {PLACE: dsn}
-    papers = papers_of(environment)
-    keys = keys_of(environment, papers)
-    made = {agent: keys.add(agent, agent) for agent in AGENTS}
-    papers.close()
-    return made
-
-
 @contextlib.contextmanager
 def servers(dsn: str, count: int, scratch: Path) -> Iterator[list[tuple[int, int]]]:
     """So many server processes, as port and process. Raises CallError."""
@@ -195,21 +176,16 @@ def servers(dsn: str, count: int, scratch: Path) -> Iterator[list[tuple[int, int
             running.callback(process.terminate)
             started.append((port, process.pid))
         for port, _ in started:
-            wait_for(port)
+            end, status = time.monotonic() + START_S, 0
+            while status != 200:
+                if time.monotonic() > end:
+                    raise CallError(f"no server is well on port {port}")
+                with contextlib.suppress(OSError, http.client.HTTPException):
+                    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+                    connection.request("GET", "/health")
+                    status = connection.getresponse().status
+                time.sleep(0.05)
         yield started
-
-
-def wait_for(port: int) -> None:
-    """Wait until a server says that it is well. Raises CallError."""
-    end = time.monotonic() + START_S
-    while time.monotonic() < end:
-        with contextlib.suppress(OSError, http.client.HTTPException):
-            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
-            connection.request("GET", "/health")
-            if connection.getresponse().status == 200:
-                return
-        time.sleep(0.05)
-    raise CallError(f"no server is well on port {port}")
 
 
 # A load, and what came of it.
@@ -221,16 +197,13 @@ class CallError(RuntimeError):
 
 @dataclass
 class Tally:
-    """What came of a load.
+    """What came of a load."""
 
-    ms: by tool, of each call that was answered. kept: what was acknowledged, as agent and the first
-    MARK_CHARS of the content. seen: agents and ids that they were shown. refused: sentences.
-    """
-
+    # By tool, of each call that was answered.
     ms: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
-    kept: list[tuple[str, str]] = field(default_factory=list)
-    seen: set[tuple[str, str]] = field(default_factory=set)
-    refused: list[str] = field(default_factory=list)
+    kept: list[tuple[str, str]] = field(default_factory=list)  # agent, MARK_CHARS of the content
+    seen: set[tuple[str, str]] = field(default_factory=set)  # agent, id
+    refused: list[str] = field(default_factory=list)  # sentences
     seconds: float = 0.0
 
     def add(self, other: "Tally") -> None:
@@ -256,11 +229,10 @@ class Tally:
 class HttpWire:
     """A client that keeps its connection to one server process."""
 
-    def __init__(self, port: int, keys: Mapping[str, str], path: str = "/mcp") -> None:
-        self._port, self._keys, self._path = port, keys, path
+    def __init__(self, port: int, keys: Mapping[str, str]) -> None:
+        self._keys, self._number = keys, 0
         self._sessions: dict[str, str] = {}
-        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
-        self._number = 0
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
 
     def call(self, agent: str, tool: str, arguments: Mapping[str, Any]) -> str:
         """Return the text that a tool answers. Raises CallError."""
@@ -274,10 +246,6 @@ class HttpWire:
         if result.get("isError"):
             raise CallError(text)
         return text
-
-    def close(self) -> None:
-        """Let go of the connection; the sessions stay."""
-        self._connection.close()
 
     def _post(
         self, agent: str, method: str, params: dict[str, Any]
@@ -293,25 +261,19 @@ class HttpWire:
         if self._sessions.get(agent):
             headers["Mcp-Session-Id"] = self._sessions[agent]
         try:
-            self._connection.request("POST", self._path, json.dumps(message), headers)
-            answer = self._connection.getresponse()
+            self.connection.request("POST", "/mcp", json.dumps(message), headers)
+            answer = self.connection.getresponse()
             body = answer.read().decode()
         except (OSError, http.client.HTTPException) as error:
-            self._connection.close()
+            self.connection.close()
             raise CallError(f"no answer: {error!r}") from error
-        return result_of(answer.status, body), answer.headers
-
-
-def result_of(status: int, body: str) -> dict[str, Any]:
-    """The result of an answer, as JSON or as an event. Raises CallError."""
-    said = [line[5:].strip() for line in body.splitlines() if line.startswith("data:")]
-    try:
-        message = json.loads(said[-1] if said else body)
-    except ValueError:
-        message = {}
-    if status != 200 or "result" not in message:
-        raise CallError(f"{status} {body[:300]}")
-    return dict(message["result"])
+        said = [line[5:].strip() for line in body.splitlines() if line.startswith("data:")]
+        told: dict[str, Any] = {}
+        with contextlib.suppress(ValueError):  # JSON, or the last event
+            told = json.loads(said[-1] if said else body)
+        if answer.status != 200 or "result" not in told:
+            raise CallError(f"{answer.status} {body[:300]}")
+        return dict(told["result"]), answer.headers
 
 
 def load(ports: Sequence[int], keys: Mapping[str, str], seconds: float, seed: str) -> Tally:
@@ -332,7 +294,7 @@ def load(ports: Sequence[int], keys: Mapping[str, str], seconds: float, seed: st
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             act(one, chance.choice(its), chance, writer, mine)
-        one.close()
+        one.connection.close()
         with lock:
             tally.add(mine)
 
@@ -364,7 +326,7 @@ def act(one: HttpWire, agent: str, chance: random.Random, writer: Writer, tally:
     mark = f"said {chance.getrandbits(48):012x}"  # first, where no word makes a secret of it
     content = f"{mark} {writer.text(chance.randint(8, 24))[:260]}"
     arguments: dict[str, Any] = {
-        "recall": {"query": writer.question()},
+        "recall": {"query": writer.text(writer.chance.randint(2, 5))},
         "remember": {"content": content, "topic": "team", "type": "fact"},
         "context": {},
     }[tool]
@@ -413,10 +375,12 @@ def figures(sizes: Sequence[int], quick: bool) -> Iterator[Figure]:
     ):
         for count in sizes:
             dsn = running.dsn(running.new_database())
-            yield Figure(
-                f"{count:,} fragments: bytes of one on the disk", fill(dsn, count), "bytes"
-            )
-            keys, alone = keys_for(dsn), 0.0
+            taken = f"{count:,} fragments: bytes of one on the disk"
+            yield Figure(taken, fill(dsn, count), "bytes")
+            with contextlib.closing(papers_of({PLACE: dsn})) as papers:
+                known = keys_of({PLACE: dsn}, papers)
+                keys = {agent: known.add(agent, agent) for agent in AGENTS}
+            alone = 0.0
             for processes in QUICK_PROCESSES if quick else PROCESSES:
                 label = f"{count:,} fragments, processes {processes}"
                 with servers(dsn, processes, Path(scratch)) as started:

@@ -11,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
@@ -32,8 +33,8 @@ from rooms.sessions.store import open_sessions
 from tests.support.session_samples import sample_sessions
 from tests.support.session_tools import FAILURES
 
-COUNTED = ROOT / "tests" / "data" / "counted_tokens.json"
-SURFACE = ROOT / "tests" / "data" / "tool_surface.json"
+DATA_OF_TESTS = ROOT / "tests" / "data"
+COUNTED, SURFACE = DATA_OF_TESTS / "counted_tokens.json", DATA_OF_TESTS / "tool_surface.json"
 MOST_OF_ROOMS = {  # tokens of the tools of a room, by profile
     "sessions": 1_200,
     "sessions:core": 850,
@@ -78,12 +79,11 @@ def session_costs(lang: Language, count: Count) -> dict[str, int]:
 
 
 def room_costs(count: Count) -> dict[str, dict[str, int]]:
-    """What a session pays more where another room is offered, part by part, by profile."""
+    """Return what a session pays more where another room is offered, part by part, by profile."""
     costs = {}
     for profile in MOST_OF_ROOMS:
         room = profile.partition(":")[0]
-        surface = ROOT / "tests" / "data" / f"tool_surface_{room}.json"
-        offered = json.loads(surface.read_text("utf-8"))
+        offered = json.loads((DATA_OF_TESTS / f"tool_surface_{room}.json").read_text("utf-8"))
         tools = [tool for tool in offered if tool["name"] in TOOLS[profile]]
         costs[profile] = {
             "tools": count(as_offered(tools)),
@@ -93,23 +93,10 @@ def room_costs(count: Count) -> dict[str, dict[str, int]]:
     return costs
 
 
-def start_cost(records: int, count: Count) -> int:
-    """What the hook adds when a session starts with so many of the labelled records.
-
-    Where not all fit, all are taken to be near to the work: then the most lessons are shown.
-    """
-    lines = [record.to_line() for record in islice(labelled_records(), records)]
-    log, settings = MemoryLog.parse(b"".join(lines)), read_settings({})
-    briefing = session_briefing(
-        log, project="/home/dev/shop", settings=settings, near=lambda: log.records
-    )
-    return count(briefing.text)
-
-
 def labelled_records() -> Iterator[Record]:
     """The records of the demonstration, of the ranking queries and of the labelled actions."""
     drafts = lessons()
-    queries = json.loads((ROOT / "tests" / "data" / "ranking_queries.json").read_text("utf-8"))
+    queries = json.loads((DATA_OF_TESTS / "ranking_queries.json").read_text("utf-8"))
     drafts += [Draft(**record) for record in queries["records"]]
     for draft in drafts:
         yield new_record(draft, now=CREATED)
@@ -143,7 +130,12 @@ def costs(count: Count) -> Iterator[Figure]:
         more = parts["tools"] + parts["instructions"] + parts["rules, en"]
         yield Figure(f"{profile}, together", more, "tokens")
     for records in STARTS:
-        yield Figure(f"more at a start, {records} records", start_cost(records, count), "tokens")
+        lines = [record.to_line() for record in islice(labelled_records(), records)]
+        log = MemoryLog.parse(b"".join(lines))
+        # All are taken to be near to the work: then the most lessons are shown.
+        near, settings = partial(getattr, log, "records"), read_settings({})
+        told = session_briefing(log, project="/home/dev/shop", settings=settings, near=near)
+        yield Figure(f"more at a start, {records} records", count(told.text), "tokens")
 
 
 def day_of_sessions(count: Count) -> Iterator[Figure]:
@@ -185,10 +177,7 @@ def line_of_fragments(count: Count) -> Iterator[Figure]:
 
 
 def estimates(count: Count) -> Iterator[Figure]:
-    """Yield how near the estimate is for the records of each kind, as an answer shows them.
-
-    1.0 is exact.
-    """
+    """Yield how near the estimate is for the records of each kind, as shown; 1.0 is exact."""
     records = list(labelled_records())
     texts = {kind: [as_shown(it) for it in records if kind_of(it) == kind] for kind in KINDS}
     texts["whole answer"] = ["\n".join(fit_all(records, Budget(10**6, 10**6)) or [])]
@@ -199,10 +188,7 @@ def estimates(count: Count) -> Iterator[Figure]:
 
 
 def beside_the_texts(count: Count) -> Iterator[Figure]:
-    """Yield the tokens of a record beside those of its texts.
-
-    A record in a topic of four costs a quarter of the line of its topic as well.
-    """
+    """Yield the tokens of a record beside those of its texts; a topic has four."""
     for kind in KINDS:
         beside = []
         for record in labelled_records():
@@ -211,14 +197,6 @@ def beside_the_texts(count: Count) -> Iterator[Figure]:
                 beside.append(count(as_shown(record)) + heading - sum(map(count, record.texts[1:])))
         mean = statistics.mean(beside)
         yield Figure(f"beside the texts of a record, {kind}", mean, "tokens", most=MOST_BESIDE)
-
-
-def counted(count: Count) -> list[dict[str, str | int]]:
-    """Return what the tests compare the estimate with."""
-    return [
-        {"kind": kind_of(record), "tokens": count(as_shown(record)), "text": as_shown(record)}
-        for record in labelled_records()
-    ]
 
 
 def main() -> int:
@@ -231,16 +209,12 @@ def main() -> int:
         print("tokens.py: it needs the development packages: pip install -r requirements-dev.txt")
         return 2
     if given.update:
-        lines = [json.dumps(it, ensure_ascii=False) for it in counted(count)]
+        known = ((kind_of(it), as_shown(it)) for it in labelled_records())
+        rows = [{"kind": kind, "tokens": count(text), "text": text} for kind, text in known]
+        lines = [json.dumps(row, ensure_ascii=False) for row in rows]
         COUNTED.write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
-    found = [
-        *costs(count),
-        *day_of_sessions(count),
-        *line_of_fragments(count),
-        *estimates(count),
-        *beside_the_texts(count),
-    ]
-    return reported(found, given, "tokens", DATA)
+    parts = costs, day_of_sessions, line_of_fragments, estimates, beside_the_texts
+    return reported((it for part in parts for it in part(count)), given, "tokens", DATA)
 
 
 if __name__ == "__main__":
