@@ -243,12 +243,9 @@ def _repeated(text: str, values: Mapping[str, str]) -> Iterator[Secret]:
             start = place.start()
             for value in beginnings.get(place[1], ())[:_FEW_VALUES]:
                 end = start + len(value)
-                if form.startswith(value, start) and not _is_alnum(form[end : end + 1]):
+                after = form[end : end + 1]
+                if form.startswith(value, start) and not (after.isascii() and after.isalnum()):
                     yield _origin(Secret(start, end, values[value]), places)
-
-
-def _is_alnum(char: str) -> bool:
-    return char.isascii() and char.isalnum()
 
 
 def _before_replacing(found: Sequence[Secret], secrets: Iterable[Secret]) -> list[Secret]:
@@ -343,7 +340,7 @@ def _glued(text: str, tokens: Sequence[Secret], called: Sequence[Rule]) -> Itera
         edges = sorted(here.keys() - other.keys(), reverse=is_before)
         for at in edges:  # also of the new ones
             beside = text[max(0, at - 1) : at] if is_before else text[at : at + 1]
-            if at in other or at in rest or not _is_alnum(beside):
+            if at in other or at in rest or not (beside.isascii() and beside.isalnum()):
                 continue
             other[at] = here[at]
             tries += len(called)

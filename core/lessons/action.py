@@ -20,7 +20,7 @@ from core.lessons.anchors import MOST_ANCHORS, MOST_RECALLED_TRIGGERS, could_mat
 from core.lessons.log import MOST_HIDDEN, MemoryLog, split_lines
 from core.lessons.record import DECODER, Record, ids_in, parse_line
 from core.text.plain import normal_form
-from core.text.terms import function_words, stem_of
+from core.text.terms import stem_of
 
 # Words of a long change say less and less about its subject.
 MOST_TELLING_CHARS = 250
@@ -153,7 +153,7 @@ def _dotted_names(text: str) -> Iterator[Term]:
 @cache
 def _meaningless() -> frozenset[str]:
     """Of Korean words it holds the first two syllables."""
-    return function_words() | word_list("meaningless")
+    return word_list("function_words") | word_list("meaningless")
 
 
 @lru_cache(maxsize=32_768)

@@ -18,7 +18,7 @@ from core.lessons.anchors import MOST_ANCHORS, could_match, matches
 from core.lessons.record import Record
 from core.lessons.record_text import is_usable
 from core.text.plain import normal_form
-from core.text.terms import function_words, stem_of
+from core.text.terms import stem_of
 
 MOST_RANKED = 2_000  # records by the work in git, the later lines: each takes some 20 µs
 MOST_FILES, MOST_OF_A_COMMIT = 200, 60
@@ -131,4 +131,4 @@ def _words(text: str) -> set[str]:
 def _term(word: str) -> str:
     word = word.lower()
     says_something = len(word) >= _WORD_CHARS or word >= _FIRST_HANGUL
-    return stem_of(word) if says_something and word not in function_words() else ""
+    return stem_of(word) if says_something and word not in word_list("function_words") else ""

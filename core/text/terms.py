@@ -148,7 +148,7 @@ def _narrow_terms(word: str, is_spare: bool) -> Iterator[Term]:
     if not word.isalpha():
         yield Term(word, begins=True, ends=word.isdecimal(), spare=is_spare, run=word)
         return
-    if len(word) == 1 or word in function_words():
+    if len(word) == 1 or word in word_list("function_words"):
         return
     for form in _other_forms().get(word, ()):
         yield Term(form, begins=True, ends=True, spare=True, run=word)
@@ -161,10 +161,6 @@ def _narrow_terms(word: str, is_spare: bool) -> Iterator[Term]:
             yield Term(gram, weak=True)
         if stem == word:
             yield Term(word[1 - _GRAM_CHARS :], ends=True, weak=True)
-
-
-def function_words() -> frozenset[str]:
-    return word_list("function_words")
 
 
 @cache

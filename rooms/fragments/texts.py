@@ -13,7 +13,7 @@ from core.data import word_list
 from core.guard.characters import CONTROLS, UNSEEN
 from core.sanitizer import MARKER, find, redact_together
 from core.text.plain import SURROGATE, normal_form
-from core.text.terms import function_words, stem_of, without_particle
+from core.text.terms import stem_of, without_particle
 from rooms.fragments.errors import FragmentsError, SavingError
 from rooms.fragments.fragment import WORDS_OF_TYPE, plain_keyword
 
@@ -203,7 +203,7 @@ def keywords_of(text: str) -> tuple[str, ...]:
     Names are chosen first (`REDIS_PASSWORD`, `server.py`, `pgvector2`), then frequent words, then
     long words. Korean nouns lose their particles.
     """
-    common = function_words() | word_list("no_keywords")
+    common = word_list("function_words") | word_list("no_keywords")
     text = normal_form("NFC", text.replace(MARKER, " "))
     found, times = dict[str, str](), Counter[str]()
     for match in _WORD.finditer(text):
