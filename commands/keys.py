@@ -2,8 +2,7 @@
 
 import argparse
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing
 from datetime import UTC, datetime
 
 from commands.terminal.ask import is_confirmed
@@ -17,22 +16,14 @@ from commands.terminal.screen import (
     table,
 )
 from core.messages import say
-from http_server.keys import Keys, keys_of
+from http_server.keys import keys_of
 from http_server.papers import papers_of
-
-
-@contextmanager
-def _open_keys() -> Iterator[Keys]:
-    papers = papers_of(os.environ)
-    try:
-        yield keys_of(os.environ, papers)
-    finally:
-        papers.close()
 
 
 def list_keys(arguments: argparse.Namespace) -> int:
     """Print owner and last use of each key; always 0."""
-    with _open_keys() as keys:
+    with closing(papers_of(os.environ)) as papers:
+        keys = keys_of(os.environ, papers)
         listed, place = keys.listed(), plain(keys.place)
     if arguments.json:
         data = [
@@ -66,7 +57,8 @@ def list_keys(arguments: argparse.Namespace) -> int:
 
 def add_key(arguments: argparse.Namespace) -> int:
     """Print the new key once, on its own line; always 0."""
-    with _open_keys() as keys:
+    with closing(papers_of(os.environ)) as papers:
+        keys = keys_of(os.environ, papers)
         secret = keys.add(arguments.name, arguments.agent)
         key = keys.named(arguments.name)
     print_lines([say("keys.made", name=key.name, agent=key.paper.agent), ""])
@@ -77,7 +69,8 @@ def add_key(arguments: argparse.Namespace) -> int:
 
 def remove_key(arguments: argparse.Namespace) -> int:
     """Ask, then remove; 1 when unconfirmed."""
-    with _open_keys() as keys:
+    with closing(papers_of(os.environ)) as papers:
+        keys = keys_of(os.environ, papers)
         key = keys.named(arguments.name)
         print_lines([say("keys.would_remove", name=plain(key.name), tokens=key.tokens)])
         if not is_confirmed(arguments, say("keys.ask_remove")):

@@ -135,8 +135,7 @@ def _check(arguments: argparse.Namespace) -> None:
     for name, value in {"--remove": arguments.remove, "--dry-run": arguments.dry_run}.items():
         if value and not arguments.block:
             arguments.refuse(say("terminal.needs", one=name, other="--block FILE"))
-    if arguments.force and arguments.output in (None, ask.STDOUT):
-        arguments.refuse(say("terminal.needs", one="--force", other="-o FILE"))
+    ask.check_output(arguments)
 
 
 def _counted(counts: Counter[str]) -> str:

@@ -99,13 +99,12 @@ def add(arguments: argparse.Namespace) -> int:
     try:
         trial = opened.store.upsert_log(draft, dry_run=True, now=now)
         if trial.is_written:
-            before = _replaced_by(trial)
+            before, screen = _replaced_by(trial), screen_here()
             lines = [say("records.would_update" if before else "records.would_add")]
-            lines += ["", *whole(item_of(trial.record), screen_here())]
+            lines += ["", *whole(item_of(trial.record), screen)]
             lines += ["", say("records.put_away")] if before else []
-            lines += [
-                it for record in before for it in ("", *whole(item_of(record), screen_here()))
-            ]
+            for record in before:
+                lines += ["", *whole(item_of(record), screen)]
             print_within([*lines, "", *reach.notes])
             if not arguments.yes:
                 print_within(redacted_lines(trial.redacted, "would_redact"))

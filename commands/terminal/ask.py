@@ -188,22 +188,22 @@ def progress() -> Iterator[Callable[[str], object]]:
         yield far.append
         return
     done = threading.Event()
-    teller = threading.Thread(target=copy_context().run, args=(_tell, done, far), daemon=True)
+
+    def tell() -> None:
+        started_s, line = time.monotonic(), ""
+        while not done.wait(_EACH_S if line else SILENCE_S):
+            seconds, before = round(time.monotonic() - started_s), cells(line)
+            key = "working_at" if far[-1] else "working"
+            said = say(f"terminal.{key}", seconds=seconds, far=far[-1])
+            line = fitted(said, screen_here(sys.stderr).width - 1)
+            print(f"\r{line}{' ' * (before - cells(line))}", end="", file=sys.stderr, flush=True)
+        if line:
+            print("\r" + " " * cells(line) + "\r", end="", file=sys.stderr, flush=True)
+
+    teller = threading.Thread(target=copy_context().run, args=(tell,), daemon=True)
     teller.start()
     try:
         yield far.append
     finally:
         done.set()
         teller.join()
-
-
-def _tell(done: threading.Event, far: list[str]) -> None:
-    started_s, line = time.monotonic(), ""
-    while not done.wait(_EACH_S if line else SILENCE_S):
-        seconds, before = round(time.monotonic() - started_s), cells(line)
-        key = "working_at" if far[-1] else "working"
-        said = say(f"terminal.{key}", seconds=seconds, far=far[-1])
-        line = fitted(said, screen_here(sys.stderr).width - 1)
-        print(f"\r{line}{' ' * (before - cells(line))}", end="", file=sys.stderr, flush=True)
-    if line:
-        print("\r" + " " * cells(line) + "\r", end="", file=sys.stderr, flush=True)
