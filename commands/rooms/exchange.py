@@ -68,7 +68,8 @@ def export(arguments: argparse.Namespace) -> int:
     )
     rooms = rooms_with_kind(rooms_of(opened, arguments.room or ()), wanted.kind)
     counts, private, notes = Counter[str](), 0, list[str]()
-    project, now = opened.project.root.name, utc_now()
+    root, now = opened.project.root, utc_now()
+    project = root.name
     head = {"format": FORMAT, "version": VERSION, "project": project, "exported": now}
     lines, items = [as_json(head)], list[Item]()
     for room in rooms:
@@ -100,13 +101,8 @@ def export(arguments: argparse.Namespace) -> int:
     if is_empty:
         warn(say("export.nothing"))
     elif output:
-        write_new(
-            Path(output),
-            text,
-            force=arguments.force,
-            project=opened.project.root,
-            is_private=bool(private),
-        )
+        force, is_private = arguments.force, bool(private)
+        write_new(Path(output), text, force=force, project=root, is_private=is_private)
         print(plain(say("export.written", path=output, counts=_counted(counts))))
     else:
         sys.stdout.write(text)
