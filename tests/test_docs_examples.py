@@ -19,7 +19,7 @@ from core.config import Project, Settings
 from core.lessons.record import Draft, parse_line
 from core.store import open_store
 from rooms.fragments import tools
-from rooms.fragments.activity import TOPIC
+from rooms.fragments.draft import TOPIC
 from tests.support.client_events import claude_edit, environment_of, run_hook
 from tests.support.doc_shop import Shop
 from tests.support.documents import blocks, text_of

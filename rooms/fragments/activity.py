@@ -1,27 +1,21 @@
-"""Notes the calls of each session and counts recalls, ends sessions, stores feedback on tools."""
+"""Notes the calls of each session and feedback on tools, and counts recalls."""
 
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
 
 from core.config import DEFAULT_AGENT, NAME_CHARS
-from core.lessons.record_text import minute_of
-from core.messages import say
 from core.room.database import DatabaseError
-from rooms.fragments import standing, texts
+from rooms.fragments import texts
 from rooms.fragments.errors import SavingError
-from rooms.fragments.fragment import TYPES, Activity, Fragment, ToolFeedback, Wanted, hash_of
+from rooms.fragments.fragment import Activity, Fragment, ToolFeedback, hash_of
 from rooms.fragments.room import Room, named, writer
-from rooms.fragments.storage import pages_of
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.upkeep.life import before
 
-TOPIC = "session"
 TRIGGERS = "voluntary", "sampled"
 IDLE_HOURS = 4  # a client that kills its server ends no session
-GONE = timedelta(days=1)  # after so long without a call a session is ended by the upkeep
 Count = Callable[[Room, Sequence[Fragment], str], object]  # counts one use of each, in a session
 _ANSWER_S = 0.1  # for an answer to be written by this process, before its use is counted
 _WAIT_S = 0.05  # for others who write: nobody waits longer for a count
@@ -36,7 +30,7 @@ def note(
     key, now = named("sessionId", session), room.clock()
     if not key:
         return
-    known = _of(rows, room, key)
+    known = activity_of(rows, room, key)
     known = known or Activity(session_id=key, agent=writer(room, agent), started_at=now)
     changed = replace(
         known,
@@ -76,67 +70,6 @@ def give_feedback(room: Room, feedback: ToolFeedback) -> None:
         note(rows, room, session, "")
 
 
-def end_session(room: Room, session: str) -> Fragment | None:
-    """End a session: its unpinned working memory goes to the bin.
-
-    If it wrote something and nobody reflected, save a fact that says so for 48 hours, and return
-    it. A second call changes nothing. Two agents may have sessions of one name: the room's agent
-    counts.
-    """
-    key, now = named("sessionId", session), room.clock()
-    if not key or not room.engine.exists():
-        return None
-    with room.engine.writing() as rows:
-        wanted = Wanted(session=key, lifetimes=("working",), state="kept", is_anchor=False)
-        gone = [each for page in pages_of(rows, wanted) for each in page if room.owns(each)]
-        rows.replace([replace(each, deleted_at=now, deletion="ended") for each in gone])
-        rows.count_up({"ended": len(gone)})
-        known = _of(rows, room, key)
-        if not known or known.ended_at:
-            return None
-        rows.note([replace(known, ended_at=now)])
-        if known.reflected_at or not known.written:
-            return None
-        try:
-            start, last = map(datetime.fromisoformat, (known.started_at, known.last_at))
-            minutes = max(round((last - start).total_seconds() / 60), 0)  # a clock may be set back
-        except (TypeError, ValueError):  # moments of another program
-            minutes = 0
-        content = say(
-            "fragments.saving.unreflected",
-            agent=known.agent,
-            date=minute_of(known.started_at),
-            minutes=minutes,
-            calls=known.calls,
-            written=known.written,
-        )
-        if same := standing.same_content(rows, known.agent, hash_of(content)):
-            return same
-        fact = replace(
-            standing.begun(rows, content, TYPES["episodic"], now),
-            topic=TOPIC,
-            keywords=(TOPIC, known.agent),
-            source=known.session_id,
-            agent=known.agent,
-            checked_at=now,  # two sessions are two facts, however alike their words are
-            expires_at=standing.expiry(TYPES["working"], now),
-        )
-        rows.count_up({"remembered": 1})
-        [made] = rows.add([fact])
-    return made
-
-
-def end_idle_sessions(room: Room, *, silent_for: timedelta = GONE) -> int:
-    """End the sessions without a call for so long, each as its own agent; return how many."""
-    end = before(room.clock(), seconds=silent_for.total_seconds())
-    with room.engine.reading() as rows:
-        found: list[Activity] = rows.entries(Activity)
-    idle = [each for each in found if not each.ended_at and each.last_at < end]
-    for each in idle:
-        end_session(room.for_agent(each.agent), each.session_id)
-    return len(idle)
-
-
 def unreflected(rows: Rows, agents: Sequence[str], *, since: str = "") -> list[Activity]:
     """Return sessions of these agents, () for all, that wrote and never reflected, since then."""
     found: list[Activity] = rows.entries(Activity, since=since)
@@ -149,7 +82,8 @@ def is_over(activity: Activity, now: str) -> bool:
     return bool(activity.ended_at) or activity.last_at < before(now, hours=IDLE_HOURS)
 
 
-def _of(rows: Rows, room: Room, session: str) -> Activity | None:
+def activity_of(rows: Rows, room: Room, session: str) -> Activity | None:
+    """Return what is known of a session; two agents may have sessions of one name."""
     found: list[Activity] = rows.entries(Activity, of=session)
     return next((each for each in found if room.agent in ("", each.agent)), None)
 

@@ -16,8 +16,7 @@ from core.lessons.record_text import as_json, day_of, topic_text
 from core.messages import Facts, say
 from core.text.plain import Budget, estimate_tokens, flat, one_line
 from rooms.fragments.fragment import DEFAULT_TOPIC, Fragment, Link, Version, column_of
-from rooms.fragments.room import Room, readers, repeats_when_cut
-from rooms.fragments.standing import visible
+from rooms.fragments.room import Room, readers, repeats_when_cut, visible
 from rooms.fragments.texts import CONTENT_CHARS, SOURCE_CHARS
 from rooms.fragments.upkeep.life import is_doubtful
 

@@ -57,7 +57,7 @@ def read_config(environment: Mapping[str, str]) -> Config:
 def database_server(environment: Mapping[str, str]) -> Server | None:
     """Return the server of the fragments, None for a file."""
     place = environment.get(FRAGMENTS_PLACE, "").strip()
-    return server_of(place, environment) if is_server(place) else None
+    return server_of(place, environment) if place and is_server(place) else None
 
 
 def database_path(environment: Mapping[str, str]) -> Path:

@@ -1,22 +1,48 @@
-"""Remembers drafts as fragments, and the results of a session as several.
+"""Remembers drafts as fragments, the results of a session as several, and ends sessions.
 
 A draft whose content is known returns the fragment that says the same.
 """
 
+import os
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from rooms.fragments import activity, standing, texts
+from core.lessons.record_text import minute_of
+from core.messages import say
+from core.text.plain import estimate_tokens
+from rooms.fragments import activity, texts
+from rooms.fragments.config import Config
 from rooms.fragments.errors import FragmentsError, SavingError
-from rooms.fragments.fragment import DEFAULT_TOPIC, PRIVACIES, Fragment, Link, TaskFeedback, hash_of
-from rooms.fragments.links import linked_by_itself
-from rooms.fragments.room import Room, named, readers, writer
+from rooms.fragments.fragment import (
+    DEFAULT_TOPIC,
+    DEFAULT_TYPE,
+    PRIVACIES,
+    TYPES,
+    Activity,
+    Fragment,
+    Link,
+    TaskFeedback,
+    TypeRow,
+    Wanted,
+    hash_of,
+)
+from rooms.fragments.links import brought_back, linked_by_itself
+from rooms.fragments.room import Room, kept, named, readers, writer
+from rooms.fragments.storage import pages_of
 from rooms.fragments.storage.rows import Rows
+from rooms.fragments.upkeep.life import before
 
 MOST_LINKED = 20
 ITEM_BYTES, MOST_ITEMS = 8_192, 50  # of a reflection
 QUESTION_KEYWORD = "open question"
-_TYPES = {
+TOPIC = "session"  # of the fact that a session wrote and did not reflect
+GONE = timedelta(days=1)  # after so long without a call a session is ended by the upkeep
+# Of a fragment that is out of bin, successor and log.
+RECALLABLE: dict[str, Any] = {"deleted_at": "", "deletion": "", "superseded_at": "", "promoted": ""}
+_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # none that is taken for another
+_ID_CHARS = 8
+_TYPES = {  # of the items of a reflection
     "summary": "episodic",
     "decisions": "decision",
     "errors_resolved": "error",
@@ -96,14 +122,14 @@ def stored(rows: Rows, room: Room, draft: Draft, *, agent: str, session: str) ->
     session = named("sessionId", session) if draft.is_working else ""
     if draft.is_working and not session:
         raise SavingError("session_needed")
-    linked_to = [standing.kept(rows, id_, readers(room, agent)).id for id_ in draft.linked_to]
-    same = standing.same_content(rows, owner, hash_of(draft.content))
+    linked_to = [kept(rows, id_, readers(room, agent)).id for id_ in draft.linked_to]
+    same = same_content(rows, owner, hash_of(draft.content))
     if same:
         done = _said_again(rows, room, same, draft, session)
     else:
-        row = standing.row_of(draft.type, room.config, is_working=draft.is_working)
+        row = row_of(draft.type, room.config, is_working=draft.is_working)
         new = replace(
-            standing.begun(rows, draft.content, row, now),
+            begun(rows, draft.content, row, now),
             topic=draft.topic or next(iter(draft.keywords), DEFAULT_TOPIC),
             keywords=draft.keywords or texts.keywords_of(draft.content),
             importance=row.importance if draft.importance is None else draft.importance,
@@ -135,11 +161,11 @@ def added(rows: Rows, fragment: Fragment, *, owner: str = "") -> Remembered:
 def _said_again(rows: Rows, room: Room, same: Fragment, draft: Draft, session: str) -> Remembered:
     if same.promoted and not same.deleted_at:
         return Remembered(same, False, was="promoted")
-    row, now = standing.row_of(draft.type, room.config, is_working=draft.is_working), room.clock()
+    row, now = row_of(draft.type, room.config, is_working=draft.is_working), room.clock()
     is_anchor = same.is_anchor or draft.is_anchor
     changed: dict[str, Any] = {"session": session if same.session else "", "is_anchor": is_anchor}
     changed |= {"tier": "permanent" if is_anchor else "hot", "verified_at": now, "updated_at": now}
-    expires_at = standing.expiry(row, now)
+    expires_at = expiry(row, now)
     if same.expires_at and (not expires_at or same.expires_at < expires_at):
         changed |= {"lifetime": row.lifetime, "stale_days": row.stale_days}
         changed["expires_at"] = expires_at
@@ -149,8 +175,8 @@ def _said_again(rows: Rows, room: Room, same: Fragment, draft: Draft, session: s
         importance = draft.importance
         if importance is None:
             importance = max(same.importance, row.importance)
-        proposals = standing.brought_back(rows, same, now, owner=room.agent)
-        changed |= {**standing.RECALLABLE, "importance": importance, "decayed_at": now}
+        proposals = brought_back(rows, same, now, owner=room.agent)
+        changed |= {**RECALLABLE, "importance": importance, "decayed_at": now}
     fragment = replace(same, **changed)
     rows.replace([fragment])
     return Remembered(fragment, False, proposals=tuple(proposals), was=was)
@@ -225,3 +251,131 @@ def reflect(room: Room, reflection: Reflection, *, agent: str = "", session: str
         wrote = sum(each.is_new for each in saved)
         activity.note(rows, room, session, agent, wrote=wrote, has_reflected=True)
     return Reflected(saved, sum(len(parts) > 1 for parts in drafts), redacted)
+
+
+def end_session(room: Room, session: str) -> Fragment | None:
+    """End a session: its unpinned working memory goes to the bin.
+
+    If it wrote something and nobody reflected, save a fact that says so for 48 hours, and return
+    it. A second call changes nothing. Two agents may have sessions of one name: the room's agent
+    counts.
+    """
+    key, now = named("sessionId", session), room.clock()
+    if not key or not room.engine.exists():
+        return None
+    with room.engine.writing() as rows:
+        wanted = Wanted(session=key, lifetimes=("working",), state="kept", is_anchor=False)
+        gone = [each for page in pages_of(rows, wanted) for each in page if room.owns(each)]
+        rows.replace([replace(each, deleted_at=now, deletion="ended") for each in gone])
+        rows.count_up({"ended": len(gone)})
+        known = activity.activity_of(rows, room, key)
+        if not known or known.ended_at:
+            return None
+        rows.note([replace(known, ended_at=now)])
+        if known.reflected_at or not known.written:
+            return None
+        try:
+            start, last = map(datetime.fromisoformat, (known.started_at, known.last_at))
+            minutes = max(round((last - start).total_seconds() / 60), 0)  # a clock may be set back
+        except (TypeError, ValueError):  # moments of another program
+            minutes = 0
+        content = say(
+            "fragments.saving.unreflected",
+            agent=known.agent,
+            date=minute_of(known.started_at),
+            minutes=minutes,
+            calls=known.calls,
+            written=known.written,
+        )
+        if same := same_content(rows, known.agent, hash_of(content)):
+            return same
+        fact = replace(
+            begun(rows, content, TYPES["episodic"], now),
+            topic=TOPIC,
+            keywords=(TOPIC, known.agent),
+            source=known.session_id,
+            agent=known.agent,
+            checked_at=now,  # two sessions are two facts, however alike their words are
+            expires_at=expiry(TYPES["working"], now),
+        )
+        rows.count_up({"remembered": 1})
+        [made] = rows.add([fact])
+    return made
+
+
+def end_idle_sessions(room: Room, *, silent_for: timedelta = GONE) -> int:
+    """End the sessions without a call for so long, each as its own agent; return how many."""
+    end = before(room.clock(), seconds=silent_for.total_seconds())
+    with room.engine.reading() as rows:
+        found: list[Activity] = rows.entries(Activity)
+    idle = [each for each in found if not each.ended_at and each.last_at < end]
+    for each in idle:
+        end_session(room.for_agent(each.agent), each.session_id)
+    return len(idle)
+
+
+# How a fragment begins, and begins anew
+
+
+def same_content(rows: Rows, agent: str, content_hash: str) -> Fragment | None:
+    """Return the agent's fragment with this content, a live one first."""
+    wanted = Wanted(agents=(agent,), content_hash=content_hash, state="all")
+    found = rows.find(wanted, order="newest", limit=10)
+    return min(found, key=lambda each: (each.deleted_at, each.superseded_at), default=None)
+
+
+def fresh_id(rows: Rows) -> str:
+    """Return an unused id, such as `9f2c4b7a`."""
+    while True:
+        id_ = "".join(_LETTERS[byte % len(_LETTERS)] for byte in os.urandom(_ID_CHARS))
+        if not rows.by_ids([id_]):
+            return id_
+
+
+def row_of(word: str, config: Config, *, is_working: bool = False) -> TypeRow:
+    """Return the meaning of a type under these settings; is_working: in working memory."""
+    row = TYPES[word or DEFAULT_TYPE]
+    if is_working:
+        return row._replace(lifetime="working", hours=TYPES["working"].hours, stale_days=0)
+    days = dict(config.stale_days).get(word or DEFAULT_TYPE, row.stale_days)
+    return row._replace(stale_days=days) if row.stale_days else row
+
+
+def begun(rows: Rows, content: str, row: TypeRow, now: str) -> Fragment:
+    """Return a new fragment, not stored yet. row: of its type."""
+    return Fragment(
+        id=fresh_id(rows),
+        content=content,
+        importance=row.importance,
+        content_hash=hash_of(content),
+        created_at=now,
+        updated_at=now,
+        verified_at=now,
+        estimated_tokens=estimate_tokens(content),
+        **typed(row, now),
+    )
+
+
+def typed(row: TypeRow, now: str) -> dict[str, Any]:
+    """Return the fields that its type gives to a fragment of this moment."""
+    fields = {"kind": row.kind, "lifetime": row.lifetime, "stale_days": row.stale_days}
+    return {**fields, "expires_at": expiry(row, now)}
+
+
+def expiry(row: TypeRow, now: str) -> str:
+    """Return when a new fragment expires, "" for never."""
+    if not row.hours:
+        return ""
+    return (datetime.fromisoformat(now) + timedelta(hours=row.hours)).isoformat(timespec="seconds")
+
+
+def renewed(fragment: Fragment, now: str) -> Fragment:
+    """Return a fragment whose lifetime, use and decay begin anew."""
+    expires_at = expiry(TYPES[fragment.lifetime], now) if fragment.expires_at else ""
+    return replace(fragment, expires_at=expires_at, updated_at=now, verified_at=now, decayed_at=now)
+
+
+def with_anchor(fragment: Fragment, *, is_anchor: bool) -> Fragment:
+    if fragment.is_anchor == is_anchor:
+        return fragment
+    return replace(fragment, is_anchor=is_anchor, tier="permanent" if is_anchor else "warm")

@@ -14,11 +14,12 @@ from core.config import DEFAULT_AGENT, NAME_CHARS, REFUSED_AGENTS
 from core.room.redaction import mapped, without_secrets
 from core.text.plain import SURROGATE, estimate_tokens
 from rooms.fragments import texts
+from rooms.fragments.draft import row_of, typed
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.exchange import HARMLESS, Fault, Incoming, Source
 from rooms.fragments.fragment import DEFAULT_TOPIC, Entry, Fragment, Link, Version, Wanted, hash_of
+from rooms.fragments.links import superseded
 from rooms.fragments.room import Room
-from rooms.fragments.standing import row_of, superseded, typed
 from rooms.fragments.storage.columns import ENTRIES, UNKNOWN_MOMENT
 from rooms.fragments.storage.rows import Rows
 

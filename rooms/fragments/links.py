@@ -13,8 +13,7 @@ from core.config import DEFAULT_AGENT
 from core.text.ranking import Ranking
 from rooms.fragments.errors import NoSuchFragmentError, SavingError
 from rooms.fragments.fragment import RELATIONS, Fragment, Link, Suspicion, Wanted
-from rooms.fragments.room import Room, readers, repeats_when_cut
-from rooms.fragments.standing import changing, kept, successors, superseded, visible
+from rooms.fragments.room import Room, changing, kept, readers, repeats_when_cut, visible
 from rooms.fragments.storage.rows import Rows
 
 LIKE, NEARLY_THE_SAME = 0.7, 0.85
@@ -22,6 +21,7 @@ FOLLOWED = ("caused_by", "resolved_by", "related")  # where no relation is asked
 _EXPLORED = ("caused_by", "resolved_by", "part_of", "related", "contradicts", "superseded_by")
 _BOTH_WAYS = frozenset(("related", "contradicts"))  # they hold in the other direction, too
 _TAKEN_OVER = "related", "caused_by", "resolved_by", "part_of"
+_SUPERSEDED_IMPORTANCE = 0.3
 _MOST_LINKS = 3  # that a fragment gets by itself
 _MOST_HOLDING = 1_000  # fragments with one of the rarest words of a text
 _MOST_COMPARED = 50  # fragments whose texts are read
@@ -110,6 +110,35 @@ def supersede(rows: Rows, old: Fragment, new: Fragment, now: str, *, owner: str 
     rows.replace([superseded(old, now)])
     rows.count_up({"superseded": int(not old.superseded_at)})
     return made
+
+
+def superseded(fragment: Fragment, now: str) -> Fragment:
+    """Return the fragment, out of recall and of little importance."""
+    importance = min(fragment.importance, _SUPERSEDED_IMPORTANCE)
+    return replace(fragment, importance=importance, superseded_at=fragment.superseded_at or now)
+
+
+def successors(rows: Rows, id_: str) -> list[str]:
+    """Return the ids of fragments in its place."""
+    links = rows.links([id_], ["superseded_by"])
+    return [link.to_id for link in links if link.from_id == id_]
+
+
+def brought_back(rows: Rows, fragment: Fragment, now: str, *, owner: str = "") -> list[Link]:
+    """Drop the links of a returning fragment to its successors; count it, if from the bin.
+
+    Return links by which it may supersede these. owner: of the successors that count, "" for
+    anybody.
+    """
+    others = successors(rows, fragment.id)
+    rows.drop_links(Link(from_id=fragment.id, to_id=other) for other in others)
+    if fragment.deleted_at:
+        rows.count_up({"restored": 1})
+    return [
+        Link(from_id=other.id, to_id=fragment.id, relation="superseded_by", created_at=now)
+        for other in rows.by_ids(others)
+        if other.is_live and owner in ("", other.agent)
+    ]
 
 
 def settled(rows: Rows, pairs: Iterable[tuple[str, str]]) -> int:

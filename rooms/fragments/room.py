@@ -7,7 +7,8 @@
 Only operations that save create anything.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import lru_cache, wraps
 from typing import ParamSpec, TypeVar
@@ -19,9 +20,11 @@ from core.room.database import DatabaseError
 from core.sanitizer import find, has_secret
 from core.text.plain import SURROGATE
 from rooms.fragments.config import Config, read_config
-from rooms.fragments.errors import FragmentsError
+from rooms.fragments.errors import FragmentsError, NoSuchFragmentError, SavingError
 from rooms.fragments.fragment import Fragment
 from rooms.fragments.storage import Engine
+from rooms.fragments.storage.rows import Rows
+from rooms.fragments.texts import plain_id
 
 AGENT_VARIABLE = "SENTINEL_MEMORY_AGENT"  # who calls where no credential says it
 _Given = ParamSpec("_Given")
@@ -132,6 +135,44 @@ def named(field: str, name: str) -> str:
         kinds = ", ".join(sorted({it.kind for it in find(name)}))
         raise FragmentsError("secret_refused", field=field, kinds=kinds)
     return name
+
+
+# What a caller may see and change
+
+
+def changing(room: Room, id_: str) -> AbstractContextManager[Rows]:
+    """Return the transaction of a change, which makes no database."""
+    if not room.engine.exists():
+        raise NoSuchFragmentError(id=plain_id(id_))
+    return room.engine.writing()
+
+
+def visible(rows: Rows, id_: str, agents: Sequence[str]) -> Fragment:
+    """Return a fragment of these agents, () for all; from the bin, too."""
+    key = plain_id(id_)
+    if len(key) <= NAME_CHARS and not SURROGATE.search(key):
+        for found in rows.by_ids([key]):
+            if not agents or found.agent in agents:
+                return found
+    raise NoSuchFragmentError(id=key)
+
+
+def kept(rows: Rows, id_: str, agents: Sequence[str]) -> Fragment:
+    """Return a visible fragment outside the bin."""
+    found = visible(rows, id_, agents)
+    if found.deleted_at:
+        raise SavingError("in_bin", id=found.id)
+    return found
+
+
+def changeable(
+    rows: Rows, room: Room, id_: str, agents: Sequence[str], *, in_bin: bool = False
+) -> Fragment:
+    """Return a visible fragment that this room may change; in_bin: from the bin, too."""
+    found = visible(rows, id_, agents)
+    if not room.owns(found):
+        raise SavingError("shared", id=found.id, owner=found.agent)
+    return found if in_bin else kept(rows, found.id, agents)
 
 
 def repeats_when_cut(read: Callable[_Given, _Result]) -> Callable[_Given, _Result]:

@@ -448,11 +448,11 @@ def end_session() -> None:
     """End the session of this process, if it saw a call; one over HTTP outlives the server."""
     if not _Room.is_used:
         return
-    from rooms.fragments import activity
+    from rooms.fragments import draft
     from rooms.fragments.upkeep.consolidation import resting
 
     with opened() as call:
-        activity.end_session(call.room, call.session)
+        draft.end_session(call.room, call.session)
         with resting():  # all is left in one file, a copy of which is a backup
             call.room.engine.close()
 

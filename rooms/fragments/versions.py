@@ -10,13 +10,12 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from core.text.plain import estimate_tokens
-from rooms.fragments import activity, standing
+from rooms.fragments import activity, draft
 from rooms.fragments.config import Config
-from rooms.fragments.draft import added
 from rooms.fragments.errors import FragmentsError, SavingError
 from rooms.fragments.fragment import Fragment, Link, Version, Wanted, hash_of
-from rooms.fragments.links import settled, supersede
-from rooms.fragments.room import Room, readers, writer
+from rooms.fragments.links import brought_back, settled, successors, supersede
+from rooms.fragments.room import Room, changeable, changing, readers, writer
 from rooms.fragments.storage import pages_of
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.texts import CONTENT_CHARS, checked_type, fields_of, keywords_of, plain_id
@@ -76,12 +75,12 @@ def amend(room: Room, amendment: Amendment, *, agent: str = "", session: str = "
     if ready == Amendment(id=ready.id):
         raise SavingError("nothing_given")
     agents, now = readers(room, agent), room.clock()
-    with standing.changing(room, amendment.id) as rows:
-        before = standing.changeable(rows, room, ready.id, agents)
+    with changing(room, amendment.id) as rows:
+        before = changeable(rows, room, ready.id, agents)
         if before.promoted:
             raise SavingError("is_promoted", id=before.id, record=before.record_id)
         if before.superseded_at:  # nobody reads it any more
-            for other in rows.by_ids(standing.successors(rows, before.id)):
+            for other in rows.by_ids(successors(rows, before.id)):
                 raise SavingError("has_successor", id=before.id, other=other.id)
             raise SavingError("is_superseded", id=before.id)
         after = _amended(before, ready, room.config, now)
@@ -109,18 +108,18 @@ def _amended(before: Fragment, ready: Amendment, config: Config, now: str) -> Fr
         hashed, tokens = hash_of(content), estimate_tokens(content)
         after = replace(after, content=content, content_hash=hashed, estimated_tokens=tokens)
     if ready.is_anchor is not None:
-        after = standing.with_anchor(after, is_anchor=ready.is_anchor)
+        after = draft.with_anchor(after, is_anchor=ready.is_anchor)
     if before.is_anchor and not after.is_anchor:
-        after = standing.renewed(after, now)
-    row = standing.row_of(ready.type, config) if ready.type else None
+        after = draft.renewed(after, now)
+    row = draft.row_of(ready.type, config) if ready.type else None
     if not row or (row.kind, row.lifetime) == (before.kind, before.lifetime):
         return after
-    return replace(after, **standing.typed(row, now), session="")
+    return replace(after, **draft.typed(row, now), session="")
 
 
 def _corrected(rows: Rows, before: Fragment, after: Fragment, agent: str, now: str) -> Fragment:
     if after.content_hash != before.content_hash:
-        same = standing.same_content(rows, after.agent, after.content_hash)
+        same = draft.same_content(rows, after.agent, after.content_hash)
         if same and same.id != after.id:
             key = "same_content_in_bin" if same.deleted_at else "same_content"
             raise SavingError(key, other=same.id)
@@ -147,18 +146,18 @@ def _corrected(rows: Rows, before: Fragment, after: Fragment, agent: str, now: s
 def _replaced(rows: Rows, before: Fragment, after: Fragment, now: str) -> Fragment:
     if after.content_hash == before.content_hash:
         raise SavingError("nothing_new")
-    same = standing.same_content(rows, before.agent, after.content_hash)
+    same = draft.same_content(rows, before.agent, after.content_hash)
     if same:
-        standing.brought_back(rows, same, now)
-        back = {**standing.RECALLABLE, "promoted": same.promoted}
+        brought_back(rows, same, now)
+        back = {**draft.RECALLABLE, "promoted": same.promoted}
         back["importance"] = max(same.importance, after.importance)
-        made = replace(standing.renewed(same, now), **back)
-        made = standing.with_anchor(made, is_anchor=same.is_anchor or after.is_anchor)
+        made = replace(draft.renewed(same, now), **back)
+        made = draft.with_anchor(made, is_anchor=same.is_anchor or after.is_anchor)
         rows.replace([made])
     else:
         tier = "permanent" if after.is_anchor else "hot"
-        new = {**_UNUSED, "id": standing.fresh_id(rows), "created_at": now, "tier": tier}
-        made = added(rows, replace(standing.renewed(after, now), **new)).fragment
+        new = {**_UNUSED, "id": draft.fresh_id(rows), "created_at": now, "tier": tier}
+        made = draft.added(rows, replace(draft.renewed(after, now), **new)).fragment
         rows.drop_links([Link(from_id=made.id, to_id=before.id)])
     settled(rows, [(before.id, made.id)])
     supersede(rows, before, made, now)
@@ -195,9 +194,9 @@ def forget(
         raise SavingError("id_or_topic")
     if not (key or room.engine.exists()):
         return Forgotten([], 0, is_gone)
-    with standing.changing(room, key) as rows:
+    with changing(room, key) as rows:
         if key:
-            seen = [standing.changeable(rows, room, key, agents, in_bin=is_gone)]
+            seen = [changeable(rows, room, key, agents, in_bin=is_gone)]
         else:  # the bin counts only if they are to be gone
             wanted = Wanted(agents=agents, topics=(topic,), state="all" if is_gone else "kept")
             seen = [each for page in pages_of(rows, wanted) for each in page]
@@ -223,27 +222,27 @@ def restore(room: Room, id_: str) -> Fragment:
     now.
     """
     now = room.clock()
-    with standing.changing(room, id_) as rows:
-        found = standing.changeable(rows, room, id_, readers(room, ""), in_bin=True)
+    with changing(room, id_) as rows:
+        found = changeable(rows, room, id_, readers(room, ""), in_bin=True)
         if found.is_live:
             return found
-        same = standing.same_content(rows, found.agent, found.content_hash)
+        same = draft.same_content(rows, found.agent, found.content_hash)
         if same and same.id != found.id and not same.deleted_at:
             raise SavingError("same_content", other=same.id)
-        standing.brought_back(rows, found, now)
-        changed = {**standing.RECALLABLE, "tier": "permanent" if found.is_anchor else "hot"}
-        back = replace(standing.renewed(found, now), session="", **changed)
+        brought_back(rows, found, now)
+        changed = {**draft.RECALLABLE, "tier": "permanent" if found.is_anchor else "hot"}
+        back = replace(draft.renewed(found, now), session="", **changed)
         rows.replace([back])
     return back
 
 
 def pin(room: Room, id_: str, *, pinned: bool) -> Fragment:
     """Pin a fragment, so that it neither ages nor goes without force; or let it age from now on."""
-    with standing.changing(room, id_) as rows:
-        found = standing.changeable(rows, room, id_, readers(room, ""))
+    with changing(room, id_) as rows:
+        found = changeable(rows, room, id_, readers(room, ""))
         if found.is_anchor == pinned:
             return found
-        done = standing.renewed(standing.with_anchor(found, is_anchor=pinned), room.clock())
+        done = draft.renewed(draft.with_anchor(found, is_anchor=pinned), room.clock())
         rows.replace([done])
     return done
 
@@ -262,7 +261,7 @@ def said_by(room: Room, id_: str) -> tuple[Fragment, Said]:
     resolves the gap.
     """
     with room.engine.reading() as rows:
-        fragment = standing.changeable(rows, room, id_, readers(room, ""))
+        fragment = changeable(rows, room, id_, readers(room, ""))
         if fragment.superseded_at and not fragment.promoted:
             raise SavingError("is_superseded", id=fragment.id)
         is_error = fragment.kind == "error"
@@ -278,8 +277,8 @@ def said_by(room: Room, id_: str) -> tuple[Fragment, Said]:
 def promote(room: Room, id_: str, record: str) -> Fragment:
     """Take a fragment out of recall. record: its id in the log."""
     now = room.clock()
-    with standing.changing(room, id_) as rows:
-        found = standing.changeable(rows, room, id_, readers(room, ""))
+    with changing(room, id_) as rows:
+        found = changeable(rows, room, id_, readers(room, ""))
         done = replace(found, superseded_at=found.superseded_at or now, promoted=record)
         rows.replace([done])
     return done

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from core.errors import SentinelError, WaitEndedError
 from core.program import warn
-from rooms.fragments.activity import end_idle_sessions
+from rooms.fragments.draft import end_idle_sessions
 from rooms.fragments.errors import UpkeepBusyError, UpkeepError
 from rooms.fragments.fragment import Fragment, Wanted
 from rooms.fragments.room import Room

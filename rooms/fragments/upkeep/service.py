@@ -14,7 +14,7 @@ from functools import partial
 from core.config import Settings
 from core.errors import SentinelError, WaitEndedError
 from core.program import NO_CANCELLATION, Cancellation, warn
-from rooms.fragments.activity import GONE, end_idle_sessions, end_session
+from rooms.fragments.draft import GONE, end_idle_sessions, end_session
 from rooms.fragments.errors import UpkeepBusyError
 from rooms.fragments.fragment import Wanted
 from rooms.fragments.models.embedding import embedder_of

@@ -33,8 +33,8 @@ from typing import Any, NamedTuple, get_args
 from core.errors import SentinelError
 from core.text.plain import estimate_tokens
 from core.text.ranking import Entry as Listed
-from rooms.fragments import versions
-from rooms.fragments.activity import end_idle_sessions, end_session, give_feedback
+from rooms.fragments import draft, versions
+from rooms.fragments.activity import give_feedback
 from rooms.fragments.draft import Draft, Reflection, reflect, remember
 from rooms.fragments.errors import ServiceError
 from rooms.fragments.exchange import line_of, read_source, read_text, rows_of
@@ -449,8 +449,8 @@ VERBS: dict[str, Callable[..., Any]] = {
     ),
     "reflect": _reflect,
     "feedback": lambda life, **given: give_feedback(life.room, ToolFeedback(**given)),
-    "end": lambda life, session: end_session(life.room, session),
-    "end_idle": lambda life: end_idle_sessions(life.room),
+    "end": lambda life, session: draft.end_session(life.room, session),
+    "end_idle": lambda life: draft.end_idle_sessions(life.room),
     "context": lambda life, **given: restore_context(life.room, **given),
     "explore": lambda life, id, **given: explore(life.room, id, **given),
     "consolidate": _consolidate,

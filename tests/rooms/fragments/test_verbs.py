@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from core.room.copies import copies_of
 from core.text.plain import estimate_tokens
-from rooms.fragments.activity import count_later, end_session
-from rooms.fragments.draft import Draft, Reflection, prepared, reflect, remember
+from rooms.fragments.activity import count_later
+from rooms.fragments.draft import Draft, Reflection, end_session, prepared, reflect, remember
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import RELATIONS, Fragment, Link, Wanted
 from rooms.fragments.links import cures, link
