@@ -45,7 +45,7 @@ from dataclasses import replace
 from datetime import timedelta
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from core.config import read_rooms, read_settings
 from core.errors import RefusedError, SentinelError
@@ -100,10 +100,9 @@ SHOWN_DEFAULTS = {"compact_threshold": read_settings(os.environ).threshold}
 
 
 def opened(*, threshold: int | None = None, writes: bool = False) -> tuple[MemoryStore, Frame]:
-    """Return the log of one call, and the frame of its answer.
+    """Return the log of one call, and the frame of its answer. Raises SentinelError.
 
     threshold: of this call, above which a compaction is required. writes: see `opened_project`.
-    Raises SentinelError.
     """
     project, settings = call.opened_project(writes=writes)
     usual_threshold = None
@@ -358,21 +357,16 @@ def serve_http(rooms: tuple[str, ...]) -> None:
     options = read_options(call.arguments, os.environ, rooms)
     from http_server.run import serve  # a wrong option needs no web
 
-    if not any(room.startswith("fragments") for room in rooms):
-        serve(mcp, VERSION, options, rooms)
-        return
-    from rooms.fragments.upkeep.service import ServedFragments
+    hooks: dict[str, Any] = {}
+    if any(room.startswith("fragments") for room in rooms):
+        from rooms.fragments.upkeep.service import ServedFragments
 
-    settings, silent_for = read_settings(os.environ), timedelta(seconds=options.ttl_s)
-    served = ServedFragments(settings, os.environ, cancellation, silent_for=silent_for)
-    served.begin()
-    serve(
-        *(mcp, VERSION, options, rooms),
-        engine=served.name,
-        checks=served.checks(),
-        on_session_end=served.end_session,
-        gauges=served.gauges(),
-    )
+        settings, silent_for = read_settings(os.environ), timedelta(seconds=options.ttl_s)
+        served = ServedFragments(settings, os.environ, cancellation, silent_for=silent_for)
+        served.begin()
+        hooks = {"engine": served.name, "checks": served.checks(), "gauges": served.gauges()}
+        hooks["on_session_end"] = served.end_session
+    serve(mcp, VERSION, options, rooms, **hooks)
 
 
 if __name__ == "__main__":

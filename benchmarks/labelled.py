@@ -44,9 +44,8 @@ def labelled_sets() -> dict[str, Labelled]:
     asked = [(it["query"], frozenset(it["relevant"])) for it in lessons["queries"]]
     others = [_text(it) for it in read_lines("lessons.jsonl")]
     for name in ("tuned", "unseen"):
-        others += [
-            _text(it) for row in read_lines(f"actions_{name}.jsonl") for it in row["records"]
-        ]
+        rows = read_lines(f"actions_{name}.jsonl")
+        others += [_text(it) for row in rows for it in row["records"]]
     return {
         "turns": Labelled([it["text"] for it in turns], of_turns),
         "observations": Labelled([it["text"] for it in seen], of_seen),

@@ -33,9 +33,7 @@ CHECK_S, FRESH_S = 1.5, 1.0  # for all checks of /health; until an answer is ren
 _OPTIONAL = frozenset({"redis"})  # checks that may fail while the server works
 _LEAST_GZIP_BYTES = 1_000
 _CHALLENGE = {"WWW-Authenticate": "Bearer"}
-_ROUTES = frozenset(
-    "/mcp /sse /message /health /metrics /authorize /token /register /revoke /consent".split()
-)
+_ROUTES = "/mcp /sse /message /health /metrics /authorize /token /register /revoke /consent".split()
 _METHODS = (*sessions.METHODS, "OPTIONS", "HEAD")
 _BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
@@ -103,10 +101,8 @@ def assembled(service: Service, options: Options) -> tuple[ASGIApp, sessions.Cal
     app.add_exception_handler(Refusal, _on_refusal)
     whole: ASGIApp = sessions.LegacyStreams(app, on_end) if options.with_sse else app
     if options.origins:
-        shown: Any = {"expose_headers": [sessions.ID_HEADER, "WWW-Authenticate"], "max_age": 600}
-        whole = CORSMiddleware(
-            whole, options.origins, [*sessions.METHODS, "OPTIONS"], ["*"], **shown
-        )
+        how: Any = {"expose_headers": [sessions.ID_HEADER, "WWW-Authenticate"], "max_age": 600}
+        whole = CORSMiddleware(whole, options.origins, [*sessions.METHODS, "OPTIONS"], ["*"], **how)
     guarding = (auth.tries, auth.called) if auth else ()
     return Guard(whole, bodies, metrics.note_request, *guarding), calls
 

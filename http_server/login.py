@@ -82,11 +82,8 @@ class Access(Provider):
         is_here = parts.scheme == "http" and is_loopback(parts.hostname or "")
         if location.startswith(f"{self.here}/consent?"):
             # Lax: the cookie comes with a link of another page, and not with its form.
-            kept: Any = {
-                "httponly": True,
-                "samesite": "lax",
-                "secure": self.url.startswith("https:"),
-            }
+            is_secure = self.url.startswith("https:")
+            kept: Any = {"httponly": True, "samesite": "lax", "secure": is_secure}
             response.set_cookie(self._cookie, browser, max_age=int(CONSENT_S), path="/", **kept)
         elif location and not is_here:
             # Anybody may register: this server's name would lead wherever a stranger wants.
@@ -201,7 +198,7 @@ def _in_language(endpoint: _Endpoint) -> _Endpoint:
 
 def _question(
     access: Provider, asked: Facts, txn: str, *, fault: str = "", wait_s: int = 0
-) -> HTMLResponse:
+) -> Response:
     """fault: the key of a sentence on the former answer, after which the focus is in the field."""
     facts = {word: say(f"http.page.{word}") for word in _QUESTION_WORDS}
     facts |= {"fault": "", "focus": 'aria-describedby="hint"'}
@@ -223,7 +220,7 @@ def _question(
     return _page(say("http.page.title"), body, status=_STATUS.get(fault, 403), wait_s=wait_s)
 
 
-def _going_on(access: Provider, asked: Facts, **answer: str) -> HTMLResponse:
+def _going_on(access: Provider, asked: Facts, **answer: str) -> Response:
     """Lead back to the client, by itself or by a link."""
     answer["iss"] = f"{access.here}/"  # so that a client knows who answers it (RFC 9207)
     address = construct_redirect_uri(asked["redirect_uri"], **answer, state=asked["state"])
@@ -233,14 +230,12 @@ def _going_on(access: Provider, asked: Facts, **answer: str) -> HTMLResponse:
     return _page(say("http.page.allowed" if "code" in answer else "http.page.denied"), body, head)
 
 
-def _failed(key: str, *, wait_s: int = 0) -> HTMLResponse:
+def _failed(key: str, *, wait_s: int = 0) -> Response:
     body = f"<p>{say(f'http.page.{key}', wait_s=wait_s)}</p>"
     return _page(say("http.page.gone_title"), body, status=_STATUS.get(key, 400), wait_s=wait_s)
 
 
-def _page(
-    title: str, body: str, head: str = "", *, status: int = 200, wait_s: int = 0
-) -> HTMLResponse:
+def _page(title: str, body: str, head: str = "", *, status: int = 200, wait_s: int = 0) -> Response:
     style = _part("style").template
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     headers = {

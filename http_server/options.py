@@ -44,10 +44,7 @@ class Options:
 def read_options(
     given: argparse.Namespace, environment: Mapping[str, str], rooms: tuple[str, ...]
 ) -> Options:
-    """Raises ServingError.
-
-    given: parsed by `add_serving`, with at least one of its options, and `project`.
-    """
+    """given: of `add_serving`, with one of its options and `project`. Raises ServingError."""
     if given.http is None:
         options = {"--host": given.host, "--url": given.url, "--sse": given.sse}
         options["--no-auth"] = given.no_auth

@@ -53,22 +53,18 @@ OnEnd = Callable[[str, str], None]  # gets the agent and the name of a session t
 
 
 class Calls:
-    """The application behind /mcp, for good credentials alone.
-
-    in_json, in_events: serve one message, and answer in that form. keys: None if none is needed.
-    on_end: called perhaps twice for a session. ttl_s: unused for so long, a session is not counted.
-    """
+    """The application behind /mcp, for good credentials alone."""
 
     def __init__(
         self,
-        in_json: ASGIApp,
+        in_json: ASGIApp,  # both serve one message
         in_events: ASGIApp,
         papers: Papers,
         bodies: Bodies,
-        keys: Keys | None,
-        on_end: OnEnd,
+        keys: Keys | None,  # None if none is needed
+        on_end: OnEnd,  # called perhaps twice for a session
         *,
-        ttl_s: float,
+        ttl_s: float,  # unused for so long, a session is not counted
     ) -> None:
         self._in_json, self._in_events = in_json, in_events
         self._papers, self._seal, self._bodies = papers, Seal(papers), bodies
@@ -80,7 +76,6 @@ class Calls:
 
     @property
     def streams(self) -> int:
-        """How many are open."""
         return len(self._streams)
 
     @property
@@ -126,14 +121,12 @@ class Calls:
         events = EventSourceResponse(self._signs_of_life(name, who), ping=3_600)
         await events(scope, receive, send)
 
-    async def _session(
-        self, who: Credential, session_id: str, of: object = None
-    ) -> tuple[str, str]:
+    async def _session(self, who: Credential, sealed: str, of: object = None) -> tuple[str, str]:
         """Return a session's name in the rooms, and its client. Raises Refusal."""
-        name = name_of(session_id)
+        name = name_of(sealed)
 
         def found() -> Mapping[str, Any] | None:
-            facts = self._seal.unsealed("session", session_id)
+            facts = self._seal.unsealed("session", sealed)
             return None if facts is None or self._papers.get("ended", name) else facts
 
         facts = await run_sync(found)
@@ -233,8 +226,7 @@ def _with_session(session_id: str, send: Send, count: Callable[[str], None]) -> 
 class LegacyStreams:
     """Serves clients of 2024, who give their key once, in the address of /sse.
 
-    It remembers the credential of each stream, whose messages come without one. A stream lives in
-    the process that opened it; its session ends with it.
+    A stream lives in the process that opened it and knows its key; its session ends with it.
     """
 
     def __init__(self, app: ASGIApp, on_end: OnEnd) -> None:
