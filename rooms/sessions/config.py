@@ -65,8 +65,8 @@ def config_path(root: Path) -> Path:
 
 def read_config(root: Path) -> Config:
     """Return the settings. Raises ConfigError, SessionsError."""
-    path = root / FOLDER / CONFIG_NAME
-    config = Config(**values_in(path, _KEYS)) if os.path.lexists(path) else Config()
+    path = config_path(root)
+    config = Config(**values_in(path, _KEYS))
     outside = way_out(root / config.folder, root)
     if outside and config.folder != FOLDER:
         raise wrong_value(path, "storage.location", _FOLDER.sentence)

@@ -46,6 +46,7 @@ _HIGH, _MEDIUM, LEAST_SHARE = 0.6, 0.4, 0.25
 _MOST_RESEMBLING = 1_000  # of whom the best are told; nobody asks how many there are
 _MOST_CANDIDATES = 3_000  # that have one of the rarest terms of the question
 _BLOCK = 12  # sessions of about the same share, whose texts are ranked
+_TEXTS = "SELECT number, goal, coalesce(tags, ''), coalesce(summary, ''), metadata FROM contexts"
 _MOST_CHARS = 500_000  # of the texts that are ranked at once
 _MOST_FAILING = 10  # sessions with a failure, of which one may be about the question
 MOST_OFFSET = 2**31  # SQLite takes no number beyond 63 bits
@@ -118,15 +119,19 @@ class Candidates:
 
     def page(self, offset: int, limit: int) -> list[int]:
         """Return the numbers of a page. No two overlap; the ranker orders near shares."""
-        first = offset // _BLOCK * _BLOCK
+        first, frequencies = offset // _BLOCK * _BLOCK, self.holding.frequencies()
         numbers = list[int]()
         for start in range(first, min(offset + limit, len(self.best)), _BLOCK):
+            block = ", ".join(map(str, self.best[start : start + _BLOCK]))
+            found = self._connection.execute(f"{_TEXTS} WHERE number IN ({block}) ORDER BY number")
             kept, texts, left = list[int](), list[str](), _MOST_CHARS
-            for number, text in texts_of(self._connection, self.best[start : start + _BLOCK]):
+            for number, *words, metadata in map(rows.as_texts, found):
+                if metadata not in ("{}", None):
+                    words += Session(number=number, id="", goal="", **from_metadata(metadata)).texts
                 kept.append(number)
-                texts.append(text[:left])
+                texts.append("\n".join(words)[:left])
                 left -= len(texts[-1])
-            order = Ranking(self._query, texts, self.holding.frequencies()).order()
+            order = Ranking(self._query, texts, frequencies).order()
             numbers += [kept[at] for at in order]
         return numbers[offset - first : offset - first + limit]
 
@@ -219,17 +224,6 @@ def about(question: str, points: Sequence[Point]) -> set[int]:
     """Return the indexes of points with an exact word of a question."""
     texts = [f"{it.text}\n{it.why}" for it in points]
     return set(Ranking(question, texts).holding().shares())
-
-
-def texts_of(connection: sqlite3.Connection, numbers: Iterable[int]) -> Iterator[tuple[int, str]]:
-    """Yield number and text of sessions, by ascending number."""
-    columns = "number, goal, coalesce(tags, ''), coalesce(summary, ''), metadata"
-    condition = f"number IN ({', '.join(map(str, numbers))}) ORDER BY number"
-    found = connection.execute(f"SELECT {columns} FROM contexts WHERE {condition}")
-    for number, *texts, metadata in map(rows.as_texts, found):
-        if metadata not in ("{}", None):
-            texts += Session(number=number, id="", goal="", **from_metadata(metadata)).texts
-        yield number, "\n".join(texts)
 
 
 def bound_of(field: str, text: str) -> str:
