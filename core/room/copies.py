@@ -96,8 +96,11 @@ def keep_copy(path: Path, write: Callable[[Path], object], check: Check) -> None
     with prepared(target, b"", path.name, mode=MODE) as unfinished:
         try:
             write(unfinished)
-            with open(unfinished, "rb+") as file:
-                os.fsync(file.fileno())
+            descriptor = os.open(unfinished, os.O_RDWR)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
             if flaw := flaw_of(unfinished, check):
                 raise sqlite3.DatabaseError(flaw)
             if not is_due(path):  # another process was faster
