@@ -19,7 +19,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any, NamedTuple
 
-from measure import CREATED, HERE, ROOT
+from measure import CREATED, HERE, ROOT, read_lines
 
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
@@ -113,7 +113,7 @@ def sets() -> list[RealSet]:
     """Return all projects, in the order of their names."""
     found = []
     for path in sorted(FOLDER.glob("*.jsonl")):
-        rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+        rows = read_lines(path)
         lessons = [row["lesson"] for row in rows if "lesson" in row]
         actions = [row["action"] for row in rows if "action" in row]
         found.append(RealSet(rows[0]["project"], rows[0], lessons, actions))
@@ -129,7 +129,7 @@ def past(
     found: list[tuple[str, Hunk]] = []
     for commit in git_text(clone, "rev-list", "--no-merges", f"-n{most_commits}", at).split():
         try:
-            changed = git_text(clone, *_DIFF, "-r", *_parents(clone, commit))
+            changed = git_text(clone, *_DIFF, "-r", *parents_of(clone, commit))
         except ChangedSourceError:  # a clone may lack what is large
             continue
         listed = [
@@ -165,7 +165,7 @@ def changes(real: RealSet, clone: Path, at: str = AT) -> Iterator[Change]:
             told = {"conversation_id": "c", "workspace_roots": [at]}
         told |= {"hook_event_name": _CLIENTS[client].event, "cwd": at}
         told |= {"tool_name": tool, "tool_input": tool_input}
-        *parents, _ = _parents(clone, given["commit"])
+        *parents, _ = parents_of(clone, given["commit"])
         listed = ("ls-tree", "--name-only", *parents, "--", given["path"])
         if is_whole and parents and git_text(clone, *listed):
             before = content(clone, parents[0], given["path"])
@@ -215,7 +215,7 @@ def _call(clone: Path, given: Mapping[str, Any], at: str) -> tuple[str, Mapping[
         return its.write, {name: f"{at}/{path}", "content": content(clone, commit, path)}
     if given["form"] == "notebook":
         return _notebook_edit(clone, given, at)
-    found = _hunks_in(git_text(clone, *_DIFF, *_parents(clone, commit), "--", path))
+    found = _hunks_in(git_text(clone, *_DIFF, *parents_of(clone, commit), "--", path))
     if not all(0 <= number < len(found) for number in given["hunks"]):
         raise ChangedSourceError(f"{path} at {commit}")
     chosen = [found[number] for number in given["hunks"]]
@@ -263,7 +263,7 @@ def _notebook_edit(clone: Path, given: Mapping[str, Any], at: str) -> tuple[str,
     return "NotebookEdit", told
 
 
-def _parents(clone: Path, commit: str) -> tuple[str, ...]:
+def parents_of(clone: Path, commit: str) -> tuple[str, ...]:
     """Return a commit behind its first parent; alone when it has none."""
     first, *parents = git_text(clone, "rev-list", "--parents", "-1", commit).split()
     return (*parents[:1], first)
@@ -292,13 +292,6 @@ def missing(directory: Path) -> list[str]:
 # Memories in which the lessons of a project stand among others.
 
 
-def commit_of(clone: Path, name: str) -> tuple[str, list[str]]:
-    """Return the first parent of a commit, "" for none, and the files that differ from it."""
-    *parents, _ = _parents(clone, name)
-    names = ("--no-commit-id", "--name-only", "--no-renames", "-r", "--root", *parents, name)
-    return "".join(parents), git_text(clone, "diff-tree", *names).splitlines()
-
-
 def record(given: Mapping[str, Any]) -> Record:
     """Return a lesson as a record; its date is drawn later."""
     return Record(
@@ -319,12 +312,11 @@ def written_elsewhere(project: str) -> Iterator[Record]:
     for real in sets():
         if real.project != project and not real.is_unseen:
             yield from (record({**it, "id": f"{real.project}:{it['id']}"}) for it in real.lessons)
-    for line in (HERE / "actions_tuned.jsonl").read_text("utf-8").splitlines():
-        given = json.loads(line)
+    for given in read_lines("actions_tuned.jsonl"):
         name = given["project"]
         yield from (record({**it, "id": f"{name}:{it['id']}"}) for it in given["records"])
-    lines = (HERE / "lessons.jsonl").read_text("utf-8").splitlines()
-    yield from (record({**json.loads(it), "id": f"demo {at}"}) for at, it in enumerate(lines))
+    lessons = enumerate(read_lines("lessons.jsonl"))
+    yield from (record({**it, "id": f"demo {at}"}) for at, it in lessons)
     queries = json.loads((ROOT / "tests" / "data" / "ranking_queries.json").read_text("utf-8"))
     yield from (record({**it, "id": f"query {at}"}) for at, it in enumerate(queries["records"]))
 

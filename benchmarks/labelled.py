@@ -8,7 +8,7 @@ from math import log2
 from pathlib import Path
 from typing import Any
 
-from measure import HERE, ROOT
+from measure import ROOT, read_lines
 
 FIELDS = ("topic", "missing_context", "lesson", "ask_next_time")
 FEW = 8  # texts in a small room
@@ -52,11 +52,6 @@ def labelled_sets() -> dict[str, Labelled]:
         "lessons": Labelled(texts, asked),
         "lessons among others": Labelled([*texts, *others], asked),
     }
-
-
-def read_lines(name: str) -> list[Any]:
-    """Return the lines of a file beside this one, which are JSON."""
-    return [json.loads(line) for line in (HERE / name).read_text("utf-8").splitlines()]
 
 
 def _text(record: dict[str, Any]) -> str:

@@ -321,10 +321,14 @@ def _tree(pid: int) -> Iterator[int]:
 # Projects.
 
 
+def read_lines(name: str | Path) -> list[Any]:
+    """Return the lines of a file of JSON, by its path from this directory."""
+    return [json.loads(line) for line in (HERE / name).read_text("utf-8").splitlines()]
+
+
 def lessons() -> list[Draft]:
     """Return the curated lessons, half of them Korean: what a typical record looks like."""
-    lines = (HERE / "lessons.jsonl").read_text("utf-8").splitlines()
-    return [Draft(**json.loads(line)) for line in lines]
+    return [Draft(**row) for row in read_lines("lessons.jsonl")]
 
 
 def typical_drafts(count: int) -> Iterator[Draft]:

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import labelled
-from labelled import FIELDS, Pool, Ranker, labelled_sets, ndcg_at_10, read_lines
-from measure import CREATED, Figure, options, reported
+from labelled import FIELDS, Pool, Ranker, labelled_sets, ndcg_at_10
+from measure import CREATED, Figure, options, read_lines, reported
 
 from core.config import CONTEXT_DIRECTORY, LOG_NAME, Settings, read_settings
 from core.lessons.answers import MOST_GATHERED, Frame, search_answer

@@ -5,7 +5,6 @@ DIR holds clones of public projects, each as owner+name; what is missing there i
 their real changes, session starts before them, and marks on the points of guidance files.
 """
 
-import json
 import random
 import re
 import sys
@@ -20,7 +19,7 @@ from typing import Any, NamedTuple
 
 import changes
 from changes import AT, DIGITS, OWN, ChangedSourceError, RealSet, clone_of, record, sets
-from measure import HERE, ROOT, Figure, options, reported
+from measure import HERE, ROOT, Figure, options, read_lines, reported
 
 from commands.hook.events import MOST_TEXT_CHARS, new_lines, paths_inside, read_moment
 from commands.hook.surroundings import MOST_COMMITS, MOST_FILES, MOST_OF_COMMIT
@@ -99,8 +98,7 @@ class Score:
 
 def labelled(name: str) -> Iterator[Labelled]:
     """The actions of one set, each with the memory of its project."""
-    for line in (HERE / SETS[name]).read_text("utf-8").splitlines():
-        project = json.loads(line)
+    for project in read_lines(SETS[name]):
         records = [record(given) for given in project["records"]]
         for given in project["actions"]:
             paths, command = list(filter(None, [given.get("path")])), given.get("command", "")
@@ -234,22 +232,21 @@ def real_changes(directory: Path) -> Iterator[Figure]:
 # Session starts.
 
 
-def last_commits(clone: Path, parent: str) -> list[tuple[str, list[str]]]:
-    """Return subjects and files of the last commits up to one, as the hook asks for them."""
-    asked = ("--no-merges", "--no-renames", "--name-only", "--format=%x01%s")
-    said = changes.git_text(clone, "log", f"-{COMMITS}", *asked, parent) if parent else ""
-    parts = [part.strip("\n").split("\n") for part in said.split("\1")[1:]]
-    return [(subject, list(filter(None, files))) for subject, *files in parts]
-
-
 def work_before(clone: Path, action: Mapping[str, Any], *, way: str) -> Work:
     """Return what git showed before a change. way: `clean`, or `changes` of other files."""
     name, path = action["commit"], action["path"]
-    parent, files = changes.commit_of(clone, name)
+    *parents, _ = changes.parents_of(clone, name)
+    differing = ("--no-commit-id", "--name-only", "--no-renames", "-r", "--root", *parents, name)
+    files = changes.git_text(clone, "diff-tree", *differing).splitlines()
+    # Subjects and files of the last commits, as the hook asks for them.
+    asked = ("--no-merges", "--no-renames", "--name-only", "--format=%x01%s", *parents)
+    said = changes.git_text(clone, "log", f"-{COMMITS}", *asked) if parents else ""
+    parts = [part.strip("\n").split("\n") for part in said.split("\1")[1:]]
+    commits = [(subject, list(filter(None, names))) for subject, *names in parts]
     rng = random.Random(f"{name} {path}")
     others = [it for it in files if it != path]
     changed = [it for it in others if rng.random() < 0.5] or others[:1]
-    return Work(changed=changed if way == "changes" else [], commits=last_commits(clone, parent))
+    return Work(changed=changed if way == "changes" else [], commits=commits)
 
 
 def session_starts(directory: Path) -> Iterator[Figure]:
@@ -319,7 +316,7 @@ def digest(text: str) -> str:
 
 def guidance(path: Path = MARKS) -> list[Guidance]:
     """Return the files of the set."""
-    return [Guidance(**json.loads(line)) for line in path.read_text("utf-8").splitlines()]
+    return [Guidance(**row) for row in read_lines(path)]
 
 
 def marks(directory: Path, path: Path = MARKS) -> Iterator[Figure]:

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import measure
 from hostile import hooked, run_python
 from measure import BARE, ECHO, ECHO_CALL, SERVER, Figure, ServerProcess, make_project, processor_s
-from tokens import labelled_records
+from tokens import words
 
 from core.config import Settings
 from core.lessons.answers import Frame, saved_answer, search_answer
@@ -90,13 +90,12 @@ def make_sessions(project: Path, count: int) -> None:
     """Save so many different sessions, each a sample with words of other texts."""
     chance = random.Random(count)
     samples = [session for session, _ in sample_sessions(200)]
-    words = _words()
     store = open_sessions(project, Settings())
     with store.writing() as connection:
         for number in range(1, count + 1):
             sample = samples[number % len(samples)]
-            goal = f"{sample.goal}: {' '.join(chance.choices(words, k=3))}"[:500]
-            summary = f"{sample.summary} {' '.join(chance.choices(words, k=25))}"[:2_000]
+            goal = f"{sample.goal}: {' '.join(chance.choices(words(), k=3))}"[:500]
+            summary = f"{sample.summary} {' '.join(chance.choices(words(), k=25))}"[:2_000]
             made = f"ctx_{number:012x}"
             told = replace(sample, number=number, id=made, parent_id="", goal=goal, summary=summary)
             write(connection, told)
@@ -105,19 +104,17 @@ def make_sessions(project: Path, count: int) -> None:
 
 def make_fragments(project: Path, count: int) -> None:
     """Save so many fragments of 20 words."""
-    chance, words = random.Random(count), _words()
-    begun = datetime(2025, 1, 1, tzinfo=UTC)
-    made = []
+    chance, begun, made = random.Random(count), datetime(2025, 1, 1, tzinfo=UTC), []
     for number in range(count):
-        content = " ".join(chance.choices(words, k=20))
+        content = " ".join(chance.choices(words(), k=20))
         moment = begun + timedelta(minutes=MINUTES * number / count)
         fragment = Fragment(
             id=f"f{number}",
             content=content,
             content_hash=hash_of(content),
             estimated_tokens=estimate_tokens(content),
-            topic=chance.choice(words)[:50],
-            keywords=tuple(it[:50] for it in chance.choices(words, k=3)),
+            topic=chance.choice(words())[:50],
+            keywords=tuple(it[:50] for it in chance.choices(words(), k=3)),
             kind=chance.choice(KINDS),  # type: ignore[arg-type]
             importance=chance.random(),
             created_at=moment.isoformat(timespec="seconds"),
@@ -128,10 +125,6 @@ def make_fragments(project: Path, count: int) -> None:
         writing.add(made)
         writing.set_state({ENDED: utc_now()})  # else the daily upkeep takes turns with the calls
     engine.close()
-
-
-def _words() -> list[str]:
-    return [word for it in labelled_records() for text in it.texts for word in text.split()]
 
 
 def new_texts(**more: str) -> Iterator[Arguments]:

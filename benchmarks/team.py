@@ -20,14 +20,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
 import psycopg
 from measure import PROTOCOL, SERVER, Figure, options, reported, resident_mb
-from tokens import labelled_records
+from tokens import words
 
 from core.config import DEFAULT_AGENT
 from core.lessons.record import utc_now
@@ -66,12 +65,6 @@ DATA = "made fragments of 100 agents, the clients on the same machine"
 
 
 # Fragments, and what agents ask.
-
-
-@lru_cache(maxsize=1)
-def words() -> Sequence[str]:
-    """The words of the lessons in both languages, each as often as it stands there."""
-    return [word for it in labelled_records() for text in it.texts for word in text.split()]
 
 
 class Writer:

@@ -11,7 +11,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
@@ -100,6 +100,12 @@ def labelled_records() -> Iterator[Record]:
     drafts += [Draft(**record) for record in queries["records"]]
     for draft in drafts:
         yield new_record(draft, now=CREATED)
+
+
+@cache
+def words() -> Sequence[str]:
+    """Return the words of these in both languages, each as often as it stands there."""
+    return [word for it in labelled_records() for text in it.texts for word in text.split()]
 
 
 def kind_of(record: Record) -> str:
