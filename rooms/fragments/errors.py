@@ -30,20 +30,14 @@ class NoSuchFragmentError(FragmentsError):
 
 
 class ExchangeError(FragmentsError):
-    """A document cannot be read or written."""
-
     table = "fragments.exchange"
 
 
 class SavingError(FragmentsError):
-    """A fragment cannot be saved, corrected, linked or removed."""
-
     table = "fragments.saving"
 
 
 class UpkeepError(FragmentsError):
-    """The upkeep cannot run now."""
-
     table = "fragments.upkeep"
 
 

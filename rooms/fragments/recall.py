@@ -16,22 +16,10 @@ from core.errors import SentinelError
 from core.text.plain import Budget, bound_of
 from core.text.ranking import Entry, Gather, Gathered, Holding, Ranking, gathered_from, in_one_order
 from rooms.fragments import activity
+from rooms.fragments import fragment as stored
 from rooms.fragments.config import Config
 from rooms.fragments.errors import FragmentsError, ServiceError
-from rooms.fragments.fragment import (
-    CONTEXT_TOKENS,
-    CONTEXT_TYPES,
-    KINDS,
-    LIFETIMES,
-    RECALL_TOKENS,
-    RELATIONS,
-    WORDS_OF_TYPE,
-    Activity,
-    Fragment,
-    Link,
-    Wanted,
-    plain_keyword,
-)
+from rooms.fragments.fragment import Activity, Fragment, Link, Wanted, plain_keyword
 from rooms.fragments.links import FOLLOWED, Linked, steps_from
 from rooms.fragments.models.embedding import Embedder, cosine_of, embedder_of
 from rooms.fragments.models.vectors import Cosines, cosines_of, is_of
@@ -60,8 +48,6 @@ Worth = Callable[[Fragment], tuple[float, str, int]]  # a greater one comes firs
 
 
 class RecallError(FragmentsError):
-    """An argument of a query is invalid."""
-
     table = "fragments.recall"
 
 
@@ -76,7 +62,7 @@ class Query:
     tags: tuple[str, ...] = ()  # a fragment must have all
     since: str = ""  # day or moment, included, as `until`
     until: str = ""
-    tokens: int = RECALL_TOKENS  # of the answer
+    tokens: int = stored.RECALL_TOKENS  # of the answer
     limit: int = 0  # 0 for no limit
     with_links: bool = True  # return linked fragments, too
     relation: str = ""  # follow only such links
@@ -190,8 +176,8 @@ def gathered(room: Room, question: str, *, session: str = "", line: Line = plain
 
 def check_type(field: str, word: str) -> None:
     """Raise RecallError unless `word` is a word of `TYPES` or ""."""
-    if word and word not in WORDS_OF_TYPE:
-        raise RecallError("bad_type", field=field, known=", ".join(WORDS_OF_TYPE))
+    if word and word not in stored.WORDS_OF_TYPE:
+        raise RecallError("bad_type", field=field, known=", ".join(stored.WORDS_OF_TYPE))
 
 
 def _wanted_of(room: Room, query: Query, agent: str) -> Wanted:
@@ -205,16 +191,16 @@ def _wanted_of(room: Room, query: Query, agent: str) -> Wanted:
     if since and until and until < since[: len(until)]:
         raise RecallError("reversed", field="filters.date", since=since, until=until)
     check_type("type", query.type)
-    if query.relation and query.relation not in RELATIONS:
-        raise RecallError("bad_type", field="linkRelationType", known=", ".join(RELATIONS))
+    if query.relation and query.relation not in stored.RELATIONS:
+        raise RecallError("bad_type", field="linkRelationType", known=", ".join(stored.RELATIONS))
     if query.tokens < 1:
         raise RecallError("bad_tokens")
     if query.threshold is not None and not 0 <= query.threshold <= 1:
         raise RecallError("bad_threshold")
     return Wanted(
         agents=readers(room, agent),
-        kinds=(query.type,) if query.type in KINDS else (),
-        lifetimes=(query.type,) if query.type in LIFETIMES else (),
+        kinds=(query.type,) if query.type in stored.KINDS else (),
+        lifetimes=(query.type,) if query.type in stored.LIFETIMES else (),
         topics=(query.topic,) if query.topic.strip() else (),
         keywords=tuple(tag for tag in query.tags if tag.strip()),
         since=since,
@@ -302,7 +288,7 @@ class _Search:
             if self.is_current(other):
                 linked.setdefault(other.id, Linked(other, step.relation, near, is_end))
         # That both are `related` is left out unless asked for: it only says that both were found.
-        between = (asked,) if asked else tuple(it for it in RELATIONS if it != "related")
+        between = (asked,) if asked else tuple(it for it in stored.RELATIONS if it != "related")
         ids = {it.id for it in fragments}
         links = self.rows.links(ids, between) if ids else []
         relations = [it for it in links if it.from_id in ids and it.to_id in ids]
@@ -407,8 +393,8 @@ class Context(NamedTuple):
 def restore_context(
     room: Room,
     *,
-    tokens: int = CONTEXT_TOKENS,
-    types: Sequence[str] = CONTEXT_TYPES,
+    tokens: int = stored.CONTEXT_TOKENS,
+    types: Sequence[str] = stored.CONTEXT_TYPES,
     session: str = "",
     agent: str = "",
     line: Line = plain_line,
@@ -422,8 +408,8 @@ def restore_context(
         check_type("types", word)
     agents, now = readers(room, agent), room.clock()
     worth = worth_of(room.config, now, has_order=True)
-    kinds = tuple(word for word in types if word in KINDS)
-    lifetimes = tuple(word for word in types if word not in KINDS)
+    kinds = tuple(word for word in types if word in stored.KINDS)
+    lifetimes = tuple(word for word in types if word not in stored.KINDS)
     best = list[Fragment]()
     with room.engine.reading() as rows:
         anchors = rows.find(Wanted(agents=agents, is_anchor=True), limit=_MOST_ANCHORS)

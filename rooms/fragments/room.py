@@ -4,7 +4,8 @@
     remember(room, Draft(content="The shop runs on Node 20"), agent="", session="s1")
     recall(room, Query(text="node version"))
 
-Only operations that save create anything.
+Only operations that save create anything. Each raises FragmentsError where it refuses, and
+DatabaseError or WaitEndedError where the database fails or the caller ended its wait.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -72,9 +73,7 @@ class Room:
 
 
 def open_room(
-    settings: Settings,
-    environment: Mapping[str, str],
-    cancellation: Cancellation = NO_CANCELLATION,
+    settings: Settings, environment: Mapping[str, str], cancellation: Cancellation = NO_CANCELLATION
 ) -> Room:
     """Return the room of this user or team. Raises ConfigError, PlaceError, FragmentsError."""
     return _opened(read_config(environment), settings, cancellation)
