@@ -41,19 +41,13 @@ _MOST_ADDRESSES = 10_000  # remembered; the longest unseen goes
 _NETWORKS = {64: 1, 56: 4, 48: 16}
 _OWN_BODIES = ("/mcp", "/mcp/", "/message")  # taken behind the credential
 _CLOSE = {"Connection": "close"}  # the rest of the request may still come
-_PLAIN = {  # refusals for which the libraries have no sentence
-    400: "bad_json",
-    401: "needs_key",
-    403: "wrong_origin",
-    404: "no_page",
-    405: "no_method",
-    406: "not_acceptable",
-    421: "wrong_host",
-}
+# Refusals for which the libraries have no sentence.
+_PLAIN = {400: "bad_json", 401: "needs_key", 403: "wrong_origin", 404: "no_page"}
+_PLAIN |= {405: "no_method", 406: "not_acceptable", 421: "wrong_host"}
 
 _log = logging.getLogger(LOGGER)
 _served: ContextVar[Scope | None] = ContextVar("request", default=None)
-NoteRequest = Callable[[Scope, int, float | None], None]
+NoteRequest = Callable[[Scope, int, float | None], None]  # status, seconds; None for a stream
 
 
 class Allowance:
@@ -170,19 +164,15 @@ def replayed(body: bytes, receive: Receive) -> Receive:
 
 
 class Guard:
-    """The outermost application: bounds requests, counts wrong secrets, keeps answers safe.
-
-    tries: wrong secrets by address. called: puts the address that the request names into a text.
-    note: gets scope, status and seconds of a request, None for a stream.
-    """
+    """The outermost application: bounds requests, counts wrong secrets, keeps answers safe."""
 
     def __init__(
         self,
         app: ASGIApp,
         bodies: Bodies,
         note: NoteRequest,
-        tries: Allowance | None = None,
-        called: Callable[[str], str] = str,
+        tries: Allowance | None = None,  # of wrong secrets, by address
+        called: Callable[[str], str] = str,  # puts the address that the request names into a text
     ) -> None:
         self._app, self._bodies, self._note = app, bodies, note
         self.tries, self.called = tries, called

@@ -87,19 +87,18 @@ class Paper:
 class Papers:
     """Safe for threads and processes; every method raises DatabaseError.
 
-    place: of the database, as people are told it. lend: returns a transaction, told whether it
-    changes anything; a reading one may yield None before there is a database. mark: of a value in
-    a statement. lock: SQL by which a SELECT locks its row.
+    lend: returns a transaction, told whether it changes anything; a reading one may yield None
+    before there is a database.
     """
 
     def __init__(
         self,
-        place: str,
+        place: str,  # of the database, as people are told it
         lend: Callable[[bool], AbstractContextManager[Any]],
         close: Callable[[], None],
         *,
-        mark: str = "?",
-        lock: str = "",
+        mark: str = "?",  # of a value in a statement
+        lock: str = "",  # SQL by which a SELECT locks its row
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.place, self._lend, self.close, self.clock = place, lend, close, clock
