@@ -159,7 +159,7 @@ def hostile_texts(seed: int) -> list[str]:
         parts += [*rule.hints, *rule.next_to, *rule.behind, example, example[:half], example[half:]]
     pieces = list(filter(None, dict.fromkeys(parts)))
     mixtures = ["".join(rng.choices(pieces, k=SHORT)) for _ in range(MIXTURES)]
-    return [(text * SHORT)[:SHORT] for text in (*pieces, *mixtures)]
+    return [(text * (SHORT // len(text) + 1))[:SHORT] for text in (*pieces, *mixtures)]
 
 
 def on_clock(seed: int, finding: Find) -> Iterator[Figure]:
