@@ -79,18 +79,15 @@ def commands(spoken: Language) -> None:
     before, program.CLI = program.CLI, program.NAME  # as it is called where it is installed
     try:
         with speaking(spoken):
-            print("", *_groups(), sep="\n")
+            print()
+            groups = [*dict.fromkeys(row.group for row in cli.COMMANDS.values())]
+            for number, group in enumerate(groups, 1):
+                print(f"## {number}. {explain(group)}\n")
+                names = [name for name, row in cli.COMMANDS.items() if row.group == group]
+                for name in dict.fromkeys(it.partition(" ")[0] for it in names):
+                    print(*_command(name), sep="\n")
     finally:
         program.CLI = before
-
-
-def _groups() -> Iterator[str]:
-    groups = [*dict.fromkeys(row.group for row in cli.COMMANDS.values())]
-    for number, group in enumerate(groups, 1):
-        yield f"## {number}. {explain(group)}\n"
-        names = [name for name, row in cli.COMMANDS.items() if row.group == group]
-        for name in dict.fromkeys(it.partition(" ")[0] for it in names):
-            yield from _command(name)
 
 
 def _command(name: str) -> Iterator[str]:
@@ -103,20 +100,17 @@ def _command(name: str) -> Iterator[str]:
         file = korean if is_korean else f"{MORE[name]}.md"
         yield f"{WORDS['commands'][language()]['more']}: [{file}]({file})\n"
     own = [name] if name in cli.COMMANDS else []
-    examples = [it for each in (*own, *actions) for it in _examples(each)]
-    if examples:
-        shown = examples[:MOST_EXAMPLES]
+    examples = list[str]()
+    for each in (*own, *actions):
+        start = re.compile(rf" +{re.escape(PROGRAM)} ({each} .*|{each})")
+        lines = (parser_of(each, cli.COMMANDS).epilog or "").splitlines()
+        examples += [found[1] for line in lines if (found := start.fullmatch(line))]
+    if shown := examples[:MOST_EXAMPLES]:
         yield "\n".join(["```sh", *(f"{program.NAME} {it}" for it in shown), "```", ""])
     yield from _options(parser_of(name, cli.COMMANDS))
     for action in actions:
         yield f"**`{action}`**: {about_of(action)}\n"
         yield from _options(parser_of(action, cli.COMMANDS))
-
-
-def _examples(name: str) -> list[str]:
-    epilog = parser_of(name, cli.COMMANDS).epilog or ""
-    start = re.compile(rf" +{re.escape(PROGRAM)} ({name} .*|{name})")
-    return [found[1] for line in epilog.splitlines() if (found := start.fullmatch(line))]
 
 
 def common_options(spoken: Language) -> None:
@@ -125,10 +119,8 @@ def common_options(spoken: Language) -> None:
         listed(_common())
 
 
-# An option of fewer commands is explained at each of them.
-COMMON = 2
-# Further examples are in the help of the command.
-MOST_EXAMPLES = 2
+COMMON = 2  # an option of fewer commands is explained at each of them
+MOST_EXAMPLES = 2  # further ones are in the help of the command
 
 
 def _common() -> list[tuple[str, str]]:
@@ -151,18 +143,14 @@ def _rows(parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
         yield ", ".join(f"`{it.strip()}`" for it in said), about
 
 
-def _spelled(names: str) -> str:
-    """The long spelling of an option, without its value."""
-    return f"`{names.split(', ')[-1].strip('`').split()[0]}`"
-
-
 def _options(parser: argparse.ArgumentParser) -> Iterator[str]:
     common = _common()
     rows = [*_rows(parser)]
     lines = [f"- {name}: {about}" for name, about in rows if (name, about) not in common]
-    also = [_spelled(name) for name, about in rows if (name, about) in common]
-    if also:
-        lines.append(f"- {WORDS['commands'][language()]['also']} {', '.join(also)}")
+    # The long spelling of a common option, without its value.
+    names = [name.split(", ")[-1].strip("`") for name, about in rows if (name, about) in common]
+    if also := ", ".join(f"`{name.split()[0]}`" for name in names):
+        lines.append(f"- {WORDS['commands'][language()]['also']} {also}")
     if lines:
         yield "\n".join([*lines, ""])
 
@@ -174,14 +162,10 @@ def tools(room: str) -> None:
     """The tools of a room, with what a model reads of each; of the log with their parameters."""
     surface = "tool_surface" if room == "lessons" else f"tool_surface_{room}"
     offered = json.loads((ROOT / f"tests/data/{surface}.json").read_text(encoding="utf-8"))
-    rows = []
     for tool in offered:
-        schema = tool["inputSchema"]
-        names = [f"`{it}`" for it in schema["properties"]]
-        about = " ".join(tool["description"].split())
-        inside = f" ({', '.join(names)})" if room == "lessons" else ""
-        rows.append((f"`{tool['name']}`{inside}", about))
-    listed(rows)
+        names = ", ".join(f"`{it}`" for it in tool["inputSchema"]["properties"])
+        inside = f" ({names})" if room == "lessons" else ""
+        print(f"- `{tool['name']}`{inside}: {' '.join(tool['description'].split())}")
 
 
 # Settings and limits.
@@ -249,10 +233,25 @@ def client_files(level: Level) -> None:
     """What setup writes for each client, in a project or for a user."""
     rows = []
     for client in CLIENTS:
-        if level in client.entry:
-            others = zip(("approvals", "hooks", "rules"), _others(client, level), strict=True)
-            said = [f"{kind} {place}" for kind, place in others if place]
-            rows.append((client.name, "; ".join([_server(client, level), *said])))
+        if level not in client.entry:
+            continue
+        said = [_server(client, level)]
+        place = getattr(client.approvals, level) if client.approvals else ""
+        approvals = ", ".join(f"`{key}` in the entry" for key in client.allows)
+        if client.approvals and place:
+            of_repository = ".".join(client.approvals.keys).replace("$top", "REPOSITORY")
+            approvals = f"`{of_repository}` in {_shown(place)}"
+        hooks = getattr(client.hooks, level) if client.hooks else ""
+        rules = ""
+        if client.rules and level == "user":
+            rules = _shown(client.rules.user) if client.rules.user else ""
+        elif client.rules:
+            [home, *_] = client.rules.homes
+            rules = "`AGENTS.md`" if home == "AGENTS.md" else f"`AGENTS.md`, imported by `{home}`"
+        said += [f"approvals {approvals}"] if approvals else []
+        said += [f"hooks {_shown(hooks)}"] if hooks else []
+        said += [f"rules {rules}"] if rules else []
+        rows.append((client.name, "; ".join(said)))
     listed(rows)
 
 
@@ -264,26 +263,6 @@ def _server(client: Client, level: Level) -> str:
     switches = [f"`{key}`" for key, value in client.stdio.items() if value is True]
     kept = [it for it in switches if it.strip("`") not in left_out]
     return ", with ".join([_shown(client.entry[level]), *kept])
-
-
-def _approvals(client: Client, level: Level) -> str:
-    place = getattr(client.approvals, level) if client.approvals else ""
-    if client.approvals and place:
-        names = ".".join(client.approvals.keys)
-        of_repository = names.replace("$top", "REPOSITORY")
-        return f"`{of_repository}` in {_shown(place)}"
-    return ", ".join(f"`{key}` in the entry" for key in client.allows)
-
-
-def _others(client: Client, level: Level) -> tuple[str, str, str]:
-    hooks = getattr(client.hooks, level) if client.hooks else ""
-    rules = ""
-    if client.rules and level == "user":
-        rules = _shown(client.rules.user) if client.rules.user else ""
-    elif client.rules:
-        [home, *_] = client.rules.homes
-        rules = "`AGENTS.md`" if home == "AGENTS.md" else f"`AGENTS.md`, imported by `{home}`"
-    return _approvals(client, level), _shown(hooks) if hooks else "", rules
 
 
 def _shown(place: Place) -> str:
@@ -377,12 +356,9 @@ def costs(spoken: Language) -> None:
 
 def compared(*parts: str) -> None:
     """The rows of parts of the comparison, with the ratios to this server."""
-    rows, columns = [], list[str]()
-    for part in parts:
-        for label, it in RESULTS[f"compare, {part}"]["figures"].items():
-            if label != "version" and not label.endswith("refused"):
-                columns += [name for name in it["values"] if name not in columns]
-                rows.append((label, it))
+    found = [row for part in parts for row in RESULTS[f"compare, {part}"]["figures"].items()]
+    rows = [row for row in found if row[0] != "version" and not row[0].endswith("refused")]
+    columns = [*dict.fromkeys(name for _, it in rows for name in it["values"])]
     lines = []
     for label, it in rows:
         cells = []

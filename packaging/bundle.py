@@ -126,14 +126,26 @@ class Bundle:
 
 def bundle_of(root: Path) -> Bundle:
     """Return the bundle of a checkout. Raises OSError for a file that is missing or unreadable."""
-    files = _program(root)
-    documents = [path for pattern in DOCUMENTS for path in root.glob(pattern) if path.is_file()]
-    files |= {path.name: path.read_bytes() for path in documents}
+    paths = [root / ENTRY_POINT]
+    for package in PACKAGES:
+        inside = (root / package).rglob("*")
+        paths += sorted(path for path in inside if path.suffix in PROGRAM_SUFFIXES)
+    paths += [root / name for name in DOCUMENTS if (root / name).is_file()]
+    files = {path.relative_to(root).as_posix(): path.read_bytes() for path in paths}
     server = files[ENTRY_POINT].decode("utf-8").replace("\r\n", "\n")
     [version], [header] = _VERSION.findall(server), _HEADER.findall(server)
     needs = tomllib.loads(re.sub(r"^# ?", "", header, flags=re.M))
     manifest = _manifest(version, needs["requires-python"])
-    files["pyproject.toml"] = _pyproject(version, needs).encode("utf-8")
+    # A project that only names its packages: what `uv` needs to make an environment.
+    lines = [
+        "[project]",
+        f"name = {json.dumps(NAME)}",
+        f"version = {json.dumps(version)}",
+        f"requires-python = {json.dumps(needs['requires-python'])}",
+        f"dependencies = {json.dumps(needs['dependencies'])}",
+        *("", "[tool.uv]", "package = false", ""),
+    ]
+    files["pyproject.toml"] = "\n".join(lines).encode("utf-8")
     files[MANIFEST] = _json(manifest)
     resources = manifest["localization"]["resources"]
     files[resources.replace("${locale}", "ko-KR")] = _json(_texts("ko"))
@@ -147,30 +159,6 @@ def is_bundle(path: Path) -> bool:
             return bool(json.loads(archive.read(MANIFEST))["name"] == NAME)
     except Exception:  # no archive, another one, a damaged one: each fails in its own way
         return False
-
-
-def _program(root: Path) -> dict[str, bytes]:
-    """Return the files of the server and of its packages, with the data that they read."""
-    paths = [root / ENTRY_POINT]
-    for package in PACKAGES:
-        files = (root / package).rglob("*")
-        paths += sorted(path for path in files if path.suffix in PROGRAM_SUFFIXES)
-    return {path.relative_to(root).as_posix(): path.read_bytes() for path in paths}
-
-
-def _pyproject(version: str, needs: Mapping[str, object]) -> str:
-    """Return a project that only names its packages: what `uv` needs to make an environment."""
-    lines = [
-        "[project]",
-        f"name = {json.dumps(NAME)}",
-        f"version = {json.dumps(version)}",
-        f"requires-python = {json.dumps(needs['requires-python'])}",
-        f"dependencies = {json.dumps(needs['dependencies'])}",
-        "",
-        "[tool.uv]",
-        "package = false",
-    ]
-    return "\n".join(lines) + "\n"
 
 
 def _manifest(version: str, python: str) -> dict[str, Any]:
