@@ -16,25 +16,10 @@ from core.errors import SentinelError
 from core.messages import say
 from core.program import NO_CANCELLATION, Cancellation
 from core.text.plain import Budget
+from protocol import call as calls
 from protocol.arguments import Part, Share, Text, Texts, listed, no_flag, parsed, word
-from protocol.call import (
-    caller,
-    opened_settings,
-    project_name,
-    report_progress,
-    session_of,
-    warn_if_cancelled,
-)
 from protocol.tools import OfferedRoom, RoomTool, SessionlessServer
-from rooms.fragments.fragment import (
-    CONTEXT_TOKENS,
-    CONTEXT_TYPES,
-    RECALL_TOKENS,
-    Kind,
-    Lifetime,
-    Privacy,
-    Relation,
-)
+from rooms.fragments import fragment as stored
 
 if TYPE_CHECKING:
     from core.text.ranking import Gathered
@@ -47,7 +32,7 @@ _TO = ".."  # between two dates
 
 # The arguments, as a model reads them.
 # fmt: off
-_Type = Literal[Kind, Lifetime]
+_Type = Literal[stored.Kind, stored.Lifetime]
 _AsText = WithJsonSchema({"type": "string"})  # another tool of every profile shows the words
 _AsWhole = WithJsonSchema({"type": "integer"})
 _Whole = Annotated[int, Field(ge=1), BeforeValidator(no_flag), _AsWhole] | None
@@ -59,9 +44,9 @@ OtherType = Annotated[_Type, BeforeValidator(word), _AsText] | None
 Importance = Annotated[Share, Field(description="0-1")]
 Scope = Annotated[Literal["permanent", "session"] | None, BeforeValidator(word)]
 IsAnchor = Annotated[_Flag, Field(description="Pinned")]
-PrivacyScope = Annotated[Privacy | None, BeforeValidator(word)]
-RelationWord = Annotated[Relation | None, BeforeValidator(word)]
-OtherRelation = Annotated[Relation, BeforeValidator(word), _AsText] | None
+PrivacyScope = Annotated[stored.Privacy | None, BeforeValidator(word)]
+RelationWord = Annotated[stored.Relation | None, BeforeValidator(word)]
+OtherRelation = Annotated[stored.Relation, BeforeValidator(word), _AsText] | None
 Force = Annotated[_Flag, Field(description="Even if pinned")]
 Hard = Annotated[_Flag, Field(description="No bin")]
 Supersedes = Annotated[_Flag, Field(description="A new fragment takes its place")]
@@ -118,13 +103,13 @@ def opened(changing: str = "", *, session: str | None = None) -> "Iterator[Call]
     from rooms.fragments.answers import Call
     from rooms.fragments.room import open_room
 
-    who = caller()
+    who = calls.caller()
     _Room.is_used = _Room.is_used or who is None
-    whole = open_room(opened_settings(), os.environ, _Room.cancellation)
+    whole = open_room(calls.opened_settings(), os.environ, _Room.cancellation)
     room = whole.for_caller(who.agent if who else "", os.environ)
-    yield Call(room, room.clock(), session_of(session), project_name(), _Room.core_only)
+    yield Call(room, room.clock(), calls.session_of(session), calls.project_name(), _Room.core_only)
     if changing:
-        warn_if_cancelled(changing)
+        calls.warn_if_cancelled(changing)
         if not who:  # over HTTP the server has a thread for it
             from rooms.fragments.upkeep.consolidation import go_on
 
@@ -173,7 +158,7 @@ def recall(
     type: OtherType = None,
     text: Text = None,
     query: Text = None,
-    tokenBudget: _Whole = RECALL_TOKENS,
+    tokenBudget: _Whole = stored.RECALL_TOKENS,
     includeLinks: _Flag = True,
     linkRelationType: RelationWord = None,
     threshold: Share = None,
@@ -208,7 +193,7 @@ def recall(
     )
     is_empty = asked == Query(with_links=asked.with_links)
     with opened() as call:
-        tokens = call.tokens(tokenBudget or RECALL_TOKENS, answers.left_out_tokens())
+        tokens = call.tokens(tokenBudget or stored.RECALL_TOKENS, answers.left_out_tokens())
         line = cache(call.text_of)  # first for the budget, then for the answer
         found = recall_fragments(
             call.room,
@@ -313,7 +298,7 @@ def reflect(
 
 
 def context(
-    tokenBudget: _Whole = CONTEXT_TOKENS,
+    tokenBudget: _Whole = stored.CONTEXT_TOKENS,
     types: Types = None,
     sessionId: Text = None,
     agentId: Text = None,
@@ -327,8 +312,8 @@ def context(
     with opened(session=sessionId) as call:
         found = restore_context(
             call.room,
-            tokens=call.tokens(tokenBudget or CONTEXT_TOKENS, answers.context_tokens()),
-            types=tuple(filter(None, types or CONTEXT_TYPES)),
+            tokens=call.tokens(tokenBudget or stored.CONTEXT_TOKENS, answers.context_tokens()),
+            types=tuple(filter(None, types or stored.CONTEXT_TYPES)),
             session=call.session,
             agent=agentId or "",
             line=call.text_of,
@@ -380,8 +365,8 @@ def memory_consolidate() -> str:
     from rooms.fragments.models.judge import judge_of
     from rooms.fragments.upkeep.consolidation import consolidate, in_turn
 
-    judge, embedder, tell = judge_of(os.environ), embedder_of(os.environ), report_progress
-    with opened("memory_consolidate") as call, in_turn(waits=caller() is None):
+    judge, embedder, tell = judge_of(os.environ), embedder_of(os.environ), calls.report_progress
+    with opened("memory_consolidate") as call, in_turn(waits=calls.caller() is None):
         report = consolidate(call.room, progress=tell, judge=judge, embedder=embedder)
         return answers.consolidated(report, call)
 
@@ -466,7 +451,7 @@ TOOLS: Sequence[RoomTool] = (
     RoomTool(amend, "Amend fragment", reads=False, repeats=False),
     RoomTool(reflect, "Reflect", reads=False, repeats=False),
     RoomTool(context, "Restore context", reads=True, repeats=True,
-        shown_defaults={"types": CONTEXT_TYPES}),
+        shown_defaults={"types": stored.CONTEXT_TYPES}),
     RoomTool(tool_feedback, "Tool feedback", reads=False, repeats=False),
     RoomTool(memory_stats, "Memory statistics", reads=True, repeats=True),
     RoomTool(memory_consolidate, "Consolidate memory", reads=False, repeats=True),

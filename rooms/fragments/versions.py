@@ -218,8 +218,7 @@ def forget(
 def restore(room: Room, id_: str) -> Fragment:
     """Bring a fragment back into recall: from the bin, a successor or a log.
 
-    It ages anew. A live fragment stays as it is. Refused if another fragment has its content by
-    now.
+    It ages anew. A live fragment stays as it is. Refused if another has its content by now.
     """
     now = room.clock()
     with changing(room, id_) as rows:
@@ -287,8 +286,7 @@ def promote(room: Room, id_: str, record: str) -> Fragment:
 def for_the_log(rows: Rows, agents: Sequence[str], most: int) -> list[Fragment]:
     """Return fragments that belong into a log by their privacy or use, the former first.
 
-    agents: whose, () for all. An error and its cure are one record: if it is there, both are left
-    out.
+    agents: whose, () for all. If the log has one of an error and its cure, both are left out.
     """
     asked = Wanted(agents=tuple(agents), privacy=TEAM)
     used = Wanted(agents=tuple(agents), kinds=KINDS)
