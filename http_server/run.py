@@ -94,13 +94,7 @@ def serve(
         engine=engine,
         entry=say("http.serving.without_key" if options.is_open else "http.serving.with_key"),
     )
-    with suppress(ImportError, OSError, ValueError):
-        import resource  # which Windows lacks
-
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        wanted = _WANTED_FILES if hard == resource.RLIM_INFINITY else min(hard, _WANTED_FILES)
-        if soft != resource.RLIM_INFINITY and soft < wanted:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    _allow_many_files()
     AppStatus.enable_automatic_graceful_drain = False  # it would cut the answers that are under way
     threading.Thread(target=_sweep, args=(papers.sweep,), daemon=True).start()
     running = _Server(app, calls, options, greeting)
@@ -238,6 +232,16 @@ class _Server(uvicorn.Server):
         ending = asyncio.create_task(end_old_streams())
         await super().shutdown(sockets)
         ending.cancel()
+
+
+def _allow_many_files() -> None:
+    with suppress(ImportError, OSError, ValueError):
+        import resource  # which Windows lacks
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = _WANTED_FILES if hard == resource.RLIM_INFINITY else min(hard, _WANTED_FILES)
+        if soft != resource.RLIM_INFINITY and soft < wanted:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 class Connection(H11Protocol):
