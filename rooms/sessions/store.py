@@ -86,7 +86,6 @@ class SessionStore:
         self.database = rows.database_at(
             self.path, timeout_s=settings.lock_timeout_s, cancellation=cancellation
         )
-        self.copy_looked_at: float | None = None  # by this process, on its clock
         self._has_warned = False  # that current.json was not written
 
     def beside(self, path: Path | None = None) -> Database:

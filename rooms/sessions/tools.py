@@ -2,7 +2,6 @@
 
 import os
 import threading
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
 
 _LOOKED_AT, _RELATED = 12, 5  # sessions that resemble a goal; those that a save may name
 _MOST_LESSONS, _WARNED, _RECOMMENDED, _INJECTED = 3, 3, 5, 5
-_LOOK_AGAIN_S = 600  # for a copy that is due
 _COPYING = threading.Lock()  # one thread of a process at a time
 _GATHERED = 20  # sessions whose texts are ranked beside those of the other rooms
 
@@ -157,25 +155,17 @@ def opened(*, writes: bool = False) -> Call:
 
 
 def copy_in_background(store: "SessionStore") -> None:
-    """Make the daily copy, if due, in a thread; return at once.
-
-    A process that has looked for it does not look again for _LOOK_AGAIN_S.
-    """
-
+    """Make the daily copy, if due, in a thread; return at once."""
     from rooms.sessions.store import keep_copy
 
     def copy() -> None:
         try:
             keep_copy(store)
-            store.copy_looked_at = time.monotonic()
         except (SentinelError, OSError) as error:
             warn("%s", error)
         finally:
             _COPYING.release()
 
-    looked_at = store.copy_looked_at
-    if looked_at is not None and time.monotonic() - looked_at < _LOOK_AGAIN_S:
-        return
     if _COPYING.acquire(blocking=False):
         threading.Thread(target=copy, name="copy", daemon=True).start()
 
