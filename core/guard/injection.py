@@ -81,7 +81,7 @@ def shown_marks(stored: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
     any name, so no unknown one is shown.
     """
     found = marks_of(*texts)
-    return (*found, OTHER) if unknown_marks(stored) else found
+    return (*found, OTHER) if any(name not in MARKS for name in stored) else found
 
 
 def orders_in(stored: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
@@ -90,10 +90,6 @@ def orders_in(stored: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
     Hidden characters alone make no order.
     """
     return tuple(mark for mark in shown_marks(stored, texts) if mark != HIDDEN_TEXT)
-
-
-def unknown_marks(stored: Iterable[str]) -> tuple[str, ...]:
-    return tuple(name for name in stored if name not in MARKS)
 
 
 def may_have_marks(text: str) -> bool:

@@ -14,7 +14,7 @@ from math import isfinite
 from typing import Any, Literal
 
 from core.errors import RefusedError, field_too_long
-from core.guard.injection import marks_of, unknown_marks
+from core.guard.injection import MARKS, marks_of
 from core.text.plain import normal_form
 
 RecordType = Literal["log", "principle"]
@@ -357,7 +357,7 @@ def marked(record: Record, earlier: Record | None = None) -> Record:
     """
     marks = marks_of(*record.texts)
     if earlier and earlier.marks and earlier.texts == record.texts:
-        marks += unknown_marks(earlier.marks)
+        marks += tuple(name for name in earlier.marks if name not in MARKS)
     return record if marks == record.marks else replace(record, marks=marks)
 
 

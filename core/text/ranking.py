@@ -90,7 +90,7 @@ class Holding(NamedTuple):
 
         least: a text must have it. any_word: words that no text has do not count for `least`.
         """
-        places, rarity = self._places(), self._rarity()
+        places, rarity = self._weighed()
         whole = judged = _shares(places, rarity)
         if any_word:
             known = {term.run for term, numbers in places.items() if numbers}
@@ -103,7 +103,7 @@ class Holding(NamedTuple):
         The greatest share comes first, of equals the later text. A word that no text has counts no
         more than the rarest that any has: few texts miss a word by chance.
         """
-        places, rarity = self._places(), self._rarity()
+        places, rarity = self._weighed()
         most = max((rarity[term] for term, numbers in places.items() if numbers), default=0.0)
         rarity.update((it, min(rarity[it], most)) for it, numbers in places.items() if not numbers)
         enough = [(it, at) for at, it in _shares(places, rarity).items() if it >= _LEAST_SHARE]
@@ -118,13 +118,12 @@ class Holding(NamedTuple):
         words = Counter(chain.from_iterable(runs.values()))
         return any(parts[at] >= _ALONE_SHARE or words[at] > 1 for at in numbers)
 
-    def _places(self) -> "_Places":
+    def _weighed(self) -> tuple["_Places", dict[Term, float]]:
+        """Return the places of the terms, and the rarity of each."""
         # In the order of the question: the first pair of a word counts for more.
-        return {it.term: it.numbers for it in self.terms if it.numbers is not None}
-
-    def _rarity(self) -> dict[Term, float]:
-        total = self.total
-        return {it.term: _rarity(min(it.having, total), total + _OTHER_TEXTS) for it in self.terms}
+        places = {it.term: it.numbers for it in self.terms if it.numbers is not None}
+        most, total = self.total, self.total + _OTHER_TEXTS
+        return places, {it.term: _rarity(min(it.having, most), total) for it in self.terms}
 
 
 _Places = Mapping[Term, Sequence[int]]  # which texts have a term
