@@ -27,12 +27,11 @@ from core.lessons.record_text import record_block
 from core.store import MemoryStore
 from core.text.ranking import Entry, Gathered, Ranking, Source, in_one_order, rank
 from core.text.terms import words_of
-from rooms.fragments.config import Config
 from rooms.fragments.fragment import Fragment, hash_of
 from rooms.fragments.models.embedding import LOCAL_MODEL, Embedder, LocalModel
 from rooms.fragments.models.vectors import fill
 from rooms.fragments.recall import Query, recall
-from rooms.fragments.room import Room
+from rooms.fragments.room import Config, Room
 from rooms.fragments.storage.sqlite import SqliteEngine
 
 # nDCG@10 of `rank`, and of a recall of fragments, on each labelled set.

@@ -31,8 +31,8 @@ from core.config import DEFAULT_BUDGET_CHARS, NAME_CHARS, Settings
 from core.data import rules
 from core.lessons import anchors, record
 from core.messages import Language, language, speaking
-from rooms.fragments import config as fragments_config
 from rooms.fragments import draft, fragment, texts
+from rooms.fragments import room as fragments_room
 from rooms.sessions import config as sessions_config
 from rooms.sessions import session
 
@@ -184,8 +184,8 @@ def settings() -> None:
 def keys(room: str) -> None:
     """Every key of a room's `config.json`."""
     rows = []
-    module: Any = sessions_config if room == "sessions" else fragments_config
-    defaults = sessions_config.Config() if room == "sessions" else fragments_config.Config(Path())
+    module: Any = sessions_config if room == "sessions" else fragments_room
+    defaults = sessions_config.Config() if room == "sessions" else fragments_room.Config(Path())
     assert {*WORDS["keys"][room]} == {*module._KEYS}
     for key, (field, _) in module._KEYS.items():
         if field in fragment.TYPES:

@@ -32,7 +32,7 @@ from core.parser import add_serving
 from core.sanitizer import MARKER
 from core.text import ranking
 from http_server.limits import MOST_BYTES
-from rooms.fragments import config, links, recall
+from rooms.fragments import links, recall, room
 from rooms.fragments.fragment import TYPES
 from rooms.fragments.models import embedding, judge, services, vectors
 from rooms.fragments.upkeep import consolidation, life, passes, suspicions
@@ -178,7 +178,7 @@ def section(document: str, number: int) -> str:
 
 
 # The figures that a document tells in its sentences, by its sections.
-SETTINGS = config.Config(Path())
+SETTINGS = room.Config(Path())
 FIGURES: dict[tuple[str, int], tuple[object, ...]] = {
     ("docs/fragments.md", 6): (
         *(f"{100 * it:g}" for it in (ranking._ALONE_SHARE, ranking._LEAST_SHARE)),

@@ -12,7 +12,6 @@ from core.lessons.record_text import minute_of
 from core.messages import say
 from core.text.plain import estimate_tokens
 from rooms.fragments import activity, texts
-from rooms.fragments.config import Config
 from rooms.fragments.errors import FragmentsError, SavingError
 from rooms.fragments.fragment import (
     DEFAULT_TOPIC,
@@ -28,7 +27,7 @@ from rooms.fragments.fragment import (
     hash_of,
 )
 from rooms.fragments.links import brought_back, linked_by_itself
-from rooms.fragments.room import Room, kept, named, readers, writer
+from rooms.fragments.room import Config, Room, kept, named, readers, writer
 from rooms.fragments.storage import pages_of
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.upkeep.life import before

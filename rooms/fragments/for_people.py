@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # nothing of the room is loaded where it is not asked
 
 NAME = "fragments"
 PIN = "*"
-_FILE_NAME = "memory.db"  # as in rooms.fragments.config
+_FILE_NAME = "memory.db"  # as in rooms.fragments.room
 _STATES: "tuple[State, ...]" = ("bin", "superseded")  # of what can be restored
 _AMENDED = ("content", "topic", "keywords", "kind", "importance")
 _COUNTED = (  # as they are, in the figures for scripts

@@ -17,13 +17,12 @@ from core.text.plain import Budget, bound_of
 from core.text.ranking import Entry, Gather, Gathered, Holding, Ranking, gathered_from, in_one_order
 from rooms.fragments import activity
 from rooms.fragments import fragment as stored
-from rooms.fragments.config import Config
 from rooms.fragments.errors import FragmentsError, ServiceError
 from rooms.fragments.fragment import Activity, Fragment, Link, Wanted, plain_keyword
 from rooms.fragments.links import FOLLOWED, Linked, steps_from
 from rooms.fragments.models.embedding import Embedder, cosine_of, embedder_of
 from rooms.fragments.models.vectors import Cosines, cosines_of, is_of
-from rooms.fragments.room import Room, readers, repeats_when_cut
+from rooms.fragments.room import Config, Room, readers, repeats_when_cut
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.texts import MOST_KEYWORDS
 from rooms.fragments.upkeep.life import before

@@ -11,11 +11,10 @@ from typing import Any, NamedTuple
 
 from core.text.plain import estimate_tokens
 from rooms.fragments import activity, draft
-from rooms.fragments.config import Config
 from rooms.fragments.errors import FragmentsError, SavingError
 from rooms.fragments.fragment import Fragment, Link, Version, Wanted, hash_of
 from rooms.fragments.links import brought_back, settled, successors, supersede
-from rooms.fragments.room import Room, changeable, changing, readers, writer
+from rooms.fragments.room import Config, Room, changeable, changing, readers, writer
 from rooms.fragments.storage import pages_of
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.texts import CONTENT_CHARS, checked_type, fields_of, keywords_of, plain_id

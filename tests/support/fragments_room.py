@@ -11,7 +11,6 @@ import pytest
 
 from core.config import Settings
 from core.program import NO_CANCELLATION, Cancellation
-from rooms.fragments.config import Config
 from rooms.fragments.draft import Draft, remember
 from rooms.fragments.fragment import (
     Activity,
@@ -23,7 +22,7 @@ from rooms.fragments.fragment import (
     Wanted,
     hash_of,
 )
-from rooms.fragments.room import Room
+from rooms.fragments.room import Config, Room
 from rooms.fragments.storage import Engine, pages_of
 from rooms.fragments.storage.sqlite import SqliteEngine
 from rooms.fragments.upkeep.consolidation import Report

@@ -11,10 +11,10 @@ from typing import Any
 
 from core.config import Settings
 from core.room.copies import copies_of, flaw_of
-from rooms.fragments.config import Config as FragmentsConfig
 from rooms.fragments.draft import Draft as FragmentDraft
 from rooms.fragments.draft import remember
 from rooms.fragments.fragment import Wanted
+from rooms.fragments.room import Config as FragmentsConfig
 from rooms.fragments.room import Room
 from rooms.fragments.storage.sqlite import SqliteEngine
 from rooms.sessions.config import FOLDER, Config

@@ -12,9 +12,8 @@ import psycopg
 from core.config import Settings
 from core.postgres.server import ServerError
 from core.room.database import DatabaseError
-from rooms.fragments.config import Config
 from rooms.fragments.draft import Draft, remember
-from rooms.fragments.room import Room
+from rooms.fragments.room import Config, Room
 from rooms.fragments.storage.postgres import PostgresEngine
 from tests.support.faults import Say
 from tests.support.team_engines import a_server

@@ -26,7 +26,7 @@ from core.room.documents import as_json
 from core.room.full_text import is_sound
 from core.room.redaction import Held, Redaction, cleaned
 from core.sanitizer import has_secret, safe
-from rooms.fragments import config
+from rooms.fragments import room
 from rooms.fragments.fragment import Activity, TaskFeedback, ToolFeedback, Wanted, hash_of
 from rooms.fragments.models import check, missing
 from rooms.fragments.storage import Engine
@@ -69,7 +69,7 @@ def look(settings: Settings, environment: Mapping[str, str]) -> list[Finding]:
     Nothing changes before a finding is fixed. None holds a password.
     """
     try:
-        path, server = config.database_path(environment), config.database_server(environment)
+        path, server = room.database_path(environment), room.database_server(environment)
     except SentinelError as error:
         return [_said("config", error)]
     aside = (
@@ -79,9 +79,9 @@ def look(settings: Settings, environment: Mapping[str, str]) -> list[Finding]:
         return aside
     found = [*(_of_server(server, settings) if server else _of_file(path, settings))]
     try:
-        cache = config.read_config(environment).cache
-        for name in config.unknown_keys(path):
-            facts: Facts = {"path": str(config.config_path(path)), "name": name}
+        cache = room.read_config(environment).cache
+        for name in room.unknown_keys(path):
+            facts: Facts = {"path": str(room.config_path(path)), "name": name}
             found.append(_finding("unknown_key", "warning", facts))
         if cache:
             with closing(Cache(cache, "")) as asked:

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 from math import log
 from typing import NamedTuple
 
-from rooms.fragments.config import Config
 from rooms.fragments.fragment import TYPES, Fragment, Tier
+from rooms.fragments.room import Config
 
 HOT_DAYS, WARM_DAYS = 7, 30  # not used for longer: warm, cold
 OFTEN = 10  # recalled so often, a fragment stays hot and warm for twice as long

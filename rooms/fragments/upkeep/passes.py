@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rooms.fragments.config import Config
 from rooms.fragments.errors import ServiceError
 from rooms.fragments.fragment import (
     Activity,
@@ -26,6 +25,7 @@ from rooms.fragments.fragment import (
     Wanted,
 )
 from rooms.fragments.links import settled
+from rooms.fragments.room import Config
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.texts import MOST_KEYWORDS
 from rooms.fragments.upkeep import life, suspicions

@@ -11,8 +11,8 @@ import pytest
 
 from core.config import FRAGMENTS_PLACE
 from core.room.documents import ConfigError
-from rooms.fragments.config import Config, config_path, read_config, unknown_keys
 from rooms.fragments.models import check, missing
+from rooms.fragments.room import Config, config_path, read_config, unknown_keys
 from tests.support.cli_process import Run
 from tests.support.sentences import in_language
 from tests.support.stdio_client import ROOT

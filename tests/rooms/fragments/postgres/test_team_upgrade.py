@@ -11,10 +11,9 @@ import psycopg
 import pytest
 
 from core.config import Settings
-from rooms.fragments.config import Config
 from rooms.fragments.fragment import Wanted
 from rooms.fragments.recall import Query, recall
-from rooms.fragments.room import Room
+from rooms.fragments.room import Config, Room
 from rooms.fragments.storage.postgres import PostgresEngine
 from rooms.fragments.storage.rows import INDEX_STATE
 from tests.support.stdio_client import ROOT

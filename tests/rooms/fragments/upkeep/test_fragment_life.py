@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rooms.fragments.config import Config
 from rooms.fragments.fragment import Fragment
+from rooms.fragments.room import Config
 from rooms.fragments.upkeep import life
 
 SAVED = "2026-05-01T10:00:00+00:00"
