@@ -65,6 +65,7 @@ FOREIGN = {
     "server": {"fastmcp", "pydantic"},
     "protocol": {"anyio", "fastmcp", "mcp", "pydantic"},
     "rooms.sessions.tools": {"fastmcp", "pydantic"},
+    "rooms.sessions": {"markdown_it"},
     "rooms.fragments.tools": {"fastmcp", "pydantic"},
     "rooms.fragments": {"numpy", "onnxruntime", "tokenizers", "psycopg", "redis"},
     "core.disk": {"filelock"},

@@ -1,22 +1,22 @@
 """Exports sessions as one document: Markdown or HTML for people, JSON for an import.
 
-In Markdown no text becomes a heading, link, table or tag. In HTML texts stay texts: the page has no
-script, loads nothing, and its policy allows only its own style.
+In Markdown no text becomes a heading, link, table or tag. HTML is rendered from it without raw HTML
+and links: the page has no script, loads nothing, and its policy allows only its own style.
 """
 
 import base64
 import os
-import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from html import escape
 from itertools import chain, takewhile
 from pathlib import Path
 from string import Template
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from core.config import CONTEXT_DIRECTORY
 from core.disk import prepared, reason_of, rename, sync_directory
@@ -26,7 +26,6 @@ from core.lessons.record_text import minute_of
 from core.messages import language, say
 from core.room.documents import CONFIG_NAME, as_json
 from core.text.plain import (
-    LINE_ENDS,
     Budget,
     as_code,
     escaped_lines,
@@ -34,15 +33,17 @@ from core.text.plain import (
     inline,
     listed,
     one_line,
-    printable,
     shown_path,
     started,
 )
 from rooms.sessions.draft import cleaned
 from rooms.sessions.rows import actions_of, sessions_where
 from rooms.sessions.search import bound_of
-from rooms.sessions.session import ACTION, WHOLE, Action, ExchangeError, Session
+from rooms.sessions.session import ACTION, WHOLE, Action, ExchangeError, Point, Session
 from rooms.sessions.store import CURRENT, SessionStore, resolve
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
 
 FormName = Literal["markdown", "json", "html"]
 MARK = "sentinel-memory-sessions"  # in the first line of each form: an export may replace it
@@ -59,7 +60,6 @@ _OWN = frozenset((CONFIG_NAME, CURRENT))
 _RULES = frozenset(
     "agents.md claude.md claude.local.md gemini.md skill.md copilot-instructions.md".split()
 )
-_HANGUL = re.compile("[\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3]")
 _COMMENT = f"<!-- {MARK}:"
 _FIRST_LINE = f"{_COMMENT} the next export may replace this file -->"
 _JSON_BEGINS = f'{{"format": "{MARK}", "version": '
@@ -218,18 +218,7 @@ def whole_of(connection: sqlite3.Connection, number: int) -> Whole:
     return Whole(clean.session, clean.actions, parent[0] if parent else 0)
 
 
-# The parts of the forms for people
-
-
-class _Entry(NamedTuple):
-    """An entry of a section."""
-
-    text: str
-    label: str = ""  # of `more`
-    more: str = ""  # a reason or solution
-    state: str = ""  # a result, in a word
-    is_code: bool = False  # a path
-    warns: bool = False  # a failure or open blocker
+# The forms for people
 
 
 def _said(key: str, **facts: str | int) -> str:
@@ -246,33 +235,6 @@ def _intro(head: Head) -> str:
     )
 
 
-def _facts(session: Session) -> list[str]:
-    began = session.started_at[:10]
-    started_on = _said("started", date=began) if began not in ("", session.date) else ""
-    facts = (started_on, _said("saved", date=session.date), session.status, session.agent)
-    return [it for it in facts if it]
-
-
-def _sections(session: Session) -> Iterator[tuple[str, list[_Entry]]]:
-    parts = dict[str, list[_Entry]]()
-    parts["decisions"] = [_Entry(it.text, "why", it.why) for it in session.decisions]
-    parts["approaches"] = [
-        _Entry(it.text, "reason", it.why, outcome(it.result), warns=it.result == "failed")
-        for it in session.approaches
-    ]
-    words = {True: _said("resolved"), False: _said("open")}
-    parts["blockers"] = [
-        _Entry(it.text, "resolution", it.why, words[it.is_resolved], warns=not it.is_resolved)
-        for it in session.blockers
-    ]
-    summary = session.changes.summary
-    parts["changes"] = [_Entry(summary)] if summary.strip() else []
-    parts["changes"] += [_Entry(path, is_code=True) for path in session.changes.modified_files]
-    for name, entries in parts.items():
-        if entries:
-            yield _said(name), entries
-
-
 # Markdown
 
 
@@ -282,32 +244,44 @@ def _begin_markdown(head: Head) -> str:
 
 
 def _as_markdown(whole: Whole) -> str:
-    session, facts = whole.session, _facts(whole.session)
-    if whole.parent:
-        facts.append(_said("continues", name=f"#{whole.parent}"))
+    session, began = whole.session, whole.session.started_at[:10]
+    facts = (
+        _said("started", date=began) if began not in ("", session.date) else "",
+        _said("saved", date=session.date),
+        session.status,
+        session.agent,
+        _said("continues", name=f"#{whole.parent}") if whole.parent else "",
+    )
     tags = ", ".join(as_code(one_line(tag)) for tag in session.tags)
     told = "; ".join(filter(None, (*(inline(one_line(it)) for it in facts), tags)))
     lines = ["", f"## \\#{session.number} {heading(session.goal)}", "", told.replace("#", "\\#")]
     if paragraph := escaped_lines(session.summary):
         lines += ["", *(f"{line}\\" for line in paragraph[:-1]), paragraph[-1]]
-    for title, entries in _sections(session):
-        lines += ["", f"### {title}", ""]
-        for entry in entries:
-            if entry.is_code:
-                lines.append(f"- {started(as_code(one_line(entry.text).strip()))}")
-                continue
-            state = f"**{entry.state}**: " if entry.state else ""
-            lines += listed(f"- {state}", escaped_lines(entry.text))
-            if entry.more.strip():
-                lines += listed(f"  - {_said(entry.label)}: ", escaped_lines(entry.more))
-    if whole.actions:
-        lines += ["", f"### {_said('actions')}", ""]
-        for action in whole.actions:
-            start = one_line(f"{minute_of(action.created_at)} {action.kind_name}").strip()
-            end = one_line(action.end)
-            result = f" → {inline(end)}" if end else ""
-            done = as_code(one_line(action.done))
-            lines.append(f"- {started(inline(start))}: {done}{result}")
+    labels = {"decisions": "why", "approaches": "reason", "blockers": "resolution"}
+    for name, label in labels.items():
+        points: Sequence[Point] = getattr(session, name)
+        lines += ["", f"### {_said(name)}", ""] if points else []
+        for it in points:
+            states = {
+                "decisions": "",
+                "approaches": f"**{outcome(it.result)}**: ",
+                "blockers": f"**{_said('resolved' if it.is_resolved else 'open')}**: ",
+            }
+            lines += listed(f"- {states[name]}", escaped_lines(it.text))
+            if it.why.strip():
+                lines += listed(f"  - {_said(label)}: ", escaped_lines(it.why))
+    if session.changes.summary.strip() or session.changes.modified_files:
+        lines += ["", f"### {_said('changes')}", ""]
+    if session.changes.summary.strip():
+        lines += listed("- ", escaped_lines(session.changes.summary))
+    for path in session.changes.modified_files:
+        lines.append(f"- {started(as_code(one_line(path).strip()))}")
+    lines += ["", f"### {_said('actions')}", ""] if whole.actions else []
+    for action in whole.actions:
+        start = one_line(f"{minute_of(action.created_at)} {action.kind_name}").strip()
+        end = one_line(action.end)
+        result = f" → {inline(end)}" if end else ""
+        lines.append(f"- {started(inline(start))}: {as_code(one_line(action.done))}{result}")
     return "\n".join([*lines, ""])
 
 
@@ -334,63 +308,19 @@ def _begin_html(head: Head) -> str:
 
 
 def _as_html(whole: Whole) -> str:
-    session, number = whole.session, whole.session.number
-    facts = [f"<span>{_line(fact)}</span>" for fact in _facts(session)]
-    if whole.parent:
-        link = f'<a href="#s{whole.parent}">#{whole.parent}</a>'
-        facts.append(f"<span>{_said('continues', name=link)}</span>")
-    facts += [f'<span class="tag"><bdi>{_line(tag)}</bdi></span>' for tag in session.tags]
-    lines = [
-        f'<article id="s{number}">',
-        f'<p class="facts"><a class="number" href="#s{number}">#{number}</a> {" ".join(facts)}</p>',
-        f"<h2 {_spoken(session.goal)}>{_line(session.goal)}</h2>",
-    ]
-    if session.summary.strip():
-        lines.append(_element("p", session.summary))
-    for title, entries in _sections(session):
-        lines += [f"<h3>{escape(title)}</h3>", "<ul>"]
-        for entry in entries:
-            kind = "state warn" if entry.warns else "state"
-            text = _element("span", entry.text)
-            if entry.is_code:
-                text = f"<code>{_line(entry.text)}</code>"
-            elif entry.state:
-                text = f'<span class="{kind}">{escape(entry.state)}</span> {text}'
-            more = _element("p", entry.more) if entry.more.strip() else ""
-            lines.append(f"<li>{text}{more}</li>")
-        lines.append("</ul>")
-    if whole.actions:
-        label = escape(f"{_said('actions')} ({len(whole.actions):,})")
-        lines.append(f"<details><summary>{label}</summary>\n<ul>")
-        for action in whole.actions:
-            start = f"<time>{_line(action.created_at[:16].replace('T', ' '))}</time>"
-            result = f" → {_line(action.end)}" if action.end else ""
-            done = f"<code>{_block(action.done)}</code>"
-            lines.append(f"<li>{start} {_line(action.kind_name)}: {done}{result}</li>")
-        lines.append("</ul>\n</details>")
-    return "\n".join([*lines, "</article>", ""])
+    return str(_renderer().render(_as_markdown(whole)))
+
+
+@cache
+def _renderer() -> "MarkdownIt":
+    from markdown_it import MarkdownIt  # loaded with the first page
+
+    return MarkdownIt("commonmark", {"html": False}).disable(["link", "image", "autolink"])
 
 
 def _end_html(left_out: int) -> str:
     note = _said("left_out", count=left_out, suffix="html")
     return f"{f'<p>{escape(note)}</p>' if left_out else ''}</main>\n</body>\n</html>\n"
-
-
-def _element(tag: str, text: str) -> str:
-    return f'<{tag} class="text" {_spoken(text)}>{_block(text)}</{tag}>'
-
-
-def _line(text: str) -> str:
-    return escape(one_line(text))
-
-
-def _block(text: str) -> str:
-    return escape("\n".join(map(printable, LINE_ENDS.split(text.strip("\r\n")))))
-
-
-def _spoken(text: str) -> str:
-    own = "ko" if _HANGUL.search(text) else "en"
-    return 'dir="auto"' if own == language() else f'dir="auto" lang="{own}"'
 
 
 # JSON: the declared `context` objects with their actions, to be imported

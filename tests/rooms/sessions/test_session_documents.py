@@ -109,8 +109,9 @@ def test_no_text_becomes_markup_in_any_form(text: str) -> None:
     quiet, loud = hostile("x"), hostile(text)
     page, spoken, told = (document([loud], form) for form in ("html", "markdown", "json"))
     expected, found = Tags(document([quiet], "html")), Tags(page)
-    if text.strip():  # else some parts are left out
-        assert found.found == expected.found
+    assert {*found.found} - {("br", ())} <= {*expected.found}
+    for tag in ("h1", "h2", "h3", "strong"):
+        assert found.found.count((tag, ())) <= expected.found.count((tag, ()))
     assert found.comments == expected.comments
     expected_kinds = blocks(document([quiet], "markdown"))
     assert set(blocks(spoken)) <= set(expected_kinds)
@@ -154,7 +155,7 @@ def test_an_answer_keeps_to_its_budget_with_whole_sessions_and_a_file_has_all(
     output = f"all{WRITTEN[form].suffixes[0]}"
     assert export(small, form, output=output).left_out == 0
     text = (store.root / output).read_text(encoding="utf-8")
-    begins = {"markdown": "^## ", "html": "^<article ", "json": '^{"id": '}
+    begins = {"markdown": "^## ", "html": "^<h2>", "json": '^{"id": '}
     assert len(re.findall(begins[form], text, re.M)) == 24
     if form == "json":  # the declared objects with their actions
         assert len(json.loads(done.text)["contexts"]) == done.count
