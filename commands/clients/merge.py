@@ -8,7 +8,8 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from itertools import pairwise
 from typing import Any, NoReturn
 
 from core.errors import RefusedError
@@ -248,26 +249,12 @@ def hooks_in(data: Any, called: Called) -> list[tuple[str, Any]]:
     return found
 
 
-# TOML. A table changes as text, and each edit reads its own result, which must differ in that table
-# and nothing else.
+# TOML. Our table is replaced as text, and each edit reads its own result, which must differ in that
+# table and nothing else.
 
 _PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
 _DEEP = re.compile(rf"(?<![\w-])(?:{_PART}[ \t]*+\.[ \t]*+){{100}}")
-_TOKEN = re.compile(
-    r'"""(?:[^\\]|\\.)*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:[^"\\\r\n]|\\.)*"|\'[^\'\r\n]*\'|#[^\r\n]*'
-    r'|[^\S\n]+|[^\s"\'#\[\]{}]+|.',
-    re.DOTALL,
-)
-
-
-@dataclass(slots=True)
-class _Section:
-    """A table, up to its last value's line end. places: spans of values."""
-
-    path: tuple[str, ...]
-    start: int
-    end: int
-    places: dict[str, tuple[int, int]]
+_HEADER = re.compile(r"^\ufeff?[ \t]*+(\[[^\r\n]*+)", re.M)
 
 
 def toml_data(text: str) -> dict[str, Any]:
@@ -285,60 +272,55 @@ def with_table(text: str, path: Keys, table: Table | None) -> str:
 
     Raises CannotEditError, with the lines to paste, if more than that would change.
     """
-    before, after, keys = toml_data(text), text, tuple(path)
-    below = [(key, it) for key, it in (table or {}).items() if isinstance(it, dict)]
-    tables = [(keys, table or {}), *(((*keys, key), it) for key, it in below)]
+    before, after = toml_data(text), text
+    if value_at(before, path) == table:
+        return text
+    newline = "\r\n" if "\r\n" in text else "\n"
+    block = "" if table is None else _table_text(path, table)
+    spans = _spans(text, tuple(path))
+    place = spans[:1] if block else []
+    for span in reversed(spans[len(place) :]):
+        after = _cut(after, *span)
+    for start, end in place:
+        ending = newline if after[:end].endswith("\n") else ""
+        after = after[:start] + block.replace("\n", newline) + ending + after[end:]
+    if block and not place:
+        gap, ending = newline, newline
+        if not text.strip("\ufeff"):
+            gap = ""
+        elif not text.endswith("\n"):
+            gap, ending = newline * 2, ""
+        after += gap + block.replace("\n", newline) + ending
     try:
-        if table is None:
-            for section in reversed(_sections(text)):
-                if section.path[: len(keys)] == keys:
-                    after = _cut(after, section.start, section.end)
-        for name, new in tables if table else ():
-            after = _with_values(after, name, new, _table_at(before, name))
-        is_sound = toml_data(after) == with_value(before, keys, table)
+        is_sound = toml_data(after) == with_value(before, path, table)
     except ValueError:  # CannotEditError, too
         is_sound = False
     if is_sound:
         return after
     if table is None:
         raise CannotEditError("toml_form_out")
-    shown = [it for it in tables if it[0] == keys or it[1] != _table_at(before, it[0])]
-    block = "\n\n".join(_table_text(name, new) for name, new in shown)
     raise CannotEditError("toml_form", block=block)
 
 
-def _table_at(data: Table, keys: Keys) -> Table:
-    there = value_at(data, keys)
-    return there if isinstance(there, dict) else {}
-
-
-def _with_values(text: str, path: tuple[str, ...], new: Table, old: Table) -> str:
-    values = {key: new.get(key) for key in (*new, *old) if not isinstance(new.get(key), dict)}
-    changed = {key: it for key, it in values.items() if it != old.get(key)}
-    newline = "\r\n" if "\r\n" in text else "\n"
-    own = next((it for it in _sections(text) if it.path == path), None)
-    if not changed:
-        return text
-    if own is None:
-        block = _table_text(path, new).replace("\n", newline)
-        if not text.strip("\ufeff"):
-            return text + block + newline
-        if text.endswith("\n"):
-            return text + newline + block + newline
-        return text + newline * 2 + block
-    is_ended = text[: own.end].endswith("\n")
-    for key, value in reversed(changed.items()):
-        if key not in own.places and value is not None:
-            line = f"{_key(key)} = {_value(value)}"
-            line = line + newline if is_ended else newline + line
-            text = text[: own.end] + line + text[own.end :]
-    for key, (start, end) in reversed(own.places.items()):
-        if key in changed and changed[key] is None:
-            text = text[:start] + text[text.find("\n", end) + 1 or len(text) :]
-        elif key in changed:
-            value = text[start:end].partition("=")[2].lstrip(" \t")
-            text = text[: end - len(value)] + _value(changed[key]) + text[end:]
-    return text
+def _spans(text: str, path: tuple[str, ...]) -> list[tuple[int, int]]:
+    """Return where a table and its subtables stand, without comments behind them."""
+    heads, spans = list[tuple[int, tuple[str, ...]]](), list[tuple[int, int]]()
+    for found in _HEADER.finditer(text):
+        keys = list[str]()
+        with suppress(ValueError):  # a line of a list, for example
+            below = tomllib.loads(found[1])
+            while isinstance(below, dict) and below:
+                [(key, below)] = below.items()
+                keys.append(key)
+            # `[[a]]` is none
+            heads.append((found.start(1), tuple(keys) if isinstance(below, dict) else ()))
+    for (start, named), (end, _) in pairwise([*heads, (len(text), ())]):
+        if named[: len(path)] == path:
+            lines = text[start:end].splitlines(keepends=True)
+            while lines[-1].strip()[:1] in ("", "#"):
+                lines.pop()
+            spans.append((start, start + len("".join(lines))))
+    return spans
 
 
 def _cut(text: str, start: int, end: int) -> str:
@@ -350,40 +332,14 @@ def _cut(text: str, start: int, end: int) -> str:
     return (head if is_ended else re.sub(r"\r?\n\Z", "", head)) + rest
 
 
-def _sections(text: str) -> list[_Section]:
-    """Return the tables of a text; lines before the first header belong to none."""
-    found: list[_Section] = []
-    start, end, depth = -1, 0, 0
-    for token in _TOKEN.finditer(text + "\n"):
-        sign = token[0]
-        if sign == "\n" and not depth and start >= 0:
-            line_end = text.find("\n", end) + 1 or len(text)
-            if text[start] == "[":
-                at = text.rfind("\n", 0, start) + 1 or len(text) - len(text.removeprefix("\ufeff"))
-                keys, below = list[str](), tomllib.loads(text[start:end])
-                while isinstance(below, dict) and below:
-                    [(key, below)] = below.items()
-                    keys.append(key)
-                path = tuple(keys) if isinstance(below, dict) else ()  # `[[a]]` is none
-                found.append(_Section(path, at, line_end, {}))
-            elif found:
-                key = next(iter(tomllib.loads(text[start:end])))
-                found[-1].places[key] = start, end
-                found[-1].end = line_end
-            start = -1
-        elif not sign.isspace() and sign[0] not in "#\ufeff":
-            start, end = (token.start() if start < 0 else start), token.end()
-            if sign in ("[", "{"):
-                depth += 1
-            elif sign in ("]", "}"):
-                depth -= 1
-    return found
-
-
 def _table_text(path: Keys, table: Table) -> str:
-    values = {key: it for key, it in table.items() if not isinstance(it, dict)}
-    header = f"[{'.'.join(map(_key, path))}]"
-    return "\n".join([header, *(f"{_key(key)} = {_value(it)}" for key, it in values.items())])
+    lines, below = [f"[{'.'.join(map(_key, path))}]"], list[str]()
+    for key, it in table.items():
+        if isinstance(it, dict):
+            below.append(_table_text((*path, key), it))
+        else:
+            lines.append(f"{_key(key)} = {_value(it)}")
+    return "\n\n".join(["\n".join(lines), *below])
 
 
 def _key(key: str) -> str:
@@ -393,9 +349,8 @@ def _key(key: str) -> str:
 def _value(value: object) -> str:
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_value, value))}]"
-    if isinstance(value, bool | int | str):  # DEL is the one character that JSON leaves as it is
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    raise CannotEditError("toml_form")
+    # DEL is the one character that JSON leaves as it is. A date becomes a text: no sound result.
+    return json.dumps(value, ensure_ascii=False, default=str).replace("\x7f", "\\u007f")
 
 
 # A block of ours in a text, between two comment lines of Markdown.
