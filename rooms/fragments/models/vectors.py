@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from statistics import fmean, pstdev
 from typing import NamedTuple
 
@@ -165,61 +166,41 @@ def fill(
         return Filled(done, sum(rows.count(Wanted(has_vector=False)).values()))
 
 
-class Background:
-    """Works in one thread of this process, which ends without waiting for it.
+_due = dict[
+    str, Callable[[], object]
+]()  # work that nobody has begun, by the place of the fragments
+_turns = dict[int, threading.Lock]()  # by process: a thread stays with the one that began it
 
-    Failed work is left to the next save.
+
+def fill_in_background(room: Room, embedder: Embedder | None = None) -> None:
+    """Fill in one thread of this process, which ends without waiting for it. Never raise.
+
+    embedder: None for that of the environment, if any. Failed work is left to the next save.
     """
-
-    def __init__(self) -> None:
-        self._begin()
-
-    def _begin(self) -> None:
-        self._process, self._lock = os.getpid(), threading.Lock()
-        self._work = dict[str, Callable[[], object]]()
-        self._thread: threading.Thread | None = None
-
-    def do(self, name: str, work: Callable[[], object]) -> None:
-        """Have work done soon, in place of waiting work of the same name."""
-        if self._process != os.getpid():  # a thread stays with the process that began it
-            self._begin()
-        with self._lock:
-            self._work[name] = work
-            if self._thread is None or not self._thread.is_alive():
-                self._thread = threading.Thread(target=self._run, name="embeddings", daemon=True)
-                self._thread.start()
-
-    def wait(self, timeout_s: float) -> bool:
-        """Return whether all work is done or given up in time."""
-        thread = self._thread
-        if thread:
-            thread.join(timeout_s)
-        return thread is None or not thread.is_alive()
-
-    def _run(self) -> None:
-        while True:
-            with self._lock:
-                if not self._work:
-                    self._thread = None  # before the lock is free, or new work would be left lying
-                    return
-                work = self._work.pop(next(iter(self._work)))
-            with suppress(SentinelError):
-                work()
-
-
-BACKGROUND = Background()  # of this process
-
-
-def fill_in_background(
-    room: Room, embedder: Embedder | None = None, *, background: Background = BACKGROUND
-) -> None:
-    """Fill in a thread, and never raise. embedder: None for that of the environment, if any."""
     try:
         chosen = embedder or embedder_of(os.environ)
     except ServiceError:  # said at the start
         return
     if chosen:
-        background.do(room.engine.name, lambda: fill(room, chosen))
+        _due[room.engine.name] = lambda: fill(room, chosen)
+        turn = _turns.setdefault(os.getpid(), threading.Lock())
+        if turn.acquire(blocking=False):
+            work = partial(_fill_due, turn)
+            threading.Thread(target=work, name="embeddings", daemon=True).start()
+
+
+def _fill_due(turn: threading.Lock) -> None:
+    """Do the work that is due, and free the turn that the caller has taken."""
+    has_turn = True
+    while has_turn:
+        try:
+            while _due:
+                _, work = _due.popitem()
+                with suppress(SentinelError):
+                    work()
+        finally:
+            turn.release()
+        has_turn = bool(_due) and turn.acquire(blocking=False)  # a save came before the release
 
 
 def _embedded(embedder: Embedder, fragments: Sequence[Fragment]) -> list[tuple[Fragment, bytes]]:

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,14 +17,8 @@ import pytest
 from rooms.fragments.draft import Draft, remember
 from rooms.fragments.errors import ServiceError
 from rooms.fragments.fragment import Fragment, Wanted, hash_of
-from rooms.fragments.models.embedding import vector_of
-from rooms.fragments.models.vectors import (
-    BACKGROUND,
-    Background,
-    Filled,
-    fill,
-    fill_in_background,
-)
+from rooms.fragments.models.embedding import Embedder, vector_of
+from rooms.fragments.models.vectors import Filled, fill, fill_in_background
 from rooms.fragments.room import Room
 from tests.support.both_engines import IN_A_FILE
 from tests.support.both_engines import kept_in as kept_in
@@ -132,6 +127,23 @@ def threads() -> list[threading.Thread]:
     return [it for it in threading.enumerate() if it.name == "embeddings"]
 
 
+def first_doing(work: Callable[[], object]) -> Embedder:
+    """A model of this process, which does something before it answers."""
+
+    class Model:
+        def numbers(self, texts: Sequence[str], timeout_s: float) -> list[Sequence[object]]:
+            work()
+            return [[1.0] for _ in texts]
+
+    return Embedder(Model(), "one number")
+
+
+def has_ended() -> bool:
+    for thread in threads():
+        thread.join(LONG_S)
+    return threads() == []
+
+
 @pytest.mark.row("004 4.10.a")
 def test_a_save_is_embedded_soon_where_a_model_is_named_and_the_thread_ends(
     room: Room, service: StandIn, monkeypatch: pytest.MonkeyPatch
@@ -139,20 +151,20 @@ def test_a_save_is_embedded_soon_where_a_model_is_named_and_the_thread_ends(
     saved(room, PORT)
     for value in ("", "no address"):
         monkeypatch.setenv("SENTINEL_MEMORY_EMBEDDINGS", value)
-        fill_in_background(room, background=(unused := Background()))
-        assert unused.wait(0) and threads() == []
+        fill_in_background(room)
+        assert threads() == []
     for name, value in environment_of(service).items():
         monkeypatch.setenv(name, value)
     fill_in_background(room)
-    assert BACKGROUND.wait(LONG_S)
-    assert (left(room), threads()) == (0, [])
+    assert has_ended()
+    assert left(room) == 0
 
 
 @pytest.mark.row("002 2.53.c", "004 4.10.a")
 def test_a_slow_service_delays_no_answer_and_one_thread_serves_all(
     room: Room, service: StandIn
 ) -> None:
-    goes_on, background, answered = threading.Event(), Background(), list[Asked]()
+    goes_on, answered = threading.Event(), list[Asked]()
 
     def slow(asked: Asked) -> Answer:
         goes_on.wait(LONG_S)
@@ -163,31 +175,31 @@ def test_a_slow_service_delays_no_answer_and_one_thread_serves_all(
     used = embedder(service)
     for number in range(5):
         saved(room, f"fact {number}")
-        fill_in_background(room, used, background=background)
+        fill_in_background(room, used)
         assert [it.daemon for it in threads()] == [True]
-    assert not answered and not background.wait(0)
+    assert not answered
     goes_on.set()
-    assert background.wait(LONG_S)
+    assert has_ended()
     assert left(room) == 0
 
 
 def test_a_failure_ends_it_until_the_next_save(
     room: Room, service: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    background, said = Background(), list[object]()
+    said = list[object]()
     saved(room, PORT)
     with monkeypatch.context() as patch:
         patch.setattr(threading, "excepthook", said.append)
-        background.do("broken", lambda: [][0])  # what nobody expected
-        assert background.wait(LONG_S)
+        fill_in_background(room, first_doing(lambda: [][0]))  # what nobody expected
+        assert has_ended()
     service.says({}, 401)
-    fill_in_background(room, embedder(service), background=background)
-    assert background.wait(LONG_S)
+    fill_in_background(room, embedder(service))
+    assert has_ended()
     assert (left(room), len(service.asked), len(said)) == (1, 1, 1)
     service.answer = embeddings
     used = embedder(service, OPENAI_API_KEY="good")
-    fill_in_background(room, used, background=background)
-    assert background.wait(LONG_S)
+    fill_in_background(room, used)
+    assert has_ended()
     assert left(room) == 0
 
 
@@ -234,15 +246,25 @@ def test_a_process_ends_at_once_whatever_its_thread_waits_for(
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
-def test_a_forked_process_gets_a_thread_of_its_own() -> None:
-    goes_on, background = threading.Event(), Background()
-    background.do("of the parent", lambda: goes_on.wait(LONG_S))
+@IN_A_FILE
+def test_a_forked_process_gets_a_thread_of_its_own(room: Room) -> None:
+    asked, goes_on = threading.Event(), threading.Event()
+    saved(room, PORT)
+
+    def wait() -> None:
+        asked.set()
+        goes_on.wait(LONG_S)
+
+    fill_in_background(room, first_doing(wait))
+    assert asked.wait(LONG_S)
     child = os.fork()
     if not child:
-        done = threading.Event()
-        background.do("of the child", done.set)
-        os._exit(0 if done.wait(LONG_S) else 1)
+        try:
+            fill_in_background(room, first_doing(bool))
+            os._exit(0 if has_ended() and left(room) == 0 else 1)
+        finally:
+            os._exit(2)
     _, status = os.waitpid(child, 0)
     goes_on.set()
-    assert background.wait(LONG_S)
+    assert has_ended()
     assert os.waitstatus_to_exitcode(status) == 0
