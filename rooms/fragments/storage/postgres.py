@@ -289,12 +289,6 @@ class PostgresRows(Rows):
             f"UPDATE fragments SET embedding = NULL WHERE {self.has_vector} AND {condition}", values
         )
 
-    def keep_index(self) -> None:
-        """Rebuild, as upkeep alone, terms of another version."""
-        row = self.run("SELECT value FROM state WHERE name = ?", [INDEX_STATE]).fetchone()
-        if row != (str(INDEXED_VERSION),):
-            self.mend_index()
-
     def mend_index(self) -> bool:
         self.run("SET LOCAL statement_timeout = 0")  # perhaps millions of rows
         changed = 0
@@ -411,8 +405,8 @@ class PostgresEngine(Engine):
         wait_s = self._timeout_s if wait_s is None else wait_s
         with self.pool.transaction(agent=self.agent, wait_s=wait_s) as connection:
             rows = PostgresRows(connection, self.agent, keeps_vectors=self.schema.has_vectors)
-            if not self.agent:  # the upkeep, as a change in a file
-                rows.keep_index()
+            if not (self.agent or rows.is_index_of_this_version()):
+                rows.mend_index()  # the upkeep alone, as a change in a file
             yield rows
 
     def exists(self) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from core.room.full_text import Terms, holding_of
+from core.room.full_text import INDEXED_VERSION, Terms, holding_of
 from core.text.ranking import Holding
 from rooms.fragments.fragment import (
     By,
@@ -205,10 +205,8 @@ class Rows(ABC):
         )
         return dict(sorted(self.run(statement, values), key=lambda row: str(row[0])))
 
-    def entries(
-        self, kind: type[Entry], *, of: str = "", since: str = "", limit: int = 0
-    ) -> list[Any]:
-        """Return the entries of a kind, oldest first. limit: 0 for all.
+    def entries(self, kind: type[Entry], *, of: str = "", since: str = "") -> list[Any]:
+        """Return the entries of a kind, oldest first.
 
         of: the fragment or session that they are about; a suspicion is about two.
         """
@@ -216,9 +214,9 @@ class Rows(ABC):
         condition, values = self._condition_of_entries(table, of=of, since=since)
         statement = (
             f"SELECT {table.selected} FROM {table.name} WHERE {condition}"
-            f" ORDER BY {self.ordered(table.order)} LIMIT ?"
+            f" ORDER BY {self.ordered(table.order)}"
         )
-        return list(map(table.read, self.run(statement, [*values, limit or MOST_NUMBER])))
+        return list(map(table.read, self.run(statement, values)))
 
     def count_entries(self, kind: type[Entry]) -> int:
         return int(self.run(f"SELECT count(*) FROM {ENTRIES[kind].name}").fetchone()[0])
@@ -325,6 +323,11 @@ class Rows(ABC):
         condition, values = self._condition_of_entries(ENTRIES[kind], of=of, before=before)
         statement = f"DELETE FROM {ENTRIES[kind].name} WHERE {condition}"
         return int(self.run(statement, values).rowcount)
+
+    def is_index_of_this_version(self) -> bool:
+        """Return whether this version of `indexed` made the index."""
+        row = self.run("SELECT value FROM state WHERE name = ?", [INDEX_STATE]).fetchone()
+        return bool(row == (str(INDEXED_VERSION),))
 
     @abstractmethod
     def mend_index(self) -> bool:

@@ -197,11 +197,6 @@ class SqliteRows(Rows):
     def terms(self) -> IndexTerms:
         return IndexTerms(self._connection, INDEX)
 
-    def keep_index(self) -> None:
-        """Rebuild an index that another version of `indexed` made."""
-        if not self._is_index_of_this_version():
-            self.make_index()
-
     def make_index(self) -> None:
         """Rebuild index and keywords from the fragments."""
         self.run(f"DROP TABLE IF EXISTS {INDEX}")
@@ -221,7 +216,7 @@ class SqliteRows(Rows):
 
         True for another version's index: the next write rebuilds it.
         """
-        if not self._is_index_of_this_version():
+        if not self.is_index_of_this_version():
             return True
         return not any(self.run(f"SELECT EXISTS ({it})").fetchone()[0] for it in _DIFFERENCES)
 
@@ -230,10 +225,6 @@ class SqliteRows(Rows):
             return False
         self.make_index()
         return True
-
-    def _is_index_of_this_version(self) -> bool:
-        row = self.run("SELECT value FROM state WHERE name = ?", [INDEX_STATE]).fetchone()
-        return bool(row == (str(INDEXED_VERSION),))
 
     def with_keywords(self, keywords: Sequence[str], wanted: Wanted, most: int) -> Counted:
         having, words = self.any_of("keyword", dict.fromkeys(map(spelled, keywords)))
@@ -321,7 +312,8 @@ class SqliteEngine(Engine):
             raise DatabaseError("write", path=self.name, reason=reason_of(error)) from error
         with self.database.writing(wait_s=wait_s) as connection:
             rows = SqliteRows(connection, self._vectors, self._file())
-            rows.keep_index()
+            if not rows.is_index_of_this_version():
+                rows.make_index()
             yield rows
 
     def exists(self) -> bool:

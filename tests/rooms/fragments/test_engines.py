@@ -514,10 +514,9 @@ def everything(rows: Rows, agent: str) -> Any:
     if agent:  # which of the others' links and entries an agent sees is the server's to say
         return every, vectors, asked
     noted = [
-        (rows.entries(kind), rows.entries(kind, of="f1", since=DAYS[1], limit=2),
-         rows.count_entries(kind))
+        (rows.entries(kind), rows.entries(kind, of="f1", since=DAYS[1]), rows.count_entries(kind))
         for kind in KINDS_OF_ENTRY
-    ]  # fmt: skip
+    ]
     links = rows.links(ids), rows.links(ids[:2], RELATIONS[1:4])
     return every, vectors, asked, noted, links, rows.state()
 
