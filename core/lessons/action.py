@@ -4,7 +4,6 @@ Pure. `shell_files` names only commands whose point is a file: `npm test` says n
 package.json.
 """
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,8 +16,8 @@ from typing import NamedTuple
 
 from core.data import rows, word_list
 from core.lessons.anchors import MOST_ANCHORS, MOST_RECALLED_TRIGGERS, could_match
-from core.lessons.log import MOST_HIDDEN, MemoryLog, split_lines
-from core.lessons.record import DECODER, Record, ids_in, parse_line
+from core.lessons.log import MemoryLog
+from core.lessons.record import Record
 from core.text.plain import normal_form
 from core.text.terms import stem_of
 
@@ -59,12 +58,9 @@ _WRAPPERS = frozenset(
     " then do".split()
 )
 
-# The endings that `stem_of` takes away, in the bytes of a line, and the words of its keys.
+# What `stem_of` takes away, and signs of a text in UTF-8 as letters and blanks.
 _ENDINGS = b" s ing ings ion ions ies ed es ly e y".split(b" ")
 _TO_WORDS = bytes(code if chr(code).isalnum() and code < 128 else 32 for code in range(256)).lower()
-_OF_KEYS = frozenset((b"missing", b"context", b"lesson"))
-_OF_A_QUESTION = frozenset((b"ask", b"next", b"time"))
-_BEGIN = b'{"id": "'
 
 Term = tuple[str, str]  # its kind, "words", "names" or "pairs", and its text
 
@@ -218,84 +214,51 @@ def _programs(command: str) -> Iterator[list[str]]:
         yield [it for it in words if it and not _ASSIGNMENT.match(it) and not it.startswith("-")]
 
 
-# the lines of a log
+# the records of a log
 
 
 class AtHand(NamedTuple):
     """The records that an action could need, and counts of the whole log."""
 
     records: Sequence[Record]
-    size: int  # of records, or of lines if it is long
-    having: Mapping[str, int]  # of lines with a word, if it is long
+    size: int  # of records
+    having: Mapping[str, int]  # of records with a word, if there are many
 
 
 def log_at_hand(action: Action, data: bytes) -> AtHand:
-    """Return the records that an action could need: all of a log of MOST_READ lines at most."""
-    lines = split_lines(data)
-    if len(lines) <= MOST_READ:
-        records = MemoryLog.parse(data).records
+    """Return the records that an action could need: all of MOST_READ at most.
+
+    Of more, MOST_CHOSEN with near anchors or shared words, rare ones first.
+    """
+    records = MemoryLog.parse(data).records
+    if len(records) <= MOST_READ:
         return AtHand(records, len(records), {})
-    chosen, having = _promising(action.readable(), lines)
-    parse = cache(parse_line)
-    wanted = {record.id for at in chosen if (record := parse(lines[at]))}
-    hiding = [at for at, line in enumerate(lines) if b'"source_ids"' in line]
-    # That one lists too many to hide any is only seen where all of them are read.
-    hiders = [it for at in hiding if (it := parse(lines[at])) and len(it.source_ids) > MOST_HIDDEN]
-    ids = wanted.union(*(ids_in(it.source_ids) for it in hiders))
-    spelled = {it.encode("utf-8", "replace") for it in ids}
-    read = {0, *chosen, *hiding}  # a byte order mark counts only in the first line
-    for at, line in enumerate(lines):
-        id_ = line[len(_BEGIN) : line.find(b'"', len(_BEGIN))]
-        # Any other line than this program writes must be read to know its id.
-        is_plain = line.startswith(_BEGIN) and line.count(b'"id"') == 1 and b"\\u00" not in line
-        if id_ in spelled or not (is_plain and id_.isalnum()):
-            read.add(at)
-    whole = MemoryLog.of_lines([lines[at] for at in sorted(read)], parse)
-    return AtHand([it for it in whole.records if it.id in wanted], len(lines), having)
-
-
-def _promising(action: Action, lines: Sequence[bytes]) -> tuple[list[int], Mapping[str, int]]:
-    """Return lines (from 0), near anchors first, then rare words; and how many have each word."""
+    action = action.readable()
     terms = terms_of(" ".join([*action.paths, action.command, action.telling]))
     words = {text for kind, text in terms if kind != "pairs"}
+    # To read the terms of each record would take a second.
     forms = {it.encode() + end: it for it in words if it.isascii() for end in _ENDINGS}
-    # A program may write other letters as they are, or with escapes of JSON.
-    wide = {it: (it.encode(), json.dumps(it)[1:-1].encode()) for it in words if not it.isascii()}
-    wanted, found = frozenset(forms), list[set[str]]()
-    for line in lines:
-        # Before `topic` and behind `meta` this program writes no text of a record.
-        is_ours = line.startswith(_BEGIN)
-        texts = line[line.find(b'"topic"') + 7 : line.rfind(b'"meta"')] if is_ours else line
-        said = texts.replace(b"\\n", b" ").translate(_TO_WORDS).split()
-        here = wanted.intersection(said)
-        keys = _OF_KEYS | _OF_A_QUESTION if b'"ask_next_time"' in texts else _OF_KEYS
-        of_line = {forms[it] for it in here if it not in keys or said.count(it) > 1}
-        if wide:
-            of_line.update(it for it, ways in wide.items() if any(way in line for way in ways))
-        found.append(of_line)
-    having = Counter(chain.from_iterable(found))
-    rarity = {word: 1 - log(count) / log(len(lines) + 1) for word, count in having.items()}
+    wanted, wide = frozenset(forms), [it for it in words if not it.isascii()]
+    shared = list[set[str]]()
+    for record in records:
+        said = " ".join(record.texts)
+        parts = said.encode("utf-8", "replace").translate(_TO_WORDS).split()
+        shared.append({*map(forms.__getitem__, wanted.intersection(parts))})
+        shared[-1].update(it for it in wide if it in said)
+    having = Counter(chain.from_iterable(shared))
+    rarity = {word: 1 - log(count) / log(len(records) + 1) for word, count in having.items()}
     names, text = "\n".join(action.named), f"{action.command}\n{action.text}"
 
-    @cache  # many lines end alike
-    def is_meant(paths: bytes, triggers: bytes) -> bool:
-        patterns = _listed(paths)[:MOST_ANCHORS] if names else []
-        return any(could_match(it, names) for it in patterns) or any(
-            it in text for it in _listed(triggers)[:MOST_RECALLED_TRIGGERS]
+    @cache  # many records have the same
+    def is_meant(paths: Sequence[str], triggers: Sequence[str]) -> bool:
+        return any(names and could_match(it, names) for it in paths[:MOST_ANCHORS]) or any(
+            it in text for it in triggers[:MOST_RECALLED_TRIGGERS]
         )
 
     scores = list[tuple[bool, float, int]]()
-    for at, (line, of_line) in enumerate(zip(lines, found, strict=True)):
-        paths, triggers = line.partition(b'"paths"')[2], line.partition(b'"when"')[2]
-        is_near = bool(paths or triggers) and is_meant(paths, triggers)
-        if is_near or of_line:
-            scores.append((is_near, sum(map(rarity.__getitem__, of_line)), at))
-    return [at for *_, at in sorted(scores, reverse=True)[:MOST_CHOSEN]], having
-
-
-def _listed(rest: bytes) -> list[str]:
-    try:
-        listed, _ = DECODER.raw_decode(rest.decode("utf-8", "replace").lstrip(" :"))
-    except (ValueError, RecursionError):
-        return []
-    return [it for it in listed if isinstance(it, str)] if isinstance(listed, list) else []
+    for at, (record, found) in enumerate(zip(records, shared, strict=True)):
+        is_near = is_meant(record.paths, record.when)
+        if is_near or found:
+            scores.append((is_near, sum(map(rarity.__getitem__, found)), at))
+    chosen = sorted(at for *_, at in sorted(scores, reverse=True)[:MOST_CHOSEN])
+    return AtHand([records[at] for at in chosen], len(records), having)

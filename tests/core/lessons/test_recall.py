@@ -1,6 +1,5 @@
 """Tests which records an action is given, and which it is spared. Cases: tests/data/recall.json."""
 
-import json
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.lessons.action import MOST_CHOSEN, MOST_READ, Action, AtHand, log_at_hand
-from core.lessons.log import MOST_HIDDEN
 from core.lessons.recall import (
     MOST_RECORDS,
     Candidate,
@@ -174,37 +172,16 @@ def test_whatever_an_old_record_says_it_is_read_in_a_very_long_log() -> None:
 def test_what_a_merge_hides_of_a_very_long_log_is_hidden() -> None:
     old, action = a_record("old", "Call ledger_sync."), edit("b.py", "ledger_sync()")
     later: dict[str, Any] = {"updated": "2027-03-02T10:30:00+00:00", "former": (old.fingerprint(),)}
-    newer = replace(old, lesson="Look twice.", **later)
+    newer = replace(old, lesson="Call ledger_sync twice.", **later)
     principle = replace(a_record("rule", "Look."), type="principle", source_ids=(old.token,))
-    too_many = replace(principle, source_ids=(old.token, *(f"{at}@0" for at in range(MOST_HIDDEN))))
-    odd_ids = (rb'"id": "x", "\u0069d": "old"', rb'"id": "x", "id": "old"', b'"id":  "old"')
-    odd = [newer.to_line().replace(b'"id": "old"', it) for it in odd_ids]
-    long = [record.to_line() for record in LONG_LOG]
-    for line, found in (
-        (newer.to_line(), [newer]),
-        *((it, [newer]) for it in odd),
-        (principle.to_line(), []),
-        (too_many.to_line(), [old]),
-        (b"torn\n", [old]),
-    ):
-        for lines in ([line, old.to_line(), *long], [old.to_line(), *long, line]):
-            assert log_at_hand(action, b"".join(lines)).records == found
+    for other, found in ((newer, [newer]), (principle, [])):
+        for records in ([other, old, *LONG_LOG], [old, *LONG_LOG, other]):
+            assert at_hand(action, records).records == found
 
 
-def test_of_a_very_long_log_only_lines_that_share_something_are_parsed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    parsed, decode = list[str](), json.JSONDecoder.raw_decode
-
-    def noted(decoder: json.JSONDecoder, text: str, idx: int = 0) -> tuple[Any, int]:
-        parsed.append(text)
-        return decode(decoder, text, idx)
-
-    monkeypatch.setattr(json.JSONDecoder, "raw_decode", noted)
-    long = [replace(it, id=f"{at:016x}") for at, it in enumerate(LONG_LOG)]
-    shared = a_record("f" * 16, "Call ledger_sync.")
-    assert at_hand(edit("b.py", "ledger_sync()"), [shared, *long]).records == [shared]
-    assert [text for text in parsed if '"lesson"' in text] == [shared.to_line().decode().strip()]
+def test_of_a_very_long_log_only_records_that_share_something_are_compared() -> None:
+    shared = a_record("shared", "Call ledger_sync.")
+    assert at_hand(edit("b.py", "ledger_sync()"), [shared, *LONG_LOG]).records == [shared]
 
 
 def test_in_a_very_long_log_a_word_of_a_few_records_is_rare() -> None:
