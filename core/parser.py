@@ -20,15 +20,8 @@ MOST_WIDTH = 100
 _LEAST_WIDTH = 40
 _WIDE = "\0"  # stands behind a character of two cells while lines are broken by their length
 
-# The sentences of argparse on arguments, by the key of our sentence.
-_COMPLAINTS = {
-    "required": re.compile(r"the following arguments are required: (?P<names>.+)"),
-    "apart": re.compile(r"not allowed with argument (?P<other>.+)"),
-    "one_value": re.compile(r"expected (?:one|at least one) argument"),
-    "no_value": re.compile(r"ignored explicit argument (?P<value>.+)"),
-    "choice": re.compile(r"\Ainvalid choice: (?P<value>.+?) \(choose from (?P<choices>.+)"),
-}
-_OF_ARGUMENT = re.compile(r"argument ([^:]+): (.*)", re.DOTALL)
+# The sentence of argparse on a value that is none of several.
+_CHOICE = re.compile(r"([^:]+): invalid choice: '?(.+?)'? \(choose from (.+)\)", re.DOTALL)
 
 
 class HelpPage(argparse.HelpFormatter):
@@ -71,7 +64,6 @@ class Parser(argparse.ArgumentParser):
         """Make a parser with `--help`. page: printed instead of the usual help."""
         super().__init__(formatter_class=HelpPage, add_help=False, allow_abbrev=False, **more)
         self._page = page
-        self._words = list[str]()
         self.color = False  # Python 3.14 would decide on its own
         self.add_argument("-h", "--help", action="help", help=say("parser.help"))
 
@@ -79,8 +71,7 @@ class Parser(argparse.ArgumentParser):
         return self._page() if self._page else super().format_help()
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
-        self._words = list(sys.argv[1:] if args is None else args)
-        words = self._joined(self._words)
+        words = self._joined(sys.argv[1:] if args is None else args)
         # Before argparse misses an argument: the option may be meant for the missing one.
         for before, word in pairwise(["", *takewhile(lambda it: it != "--", words)]):
             option = self._option_string_actions.get(before)
@@ -116,38 +107,26 @@ class Parser(argparse.ArgumentParser):
         return word.startswith("-") and word.strip("-") != "" and not named & options.keys()
 
     def error(self, message: str) -> NoReturn:
-        """Say the mistake and the way to the help, and end with 2. Raises SystemExit."""
+        """Say the mistake and the way to the help, and end with 2. Raises SystemExit.
+
+        Only what is near to an unknown name is added to the words of argparse.
+        """
+        message = message.removeprefix("argument ")
+        if found := _CHOICE.fullmatch(message):
+            name, value, known = found.groups()
+            unknown = say("parser.command", value=value)
+            said = unknown if name == "COMMAND" else f"{message}."
+            message = with_nearest(said, value, re.findall(r"[^\s,']+", known))
         help_command = f"{self.prog} --help"
         if f"{self.prog} ".startswith(f"{CLI} "):
             command = self.prog[len(CLI) :].split()
             help_command = " ".join([CLI, "help", *(name for name in command if name != "help")])
-        lines = [f"{self.prog}: {shown(self._sentence(message))}"]
+        lines = [f"{self.prog}: {shown(message)}"]
         lines.append(say("parser.see", command=help_command))
         if sys.stderr and sys.stderr.isatty():
             width = max(shutil.get_terminal_size((80, 24)).columns, _LEAST_WIDTH)
             lines = [piece for line in lines for piece in filled(line, width)]
         self.exit(2, "\n".join(lines) + "\n")
-
-    def _sentence(self, message: str) -> str:
-        of_argument = _OF_ARGUMENT.fullmatch(message)
-        name, reason = of_argument.groups() if of_argument else ("", message)
-        for key, pattern in _COMPLAINTS.items():
-            if match := pattern.fullmatch(reason):
-                facts = {"name": name, **match.groupdict()}
-                if "value" in facts:
-                    facts["value"] = facts["value"].strip("'\"")
-                pairs = pairwise(self._words)
-                behind = [it for word, it in pairs if word in name.split("/") and it[:1] == "-"]
-                if key == "one_value" and behind:
-                    option = name.rpartition("/")[2]
-                    return say("parser.dash", name=name, option=option, value=behind[0])
-                if key != "choice":
-                    return say(f"parser.{key}", **facts)
-                known = re.findall(r"[^\s,')]+", facts["choices"])
-                kind = "command" if name == "COMMAND" else "choice"
-                said = say(f"parser.{kind}", **{**facts, "choices": ", ".join(known)})
-                return with_nearest(said, facts["value"], known)
-        return f"{name}: {reason}" if name else reason
 
 
 def with_nearest(said: str, name: str, known: Iterable[str]) -> str:

@@ -24,7 +24,7 @@ def test_a_refusal_says_what_is_wrong_and_what_shows_the_right_way(
     made = Parser(prog="made")
     made.add_argument("one", metavar="ONE")
     made.add_argument("--some", nargs="+")
-    made.add_argument("--kind", choices=SEVERAL)
+    made.add_argument("--kind", type=one_of(SEVERAL))
     made.add_argument("--on", action="store_true")
     made.add_argument("--only")
     either = made.add_mutually_exclusive_group()
