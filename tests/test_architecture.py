@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.support.cli_process import Run
-from tests.support.stdio_client import ROOT
+from tests.support.tables import ROOT
 
 # A room is a folder or a file, and what is not named here belongs to the folder above it. Each room
 # may use itself and the rooms on its right; from outside of a top folder, its name means all of it.

@@ -38,8 +38,7 @@ from rooms.fragments.models import embedding, judge, services, vectors
 from rooms.fragments.upkeep import consolidation, life, passes, suspicions
 from rooms.sessions.rows import statements
 from tests.support.documents import DOCUMENTS, blocks, text_of
-from tests.support.rows import none_of
-from tests.support.stdio_client import ROOT
+from tests.support.tables import ROOT, none_of
 from tests.support.templates import Example, expand
 from tests.weight import product
 

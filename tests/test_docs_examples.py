@@ -24,7 +24,8 @@ from tests.support.client_events import claude_edit, environment_of, run_hook
 from tests.support.doc_shop import Shop
 from tests.support.documents import blocks, text_of
 from tests.support.session_tools import tokens_of
-from tests.support.stdio_client import ROOT, ServerProcess
+from tests.support.stdio_client import ServerProcess
+from tests.support.tables import ROOT
 
 LANGUAGES = pytest.mark.parametrize("lang", ["en", "ko"])
 # What differs from day to day: the token of a version, the id of a session, a date, a day of this

@@ -9,7 +9,7 @@ import pytest
 from commands.clients.table import TOOLS
 from core.config import ROOMS
 from tests.support.documents import text_of
-from tests.support.stdio_client import ROOT
+from tests.support.tables import ROOT
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 

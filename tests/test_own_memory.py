@@ -3,8 +3,7 @@
 import json
 import re
 
-from tests.support.rows import none_of
-from tests.support.stdio_client import ROOT
+from tests.support.tables import ROOT, none_of
 
 FOLDERS = sorted(it.name for it in ROOT.iterdir() if it.is_dir() and not it.name.startswith("."))
 NAMED = re.compile(

@@ -46,9 +46,9 @@ from tests.support import faults
 from tests.support.changes import bring_back, delete, upsert
 from tests.support.faults import WAIT_S, Child, Fault, Rehearsal, Say
 from tests.support.git_clones import path_of
-from tests.support.rows import none_of
 from tests.support.samples import LATER, a_draft, a_principle
 from tests.support.stdio_client import HANDSHAKE, STATELESS, ServerProcess
+from tests.support.tables import none_of
 
 LATE_S = 8.0
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from core.lessons.record import Draft
-from tests.support.stdio_client import ROOT
+from tests.support.tables import ROOT
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 

@@ -15,8 +15,7 @@ from core.lessons.anchors import normalise_paths
 from core.lessons.record import Draft, Record, check
 from core.lessons.task import for_prompt
 from tests.support.git_clones import run_git
-from tests.support.rows import none_of
-from tests.support.stdio_client import ROOT
+from tests.support.tables import ROOT, none_of
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 

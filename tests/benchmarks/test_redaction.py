@@ -7,7 +7,7 @@ import pytest
 
 from core.sanitizer import Secret, find
 from tests.support.secret_corpus import Case, a_case, cases, lookalikes, sentences
-from tests.support.stdio_client import ROOT
+from tests.support.tables import ROOT
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from commands.clients.setup import TOKENS
-from tests.support.stdio_client import ROOT
+from tests.support.tables import ROOT
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 

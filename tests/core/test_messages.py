@@ -15,10 +15,9 @@ import cli
 from core import errors
 from core.data import rows
 from core.messages import has_sentence, language, say, speaking
-from tests.support.rows import none_of
 from tests.support.said import everything_said, is_written, sentences
 from tests.support.sentences import pair
-from tests.support.stdio_client import ROOT
+from tests.support.tables import ROOT, none_of
 
 ALWAYS = {"cli", "program"}  # facts that `say` knows itself
 # What only operators of a server read may lack Korean.

@@ -11,8 +11,7 @@ import pytest
 
 from core import parser, program
 from core.parser import Parser, filled, nearest, one_of
-from tests.support.stdio_client import ROOT
-from tests.support.tables import table
+from tests.support.tables import ROOT, table
 
 SEVERAL = ("a", "b", "c")
 

@@ -6,9 +6,8 @@ import unicodedata
 import pytest
 
 from core.messages import filled, spoken_end
-from tests.support.rows import none_of
 from tests.support.said import sentences
-from tests.support.tables import table
+from tests.support.tables import none_of, table
 
 TABLES = table("particles")
 

@@ -19,8 +19,8 @@ from core.messages import Facts
 from tests.support.cli_process import Run
 from tests.support.git_clones import copied_checkout
 from tests.support.sentences import sentence
-from tests.support.stdio_client import ROOT, ServerProcess
-from tests.support.tables import table
+from tests.support.stdio_client import ServerProcess
+from tests.support.tables import ROOT, table
 
 sys.path.insert(0, str(ROOT / "packaging"))
 

@@ -23,7 +23,7 @@ import pytest
 from commands.clients.table import COMMANDS, TOOLS
 from server import VERSION
 from tests.support.cli_process import TOKEN
-from tests.support.stdio_client import ROOT
+from tests.support.tables import ROOT
 
 pytestmark = pytest.mark.long
 

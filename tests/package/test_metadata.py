@@ -15,7 +15,7 @@ from commands.clients.table import COMMANDS
 from core.messages import say
 from core.program import CLI
 from tests.support.real_engines import NO_POSTGRES, NO_VALKEY, postgres, valkey
-from tests.support.stdio_client import ROOT
+from tests.support.tables import ROOT
 from tests.test_architecture import FOREIGN
 
 

@@ -15,7 +15,8 @@ from core.messages import Facts
 from tests.support.http_server import HttpServer
 from tests.support.node_packages import command_of, needs_packages
 from tests.support.sentences import sentence
-from tests.support.stdio_client import ROOT, WAIT_S
+from tests.support.stdio_client import WAIT_S
+from tests.support.tables import ROOT
 
 INSTALLED = "tests/inspector"
 LAUNCHER = "@modelcontextprotocol/inspector/clients/launcher/build/index.js"

@@ -13,9 +13,8 @@ import pytest
 
 from tests.conftest import StartServer
 from tests.support.cli_process import GoodRun
-from tests.support.rows import none_of
-from tests.support.stdio_client import ROOT, ServerProcess
-from tests.support.tables import table
+from tests.support.stdio_client import ServerProcess
+from tests.support.tables import ROOT, none_of, table
 
 MOST_ADDED = 80  # modules to those of a plain server; they were 68
 # By module why nothing needs it before the first answers, or before the first call of a room.

@@ -15,7 +15,7 @@ from core.room.database import DatabaseError
 from tests.support.faults import Child
 from tests.support.nursery import bound_by_permissions
 from tests.support.room_crowds import CROWDS, Crowd, Told
-from tests.support.stdio_client import ROOT
+from tests.support.tables import ROOT
 
 resource = pytest.importorskip("resource", reason="faults as POSIX makes them")
 

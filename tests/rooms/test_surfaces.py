@@ -9,9 +9,8 @@ import pytest
 from commands.clients.table import TOOLS as KNOWN_TOOLS
 from protocol.stdio import WRITING_TOOLS
 from tests.support import fragment_tools, session_tools
-from tests.support.rows import none_of
 from tests.support.session_tools import as_offered, surface, tokens_of
-from tests.support.tables import table
+from tests.support.tables import none_of, table
 
 OFFERED = {"sessions": session_tools.offered, "fragments": fragment_tools.offered}
 # What 003, and 002 and 004 together, declare: `!` is required, `=` the default that a model sees.

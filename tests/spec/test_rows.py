@@ -15,7 +15,7 @@ from tests.spec.rows import (
     rows_of,
     unknown_in,
 )
-from tests.support.rows import none_of
+from tests.support.tables import none_of
 
 MARK = '@pytest.mark.row("P1", "001 3-1.a")\n'
 FORMS = {

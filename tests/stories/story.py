@@ -59,7 +59,7 @@ import pytest
 
 import cli
 from tests.support.doc_shop import Shop
-from tests.support.stdio_client import ROOT
+from tests.support.tables import ROOT
 
 MOST_RECORDED_LINES = 25
 MOST_TOLD_CHARS = 2_000  # of an answer in which something is missing

@@ -24,7 +24,8 @@ from mcp.types import Implementation
 from tests.stories.story import Answer
 from tests.support.http_server import HttpServer
 from tests.support.offered_rooms import put_back
-from tests.support.stdio_client import ROOT, WAIT_S, ServerProcess
+from tests.support.stdio_client import WAIT_S, ServerProcess
+from tests.support.tables import ROOT
 
 Ask = Callable[[dict[str, Any]], Any]  # what a server answers to the call of a tool
 

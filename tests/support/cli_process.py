@@ -21,7 +21,8 @@ import pytest
 import cli
 from commands.hook import hook, start, surroundings
 from tests.support.nursery import bound_by_permissions, bound_by_permissions_here
-from tests.support.stdio_client import ROOT, WAIT_S
+from tests.support.stdio_client import WAIT_S
+from tests.support.tables import ROOT
 
 SETTINGS = (
     *(f"SENTINEL_MEMORY_{name}" for name in ("LANG", "PROJECT", "STRICT", "BUDGET", "THRESHOLD")),

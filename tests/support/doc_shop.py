@@ -20,7 +20,7 @@ from rooms.sessions.store import open_sessions
 from tests.support.cli_process import TOKEN, Run
 from tests.support.desk import Desk
 from tests.support.git_clones import path_of
-from tests.support.stdio_client import ROOT
+from tests.support.tables import ROOT
 
 LESSONS = json.loads((ROOT / "tests/data/doc_shop.json").read_text(encoding="utf-8"))
 DAYS = ("2025-03-02", "2025-03-10", "2025-03-15", "2025-03-16", "2025-03-17")

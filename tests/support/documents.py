@@ -2,7 +2,7 @@
 
 import re
 
-from tests.support.stdio_client import ROOT
+from tests.support.tables import ROOT
 
 KOREAN_ONLY = {"docs/README.ko.md": "README.md", "docs/cursorrules.ko.md": ".cursorrules"}
 

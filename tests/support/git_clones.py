@@ -15,7 +15,7 @@ from core.lessons.file import REPLACED_NAME
 from core.lessons.record import Record
 from core.store import MemoryStore
 from tests.support.samples import LATER, NOW, a_draft, a_principle
-from tests.support.stdio_client import ROOT
+from tests.support.tables import ROOT
 
 Edit = Callable[[Path], object]
 Shown = tuple[str, str, str]

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from tests.support.nursery import begin
-from tests.support.stdio_client import ROOT, WAIT_S
+from tests.support.stdio_client import WAIT_S
+from tests.support.tables import ROOT
 
 KEY = "a-key-for-the-tests-0123456789"
 OLDER = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.stdio_client import ROOT
+from tests.support.tables import ROOT
 
 
 def needs_packages(folder: str) -> pytest.MarkDecorator:

@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from core.errors import SentinelError
-from tests.support.stdio_client import ROOT
+from tests.support.tables import ROOT
 
 FOLDERS = ("core", "protocol", "rooms", "http_server", "commands")
 FILES = (*sorted(it for name in FOLDERS for it in ROOT.glob(f"{name}/**/*.py")),

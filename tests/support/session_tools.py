@@ -17,7 +17,7 @@ from core.program import NO_CANCELLATION
 from core.text.ranking import Gathered
 from protocol.tools import OfferedRoom, SessionlessServer
 from rooms.sessions import tools
-from tests.support.stdio_client import ROOT
+from tests.support.tables import ROOT
 
 Call = Callable[..., str]
 

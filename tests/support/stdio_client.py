@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tests.support.nursery import CAP_DAC_OVERRIDE, begin
+from tests.support.tables import ROOT
 
 Era = Literal["2025-11-25", "2026-07-28"]
 
-ROOT = Path(__file__).resolve().parents[2]
+
 HANDSHAKE: Era = "2025-11-25"
 STATELESS: Era = "2026-07-28"
 WAIT_S = 60.0

@@ -1,11 +1,13 @@
-"""Reads a table or a text of tests/data."""
+"""Reads a table or a text of tests/data, and fails a test with all bad rows at once."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from string import Template
 from typing import Any
 
-DATA = Path(__file__).parents[1] / "data"
+ROOT = Path(__file__).resolve().parents[2]
+DATA = ROOT / "tests" / "data"
 
 
 def table(name: str) -> Any:
@@ -16,3 +18,9 @@ def table(name: str) -> Any:
 def text_of(name: str, **facts: object) -> str:
     """What the file of that name holds, with a fact in the place of each `${name}`."""
     return Template((DATA / name).read_text(encoding="utf-8")).substitute(facts)
+
+
+def none_of(faults: Iterable[object]) -> None:
+    """Fail with every fault, each in a line of its own, whatever pytest would shorten."""
+    lines = [str(fault) for fault in faults]
+    assert not lines, f"{len(lines)} faults:\n" + "\n".join(lines)

@@ -22,7 +22,7 @@ from core.store import MemoryStore
 from tests.support.git_clones import path_of
 from tests.support.headless import Browser
 from tests.support.session_samples import make_sample_store
-from tests.support.stdio_client import ROOT
+from tests.support.tables import ROOT
 
 DOCS = ROOT / "docs"
 SIZE = (1280, 900)

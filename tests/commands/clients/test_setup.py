@@ -23,7 +23,7 @@ from tests.support.desk import Desk
 from tests.support.faults import tree
 from tests.support.git_clones import copied_checkout, git
 from tests.support.sentences import sentence
-from tests.support.stdio_client import ROOT
+from tests.support.tables import ROOT
 
 KEYS = [client.key for client in CLIENTS]
 URL = "https://memory.example.com/mcp"

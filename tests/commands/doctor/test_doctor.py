@@ -25,8 +25,7 @@ from tests.support.doctor_desk import NO_CLIENT, Desk, Run, tree_of
 from tests.support.git_clones import ended_in_conflict, git, install_hook
 from tests.support.memory_steps import MemorySteps
 from tests.support.samples import a_record
-from tests.support.stdio_client import ROOT
-from tests.support.tables import table
+from tests.support.tables import ROOT, table
 from tests.support.tables import text_of as recorded
 
 LONG_AGO, LATER = "2025-03-01T09:00:00+00:00", "2025-03-02T09:00:00+00:00"

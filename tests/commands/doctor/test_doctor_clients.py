@@ -19,8 +19,7 @@ from core import program
 from tests.support.cli_process import Run
 from tests.support.doctor_desk import Desk
 from tests.support.git_clones import git
-from tests.support.stdio_client import ROOT
-from tests.support.tables import table
+from tests.support.tables import ROOT, table
 
 pytestmark = [
     pytest.mark.long,  # it costs much

@@ -20,7 +20,7 @@ from tests.support.cli_process import Run as AnyRun
 from tests.support.doctor_desk import Desk, Run
 from tests.support.git_clones import git
 from tests.support.room import OLD, a_room, saved
-from tests.support.stdio_client import ROOT
+from tests.support.tables import ROOT
 from tests.support.team_engines import TeamServer, a_server, team_server
 
 __all__ = ["team_server"]  # a fixture

@@ -17,8 +17,7 @@ from tests.support.client_events import CLIENTS, Ran, answered, claude, edited, 
 from tests.support.costly import one_in
 from tests.support.hook_desk import Desk as AnyDesk
 from tests.support.room import a_room, saved
-from tests.support.stdio_client import ROOT
-from tests.support.tables import table
+from tests.support.tables import ROOT, table
 
 ROWS = table("commands/after_action")
 TOKEN = "ghp_" + "Ab3" * 12

@@ -17,8 +17,7 @@ from commands.hook.events import (
     new_lines,
     read_moment,
 )
-from tests.support.rows import none_of
-from tests.support.tables import table
+from tests.support.tables import none_of, table
 
 ROWS = table("commands/events")
 

@@ -29,8 +29,7 @@ from tests.support.git_clones import git
 from tests.support.hook_desk import HEAD, LESSON, LOGIN, LOGIN_BLOCK, REFUND, Desk
 from tests.support.memory_steps import cases
 from tests.support.samples import LATER, a_record
-from tests.support.stdio_client import ROOT
-from tests.support.tables import table
+from tests.support.tables import ROOT, table
 
 ROWS = table("commands/hook")
 posix = pytest.mark.skipif(os.name == "nt", reason="permissions, links and pipes of POSIX")

@@ -9,8 +9,7 @@ import pytest
 
 from commands.hook.journal import KEPT_DAYS, Session, forget_old, open_session, sessions_in
 from core.config import state_directory
-from tests.support.rows import none_of
-from tests.support.tables import table
+from tests.support.tables import none_of, table
 
 DAY_S = 86_400
 posix = pytest.mark.skipif(os.name == "nt", reason="permissions and paths of POSIX")

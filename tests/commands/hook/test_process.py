@@ -22,8 +22,7 @@ from tests.support.client_events import claude, claude_edit
 from tests.support.costly import enough
 from tests.support.git_clones import new_project
 from tests.support.hook_desk import LESSON, LOGIN, REFUND, Desk
-from tests.support.stdio_client import ROOT
-from tests.support.tables import table
+from tests.support.tables import ROOT, table
 from tests.test_sweep import STATES
 
 sys.path.insert(0, str(ROOT / "benchmarks"))

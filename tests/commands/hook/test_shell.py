@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commands.hook.shell import Edits, edits_of
-from tests.support.rows import none_of
-from tests.support.tables import table
+from tests.support.tables import none_of, table
 
 FILE, ROWS = "src/pay/refund.py", table("commands/shell")
 

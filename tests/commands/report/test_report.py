@@ -34,8 +34,7 @@ from tests.support.git_clones import (
 from tests.support.memory_steps import MemorySteps, cases, needs_git
 from tests.support.samples import LATER, a_draft, a_record
 from tests.support.sentences import sentence
-from tests.support.stdio_client import ROOT
-from tests.support.tables import table
+from tests.support.tables import ROOT, table
 
 pytestmark = needs_git
 posix = pytest.mark.skipif(os.name == "nt", reason="a hook of POSIX, and its names of files")

@@ -31,8 +31,7 @@ from tests.support.git_clones import path_of, write
 from tests.support.room_samples import a_fragment
 from tests.support.samples import LATER, NOW, a_principle, a_record
 from tests.support.sentences import in_language
-from tests.support.stdio_client import ROOT
-from tests.support.tables import table
+from tests.support.tables import ROOT, table
 
 ROWS = table("commands/export")
 

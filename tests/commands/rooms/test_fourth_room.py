@@ -9,7 +9,7 @@ import pytest
 import rooms
 from tests.support.cli_process import TOKEN, Command
 from tests.support.notes_room.notes.for_people import keep, note
-from tests.support.stdio_client import ROOT
+from tests.support.tables import ROOT
 
 SALT, SUGAR = note("salt0001", "Salt stands beside the stove."), note("sugar001", "Sugar is out.")
 

@@ -23,11 +23,9 @@ from tests.support.fragment_sources import make_memory_db
 from tests.support.fragments_room import a_room
 from tests.support.git_clones import path_of, saved
 from tests.support.room_samples import stored
-from tests.support.rows import none_of
 from tests.support.samples import LATER, NOW, a_principle, a_record
 from tests.support.session_samples import make_sample_store
-from tests.support.stdio_client import ROOT
-from tests.support.tables import table
+from tests.support.tables import ROOT, none_of, table
 
 ROWS = table("commands/import")
 BRIDGES = ROOT / "tests/data/bridges"

@@ -32,7 +32,7 @@ from tests.support.room import OLD, a_room, act, every_byte, saved
 from tests.support.room_samples import RECORD, a_fragment, a_session, keep_fragments, stored
 from tests.support.samples import a_draft, a_record
 from tests.support.session_samples import keep
-from tests.support.stdio_client import ROOT
+from tests.support.tables import ROOT
 
 SETTINGS = Settings()
 NAMES = {"lessons": RECORD.id, "sessions": "#2", "fragments": "redis001"}

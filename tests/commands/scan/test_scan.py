@@ -31,8 +31,7 @@ from tests.support.git_clones import (
 )
 from tests.support.memory_steps import needs_git
 from tests.support.samples import NOW, a_record
-from tests.support.stdio_client import ROOT
-from tests.support.tables import table
+from tests.support.tables import ROOT, table
 
 SAFE, BAD = a_record("plain"), a_record("the key is " + TOKEN)
 LOG = ".context/memory_log.jsonl"

@@ -14,7 +14,7 @@ from core.program import shown
 from tests.support.cli_process import Command, Run
 from tests.support.git_clones import commit, git, path_of, write
 from tests.support.samples import NOW, a_line, a_principle, a_record
-from tests.support.stdio_client import ROOT
+from tests.support.tables import ROOT
 
 pytestmark = [
     pytest.mark.skipif(os.name == "nt", reason="no such names there"),

@@ -7,7 +7,6 @@ from itertools import pairwise
 
 import pytest
 
-from tests.support.rows import none_of
 from tests.support.secret_corpus import (
     FORMATS,
     HANGUL,
@@ -18,6 +17,7 @@ from tests.support.secret_corpus import (
     lookalikes,
     unmark,
 )
+from tests.support.tables import none_of
 
 pytestmark = pytest.mark.long  # like the floors of the redactor, which are all it is for
 

@@ -15,8 +15,7 @@ from core.guard.characters import (
 )
 from core.guard.injection import marks_of
 from core.text.plain import one_line
-from tests.support.rows import none_of
-from tests.support.tables import table
+from tests.support.tables import none_of, table
 
 TABLES = table("hidden")
 

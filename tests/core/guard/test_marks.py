@@ -28,8 +28,7 @@ from core.guard.characters import (
     views_of,
 )
 from core.guard.injection import MARKS, compiled, marks_of, orders, orders_in, shown_marks
-from tests.support.rows import none_of
-from tests.support.tables import DATA, table
+from tests.support.tables import DATA, none_of, table
 
 TABLES = table("phrases")
 OVERRIDES, KOREAN_OVERRIDES = TABLES["overrides"], TABLES["Korean overrides"]

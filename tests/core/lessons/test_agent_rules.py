@@ -7,8 +7,7 @@ import pytest
 from core.lessons.briefing import language_of, rules
 from core.messages import Language
 from tests.support.sentences import sentence
-from tests.support.stdio_client import ROOT
-from tests.support.tables import table
+from tests.support.tables import ROOT, table
 
 SURFACE = json.loads((ROOT / "tests" / "data" / "tool_surface.json").read_text("utf-8"))
 TOOLS = {tool["name"]: json.dumps(tool, ensure_ascii=False) for tool in SURFACE}

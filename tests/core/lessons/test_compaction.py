@@ -6,9 +6,8 @@ from core.lessons.answers import Need, need_of
 from core.lessons.compaction import fit_question, join_questions
 from core.lessons.record import Record, new_record
 from core.text.wording import SimilarTopics, similar_to, similar_topics, topic_to_keep
-from tests.support.rows import none_of
 from tests.support.samples import NOW, a_principle, a_record
-from tests.support.tables import table
+from tests.support.tables import none_of, table
 
 TABLES = table("wording")
 

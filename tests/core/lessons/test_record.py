@@ -17,9 +17,8 @@ from core.lessons.record import (
     seconds_of,
     split_tokens,
 )
-from tests.support.rows import none_of
 from tests.support.samples import LATER, NOW, a_draft, a_line, a_principle, a_record
-from tests.support.tables import table
+from tests.support.tables import none_of, table
 
 TABLES = table("record")
 

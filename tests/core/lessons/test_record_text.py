@@ -37,10 +37,9 @@ from core.text.plain import LINE_ENDS, Budget, estimate_tokens, one_line, printa
 from core.text.wording import similar_topics
 from tests.support.changes import delete, log_of
 from tests.support.growth import calls
-from tests.support.rows import none_of
 from tests.support.samples import NOW, a_record
 from tests.support.sentences import in_language, sentence
-from tests.support.tables import table
+from tests.support.tables import none_of, table
 
 
 def lines_within(records: Sequence[Record], query: str, budget: Budget) -> list[str]:

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from core.lessons.action import Vocabulary, phrases_in, terms_of, tool_files
 from core.lessons.record import Record
 from core.lessons.task import MOST_RANKED, Work, by_work, for_prompt
-from tests.support.rows import none_of
 from tests.support.samples import a_record
-from tests.support.tables import table
+from tests.support.tables import none_of, table
 
 TABLES = table("task")
 ALL = [

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from core.text.plain import estimate_tokens, normal_form
 from core.text.wording import is_source_code, scope_of
-from tests.support.rows import none_of
-from tests.support.tables import table
+from tests.support.tables import none_of, table
 
 WORDING = table("wording")
 

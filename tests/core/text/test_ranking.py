@@ -18,9 +18,7 @@ from hypothesis import strategies as st
 from core.text.ranking import Frequencies, Ranking, rank
 from core.text.terms import pieces_of, words_of
 from tests.support.cli_process import Run
-from tests.support.rows import none_of
-from tests.support.stdio_client import ROOT
-from tests.support.tables import table
+from tests.support.tables import ROOT, none_of, table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "benchmarks"))
 

@@ -15,7 +15,7 @@ from rooms.fragments.models import check, missing
 from rooms.fragments.room import Config, config_path, read_config, unknown_keys
 from tests.support.cli_process import Run
 from tests.support.sentences import in_language
-from tests.support.stdio_client import ROOT
+from tests.support.tables import ROOT
 
 KEYS = "importanceWeight recencyWeight activationThreshold".split()
 DAYS = ("fact", 60), ("decision", 90), ("relation", 60)

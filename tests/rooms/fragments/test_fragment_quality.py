@@ -10,7 +10,7 @@ import pytest
 
 from rooms.fragments.models.embedding import LOCAL_MODEL, LOCAL_MODULE, Embedder, LocalModel
 from rooms.fragments.models.vectors import fill
-from tests.support.stdio_client import ROOT
+from tests.support.tables import ROOT
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 

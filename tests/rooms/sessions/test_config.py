@@ -12,8 +12,7 @@ from core.errors import RefusedError
 from rooms.sessions.config import Config, config_path, read_config
 from rooms.sessions.session import Draft
 from rooms.sessions.store import exist_in, open_sessions
-from tests.support.rows import none_of
-from tests.support.tables import table
+from tests.support.tables import none_of, table
 
 TABLE = table("sessions/settings")  # values by key: taken with the field they set, and refused
 

@@ -20,10 +20,8 @@ from rooms.sessions.session import Session
 from rooms.sessions.store import SessionStore, open_sessions, resolve
 from rooms.sessions.upkeep import delete
 from tests.support.room import a_room, saved
-from tests.support.rows import none_of
 from tests.support.session_samples import keep, make_sample_store, sample_sessions
-from tests.support.stdio_client import ROOT
-from tests.support.tables import table
+from tests.support.tables import ROOT, none_of, table
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 

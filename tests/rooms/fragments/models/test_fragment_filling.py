@@ -35,7 +35,7 @@ from tests.support.fragments_room import clock as clock
 from tests.support.fragments_room import room as room
 from tests.support.fragments_room import state_of as state
 from tests.support.stand_in_service import Answer, Asked, StandIn
-from tests.support.stdio_client import ROOT
+from tests.support.tables import ROOT
 
 LONG_S = 60.0
 PORT, HOST = "the port is 8080", "the host is shop.test"

@@ -23,8 +23,7 @@ from rooms.fragments.storage.postgres_schema import Schema
 from tests.support.cli_process import Run
 from tests.support.real_engines import Postgres, postgres
 from tests.support.sentences import raised
-from tests.support.stdio_client import ROOT
-from tests.support.tables import table
+from tests.support.tables import ROOT, table
 from tests.support.team_engines import TeamServer, a_server
 from tests.support.team_engines import team_database as team_database
 from tests.support.team_engines import team_pool as team_pool

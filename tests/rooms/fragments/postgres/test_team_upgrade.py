@@ -16,7 +16,7 @@ from rooms.fragments.recall import Query, recall
 from rooms.fragments.room import Config, Room
 from rooms.fragments.storage.postgres import PostgresEngine
 from rooms.fragments.storage.rows import INDEX_STATE
-from tests.support.stdio_client import ROOT
+from tests.support.tables import ROOT
 from tests.support.team_engines import TeamServer, a_server
 from tests.support.team_engines import team_server as team_server
 
