@@ -30,8 +30,8 @@ from core.messages import Language
 from core.text.plain import Budget, estimate_tokens
 from rooms.sessions.rows import write
 from rooms.sessions.store import open_sessions
+from tests.support.room_tools import FAILURES
 from tests.support.session_samples import sample_sessions
-from tests.support.session_tools import FAILURES
 
 DATA_OF_TESTS = ROOT / "tests" / "data"
 COUNTED, SURFACE = DATA_OF_TESTS / "counted_tokens.json", DATA_OF_TESTS / "tool_surface.json"

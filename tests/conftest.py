@@ -17,8 +17,8 @@ from rooms.fragments.upkeep import consolidation
 
 program.CLI = "python cli.py"  # however the tests are started; before anything takes it over
 
-from tests.support.offered_rooms import put_back
-from tests.support.stdio_client import ServerProcess
+from tests.support.room_tools import put_back
+from tests.support.servers import ServerProcess
 
 # Whatever the language of this machine is, the tests read English unless they ask for another.
 for name in ("LC_ALL", "LC_MESSAGES"):

@@ -23,8 +23,8 @@ from rooms.fragments.draft import TOPIC
 from tests.support.client_events import claude_edit, environment_of, run_hook
 from tests.support.doc_shop import Shop
 from tests.support.documents import blocks, text_of
-from tests.support.session_tools import tokens_of
-from tests.support.stdio_client import ServerProcess
+from tests.support.room_tools import tokens_of
+from tests.support.servers import ServerProcess
 from tests.support.tables import ROOT
 
 LANGUAGES = pytest.mark.parametrize("lang", ["en", "ko"])

@@ -7,7 +7,7 @@ import pytest
 from commands.clients.table import CLIENTS
 from commands.terminal.screen import cells
 from tests.support.documents import DOCUMENTS, EDITIONS, blocks, prose, text_of
-from tests.support.said import sentences
+from tests.support.sentences import sentences
 from tests.support.tables import none_of
 
 READMES = ["README.md", "docs/README.ko.md"]

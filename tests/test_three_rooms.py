@@ -21,11 +21,9 @@ from tests.conftest import StartServer
 from tests.support.cli_process import TOKEN, Run
 from tests.support.client_events import Payload, claude, codex, ran, run_hook
 from tests.support.git_clones import git, run_git, saved
-from tests.support.http_server import HttpServer
-from tests.support.stdio_client import ServerProcess
+from tests.support.servers import HttpServer, ServerProcess, until
 from tests.support.team_engines import TeamServer
 from tests.support.team_engines import team_server as team_server
-from tests.support.waiting import until
 
 pytestmark = [
     pytest.mark.long,  # it costs much

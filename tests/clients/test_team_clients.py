@@ -32,7 +32,8 @@ from tests.clients.desk import (
 from tests.clients.desk import cache as cache
 from tests.clients.stand_in_model import Call, Script, Step
 from tests.support.cli_process import CLI
-from tests.support.http_server import HttpServer, free_port
+from tests.support.real_engines import free_port
+from tests.support.servers import HttpServer
 from tests.support.tables import ROOT
 from tests.support.team_engines import TeamServer
 from tests.support.team_engines import team_server as team_server

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.cli_process import Command, Run, without_settings
-from tests.support.desk import Desk
+from tests.support.cli_process import Command, Desk, Run, without_settings
 
 
 @pytest.fixture

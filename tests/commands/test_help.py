@@ -13,12 +13,10 @@ from commands.options import EXAMPLES, FIRST, OPTIONS, parser_of, top_parser
 from commands.terminal.screen import cells
 from core.messages import Language
 from core.program import CLI
-from tests.support.cli_process import Command, Run
-from tests.support.desk import Desk
+from tests.support.cli_process import Command, Desk, Run
 from tests.support.git_clones import write
-from tests.support.said import sentences
 from tests.support.samples import a_record
-from tests.support.sentences import LANGUAGES
+from tests.support.sentences import LANGUAGES, sentences
 from tests.support.tables import table
 
 HANGUL = re.compile("[가-힣]")

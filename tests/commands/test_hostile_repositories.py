@@ -12,9 +12,8 @@ import pytest
 
 from core import git as call
 from core.lessons.record import new_record
-from tests.support.cli_process import Run
+from tests.support.cli_process import Desk, Run
 from tests.support.client_events import claude, claude_edit
-from tests.support.desk import Desk
 from tests.support.git_clones import commit, compact, copied, git, save, without_side_file
 from tests.support.hostile_repository import (
     ENVIRONMENT,

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from core.lessons.file import COMPANIONS
+from tests.support.cli_process import Desk
 from tests.support.client_events import claude_edit, environment_of, run_hook
 from tests.support.costly import enough
-from tests.support.desk import Desk
 from tests.support.faults import tree
 from tests.support.git_clones import git
 from tests.support.samples import a_record

@@ -16,8 +16,8 @@ from commands.terminal.screen import cells
 from core.config import state_directory
 from core.lessons.record import Record, new_record
 from core.messages import Language
+from tests.support.cli_process import Desk as AnyDesk
 from tests.support.cli_process import GoodRun
-from tests.support.desk import Desk as AnyDesk
 from tests.support.samples import a_principle, a_record
 from tests.support.sentences import LANGUAGES, sentence
 

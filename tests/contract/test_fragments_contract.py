@@ -16,9 +16,8 @@ from fastmcp.exceptions import ToolError
 from core.text.plain import estimate_tokens
 from protocol.call import PROCESS
 from rooms.fragments import tools
-from tests.support.fragment_tools import offered
-from tests.support.session_tools import calling
-from tests.support.stdio_client import ServerProcess
+from tests.support.room_tools import calling
+from tests.support.servers import ServerProcess
 
 # The schemas as the specifications write them: a table may have more, none may be missing but for
 # `linked_to`, which is the table of links, and `embedding`, which has a table of its own.
@@ -70,7 +69,7 @@ class Room:
     """The tools of the fragments over one database; they answer with the declared objects."""
 
     def __init__(self, database: Path) -> None:
-        self.database, self.text = database, calling(offered)
+        self.database, self.text = database, calling("fragments")
 
     def __call__(self, tool: str, **arguments: Any) -> Any:
         return json.loads(self.text(tool, **arguments))

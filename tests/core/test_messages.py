@@ -15,8 +15,7 @@ import cli
 from core import errors
 from core.data import rows
 from core.messages import has_sentence, language, say, speaking
-from tests.support.said import everything_said, is_written, sentences
-from tests.support.sentences import pair
+from tests.support.sentences import everything_said, is_written, pair, sentences
 from tests.support.tables import ROOT, none_of
 
 ALWAYS = {"cli", "program"}  # facts that `say` knows itself

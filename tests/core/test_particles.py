@@ -6,7 +6,7 @@ import unicodedata
 import pytest
 
 from core.messages import filled, spoken_end
-from tests.support.said import sentences
+from tests.support.sentences import sentences
 from tests.support.tables import none_of, table
 
 TABLES = table("particles")

@@ -12,10 +12,8 @@ import pytest
 
 from http_server.limits import MOST_BYTES
 from http_server.run import HEADERS_S, MOST_CONNECTIONS
-from tests.support.http_server import HttpServer, bearer
-from tests.support.stdio_client import WAIT_S
+from tests.support.servers import WAIT_S, HttpServer, bearer, until
 from tests.support.tables import table
-from tests.support.waiting import until
 
 HOST = b"Host: 127.0.0.1\r\n"
 MINE = HOST + f"{bearer()}\r\nContent-Type: application/json\r\nAccept: */*\r\n".encode()

@@ -10,9 +10,8 @@ from selenium.webdriver import Keys
 
 from core.messages import Language
 from tests.support.headless import DESKTOP, NARROW, PHONE, Browser, needs_axe, needs_browser
-from tests.support.http_server import KEY, HttpServer
 from tests.support.sentences import LANGUAGES, sentence
-from tests.support.waiting import until
+from tests.support.servers import KEY, HttpServer, until
 
 pytestmark = needs_browser
 

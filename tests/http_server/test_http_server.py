@@ -24,8 +24,7 @@ from http_server.sessions import SESSIONS_AT_ONCE
 from rooms.fragments.upkeep.passes import STEPS
 from tests.support.broken_messages import CALL, known, spoilt, text_of
 from tests.support.consent_browser import agree
-from tests.support.http_server import KEY, OLDER, STATELESS, HttpServer, bearer, hello
-from tests.support.waiting import until
+from tests.support.servers import KEY, OLDER, STATELESS, HttpServer, bearer, hello, until
 
 OURS, OTHER = "https://pages.example", "https://evil.example"
 PREFLIGHT = {

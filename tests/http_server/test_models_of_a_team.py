@@ -8,13 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.embedding_service import embeddings, texts_of
-from tests.support.http_server import HttpServer
-from tests.support.stand_in_service import Answer, Asked, stand_in
-from tests.support.stdio_client import WAIT_S
+from tests.support.servers import WAIT_S, HttpServer, until
+from tests.support.stand_in_service import Answer, Asked, embeddings, stand_in, texts_of
 from tests.support.team_engines import TeamServer
 from tests.support.team_engines import team_server as team_server
-from tests.support.waiting import until
 
 TOKEN = "ghp_" + "a1B2c3D4e5" * 4
 MODEL_KEY = "sk-the-key-of-the-operator-0123456789"

@@ -17,7 +17,7 @@ from http_server.grants import Grants, Tokens
 from http_server.keys import Credential, Keys
 from http_server.papers import Paper, Papers, hash_of, sqlite_papers
 from tests.support.login_flow import URL, Clock, papers_at
-from tests.support.stdio_client import WAIT_S
+from tests.support.servers import WAIT_S
 from tests.support.tables import ROOT
 from tests.support.team_engines import team_server as team_server
 

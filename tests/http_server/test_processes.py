@@ -12,9 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.broken_messages import CALL, spoilt, text_of
-from tests.support.http_server import HttpServer, bearer
-from tests.support.stdio_client import WAIT_S
-from tests.support.waiting import until
+from tests.support.servers import WAIT_S, HttpServer, bearer, until
 
 pytestmark = pytest.mark.long  # each costs a process or more
 ORIGIN, MEMENTO_KEY = "https://pages.example", "the-key-of-the-specification-0123"

@@ -24,7 +24,7 @@ from http_server.papers import sqlite_papers
 from http_server.run import KEPT_DAYS, daily_file, listen
 from http_server.sessions import MOST_CALLS, Calls
 from protocol.call import caller
-from tests.support.stdio_client import WAIT_S
+from tests.support.servers import WAIT_S
 from tests.support.tables import table
 
 URL, AGENTS, TOGETHER = "http://127.0.0.1:8000", 50, 10

@@ -13,7 +13,7 @@ import pytest
 
 from http_server.keys import Keys
 from http_server.papers import FILE_NAME, sqlite_papers
-from tests.support.http_server import KEY, HttpServer
+from tests.support.servers import KEY, HttpServer
 from tests.support.tables import ROOT
 
 NAME, TEXT = "laptop-of-kim", "The zebra stands at the server"

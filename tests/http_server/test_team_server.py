@@ -19,15 +19,13 @@ import pytest
 from http_server.keys import Keys
 from http_server.papers import papers_of
 from tests.support.git_clones import git
-from tests.support.http_server import KEY, STATELESS, HttpServer, free_port
 from tests.support.login_flow import BACK
-from tests.support.real_engines import postgres, valkey
-from tests.support.stdio_client import WAIT_S
+from tests.support.real_engines import free_port, postgres, valkey
+from tests.support.servers import KEY, STATELESS, WAIT_S, HttpServer, until
 from tests.support.tables import table
 from tests.support.team_crowd import Outcome, draft, stored, wrong_with
 from tests.support.team_engines import TeamServer
 from tests.support.team_engines import team_server as team_server
-from tests.support.waiting import until
 
 PLACE, AGENTS = "SENTINEL_MEMORY_FRAGMENTS", ("alice", "bob", "default")
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}

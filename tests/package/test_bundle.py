@@ -19,7 +19,7 @@ from core.messages import Facts
 from tests.support.cli_process import Run
 from tests.support.git_clones import copied_checkout
 from tests.support.sentences import sentence
-from tests.support.stdio_client import ServerProcess
+from tests.support.servers import ServerProcess
 from tests.support.tables import ROOT, table
 
 sys.path.insert(0, str(ROOT / "packaging"))

@@ -12,9 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.http_server import HttpServer
 from tests.support.node_packages import command_of, needs_packages
-from tests.support.stdio_client import WAIT_S
+from tests.support.servers import WAIT_S, HttpServer
 
 INSTALLED = "tests/conformance"
 SUITE = "@modelcontextprotocol/conformance/dist/index.js"

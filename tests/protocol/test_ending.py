@@ -23,7 +23,7 @@ from tests.support.cli_process import Run
 from tests.support.costly import one_in
 from tests.support.git_clones import path_of
 from tests.support.sentences import sentence
-from tests.support.stdio_client import HANDSHAKE, STATELESS, WAIT_S, Era, ServerProcess
+from tests.support.servers import HANDSHAKE, STATELESS, WAIT_S, Era, ServerProcess
 from tests.support.tables import ROOT
 
 posix_only = pytest.mark.skipif(os.name != "posix", reason="POSIX signals and pipes")

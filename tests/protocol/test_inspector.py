@@ -12,10 +12,9 @@ import pytest
 from commands.clients.table import TOOLS
 from core.config import ROOMS
 from core.messages import Facts
-from tests.support.http_server import HttpServer
 from tests.support.node_packages import command_of, needs_packages
 from tests.support.sentences import sentence
-from tests.support.stdio_client import WAIT_S
+from tests.support.servers import WAIT_S, HttpServer
 from tests.support.tables import ROOT
 
 INSTALLED = "tests/inspector"

@@ -13,7 +13,7 @@ import pytest
 
 from tests.conftest import StartServer
 from tests.support.cli_process import GoodRun
-from tests.support.stdio_client import ServerProcess
+from tests.support.servers import ServerProcess
 from tests.support.tables import ROOT, none_of, table
 
 MOST_ADDED = 80  # modules to those of a plain server; they were 68

@@ -20,7 +20,7 @@ from protocol.tools import OfferedRoom, memory_lines
 from tests.conftest import StartServer
 from tests.support.cli_process import Run
 from tests.support.sentences import raised, sentence
-from tests.support.stdio_client import ServerProcess
+from tests.support.servers import ServerProcess
 from tests.support.tables import ROOT
 
 LESSONS = ["search_memory", "log_memory", "compact_memory"]

@@ -22,7 +22,7 @@ from core.text.plain import estimate_tokens
 from protocol import call as frame
 from protocol.arguments import LONE_SURROGATE
 from tests.support.sentences import sentence
-from tests.support.stdio_client import WAIT_S
+from tests.support.servers import WAIT_S
 
 SURFACE = Path(__file__).parents[2] / "tests" / "data" / "tool_surface.json"
 GAP: dict[str, Any] = {"topic": "payment", "missing_context": "two", "lesson": "rule"}

@@ -24,7 +24,7 @@ from server import VERSION
 from tests.conftest import StartServer
 from tests.support.git_clones import copied_checkout, path_of
 from tests.support.sentences import sentence
-from tests.support.stdio_client import HANDSHAKE, STATELESS, Era, ServerProcess
+from tests.support.servers import HANDSHAKE, STATELESS, Era, ServerProcess
 from tests.support.tables import none_of, table
 
 GAP: dict[str, Any] = {

@@ -8,22 +8,20 @@ import pytest
 
 from commands.clients.table import TOOLS as KNOWN_TOOLS
 from protocol.stdio import WRITING_TOOLS
-from tests.support import fragment_tools, session_tools
-from tests.support.session_tools import as_offered, surface, tokens_of
+from tests.support.room_tools import ROOMS, as_offered, offered, surface, tokens_of
 from tests.support.tables import none_of, table
 
-OFFERED = {"sessions": session_tools.offered, "fragments": fragment_tools.offered}
 # What 003, and 002 and 004 together, declare: `!` is required, `=` the default that a model sees.
 TABLE = table("tool_parameters")
 
 
-@pytest.fixture(params=OFFERED)
+@pytest.fixture(params=ROOMS)
 def room(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
 def tools_of(room: str, *, core_only: bool = False) -> list[dict[str, Any]]:
-    return surface(OFFERED[room](core_only=core_only))
+    return surface(offered(room, core_only=core_only))
 
 
 @pytest.mark.row("003 T84")

@@ -22,9 +22,8 @@ from fastmcp.exceptions import ToolError
 from mcp.types import Implementation
 
 from tests.stories.story import Answer
-from tests.support.http_server import HttpServer
-from tests.support.offered_rooms import put_back
-from tests.support.stdio_client import WAIT_S, ServerProcess
+from tests.support.room_tools import put_back
+from tests.support.servers import WAIT_S, HttpServer, ServerProcess
 from tests.support.tables import ROOT
 
 Ask = Callable[[dict[str, Any]], Any]  # what a server answers to the call of a tool

@@ -1,4 +1,7 @@
-"""Runs a command of `cli.py`: in the process of the test, or in one of its own."""
+"""Runs a command of `cli.py`: in the process of the test, or in one of its own.
+
+`Desk` gives it a project and a home directory in which nothing of this machine is configured.
+"""
 
 import contextlib
 import functools
@@ -12,6 +15,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Self
 from unittest import mock
@@ -20,8 +24,10 @@ import pytest
 
 import cli
 from commands.hook import hook, start, surroundings
+from core.lessons.record import Record
+from tests.support.git_clones import path_of, write
 from tests.support.nursery import bound_by_permissions, bound_by_permissions_here
-from tests.support.stdio_client import WAIT_S
+from tests.support.servers import WAIT_S
 from tests.support.tables import ROOT
 
 SETTINGS = (
@@ -311,3 +317,57 @@ def without_settings(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+
+
+KEPT = ("PATH", "SYSTEMROOT")  # without them no process starts
+
+
+@dataclass(frozen=True)
+class Desk:
+    """Where commands of `cli.py` are given; both directories are made with it."""
+
+    root: Path
+    home: Path
+
+    def __post_init__(self) -> None:
+        self.root.mkdir(parents=True, exist_ok=True)
+        self.home.mkdir(parents=True, exist_ok=True)
+
+    @property
+    def log(self) -> Path:
+        return path_of(self.root)
+
+    def write(self, *parts: Record | bytes) -> bytes:
+        """Put these records and lines into the log; the file."""
+        return write(self.root, *parts)
+
+    def files(self, below: str = ".") -> dict[str, bytes]:
+        """Every file below the folder of both, or below one of them."""
+        top = self.root.parent
+        return {
+            path.relative_to(top).as_posix(): path.read_bytes()
+            for path in sorted((top / below).rglob("*"))
+            if path.is_file()
+        }
+
+    def environment(self, **variables: str) -> dict[str, str]:
+        """What a process needs to start, these variables, and nothing of whoever runs the tests."""
+        kept = {name: os.environ[name] for name in KEPT if name in os.environ}
+        homes = dict.fromkeys(("HOME", "USERPROFILE"), str(self.home))
+        folders = {"APPDATA": "Roaming", "LOCALAPPDATA": "Local"} if os.name == "nt" else {}
+        local = {name: str(self.home / "AppData" / folder) for name, folder in folders.items()}
+        git = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+        return {**kept, **homes, **local, **git, **variables}
+
+    def run(self, *words: str, cwd: Path | str = "", **variables: str) -> Run:
+        """Carry out a command in this directory of the project, or elsewhere."""
+        environment = self.environment(**variables)
+        return Run.placed(*words, cwd=self.root / cwd, environment=environment)
+
+    def started(self, *words: str, options: tuple[str, ...] = (), **variables: str) -> Run:
+        """The same as a process of its own."""
+        return Run.started(*words, options=options, **self.place(**variables))
+
+    def place(self, **variables: str) -> dict[str, Any]:
+        """Where a process is started, for `Run.process` and its like."""
+        return {"cwd": self.root, "environment": self.environment(**variables)}

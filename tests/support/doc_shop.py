@@ -17,8 +17,7 @@ from rooms.fragments.room import open_room
 from rooms.sessions.session import POINTS
 from rooms.sessions.session import Draft as SessionDraft
 from rooms.sessions.store import open_sessions
-from tests.support.cli_process import TOKEN, Run
-from tests.support.desk import Desk
+from tests.support.cli_process import TOKEN, Desk, Run
 from tests.support.git_clones import path_of
 from tests.support.tables import ROOT
 

@@ -1,13 +1,14 @@
-"""One thing of each room, all about redis: a record, sessions with their lessons, fragments."""
+"""Holds one thing of each room, all about redis, and makes what fragments are imported from."""
 
+import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from core.text.plain import estimate_tokens
-from rooms.fragments.fragment import Fragment, Wanted, hash_of
-from rooms.fragments.room import Room
+from rooms.fragments.fragment import Fragment, hash_of
 from rooms.fragments.storage.sqlite import SqliteEngine
 from rooms.sessions.session import Action, Session
 from tests.support.samples import a_record
@@ -49,15 +50,38 @@ def a_fragment(id_: str, content: str = "NOAUTH from redis: no password given.")
     return Fragment(id=id_, content=content, content_hash=hash_of(content), **about)
 
 
-def stored(room: Room) -> dict[str, Fragment]:
-    """All fragments of a room by their ids, those in the bin as well."""
-    with room.engine.reading() as reading:
-        return {it.id: it for it in reading.find(Wanted(state="all"), limit=99)}
-
-
 def keep_fragments(path: Path, fragments: Sequence[Fragment]) -> SqliteEngine:
     """The engine of a file with these fragments, as they are."""
     engine = SqliteEngine(path, timeout_s=5)
     with engine.writing() as writing:
         writing.add(fragments)
     return engine
+
+
+# Of the fourth specification, as it stands there.
+SCHEMA = """CREATE TABLE memory_item (
+  id TEXT PRIMARY KEY,
+  type TEXT CHECK (type IN ('working','episodic','semantic','procedural')),
+  content TEXT,
+  importance REAL,
+  privacy_scope TEXT CHECK (privacy_scope IN ('private','team','public')) DEFAULT 'private',
+  created_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP,
+  last_accessed TIMESTAMP,
+  pinned BOOLEAN DEFAULT FALSE
+);
+CREATE VIRTUAL TABLE memory_item_fts USING fts5(content);
+"""
+COLUMNS = ("id", "type", "content", "importance", "privacy_scope", "created_at", "pinned")
+
+
+def make_memory_db(path: Path, *rows: Sequence[Any]) -> Path:
+    """Make a database with these rows of COLUMNS."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(SCHEMA)
+        places = ", ".join("?" * len(COLUMNS))
+        connection.executemany(
+            f"INSERT INTO memory_item ({', '.join(COLUMNS)}) VALUES ({places})", rows
+        )
+        connection.commit()
+    return path

@@ -1,10 +1,113 @@
-"""Gives the tests of setup a project, a home directory and an installation."""
+"""Plans and writes what setup does, in a project and a home directory with files in them."""
 
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.support.setup_bench import Bench
+from commands.clients.entries import configured_clients
+from commands.clients.files import Job, Plan
+from commands.clients.machine import Installation, Machine, installed
+from commands.clients.plan import plan
+from core.config import CONTEXT_DIRECTORY
+
+WITH_SESSIONS = "lessons", "sessions"
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A project, a home directory and an installation, all below one directory."""
+
+    top: Path
+
+    @property
+    def root(self) -> Path:
+        return self.top / "my 프로젝트"
+
+    @property
+    def home(self) -> Path:
+        return self.top / "home"
+
+    @property
+    def tool(self) -> Path:
+        return self.top / "도구 상자"
+
+    @property
+    def python(self) -> str:
+        return str(self.tool / ".venv" / "bin" / "python")
+
+    @property
+    def machine(self) -> Machine:
+        return self.machine_on("linux")
+
+    def machine_on(self, platform: str, **environment: str) -> Machine:
+        """This place, as if it were on that system."""
+        return Machine(
+            root=self.root,
+            server=self.tool / "server.py",
+            home=self.home,
+            environment=environment,
+            platform=platform,
+        )
+
+    @property
+    def installation(self) -> Installation:
+        return installed((self.python,), str(self.tool), windows=False)
+
+    def plan(self, *clients: str, machine: Machine | None = None, **asked: Any) -> Plan:
+        """What setup would change for these clients. asked: fields of a `Job`."""
+        machine = machine or self.machine
+        present = frozenset(it.client for it in configured_clients(machine) if it.entry)
+        asked = {"installation": self.installation, "present": present, **asked}
+        return plan(Job(clients=clients, machine=machine, **asked))
+
+    def do(self, *clients: str, **asked: Any) -> Plan:
+        """Plan, and have the files as planned, without the care of a real write."""
+        planned = self.plan(*clients, **asked)
+        for change in planned.changes:
+            change.path.parent.mkdir(parents=True, exist_ok=True)
+            change.path.write_bytes((change.after or "").encode())
+            if change.after is None:
+                change.path.unlink()
+        return planned
+
+    def put(self, files: Mapping[str, bytes | str | dict[str, Any]]) -> None:
+        """Write files; names begin with `root/` or `home/`. A dictionary is written as JSON."""
+        self.root.mkdir(parents=True, exist_ok=True)
+        self.home.mkdir(parents=True, exist_ok=True)
+        for name, content in files.items():
+            path = self.path(name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            text = json.dumps(content, indent=2) + "\n" if isinstance(content, dict) else content
+            path.write_bytes(text.encode() if isinstance(text, str) else text)
+
+    def path(self, name: str) -> Path:
+        directory, _, below = name.partition("/")
+        places = {"root": self.root, "home": self.home, "tool": self.tool}
+        return places.get(directory, self.top / directory) / below
+
+    def name(self, path: Path) -> str:
+        """The name of a file as `put` takes it."""
+        place = "root" if path.is_relative_to(self.root) else "home"
+        return f"{place}/{path.relative_to(getattr(self, place)).as_posix()}"
+
+    def files(self) -> dict[str, bytes]:
+        """Every file but those of the memory, by a name as `put` takes it."""
+        return {
+            f"{name}/{path.relative_to(directory).as_posix()}": path.read_bytes()
+            for name, directory in (("root", self.root), ("home", self.home))
+            for path in sorted(directory.rglob("*"))
+            if path.is_file() and path.parent.name != CONTEXT_DIRECTORY
+        }
+
+    def data(self, name: str) -> Any:
+        """What a file of JSON or TOML says."""
+        text = self.path(name).read_text("utf-8")
+        return tomllib.loads(text) if name.endswith(".toml") else json.loads(text)
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from core.lessons.record import new_record
-from tests.support.desk import Desk
+from tests.support.cli_process import Desk
 from tests.support.faults import tree
 from tests.support.git_clones import git
 from tests.support.samples import NOW, a_principle, a_record

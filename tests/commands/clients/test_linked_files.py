@@ -8,10 +8,10 @@ import pytest
 
 from commands.clients.files import Plan
 from commands.clients.table import CLIENTS
+from tests.commands.clients.conftest import Bench
 from tests.support.costly import enough
 from tests.support.faults import tree
 from tests.support.sentences import sentence
-from tests.support.setup_bench import Bench
 from tests.support.tables import table
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="links and modes of POSIX")

@@ -8,8 +8,8 @@ import pytest
 
 from commands.clients.entries import Configured, configured_clients, team_entries
 from commands.clients.table import CLIENTS, ENTRY, TEAM_ENTRY
+from tests.commands.clients.conftest import Bench
 from tests.support.documents import text_of
-from tests.support.setup_bench import Bench
 from tests.support.tables import table
 
 ROWS = table("commands/configured")

@@ -27,11 +27,11 @@ from commands.clients.table import (
 from commands.clients.table import client_of as row_of
 from commands.clients.text_file import ExportError
 from core.lessons.briefing import rules
+from tests.commands.clients.conftest import WITH_SESSIONS, Bench
 from tests.support.cli_process import Run
 from tests.support.costly import one_in
 from tests.support.documents import blocks, text_of
 from tests.support.sentences import LANGUAGES, sentence
-from tests.support.setup_bench import WITH_SESSIONS, Bench
 from tests.support.tables import table
 
 ROWS, LIVES = table("commands/plan"), table("commands/setup_lives")

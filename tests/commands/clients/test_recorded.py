@@ -18,9 +18,9 @@ import pytest
 
 from commands.clients.files import Plan, Tree
 from commands.clients.machine import installed
+from tests.commands.clients.conftest import Bench
 from tests.support.cli_process import CLI
 from tests.support.costly import enough
-from tests.support.setup_bench import Bench
 from tests.support.tables import DATA
 
 RULES = r"(?s)(?<=rules: begin -->\n).*?(?=\n<!-- sentinel)"

@@ -11,8 +11,8 @@ import pytest
 from commands.clients.files import Tree
 from commands.clients.merge import BEGIN, END
 from core.lessons.briefing import front_matter, rules
+from tests.commands.clients.conftest import Bench
 from tests.support.documents import blocks, text_of
-from tests.support.setup_bench import Bench
 from tests.support.tables import table
 
 RULES = f"{BEGIN}\n{rules('en')}{END}\n"

@@ -17,9 +17,8 @@ from commands.clients.setup import tried_hook
 from commands.clients.table import CLIENTS
 from core.lessons.briefing import rules
 from core.messages import has_sentence
-from tests.support.cli_process import Run
+from tests.support.cli_process import Desk, Run
 from tests.support.costly import one_in
-from tests.support.desk import Desk
 from tests.support.faults import tree
 from tests.support.git_clones import copied_checkout, git
 from tests.support.sentences import sentence

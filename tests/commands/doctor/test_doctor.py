@@ -20,8 +20,8 @@ from core.lessons.file import GITATTRIBUTES, GITIGNORE
 from core.lessons.record import Record
 from core.store import MemoryStore
 from rooms import lessons
+from tests.commands.doctor.conftest import NO_CLIENT, Desk, Run, tree_of
 from tests.support.costly import one_in
-from tests.support.doctor_desk import NO_CLIENT, Desk, Run, tree_of
 from tests.support.git_clones import ended_in_conflict, git, install_hook
 from tests.support.memory_steps import MemorySteps
 from tests.support.samples import a_record

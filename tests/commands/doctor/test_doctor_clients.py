@@ -16,8 +16,8 @@ import pytest
 
 from commands.clients.table import CLIENTS, TEAM_ENTRY
 from core import program
+from tests.commands.doctor.conftest import Desk
 from tests.support.cli_process import Run
-from tests.support.doctor_desk import Desk
 from tests.support.git_clones import git
 from tests.support.tables import ROOT, table
 

@@ -16,10 +16,10 @@ from rooms.sessions.actions import DROPPED
 from rooms.sessions.search import share
 from rooms.sessions.store import SessionStore, keep_copy
 from rooms.sessions.upkeep import archive_before
+from tests.commands.doctor.conftest import Desk, Run
 from tests.support.cli_process import Run as AnyRun
-from tests.support.doctor_desk import Desk, Run
 from tests.support.git_clones import git
-from tests.support.room import OLD, a_room, saved
+from tests.support.session_samples import OLD, a_room, saved
 from tests.support.tables import ROOT
 from tests.support.team_engines import TeamServer, a_server, team_server
 

@@ -23,8 +23,7 @@ from rooms.fragments.fragment import (
 )
 from rooms.fragments.storage.postgres import PostgresEngine
 from rooms.fragments.storage.sqlite import SqliteEngine
-from tests.support.cli_process import Run
-from tests.support.desk import Desk
+from tests.support.cli_process import Desk, Run
 from tests.support.tables import table
 from tests.support.team_engines import TeamServer, a_server, team_server
 

@@ -14,9 +14,9 @@ import pytest
 
 from commands.clients.table import HOOKS, RECORDING
 from tests.support.client_events import CLIENTS, Ran, answered, claude, edited, event, ran
+from tests.support.client_events import Desk as AnyDesk
 from tests.support.costly import one_in
-from tests.support.hook_desk import Desk as AnyDesk
-from tests.support.room import a_room, saved
+from tests.support.session_samples import a_room, saved
 from tests.support.tables import ROOT, table
 
 ROWS = table("commands/after_action")

@@ -16,6 +16,12 @@ import pytest
 from tests.support import client_events
 from tests.support.cli_process import CLI, Run
 from tests.support.client_events import (
+    HEAD,
+    LESSON,
+    LOGIN,
+    LOGIN_BLOCK,
+    REFUND,
+    Desk,
     Payload,
     Ran,
     claude,
@@ -26,7 +32,6 @@ from tests.support.client_events import (
 )
 from tests.support.costly import enough
 from tests.support.git_clones import git
-from tests.support.hook_desk import HEAD, LESSON, LOGIN, LOGIN_BLOCK, REFUND, Desk
 from tests.support.memory_steps import cases
 from tests.support.samples import LATER, a_record
 from tests.support.tables import ROOT, table

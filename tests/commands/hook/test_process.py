@@ -18,10 +18,9 @@ from commands.clients.table import EVENTS, RECORDING
 from core.lessons.log import MemoryLog
 from core.messages import Language
 from tests.support.cli_process import CLI, Run, without_settings
-from tests.support.client_events import claude, claude_edit
+from tests.support.client_events import LESSON, LOGIN, REFUND, Desk, claude, claude_edit
 from tests.support.costly import enough
 from tests.support.git_clones import new_project
-from tests.support.hook_desk import LESSON, LOGIN, REFUND, Desk
 from tests.support.tables import ROOT, table
 from tests.test_sweep import STATES
 

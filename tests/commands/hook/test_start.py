@@ -16,12 +16,11 @@ from core.lessons.task import MOST_FILES, Work
 from core.text.plain import estimate_tokens
 from rooms.sessions.config import config_path
 from tests.support.cli_process import without_settings
-from tests.support.client_events import Ran, claude, run_hook
+from tests.support.client_events import LOGIN, REFUND, Desk, Ran, claude, run_hook
 from tests.support.costly import one_in
 from tests.support.git_clones import commit, git, new_project
-from tests.support.hook_desk import LOGIN, REFUND, Desk
 from tests.support.memory_steps import MemorySteps, needs_git
-from tests.support.room import a_room, failed, saved
+from tests.support.session_samples import a_room, failed, saved
 from tests.support.tables import table
 
 LAST = (("Refund in cents", ("src/환불.py",)), ("memory", ("README",)))

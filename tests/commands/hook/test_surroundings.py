@@ -20,9 +20,8 @@ from commands.hook.surroundings import (
     save,
 )
 from core.lessons.recall import Sample, Surroundings
-from tests.support.client_events import claude
+from tests.support.client_events import LESSON, LOGIN, REFUND, Desk, claude
 from tests.support.git_clones import commit, git, new_project, run_git
-from tests.support.hook_desk import LESSON, LOGIN, REFUND, Desk
 
 COUNTS = {"changes": (3, {"refund": 2}), "actions": (1, {"refund": 1}), "anchors": (2, {"a/**": 1})}
 WORDS = Surroundings(**{name: Sample(*counts) for name, counts in COUNTS.items()})

@@ -19,10 +19,9 @@ from rooms.sessions.store import SessionStore, open_sessions
 from tests.support.cli_process import TOKEN, Command
 from tests.support.cli_process import DiscreetRun as Run
 from tests.support.cli_process import Run as AnyRun
-from tests.support.fragment_sources import make_memory_db
-from tests.support.fragments_room import a_room
+from tests.support.fragments_room import a_room, all_of
 from tests.support.git_clones import path_of, saved
-from tests.support.room_samples import stored
+from tests.support.room_samples import make_memory_db
 from tests.support.samples import LATER, NOW, a_principle, a_record
 from tests.support.session_samples import make_sample_store
 from tests.support.tables import ROOT, none_of, table
@@ -213,7 +212,7 @@ def test_all_rooms_go_into_one_file_and_come_back_from_it(
     for number in ("1", "2"):
         assert came.get(number) == sessions.get(number)
         assert came.actions(came.get(number)) == sessions.actions(sessions.get(number))
-    assert stored(a_room(project.parent / "new")) == stored(room)
+    assert all_of(a_room(project.parent / "new")) == all_of(room)
     assert command("import", str(backup), "--yes").lines[-1] == "Nothing to save."
     assert command("export", "--format", "jsonl").out.splitlines()[1:] == lines
 

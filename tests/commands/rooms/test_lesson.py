@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from commands.rooms.lesson import HEADING, edited, editor_in, sections_in, text_for_editor
 from core.lessons.record import LIMITS_BYTES, new_record
 from core.store import MemoryStore
-from tests.support.cli_process import Command, Run
-from tests.support.desk import Desk
+from tests.support.cli_process import Command, Desk, Run
 from tests.support.git_clones import path_of, saved, write
 from tests.support.samples import NOW, a_principle, a_record
 

@@ -27,11 +27,11 @@ from rooms.sessions.search import shared_roots
 from rooms.sessions.session import Action, NoSuchSessionError, Point
 from rooms.sessions.store import SessionStore, open_sessions
 from tests.support.cli_process import TOKEN, Command, GoodRun, Run, said_yes
+from tests.support.fragments_room import stored
 from tests.support.git_clones import path_of, write
-from tests.support.room import OLD, a_room, act, every_byte, saved
-from tests.support.room_samples import RECORD, a_fragment, a_session, keep_fragments, stored
+from tests.support.room_samples import RECORD, a_fragment, a_session, keep_fragments
 from tests.support.samples import a_draft, a_record
-from tests.support.session_samples import keep
+from tests.support.session_samples import OLD, a_room, act, every_byte, keep, saved
 from tests.support.tables import ROOT
 
 SETTINGS = Settings()
@@ -230,7 +230,7 @@ def test_an_item_is_forgotten_in_the_version_that_was_shown(
 ) -> None:
     def amend() -> None:
         with three.engine.writing() as writing:
-            writing.replace([replace(stored(three)["redis001"], content="Another text.")])
+            writing.replace([replace(*stored(three, "redis001"), content="Another text.")])
 
     draft = a_draft(RECORD.missing_context, topic=RECORD.topic, lesson="Something else")
     changes: dict[str, Callable[[], object]] = {

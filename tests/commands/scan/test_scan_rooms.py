@@ -11,10 +11,9 @@ from rooms.fragments.fragment import Fragment, Version, hash_of
 from rooms.fragments.storage.postgres import PostgresEngine
 from rooms.fragments.storage.redis import Cache, place_of
 from rooms.fragments.storage.sqlite import SqliteEngine
-from tests.support.cli_process import TOKEN, Run
-from tests.support.desk import Desk
+from tests.support.cli_process import TOKEN, Desk, Run
 from tests.support.real_engines import valkey
-from tests.support.room import a_room, act, every_byte, saved, stored
+from tests.support.session_samples import a_room, act, every_byte, saved, stored
 from tests.support.team_engines import TeamServer, a_server
 from tests.support.team_engines import team_server as team_server
 

@@ -8,8 +8,7 @@ import pytest
 
 from core.lessons.record import Record, new_record
 from core.store import MemoryStore
-from tests.support.cli_process import TOKEN, Run
-from tests.support.desk import Desk
+from tests.support.cli_process import TOKEN, Desk, Run
 from tests.support.samples import NOW, a_principle, a_record
 
 ONE = a_record("one")

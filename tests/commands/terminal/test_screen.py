@@ -46,8 +46,8 @@ from tests.support.cli_process import Run, without_settings
 from tests.support.git_clones import commit, git
 from tests.support.room_samples import a_fragment, keep_fragments
 from tests.support.sentences import in_language
+from tests.support.servers import WAIT_S
 from tests.support.session_samples import make_sample_store
-from tests.support.stdio_client import WAIT_S
 from tests.support.tables import ROOT, none_of
 from tests.support.tables import table as rows_of
 

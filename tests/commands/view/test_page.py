@@ -21,7 +21,7 @@ from rooms.fragments.fragment import Privacy
 from rooms.room import Item
 from server import VERSION
 from tests.support.cli_process import TOKEN, Run
-from tests.support.desk import Desk as AnyDesk
+from tests.support.cli_process import Desk as AnyDesk
 from tests.support.git_clones import new_project
 from tests.support.room_samples import a_fragment, keep_fragments
 from tests.support.samples import NOW, a_record

@@ -19,7 +19,7 @@ from core.lessons.log import MemoryLog
 from core.lessons.record import Draft
 from core.store import MemoryStore
 from tests.support.git_clones import path_of
-from tests.support.stdio_client import WAIT_S
+from tests.support.servers import WAIT_S
 
 WRITERS, WRITES, GAPS = 8, 60, 48
 

@@ -19,17 +19,7 @@ import pytest
 
 from core.room.copies import copies_of, date_of, flaw_of, is_due, keep_copy, remove_copies
 from core.room.database import Database, DatabaseBusyError, DatabaseError
-from tests.support.faults import (
-    CODES,
-    Child,
-    Faults,
-    Spoil,
-    killed_after,
-    killed_before,
-    refused,
-    tree,
-)
-from tests.support.notes import (
+from tests.core.room.conftest import (
     DAMAGED,
     ONE,
     OURS,
@@ -39,6 +29,16 @@ from tests.support.notes import (
     put,
     texts,
     without_a_page,
+)
+from tests.support.faults import (
+    CODES,
+    Child,
+    Faults,
+    Spoil,
+    killed_after,
+    killed_before,
+    refused,
+    tree,
 )
 from tests.support.sentences import in_language, raised
 

@@ -16,8 +16,7 @@ import pytest
 from core.errors import WaitEndedError
 from core.program import Cancellation
 from core.room.database import Database, DatabaseBusyError, DatabaseError, DatabaseWaitEndedError
-from tests.support.faults import Child
-from tests.support.notes import (
+from tests.core.room.conftest import (
     DAMAGED,
     ONE,
     OURS,
@@ -28,6 +27,7 @@ from tests.support.notes import (
     texts,
     without_a_page,
 )
+from tests.support.faults import Child
 from tests.support.sentences import raised
 
 TWO = (*ONE, ("ALTER TABLE notes ADD COLUMN kind TEXT DEFAULT 'plain'",))

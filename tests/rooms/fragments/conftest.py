@@ -6,9 +6,8 @@ import pytest
 
 from core.config import Settings
 from rooms.fragments.room import Room, open_room
-from tests.support.both_engines import databases as databases
-from tests.support.fragment_tools import offered
-from tests.support.session_tools import Call, calling, refusing
+from tests.support.room_tools import Call, calling, refusing
+from tests.support.team_engines import databases as databases
 from tests.support.team_engines import team_server as team_server
 
 MODELS = ("SENTINEL_MEMORY_EMBEDDINGS", "SENTINEL_MEMORY_JUDGE", "OPENAI_API_KEY")
@@ -35,12 +34,10 @@ def room(database: Path) -> Room:
 @pytest.fixture
 def call(database: Path) -> Call:
     """Calls a tool as a client does and returns the text of its answer."""
-
-    return calling(offered)
+    return calling("fragments")
 
 
 @pytest.fixture
 def refused(call: Call) -> Call:
     """Calls a tool that refuses and returns its sentence."""
-
     return refusing(call)

@@ -63,8 +63,8 @@ from rooms.fragments.upkeep.suspicions import Pair
 from rooms.fragments.versions import Amendment, amend, forget, pin, restore
 from tests.stories import update
 from tests.stories.story import Answer
-from tests.support.fragment_sources import make_memory_db
 from tests.support.fragments_room import START, Clock, a_room
+from tests.support.room_samples import make_memory_db
 from tests.support.sentences import in_language
 from tests.support.tables import table
 

@@ -27,13 +27,14 @@ from rooms.fragments.fragment import (
 )
 from rooms.fragments.import_plan import Plan, carry_out, planned
 from rooms.fragments.room import Room
-from tests.support.both_engines import databases as databases
 from tests.support.cli_process import TOKEN
-from tests.support.fragment_sources import DUMP
 from tests.support.fragments_room import START, Clock, a_room, everything
 from tests.support.samples import a_record
 from tests.support.sentences import in_language
+from tests.support.tables import table
+from tests.support.team_engines import databases as databases
 
+DUMP: list[Any] = table("fragment_sources")["dump"]  # rows of the second specification
 HEAD = {"format": MARK, "version": VERSION}
 LATER = "2026-06-01T10:00:00+00:00"
 MUCH: Any = {"deadline": None, "suppress_health_check": list(HealthCheck)}

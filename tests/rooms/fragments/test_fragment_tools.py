@@ -17,9 +17,8 @@ from rooms.fragments.fragment import Wanted
 from rooms.fragments.room import Room
 from tests.conftest import StartServer
 from tests.support.cli_process import Run
-from tests.support.offered_rooms import put_back
-from tests.support.session_tools import Call
-from tests.support.stdio_client import ServerProcess
+from tests.support.room_tools import Call, put_back
+from tests.support.servers import ServerProcess
 from tests.support.tables import ROOT
 
 DOORS = "The vault has two doors"

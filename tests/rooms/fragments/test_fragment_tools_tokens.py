@@ -6,7 +6,7 @@ import pytest
 
 from core.messages import Language
 from tests.support.costly import one_in
-from tests.support.session_tools import FAILURES, Call, tokens_of
+from tests.support.room_tools import FAILURES, Call, tokens_of
 
 pytestmark = pytest.mark.parametrize("lang", ["en", "ko"])
 FRAME: dict[Language, int] = {"en": 21, "ko": 21}  # of a line, beside its text

@@ -9,8 +9,8 @@ import pytest
 
 from tests.rooms.fragments.lives import LIVES, Life
 from tests.stories.story import Story, held, read_stories
-from tests.support.both_engines import kept_in as kept_in
 from tests.support.fragments_room import Clock, a_room
+from tests.support.team_engines import kept_in as kept_in
 
 STORIES = [(path, story) for path in sorted(LIVES.glob("*.txt")) for story in read_stories(path)]
 

@@ -34,10 +34,10 @@ from tests.rooms.fragments.test_engines import (
 from tests.support.costly import one_in
 from tests.support.real_engines import Valkey, free_port, valkey
 from tests.support.sentences import in_language
+from tests.support.servers import until
 from tests.support.tables import table
 from tests.support.team_engines import TeamServer, a_server
 from tests.support.team_engines import team_server as team_server
-from tests.support.waiting import until
 
 ADDRESS = "SENTINEL_MEMORY_REDIS"
 PASSWORD = "of-a-test"

@@ -26,8 +26,8 @@ from rooms.fragments.storage.sqlite import SqliteEngine
 from rooms.fragments.texts import CONTENT_BYTES
 from tests.rooms.fragments.lives import Life
 from tests.support.fragments_room import Clock, a_room, everything, figures, links_of
+from tests.support.servers import until
 from tests.support.team_engines import a_server
-from tests.support.waiting import until
 
 AGENTS = st.sampled_from(["alice", "bob", "default"])
 WORDS = (

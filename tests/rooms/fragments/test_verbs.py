@@ -26,8 +26,6 @@ from rooms.fragments.room import Room
 from rooms.fragments.storage.sqlite import SqliteEngine
 from rooms.fragments.texts import parts_of
 from rooms.fragments.versions import Amendment, amend, forget
-from tests.support.both_engines import IN_A_FILE
-from tests.support.both_engines import kept_in as kept_in
 from tests.support.fragments_room import (
     START,
     a_room,
@@ -43,6 +41,8 @@ from tests.support.fragments_room import clock as clock
 from tests.support.fragments_room import room as room
 from tests.support.hostile_texts import HOSTILE
 from tests.support.sentences import in_language
+from tests.support.team_engines import IN_A_FILE
+from tests.support.team_engines import kept_in as kept_in
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 ANY = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=80)

@@ -6,8 +6,8 @@ import pytest
 
 from core.config import STATE_VARIABLE
 from rooms.sessions.store import SessionStore
-from tests.support.room import a_room
-from tests.support.session_tools import Call, calling, offered, refusing
+from tests.support.room_tools import Call, calling, refusing
+from tests.support.session_samples import a_room
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +36,7 @@ def store(project: Path) -> SessionStore:
 @pytest.fixture
 def call(project: Path) -> Call:
     """Calls a tool as a client does and returns the text of its answer."""
-    return calling(offered)
+    return calling("sessions")
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from rooms.sessions.session import Changes, Point, Session, UpkeepError
 from rooms.sessions.source import carry_out, planned, read_source
 from rooms.sessions.store import SessionStore
 from rooms.sessions.upkeep import archive_before
-from tests.support.room import OLD, act, failed, saved
+from tests.support.session_samples import OLD, act, failed, saved
 
 DAY = "2026-01-01"
 

@@ -18,8 +18,8 @@ from rooms.sessions.search import (
 )
 from rooms.sessions.session import NoSuchSessionError
 from rooms.sessions.store import SessionStore
-from tests.support.room import OLD, a_room, failed, saved
-from tests.support.session_tools import Call
+from tests.support.room_tools import Call
+from tests.support.session_samples import OLD, a_room, failed, saved
 
 
 @pytest.fixture

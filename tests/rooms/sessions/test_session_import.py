@@ -23,8 +23,7 @@ from rooms.sessions.session import ExchangeError, Session
 from rooms.sessions.source import Plan, Source, carry_out, planned, read_source, read_text
 from rooms.sessions.store import SessionStore, open_sessions
 from tests.support.cli_process import TOKEN
-from tests.support.room import a_room, every_byte, saved
-from tests.support.session_samples import make_sample_store
+from tests.support.session_samples import a_room, every_byte, make_sample_store, saved
 from tests.support.tables import DATA, table
 
 Former = dict[str, Any]

@@ -19,8 +19,7 @@ from rooms.sessions.search import Candidates, Criteria, Page, resembling, search
 from rooms.sessions.session import Session
 from rooms.sessions.store import SessionStore, open_sessions, resolve
 from rooms.sessions.upkeep import delete
-from tests.support.room import a_room, saved
-from tests.support.session_samples import keep, make_sample_store, sample_sessions
+from tests.support.session_samples import a_room, keep, make_sample_store, sample_sessions, saved
 from tests.support.tables import ROOT, none_of, table
 
 sys.path.insert(0, str(ROOT / "benchmarks"))

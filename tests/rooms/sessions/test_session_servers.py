@@ -11,7 +11,7 @@ import pytest
 from rooms.sessions.config import FOLDER
 from tests.conftest import StartServer
 from tests.support.room_crowds import Sessions
-from tests.support.stdio_client import ServerProcess
+from tests.support.servers import ServerProcess
 
 
 def save(server: ServerProcess, goal: str) -> int:

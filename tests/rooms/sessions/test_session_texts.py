@@ -18,9 +18,9 @@ from rooms.sessions.session import POINTS, Changes, Draft, Point, Session, Sessi
 from rooms.sessions.store import SessionStore
 from rooms.sessions.upkeep import delete
 from tests.support.hostile_texts import HOSTILE, OBEYED
-from tests.support.room import every_byte
 from tests.support.secret_corpus import sampled
 from tests.support.sentences import in_language
+from tests.support.session_samples import every_byte
 
 
 def is_line(text: str) -> bool:

@@ -24,7 +24,7 @@ from rooms.sessions.store import ARCHIVE, SessionStore, keep_copy
 from rooms.sessions.upkeep import archive_before, delete, examine, forget, redact_held, secrets_held
 from tests.support.cli_process import TOKEN
 from tests.support.git_clones import git
-from tests.support.room import OLD, a_room, act, every_byte, failed, saved, stored
+from tests.support.session_samples import OLD, a_room, act, every_byte, failed, saved, stored
 
 SETTINGS = Settings(lock_timeout_s=5)
 PAGE = 4096

@@ -22,10 +22,9 @@ from rooms.fragments.models.embedding import (
     embedder_of,
     vector_of,
 )
-from tests.support.embedding_service import embedder, numbers_of
-from tests.support.embedding_service import service as service
 from tests.support.sentences import in_language
-from tests.support.stand_in_service import Answer, StandIn
+from tests.support.stand_in_service import Answer, StandIn, embedder, numbers_of
+from tests.support.stand_in_service import service as service
 
 SECRET, KEY = "ghp_" + "a1B2" * 9, "sk-" + "x9Y8" * 8
 NAME = "SENTINEL_MEMORY_EMBEDDINGS"

@@ -20,22 +20,24 @@ from rooms.fragments.fragment import Fragment, Wanted, hash_of
 from rooms.fragments.models.embedding import Embedder, vector_of
 from rooms.fragments.models.vectors import Filled, fill, fill_in_background
 from rooms.fragments.room import Room
-from tests.support.both_engines import IN_A_FILE
-from tests.support.both_engines import kept_in as kept_in
-from tests.support.embedding_service import (
+from tests.support.fragments_room import add
+from tests.support.fragments_room import clock as clock
+from tests.support.fragments_room import room as room
+from tests.support.fragments_room import state_of as state
+from tests.support.stand_in_service import (
+    Answer,
+    Asked,
+    StandIn,
     batches_of,
     embedder,
     embeddings,
     environment_of,
     numbers_of,
 )
-from tests.support.embedding_service import service as service
-from tests.support.fragments_room import add
-from tests.support.fragments_room import clock as clock
-from tests.support.fragments_room import room as room
-from tests.support.fragments_room import state_of as state
-from tests.support.stand_in_service import Answer, Asked, StandIn
+from tests.support.stand_in_service import service as service
 from tests.support.tables import ROOT
+from tests.support.team_engines import IN_A_FILE
+from tests.support.team_engines import kept_in as kept_in
 
 LONG_S = 60.0
 PORT, HOST = "the port is 8080", "the host is shop.test"

@@ -24,9 +24,8 @@ from rooms.fragments.storage.postgres import PostgresEngine
 from rooms.fragments.storage.postgres_schema import Schema
 from rooms.fragments.upkeep.health import look
 from tests.support.cli_process import Run
-from tests.support.embedding_service import embedder, embeddings
 from tests.support.real_engines import postgres
-from tests.support.stand_in_service import stand_in
+from tests.support.stand_in_service import embedder, embeddings, stand_in
 from tests.support.team_engines import TeamServer, a_server
 from tests.support.team_engines import team_server as team_server
 

@@ -10,8 +10,8 @@ from rooms.fragments.errors import FragmentsError
 from rooms.fragments.room import Room
 from tests.rooms.fragments.lives import VERBS, Life
 from tests.support.fragments_room import Clock, a_room, saved
-from tests.support.room import every_byte
 from tests.support.secret_corpus import sampled
+from tests.support.session_samples import every_byte
 from tests.support.tables import table
 
 SAMPLE, SEED = 120, 20261123

@@ -28,8 +28,6 @@ from rooms.fragments.upkeep import consolidation
 from rooms.fragments.upkeep.consolidation import consolidate, tend
 from rooms.fragments.upkeep.passes import PASSES, STEPS
 from rooms.fragments.versions import forget
-from tests.support.both_engines import IN_A_FILE
-from tests.support.both_engines import kept_in as kept_in
 from tests.support.fragments_room import (
     Clock,
     Places,
@@ -44,6 +42,8 @@ from tests.support.fragments_room import (
     whole,
 )
 from tests.support.sentences import in_language
+from tests.support.team_engines import IN_A_FILE
+from tests.support.team_engines import kept_in as kept_in
 
 KILLED = 9
 POSIX = pytest.mark.skipif(os.name == "nt", reason="processes as POSIX has them")

@@ -23,10 +23,10 @@ from rooms.fragments.storage import Engine
 from rooms.fragments.storage.columns import is_moment
 from rooms.fragments.storage.sqlite import SqliteEngine
 from rooms.fragments.upkeep.health import redact_held, secrets_held
-from tests.support.both_engines import Databases
-from tests.support.both_engines import databases as databases
 from tests.support.cli_process import TOKEN
-from tests.support.room import every_byte
+from tests.support.session_samples import every_byte
+from tests.support.team_engines import Databases
+from tests.support.team_engines import databases as databases
 from tests.support.team_engines import team_server as team_server
 
 WORD = "Xk29vQp7Lm"  # a secret only where something says so

@@ -1,11 +1,13 @@
-"""Offers the tools of the sessions to a client in the same process, and holds realistic work."""
+"""Offers the tools of a room to a client in the same process, and holds realistic work."""
 
 import asyncio
 import json
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,14 +18,18 @@ from mcp.types import Implementation
 from core.program import NO_CANCELLATION
 from core.text.ranking import Gathered
 from protocol.tools import OfferedRoom, SessionlessServer
-from rooms.sessions import tools
-from tests.support.tables import ROOT
+from rooms.fragments import tools as fragments
+from rooms.sessions import tools as sessions
+from tests.support.tables import table
 
 Call = Callable[..., str]
 
+ROOMS: dict[str, Any] = {"sessions": sessions, "fragments": fragments}
+_MADE = dict[tuple[str, bool], SessionlessServer]()
+
 CLIENT = Implementation(name="tests", version="1")  # which the library names otherwise by version
 
-_WORK = json.loads((ROOT / "tests/data/session_failures.json").read_text("utf-8"))
+_WORK = table("session_failures")
 GOALS: dict[str, str] = {lang: told["goal"] for lang, told in _WORK.items()}
 # What was tried, and why it failed.
 FAILURES: dict[str, list[tuple[str, str]]] = {lang: it["failures"] for lang, it in _WORK.items()}
@@ -41,50 +47,21 @@ def _encoding() -> Any:
         return import_module("bpe_openai").get_encoding("o200k_base")
 
 
-class OfferedOnce:
-    """Servers that offer the tools of one room alone, each of them made once in a process.
+def offered(room: str, *, core_only: bool = False) -> SessionlessServer:
+    """A server that offers the tools of one room alone, after the room was told how, as if new.
 
-    To make the schemas of the tools takes ten times as long as a call. offer: of the room.
+    It is made once in a process: to make the schemas takes ten times as long as a call. The
+    sessions are offered as if the log were beside them.
     """
-
-    def __init__(self, name: str, offer: Callable[..., object]) -> None:
-        self._name, self._offer = name, offer
-        self._made = dict[bool, SessionlessServer]()
-
-    def server(self, *, core_only: bool, beside: str = "") -> SessionlessServer:
-        """Return a server after the room was told how it is offered, as if the server were new.
-
-        beside: another room that is on, which holds nothing.
-        """
-        new: Any = _NoTools()
-        if core_only not in self._made:
-            new = SessionlessServer(self._name, version="1", instructions="")
-            self._made[core_only] = new
-        if beside:
-            new.rooms[beside] = OfferedRoom(lambda _question: Gathered(), lambda *_: [])
-        self._offer(new, NO_CANCELLATION, core_only=core_only)
-        return self._made[core_only]
-
-
-class _NoTools:
-    """Takes what a room offers, and makes nothing of it."""
-
-    def __init__(self) -> None:
-        self.rooms = dict[str, OfferedRoom]()
-
-    def offer_tools(self, tools: object, *, core_only: bool) -> None:
-        """See `SessionlessServer`."""
-
-    def offer_resource(self, function: Call, uri: str, **known: str) -> None:
-        """See `SessionlessServer`."""
-
-
-_SESSIONS = OfferedOnce("sessions", tools.offer)
-
-
-def offered(*, core_only: bool = False) -> SessionlessServer:
-    """A server that offers the tools of the sessions alone, as if the log were beside them."""
-    return _SESSIONS.server(core_only=core_only, beside="lessons")
+    new: Any = SimpleNamespace(  # takes what a room offers, and makes nothing of it
+        rooms={}, offer_tools=lambda *_, **__: None, offer_resource=lambda *_, **__: None
+    )
+    if (room, core_only) not in _MADE:
+        new = _MADE[room, core_only] = SessionlessServer(room, version="1", instructions="")
+    if room == "sessions":
+        new.rooms["lessons"] = OfferedRoom(lambda _question: Gathered(), lambda *_: [])
+    ROOMS[room].offer(new, NO_CANCELLATION, core_only=core_only)
+    return _MADE[room, core_only]
 
 
 def ask(server: SessionlessServer, question: Callable[[Client[Any]], Any]) -> Any:
@@ -97,11 +74,11 @@ def ask(server: SessionlessServer, question: Callable[[Client[Any]], Any]) -> An
     return asyncio.run(connected())
 
 
-def calling(offered: Callable[[], SessionlessServer]) -> Call:
-    """Calls a tool as a client does and returns the text of its answer."""
+def calling(room: str) -> Call:
+    """Calls a tool of a room as a client does and returns the text of its answer."""
 
     def called(tool: str, **arguments: Any) -> str:
-        result = ask(offered(), lambda client: client.call_tool(tool, arguments))
+        result = ask(offered(room), lambda client: client.call_tool(tool, arguments))
         [content] = result.content
         return str(content.text)
 
@@ -146,3 +123,19 @@ def work(lang: str, at: int) -> dict[str, Any]:
         "tags": ["checkout"],
         "approaches": [{"description": what, "result": "failed", "reason": why}],
     }
+
+
+@contextmanager
+def put_back() -> Iterator[None]:
+    """Let the rooms be offered otherwise for as long as this lasts."""
+    before = [
+        (room, name, value)
+        for room in (fragments._Room, sessions._Room)
+        for name, value in vars(room).items()
+        if not name.startswith("__")
+    ]
+    try:
+        yield
+    finally:
+        for room, name, value in before:
+            setattr(room, name, value)
