@@ -120,9 +120,8 @@ def record(
                 (session, MOST_WAITING),
             )
             # Where no save has settled for long, so that a project without saves stays small.
-            is_old = f"{rows.IS_WAITING} AND {rows.older_than(rows.KEPT_DAYS + 1)}"
-            old = f"SELECT 1 FROM actions WHERE {is_old} LIMIT 1"
-            if connection.execute(old, (moment,)).fetchone():
+            unclaimed = f"SELECT 1 FROM actions WHERE {rows.UNCLAIMED} LIMIT 1"
+            if connection.execute(unclaimed, (moment,)).fetchone():
                 rows.settle(connection, moment)
 
     return _written(root, config, environment, write)
@@ -155,7 +154,6 @@ def record_save(
             " DO UPDATE SET context_id = excluded.context_id, seen_at = excluded.seen_at",
             (*caller, row[0], moment),
         )
-        rows.take_over_former(connection)
         statement = "UPDATE actions SET context_id = ? WHERE context_id = ?"
         connection.execute(statement, (row[0], caller.waiting))
 

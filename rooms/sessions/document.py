@@ -279,7 +279,7 @@ def _as_markdown(whole: Whole) -> str:
     lines += ["", f"### {_said('actions')}", ""] if whole.actions else []
     for action in whole.actions:
         start = one_line(f"{minute_of(action.created_at)} {action.kind_name}").strip()
-        end = one_line(action.end)
+        end = one_line(action.result)
         result = f" → {inline(end)}" if end else ""
         lines.append(f"- {started(inline(start))}: {as_code(one_line(action.done))}{result}")
     return "\n".join([*lines, ""])

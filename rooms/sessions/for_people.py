@@ -265,7 +265,7 @@ def _texts(session: "Session", actions: "Sequence[Action]") -> Iterator[tuple[st
     yield _say("files"), ", ".join(session.changes.modified_files)
     lines = list[str]()
     for action in actions:
-        result = f"→ {action.end}" if action.end else ""
+        result = f"→ {action.result}" if action.result else ""
         words = (minute_of(action.created_at), f"{action.kind_name}:", action.done, result)
         lines.append(" ".join(filter(None, words)))
     yield _say("actions"), "\n".join(lines)

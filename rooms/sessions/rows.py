@@ -41,12 +41,15 @@ INTO_ACTIONS = f"INTO actions ({ACTION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"
 # session's: this word and the names of client and conversation.
 WAITING = "conv:"
 IS_WAITING = "context_id >= 'conv:' AND context_id < 'conv;'"  # by the index, as LIKE is not
-ORPHANS = f"NOT ({IS_WAITING}) AND context_id NOT IN (SELECT id FROM contexts)"
-
-KEPT_DAYS = 30  # waiting actions of a conversation that has saved nothing
-SETTLED_DAYS = 1  # then actions after the end of a session are part of it
 
 MOMENT = "%Y-%m-%dT%H:%M:%S+00:00"
+_BOUND = (
+    "SELECT b.context_id FROM conversations b JOIN contexts c ON c.id = b.context_id"
+    f" WHERE '{WAITING}' || b.agent || ':' || b.client_session = actions.context_id"
+)
+# What has waited for a day or longer, and what nobody claimed in 30 days, at a moment `?`.
+_WAITED = f"{IS_WAITING} AND created_at < strftime('{MOMENT}', ?, '-1 day')"
+UNCLAIMED = f"{IS_WAITING} AND created_at < strftime('{MOMENT}', ?, '-30 days')"
 _AT_ONCE = 500
 
 
@@ -120,27 +123,9 @@ def values_of_action(it: Action) -> tuple[str | None, ...]:
 def settle(connection: sqlite3.Connection, now: str) -> None:
     """Settle waiting actions, in the transaction of a save.
 
-    Those after the end of a session join it after SETTLED_DAYS; unclaimed ones go after KEPT_DAYS.
+    Those after the end of a session join it after a day; unclaimed ones go after 30 days. Those of
+    an older version wait with the others.
     """
-    take_over_former(connection)
-    bound = (
-        "SELECT b.context_id FROM conversations b JOIN contexts c ON c.id = b.context_id"
-        f" WHERE '{WAITING}' || b.agent || ':' || b.client_session = actions.context_id"
-    )
-    settled, unclaimed = (
-        f"{IS_WAITING} AND {older_than(days)}" for days in (SETTLED_DAYS, KEPT_DAYS)
-    )
-    setting = f"UPDATE actions SET context_id = ({bound}) WHERE {settled} AND EXISTS ({bound})"
-    connection.execute(setting, (now,))
-    connection.execute(f"DELETE FROM actions WHERE {unclaimed}", (now,))
-
-
-def older_than(days: int) -> str:
-    """Return the condition on an action's age, at a moment `?` in ISO 8601."""
-    return f"created_at < strftime('{MOMENT}', ?, '-{days} days')"
-
-
-def take_over_former(connection: sqlite3.Connection) -> None:
     if connection.execute("SELECT 1 FROM waiting_actions LIMIT 1").fetchone():
         connection.execute(
             f"INSERT OR IGNORE INTO actions ({ACTION_COLUMNS})"
@@ -148,6 +133,9 @@ def take_over_former(connection: sqlite3.Connection) -> None:
             " file_path, created_at FROM waiting_actions ORDER BY rowid"
         )
         connection.execute("DELETE FROM waiting_actions")
+    joining = f"UPDATE actions SET context_id = ({_BOUND}) WHERE {_WAITED} AND EXISTS ({_BOUND})"
+    connection.execute(joining, (now,))
+    connection.execute(f"DELETE FROM actions WHERE {UNCLAIMED}", (now,))
 
 
 def next_revision(connection: sqlite3.Connection) -> int:

@@ -26,7 +26,7 @@ POINT_CHARS = 1_000  # of each text of a decision, an approach, a blocker
 TAG_CHARS, PATH_CHARS, AGENT_CHARS = 50, 500, 100
 MOST_TAGS, MOST_POINTS, MOST_FILES, MOST_FORMER = 20, 100, 500, 10
 
-LESSON, FOLLOWED, SHOWN = "lesson", "followed", "shown"  # as an older version noted lessons
+LESSON = "lesson"  # which an older version noted as an action
 ACTION_KINDS = ("command", "edit", "error", LESSON)
 
 _BLANKS = re.compile(r"\s+")
@@ -180,7 +180,7 @@ class Action:
     id: str
     kind: str  # one of ACTION_KINDS
     content: str  # of a lesson its id and topic
-    result: str = ""  # success, failed, the end of the output; of a lesson FOLLOWED or SHOWN
+    result: str = ""  # success, failed, or the end of the output
     file_path: str = ""
     created_at: str = ""
     context_id: str = ""
@@ -195,12 +195,6 @@ class Action:
     def kind_name(self) -> str:
         is_known = self.kind in ACTION_KINDS
         return say(f"sessions.exchange.{self.kind}") if is_known else self.kind
-
-    @property
-    def end(self) -> str:
-        """The result, if known; of a lesson in the reader's language."""
-        is_ours = self.kind == LESSON and self.result in (FOLLOWED, SHOWN)
-        return say(f"sessions.exchange.{self.result}") if is_ours else self.result
 
 
 # How all of these are declared in JSON

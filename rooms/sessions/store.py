@@ -186,10 +186,8 @@ class SessionStore:
                         with open(temporary, "xb") as file:
                             file.write(text.encode("utf-8", "replace"))
                         os.replace(temporary, self.current)
-                    except OSError:
-                        with contextlib.suppress(OSError):
-                            temporary.unlink()
-                        raise
+                    finally:
+                        temporary.unlink(missing_ok=True)
         except (OSError, SentinelError) as error:
             if not self._has_warned:
                 warn("%s: not written (%s)", self.current, type(error).__name__)

@@ -4,7 +4,6 @@ A save redacts already: a secret found here is older than its rule, or from anot
 that this program does not know stay as they are.
 """
 
-import json
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -43,8 +42,6 @@ from rooms.sessions.session import (
 from rooms.sessions.source import read_source
 from rooms.sessions.store import ARCHIVE, CURRENT, SessionStore, open_sessions
 
-WAITING_DAYS = 30
-_STALE = f"{rows.IS_WAITING} AND julianday(created_at) < julianday('now') - {WAITING_DAYS}"
 _DATABASES = "*.db*"
 _OLD = "archive = '' AND coalesce(nullif(updated_at, ''), created_at) < ?"
 _OF_JSON = "tags", "metadata"
@@ -157,21 +154,11 @@ def _of_rows(
 ) -> tuple[Facts, list[Finding]]:
     """Return counts with the schema's version, and findings."""
 
-    def delete_actions(condition: str) -> Facts:
-        with store.writing() as connection:
-            statement = f"DELETE FROM actions WHERE {condition}"
-            return {"count": connection.execute(statement).rowcount}
-
     if connection is None:
         return {"count": 0, "schema": 0}, []
     found = list[Finding]()
     [all_count] = connection.execute("SELECT count(*) FROM contexts").fetchone()
     [schema] = connection.execute("PRAGMA user_version").fetchone()
-    for condition, kind in ((rows.ORPHANS, "orphans"), (_STALE, "stale")):
-        statement = f"SELECT count(*) FROM actions WHERE {condition}"
-        if count := connection.execute(statement).fetchone()[0]:
-            fix = partial(delete_actions, condition)
-            found.append(_found(kind, "note", fix, count=count, days=WAITING_DAYS))
     statement = "SELECT archive, count(*) FROM contexts WHERE archive != '' GROUP BY archive"
     for name, count in connection.execute(statement):
         path = store.path.parent / str(name)
@@ -329,11 +316,9 @@ def forget(
             removed = [it for id_ in wanted if (it := there[id_])]
             for session in removed:
                 delete(connection, session)
+        with suppress(OSError):
+            store.current.unlink()
         store.project()
-        with suppress(OSError, ValueError, RecursionError):  # none was left that it could show
-            shown = json.loads(store.current.read_text(encoding="utf-8"))
-            if isinstance(shown, dict) and shown.get("id") in wanted:
-                store.current.unlink()
         remove_former_copies(store.root, os.environ)
         unpurged = [file.path for file in changed if not file.purge()]
     return Forgotten(removed, unpurged)

@@ -16,7 +16,7 @@ from core.config import STATE_VARIABLE, Settings
 from core.lessons.record import utc_now
 from core.lessons.upkeep import Finding
 from core.room.copies import copies_of, date_of
-from core.room.database import DatabaseBusyError, DatabaseDamagedError
+from core.room.database import DatabaseDamagedError
 from core.room.redaction import clean_file
 from rooms.sessions.search import Criteria, search, share
 from rooms.sessions.session import NoSuchSessionError, Point, SessionsError
@@ -174,29 +174,6 @@ def test_an_index_that_alone_is_broken_is_made_anew(zoo: SessionStore, damage: s
     assert (kinds(zoo), matching(zoo, "word7")) == ([], [7])
     saved(zoo, "And goes on")
     assert kinds(zoo) == []
-
-
-def test_actions_of_no_session_and_those_that_wait_too_long_are_counted_and_removed(
-    zoo: SessionStore,
-) -> None:
-    with zoo.writing() as connection:
-        connection.executemany(
-            "INSERT INTO actions VALUES (?, ?, 'command', 'ls', '', '', ?)",
-            [
-                *(("a", "ctx_gone", OLD), ("b", "ctx_gone", OLD)),
-                *(("c", "conv:cursor:s", OLD), ("d", "conv:cursor:s", "2999-01-01T00:00:00+00:00")),
-            ],
-        )
-    found = [(it.kind.rpartition(".")[2], it.facts["count"]) for it in look(zoo)]
-    assert found == [("orphans", 2), ("stale", 1)]
-    with closing(sqlite3.connect(zoo.path, isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")  # another writer
-        with pytest.raises(DatabaseBusyError):
-            mended(zoo, Settings(lock_timeout_s=0))
-    mended(zoo)
-    assert kinds(zoo) == []
-    with closing(sqlite3.connect(zoo.path)) as connection:
-        assert connection.execute("SELECT count(*) FROM actions").fetchone() == (119,)
 
 
 def test_what_else_is_not_well_is_said(store: SessionStore, tmp_path: Path) -> None:
