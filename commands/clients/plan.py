@@ -88,14 +88,7 @@ def plan(job: Job) -> Plan:
         plan_rules(planned)
     is_kept = os.path.islink(folder) or os.path.lexists(folder / LOG_NAME)
     if job.level == "project" and not (job.url or is_kept):
-        # Without the memory's directory a session in a subdirectory would begin one there.
-        is_last = job.remove and not job.present - {*job.clients}
-        for name, wanted in COMPANIONS.items():
-            path, tracked = folder / name, job.tree.tracked if job.tree else ()
-            is_team = f"{CONTEXT_DIRECTORY}/{name}" in tracked
-            is_gone = is_last and not is_team and planned.text(path) == wanted
-            if is_gone or not (job.remove or os.path.lexists(path)):
-                planned.put(path, "memory", None if is_gone else wanted)
+        _plan_companions(planned, folder)
     if job.level == "project" and job.tree:
         _plan_exclude(planned, job.tree)
         if job.tree.ignored and not job.remove:
@@ -103,6 +96,18 @@ def plan(job: Job) -> Plan:
     for row in () if job.remove else job.rows:
         _note_switches(planned, row)
     return planned
+
+
+def _plan_companions(planned: Plan, folder: Path) -> None:
+    """Plan the memory's directory: without it a session in a subdirectory would begin one there."""
+    job = planned.job
+    is_last = job.remove and not job.present - {*job.clients}
+    for name, wanted in COMPANIONS.items():
+        path, tracked = folder / name, job.tree.tracked if job.tree else ()
+        is_team = f"{CONTEXT_DIRECTORY}/{name}" in tracked
+        is_gone = is_last and not is_team and planned.text(path) == wanted
+        if is_gone or not (job.remove or os.path.lexists(path)):
+            planned.put(path, "memory", None if is_gone else wanted)
 
 
 def _plan_exclude(planned: Plan, tree: Tree) -> None:

@@ -99,19 +99,22 @@ def prepared(draft: Draft, *, strict: bool = False) -> Prepared:
             raise _too_long(text, place)
         return text
 
+    done = with_texts(_without_blanks(draft), look_at)
+    known = values_in(texts)
+    done = with_texts(done, clean)
+    if done.tags is not None:
+        done = replace(done, tags=tuple(dict.fromkeys(done.tags)))
+    return Prepared(done, tuple(dict.fromkeys(redacted)))
+
+
+def _without_blanks(draft: Draft) -> Draft:
     tags, changes = draft.tags, draft.changes
     if tags is not None:
         tags = tuple(filter(None, (normal_form("NFC", tag).strip() for tag in tags)))
     if changes is not None:
         files = dict.fromkeys(path for path in changes.modified_files if path.strip())
         changes = replace(changes, modified_files=tuple(files))
-    done = replace(draft, goal=draft.goal.strip(), tags=tags, changes=changes)
-    done = with_texts(done, look_at)
-    known = values_in(texts)
-    done = with_texts(done, clean)
-    if done.tags is not None:
-        done = replace(done, tags=tuple(dict.fromkeys(done.tags)))
-    return Prepared(done, tuple(dict.fromkeys(redacted)))
+    return replace(draft, goal=draft.goal.strip(), tags=tags, changes=changes)
 
 
 def _too_long(text: str, place: Place) -> SessionsError:
