@@ -1,7 +1,7 @@
 """Puts our parts into a text of JSON, TOML or Markdown, and takes them out.
 
-Pure. The user's parts stay: JSON keeps its order, indentation and one-line values, and is refused
-with comments, which it would lose; TOML keeps every byte outside of our table.
+Pure. The user's parts stay: JSON keeps its order and indentation, and is refused with comments,
+which it would lose; TOML keeps every byte outside of our table.
 """
 
 import json
@@ -23,7 +23,6 @@ _STRING = r'"(?:[^"\\]|\\.)*+"?'
 _COMMENT = re.compile(rf"({_STRING})|//[^\r\n]*|/\*.*?\*/", re.DOTALL)
 _COMMA = re.compile(rf"({_STRING}|[\[{{,]\s*+,)|,(?=\s*+[\]}}])", re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_LIST_IN_LINES = re.compile(r'\[[^\S\n]*+\n\s*+"')
 
 
 def markers(name: str) -> tuple[str, str]:
@@ -104,31 +103,10 @@ def json_text(data: Table, before: str) -> str:
     if before.strip("\ufeff \t\r\n") and json.dumps(json_data(before)) == json.dumps(data):
         return before
     step = re.search(r"\n([ \t]+)\S", before)
-    kept = {line.strip().removesuffix(",") for line in before.split("\n")}
-    has_lists_in_lines = bool(_LIST_IN_LINES.search(before))
-
-    def laid_out(value: Any, name: str, indent: str) -> str:
-        line = name + json.dumps(value, ensure_ascii=False)
-        is_plain = isinstance(value, list) and not any(isinstance(it, dict | list) for it in value)
-        if not isinstance(value, dict | list) or not value or ((name or indent) and line in kept):
-            return line
-        if is_plain and not has_lists_in_lines:
-            return line
-        inner = indent + (step[1] if step else "  ")
-        if isinstance(value, dict):
-            signs = "{}"
-            parts = [
-                laid_out(it, f"{json.dumps(key, ensure_ascii=False)}: ", inner)
-                for key, it in value.items()
-            ]
-        else:
-            signs, parts = "[]", [laid_out(it, "", inner) for it in value]
-        lines = f",\n{inner}".join(parts)
-        return f"{name}{signs[0]}\n{inner}{lines}\n{indent}{signs[1]}"
-
-    text = laid_out(data, "", "")
+    indent = step[1] if step else 2
+    text = json.dumps(data, ensure_ascii=False, indent=indent)
     if not text.isprintable() and _SURROGATE.search(text):  # which no file can hold
-        text = json.dumps(data, indent=step[1] if step else 2)
+        text = json.dumps(data, indent=indent)
     text += "" if before.strip("\ufeff") and not before.endswith("\n") else "\n"
     text = text.replace("\n", "\r\n") if "\r\n" in before else text
     return before[: before.startswith("\ufeff")] + text
