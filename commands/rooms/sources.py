@@ -49,12 +49,9 @@ _SKIPPED = (
     ("comment", r"<!--", r"-->"),
     ("code", r"(?P<fence>```+|~~~+)", r"{fence}\s*+\Z"),
 )
-_FRONT_MATTER = re.compile(r"\A---\n.*?\n---(?=\n)", re.S)
-_HEADING = re.compile(r"(#{1,6})[ \t]++(.*+)")
-_CLOSING = re.compile(r"(?:\A|[ \t])#++[ \t]*+\Z")  # of a heading
+_HEADING = re.compile(r"#{1,6}[ \t]++(?:\d++[.)][ \t]++)?(.*+)")
 _BULLET = re.compile(r"(?P<indent>\s*)(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?(?P<text>.*)")
 _ELSEWHERE = re.compile(r"\[[^\]]*\]\(#[^)]*\)|@\S+")  # in a table of contents, in another file
-_MARKUP = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)|[*`]|\A(?:\d++[.)])++\d*+\s+")
 _WORD = re.compile(r"[^\W_]+")
 # These titles name the kind of file, not the topic of its lessons.
 _TITLES = frozenset("claude agents memory memories lessons rules instructions index md".split())
@@ -254,19 +251,18 @@ def _json(data: bytes) -> Any:
 
 class _Bullet(NamedTuple):
     line: int
-    above: tuple[tuple[int, str], ...]  # the level of each, and its text
+    topic: str
     lines: list[str]
 
 
 def in_markdown(text: str, now: str) -> tuple[list[Row], list[Passed]]:
-    """Return lessons from the bullets at the left edge, and the lines passed over.
+    """Return a lesson for each bullet at the left edge, and the lines passed over.
 
-    The highest heading gives the topic; deeper ones stand before the lesson.
+    The heading above a bullet gives the topic.
     """
-    bullets, passed, headings = list[_Bullet](), list[Passed](), set[tuple[int, str]]()
-    above, wrapped, end = tuple[tuple[int, str], ...](), list[str](), ""
+    bullets, passed, topic = list[_Bullet](), list[Passed](), GENERAL
+    wrapped, end = list[str](), ""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    text = _FRONT_MATTER.sub(lambda it: "\n" * it[0].count("\n"), text)
     for number, line in enumerate(text.split("\n"), 1):
         stripped, rest = line.strip(), line
         for why, begins, ends in () if end else _SKIPPED:
@@ -278,13 +274,12 @@ def in_markdown(text: str, now: str) -> tuple[list[Row], list[Passed]]:
         if end:
             end = "" if re.search(end, rest) else end
         elif heading := _HEADING.match(line):
-            level = len(heading[1])
-            above = (*(it for it in above if it[0] < level), (level, _plain(heading[2])))
-            headings.add(above[-1])
+            words = {*_WORD.findall(heading[1].lower())}
+            topic = GENERAL if words <= _TITLES else topic_of(heading[1])
             wrapped = []
         elif (bullet := _BULLET.match(line)) and not bullet["indent"]:
             wrapped = [bullet["text"].strip()]
-            bullets.append(_Bullet(number, above, wrapped))
+            bullets.append(_Bullet(number, topic, wrapped))
         elif bullet:
             passed.append(Passed(str(number), say("import.passed_nested")))
             wrapped = []
@@ -294,15 +289,13 @@ def in_markdown(text: str, now: str) -> tuple[list[Row], list[Passed]]:
             wrapped.append(stripped)
         else:
             passed.append(Passed(str(number), say("import.passed_prose")))
-    titles = [it for it in headings if it[0] == 1]
     rows = list[Row]()
     for found in bullets:
         statement = " ".join(found.lines).strip()
-        if not _WORD.search(statement) or _ELSEWHERE.fullmatch(statement):
+        if _WORD.search(statement) and not _ELSEWHERE.fullmatch(statement):
+            rows.append(_principle(found.topic, statement, found.line, now))
+        else:
             passed.append(Passed(str(found.line), say("import.passed_no_lesson")))
-            continue
-        topic, context = _about([it[1] for it in found.above], has_title=len(titles) == 1)
-        rows.append(_principle(topic, ": ".join((*context, statement)), found.line, now))
     return rows, passed
 
 
@@ -341,20 +334,6 @@ def topic_of(name: str) -> str:
     if words and not topic:
         topic = words[0].encode("utf-8", "replace")[:limit].decode("utf-8", "ignore")
     return topic or GENERAL
-
-
-def _about(headings: list[str], *, has_title: bool) -> tuple[str, list[str]]:
-    title, others = (headings[0], headings[1:]) if has_title and headings else ("", headings)
-    if others:
-        return topic_of(others[0]), others[1:]
-    words = set(_WORD.findall(title.lower()))
-    return (GENERAL if words <= _TITLES else topic_of(title)), []
-
-
-def _plain(text: str) -> str:
-    text = _CLOSING.sub("", text[:MOST_NAME_CHARS])
-    text = _MARKUP.sub(lambda it: it[1] or "", text)
-    return redact(" ".join(text.split()).rstrip(":")).text
 
 
 def _principle(topic: str, lesson: str, line: int, now: str) -> Row:

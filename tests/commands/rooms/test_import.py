@@ -61,8 +61,6 @@ def test_a_document_is_read_item_by_item() -> None:
     for ends in ("\n", "\r\n", "\r"):
         text = (BRIDGES / "CLAUDE.md").read_text(encoding="utf-8").replace("\n", ends)
         assert read("\ufeff" + text)[0] == ROWS["the_lessons_of_claude_md"]
-    text = "# T\n## A\n### B\n#### C\n- x\n### D\n- y\n## E\n- z"
-    assert read(text)[0] == [["a", "B: C: x"], ["a", "D: y"], ["e", "z"]]
 
 
 def test_each_row_of_markdown_gives_its_topic_lesson_or_lines() -> None:
