@@ -8,8 +8,9 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Literal
-from urllib.parse import parse_qsl, quote, unquote, urlencode
+from urllib.parse import quote, urlencode
 
 from core.errors import RefusedError
 from core.program import shown
@@ -22,8 +23,15 @@ SCHEMES = ("postgresql://", "postgres://")
 MOST_CONNECTIONS, MOST_MS = 1_000, 86_400_000
 PREPARED_VARIABLE = "DB_PREPARED_STATEMENTS"
 ROOM_USER_VARIABLE, ROOM_PASSWORD_VARIABLE = "POSTGRES_ROOM_USER", "POSTGRES_ROOM_PASSWORD"
-_NO_HOSTS = frozenset(("host", "hostaddr", "service"))  # each says by itself where the server is
-_UNSAFE_SHOWN = "/:,[]-._~"
+# The variables of each part of an address, and the parts that say it as well.
+_PARTS = {
+    "host": ("POSTGRES_HOST", "DB_HOST", {"host", "hostaddr"}),
+    "port": ("POSTGRES_PORT", "DB_PORT", {"port"}),
+    "dbname": ("POSTGRES_DB", "DB_NAME", {"dbname"}),
+    "user": ("POSTGRES_USER", "DB_USER", {"user"}),
+    "password": ("POSTGRES_PASSWORD", "DB_PASSWORD", {"password", "passfile"}),
+}
+_LOGIN = ("user", "password", "passfile")
 
 Phase = Literal["begin", "body", "commit"]
 _REASON_CHARS = 200
@@ -130,7 +138,7 @@ def is_server(place: str) -> bool:
 
 
 def server_of(place: str, environment: Mapping[str, str]) -> Server:
-    """Return the server of an address. Raises ServerSettingError, a ValueError.
+    """Return the server of an address. Raises ServerSettingError, a ValueError, and ServerError.
 
     Missing parts, all of them for `postgresql://`, come from POSTGRES_HOST, POSTGRES_PORT,
     POSTGRES_DB, POSTGRES_USER and POSTGRES_PASSWORD, or DB_HOST, DB_PORT, DB_NAME, DB_USER and
@@ -139,34 +147,20 @@ def server_of(place: str, environment: Mapping[str, str]) -> Server:
     prepared = environment.get(PREPARED_VARIABLE, "").strip().lower() or "on"
     if prepared not in ("on", "off"):
         raise ServerSettingError("bad_switch", variable=PREPARED_VARIABLE)
-    address = _Address(place)
-    parameters, known = address.parameters, frozenset(address.parameters)
-
-    def value_of(*names: str) -> str:
-        return next((environment[name] for name in names if environment.get(name)), "")
-
-    host = value_of("POSTGRES_HOST", "DB_HOST")
-    if host and not address.hosts and not known & _NO_HOSTS:
-        parameters["host"] = host
-    if not address.has_port and not known & {"port", "service"}:
-        variable = "POSTGRES_PORT" if environment.get("POSTGRES_PORT") else "DB_PORT"
-        if environment.get(variable):
-            parameters["port"] = str(_figure(environment, variable, 5_432, 65_535))
-    if not address.database and not known & {"dbname", "service"}:
-        address.database = quote(value_of("POSTGRES_DB", "DB_NAME"), safe="")
-    if not address.user and not known & {"user", "service"}:
-        address.user = quote(value_of("POSTGRES_USER", "DB_USER"), safe="")
-    password = value_of("POSTGRES_PASSWORD", "DB_PASSWORD")
-    if password and not address.password and not known & {"password", "passfile", "service"}:
-        parameters["password"] = password
-    dsn, room_dsn = address.text(), ""
+    parts = _parts_of(f"postgresql://{place.partition('://')[2]}")
+    for part, (name, other_name, saying) in _PARTS.items():
+        variable = name if environment.get(name) else other_name
+        if environment.get(variable) and not parts.keys() & (saying | {"service"}):
+            parts[part] = environment[variable]
+            if part == "port":
+                parts[part] = str(_figure(environment, variable, 5_432, 65_535))
+    dsn, room_dsn = _address_of(parts), ""
     if room_user := environment.get(ROOM_USER_VARIABLE, ""):
-        address.user, address.password = quote(room_user, safe=""), ""
-        for name in ("user", "password", "passfile"):
-            parameters.pop(name, None)
+        parts = {part: value for part, value in parts.items() if part not in _LOGIN}
+        parts["user"] = room_user
         if room_password := environment.get(ROOM_PASSWORD_VARIABLE, ""):
-            parameters["password"] = room_password
-        room_dsn = address.text()
+            parts["password"] = room_password
+        room_dsn = _address_of(parts)
     return Server(
         dsn,
         most_connections=_figure(environment, "DB_MAX_CONNECTIONS", 20, MOST_CONNECTIONS),
@@ -178,39 +172,31 @@ def server_of(place: str, environment: Mapping[str, str]) -> Server:
     )
 
 
-class _Address:
-    """The parts of an address as it spells them, percent signs and all."""
+def _parts_of(address: str) -> dict[str, str]:
+    """Return the parts that an address has, by libpq's names. Raises ServerError."""
+    with connecting(""):
+        from psycopg.conninfo import conninfo_to_dict
 
-    def __init__(self, place: str) -> None:
-        rest = place.partition("://")[2].partition("#")[0]
-        place, _, query = rest.partition("?")
-        place, _, self.database = place.partition("/")
-        user, _, self.hosts = place.rpartition("@")
-        self.user, _, self.password = user.partition(":")
-        self.parameters = dict(parse_qsl(query, keep_blank_values=True))
-        self.has_port = ":" in self.hosts.rpartition("]")[2] or "," in self.hosts
+        try:
+            return {part: str(value) for part, value in conninfo_to_dict(address).items()}
+        except UnicodeError:
+            raise ServerError("bad_address", path="") from None
 
-    def text(self) -> str:
-        login = f"{self.user}:{self.password}" if self.password else self.user
-        query = urlencode(self.parameters, quote_via=quote)
-        return (
-            f"postgresql://{login}{'@' if login else ''}{self.hosts}/{self.database}"
-            f"{'?' if query else ''}{query}"
-        )
+
+def _address_of(parts: Mapping[str, str]) -> str:
+    return f"postgresql://?{urlencode(parts, quote_via=quote)}"
 
 
 @lru_cache(maxsize=64)  # every statement has it ready for an error
 def _shown_name(dsn: str) -> str:
     """Return the address without its password, and only with parameters of the place."""
-    address = _Address(dsn)
-    known = address.parameters
-    user = address.user or quote(known.get("user", ""), safe="")
-    hosts = address.hosts or quote(known.get("host", known.get("hostaddr", "")), _UNSAFE_SHOWN)
-    port = "" if address.has_port else known.get("port", "")
-    database = address.database or quote(known.get("dbname", ""), safe="")
-    where = f"{hosts}{':' if port else ''}{port}"
-    name = f"postgresql://{user}{'@' if user else ''}{where}/{database}"
-    return shown(unquote(name, errors="replace"))
+    parts = _parts_of(dsn)
+    hosts = parts.get("host", parts.get("hostaddr", "")).split(",")
+    ends = list[str]()
+    for host, port in zip_longest(hosts, parts.get("port", "").split(","), fillvalue=""):
+        ends.append(f"{f'[{host}]' if ':' in host else host}{':' if port else ''}{port}")
+    login = f"{parts['user']}@" if "user" in parts else ""
+    return shown(f"postgresql://{login}{','.join(ends)}/{parts.get('dbname', '')}")
 
 
 def _figure(environment: Mapping[str, str], name: str, default: int, most: int) -> int:

@@ -220,7 +220,7 @@ def test_the_statement_of_the_documents_gives_another_programs_fragments_to_an_i
                 " GRANT USAGE ON SCHEMA agent_memory TO former_reader;"
                 " GRANT SELECT ON ALL TABLES IN SCHEMA agent_memory TO former_reader"
             )
-        dsn = dsn.replace("//owner@", "//former_reader@")
+        dsn = dsn.replace("user=owner", "user=former_reader")
     [command] = re.findall(r"^psql ADDRESS .*$", OPERATORS.read_text("utf-8"), re.MULTILINE)
     with raised(ServerError, "schema_foreign") as caught:
         Schema(anothers).is_ready()
