@@ -136,18 +136,20 @@ class Faults:
         self.calls: list[Call] = []
         self._root = str(root)
         self._at, self._spoil, self._lasting = at, spoil, lasting
-        self._descriptors: dict[int, str] = {}
+        self.descriptors: dict[int, str] = {}
         self._thread = threading.get_ident()
         self._resting = True
         self._undo = contextlib.ExitStack()
 
     def __enter__(self) -> "Faults":
-        for name in _WATCHED:
-            self._put(os, name, partial(self._asked, name, getattr(os, name)))
-        self._put(fcntl, "flock", partial(self._asked, "flock", fcntl.flock))
-        opening = partial(self._open_to_read, builtins.open)
-        self._put(builtins, "open", opening)
-        self._put(io, "open", opening)
+        replaced: list[tuple[Any, str, Any]] = [
+            *((os, name, partial(self._asked, name, getattr(os, name))) for name in _WATCHED),
+            (fcntl, "flock", partial(self._asked, "flock", fcntl.flock)),
+            *((it, "open", partial(self._open_to_read, builtins.open)) for it in (builtins, io)),
+        ]
+        for module, name, replacement in replaced:
+            self._undo.callback(setattr, module, name, getattr(module, name))
+            setattr(module, name, replacement)
         self._resting = False
         return self
 
@@ -168,16 +170,12 @@ class Faults:
         finally:
             self._resting = False
 
-    def _put(self, module: Any, name: str, replacement: Any) -> None:
-        self._undo.callback(setattr, module, name, getattr(module, name))
-        setattr(module, name, replacement)
-
     def _about(self, subject: Any) -> str | None:
         """The path that a call is about, None where it is none of ours."""
         if self._resting or threading.get_ident() != self._thread:
             return None
         if isinstance(subject, int):
-            return self._descriptors.get(subject)
+            return self.descriptors.get(subject)
         path = os.fspath(subject) if isinstance(subject, str | os.PathLike) else ""
         inside = path == self._root or str(path).startswith(self._root + os.sep)
         return str(path) if inside else None
@@ -192,15 +190,15 @@ class Faults:
         elif name == "write":
             half = partial(real, args[0], bytes(args[1])[: max(len(args[1]) // 2, 1)])
         elif name in ("fsync", "fdatasync"):
-            perform = partial(_check_descriptor, args[0])
+            perform = partial(os.fstat, args[0])
         elif name == "close":
-            del self._descriptors[args[0]]
+            del self.descriptors[args[0]]
         elif name == "flock" and args[1] & fcntl.LOCK_UN:
             name = "unlock"
         target = os.fspath(args[1]) if name == "replace" else ""
         result = self.reach(Call(name, path, perform, half, changes, target))
         if name == "open":
-            self._descriptors[result] = path
+            self.descriptors[result] = path
         return result
 
     def _open_to_read(self, real: Any, file: Any, mode: str = "r", *args: Any, **named: Any) -> Any:
@@ -209,12 +207,8 @@ class Faults:
             return real(file, mode, *args, **named)
         assert mode == "rb", f"a way to open a file that is not watched: {path}, {mode}"
         raw = self.reach(Call("open", path, partial(_WatchedFile, path, self)))
-        self._descriptors[raw.fileno()] = path
+        self.descriptors[raw.fileno()] = path
         return io.BufferedReader(raw)
-
-    def forget(self, descriptor: int) -> None:
-        """The descriptor is closed; its number may soon be another file's."""
-        self._descriptors.pop(descriptor, None)
 
 
 class _WatchedFile(io.FileIO):
@@ -230,12 +224,8 @@ class _WatchedFile(io.FileIO):
 
     def close(self) -> None:
         if not self.closed:
-            self._faults.forget(self.fileno())
+            self._faults.descriptors.pop(self.fileno(), None)  # it may soon be another file's
             self._faults.reach(Call("close", self._path, super().close))
-
-
-def _check_descriptor(descriptor: int) -> None:
-    os.fstat(descriptor)
 
 
 class Item(NamedTuple):
@@ -713,8 +703,16 @@ class Child:
         self.code: int | None = None
         self._pipe, inner = os.pipe()
         self.pid = os.fork()
-        if not self.pid:
-            _work_and_exit(work, inner)
+        if not self.pid:  # it never comes back into the program that it was forked from
+            try:
+                try:
+                    said = work(lambda text: _say(inner, text))
+                except BaseException as error:
+                    said = error.key if isinstance(error, SentinelError) else type(error).__name__
+                _say(inner, said)
+                os._exit(0)
+            finally:
+                os._exit(1)
         os.close(inner)
 
     def __enter__(self) -> "Child":
@@ -759,20 +757,6 @@ class Child:
     def kill(self) -> None:
         """End it at once."""
         os.kill(self.pid, signal.SIGKILL)
-
-
-def _work_and_exit(work: Callable[[Say], str], pipe: int) -> None:
-    """What the child does; it never comes back into the program that it was forked from."""
-    code = 1
-    try:
-        try:
-            said = work(lambda text: _say(pipe, text))
-        except BaseException as error:
-            said = error.key if isinstance(error, SentinelError) else type(error).__name__
-        _say(pipe, said)
-        code = 0
-    finally:
-        os._exit(code)
 
 
 def _say(pipe: int, text: str) -> None:

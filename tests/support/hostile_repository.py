@@ -17,17 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from tests.support.git_clones import (
-    Entry,
-    commit,
-    compact,
-    copied,
-    git,
-    new_project,
-    packed,
-    save,
-    unpack,
-)
+from tests.support import git_clones
 from tests.support.samples import LATER
 from tests.support.tables import table
 
@@ -72,18 +62,18 @@ def make_project(folder: Path) -> Path:
 
     Its attributes lead to drivers that nobody has defined yet.
     """
-    unpack(_made(), folder)
+    git_clones.unpack(_made(), folder)
     return folder
 
 
 @cache
-def _made() -> list[Entry]:
+def _made() -> list[git_clones.Entry]:
     with tempfile.TemporaryDirectory() as folder:
-        return packed(_fill(Path(folder)))
+        return git_clones.packed(_fill(Path(folder)))
 
 
 def _fill(folder: Path) -> Path:
-    project = new_project(folder, "one", "two", "three")
+    project = git_clones.new_project(folder, "one", "two", "three")
     (project / ".git" / "info").mkdir(exist_ok=True)
     for path in (".gitattributes", ".git/info/attributes"):
         (project / path).write_text(ATTRIBUTES)
@@ -91,37 +81,37 @@ def _fill(folder: Path) -> Path:
         (project / name).write_text("1\n")
     (project / ".gitmodules").write_text('[submodule "part"]\n\tpath = part\n\turl = x\n')
     (project / "part").mkdir()
-    git(project, "update-index", "--add", "--cacheinfo", f"160000,{_head(project)},part")
-    commit(project, "code")
-    git(project, "branch", "other")
-    save("two", "changed", LATER)(project)
-    commit(project, "change two")
-    compact("rule", "one", "two")(project)
+    git_clones.git(project, "update-index", "--add", "--cacheinfo", f"160000,{_head(project)},part")
+    git_clones.commit(project, "code")
+    git_clones.git(project, "branch", "other")
+    git_clones.save("two", "changed", LATER)(project)
+    git_clones.commit(project, "change two")
+    git_clones.compact("rule", "one", "two")(project)
     for name in ("code", "code.command"):
         (project / name).write_text("2\n")
-    commit(project, "compact")
-    git(project, "checkout", "--quiet", "other")
-    save("four")(project)
-    commit(project, "save four")
-    git(project, "checkout", "--quiet", "main")
+    git_clones.commit(project, "compact")
+    git_clones.git(project, "checkout", "--quiet", "other")
+    git_clones.save("four")(project)
+    git_clones.commit(project, "save four")
+    git_clones.git(project, "checkout", "--quiet", "main")
     for kind in _SIGNED:
         _sign(project, kind)
     return project
 
 
 def _head(project: Path) -> str:
-    return git(project, "rev-parse", "HEAD").strip()
+    return git_clones.git(project, "rev-parse", "HEAD").strip()
 
 
 def _sign(project: Path, kind: str) -> None:
     """Add a commit that says to be signed."""
-    commit(project, kind)
-    head, _, message = git(project, "cat-file", "commit", "HEAD").partition("\n\n")
+    git_clones.commit(project, kind)
+    head, _, message = git_clones.git(project, "cat-file", "commit", "HEAD").partition("\n\n")
     signed = f"{head}\ngpgsig -----BEGIN {kind}-----\n \n x\n -----END {kind}-----\n\n{message}"
     file = project / ".git" / "signed"
     file.write_text(signed, newline="\n")
-    name = git(project, "hash-object", "-t", "commit", "-w", str(file)).strip()
-    git(project, "update-ref", "refs/heads/main", name)
+    name = git_clones.git(project, "hash-object", "-t", "commit", "-w", str(file)).strip()
+    git_clones.git(project, "update-ref", "refs/heads/main", name)
 
 
 @dataclass(frozen=True)
@@ -159,7 +149,7 @@ class Traps:
 
     def fires(self, setting: Setting, project: Path, environment: Mapping[str, str]) -> bool:
         """Whether a plain git starts the program of the setting in a copy of the project."""
-        copy = copied(project, self.here / "copy")
+        copy = git_clones.copied(project, self.here / "copy")
         (copy / "code").write_text("3\n")
         words = shlex.split(setting.fires.replace("{other}", str(project)))
         _plain_git(copy, words, setting.given, environment)
@@ -171,7 +161,9 @@ class Traps:
 
         It borrows the objects of the project and tells another history of it.
         """
-        head, other = (git(project, "rev-parse", name).strip() for name in ("main", "other"))
+        head, other = (
+            git_clones.git(project, "rev-parse", name).strip() for name in ("main", "other")
+        )
         files = {
             "HEAD": "ref: refs/heads/main",
             "refs/heads/main": other,

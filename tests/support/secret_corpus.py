@@ -113,17 +113,6 @@ def key_lines(rng: random.Random, newline: str = "\n") -> str:
     return newline.join(text[at : at + 64] for at in range(0, len(text), 64))
 
 
-def a_basic_pair(rng: random.Random) -> str:
-    """What HTTP Basic sends: the base64 text of user:password."""
-    user = rng.choice(["admin", "deploy", "svc-api", "ci"])
-    return base64.b64encode(f"{user}:{mixed(rng, 16)}".encode()).decode()
-
-
-def chosen(rng: random.Random, texts: list[str]) -> str:
-    """One of some texts."""
-    return rng.choice(texts)
-
-
 CHOICES = {
     "host_name": ["db", "cache", "mq", "git", "mail", "repo"],
     "host_end": [".internal", "-stg.corp.kr", "1.prod.svc.local", ".team.co.kr", ".example.com"],
@@ -135,7 +124,7 @@ CHOICES = {
 SWAPPED = str.maketrans({"a": "@", "e": "3", "o": "0"})
 NESTED = {"uuid": "{h8}-{h4}-4{h3}-{v1}{h3}-{h12}", "host": "{host_name}{host_end}"}
 MAKERS: dict[str, Callable[[random.Random], str]] = {
-    **{name: partial(chosen, texts=it) for name, it in CHOICES.items()},
+    **{name: partial(random.Random.choice, seq=it) for name, it in CHOICES.items()},
     "jwt": a_jwt,
     "pw": lambda rng: plain(rng, rng.randrange(12, 21)),
     "spw": lambda rng: mixed(rng, rng.randrange(12, 19), "!#%^*-_+"),
@@ -144,7 +133,9 @@ MAKERS: dict[str, Callable[[random.Random], str]] = {
     "pem_escaped": partial(key_lines, newline="\\n"),
     "pem_spaces": partial(key_lines, newline=" "),
     "pem_indented": partial(key_lines, newline="\n    "),
-    "basic": a_basic_pair,
+    "basic": lambda rng: base64.b64encode(
+        f"{rng.choice(['admin', 'deploy', 'svc-api', 'ci'])}:{mixed(rng, 16)}".encode()
+    ).decode(),
     **{f"bytes{it}": partial(base64_of, count=it) for it in (16, 32, 48, 64)},
     "url_bytes32": lambda rng: url_base64(bytes_of(rng, 32)),
     **{f"plain{it}": partial(plain, length=it) for it in (8, 12, 20, 32)},
@@ -419,6 +410,7 @@ def sampled(places: Sequence[str], count: int, seed: int) -> list[tuple[str, Cas
 
 SENTENCES = table("secret_sentences")
 VALUES_OF_AN_UNSEEN = 6
+KEYS = ["{h32}", "{A20}", "{A32}", "{A40}", "{A24}", "{a32}"]  # that do not name themselves
 THOUGHT_OF = SENTENCES["words of a password"].split()
 SHAPES = SENTENCES["shapes of a password"].split()
 
@@ -434,19 +426,15 @@ def a_password(rng: random.Random) -> str:
     )
 
 
-def a_key(rng: random.Random) -> str:
-    """A key or a token that does not name itself."""
-    return fill(rng.choice(["{h32}", "{A20}", "{A32}", "{A40}", "{A24}", "{a32}"]), rng)
-
-
 def sentences(seed: int = 0) -> Iterator[Case]:
     """Every sentence with several secrets; the same seed gives the same ones."""
     rng = random.Random(seed)
     for kind, name in SENTENCES_OF.items():
-        make = a_password if kind.startswith("password") else a_key
+        is_password = kind.startswith("password")
         for number, text in enumerate(SENTENCES[name]):
             for _ in range(VALUES_OF_AN_UNSEEN):
-                marked = text.replace("@@", f"«{make(rng)}»")
+                value = a_password(rng) if is_password else fill(rng.choice(KEYS), rng)
+                marked = text.replace("@@", f"«{value}»")
                 yield a_case("sentence", kind, f"{kind}-{number}", marked)
 
 

@@ -19,18 +19,9 @@ from commands.report import Report, code, markdown
 from commands.revisions import Revisions, Side
 from core.messages import Language
 from core.text.plain import printable
+from tests.support import git_clones
 from tests.support.cli_process import TOKEN, DiscreetRun
 from tests.support.costly import one_in
-from tests.support.git_clones import (
-    commit,
-    compact,
-    git,
-    new_project,
-    path_of,
-    store_of,
-    tokens_of,
-    write,
-)
 from tests.support.memory_steps import MemorySteps, cases, needs_git
 from tests.support.samples import LATER, a_draft, a_record
 from tests.support.sentences import sentence
@@ -67,7 +58,7 @@ Asked = Callable[..., Run]
 @pytest.fixture
 def project(project: Path) -> Path:
     """A repository with one commit and no log."""
-    return new_project(project)
+    return git_clones.new_project(project)
 
 
 @pytest.fixture
@@ -78,13 +69,13 @@ def report(capsys: pytest.CaptureFixture[str], project: Path) -> Asked:
 
 def written(project: Path, *parts: Any) -> str:
     """A log of these records and lines in a commit, and the id of that."""
-    write(project, *parts)
-    commit(project)
+    git_clones.write(project, *parts)
+    git_clones.commit(project)
     return head(project)
 
 
 def head(project: Path) -> str:
-    return git(project, "rev-parse", "HEAD").strip()
+    return git_clones.git(project, "rev-parse", "HEAD").strip()
 
 
 # What a change does, step by step.
@@ -124,8 +115,8 @@ class Day(MemorySteps):
 
     def utf_16(self) -> None:
         """The same file as an editor of Windows may save it, in a commit."""
-        text = "\ufeff" + path_of(self._project).read_text(encoding="utf-8")
-        path_of(self._project).write_bytes(text.encode("utf-16-le"))
+        text = "\ufeff" + git_clones.path_of(self._project).read_text(encoding="utf-8")
+        git_clones.path_of(self._project).write_bytes(text.encode("utf-16-le"))
         self.commit()
 
     def refused(self, arguments: list[str], said: str) -> None:
@@ -153,12 +144,12 @@ def test_a_shallow_clone_says_what_is_missing_and_what_to_do(
 ) -> None:
     base = written(project, PLAIN)
     written(project, PLAIN, a_record("new"))
-    git(tmp_path, "clone", "--quiet", "--depth=1", project.as_uri(), "shallow")
+    git_clones.git(tmp_path, "clone", "--quiet", "--depth=1", project.as_uri(), "shallow")
     told = report(f"{base}..HEAD", "--project", str(tmp_path / "shallow"))
     assert (told.code, told.out) == (2, "")
     assert "fetch-depth: 0" in told.errors
     assert "git fetch --unshallow gets it" in told.errors
-    git(tmp_path, "clone", "--quiet", str(project), "a-clone-with-a-long-name")
+    git_clones.git(tmp_path, "clone", "--quiet", str(project), "a-clone-with-a-long-name")
     whole = report(f"{base}..HEAD")  # the same bytes wherever the clone lies
     assert report(f"{base}..HEAD", "--project", str(tmp_path / "a-clone-with-a-long-name")) == whole
     there = report("--project", str(tmp_path / "shallow"))
@@ -174,9 +165,9 @@ def test_a_link_that_takes_the_place_of_the_log_hides_nothing(
     (project / "docs").mkdir()
     (project / "docs" / "memory_log.jsonl").write_bytes(poisoned.to_line())
     base = written(project, PLAIN)
-    path_of(project).unlink()
+    git_clones.path_of(project).unlink()
     if named == ".context":
-        path_of(project).parent.rmdir()
+        git_clones.path_of(project).parent.rmdir()
     up = Path("..") if named == LOG else Path()
     try:
         (project / named).symlink_to(up / "docs" / ("memory_log.jsonl" if named == LOG else ""))
@@ -187,17 +178,17 @@ def test_a_link_that_takes_the_place_of_the_log_hides_nothing(
     )
     told = report()
     assert (told.code, told.first) == (1, first)
-    git(project, "add", "--all")
+    git_clones.git(project, "add", "--all")
     told = report("--staged")
     assert (told.code, told.first) == (1, first)
-    commit(project)
+    git_clones.commit(project)
     told = report(f"{base}..HEAD", "--json")
     assert (told.code, told.told["summary"]) == (1, first)
     assert told.told["damage"] == [{"path": LOG, "line": 1, "kind": "link"}]
     assert report().out == "**Memory:** nothing changed (records: 1).\n"
     # Where the work tree has no link, what the commit has in the place of the log is no file.
     last = head(project)
-    git(project, "checkout", "--quiet", base)
+    git_clones.git(project, "checkout", "--quiet", base)
     told = report(f"{base}..{last}")
     assert (told.code, told.first) == (1, "**Memory:** 1 damaged line, 1 record removed.")
 
@@ -297,19 +288,19 @@ def test_the_longest_texts_leave_a_report_with_every_part(
     lang: Language, project: Path, report: Asked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SENTINEL_MEMORY_LANG", lang)
-    app = new_project(project / "app", "one", "two", "three", "four")
-    store = store_of(app, LATER)
+    app = git_clones.new_project(project / "app", "one", "two", "three", "four")
+    store = git_clones.store_of(app, LATER)
     base = head(app)
     store.upsert_log(a_draft("one", lesson="changed"))
-    compact("a sum", "two", "three")(app)
-    store.delete_by_ids(tokens_of(app, "four"))
-    data, huge = path_of(app).read_bytes(), ORDER + "긴 글 " * 2_000
+    git_clones.compact("a sum", "two", "three")(app)
+    store.delete_by_ids(git_clones.tokens_of(app, "four"))
+    data, huge = git_clones.path_of(app).read_bytes(), ORDER + "긴 글 " * 2_000
     lines = [
         replace(a_record(f"{at} {TOKEN}"), lesson=huge, topic="t" * 5_000).to_line()
         for at in range(3)
     ]
-    path_of(app).write_bytes(data + b"".join(lines) + b"torn\n")
-    commit(app)
+    git_clones.path_of(app).write_bytes(data + b"".join(lines) + b"torn\n")
+    git_clones.commit(app)
     told = report(f"{base}..HEAD", "--project", str(app))
     assert told.code == 1
     assert len(told.out) <= OF_A_COMMENT
@@ -338,7 +329,9 @@ def test_a_path_is_escaped_as_a_property_and_left_out_where_it_may_not_be_printe
 
 
 def test_what_a_runner_prints_of_a_record_is_no_command(project: Path, report: Asked) -> None:
-    write(project, a_record("odd", lesson="::error::x\n##[error]x\n ##VSO[task.x]\n::add-mask::a"))
+    git_clones.write(
+        project, a_record("odd", lesson="::error::x\n##[error]x\n ##VSO[task.x]\n::add-mask::a")
+    )
     for told in (report(), report("--json")):
         assert not re.search(r"^\s*::|##(?:vso)?\[", told.out, re.I | re.M)
     [added] = report("--json").told["added"]
@@ -356,7 +349,7 @@ def test_the_document_names_the_parts_and_keys_as_the_report_does(
     assert [part.rstrip(".") for part in listed] == [
         sentence("en", f"report.{part}") for part in PARTS.split()
     ]
-    write(project, PLAIN)
+    git_clones.write(project, PLAIN)
     table = text.partition("## 7. ")[2]
     rows = " ".join(re.findall(r"^- (`[^:]*):", table, re.M))
     assert set(report("--json").told) == set(re.findall(r"`(\w+)`", rows))

@@ -11,23 +11,8 @@ import pytest
 from core.errors import RefusedError
 from core.lessons.record import new_record, utc_now
 from core.messages import filled
+from tests.support import git_clones
 from tests.support.cli_process import GoodRun, said_yes, without_settings
-from tests.support.git_clones import (
-    commit,
-    compact,
-    copied,
-    gaps,
-    git,
-    new_project,
-    now_of,
-    path_of,
-    pull,
-    save,
-    saved,
-    store_of,
-    without_side_file,
-    write,
-)
 from tests.support.memory_steps import MemorySteps, cases, needs_git
 from tests.support.samples import LATER, NOW, a_principle, a_record
 from tests.support.sentences import raised
@@ -62,17 +47,19 @@ def settings(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project with three gaps; the second one changed; then the first two were compacted."""
-    project = new_project(tmp_path_factory.mktemp("made") / "shop", "one", "two", "three")
-    save("two", "changed", LATER)(project)
-    commit(project, "change two")
-    compact("rule", "one", "two")(project)
-    commit(project, "compact")
+    project = git_clones.new_project(
+        tmp_path_factory.mktemp("made") / "shop", "one", "two", "three"
+    )
+    git_clones.save("two", "changed", LATER)(project)
+    git_clones.commit(project, "change two")
+    git_clones.compact("rule", "one", "two")(project)
+    git_clones.commit(project, "compact")
     return project
 
 
 @pytest.fixture
 def project(made: Path, tmp_path: Path) -> Path:
-    return copied(made, tmp_path / "shop")
+    return git_clones.copied(made, tmp_path / "shop")
 
 
 class Day(MemorySteps):
@@ -89,8 +76,8 @@ class Day(MemorySteps):
         self, project: Path, capsys: pytest.CaptureFixture[str], patch: pytest.MonkeyPatch
     ) -> None:
         records = {"one": ONE, "two": TWO, "three": THREE, "four": FOUR}
-        rule = now_of(project, RULE)
-        replaced = store_of(project).read_replaced()
+        rule = git_clones.now_of(project, RULE)
+        replaced = git_clones.store_of(project).read_replaced()
         [changed] = [it.token for it in replaced if it.record.lesson == "changed"]
         facts = {
             **{name: it.id for name, it in records.items()},
@@ -151,22 +138,22 @@ class Day(MemorySteps):
 
     def unchanged(self, *step: Any) -> None:
         """A step that leaves the file as it is."""
-        before = path_of(self._project).read_bytes()
+        before = git_clones.path_of(self._project).read_bytes()
         self.live(*step)
-        assert path_of(self._project).read_bytes() == before
+        assert git_clones.path_of(self._project).read_bytes() == before
 
     def gaps(self, *wanted: str) -> None:
         """What a reader sees."""
-        assert gaps(self._project) == list(wanted)
+        assert git_clones.gaps(self._project) == list(wanted)
 
     def lesson(self, record_id: str, wanted: str) -> None:
-        assert now_of(self._project, record_id).lesson == wanted
+        assert git_clones.now_of(self._project, record_id).lesson == wanted
 
     def created(self, record_id: str, moment: str) -> None:
-        assert now_of(self._project, record_id).created == moment
+        assert git_clones.now_of(self._project, record_id).created == moment
 
     def not_in_file(self, text: str) -> None:
-        assert text.encode() not in path_of(self._project).read_bytes()
+        assert text.encode() not in git_clones.path_of(self._project).read_bytes()
 
 
 @pytest.mark.parametrize("name", cases(DAYS))
@@ -180,13 +167,13 @@ def test_versions_are_told_and_brought_back(
 
 @pytest.mark.long  # it costs much
 def test_json_tells_the_same_as_data(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rule = now_of(project, RULE)
+    rule = git_clones.now_of(project, RULE)
     words = ("show", TWO.id, "--versions", "--json", "--project", str(project))
     newer, older = Run.of(capsys, *words).told["versions"]
-    kept = [it for it in store_of(project).read_replaced() if it.record.id == TWO.id]
+    kept = [it for it in git_clones.store_of(project).read_replaced() if it.record.id == TWO.id]
     assert (newer["token"], older["token"]) == (kept[0].token, TWO.token)
     assert (newer["lesson"], older["lesson"]) == ("changed", TWO.lesson)
-    commits = git(project, "log", "--format=%H%n%aI").split()
+    commits = git_clones.git(project, "log", "--format=%H%n%aI").split()
     assert [it["places"] for it in (newer, older)] == [
         {
             "log": None,
@@ -202,29 +189,29 @@ def test_json_tells_the_same_as_data(project: Path, capsys: pytest.CaptureFixtur
 @pytest.mark.long  # it costs much
 @pytest.mark.skipif(os.name != "posix", reason="it needs a terminal of POSIX")
 def test_a_record_that_changed_while_somebody_looked_is_not_restored_over(project: Path) -> None:
-    save("three", "looked at", LATER)(project)
+    git_clones.save("three", "looked at", LATER)(project)
     words = ("restore", THREE.token, "--project", str(project))
     code, errors = said_yes(
-        *words, meanwhile=lambda: save("three", "changed meanwhile", LATEST)(project)
+        *words, meanwhile=lambda: git_clones.save("three", "changed meanwhile", LATEST)(project)
     )
     assert (code, THREE.id in errors) == (1, True)
-    assert now_of(project, THREE.id).lesson == "changed meanwhile"
+    assert git_clones.now_of(project, THREE.id).lesson == "changed meanwhile"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="git is found there in any case")
 def test_without_git_a_sentence_says_what_to_install(
     project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    without_side_file(project)
+    git_clones.without_side_file(project)
     monkeypatch.setenv("PATH", str(project))
-    before = path_of(project).read_bytes()
+    before = git_clones.path_of(project).read_bytes()
     originals = ["restore", "--originals", RULE]
     for asked in (["show", "--versions", TWO.id], ["restore", TWO.id], originals):
         assert Run.of(capsys, *asked, "--project", str(project)).refusal == (
             "git was not found, and earlier versions are read through it. The log itself is"
             " unchanged. Install git, or put it on the PATH, then repeat the command."
         )
-    assert path_of(project).read_bytes() == before
+    assert git_clones.path_of(project).read_bytes() == before
 
 
 # a renamed topic
@@ -232,8 +219,8 @@ def test_without_git_a_sentence_says_what_to_install(
 
 def test_a_renaming_that_would_join_or_hide_a_record_is_refused(tmp_path: Path) -> None:
     there, taken = a_record(topic="billing"), a_record("ing gap", topic="bill")
-    write(tmp_path, there, ONE, TWO, taken, VAT, a_record(" gap"))
-    before, store = path_of(tmp_path).read_bytes(), store_of(tmp_path)
+    git_clones.write(tmp_path, there, ONE, TWO, taken, VAT, a_record(" gap"))
+    before, store = git_clones.path_of(tmp_path).read_bytes(), git_clones.store_of(tmp_path)
     gap, spaced = VAT.missing_context, a_record(" gap")
     for key, changed in (
         ("same_gap", {VAT.token: replace(VAT, topic="billing")}),
@@ -243,7 +230,7 @@ def test_a_renaming_that_would_join_or_hide_a_record_is_refused(tmp_path: Path) 
     ):
         with raised(RefusedError, key):
             store.renew(changed, join=False)
-    assert path_of(tmp_path).read_bytes() == before
+    assert git_clones.path_of(tmp_path).read_bytes() == before
 
 
 @pytest.mark.long  # it costs much
@@ -251,34 +238,36 @@ def test_a_renaming_that_would_join_or_hide_a_record_is_refused(tmp_path: Path) 
 def test_what_a_colleague_saved_under_the_old_topic_is_not_lost_and_brings_nothing_old_back(
     tmp_path: Path, forth: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    ours = new_project(tmp_path / "ours", "one", "two")
-    theirs, alike = (copied(ours, tmp_path / name) for name in ("theirs", "alike"))
+    ours = git_clones.new_project(tmp_path / "ours", "one", "two")
+    theirs, alike = (git_clones.copied(ours, tmp_path / name) for name in ("theirs", "alike"))
 
     def gaps_of(clone: Path) -> list[tuple[str, str]]:
-        return sorted((it.topic, it.missing_context) for it in store_of(clone).read_all())
+        return sorted(
+            (it.topic, it.missing_context) for it in git_clones.store_of(clone).read_all()
+        )
 
     def rename(clone: Path) -> None:
         words = ("topics", "rename", "payment", "billing", "--yes", "-p", str(clone))
         assert Run.of(capsys, *words).code == 0
 
-    [before, _] = saved(ours)
+    [before, _] = git_clones.saved(ours)
     for clone in (ours, alike):
         rename(clone)
-        commit(clone)
-    pull(ours, alike)  # who renames alike has the same records
+        git_clones.commit(clone)
+    git_clones.pull(ours, alike)  # who renames alike has the same records
     assert gaps_of(ours) == (moved := [("billing", "one"), ("billing", "two")])
-    save("one", "a newer lesson", LATER)(theirs)
-    save("three", now=LATER)(theirs)
-    commit(theirs)
+    git_clones.save("one", "a newer lesson", LATER)(theirs)
+    git_clones.save("three", now=LATER)(theirs)
+    git_clones.commit(theirs)
     into, other = (ours, theirs) if forth else (theirs, ours)
-    pull(into, other)
+    git_clones.pull(into, other)
     assert gaps_of(into) == [*moved, ("payment", "one"), ("payment", "three")]
     rename(into)
     assert gaps_of(into) == [("billing", "one"), ("billing", "three"), ("billing", "two")]
-    [one] = [it for it in store_of(into).read_all() if it.missing_context == "one"]
+    [one] = [it for it in git_clones.store_of(into).read_all() if it.missing_context == "one"]
     assert sorted(one.lesson.splitlines()) == ["a newer lesson", "check the tax table first"]
-    commit(into)
-    pull(other, into)
+    git_clones.commit(into)
+    git_clones.pull(other, into)
     assert gaps_of(other) == gaps_of(into)
     told = Run.of(capsys, "show", one.id, "--versions", "--project", str(into))
     assert before.token in told.out

@@ -17,18 +17,10 @@ from commands import suspicions
 from commands.suspicions import readings
 from core.lessons.log import MemoryLog, begins_like_utf_16
 from core.lessons.upkeep import Looked, examine, look, repair
+from tests.support import git_clones
 from tests.support.cli_process import TOKEN, Command
 from tests.support.cli_process import DiscreetRun as Run
 from tests.support.costly import one_in
-from tests.support.git_clones import (
-    commit,
-    git,
-    install_hook,
-    offered_hooks,
-    path_of,
-    run_git,
-    write,
-)
 from tests.support.memory_steps import needs_git
 from tests.support.samples import NOW, a_record
 from tests.support.tables import ROOT, table
@@ -79,7 +71,7 @@ def test_what_is_not_looked_at_is_named_fails_and_stops_nothing(
     (project / "image").write_bytes(b"\x89PNG\0" * 101)
     (project / "a.txt").write_text(TOKEN, encoding="utf-8")
     os.mkfifo(project / "pipe")
-    write(project, SAFE, b"x" * 101)  # a log is never too large
+    git_clones.write(project, SAFE, b"x" * 101)  # a log is never too large
     reason = os.strerror(2)
     found = scan("large.txt", "image", "pipe", "/dev/null", "none.txt", "a.txt", LOG)
     assert found == Run(
@@ -124,8 +116,8 @@ def test_what_nobody_may_read_is_said(project: Path) -> None:
     assert Run.started("scan", "closed.txt").code == 2
     (project / "shut").mkdir()
     (project / "shut/a.txt").write_text("fine", encoding="utf-8")
-    git(project, "init", "--quiet")
-    git(project, "add", "shut")  # a tracked file in a folder without rights
+    git_clones.git(project, "init", "--quiet")
+    git_clones.git(project, "add", "shut")  # a tracked file in a folder without rights
     (project / "shut").chmod(0)
     try:
         found = Run.started("scan", ".")
@@ -133,16 +125,16 @@ def test_what_nobody_may_read_is_said(project: Path) -> None:
         (project / "shut").chmod(0o755)
     assert (found.code, found.lines[0]) == (2, "Secrets: 0, warnings: 0, files: 0.")
     assert found.errors == "shut/a.txt: cannot be read (Permission denied)\n"
-    write(project, BAD)  # in a checkout that is only read
-    path_of(project).parent.chmod(0o555)
+    git_clones.write(project, BAD)  # in a checkout that is only read
+    git_clones.path_of(project).parent.chmod(0o555)
     try:
         assert Run.started("scan").code == 1
         found = Run.started("scan", "--redact", "--yes")
     finally:
-        path_of(project).parent.chmod(0o755)
+        git_clones.path_of(project).parent.chmod(0o755)
     assert (found.code, found.out) == (2, "")
     assert "could not be written (Permission denied)" in found.errors
-    assert path_of(project).read_bytes() == BAD.to_line()
+    assert git_clones.path_of(project).read_bytes() == BAD.to_line()
 
 
 @pytest.mark.long  # it costs much
@@ -151,7 +143,7 @@ def test_it_runs_with_the_standard_library_alone(project: Path) -> None:
     (project / "a.txt").write_text(TOKEN, encoding="utf-8")
     found = alone("a.txt")
     assert found == Run(1, "a.txt:1: github-token\nSecrets: 1, warnings: 0, files: 1.\n", "")
-    write(project, BAD)
+    git_clones.write(project, BAD)
     assert alone("--project", str(project)).code == 1
     assert alone("--redact", "-y", "--project", str(project)) == Run(
         2,
@@ -159,7 +151,7 @@ def test_it_runs_with_the_standard_library_alone(project: Path) -> None:
         "The package filelock is not installed. Nothing was written. Run the command with the"
         " Python that runs the server.\n",
     )
-    assert path_of(project).read_bytes() == BAD.to_line()
+    assert git_clones.path_of(project).read_bytes() == BAD.to_line()
 
 
 # History.
@@ -171,22 +163,22 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     project = tmp_path_factory.mktemp("made") / "shop"
     old = project / "app" / LOG
     old.parent.mkdir(parents=True)
-    git(project, "init", "--quiet")
-    git(project, "config", "core.logAllRefUpdates", "true")
+    git_clones.git(project, "init", "--quiet")
+    git_clones.git(project, "config", "core.logAllRefUpdates", "true")
     logging = ("-c", "core.logAllRefUpdates=true")
     for records in ((SAFE, BAD), (SAFE,)):
         old.write_bytes(b"".join(record.to_line() for record in records))
-        commit(project)
+        git_clones.commit(project)
     (project / ".context").mkdir()
-    old.rename(path_of(project))
-    commit(project)
-    git(project, *logging, "checkout", "--quiet", "-b", "side")
-    write(project, SAFE, replace(BAD, lesson="of a branch"))
-    git(project, *logging, "commit", "--quiet", "--all", "--message", "side")
-    git(project, *logging, "checkout", "--quiet", "main")
-    git(project, "branch", "--quiet", "-D", "side")
-    write(project, SAFE, b"note " + TOKEN.encode() + b"\n")
-    git(project, *logging, "stash", "--quiet")
+    old.rename(git_clones.path_of(project))
+    git_clones.commit(project)
+    git_clones.git(project, *logging, "checkout", "--quiet", "-b", "side")
+    git_clones.write(project, SAFE, replace(BAD, lesson="of a branch"))
+    git_clones.git(project, *logging, "commit", "--quiet", "--all", "--message", "side")
+    git_clones.git(project, *logging, "checkout", "--quiet", "main")
+    git_clones.git(project, "branch", "--quiet", "-D", "side")
+    git_clones.write(project, SAFE, b"note " + TOKEN.encode() + b"\n")
+    git_clones.git(project, *logging, "stash", "--quiet")
     return project
 
 
@@ -205,7 +197,7 @@ def test_the_history_is_searched_across_a_move_a_deleted_branch_and_the_stash(
     found = scan("--history", "--project", str(made))
     assert sum(looked) == 4  # each different line once: plain, bad, its other version, the note
     assert (found.code, found.errors) == (1, "")
-    first = git(made, "rev-list", "--max-parents=0", "HEAD").strip()
+    first = git_clones.git(made, "rev-list", "--max-parents=0", "HEAD").strip()
     assert found.lines[0].startswith(f"{first[:10]} ")
     commit_and_date = r"^[0-9a-f]{10} \d{4}-\d\d-\d\d \d\d:\d\d "
     of_record = "github-token in missing_context of record"
@@ -221,11 +213,14 @@ def test_the_history_is_searched_across_a_move_a_deleted_branch_and_the_stash(
     assert told["findings"][0] == {
         **{"path": "app/" + LOG, "line": 2, "severity": "error", "kind": "github-token"},
         **{"field": "missing_context", "token": BAD.token, "topic": "payment", "commit": first},
-        **{"date": git(made, "show", "-s", "--format=%aI", first).strip(), "author": "test"},
+        **{
+            "date": git_clones.git(made, "show", "-s", "--format=%aI", first).strip(),
+            "author": "test",
+        },
     }
     assert (told["secrets"], told["files"], told["shallow"]) == (3, 4, False)
     shallow = made.parent / "shallow"
-    git(made.parent, "clone", "--quiet", "--depth=1", made.as_uri(), shallow.name)
+    git_clones.git(made.parent, "clone", "--quiet", "--depth=1", made.as_uri(), shallow.name)
     assert scan("--history", "--project", str(shallow)).lines == [
         "Secrets in the history: 0, versions of the log: 1.",
         "This is a shallow clone without the older history; git fetch --unshallow gets it.",
@@ -244,19 +239,19 @@ def test_the_history_is_searched_across_a_move_a_deleted_branch_and_the_stash(
 def test_a_secret_that_the_last_commit_has_is_said_to_be_rotated(
     scan: Command, project: Path
 ) -> None:
-    git(project, "init", "--quiet")
+    git_clones.git(project, "init", "--quiet")
     rotate = "1. Rotate every real secret at its provider."
     kept = " Git's history still contains it; run python cli.py scan --history to see where."
     for said in (rotate, rotate + kept):
-        write(project, BAD)
+        git_clones.write(project, BAD)
         assert said in scan("--redact", "--yes").lines
-        write(project, BAD)
-        commit(project)
+        git_clones.write(project, BAD)
+        git_clones.commit(project)
 
 
 def test_no_topic_is_a_command_of_a_runner(scan: Command, project: Path) -> None:
     topics = ("##[add-mask]payment", "a ##vso[task.x]", "a ## b [c]")
-    write(project, *(a_record(f"{topic} {TOKEN}", topic=topic) for topic in topics))
+    git_clones.write(project, *(a_record(f"{topic} {TOKEN}", topic=topic) for topic in topics))
     shown = ("##\ufffdadd-mask]payment", "a ##vso\ufffdtask.x]", "a ## b [c]")
     found = scan()
     assert [line.partition(' ["')[2] for line in found.lines[:3]] == [f'{it}"]' for it in shown]
@@ -266,9 +261,9 @@ def test_a_line_that_is_too_long_to_be_looked_at_is_a_failure_and_not_a_clean_lo
     scan: Command, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(suspicions, "MOST_LOOKED_BYTES", 1_000)
-    write(project, b'{"missing_context": "' + b"x" * 1_000 + b'"}\n')
-    git(project, "init", "--quiet")
-    commit(project)
+    git_clones.write(project, b'{"missing_context": "' + b"x" * 1_000 + b'"}\n')
+    git_clones.git(project, "init", "--quiet")
+    git_clones.commit(project)
     for arguments in ([], [LOG], ["--history"]):
         found = scan(*arguments)
         assert (found.code, "line 1: only its first 1,000 bytes" in found.errors) == (2, True)
@@ -281,7 +276,7 @@ def test_a_line_that_is_too_long_to_be_looked_at_is_a_failure_and_not_a_clean_lo
 @needs_git
 @posix
 def test_a_commit_with_a_secret_is_refused_by_each_hook(project: Path) -> None:
-    hooks = offered_hooks()
+    hooks = git_clones.offered_hooks()
     text = (ROOT / "docs/ci.md").read_text(encoding="utf-8")
     assert re.findall(r"      - id: (sentinel-.+)", text) == [*hooks]
     assert re.findall(r"^- `(sentinel-[a-z-]+)`", text, re.M) == [*hooks]
@@ -305,19 +300,19 @@ def test_a_commit_with_a_secret_is_refused_by_each_hook(project: Path) -> None:
         f"git diff --cached --name-only -z | xargs -0 {shlex.join(cli)} scan": ("", "github-token"),
         f"{shlex.join(cli)} scan --staged": ("", f"{LOG}:2: github-token in missing_context of"),
     }
-    git(project, "init", "--quiet")
+    git_clones.git(project, "init", "--quiet")
     for script, (told, refusal) in scripts.items():
-        install_hook(project, script)
-        write(project, SAFE)
-        git(project, "add", "--all")
-        done = run_git(project, "commit", "--allow-empty", "--message", "good")
+        git_clones.install_hook(project, script)
+        git_clones.write(project, SAFE)
+        git_clones.git(project, "add", "--all")
+        done = git_clones.run_git(project, "commit", "--allow-empty", "--message", "good")
         assert (done.returncode, told in done.stdout + done.stderr) == (0, True)
-        write(project, SAFE, BAD)
+        git_clones.write(project, SAFE, BAD)
         for how in (["--all"], [LOG]):  # git gives the hook an index of its own
-            refused = run_git(project, "commit", "--message", "bad", *how)
+            refused = git_clones.run_git(project, "commit", "--message", "bad", *how)
             said = refused.stdout + refused.stderr
             assert (refused.returncode != 0, refusal in said, TOKEN in said) == (True, True, False)
-    assert git(project, "log", "--format=%s").split() == ["good"] * len(scripts)
+    assert git_clones.git(project, "log", "--format=%s").split() == ["good"] * len(scripts)
 
 
 # Encodings.
@@ -361,7 +356,7 @@ def test_a_file_is_looked_at_in_every_encoding(
     scan: Command, project: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = FILES[kind]
-    write(project, data)
+    git_clones.write(project, data)
     for arguments in ([], [LOG], ["."], ["--json"]):
         found = scan(*arguments)
         assert (found.code, found.errors) == (1, ""), arguments
@@ -379,14 +374,14 @@ def test_a_file_is_looked_at_in_every_encoding(
 def test_the_history_and_a_report_are_looked_at_in_every_encoding(
     capsys: pytest.CaptureFixture[str], scan: Command, project: Path, kind: str
 ) -> None:
-    git(project, "init", "--quiet")
+    git_clones.git(project, "init", "--quiet")
     for version in (FIRST, FILES[kind]):
-        write(project, version)
-        commit(project)
+        git_clones.write(project, version)
+        git_clones.commit(project)
     told = Run.of(capsys, "report", "HEAD~1..HEAD")
     assert (told.code, "github-token" in told.out) == (1, True)
-    write(project, FIRST)
-    commit(project)
+    git_clones.write(project, FIRST)
+    git_clones.commit(project)
     assert scan().code == 0
     found = scan("--history")
     assert (found.code, f" {LOG}:" in found.out) == (1, True)
@@ -402,9 +397,9 @@ def test_a_mark_before_utf_8_takes_no_record_and_no_secret_from_anybody(
         assert ("bom", (1,)) in [(it.kind, it.lines) for it in examine(log, now=NOW) if it.fixable]
         mended = repair(FILES[kind]).data
         assert (mended[:1], MemoryLog.parse(mended).records) == (b"{", [FIRST, BAD])
-        write(project, FILES[kind])
+        git_clones.write(project, FILES[kind])
         assert scan("--redact", "--yes").code == 0
-        assert TOKEN.encode() not in path_of(project).read_bytes()
+        assert TOKEN.encode() not in git_clones.path_of(project).read_bytes()
 
 
 def test_what_begins_like_utf_16_is_named_let_be_and_not_clean(
@@ -417,7 +412,7 @@ def test_what_begins_like_utf_16_is_named_let_be_and_not_clean(
         assert repair(data).data == data
     assert MemoryLog.parse(FILES["FF FE, a NUL and UTF-8"]).records == [FIRST, BAD]
     for encoding in ("utf-16", "utf-16-le", "utf-16-be"):  # without a secret
-        write(project, FIRST.to_line().decode().encode(encoding))
+        git_clones.write(project, FIRST.to_line().decode().encode(encoding))
         done = scan()
         said = f"{LOG}: cannot be read (it begins like UTF-16, and the memory is UTF-8"
         assert (done.code, done.errors[: len(said)]) == (2, said)

@@ -17,28 +17,7 @@ from core.errors import BusyError, DiskError
 from core.lessons.file import LOCK_SUFFIX, LogFile
 from core.store import MemoryStore
 from tests import torture
-from tests.support.faults import (
-    CODES,
-    DATA,
-    KILLING,
-    SCENARIOS,
-    Child,
-    Fault,
-    Faults,
-    Rehearsal,
-    Say,
-    Scenario,
-    a_store,
-    act_in_child,
-    attempt,
-    attempt_full,
-    attempt_killed,
-    faults_of,
-    is_held,
-    recover,
-    refused,
-    rehearse,
-)
+from tests.support import faults
 from tests.support.samples import LATER, a_draft, a_record
 from tests.support.sentences import raised
 
@@ -48,8 +27,8 @@ SEED, KILLS = 20261121, 8
 EVERY = 10  # the costlier kinds try every tenth call here, each scenario other ones
 ALIKE = {"an update in the middle", "a principle", "a bringing back"}  # calls of a new record
 
-by_name = {scenario.name: scenario for scenario in SCENARIOS}
-all_scenarios = pytest.mark.parametrize("scenario", SCENARIOS, ids=str)
+by_name = {scenario.name: scenario for scenario in faults.SCENARIOS}
+all_scenarios = pytest.mark.parametrize("scenario", faults.SCENARIOS, ids=str)
 
 
 @pytest.fixture(autouse=True)
@@ -60,28 +39,30 @@ def without_patience(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureF
 
 
 @lru_cache
-def rehearsed(scenario: Scenario, folder: Path) -> Rehearsal:
-    return rehearse(scenario, folder / "rehearsal")
+def rehearsed(scenario: faults.Scenario, folder: Path) -> faults.Rehearsal:
+    return faults.rehearse(scenario, folder / "rehearsal")
 
 
 @pytest.fixture
-def rehearsal(scenario: Scenario, tmp_path_factory: pytest.TempPathFactory) -> Rehearsal:
+def rehearsal(
+    scenario: faults.Scenario, tmp_path_factory: pytest.TempPathFactory
+) -> faults.Rehearsal:
     return rehearsed(scenario, tmp_path_factory.getbasetemp())
 
 
-Choice = Callable[[Iterable[Fault], Scenario], Iterable[Fault]]
+Choice = Callable[[Iterable[faults.Fault], faults.Scenario], Iterable[faults.Fault]]
 
 
-def some(faults: Iterable[Fault], scenario: Scenario) -> list[Fault]:
-    return list(faults)[SCENARIOS.index(scenario) % EVERY :: EVERY]
+def some(planned: Iterable[faults.Fault], scenario: faults.Scenario) -> list[faults.Fault]:
+    return list(planned)[faults.SCENARIOS.index(scenario) % EVERY :: EVERY]
 
 
-def most(faults: Iterable[Fault], scenario: Scenario) -> list[Fault]:
-    return some(faults, scenario) if scenario.name in ALIKE else list(faults)
+def most(planned: Iterable[faults.Fault], scenario: faults.Scenario) -> list[faults.Fault]:
+    return some(planned, scenario) if scenario.name in ALIKE else list(planned)
 
 
-def every(faults: Iterable[Fault], _: Scenario) -> Iterable[Fault]:
-    return faults
+def every(planned: Iterable[faults.Fault], _: faults.Scenario) -> Iterable[faults.Fault]:
+    return planned
 
 
 # What goes wrong, at which calls, and how many of them are tried.
@@ -104,50 +85,54 @@ TRIED: dict[str, tuple[str, dict[str, list[str]], Choice]] = {
 @all_scenarios
 @pytest.mark.parametrize("name", TRIED)
 def test_a_call_that_fails_costs_neither_the_file_nor_the_next_save(
-    name: str, scenario: Scenario, rehearsal: Rehearsal, tmp_path: Path
+    name: str, scenario: faults.Scenario, rehearsal: faults.Rehearsal, tmp_path: Path
 ) -> None:
     mode, calls, chosen = TRIED[name]
-    faults = chosen(faults_of(rehearsal, mode, **calls), scenario)
-    assert [wrong for fault in faults for wrong in attempt(rehearsal, fault, tmp_path)] == []
+    planned = chosen(faults.faults_of(rehearsal, mode, **calls), scenario)
+    assert [
+        wrong for fault in planned for wrong in faults.attempt(rehearsal, fault, tmp_path)
+    ] == []
 
 
 @pytest.mark.row("P1", "P3")
 @pytest.mark.long
 @all_scenarios
 def test_a_writer_that_is_killed_leaves_the_file_old_or_new_and_the_lock_free(
-    scenario: Scenario, rehearsal: Rehearsal, tmp_path: Path
+    scenario: faults.Scenario, rehearsal: faults.Rehearsal, tmp_path: Path
 ) -> None:
     # To die before a call is to die after the one before it, and after one that only looks at
     # something nothing is different.
-    faults = [
+    planned = [
         fault
-        for mode in KILLING
-        for fault in faults_of(rehearsal, mode)
+        for mode in faults.KILLING
+        for fault in faults.faults_of(rehearsal, mode)
         if mode != "killed before" or fault.at == 1
     ]
-    tried = most(faults, scenario)
-    assert [what for fault in tried for what in attempt_killed(rehearsal, fault, tmp_path)] == []
+    tried = most(planned, scenario)
+    assert [
+        what for fault in tried for what in faults.attempt_killed(rehearsal, fault, tmp_path)
+    ] == []
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("limit", [0, 30, 700, 1800])
 @all_scenarios
 def test_a_file_that_may_not_grow_any_further_ends_in_an_error(
-    rehearsal: Rehearsal, tmp_path: Path, limit: int
+    rehearsal: faults.Rehearsal, tmp_path: Path, limit: int
 ) -> None:
-    assert attempt_full(rehearsal, limit, tmp_path) == []
+    assert faults.attempt_full(rehearsal, limit, tmp_path) == []
 
 
 @pytest.mark.long  # it costs much
 @pytest.mark.row("P4")
-@pytest.mark.parametrize("code", CODES)
+@pytest.mark.parametrize("code", faults.CODES)
 def test_a_read_that_fails_is_an_error_and_not_an_empty_memory(tmp_path: Path, code: int) -> None:
     path = by_name["a new record"].begin(tmp_path)
-    with Faults(tmp_path) as undisturbed:
+    with faults.Faults(tmp_path) as undisturbed:
         LogFile(path, lock_timeout_s=1).read()
     told = set()
     for at in range(1, len(undisturbed.calls) + 1):
-        with Fault(at, "refused", code).on(tmp_path):
+        with faults.Fault(at, "refused", code).on(tmp_path):
             try:
                 told.add(LogFile(path, lock_timeout_s=1).read())
             except Exception as error:
@@ -158,7 +143,7 @@ def test_a_read_that_fails_is_an_error_and_not_an_empty_memory(tmp_path: Path, c
 @pytest.mark.long  # it costs much
 def test_a_reader_and_the_next_writer_of_a_stopped_one_are_not_led_astray(tmp_path: Path) -> None:
     scenario = by_name["a new record"]
-    rehearsal = rehearse(scenario, tmp_path / "rehearsal")
+    rehearsal = faults.rehearse(scenario, tmp_path / "rehearsal")
     # All of them while the lock is held, however it was taken: from where the log is opened to the
     # last call about another file than the lock.
     calls = list(enumerate(rehearsal.calls, 1))
@@ -171,25 +156,27 @@ def test_a_reader_and_the_next_writer_of_a_stopped_one_are_not_led_astray(tmp_pa
     paths = [scenario.begin(root) for root in roots]
     with ExitStack() as running, ThreadPoolExecutor(len(stops)) as pool:
         children = [
-            running.enter_context(act_in_child(scenario, path, Fault(at, "stopped"), root))
+            running.enter_context(
+                faults.act_in_child(scenario, path, faults.Fault(at, "stopped"), root)
+            )
             for at, path, root in zip(stops, paths, roots, strict=True)
         ]
         assert [child.wait_for_stop() for child in children] == [True] * len(stops)
         read = [LogFile(path, lock_timeout_s=1).read() for path in paths]
-        assert read == [DATA if at <= renamed else rehearsal.data for at in stops]
+        assert read == [faults.DATA if at <= renamed else rehearsal.data for at in stops]
         assert list(pool.map(is_told_to_wait, paths)) == [True] * len(stops)
         assert [LogFile(path, lock_timeout_s=1).read() for path in paths] == read
         for child in children:
             child.go_on()
         assert [child.end() for child in children] == [(0, "done")] * len(stops)
     assert [path.read_bytes() for path in paths] == [rehearsal.data] * len(stops)
-    assert [what for at in zip(paths, roots, strict=True) for what in recover(*at)] == []
+    assert [what for at in zip(paths, roots, strict=True) for what in faults.recover(*at)] == []
 
 
 def is_told_to_wait(path: Path) -> bool:
     """Whether a save behind somebody who holds the lock is told so and changes nothing."""
     with raised(BusyError, "log_busy"):
-        a_store(path).upsert_log(a_draft("behind"))
+        faults.a_store(path).upsert_log(a_draft("behind"))
     return True
 
 
@@ -197,44 +184,44 @@ def test_a_writer_that_is_stopped_before_its_turn_holds_up_nobody_and_loses_noth
     tmp_path: Path,
 ) -> None:
     scenario = by_name["a new record"]
-    rehearsal = rehearse(scenario, tmp_path / "rehearsal")
+    rehearsal = faults.rehearse(scenario, tmp_path / "rehearsal")
     path = scenario.begin(tmp_path / "root")
     at = [call.name for call in rehearsal.calls].index("open") + 1  # it holds nothing yet
-    fault = Fault(at, "stopped")
-    with act_in_child(scenario, path, fault, tmp_path / "root") as child:
+    fault = faults.Fault(at, "stopped")
+    with faults.act_in_child(scenario, path, fault, tmp_path / "root") as child:
         assert child.wait_for_stop()
-        a_store(path).upsert_log(a_draft("meanwhile"))
+        faults.a_store(path).upsert_log(a_draft("meanwhile"))
         child.go_on()
         assert child.end() == (0, "done")
     added = [a_record(gap, now=LATER).to_line() for gap in ("meanwhile", "fifth")]
-    assert path.read_bytes() == DATA + b"".join(added)
+    assert path.read_bytes() == faults.DATA + b"".join(added)
 
 
 def test_a_process_that_was_forked_off_saves_like_any_other(tmp_path: Path) -> None:
     path = by_name["a new record"].begin(tmp_path)
-    store = a_store(path)
+    store = faults.a_store(path)
     store.upsert_log(a_draft("fifth"))
 
-    def work(_: Say) -> str:
+    def work(_: faults.Say) -> str:
         store.upsert_log(a_draft("sixth"))
         return "done"
 
-    with Child(work) as child:
+    with faults.Child(work) as child:
         assert child.end() == (0, "done")
     added = [a_record(gap, now=LATER).to_line() for gap in ("fifth", "sixth")]
-    assert path.read_bytes() == DATA + b"".join(added)
+    assert path.read_bytes() == faults.DATA + b"".join(added)
 
 
 @pytest.mark.row("P3")
 def test_a_store_that_failed_once_saves_the_next_time(tmp_path: Path) -> None:
     path = by_name["a new record"].begin(tmp_path)
     store = MemoryStore(path, lock_timeout_s=1, now=lambda: LATER)
-    dead = Faults(tmp_path, 1, partial(refused, errno.EIO), lasting=True)
+    dead = faults.Faults(tmp_path, 1, partial(faults.refused, errno.EIO), lasting=True)
     with dead, raised(DiskError, "log_write"):
         store.upsert_log(a_draft("fifth"))
     store.upsert_log(a_draft("fifth"))
-    assert path.read_bytes() == DATA + a_record("fifth", now=LATER).to_line()
-    assert not is_held(path.with_name(f"{path.name}.lock"))
+    assert path.read_bytes() == faults.DATA + a_record("fifth", now=LATER).to_line()
+    assert not faults.is_held(path.with_name(f"{path.name}.lock"))
 
 
 @pytest.mark.row("P2")
