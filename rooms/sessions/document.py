@@ -39,7 +39,7 @@ from core.text.plain import (
 from rooms.sessions.draft import cleaned
 from rooms.sessions.rows import actions_of, sessions_where
 from rooms.sessions.search import bound_of
-from rooms.sessions.session import ACTION, WHOLE, Action, ExchangeError, Point, Session
+from rooms.sessions.session import ACTION, WHOLE, Action, Point, Session, SessionsError
 from rooms.sessions.store import CURRENT, SessionStore, resolve
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def export(
 
     since, until: days or moments of the last save, ISO 8601, inclusive. names: numbers or ids, ()
     for all. output: a file in the project; "" returns whole sessions within one answer's budget,
-    and says how many are left out. Raises SessionsError, ExchangeError, and errors of the store.
+    and says how many are left out. Raises SessionsError, and errors of the store.
     """
     written = FORMS[form]
     target = _Target(store.root, output, form) if output else None
@@ -189,10 +189,10 @@ class _Target:
         if not is_ours:
             raise self._refused("output_exists")
 
-    def _refused(self, key: str, **facts: str) -> ExchangeError:
+    def _refused(self, key: str, **facts: str) -> SessionsError:
         suffixes = FORMS[self._form].suffixes
         known = {"suffix": suffixes[0].lstrip("."), "suffixes": ", ".join(suffixes), **facts}
-        return ExchangeError(key, path=shown_path(self._output), form=self._form, **known)
+        return SessionsError(key, path=shown_path(self._output), form=self._form, **known)
 
 
 @contextmanager

@@ -32,7 +32,6 @@ from rooms.sessions.session import (
     Point,
     Session,
     SessionsError,
-    UpkeepError,
     from_metadata,
 )
 from rooms.sessions.store import FORMER_ARCHIVE, SessionStore, ancestors, open_sessions
@@ -318,17 +317,11 @@ _MOST_BYTES = 10_000  # of a path in a consent
 _WAIT_S = 1  # for a writer in another project
 
 
-class SharingError(SessionsError):
-    """A project cannot share; takes the key of its sentence."""
-
-    table = "sessions.projects"
-
-
 def share(root: Path, environment: Mapping[str, str]) -> None:
-    """Let the user's other projects find this one's sessions. Raises SharingError."""
+    """Let the user's other projects find this one's sessions. Raises SessionsError."""
     path = _consent_path(os.fspath(root), environment)
     if path is None:
-        raise SharingError("no_state")
+        raise SessionsError("no_state")
     with _named(path):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         private = partial(os.open, mode=0o600)
@@ -338,7 +331,7 @@ def share(root: Path, environment: Mapping[str, str]) -> None:
 
 
 def unshare(root: Path | str, environment: Mapping[str, str]) -> bool:
-    """Take the consent back; return whether there was one. Raises SharingError."""
+    """Take the consent back; return whether there was one. Raises SessionsError."""
     path = _consent_path(os.fspath(root), environment)
     if path is None:
         return False
@@ -354,7 +347,7 @@ def _named(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise SharingError("no_consent", path=str(path), reason=reason_of(error)) from error
+        raise SessionsError("no_consent", path=str(path), reason=reason_of(error)) from error
 
 
 def _consent_path(root: str, environment: Mapping[str, str]) -> Path | None:
@@ -426,7 +419,7 @@ def others(root: Path) -> Iterator[SessionStore]:
 def find_session(store: SessionStore, name: str) -> tuple[SessionStore, Session]:
     """Return a session by number or id, with its store; an id also from sharing projects.
 
-    Raises NoSuchSessionError, and UpkeepError with the file of an archived session.
+    Raises NoSuchSessionError, and SessionsError with the file of an archived session.
     """
     try:
         return store, store.get(name)
@@ -447,7 +440,7 @@ def former_archive(store: SessionStore, session: Session) -> str:
 
 
 def check_archives(store: SessionStore, name: str) -> None:
-    """Raise UpkeepError if an archive here has the session of a number or id."""
+    """Raise SessionsError if an archive here has the session of a number or id."""
     name = name.strip().lstrip("#")
     field = f'"number": {name},' if name.isdecimal() else f'"id": {json.dumps(name)},'
     for path in store.archives():
@@ -456,4 +449,4 @@ def check_archives(store: SessionStore, name: str) -> None:
             if any(field in line.partition('"goal"')[0] for line in file):
                 shown = path.relative_to(store.root).as_posix()
                 date = path.stem.removeprefix("sessions-")[:10]
-                raise UpkeepError("archived_away", name=name, path=shown, date=date)
+                raise SessionsError("archived_away", name=name, path=shown, date=date)

@@ -45,18 +45,6 @@ class NoSuchSessionError(SessionsError):
     key = "no_such_session"
 
 
-class ExchangeError(SessionsError):
-    """A document cannot be written or read."""
-
-    table = "sessions.exchange"
-
-
-class UpkeepError(SessionsError):
-    """An archive, a repair or a removal failed."""
-
-    table = "sessions.upkeep"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
     """A decision, an approach or a blocker. Dates: ISO 8601 in UTC."""

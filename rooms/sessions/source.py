@@ -34,9 +34,9 @@ from rooms.sessions.session import (
     POINTS,
     SESSION,
     Action,
-    ExchangeError,
     Point,
     Session,
+    SessionsError,
     json_in,
     read_session,
 )
@@ -117,9 +117,9 @@ class Source:
         self.faults.append(Fault(place, why))
 
     def checked(self) -> "Source":
-        """Return the source. Raises ExchangeError where no entry is a session at all."""
+        """Return the source. Raises SessionsError where no entry is a session at all."""
         if not self.items and all(it.why == "not_a_session" for it in self.faults):
-            raise ExchangeError("no_source", path=self.path)
+            raise SessionsError("no_source", path=self.path)
         return self
 
 
@@ -129,7 +129,7 @@ def holds_sessions(folder: Path) -> bool:
 
 
 def read_source(path: Path) -> Source:
-    """Read a directory such as `.context-sync`, or a file. Raises ExchangeError."""
+    """Read a directory such as `.context-sync`, or a file. Raises SessionsError."""
     source, path = Source(shown_path(path)), Path(os.path.realpath(path))
     if not path.is_dir():
         _read_file(path, path.name, source)
@@ -154,7 +154,7 @@ def read_source(path: Path) -> Source:
 
 
 def read_text(data: bytes, name: str) -> Source:
-    """Read JSON. name: for sentences on it. Raises ExchangeError."""
+    """Read JSON. name: for sentences on it. Raises SessionsError."""
     source = Source(name)
     _read_json(data, name, source)
     return source.checked()
@@ -191,7 +191,7 @@ def _read_file(path: Path, place: str, source: Source, *, is_needed: bool = True
 
 def _read_json(data: bytes, place: str, source: Source) -> None:
     if f"<!-- {MARK}:".encode("ascii") in data[:_LINE_BYTES]:
-        raise ExchangeError("exported_document", path=source.path)
+        raise SessionsError("exported_document", path=source.path)
     try:
         value = json.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError):
@@ -201,7 +201,7 @@ def _read_json(data: bytes, place: str, source: Source) -> None:
         return source.add(value, place)
     if isinstance(value, dict) and value.get("format") == MARK and value.get("version") != VERSION:
         version = shown_path(value.get("version"))[:20]
-        raise ExchangeError("newer_export", path=source.path, version=version)
+        raise SessionsError("newer_export", path=source.path, version=version)
     for at, it in reversed([*enumerate(entries, 1)]):  # an export begins with the newest
         source.add(it, f"{place} ({at})")
 

@@ -36,7 +36,6 @@ from rooms.sessions.session import (
     Action,
     Session,
     SessionsError,
-    UpkeepError,
     shortened,
 )
 from rooms.sessions.source import read_source
@@ -221,13 +220,10 @@ def archive_before(
     """Move sessions last saved before a day or moment, ISO 8601 in UTC, to a file.
 
     An import brings them back with ids, numbers, actions and links. with_open: also sessions that
-    have not ended. Raises errors of the store, and UpkeepError for an invalid date or a file that
+    have not ended. Raises errors of the store, and SessionsError for an invalid date or a file that
     cannot be written or read back; then nothing is removed.
     """
-    try:
-        before = bound_of("before", date)
-    except SessionsError as error:
-        raise UpkeepError("bad_before", date=date) from error
+    before = bound_of("before", date)
     with store.reading() as connection:
         old = list(rows.sessions_where(connection, f"{_OLD} ORDER BY number", (before,)))
         ended = [it for it in old if it.ended_at or with_open]
@@ -248,7 +244,7 @@ def archive_before(
 
 
 def _exported(store: SessionStore, wholes: list[Whole]) -> Path:
-    """Write an archive, and compare it with the sessions. Raises UpkeepError."""
+    """Write an archive, and compare it with the sessions. Raises SessionsError."""
     moment, form = utc_now(), FORMS["json"]
     sessions = [as_json({"number": it.session.number, **context_of(it)}) for it in wholes]
     folder = store.path.with_name(ARCHIVE)
@@ -260,12 +256,12 @@ def _exported(store: SessionStore, wholes: list[Whole]) -> Path:
         (folder / ".gitignore").write_text("*\n", encoding="ascii")
         with prepared(path, [text.encode("utf-8", "replace")], mode=0o600) as temporary:
             if os.path.lexists(path):
-                raise UpkeepError("archive_there", path=str(path))
+                raise SessionsError("archive_there", path=str(path))
             rename(temporary, path)
         sync_directory(folder)
     except OSError as error:
         facts = {"path": str(path), "reason": reason_of(error)}
-        raise UpkeepError("archive_unwritten", **facts) from error
+        raise SessionsError("archive_unwritten", **facts) from error
 
     def told(session: Session, actions: Iterable[Action]) -> object:
         done = [(it.kind, it.content, it.result, it.file_path) for it in actions]  # of any id
@@ -276,7 +272,7 @@ def _exported(store: SessionStore, wholes: list[Whole]) -> Path:
         if back.get(whole.session.id) != told(whole.session, whole.actions):
             path.unlink()
             name = f"#{whole.session.number}"
-            raise UpkeepError("archive_differs", path=str(path), name=name)
+            raise SessionsError("archive_differs", path=str(path), name=name)
     return path
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from rooms.sessions import upkeep
 from rooms.sessions.search import Criteria, find_session, search
-from rooms.sessions.session import Changes, Point, Session, UpkeepError
+from rooms.sessions.session import Changes, Point, Session, SessionsError
 from rooms.sessions.source import carry_out, planned, read_source
 from rooms.sessions.store import SessionStore
 from rooms.sessions.upkeep import archive_before
@@ -50,7 +50,7 @@ def test_an_import_brings_archived_sessions_back_as_they_were(store: SessionStor
     assert done.path and done.path.stat().st_mode & 0o777 == 0o600
     assert done.path.with_name(".gitignore").read_text() == "*\n"
     for name in ("#1", "1", first.id):
-        with pytest.raises(UpkeepError) as caught:
+        with pytest.raises(SessionsError) as caught:
             find_session(store, name)
         shown = done.path.relative_to(store.root).as_posix()
         assert f"import {shown}` brings it back" in str(caught.value)
@@ -89,19 +89,19 @@ def test_every_form_of_a_date_means_the_same_day_and_what_is_none_archives_nothi
     for date in ("20260101", "2026-W01-4", "2026-01-01T09:00+09:00"):
         found = archive_before(store, date, dry_run=True)
         assert [it.number for it in found.sessions] == [1]
-    with pytest.raises(UpkeepError, match="not a date"):
+    with pytest.raises(SessionsError, match="not a date"):
         archive_before(store, "yesterday")
 
 
 def test_a_session_that_would_come_back_otherwise_stays(store: SessionStore) -> None:
     a_full_session(store)
     (store.path.parent / "archive").write_text("a file in the way")
-    with pytest.raises(UpkeepError, match="every session is still here"):
+    with pytest.raises(SessionsError, match="every session is still here"):
         archive_before(store, DAY)
     (store.path.parent / "archive").unlink()
     with store.writing() as connection:  # by another program, which knows another status
         connection.execute("UPDATE contexts SET status = 'done'")
-    with pytest.raises(UpkeepError, match="would not be the same"):
+    with pytest.raises(SessionsError, match="would not be the same"):
         archive_before(store, DAY)
     assert [it.status for it, _ in everything(store)] == ["done"]
     assert store.archives() == []

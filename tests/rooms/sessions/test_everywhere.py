@@ -9,14 +9,13 @@ import pytest
 
 from rooms.sessions.search import (
     Criteria,
-    SharingError,
     find_session,
     search_all,
     share,
     shared_roots,
     unshare,
 )
-from rooms.sessions.session import NoSuchSessionError
+from rooms.sessions.session import NoSuchSessionError, SessionsError
 from rooms.sessions.store import SessionStore
 from tests.support.room_tools import Call
 from tests.support.session_samples import OLD, a_room, failed, saved
@@ -143,7 +142,7 @@ def test_the_consent_is_for_one_directory_on_this_machine(
         assert shared_roots(store.root, os.environ) == shared_roots(state, os.environ) == []
     environment = {"XDG_STATE_HOME": "relative"}  # an account without a home directory
     monkeypatch.setenv("HOME", "nowhere")
-    with pytest.raises(SharingError):
+    with pytest.raises(SessionsError):
         share(store.root, environment)
     assert not unshare(store.root, environment)
     assert shared_roots(store.root, environment) == []

@@ -20,10 +20,10 @@ from rooms.sessions.session import (
     ACTION,
     Action,
     Changes,
-    ExchangeError,
     NoSuchSessionError,
     Point,
     Session,
+    SessionsError,
 )
 from rooms.sessions.store import SessionStore, open_sessions
 from tests.support.cli_process import TOKEN
@@ -202,7 +202,7 @@ def key_of(store: SessionStore, output: str, form: FormName = "markdown") -> str
         return {str(it): it.read_bytes() for it in found if it.is_file() and ".db" not in it.name}
 
     before = files()
-    with pytest.raises(ExchangeError) as refused:
+    with pytest.raises(SessionsError) as refused:
         export(store, form, output=output)
     assert files() == before
     for lang in ("en", "ko"):

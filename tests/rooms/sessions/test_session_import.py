@@ -19,7 +19,7 @@ from core.room.database import SQLITE
 from rooms.sessions.actions import Caller, record_save
 from rooms.sessions.document import export
 from rooms.sessions.search import Criteria, former_archive, search
-from rooms.sessions.session import ExchangeError, Session
+from rooms.sessions.session import Session, SessionsError
 from rooms.sessions.source import Plan, Source, carry_out, planned, read_source, read_text
 from rooms.sessions.store import SessionStore, open_sessions
 from tests.support.cli_process import TOKEN
@@ -224,15 +224,15 @@ def test_what_holds_no_session_is_refused(store: SessionStore, tmp_path: Path) -
     with closing(sqlite3.connect(tmp_path / "view" / "history.db")) as connection:
         connection.execute(f"CREATE VIEW contexts AS {endless}")  # which is never read
     for name in ("none.json", "list.json", "folder", "view"):
-        with pytest.raises(ExchangeError, match="contains no sessions") as refused:
+        with pytest.raises(SessionsError, match="contains no sessions") as refused:
             read_source(tmp_path / name)
         assert refused.value.key == "no_source"
     newer = b'{"format": "sentinel-memory-sessions", "version": 2, "contexts": []}'
-    with pytest.raises(ExchangeError, match=r"newer version of this program \(format 2\)"):
+    with pytest.raises(SessionsError, match=r"newer version of this program \(format 2\)"):
         read_text(newer, "x.json")
     saved(store, "One")
     for text in (export(store, "markdown").text, export(store, "html").text):
-        with pytest.raises(ExchangeError, match="export of sessions for people"):
+        with pytest.raises(SessionsError, match="export of sessions for people"):
             read_text(text.encode(), "x")
 
 
