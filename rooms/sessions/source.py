@@ -9,7 +9,6 @@ import json
 import os
 import re
 import sqlite3
-import stat
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
@@ -19,6 +18,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from core.disk import open_regular
 from core.lessons.record import utc_now
 from core.room.database import SQLITE, open_foreign, rows_of
 from core.room.documents import objects_at, text_at, texts_in
@@ -44,7 +44,6 @@ from rooms.sessions.store import CURRENT, SessionStore
 
 SNAPSHOTS, HISTORY = "snapshots", "history.db"
 MOST_BYTES = 256_000_000  # fits an export of 100,000 sessions
-MOST_SNAPSHOTS, MOST_ACTIONS = 10_000, 10_000  # files; actions of a session
 _LINE_BYTES = 100  # in which an export for people says what it is
 _RAW_CHARS = 50_000  # of a text, before secrets are looked for in it
 _GOAL_CHARS = 10_000  # of a goal that go into an id
@@ -145,10 +144,8 @@ def read_source(path: Path) -> Source:
         pass
     except OSError:
         source.pass_over(SNAPSHOTS, "unreadable")
-    for name in names[:MOST_SNAPSHOTS]:
+    for name in names:
         _read_file(folder / name, f"{SNAPSHOTS}/{name}", source)
-    if names[MOST_SNAPSHOTS:]:
-        source.pass_over(SNAPSHOTS, "too_many")
     _read_file(path / HISTORY, HISTORY, source, is_needed=False)
     return source.checked()
 
@@ -170,11 +167,10 @@ def of_rows(entries: Sequence[tuple[int, Any]], name: str) -> Source:
 
 def _read_file(path: Path, place: str, source: Source, *, is_needed: bool = True) -> None:
     """Read a file. is_needed: its absence is a fault."""
+    if os.path.islink(path):  # a clone may bring one that leads to a secret
+        return source.pass_over(place, "link")
     try:
-        mode = os.lstat(path).st_mode
-        if not stat.S_ISREG(mode):  # a clone may bring a link that leads to a secret
-            return source.pass_over(place, "link" if stat.S_ISLNK(mode) else "not_a_file")
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             head = file.read(len(SQLITE))
             data = b"" if head == SQLITE else head + file.read(MOST_BYTES + 1)
     except OSError as error:
@@ -184,7 +180,7 @@ def _read_file(path: Path, place: str, source: Source, *, is_needed: bool = True
     if head == SQLITE:
         _read_database(path, place, source)
     elif len(data) > MOST_BYTES:
-        source.pass_over(place, "too_large")
+        source.pass_over(place, "unreadable")
     else:
         _read_json(data, place, source)
 
@@ -490,4 +486,4 @@ def _fitting(
         **lists,
     )
     short = mapped(tuple(actions), lambda it: cut(it, limits.POINT_CHARS))
-    return fitting, [*newest(short, MOST_ACTIONS)]
+    return fitting, [*short]

@@ -196,7 +196,7 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "deep": (lambda path: path.write_text("[" * 100_000), "not_json"),
     "no database": (lambda path: path.write_bytes(SQLITE + bytes(1_000)), "unreadable"),
     "a link": (linked, "link"),
-    "a pipe": (os.mkfifo, "not_a_file"),
+    "a pipe": (os.mkfifo, "unreadable"),
 }  # fmt: skip
 
 
