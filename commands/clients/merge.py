@@ -159,8 +159,6 @@ def with_items(
 # holds the matcher and, for a user, may hold several.
 
 Called = Callable[[Any], str]  # the event of ours that a handler calls, "" for somebody else's
-# Keys that say how and when a command starts; a renewed handler keeps none of its old ones.
-_STARTS = frozenset("command args bash powershell exec windows linux osx shell matcher".split())
 
 
 def with_hooks(
@@ -188,21 +186,13 @@ def with_hooks(
         for item in listed:
             handlers = _handlers(item)
             ours = [called(it) for it in handlers]
-            if not any(ours):
+            left = [it for it, event in zip(handlers, ours, strict=True) if not event]
+            if len(left) == len(handlers):
                 kept.append(item)
-            elif len(handlers) > 1 or ours[0] not in missing:
-                left = [it for it, name in zip(handlers, ours, strict=True) if not name]
-                kept += [{**item, "hooks": left}] if left else []
-            else:
-                new, [old] = missing.pop(ours[0]), handlers
-                # else the user wrote it as for another client
-                is_group = old is not item and "hooks" in new
-                handler = new["hooks"][0] if is_group else new
-                # The user may have added to a handler, but nothing that starts something else.
-                own = {key: it for key, it in old.items() if key in handler or key not in _STARTS}
-                group = {key: it for key, it in item.items() if key != "matcher"}
-                whole = {**new, **group, "hooks": [{**own, **handler}]}
-                kept.append(whole if is_group else {**own, **handler})
+            elif left:
+                kept.append({**item, "hooks": left})
+            elif ours[0] in missing:
+                kept.append(missing.pop(ours[0]))
         kept += [item for event, item in missing.items() if event not in optional]
         if kept:
             result[name] = kept
