@@ -43,9 +43,10 @@ from tests.core.lessons.test_concurrency import (
     test_no_save_of_many_processes_is_lost_and_a_reader_sees_whole_versions_in_their_order as crowd,
 )
 from tests.support import faults
+from tests.support.changes import bring_back, delete, upsert
 from tests.support.faults import WAIT_S, Child, Fault, Rehearsal, Say
 from tests.support.git_clones import path_of
-from tests.support.samples import LATER, a_draft, a_principle, bring_back, delete, upsert
+from tests.support.samples import LATER, a_draft, a_principle
 from tests.support.servers import HANDSHAKE, STATELESS, ServerProcess
 from tests.support.tables import none_of
 

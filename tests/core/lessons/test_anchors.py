@@ -22,7 +22,8 @@ from core.lessons.anchors import (
 )
 from core.lessons.log import MemoryLog
 from core.lessons.record import Draft, check, parse_line
-from tests.support.samples import LATER, NOW, a_line, a_record, upsert
+from tests.support.changes import upsert
+from tests.support.samples import LATER, NOW, a_line, a_record
 from tests.support.sentences import raised
 from tests.support.tables import none_of, table
 

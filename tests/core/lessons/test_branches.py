@@ -11,19 +11,10 @@ from core.lessons.answers import flaw_notes
 from core.lessons.log import MOST_HIDDEN, MemoryLog, following
 from core.lessons.record import Record
 from core.lessons.upkeep import examine
+from tests.support.changes import delete, log_of, upsert
 from tests.support.cli_process import TOKEN
 from tests.support.growth import calls
-from tests.support.samples import (
-    AHEAD,
-    LATER,
-    NOW,
-    a_draft,
-    a_principle,
-    a_record,
-    delete,
-    log_of,
-    upsert,
-)
+from tests.support.samples import AHEAD, LATER, NOW, a_draft, a_principle, a_record
 
 SOON = "2026-03-01T15:00:00+00:00"
 ONE = a_record(lesson="mine", paths=("src/a.py",), when=("call(",))

@@ -10,18 +10,8 @@ from core.lessons.changes import select
 from core.lessons.log import MemoryLog, following
 from core.lessons.record import MOST_LINE_BYTES, Record, parse_line
 from core.lessons.upkeep import examine
-from tests.support.samples import (
-    AHEAD,
-    LATER,
-    NOW,
-    a_draft,
-    a_principle,
-    a_record,
-    bring_back,
-    delete,
-    log_of,
-    upsert,
-)
+from tests.support.changes import bring_back, delete, log_of, upsert
+from tests.support.samples import AHEAD, LATER, NOW, a_draft, a_principle, a_record
 from tests.support.sentences import raised
 
 ONE, TWO = a_record("one"), a_record("two")

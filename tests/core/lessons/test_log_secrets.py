@@ -28,18 +28,9 @@ from core.lessons.record import (
 from core.lessons.upkeep import Cleaned, clean, look
 from core.sanitizer import redact
 from core.store import MemoryStore
+from tests.support.changes import log_of, upsert
 from tests.support.cli_process import TOKEN
-from tests.support.samples import (
-    AHEAD,
-    LATER,
-    NOW,
-    a_draft,
-    a_line,
-    a_principle,
-    a_record,
-    log_of,
-    upsert,
-)
+from tests.support.samples import AHEAD, LATER, NOW, a_draft, a_line, a_principle, a_record
 from tests.support.tables import text_of
 
 KEY = TOKEN.encode()

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
+from tests.support.changes import upsert
 from tests.support.git_clones import conflict_styles
-from tests.support.samples import a_draft, a_principle, upsert
+from tests.support.samples import a_draft, a_principle
 from tests.support.tables import none_of
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")

@@ -23,7 +23,8 @@ from core.lessons.record import (
     record_id,
 )
 from core.store import MemoryStore
-from tests.support.samples import LATER, NOW, a_line, a_record, delete, upsert
+from tests.support.changes import delete, upsert
+from tests.support.samples import LATER, NOW, a_line, a_record
 
 ANY = st.text(st.characters(exclude_categories=["Cs"]), max_size=80)
 BLANKS = st.sampled_from(["", " ", "\u3000", "\t"])

@@ -35,8 +35,9 @@ from core.lessons.record_text import (
 from core.messages import Language
 from core.text.plain import LINE_ENDS, Budget, estimate_tokens, one_line, printable
 from core.text.wording import similar_topics
+from tests.support.changes import delete, log_of
 from tests.support.growth import calls
-from tests.support.samples import NOW, a_record, delete, log_of
+from tests.support.samples import NOW, a_record
 from tests.support.sentences import in_language, sentence
 from tests.support.tables import none_of, table
 

@@ -16,9 +16,10 @@ from core.lessons.file import MOST_SIDE_BYTES, REPLACED_NAME, LogFile, Replaceme
 from core.lessons.history import History
 from core.lessons.record import Record
 from core.store import MemoryStore
+from tests.support.changes import log_of
 from tests.support.cli_process import TOKEN
 from tests.support.git_clones import git, new_project, store_of
-from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record, log_of
+from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
 
 
 @pytest.fixture

@@ -14,17 +14,8 @@ from core.lessons.log import MemoryLog, following
 from core.lessons.record import Record, parse_line
 from core.lessons.upkeep import Finding, examine, flaw_of, repair
 from tests.core.lessons.test_properties import FILES
-from tests.support.samples import (
-    AHEAD,
-    LATER,
-    NOW,
-    a_draft,
-    a_line,
-    a_principle,
-    a_record,
-    log_of,
-    upsert,
-)
+from tests.support.changes import log_of, upsert
+from tests.support.samples import AHEAD, LATER, NOW, a_draft, a_line, a_principle, a_record
 from tests.support.tables import table
 
 TABLES = table("upkeep")

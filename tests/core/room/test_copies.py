@@ -19,17 +19,7 @@ import pytest
 
 from core.room.copies import copies_of, date_of, flaw_of, is_due, keep_copy, remove_copies
 from core.room.database import Database, DatabaseBusyError, DatabaseError
-from tests.core.room.conftest import (
-    DAMAGED,
-    ONE,
-    OURS,
-    Opened,
-    filled,
-    from_outside,
-    put,
-    texts,
-    without_a_page,
-)
+from tests.core.room import conftest as notes
 from tests.support.faults import (
     CODES,
     Child,
@@ -54,7 +44,7 @@ class Spoilt(NamedTuple):
 
 
 def fresh(path: Path) -> Database:
-    return Database(path, ONE, application_id=OURS, timeout_s=1)
+    return Database(path, notes.ONE, application_id=notes.OURS, timeout_s=1)
 
 
 def texts_of(copy: Path) -> list[str]:
@@ -87,12 +77,12 @@ def days_of(database: Database, days: int) -> None:
     """So many days, on each of which a text is saved, and a copy made; the last is today."""
     for at in range(days):
         age(database.path, 1)
-        put(database, f"day {at}")
+        notes.put(database, f"day {at}")
         database.keep_copy()
 
 
 def broken(path: Path) -> None:
-    path.write_bytes(DAMAGED)
+    path.write_bytes(notes.DAMAGED)
     for name in ("-wal", "-shm"):
         Path(f"{path}{name}").unlink(missing_ok=True)
 
@@ -123,11 +113,11 @@ def at_each_call(path: Path, work: Callable[[], str], *, is_killed: bool) -> Ite
             return
 
 
-def test_a_copy_is_whole_one_file_and_its_users_alone(path: Path, opened: Opened) -> None:
+def test_a_copy_is_whole_one_file_and_its_users_alone(path: Path, opened: notes.Opened) -> None:
     database = opened()
     database.keep_copy()
     assert list(path.parent.iterdir()) == []  # nothing is made where there is no database
-    put(database, "one", "둘")
+    notes.put(database, "one", "둘")
     database.keep_copy()
     [copy] = copies_of(path)
     assert texts_of(copy) == ["one", "둘"] and flaw_of(copy, passes) == ""
@@ -140,13 +130,13 @@ def test_a_copy_is_whole_one_file_and_its_users_alone(path: Path, opened: Opened
 
 
 def test_there_is_one_a_day_and_two_are_kept_and_what_a_killed_process_has_begun_goes(
-    path: Path, opened: Opened
+    path: Path, opened: notes.Opened
 ) -> None:
     begun = path.with_name(".data.db.0123456789abcdef.tmp")
     begun.write_bytes(b"SQLite format 3")
     database = opened()
     days_of(database, 1)
-    put(database, "later that day")
+    notes.put(database, "later that day")
     database.keep_copy()
     assert copied(path) == [["day 0"]]
     assert begun.exists()  # its process may be at it
@@ -157,7 +147,7 @@ def test_there_is_one_a_day_and_two_are_kept_and_what_a_killed_process_has_begun
 
 
 def test_neither_what_nobody_has_changed_nor_a_copy_dated_ahead_makes_or_stops_a_copy(
-    path: Path, opened: Opened
+    path: Path, opened: notes.Opened
 ) -> None:
     database = opened()
     days_of(database, 1)
@@ -166,7 +156,7 @@ def test_neither_what_nobody_has_changed_nor_a_copy_dated_ahead_makes_or_stops_a
         os.utime(file, (0, 0))
     age(path, 3)
     assert not is_due(path)
-    put(database, "more")
+    notes.put(database, "more")
     assert is_due(path)
     age(path, -40_000)
     for centuries in (["20", "21"], ["20", "20"]):  # one dated ahead does not outlive two others
@@ -177,12 +167,12 @@ def test_neither_what_nobody_has_changed_nor_a_copy_dated_ahead_makes_or_stops_a
 @pytest.mark.long  # it costs much
 @pytest.mark.parametrize("is_killed", [False, True])
 def test_a_call_of_the_system_that_fails_leaves_the_former_copies_and_a_whole_one_or_none(
-    path: Path, opened: Opened, is_killed: bool
+    path: Path, opened: notes.Opened, is_killed: bool
 ) -> None:
     database = opened()
     days_of(database, 2)
     age(path, 1)
-    put(database, "today")
+    notes.put(database, "today")
     database.close()
     wrong = list[object]()
 
@@ -202,28 +192,28 @@ def test_a_call_of_the_system_that_fails_leaves_the_former_copies_and_a_whole_on
         is_said = said.startswith("copy: ") and "copies that were there" in said
         if not (is_new or is_said or said == "killed" or code == errno.ENOENT):  # as if none was
             wrong.append(f"silent: {said}")
-        if texts(opened()) != ["day 0", "day 1", "today"]:
+        if notes.texts(opened()) != ["day 0", "day 1", "today"]:
             wrong.append("the database is another")
     assert wrong == []
 
 
-def test_a_copy_that_is_not_whole_gets_no_name(path: Path, opened: Opened) -> None:
-    filled(opened())
+def test_a_copy_that_is_not_whole_gets_no_name(path: Path, opened: notes.Opened) -> None:
+    notes.filled(opened())
 
     def write(target: Path) -> None:
         target.write_bytes(path.read_bytes())
-        without_a_page(target)
+        notes.without_a_page(target)
 
     with pytest.raises(sqlite3.DatabaseError):
         keep_copy(path, write, passes)
     assert copies_of(path) == [] and not list(path.parent.glob(".*"))
 
 
-def test_a_disk_that_is_full_is_said_and_loses_nothing(path: Path, opened: Opened) -> None:
+def test_a_disk_that_is_full_is_said_and_loses_nothing(path: Path, opened: notes.Opened) -> None:
     database = opened()
     days_of(database, 2)
     age(path, 1)
-    put(database, "word " * 20_000)
+    notes.put(database, "word " * 20_000)
     database.close()
     before = tree(path.parent)
 
@@ -244,21 +234,21 @@ def test_a_disk_that_is_full_is_said_and_loses_nothing(path: Path, opened: Opene
 
 
 def test_who_saves_does_not_wait_for_a_copy_and_of_two_who_copy_at_once_one_does(
-    path: Path, opened: Opened
+    path: Path, opened: notes.Opened
 ) -> None:
     database = opened()
     days_of(database, 2)
     age(path, 1)
 
     def write(target: Path) -> None:
-        put(opened(timeout_s=0.0), "today")
+        notes.put(opened(timeout_s=0.0), "today")
         thread = threading.Thread(target=opened().keep_copy)
         thread.start()
         thread.join()
-        from_outside(path, f"VACUUM INTO '{target}'")
+        notes.from_outside(path, f"VACUUM INTO '{target}'")
 
     keep_copy(path, write, passes)
-    assert texts(database) == ["day 0", "day 1", "today"]
+    assert notes.texts(database) == ["day 0", "day 1", "today"]
     assert [it[-1] for it in copied(path)] == ["today", "day 1"]
 
 
@@ -266,10 +256,10 @@ def test_who_saves_does_not_wait_for_a_copy_and_of_two_who_copy_at_once_one_does
 
 
 def test_what_is_removed_for_good_is_in_no_copy(
-    path: Path, opened: Opened, monkeypatch: pytest.MonkeyPatch
+    path: Path, opened: notes.Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database = opened()
-    put(database, "day 0", "a telling text")
+    notes.put(database, "day 0", "a telling text")
     database.keep_copy()
     path.with_name(".data.db.0123456789abcdef.tmp").write_bytes(b"a telling text")
     with database.writing() as connection:
@@ -290,9 +280,9 @@ def test_what_is_removed_for_good_is_in_no_copy(
 
 @pytest.mark.parametrize("moment", ["begun", "written"])
 def test_a_copy_that_is_in_the_making_at_a_removal_is_not_kept(
-    path: Path, opened: Opened, moment: str
+    path: Path, opened: notes.Opened, moment: str
 ) -> None:
-    put(opened(), "a telling text")
+    notes.put(opened(), "a telling text")
 
     def write(target: Path) -> None:
         if moment == "written":
@@ -319,33 +309,33 @@ def test_a_copy_that_is_in_the_making_at_a_removal_is_not_kept(
     ],
 )
 def test_a_copy_that_is_broken_is_passed_over_for_the_older_one(
-    path: Path, opened: Opened, spoil: str
+    path: Path, opened: notes.Opened, spoil: str
 ) -> None:
     database = opened()
-    filled(database)
+    notes.filled(database)
     days_of(database, 2)
     database.close()
     [newest, older] = copies_of(path)
     data = newest.read_bytes()
-    others = {"cut": data[: len(data) // 2], "empty": b"", "garbage": DAMAGED}
+    others = {"cut": data[: len(data) // 2], "empty": b"", "garbage": notes.DAMAGED}
     if spoil == "page":
-        without_a_page(newest)
+        notes.without_a_page(newest)
     elif spoil in others:
         newest.write_bytes(others[spoil])
     else:
-        from_outside(newest, spoil)
+        notes.from_outside(newest, spoil)
     broken(path)
     assert whole_copy(database) == date_of(older)
     done = database.put_back_copy()
-    assert done.copy == older and done.aside.read_bytes() == DAMAGED
-    assert texts(database)[-1] == "day 0" and len(texts(database)) == 91
-    put(database, "goes on")
+    assert done.copy == older and done.aside.read_bytes() == notes.DAMAGED
+    assert notes.texts(database)[-1] == "day 0" and len(notes.texts(database)) == 91
+    notes.put(database, "goes on")
     assert newest.exists() and older.exists()
 
 
 @posix
 def test_a_link_is_no_copy_and_without_one_an_empty_file_begins_and_the_damaged_one_stays(
-    path: Path, opened: Opened, tmp_path: Path
+    path: Path, opened: notes.Opened, tmp_path: Path
 ) -> None:
     database = opened()
     days_of(database, 1)
@@ -357,21 +347,21 @@ def test_a_link_is_no_copy_and_without_one_an_empty_file_begins_and_the_damaged_
     broken(path)
     assert whole_copy(database) == ""
     with raised(DatabaseError, "damaged", match="There is no daily copy yet"):
-        put(database, "two")
+        notes.put(database, "two")
     done = database.put_back_copy()
-    assert (done.copy, done.aside.read_bytes()) == (None, DAMAGED)
-    assert texts(database) == []
-    put(database, "three")
+    assert (done.copy, done.aside.read_bytes()) == (None, notes.DAMAGED)
+    assert notes.texts(database) == []
+    notes.put(database, "three")
 
 
 def test_a_repair_waits_for_who_writes_and_keeps_what_only_the_journal_has(
-    path: Path, opened: Opened
+    path: Path, opened: notes.Opened
 ) -> None:
     database = opened(timeout_s=0.1)
     days_of(database, 1)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("SELECT count(*) FROM notes").fetchone()
-        put(database, "only in the journal")
+        notes.put(database, "only in the journal")
         other.execute("BEGIN IMMEDIATE")
         names = sorted(it.name for it in path.parent.iterdir())
         with pytest.raises(DatabaseBusyError):
@@ -380,14 +370,14 @@ def test_a_repair_waits_for_who_writes_and_keeps_what_only_the_journal_has(
         other.execute("ROLLBACK")
         done = database.put_back_copy()
         assert b"only in the journal" in Path(f"{done.aside}-wal").read_bytes()
-    assert texts(database) == ["day 0"]
-    assert from_outside(done.aside, "SELECT count(*) FROM notes") == [(2,)]
+    assert notes.texts(database) == ["day 0"]
+    assert notes.from_outside(done.aside, "SELECT count(*) FROM notes") == [(2,)]
 
 
 @pytest.mark.long  # it costs much
 @pytest.mark.parametrize("is_killed", [False, True])
 def test_a_repair_that_fails_or_is_killed_anywhere_loses_nothing(
-    path: Path, opened: Opened, is_killed: bool
+    path: Path, opened: notes.Opened, is_killed: bool
 ) -> None:
     database = opened()
     days_of(database, 2)
@@ -401,20 +391,22 @@ def test_a_repair_that_fails_or_is_killed_anywhere_loses_nothing(
         return ""
 
     for _ in at_each_call(path, work, is_killed=is_killed):
-        if DAMAGED not in [it.read_bytes() for it in path.parent.glob("data.db*") if it.is_file()]:
+        if notes.DAMAGED not in [
+            it.read_bytes() for it in path.parent.glob("data.db*") if it.is_file()
+        ]:
             wrong.append("the damaged file is gone")
         if [flaw_of(it, passes) for it in copies_of(path)] != ["", ""]:
             wrong.append("a copy is gone")
-        if path.read_bytes() == DAMAGED:  # without a file, it raises
+        if path.read_bytes() == notes.DAMAGED:  # without a file, it raises
             opened().put_back_copy()
-        if texts(opened()) != ["day 0", "day 1"]:
-            wrong.append(f"{texts(opened())}")
+        if notes.texts(opened()) != ["day 0", "day 1"]:
+            wrong.append(f"{notes.texts(opened())}")
     assert wrong == []
 
 
 @posix
 def test_nobody_is_told_that_a_save_is_kept_which_a_repair_leaves_behind(
-    path: Path, opened: Opened, monkeypatch: pytest.MonkeyPatch
+    path: Path, opened: notes.Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database = opened()
     days_of(database, 1)
@@ -422,7 +414,7 @@ def test_nobody_is_told_that_a_save_is_kept_which_a_repair_leaves_behind(
 
     def late(_: object) -> str:
         with pytest.raises(DatabaseBusyError):
-            put(opened(timeout_s=0.1), "late")
+            notes.put(opened(timeout_s=0.1), "late")
         return "busy"
 
     def unlink_late(file: Path, missing_ok: bool = False) -> None:
@@ -437,18 +429,18 @@ def test_nobody_is_told_that_a_save_is_kept_which_a_repair_leaves_behind(
 
 
 def test_once_damage_was_met_nothing_is_copied_or_written_until_the_copy_is_back(
-    path: Path, opened: Opened
+    path: Path, opened: notes.Opened
 ) -> None:
     database = opened()
-    filled(database)
+    notes.filled(database)
     days_of(database, 2)
-    filled(database)
-    without_a_page(path)
+    notes.filled(database)
+    notes.without_a_page(path)
     before, copies = path.read_bytes(), copies_of(path)
     with raised(DatabaseError, "damaged"):
-        texts(database)
+        notes.texts(database)
     with raised(DatabaseError, "damaged") as caught:
-        put(database, "more")
+        notes.put(database, "more")
     date = date_of(copies[0])
     assert f"There is a daily copy of {date}. Run" in str(caught.value)
     assert f"{date}의 일일 사본이 있습니다" in in_language("ko", str, caught.value)
@@ -459,5 +451,5 @@ def test_once_damage_was_met_nothing_is_copied_or_written_until_the_copy_is_back
         opened().keep_copy()
     assert copies_of(path) == copies and whole_copy(database) == date_of(copies[0])
     opened().put_back_copy()
-    put(database, "more")
-    assert texts(database)[-2:] == ["day 1", "more"]
+    notes.put(database, "more")
+    assert notes.texts(database)[-2:] == ["day 1", "more"]

@@ -16,21 +16,11 @@ import pytest
 from core.errors import WaitEndedError
 from core.program import Cancellation
 from core.room.database import Database, DatabaseBusyError, DatabaseError, DatabaseWaitEndedError
-from tests.core.room.conftest import (
-    DAMAGED,
-    ONE,
-    OURS,
-    Opened,
-    filled,
-    from_outside,
-    put,
-    texts,
-    without_a_page,
-)
+from tests.core.room import conftest as notes
 from tests.support.faults import Child
 from tests.support.sentences import raised
 
-TWO = (*ONE, ("ALTER TABLE notes ADD COLUMN kind TEXT DEFAULT 'plain'",))
+TWO = (*notes.ONE, ("ALTER TABLE notes ADD COLUMN kind TEXT DEFAULT 'plain'",))
 ANEW = (
     *("ALTER TABLE notes RENAME TO former", "CREATE TABLE notes (text TEXT PRIMARY KEY)"),
     *("INSERT INTO notes SELECT text FROM former", "DROP TABLE former"),
@@ -40,7 +30,7 @@ posix = pytest.mark.skipif(os.name == "nt", reason="files and users as POSIX has
 Spoil = Callable[[Path], Any]
 
 
-def test_reading_what_is_not_there_creates_nothing(path: Path, opened: Opened) -> None:
+def test_reading_what_is_not_there_creates_nothing(path: Path, opened: notes.Opened) -> None:
     def is_nothing() -> bool:
         with opened().reading() as connection:
             return connection is None
@@ -49,32 +39,32 @@ def test_reading_what_is_not_there_creates_nothing(path: Path, opened: Opened) -
     path.parent.rmdir()
     assert is_nothing()
     with raised(DatabaseError, "write"):
-        put(opened(), "one")
+        notes.put(opened(), "one")
     assert not path.parent.exists()
     path.parent.mkdir()
     path.touch()
     assert is_nothing() and list(path.parent.iterdir()) == [path]
-    put(opened(), "one")
-    assert texts(opened()) == ["one"]
+    notes.put(opened(), "one")
+    assert notes.texts(opened()) == ["one"]
 
 
 @pytest.mark.row("003 T3", "004 4.17")
 def test_a_write_makes_the_file_for_its_user_alone_and_it_is_there_for_others(
-    path: Path, opened: Opened
+    path: Path, opened: notes.Opened
 ) -> None:
-    put(opened(), "one")
-    assert from_outside(path, "SELECT text FROM notes") == [("one",)]
-    assert from_outside(path, "PRAGMA journal_mode") == [("wal",)]
-    from_outside(path, "CREATE TABLE bookmarks (text TEXT)")  # it stays, and does no harm
-    assert texts(opened()) == ["one"]
+    notes.put(opened(), "one")
+    assert notes.from_outside(path, "SELECT text FROM notes") == [("one",)]
+    assert notes.from_outside(path, "PRAGMA journal_mode") == [("wal",)]
+    notes.from_outside(path, "CREATE TABLE bookmarks (text TEXT)")  # it stays, and does no harm
+    assert notes.texts(opened()) == ["one"]
     assert os.name == "nt" or stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 def test_a_write_that_fails_inside_leaves_nothing_and_an_error_of_the_caller_stays_as_it_is(
-    opened: Opened,
+    opened: notes.Opened,
 ) -> None:
     database = opened()
-    put(database, "one")
+    notes.put(database, "one")
     with raised(DatabaseError, "write"), database.writing() as connection:
         connection.execute("INSERT INTO notes VALUES ('two')")
         connection.execute("INSERT INTO nowhere VALUES (1)")
@@ -85,39 +75,42 @@ def test_a_write_that_fails_inside_leaves_nothing_and_an_error_of_the_caller_sta
         with pytest.raises(type(error)) as caught_too, database.reading():
             raise error
         assert caught.value is caught_too.value is error
-    put(database, "three")
-    assert texts(database) == ["one", "three"]
+    notes.put(database, "three")
+    assert notes.texts(database) == ["one", "three"]
 
 
-def test_a_reader_sees_one_state_while_others_write(opened: Opened) -> None:
+def test_a_reader_sees_one_state_while_others_write(opened: notes.Opened) -> None:
     database = opened()
-    put(database, "one")
+    notes.put(database, "one")
     with database.reading() as connection:
         assert connection is not None
         before = connection.execute("SELECT count(*) FROM notes").fetchone()
-        put(database, "two")
+        notes.put(database, "two")
         assert connection.execute("SELECT count(*) FROM notes").fetchone() == before
-    assert texts(database) == ["one", "two"]
+    assert notes.texts(database) == ["one", "two"]
 
 
 # versions
 
 
 def test_an_older_schema_is_brought_up_to_date_in_one_piece_also_by_a_reader(
-    path: Path, opened: Opened
+    path: Path, opened: notes.Opened
 ) -> None:
-    put(opened(ONE), "one")
-    broken = (*ONE, ("ALTER TABLE notes ADD COLUMN kind TEXT", "INSERT INTO nowhere VALUES (1)"))
+    notes.put(opened(notes.ONE), "one")
+    broken = (
+        *notes.ONE,
+        ("ALTER TABLE notes ADD COLUMN kind TEXT", "INSERT INTO nowhere VALUES (1)"),
+    )
     with raised(DatabaseError, "write"):
-        put(opened(broken), "two")
-    assert from_outside(path, "PRAGMA user_version") == [(1,)]
-    assert texts(opened(ONE)) == ["one"]
+        notes.put(opened(broken), "two")
+    assert notes.from_outside(path, "PRAGMA user_version") == [(1,)]
+    assert notes.texts(opened(notes.ONE)) == ["one"]
     with opened(TWO).reading() as connection:
         assert connection is not None
         assert list(connection.execute("SELECT * FROM notes")) == [("one", "plain")]
-    assert from_outside(path, "PRAGMA user_version") == [(2,)]
-    assert texts(opened((*TWO, ANEW))) == ["one"]
-    assert from_outside(path, "PRAGMA user_version") == [(3,)]
+    assert notes.from_outside(path, "PRAGMA user_version") == [(2,)]
+    assert notes.texts(opened((*TWO, ANEW))) == ["one"]
+    assert notes.from_outside(path, "PRAGMA user_version") == [(3,)]
 
 
 # whatever is in its place
@@ -129,7 +122,7 @@ def told(*statements: str, anew: bool = False) -> Spoil:
     def spoil(path: Path) -> None:
         if anew:
             path.unlink()
-        from_outside(path, *statements)
+        notes.from_outside(path, *statements)
 
     return spoil
 
@@ -173,17 +166,17 @@ PLACES: Mapping[str, tuple[Spoil, str]] = {
     "column": (
         told(
             f"CREATE TABLE notes (text TEXT, more AS ({COLUMN}))",
-            f"PRAGMA application_id = {OURS}",
+            f"PRAGMA application_id = {notes.OURS}",
             "PRAGMA user_version = 1",
             anew=True,
         ),
         "foreign",
     ),
-    "garbage": (written(lambda _: DAMAGED), "damaged"),
+    "garbage": (written(lambda _: notes.DAMAGED), "damaged"),
     "half": (written(lambda data: data[: len(data) // 2]), "damaged"),
     "beginning": (written(lambda data: data[:100]), "damaged"),
     "header": (written(lambda data: b"SQLite format 4" + data[15:]), "damaged"),
-    "page": (without_a_page, "damaged"),
+    "page": (notes.without_a_page, "damaged"),
     "emptied": (emptied_beside_its_journal, "damaged"),
     "directory": (a_directory, "read"),
     **{f"link{it}": (linked(it), "link") for it in ("", "-wal", "-shm", "-journal")},
@@ -206,16 +199,16 @@ def state(folder: Path) -> dict[str, bytes | str]:
 @pytest.mark.row("002 2.10.h", "003 T3.a")
 @pytest.mark.parametrize("name", PLACES)
 def test_whatever_is_in_its_place_is_said_and_stays_as_it_is(
-    path: Path, opened: Opened, name: str
+    path: Path, opened: notes.Opened, name: str
 ) -> None:
     spoil, key = PLACES[name]
     if key == "link" and os.name == "nt":
         pytest.skip("links as POSIX has them")
-    filled(opened())
+    notes.filled(opened())
     spoil(path)
     before, database = state(path.parent), opened()
     with raised(DatabaseError, key) as caught:
-        texts(database)
+        notes.texts(database)
     said = str(caught.value)
     assert str(path) in said and said.count("\n") == 0
     assert "Nothing was" in said or "Nothing in it was changed" in said
@@ -226,11 +219,11 @@ def test_whatever_is_in_its_place_is_said_and_stays_as_it_is(
     assert state(path.parent) == before
 
 
-def test_a_text_that_is_no_unicode_is_never_repeated(path: Path, opened: Opened) -> None:
-    put(opened(), "one")
-    from_outside(path, "INSERT INTO notes VALUES (CAST(X'6d7920736563726574ff' AS TEXT))")
+def test_a_text_that_is_no_unicode_is_never_repeated(path: Path, opened: notes.Opened) -> None:
+    notes.put(opened(), "one")
+    notes.from_outside(path, "INSERT INTO notes VALUES (CAST(X'6d7920736563726574ff' AS TEXT))")
     with raised(DatabaseError, "damaged") as caught:
-        texts(opened())
+        notes.texts(opened())
     assert "a text is not UTF-8" in str(caught.value) and "my secret" not in str(caught.value)
 
 
@@ -239,31 +232,33 @@ def test_a_text_that_is_no_unicode_is_never_repeated(path: Path, opened: Opened)
 
 @posix
 def test_a_file_that_is_removed_or_replaced_is_read_and_written_as_it_is_now(
-    path: Path, opened: Opened
+    path: Path, opened: notes.Opened
 ) -> None:
     database = opened()
-    put(database, "one")
-    other = Database(path.with_name("other.db"), ONE, application_id=OURS, timeout_s=60)
-    put(other, "of the other")
+    notes.put(database, "one")
+    other = Database(path.with_name("other.db"), notes.ONE, application_id=notes.OURS, timeout_s=60)
+    notes.put(other, "of the other")
     other.close()
     for file in path.parent.glob("data.db*"):
         file.unlink()
     with database.reading() as connection:
         assert connection is None
-    put(database, "two")
-    assert from_outside(path, "SELECT text FROM notes") == [("two",)]
+    notes.put(database, "two")
+    assert notes.from_outside(path, "SELECT text FROM notes") == [("two",)]
     for file in path.parent.glob("data.db*"):
         file.unlink()
     path.with_name("other.db").rename(path)
-    assert texts(database) == ["of the other"]
-    put(database, "three")
-    assert texts(opened()) == ["of the other", "three"]
+    assert notes.texts(database) == ["of the other"]
+    notes.put(database, "three")
+    assert notes.texts(opened()) == ["of the other", "three"]
 
 
 @posix
-def test_a_file_that_is_replaced_during_a_write_is_not_written(path: Path, opened: Opened) -> None:
+def test_a_file_that_is_replaced_during_a_write_is_not_written(
+    path: Path, opened: notes.Opened
+) -> None:
     database = opened()
-    put(database, "one")
+    notes.put(database, "one")
     with raised(DatabaseError, "moved") as caught, database.writing() as connection:
         connection.execute("INSERT INTO notes VALUES ('two')")
         for file in path.parent.iterdir():
@@ -275,14 +270,14 @@ def test_a_file_that_is_replaced_during_a_write_is_not_written(path: Path, opene
 
 @posix
 def test_what_was_saved_survives_that_somebody_removes_the_journal(
-    path: Path, opened: Opened
+    path: Path, opened: notes.Opened
 ) -> None:
     database = opened()
-    put(database, "one")
+    notes.put(database, "one")
     Path(f"{path}-wal").unlink()
-    put(database, "two")
+    notes.put(database, "two")
     database.close()
-    assert texts(opened()) == ["one", "two"]
+    assert notes.texts(opened()) == ["one", "two"]
 
 
 # waiting
@@ -290,15 +285,15 @@ def test_what_was_saved_survives_that_somebody_removes_the_journal(
 
 @pytest.mark.parametrize("is_reader", [False, True])
 def test_who_is_kept_out_waits_and_no_longer_than_said(
-    path: Path, opened: Opened, is_reader: bool
+    path: Path, opened: notes.Opened, is_reader: bool
 ) -> None:
     """Readers wait, too, where another program keeps them out."""
     database = opened()
-    put(database, "one")
+    notes.put(database, "one")
     database.close()
     if is_reader:
-        from_outside(path, "PRAGMA journal_mode = DELETE")
-    act: Callable[[Database], Any] = texts if is_reader else lambda it: put(it, "two")
+        notes.from_outside(path, "PRAGMA journal_mode = DELETE")
+    act: Callable[[Database], Any] = notes.texts if is_reader else lambda it: notes.put(it, "two")
     patient = threading.Thread(target=act, args=(opened(timeout_s=600),))
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE" if is_reader else "BEGIN IMMEDIATE")
@@ -310,14 +305,14 @@ def test_who_is_kept_out_waits_and_no_longer_than_said(
         assert patient.is_alive()  # so the wait ended before this one
         assert "busy" in str(caught.value) and "Nothing was saved" in str(caught.value)
         if not is_reader:
-            assert texts(opened()) == ["one"]  # reading goes on
+            assert notes.texts(opened()) == ["one"]  # reading goes on
         other.execute("ROLLBACK")
     patient.join()
-    assert texts(opened()) == (["one"] if is_reader else ["one", "two"])
+    assert notes.texts(opened()) == (["one"] if is_reader else ["one", "two"])
 
 
 def test_a_cancelled_call_writes_nothing_and_one_that_ends_takes_a_free_database(
-    path: Path, opened: Opened
+    path: Path, opened: notes.Opened
 ) -> None:
     looks = list[bool]()
 
@@ -327,32 +322,32 @@ def test_a_cancelled_call_writes_nothing_and_one_that_ends_takes_a_free_database
 
     for cancellation in (Cancellation(is_ending=look), Cancellation(is_requested=look)):
         looks.clear()
-        put(opened(), "one")
+        notes.put(opened(), "one")
         with closing(sqlite3.connect(path, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             with pytest.raises(DatabaseWaitEndedError) as caught:
-                put(opened(cancellation=cancellation), "two")
+                notes.put(opened(cancellation=cancellation), "two")
         assert 1 <= len(looks) <= MOST_LOOKS
         assert isinstance(caught.value, WaitEndedError)
         assert "waited no longer" in str(caught.value)
         if cancellation.is_ending():
-            put(opened(cancellation=cancellation), "three")
+            notes.put(opened(cancellation=cancellation), "three")
     with pytest.raises(DatabaseWaitEndedError):
-        put(opened(cancellation=cancellation), "two")
-    assert texts(opened()) == ["one", "three", "one"]
+        notes.put(opened(cancellation=cancellation), "two")
+    assert notes.texts(opened()) == ["one", "three", "one"]
 
 
-def test_a_purge_leaves_no_byte_of_what_was_deleted(path: Path, opened: Opened) -> None:
+def test_a_purge_leaves_no_byte_of_what_was_deleted(path: Path, opened: notes.Opened) -> None:
     database = opened()
-    put(database, "one", "a telling text " * 200)
+    notes.put(database, "one", "a telling text " * 200)
     with database.writing() as connection:
         connection.execute("DELETE FROM notes WHERE text LIKE 'a telling%'")
     assert database.purge()
     left = b"".join(file.read_bytes() for file in path.parent.glob("data.db*"))
-    assert b"telling" not in left and texts(database) == ["one"]
+    assert b"telling" not in left and notes.texts(database) == ["one"]
     with opened(timeout_s=0.2).reading() as reader:
         assert reader is not None
-        put(database, "two")
+        notes.put(database, "two")
         assert not opened(timeout_s=0.2).purge()  # that one still reads the state before
 
 
@@ -360,30 +355,30 @@ def test_a_purge_leaves_no_byte_of_what_was_deleted(path: Path, opened: Opened) 
 
 
 @pytest.mark.long  # it costs much
-def test_threads_write_and_read_without_undoing_each_other(opened: Opened) -> None:
+def test_threads_write_and_read_without_undoing_each_other(opened: notes.Opened) -> None:
     database = opened(timeout_s=600.0)
 
     def work(number: int) -> None:
         for turn in range(25):
-            put(database, f"{number}/{turn}")
-            assert f"{number}/{turn}" in texts(database)
+            notes.put(database, f"{number}/{turn}")
+            assert f"{number}/{turn}" in notes.texts(database)
 
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(work, range(6)))
     saved = sorted(f"{number}/{turn}" for number in range(6) for turn in range(25))
-    assert sorted(texts(database)) == saved
+    assert sorted(notes.texts(database)) == saved
 
 
 @posix
-def test_a_forked_process_uses_no_connection_of_its_parent(opened: Opened) -> None:
+def test_a_forked_process_uses_no_connection_of_its_parent(opened: notes.Opened) -> None:
     database = opened()
-    put(database, "one")
+    notes.put(database, "one")
 
     def work(_: object) -> str:
-        put(database, "of the child")
-        return ",".join(texts(database))
+        notes.put(database, "of the child")
+        return ",".join(notes.texts(database))
 
     with Child(work) as child:
         assert child.end() == (0, "one,of the child")
-    put(database, "two")
-    assert texts(database) == ["one", "of the child", "two"]
+    notes.put(database, "two")
+    assert notes.texts(database) == ["one", "of the child", "two"]
