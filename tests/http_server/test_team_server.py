@@ -21,9 +21,9 @@ from http_server.papers import papers_of
 from tests.support.git_clones import git
 from tests.support.login_flow import BACK
 from tests.support.real_engines import free_port, postgres, valkey
+from tests.support.room_crowds import Outcome, draft, stored, wrong_with
 from tests.support.servers import KEY, STATELESS, WAIT_S, HttpServer, until
 from tests.support.tables import table
-from tests.support.team_crowd import Outcome, draft, stored, wrong_with
 from tests.support.team_engines import TeamServer
 from tests.support.team_engines import team_server as team_server
 

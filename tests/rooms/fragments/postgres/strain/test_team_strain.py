@@ -26,7 +26,7 @@ from rooms.fragments.storage.rows import Rows
 from rooms.fragments.upkeep.statistics import statistics_of
 from tests.support.faults import Child
 from tests.support.real_engines import Postgres, postgres
-from tests.support.team_crowd import (
+from tests.support.room_crowds import (
     Outcome,
     Rememberer,
     draft,
