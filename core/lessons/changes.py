@@ -216,27 +216,24 @@ def add(log: MemoryLog, offers: Iterable[Offer]) -> tuple[Outcome, list[Offer]]:
         if not offer.error:
             record = offer.record
             versions = there.setdefault(record.id, [*log.with_id(record.id).values()])
-            offer = offer._replace(fate=_fate_of(record, versions, log))
-            if offer.fate == "added":
+            alike = [it for it in versions if it.gap == record.gap]
+            same = [it for it in alike if it.texts == record.texts and not follows(record, it)]
+            replaced = log.replaced.get(record.id, ())
+            fate: Fate = "added"
+            if same or any(record.fingerprint() in it.former for it in alike):
+                fate = "known"
+            elif versions and not alike:
+                fate = "collision"
+            elif replaced and (record.token in replaced or not alike):
+                fate = "replaced"
+            else:
                 added.append(record)
                 versions.append(record)
+            offer = offer._replace(fate=fate)
         told.append(offer)
     after = log.rewritten(placed={len(log.lines): added}) if added else log
     new: tuple[tuple[Record, ...], ...] = ((),) * len(added)
     return Outcome(before=log, log=after, records=tuple(added), earlier=new), told
-
-
-def _fate_of(record: Record, versions: Sequence[Record], log: MemoryLog) -> Fate:
-    alike = [it for it in versions if it.gap == record.gap]
-    same = [it for it in alike if it.texts == record.texts and not follows(record, it)]
-    if same or any(record.fingerprint() in it.former for it in alike):
-        return "known"
-    if versions and not alike:
-        return "collision"
-    replaced = log.replaced.get(record.id, set())
-    if replaced and (record.token in replaced or not alike):
-        return "replaced"
-    return "added"
 
 
 def renew(log: MemoryLog, changed: Mapping[str, Record], *, now: str, join: bool) -> Outcome:
