@@ -43,6 +43,7 @@ from rooms.sessions.store import ARCHIVE, CURRENT, SessionStore, open_sessions
 
 _DATABASES = "*.db*"
 _OLD = "archive = '' AND coalesce(nullif(updated_at, ''), created_at) < ?"
+_HINTS = "SELECT archive, count(*) FROM contexts WHERE archive != '' GROUP BY archive"
 _OF_JSON = "tags", "metadata"
 _OF_ACTION = "id", "content", "result", "file_path"
 _REDACTED = {
@@ -69,13 +70,20 @@ def examine(root: Path, settings: Settings, environment: Mapping[str, str]) -> l
         store = open_sessions(root, settings)
     except RefusedError as error:
         return [_found("config", "error", said=str(error)), *not_recorded]
-    where, counted, of_rows = str(config_path(root)), Facts(), list[Finding]()
+    where, counted = str(config_path(root)), Facts()
     found = [_found("unknown_key", "note", path=where, name=it) for it in unknown_keys(root)]
     with closing(store.beside()) as database:
         found += _of_file(database, store)
-        with suppress(SentinelError), database.reading() as connection:  # said of the file
-            counted, of_rows = _of_rows(connection, store)
-    found += of_rows
+    with suppress(SentinelError), store.reading() as connection:  # said of the file
+        [count] = connection.execute("SELECT count(*) FROM contexts").fetchone()
+        [schema] = connection.execute("PRAGMA user_version").fetchone()
+        for name, hints in connection.execute(_HINTS).fetchall():
+            path = store.path.parent / str(name)
+            if path in store.former_archives():
+                found.append(_found("former_archive", "note", path=str(path), count=hints))
+            else:
+                found.append(_found("archive_missing", "warning", path=str(path), count=hints))
+        counted |= {"count": count, "schema": schema}
     found += [_found("aside", "note", path=str(it)) for it in kept_aside(store.path)]
     found += _of_git(store)
     for gone in shared_roots(root, environment):
@@ -148,26 +156,6 @@ def _of_file(database: Database, store: SessionStore) -> list[Finding]:
     return [_found(kind, "error", put_back, path=path, reason=flaw.reason, copy=flaw.copy)]
 
 
-def _of_rows(
-    connection: sqlite3.Connection | None, store: SessionStore
-) -> tuple[Facts, list[Finding]]:
-    """Return counts with the schema's version, and findings."""
-
-    if connection is None:
-        return {"count": 0, "schema": 0}, []
-    found = list[Finding]()
-    [all_count] = connection.execute("SELECT count(*) FROM contexts").fetchone()
-    [schema] = connection.execute("PRAGMA user_version").fetchone()
-    statement = "SELECT archive, count(*) FROM contexts WHERE archive != '' GROUP BY archive"
-    for name, count in connection.execute(statement):
-        path = store.path.parent / str(name)
-        if path in store.former_archives():
-            found.append(_found("former_archive", "note", path=str(path), count=count))
-        else:
-            found.append(_found("archive_missing", "warning", path=str(path), count=count))
-    return {"count": all_count, "schema": schema}, found
-
-
 def _of_git(store: SessionStore) -> Iterator[Finding]:
     def ignore() -> None:
         make_folder(folder)  # refuses a link, which would lead elsewhere
@@ -190,13 +178,11 @@ def _of_git(store: SessionStore) -> Iterator[Finding]:
         for path in tracked(f"{below}/{CURRENT}"):
             yield _found("current_tracked", "note", path=path)
         # The database, and the name of a copy, which need not be there.
-        for path in (str(store.path), f"{store.path}.copy-0"):
-            if databases:
-                break
-            if tree.run("check-ignore", "--quiet", "--no-index", "--", path).returncode:
-                where = f"{below}/.gitignore"
-                yield _found("not_ignored", "warning", ignore, path=where, name=store.path.name)
-                break
+        paths = () if databases else (str(store.path), f"{store.path}.copy-0")
+        asking = "check-ignore", "--quiet", "--no-index", "--"
+        if any(tree.run(*asking, path).returncode for path in paths):
+            where = f"{below}/.gitignore"
+            yield _found("not_ignored", "warning", ignore, path=where, name=store.path.name)
     except HistoryError:  # no git here; the doctor says so of the log
         return
 
