@@ -70,9 +70,8 @@ class Vectors:
         self.forget()
 
     def forget(self) -> None:
-        self._of: tuple[object, int] = None, 0  # which file, and bytes of a vector
-        self._data, self._places = bytearray(), dict[int, int]()  # one behind the other; by number
-        self._revision = 0  # up to which they were read
+        self._file: object = None  # which was read, up to the revision
+        self._kept, self._revision = dict[int, bytes](), 0
 
     def near(
         self,
@@ -91,43 +90,36 @@ class Vectors:
         if not vector or size % _FLOAT_BYTES or most < 1:
             return []
         with self._guard:
-            if self._of != (file, size) or len(self._data) > 2 * size * len(self._places):
-                self.forget()  # for another file or length, or where most are left behind
-                self._of = file, size
+            if self._file != file:
+                self.forget()
+                self._file = file
             statement = (
                 "SELECT revision, number, embedding FROM fragment_vectors"
                 " WHERE revision > ? ORDER BY revision"
             )
             for revision, number, embedding in connection.execute(statement, (self._revision,)):
+                self._kept[number] = embedding if isinstance(embedding, bytes) else b""
                 self._revision = revision
-                self._places.pop(number, None)
-                if isinstance(embedding, bytes) and len(embedding) == size:
-                    self._places[number] = len(self._data) // size
-                    self._data += embedding
-            numbers = [number for number in allowed if number in self._places]
-            cosines = self._cosines(vector, [self._places[number] for number in numbers])
+            numbers = [number for number in allowed if len(self._kept.get(number, b"")) == size]
+            stored = [self._kept[number] for number in numbers]
+        if self._uses_numpy is None:
+            self._uses_numpy = find_spec("numpy") is not None
+        cosines = list[float]()
+        if self._uses_numpy:
+            import numpy
+
+            asked = numpy.frombuffer(vector, "<f4").astype(numpy.float64)
+            with numpy.errstate(all="ignore"):  # another program may have stored no number
+                for start in range(0, len(stored), _AT_ONCE):
+                    some = numpy.frombuffer(b"".join(stored[start : start + _AT_ONCE]), "<f4")
+                    cosines += (some.reshape(-1, len(asked)).astype(numpy.float64) @ asked).tolist()
+        else:
+            floats = struct.Struct(f"<{size // _FLOAT_BYTES}f")
+            wanted = floats.unpack(vector)
+            cosines += [sum(map(mul, wanted, floats.unpack(each))) for each in stored]
         found = zip((round(cosine, DIGITS) for cosine in cosines), numbers, strict=True)
         nearest = nlargest(most, (pair for pair in found if isfinite(pair[0])))
         return [(number, cosine) for cosine, number in nearest]
-
-    def _cosines(self, vector: bytes, places: Sequence[int]) -> list[float]:
-        if self._uses_numpy is None:
-            self._uses_numpy = find_spec("numpy") is not None
-        if not (self._uses_numpy and places):
-            floats = struct.Struct(f"<{len(vector) // _FLOAT_BYTES}f")
-            wanted = floats.unpack(vector)
-            stored = (floats.unpack_from(self._data, place * floats.size) for place in places)
-            return [sum(map(mul, wanted, each)) for each in stored]
-        import numpy
-
-        asked = numpy.frombuffer(vector, "<f4").astype(numpy.float64)
-        matrix = numpy.frombuffer(self._data, "<f4").reshape(-1, len(asked))
-        cosines = list[float]()
-        with numpy.errstate(all="ignore"):  # another program may have stored no number
-            for start in range(0, len(places), _AT_ONCE):
-                some = matrix[places[start : start + _AT_ONCE]].astype(numpy.float64)
-                cosines += (some @ asked).tolist()
-        return cosines
 
 
 class SqliteRows(Rows):
