@@ -333,7 +333,7 @@ def migrate(arguments: argparse.Namespace) -> int:
             print_within([say("migrate.would_convert")])
         if not is_confirmed(arguments, say("migrate.ask"), table="migrate"):
             return int(not arguments.dry_run)
-        version = schema.Schema(pool).complete().version
+        version = schema.Schema(pool).bring_up_to_date(with_vectors=True).version
         print_within([say("migrate.made", path=path, version=version)])
         return 0
     finally:

@@ -30,7 +30,6 @@ MOST_DIMENSIONS = 16_384
 FLOAT_BYTES = 4
 QUESTION_TIMEOUT_S = 5.0  # somebody waits for the answer
 BATCH_TIMEOUT_S = 120.0  # a model on an ordinary processor takes its time
-_FORMER = "fastembed"  # a package that was loaded once
 
 # Questions that no memory of a team answers: their nearest fragments show what a model calls near.
 PROBES = (
@@ -51,8 +50,6 @@ def check(environment: Mapping[str, str]) -> list[ServiceError]:
     value = services.value_of(environment, VARIABLE).lower()
     if value in ("", LOCAL):
         return []
-    if value.partition(":")[0] == _FORMER:
-        return [ServiceError("no_fastembed", variable=VARIABLE)]
     errors = [*services.check_service(environment, VARIABLE)]
     dimensions = services.value_of(environment, DIMENSIONS_VARIABLE)
     is_number = dimensions.isascii() and dimensions.isdigit() and len(dimensions) < 9

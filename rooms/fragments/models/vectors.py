@@ -166,9 +166,7 @@ def fill(
         return Filled(done, sum(rows.count(Wanted(has_vector=False)).values()))
 
 
-_due = dict[
-    str, Callable[[], object]
-]()  # work that nobody has begun, by the place of the fragments
+_due = dict[str, Callable[[], object]]()  # not begun, by the place of the fragments
 _turns = dict[int, threading.Lock]()  # by process: a thread stays with the one that began it
 
 

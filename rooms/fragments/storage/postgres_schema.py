@@ -115,7 +115,7 @@ class Schema:
             if found.is_current:
                 self._pool.path, self._found = found.path, found
             else:
-                self._bring_up_to_date()
+                self.bring_up_to_date()
         return True
 
     def prepare(self) -> None:
@@ -123,14 +123,7 @@ class Schema:
         if self._found is None:
             with self._guard:
                 if not self.is_ready():
-                    self._bring_up_to_date()
-
-    def complete(self) -> Found:
-        """Make all that is missing, even a column for vectors, which rewrites its table.
-
-        Raises DatabaseError.
-        """
-        return self._bring_up_to_date(with_vectors=True)
+                    self.bring_up_to_date()
 
     def look(self) -> Found:
         """Raises DatabaseError."""
@@ -145,8 +138,11 @@ class Schema:
             for statement in _sections()["security"]:
                 connection.execute(statement)
 
-    def _bring_up_to_date(self, *, with_vectors: bool = False) -> Found:
-        """Other processes wait for the transaction."""
+    def bring_up_to_date(self, *, with_vectors: bool = False) -> Found:
+        """Make what is missing, in a transaction for which other processes wait.
+
+        with_vectors: even a column for them, which rewrites its table. Raises DatabaseError.
+        """
         path = self._pool.server.name
         for left in reversed(range(_TRIES)):
             try:

@@ -4,7 +4,6 @@ Without a model there are only signs: a sign makes a pair worth a look, and deci
 """
 
 import re
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from core.data import word_groups
@@ -72,7 +71,7 @@ def pairs_with(rows: Rows, fragment: Fragment, now: str) -> list[Pair]:
     """Return the pairs of a fragment with similar fragments, if not compared yet."""
     wanted = Wanted(agents=(fragment.agent,), topics=(fragment.topic,))
     near = alike(rows, fragment, wanted=wanted, most=_MOST_ALIKE, least=min(COSINE, WORDS))
-    related = _related(rows, [fragment.id])
+    related = {frozenset((it.from_id, it.to_id)) for it in rows.links([fragment.id], _SETTLING)}
     pairs = []
     for other, similarity in near:
         has_turn = not other.checked_at and other.number > fragment.number  # it comes to this one
@@ -93,7 +92,7 @@ def pending(rows: Rows, now: str) -> tuple[list[Pair], list[Suspicion]]:
     noted: list[Suspicion] = rows.entries(Suspicion)
     ids = {id_ for it in noted for id_ in (it.first_id, it.second_id)}
     live = {it.id: it for it in rows.by_ids(sorted(ids)) if it.is_live}
-    related = _related(rows, sorted(live))
+    related = {frozenset((it.from_id, it.to_id)) for it in rows.links(sorted(live), _SETTLING)}
     end = life.before(now, days=PROPOSED_DAYS)
     waiting, over = list[Pair](), list[Suspicion]()
     for suspicion in noted:
@@ -147,10 +146,6 @@ def signs_of(one: str, other: str) -> tuple[str, ...]:
         if has[0] != has[1] and has_opposite == has[::-1]:
             return (*signs, OPPOSITES)
     return tuple(signs)
-
-
-def _related(rows: Rows, ids: Iterable[str]) -> set[frozenset[str]]:
-    return {frozenset((it.from_id, it.to_id)) for it in rows.links(ids, _SETTLING)}
 
 
 def _has(text: str, words: set[str], word: str, opposite: str) -> bool:

@@ -150,9 +150,6 @@ def test_settings_that_cannot_work_are_refused_before_anything_is_sent() -> None
     for dimensions in ("0", "-1", "1.5", "many", "99999", "٣"):
         assert keys_of(good, EMBEDDING_DIMENSIONS=dimensions) == ["bad_dimensions"], dimensions
     assert keys_of(good, OPENAI_API_KEY="a\r\nX-Evil: 1") == ["bad_key"]
-    for value in ("fastembed", "fastembed:BAAI/bge-m3"):  # a package that was loaded once
-        [error] = check({NAME: value})
-        assert error.key == "no_fastembed" and "`local`" in str(error)
 
 
 @pytest.mark.row("002 2.75")

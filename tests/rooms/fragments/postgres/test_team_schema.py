@@ -190,7 +190,8 @@ def test_another_programs_tables_are_refused_with_the_way_out_and_stay_as_they_a
     anothers: Pool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = contents(anothers)
-    for call in (Schema(anothers).is_ready, Schema(anothers).prepare, Schema(anothers).complete):
+    schema = Schema(anothers)
+    for call in (schema.is_ready, schema.prepare, schema.bring_up_to_date):
         with raised(ServerError, "schema_foreign", match="import former"):
             call()
     monkeypatch.setenv("SENTINEL_MEMORY_FRAGMENTS", anothers.server.dsn)
