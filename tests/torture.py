@@ -34,11 +34,7 @@ from core.lessons.log import MemoryLog
 from core.lessons.record import Record, check
 from core.messages import has_sentence
 from core.store import MemoryStore
-from tests.core.lessons.test_concurrency import (
-    WRITERS,
-    WRITES,
-    assert_only_our_files,
-)
+from tests.core.lessons import test_concurrency
 from tests.core.lessons.test_concurrency import (
     test_no_save_of_many_processes_is_lost_and_a_reader_sees_whole_versions_in_their_order as crowd,
 )
@@ -180,7 +176,7 @@ class Crowd(Kind):
         project = Path(tempfile.mkdtemp(dir=self.folder))
         crowd(project)
         shutil.rmtree(project)
-        return WRITERS * WRITES
+        return test_concurrency.WRITERS * test_concurrency.WRITES
 
 
 Outcome = dict[tuple[str, str], str | None]  # by kind and text of a record, its lesson or None
@@ -230,7 +226,7 @@ class Servers(Kind):
         at = self.servers.index(victim)
         self.servers[at] = self._start()  # nobody waits for it: it may be killed before it is up
         self._save(self.servers[at - 1])
-        assert_only_our_files(self.path.parent)
+        test_concurrency.assert_only_our_files(self.path.parent)
         return 1
 
     def close(self) -> None:

@@ -17,28 +17,8 @@ from hypothesis import strategies as st
 
 import cli
 from commands.terminal import ask as module
+from commands.terminal import screen
 from commands.terminal.ask import progress
-from commands.terminal.screen import (
-    Screen,
-    broken,
-    cells,
-    complain,
-    day_text,
-    fitted,
-    has_colours,
-    markdown_lines,
-    painted_diff,
-    plain,
-    plain_json,
-    plain_lines,
-    print_lines,
-    print_within,
-    screen_here,
-    table,
-    uncoloured,
-    warn,
-    wrapped,
-)
 from core.lessons.log import MemoryLog
 from core.messages import Language, speaking
 from tests.core.guard.test_hidden import IGNORABLE, OTHERS, chars_of
@@ -54,49 +34,49 @@ from tests.support.tables import table as rows_of
 posix = pytest.mark.skipif(os.name == "nt", reason="terminals of POSIX")
 
 ROWS = rows_of("commands/columns")
-PLAIN = Screen(width=40)
-COLOURED = Screen(width=40, colours=True)
+PLAIN = screen.Screen(width=40)
+COLOURED = screen.Screen(width=40, colours=True)
 
 
 def test_a_terminal_shows_no_signs_of_markdown_and_a_diff_in_colours() -> None:
     document = "\n".join(ROWS["markdown"])
-    assert markdown_lines(document, PLAIN) == ROWS["markdown at a terminal"]
-    bold = [line for line in markdown_lines(document, COLOURED) if "\x1b[1m" in line]
-    assert [uncoloured(line)[:7] for line in bold] == ["Memory:", "Changed", "       "]
+    assert screen.markdown_lines(document, PLAIN) == ROWS["markdown at a terminal"]
+    bold = [line for line in screen.markdown_lines(document, COLOURED) if "\x1b[1m" in line]
+    assert [screen.uncoloured(line)[:7] for line in bold] == ["Memory:", "Changed", "       "]
     diff = ["--- a", "+++ a", "@@ -1 +1 @@", "-old", "+new", " same", ""]
-    assert painted_diff(diff, PLAIN) == diff
+    assert screen.painted_diff(diff, PLAIN) == diff
     red, green = "\x1b[31m-old\x1b[0m", "\x1b[32m+new\x1b[0m"
-    assert painted_diff(diff, COLOURED)[3:] == [red, green, " same", ""]
+    assert screen.painted_diff(diff, COLOURED)[3:] == [red, green, " same", ""]
 
 
 def test_cells_are_counted_as_a_terminal_draws_them() -> None:
     decomposed = (unicodedata.normalize("NFD", "기록"), 4)
-    none_of(it for it in [*ROWS["cells"], decomposed] if cells(it[0]) != it[1])
+    none_of(it for it in [*ROWS["cells"], decomposed] if screen.cells(it[0]) != it[1])
 
 
 @given(st.text(), st.integers(min_value=1, max_value=30))
 @example("기록 하나", 7)
 def test_a_fitted_text_is_a_beginning_that_fits(text: str, most: int) -> None:
-    shown = fitted(text, most)
-    assert cells(shown) <= most
+    shown = screen.fitted(text, most)
+    assert screen.cells(shown) <= most
     assert shown == text or text.startswith(shown[:-1])
 
 
 def test_a_text_breaks_between_syllables_at_blanks_and_in_no_command() -> None:
     shown = ["기록 하나", "기록 하…", "기록…", "기…", "기…", "…", "…"]
-    assert [fitted("기록 하나", most) for most in (9, 8, 7, 4, 3, 2, 1)] == shown
+    assert [screen.fitted("기록 하나", most) for most in (9, 8, 7, 4, 3, 2, 1)] == shown
     long = "x" * 90
-    assert wrapped(f"one {long} two", 80) == ["  one", f"  {long}", "  two"]
-    assert wrapped("한글 " * 17, 80) == ["  " + "한글 " * 14 + "한글", "  한글 한글"]
-    assert wrapped("", 80) == []
+    assert screen.wrapped(f"one {long} two", 80) == ["  one", f"  {long}", "  two"]
+    assert screen.wrapped("한글 " * 17, 80) == ["  " + "한글 " * 14 + "한글", "  한글 한글"]
+    assert screen.wrapped("", 80) == []
     for text, lines in ROWS["a_command_is_not_torn_where_it_fits"]:
-        width = max(map(cells, lines))
-        assert wrapped(text, width, "") == broken(text, width) == lines
+        width = max(map(screen.cells, lines))
+        assert screen.wrapped(text, width, "") == screen.broken(text, width) == lines
 
 
 def test_numbers_stand_at_the_right_and_texts_at_the_left_of_their_columns() -> None:
     rows = [["1,000", "a", "last"], ["7", "가나", "x" * 80]]
-    assert table(["수", "이름", "text"], rows, 80) == [
+    assert screen.table(["수", "이름", "text"], rows, 80) == [
         "     수  이름  text",
         "  1,000  a     last",
         "      7  가나  " + "x" * 64 + "…",
@@ -107,7 +87,7 @@ def test_a_day_has_its_year_only_where_it_is_another() -> None:
     none_of(
         row
         for row in ROWS["a_day_has_its_year_only_where_it_is_another"]
-        if in_language(row[1], day_text, row[0], date(2026, 11, 22)) != row[2]
+        if in_language(row[1], screen.day_text, row[0], date(2026, 11, 22)) != row[2]
     )
 
 
@@ -118,11 +98,11 @@ def test_signs_and_colours_are_for_terminals_that_know_them(
                                  ("utf-8", "linux", "ok")):  # fmt: skip
         monkeypatch.setenv("TERM", term)
         stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
-        assert screen_here(stream).sign("ok") == sign
+        assert screen.screen_here(stream).sign("ok") == sign
     none_of(
         (environment, is_terminal, system)
         for environment, is_terminal, system, expected in ROWS["colours"]
-        if has_colours(environment, is_terminal=is_terminal, system=system) is not expected
+        if screen.has_colours(environment, is_terminal=is_terminal, system=system) is not expected
     )
 
 
@@ -145,20 +125,20 @@ def test_no_hidden_character_is_printed() -> None:
     none_of(
         hex(ord(char))
         for char in UNSAFE
-        if char in plain(f"a{char}, b")
-        or char in "".join(plain_lines(f"a{char}, b"))
-        or char in plain_json([f"a{char}, b"])
+        if char in screen.plain(f"a{char}, b")
+        or char in "".join(screen.plain_lines(f"a{char}, b"))
+        or char in screen.plain_json([f"a{char}, b"])
     )
 
 
 @pytest.mark.long  # it costs much
 @given(st.text(st.characters() | st.sampled_from("\x1b\x9b\ufe0f\u200d\U000e0041\n❤: ")))
 def test_any_text_becomes_a_line_without_a_control(text: str) -> None:
-    assert not any(line.lstrip().startswith("::") for line in plain_lines(text))
-    for line in (plain(text), *plain_lines(text)):
+    assert not any(line.lstrip().startswith("::") for line in screen.plain_lines(text))
+    for line in (screen.plain(text), *screen.plain_lines(text)):
         kinds = {unicodedata.category(char) for char in line}
         assert not kinds & {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
-    assert json.loads(plain_json(text)) == text
+    assert json.loads(screen.plain_json(text)) == text
 
 
 class Terminal(io.StringIO):
@@ -193,8 +173,8 @@ def test_an_error_wraps_at_words_and_its_first_sentence_is_red(
     monkeypatch.delenv("NO_COLOR", raising=False)
     shown = Terminal()
     monkeypatch.setattr(sys, "stderr", shown)
-    complain(SENTENCES, block=["  pip install  it"])
-    warn("One line.")
+    screen.complain(SENTENCES, block=["  pip install  it"])
+    screen.warn("One line.")
     assert shown.getvalue().splitlines() == [
         "\x1b[31mThe log is broken by a merge.\x1b[0m",
         "Run",
@@ -208,19 +188,19 @@ def test_an_error_wraps_at_words_and_its_first_sentence_is_red(
 def test_what_is_printed_commands_no_runner_and_is_one_plain_line_in_a_pipe(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    complain(f"{SENTENCES}\n::error::")
+    screen.complain(f"{SENTENCES}\n::error::")
     assert capsys.readouterr().err == f"{SENTENCES} ::error::\n"
     monkeypatch.setenv("COLUMNS", "20")
     lines = ["  ::error file=x::y", "a long line of text ::stop-commands::z", "a ::b:: c"]
-    print_lines(lines)
-    print_within(lines)
-    complain("::warning::x")
+    screen.print_lines(lines)
+    screen.print_within(lines)
+    screen.complain("::warning::x")
     printed = capsys.readouterr()
     shown = (printed.out + printed.err).splitlines()
     assert not [line for line in shown if line.lstrip().startswith("::")]
     assert "a ::b:: c" in shown
-    assert plain("❤\ufe0f 결제 é") == "❤\ufe0f 결제 é"  # an emoji keeps its form
-    assert (plain_json("❤\ufe0f"), plain_json("\x7f")) == ('"❤\ufe0f"', '"\\u007f"')
+    assert screen.plain("❤\ufe0f 결제 é") == "❤\ufe0f 결제 é"  # an emoji keeps its form
+    assert (screen.plain_json("❤\ufe0f"), screen.plain_json("\x7f")) == ('"❤\ufe0f"', '"\\u007f"')
 
 
 # The line that says that a command is at work.
@@ -324,9 +304,9 @@ def test_no_line_is_wider_than_the_terminal_and_none_has_signs_of_markdown(
         monkeypatch.setattr(sys, "stdout", terminal)
         monkeypatch.setattr(sys, "stderr", terminal)
         cli.main(words.split())
-        lines = uncoloured(terminal.getvalue()).splitlines()
+        lines = screen.uncoloured(terminal.getvalue()).splitlines()
         assert lines, words
-        none_of(line for line in lines if cells(line) > width and str(shop) not in line)
+        none_of(line for line in lines if screen.cells(line) > width and str(shop) not in line)
         signs = re.compile(r"^#+ |(?<!/)\*\*(?!/)|^\| |``")
         none_of(line for line in lines if words == "report" and signs.search(line))
     piped = Run.placed("report", cwd=shop, environment={**os.environ})

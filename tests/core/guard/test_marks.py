@@ -19,14 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.data import shape, spelled
-from core.guard.characters import (
-    HIDDEN_CLASS,
-    hidden_runs,
-    may_disguise,
-    may_hide,
-    revealed,
-    views_of,
-)
+from core.guard import characters
 from core.guard.injection import MARKS, compiled, marks_of, orders, orders_in, shown_marks
 from tests.support.tables import DATA, none_of, table
 
@@ -125,7 +118,7 @@ def test_neither_a_disguise_nor_line_breaks_between_words_help() -> None:
 
 @pytest.mark.parametrize(("text", "shown"), TABLES["hidden and shown"])
 def test_what_is_hidden_is_shown_as_it_is(text: str, shown: str) -> None:
-    assert revealed(text) == shown
+    assert characters.revealed(text) == shown
     assert marks_of(text) == (("hidden-text",) if text else ())
 
 
@@ -135,15 +128,15 @@ texts = st.text(st.characters()) | crafted  # with lone surrogates and NUL
 
 @given(texts)
 def test_only_hidden_characters_are_rewritten(text: str) -> None:
-    hidden = list(hidden_runs(text))
+    hidden = list(characters.hidden_runs(text))
     assert hidden == sorted(hidden) and all(0 <= start < end <= len(text) for start, end in hidden)
-    once, kept = revealed(text), text
+    once, kept = characters.revealed(text), text
     assert hidden or once is text
     for start, end in reversed(hidden):
         kept = kept[:start] + "\0" + kept[end:]
     pattern = r"(?:<U\+[0-9A-F]{4,6}>|<tags: [^<>]+>)+".join(map(re.escape, kept.split("\0")))
     assert re.fullmatch(pattern, once, re.S)
-    assert revealed(once) is once
+    assert characters.revealed(once) is once
     assert "hidden-text" not in marks_of(once)
 
 
@@ -160,7 +153,7 @@ def test_a_long_hostile_text_takes_no_long_time(unit: str) -> None:
     marks_of(text[:100])
     begun = perf_counter()
     marks_of(text)
-    revealed(text)
+    characters.revealed(text)
     assert perf_counter() - begun < 2  # measured: 0.2 s at most
 
 
@@ -293,14 +286,14 @@ def test_a_character_that_is_read_otherwise_or_may_hide_is_always_worth_a_look()
     none_of(
         hex(ord(char))
         for char in chars
-        if not may_disguise(char) and list(views_of(char)) != [char.lower()]
+        if not characters.may_disguise(char) and list(characters.views_of(char)) != [char.lower()]
     )
-    others = "b".join(char for char in chars if not may_hide(char))
+    others = "b".join(char for char in chars if not characters.may_hide(char))
     runs = shape("hidden", "characters").finditer(others)
     none_of(hex(ord(found[1][0])) for found in runs if found[1])
-    shown = {char for char in chars if revealed(f"a{char * 2}b") != f"a{char * 2}b"}
-    assert {char for char in chars if may_hide(char)} == shown
-    assert re.compile(f"[{HIDDEN_CLASS}]").search("a b") is None
+    shown = {char for char in chars if characters.revealed(f"a{char * 2}b") != f"a{char * 2}b"}
+    assert {char for char in chars if characters.may_hide(char)} == shown
+    assert re.compile(f"[{characters.HIDDEN_CLASS}]").search("a b") is None
 
 
 def test_a_text_without_an_order_compiles_no_rule() -> None:

@@ -13,7 +13,7 @@ from core.lessons.record import Record
 from core.lessons.upkeep import examine
 from tests.support.changes import delete, log_of, upsert
 from tests.support.cli_process import TOKEN
-from tests.support.growth import calls
+from tests.support.costly import calls
 from tests.support.samples import AHEAD, LATER, NOW, a_draft, a_principle, a_record
 
 SOON = "2026-03-01T15:00:00+00:00"

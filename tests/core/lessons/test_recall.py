@@ -10,16 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.lessons import recall
 from core.lessons.action import MOST_CHOSEN, MOST_READ, Action, AtHand, log_at_hand
-from core.lessons.recall import (
-    MOST_RECORDS,
-    Candidate,
-    Sample,
-    Sought,
-    Surroundings,
-    choose,
-    surroundings_of,
-)
 from core.lessons.record import Record
 from tests.support.tables import table
 
@@ -59,9 +51,9 @@ def at_hand(action: Action, records: Sequence[Record]) -> AtHand:
 
 
 def found(
-    action: Action, records: Sequence[Record] = MEMORY, around: Surroundings | None = None
+    action: Action, records: Sequence[Record] = MEMORY, around: recall.Surroundings | None = None
 ) -> list[str]:
-    chosen = choose(action, *at_hand(action, records), surroundings=around)
+    chosen = recall.choose(action, *at_hand(action, records), surroundings=around)
     return [record.id for record in chosen.records]
 
 
@@ -87,7 +79,7 @@ def test_there_are_never_more_than_four_and_the_newer_come_first() -> None:
     records = [a_record(str(at), lesson, "money", ["src/money/"]) for at in range(6)]
     action = edit(MONEY, "ledger_sync(settle_batch)")
     assert found(action, [*records, *others(40)]) == ["5", "4", "3", "2"]
-    assert MOST_RECORDS == 4
+    assert recall.MOST_RECORDS == 4
 
 
 BATCH = "Ask before ledger_sync, then call settle_batch after each transfer_order."
@@ -103,7 +95,7 @@ def test_of_these_records_these_are_shown(
         for name, lesson, topic, *anchors, count in rows
         for at in range(count)
     ]
-    around = surroundings_of(records, [], SOURCES) if is_large else None
+    around = recall.surroundings_of(records, [], SOURCES) if is_large else None
     assert found(Action(**action), records, around) == shown, why
 
 
@@ -120,7 +112,7 @@ def test_what_is_common_in_the_project_tells_nothing() -> None:
     settled = [edit(f"src/{at}.py", "settle()") for at in range(60)]
     names = [f"src/ledger_sync/transfer/{at}.py" for at in range(60)]
     for past, files, shown in ((settled, [], ["sync"]), (changes, [], []), (settled, names, [])):
-        assert found(action, records, surroundings_of(records, past, files)) == shown
+        assert found(action, records, recall.surroundings_of(records, past, files)) == shown
 
 
 def test_an_anchor_on_much_of_the_project_needs_words_beside_it() -> None:
@@ -133,7 +125,7 @@ def test_an_anchor_on_much_of_the_project_needs_words_beside_it() -> None:
         *((alone, few, [], ["all"]), (alone, files, [], []), (worded, files, [], ["all"])),
         (alone, few, often, []),
     ):
-        assert found(action, records, surroundings_of(records, changes, names)) == shown
+        assert found(action, records, recall.surroundings_of(records, changes, names)) == shown
 
 
 def test_a_record_far_above_the_limits_is_passed_over() -> None:
@@ -205,7 +197,9 @@ def test_any_text_is_allowed_and_the_answer_is_always_the_same(
 def test_a_text_is_searched_for_files_where_it_may_name_those_of_the_action(
     path: str, text: str, files: list[str]
 ) -> None:
-    candidate = Candidate(a_record("it", text), Sought(edit(path)), Surroundings())
+    candidate = recall.Candidate(
+        a_record("it", text), recall.Sought(edit(path)), recall.Surroundings()
+    )
     assert candidate.files == set(files)
 
 
@@ -215,15 +209,15 @@ def test_a_text_is_searched_for_files_where_it_may_name_those_of_the_action(
 @given(st.integers(1, 500), st.data())
 def test_the_more_texts_have_a_term_the_less_it_tells(size: int, data: st.DataObject) -> None:
     fewer = data.draw(st.integers(0, size - 1))
-    one, other = Sample(size, {"it": fewer}), Sample(size, {"it": fewer + 1})
-    rarities = [Surroundings(changes=sample).rarity("it") for sample in (one, other)]
+    one, other = recall.Sample(size, {"it": fewer}), recall.Sample(size, {"it": fewer + 1})
+    rarities = [recall.Surroundings(changes=sample).rarity("it") for sample in (one, other)]
     assert 1 >= rarities[0] > rarities[1] > 0
     assert 1 >= one.telling("it") >= other.telling("it") > 0
-    together = Surroundings(changes=one, actions=other)
-    both = Surroundings(changes=Sample(2 * size, {"it": 2 * fewer + 1}))
+    together = recall.Surroundings(changes=one, actions=other)
+    both = recall.Surroundings(changes=recall.Sample(2 * size, {"it": 2 * fewer + 1}))
     assert together.size == 2 * size
     assert together.rarity("it") == pytest.approx(both.rarity("it"))
-    nothing = Surroundings()
+    nothing = recall.Surroundings()
     assert (nothing.rarity("it"), nothing.weight_of_anchor("**")) == (1, 1)
 
 
@@ -234,15 +228,17 @@ def test_only_what_the_records_have_is_counted() -> None:
         Action(paths=("src/refund.py",), text="approve(order)\nsecret = 'hunter2'"),
         Action(paths=("docs/a.md",), text="import approve\nother words", removed="a refund"),
     ]
-    actions = Sample(3, {"refund": 2, "hunter": 1})
-    around = surroundings_of([record], changes, ["src/refund.py", "src/a.py", "b.md"], actions)
-    assert around == Surroundings(
-        changes=Sample(2, {"refund": 2, "approv": 1}),
-        actions=Sample(3, {"refund": 2}),
-        names=Sample(3, {"refund": 1}),
-        anchors=Sample(3, {"src/refund.py": 1, "src/**": 2}),
-        touched=Sample(2, {"src/refund.py": 1, "src/**": 1}),
-        triggers=Sample(2, {"approve(": 1}),
+    actions = recall.Sample(3, {"refund": 2, "hunter": 1})
+    around = recall.surroundings_of(
+        [record], changes, ["src/refund.py", "src/a.py", "b.md"], actions
+    )
+    assert around == recall.Surroundings(
+        changes=recall.Sample(2, {"refund": 2, "approv": 1}),
+        actions=recall.Sample(3, {"refund": 2}),
+        names=recall.Sample(3, {"refund": 1}),
+        anchors=recall.Sample(3, {"src/refund.py": 1, "src/**": 2}),
+        touched=recall.Sample(2, {"src/refund.py": 1, "src/**": 1}),
+        triggers=recall.Sample(2, {"approve(": 1}),
     )
 
 

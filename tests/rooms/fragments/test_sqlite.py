@@ -17,15 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.room.database import rows_of
-from rooms.fragments.fragment import (
-    Activity,
-    Embedding,
-    Fragment,
-    Link,
-    TaskFeedback,
-    ToolFeedback,
-    Wanted,
-)
+from rooms.fragments import fragment
 from rooms.fragments.recall import Query, recall
 from rooms.fragments.room import Room
 from rooms.fragments.storage.columns import FRAGMENTS, UNKNOWN_MOMENT
@@ -50,8 +42,8 @@ def engine(tmp_path: Path) -> SqliteEngine:
 
 def add_one(engine: SqliteEngine) -> None:
     with engine.writing() as rows:
-        rows.add([Fragment(id="f", content="a zebra", keywords=("k",), created_at=DATE)])
-        rows.put_links([Link(from_id="f", to_id="g")])
+        rows.add([fragment.Fragment(id="f", content="a zebra", keywords=("k",), created_at=DATE)])
+        rows.put_links([fragment.Link(from_id="f", to_id="g")])
 
 
 def change(engine: SqliteEngine, statement: str) -> None:
@@ -67,7 +59,7 @@ def test_whatever_a_column_holds_every_verb_goes_on(engine: SqliteEngine, column
     for value in VALUES:
         change(engine, f"UPDATE fragments SET {column} = {value}")
         with engine.writing() as rows:
-            [it] = rows.find(Wanted(state="all"), order="worth")
+            [it] = rows.find(fragment.Wanted(state="all"), order="worth")
             assert 0 <= it.importance <= 1 and isinstance(it.keywords, tuple)
             assert isinstance(it.access_count, int) and isinstance(it.is_anchor, bool)
             assert {*map(type, (it.content, it.topic, it.source, it.agent))} == {str}
@@ -83,7 +75,7 @@ def test_a_list_that_is_none_and_words_that_are_none(engine: SqliteEngine) -> No
     change(engine, f"UPDATE fragments SET {words}, keywords = '{{[', importance = 7")
     change(engine, "UPDATE fragment_links SET relation_type = 'x', created_at = 'x'")
     with engine.reading() as rows:
-        [it] = rows.find(Wanted())
+        [it] = rows.find(fragment.Wanted())
         read = (it.keywords, it.kind, it.lifetime, it.tier, it.privacy, it.importance)
         assert read == ((), "fact", "semantic", "warm", "private", 1.0)
         assert it.created_at == UNKNOWN_MOMENT
@@ -93,7 +85,9 @@ def test_a_list_that_is_none_and_words_that_are_none(engine: SqliteEngine) -> No
 
 def test_an_index_that_another_program_has_left_behind_is_made_anew(engine: SqliteEngine) -> None:
     with engine.writing() as rows:
-        rows.add([Fragment(id=f"g{at}", content="a zebra", created_at=DATE) for at in "123"])
+        rows.add(
+            [fragment.Fragment(id=f"g{at}", content="a zebra", created_at=DATE) for at in "123"]
+        )
         assert not rows.mend_index()
     change(engine, "UPDATE fragments SET content = 'walrus walrus walrus' WHERE id = 'g2'")
     with engine.writing() as rows:
@@ -174,12 +168,13 @@ def test_a_file_of_each_version_before_is_upgraded_with_its_data_and_answers_ali
     assert statements_of(room.config.path) == statements_of(new.config.path)
     with room.engine.writing() as rows_now:
         [activity], [of_tool], [of_task] = (
-            rows_now.entries(it) for it in (Activity, ToolFeedback, TaskFeedback)
+            rows_now.entries(it)
+            for it in (fragment.Activity, fragment.ToolFeedback, fragment.TaskFeedback)
         )
         assert (activity.agent, of_tool.agent, of_task.agent) == ("kim", "default", "default")
         theirs = replace(activity, agent="lee")  # another agent's session of this name
         rows_now.note([theirs])
-        assert rows_now.entries(Activity, of=activity.session_id) == [activity, theirs]
+        assert rows_now.entries(fragment.Activity, of=activity.session_id) == [activity, theirs]
     [lesson, *_] = recorded[0]["found"]
     assert promote(room, lesson, RECORD).promoted == RECORD
     room.engine.close()
@@ -198,19 +193,19 @@ class Watched(SqliteRows):
         return super().run(statement, bound)
 
 
-PLANS: dict[str, tuple[Wanted, dict[str, Any], str]] = {
+PLANS: dict[str, tuple[fragment.Wanted, dict[str, Any], str]] = {
     "what says the same": (
-        Wanted(agents=("a",), content_hash="h", state="all"),
+        fragment.Wanted(agents=("a",), content_hash="h", state="all"),
         {},
         "_hash (agent_id=? AND content_hash=?)",
     ),
-    "the best": (Wanted(agents=("a",)), {"order": "worth", "limit": 9}, "_worth"),
-    "the newest": (Wanted(since="2026-05", state="all"), {"order": "newest"}, "_created"),
-    "a topic": (Wanted(topics=("t",)), {}, "_topic"),
-    "what has ended": (Wanted(expires_before=DATE, state="all"), {}, "_expires"),
-    "the bin": (Wanted(deleted_before=DATE, state="bin"), {}, "_deleted"),
-    "chosen ones": (Wanted(numbers=(1, 2), state="all"), {}, "PRIMARY KEY"),
-    "a keyword": (Wanted(keywords=("k",), state="all"), {}, "fragment_keywords"),
+    "the best": (fragment.Wanted(agents=("a",)), {"order": "worth", "limit": 9}, "_worth"),
+    "the newest": (fragment.Wanted(since="2026-05", state="all"), {"order": "newest"}, "_created"),
+    "a topic": (fragment.Wanted(topics=("t",)), {}, "_topic"),
+    "what has ended": (fragment.Wanted(expires_before=DATE, state="all"), {}, "_expires"),
+    "the bin": (fragment.Wanted(deleted_before=DATE, state="bin"), {}, "_deleted"),
+    "chosen ones": (fragment.Wanted(numbers=(1, 2), state="all"), {}, "PRIMARY KEY"),
+    "a keyword": (fragment.Wanted(keywords=("k",), state="all"), {}, "fragment_keywords"),
 }
 
 
@@ -316,28 +311,28 @@ def test_a_file_that_took_the_place_of_another_is_read_anew(tmp_path: Path) -> N
     for cosines in ((1.0, 0.0), (0.0, 1.0)):
         other = SqliteEngine(tmp_path / "other" / "memory.db", timeout_s=5)
         with other.writing() as rows:
-            [it] = rows.add([Fragment(id="f", content="c", created_at=DATE)])
-            rows.put_vectors([Embedding(it.number, a_vector(*cosines))])
+            [it] = rows.add([fragment.Fragment(id="f", content="c", created_at=DATE)])
+            rows.put_vectors([fragment.Embedding(it.number, a_vector(*cosines))])
         assert other.purge()
         other.close()
         for name in ("-wal", "-shm"):
             Path(f"{engine.path}{name}").unlink(missing_ok=True)
         other.path.replace(engine.path)
         with engine.reading() as rows:
-            assert rows.near(a_vector(1.0, 0.0), Wanted(), 5) == [(1, cosines[0])]
+            assert rows.near(a_vector(1.0, 0.0), fragment.Wanted(), 5) == [(1, cosines[0])]
 
 
 def test_a_vector_that_was_never_kept_is_near_to_nothing(engine: SqliteEngine) -> None:
     def nearest() -> list[tuple[int, float]]:
         with engine.reading() as rows:
-            return rows.near(a_vector(1.0, 0.0), Wanted(), 5)
+            return rows.near(a_vector(1.0, 0.0), fragment.Wanted(), 5)
 
     with engine.writing() as rows:
-        [it] = rows.add([Fragment(id="new", content="c", created_at=DATE)])
-        rows.put_vectors([Embedding(it.number, a_vector(1.0, 0.0))])
+        [it] = rows.add([fragment.Fragment(id="new", content="c", created_at=DATE)])
+        rows.put_vectors([fragment.Embedding(it.number, a_vector(1.0, 0.0))])
     assert nearest() == [(it.number, 1.0)]
     with pytest.raises(KeyError), engine.writing() as rows:
-        rows.put_vectors([Embedding(it.number, a_vector(0.0, 1.0))])
-        assert rows.near(a_vector(1.0, 0.0), Wanted(), 5) == [(it.number, 0.0)]
+        rows.put_vectors([fragment.Embedding(it.number, a_vector(0.0, 1.0))])
+        assert rows.near(a_vector(1.0, 0.0), fragment.Wanted(), 5) == [(it.number, 0.0)]
         raise KeyError
     assert nearest() == [(it.number, 1.0)]

@@ -10,15 +10,7 @@ from typing import Any
 import pytest
 
 from core.room.copies import copies_of
-from rooms.fragments.fragment import (
-    Activity,
-    Embedding,
-    Fragment,
-    TaskFeedback,
-    ToolFeedback,
-    Version,
-    hash_of,
-)
+from rooms.fragments import fragment
 from rooms.fragments.storage import Engine
 from rooms.fragments.storage.columns import is_moment
 from rooms.fragments.storage.sqlite import SqliteEngine
@@ -34,12 +26,12 @@ MARKER = "[REDACTED]"
 DATE = "2026-05-01T10:00:00+00:00"
 IDS = ("id", "fragment_id", "content_hash")  # which nobody writes
 SAMPLES: dict[type[Any], dict[str, Any]] = {
-    Version: {"fragment_id": "clean", "content": "before", "amended_at": DATE},
-    ToolFeedback: {
+    fragment.Version: {"fragment_id": "clean", "content": "before", "amended_at": DATE},
+    fragment.ToolFeedback: {
         **{"tool_name": "recall", "relevant": True, "sufficient": True, "created_at": DATE}
     },
-    TaskFeedback: {"session_id": "s", "created_at": DATE},
-    Activity: {"session_id": "s", "started_at": DATE, "last_at": DATE},
+    fragment.TaskFeedback: {"session_id": "s", "created_at": DATE},
+    fragment.Activity: {"session_id": "s", "started_at": DATE, "last_at": DATE},
 }
 
 
@@ -54,14 +46,14 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
         request.addfinalizer(server.empty)
     with engine.writing() as rows:
         [clean] = rows.add([a_fragment("clean", "The shop runs on Node 20")])
-        rows.put_vectors([Embedding(clean.number, b"\0\0\x80?\0\0\0\0")])
+        rows.put_vectors([fragment.Embedding(clean.number, b"\0\0\x80?\0\0\0\0")])
     yield engine
     engine.close()
 
 
-def a_fragment(id_: str, content: str = "fine", **values: Any) -> Fragment:
-    return Fragment(
-        id=id_, content=content, created_at=DATE, content_hash=hash_of(content), **values
+def a_fragment(id_: str, content: str = "fine", **values: Any) -> fragment.Fragment:
+    return fragment.Fragment(
+        id=id_, content=content, created_at=DATE, content_hash=fragment.hash_of(content), **values
     )
 
 
@@ -81,7 +73,7 @@ def all_bytes(engine: Engine) -> bytes:
 
 def planted() -> Iterator[Any]:
     """A row of each kind for each field that holds a text, with a token there."""
-    kinds: list[type[Any]] = [Fragment, *SAMPLES]
+    kinds: list[type[Any]] = [fragment.Fragment, *SAMPLES]
     for kind in kinds:
         for field in fields(kind):
             if field.type not in (str, tuple[str, ...]) or is_moment(field.name):
@@ -89,7 +81,7 @@ def planted() -> Iterator[Any]:
             text: Any = {field.name: TOKEN if field.type is str else ("k", TOKEN)}
             if field.name in IDS:
                 continue
-            if kind is Fragment:
+            if kind is fragment.Fragment:
                 yield a_fragment(f"in-{field.name}", **text)
             else:
                 yield kind(**SAMPLES[kind] | text)
@@ -98,11 +90,11 @@ def planted() -> Iterator[Any]:
 @pytest.mark.row("002 2.94")
 def test_a_token_of_any_column_is_found_and_leaves_no_byte(engine: Engine) -> None:
     rows_with_tokens = list(planted())
-    fragments = [it for it in rows_with_tokens if isinstance(it, Fragment)]
+    fragments = [it for it in rows_with_tokens if isinstance(it, fragment.Fragment)]
     assert len(fragments) > 7 and len(rows_with_tokens) > 20
     with engine.writing() as rows:
         rows.add(fragments)
-        rows.note([it for it in rows_with_tokens if not isinstance(it, Fragment)])
+        rows.note([it for it in rows_with_tokens if not isinstance(it, fragment.Fragment)])
         rows.set_state({"model": f"https://user:{WORD}{WORD}@host/v1", "purged": "3"})
     engine.keep_copy()
     held = secrets_held(engine)
@@ -116,8 +108,8 @@ def test_a_token_of_any_column_is_found_and_leaves_no_byte(engine: Engine) -> No
     with engine.reading() as rows:
         assert rows.state()["purged"] == "3"
         assert rows.by_ids(["clean"])[0].content == "The shop runs on Node 20"
-        assert len(rows.entries(Version, of="clean")) == sum(
-            isinstance(it, Version) for it in rows_with_tokens
+        assert len(rows.entries(fragment.Version, of="clean")) == sum(
+            isinstance(it, fragment.Version) for it in rows_with_tokens
         )
 
 
@@ -126,28 +118,30 @@ def test_what_one_text_gives_away_goes_from_all_and_all_else_stays(engine: Engin
         [split, found] = rows.add(
             [a_fragment("split", f"password: {WORD}"), a_fragment("found", f"Rotate {TOKEN}")]
         )
-        rows.put_vectors([Embedding(found.number, b"\0\0\x80?\0\0\0\0")])
+        rows.put_vectors([fragment.Embedding(found.number, b"\0\0\x80?\0\0\0\0")])
         rows.note(
             [
-                Version(fragment_id="split", content=f"tried {WORD} again", amended_at=DATE),
-                Version(fragment_id="gone", content=TOKEN, amended_at=DATE),
-                Version(fragment_id="gone", content="fine", amended_at=DATE),
-                Activity(session_id=TOKEN, started_at=DATE, last_at=DATE),
-                Activity(session_id=MARKER, started_at=DATE, last_at=DATE),
+                fragment.Version(
+                    fragment_id="split", content=f"tried {WORD} again", amended_at=DATE
+                ),
+                fragment.Version(fragment_id="gone", content=TOKEN, amended_at=DATE),
+                fragment.Version(fragment_id="gone", content="fine", amended_at=DATE),
+                fragment.Activity(session_id=TOKEN, started_at=DATE, last_at=DATE),
+                fragment.Activity(session_id=MARKER, started_at=DATE, last_at=DATE),
             ]
         )
     assert [it.name for it in redact_held(engine).changed] == ["split", "found", "", ""]
     with engine.reading() as rows:
         [split, found] = rows.by_ids(["split", "found"])
-        assert WORD not in split.content + rows.entries(Version, of="split")[0].content
+        assert WORD not in split.content + rows.entries(fragment.Version, of="split")[0].content
         assert (found.content, found.content_hash) == (
             f"Rotate {MARKER}",
-            hash_of(f"Rotate {MARKER}"),
+            fragment.hash_of(f"Rotate {MARKER}"),
         )
         assert rows.vectors([found.number]) == []  # it was of the secret
         assert rows.holding("rotate", 9).shares(0.25).keys() == {found.number}
-        assert [it.content for it in rows.entries(Version, of="gone")] == [MARKER, "fine"]
-        assert [it.session_id for it in rows.entries(Activity)] == [MARKER]
+        assert [it.content for it in rows.entries(fragment.Version, of="gone")] == [MARKER, "fine"]
+        assert [it.session_id for it in rows.entries(fragment.Activity)] == [MARKER]
     assert redact_held(engine).changed == []
 
 

@@ -7,31 +7,14 @@ from pathlib import Path
 from core.lessons.upkeep import Finding
 from core.room.redaction import Held
 from core.sanitizer import redact
-from rooms.room import (
-    Figures,
-    Forgotten,
-    Found,
-    Given,
-    Item,
-    Outgoing,
-    Passed,
-    Redacted,
-    Restoring,
-    Room,
-    Secrets,
-    Taken,
-    Tell,
-    Version,
-    Versions,
-    Wanted,
-)
+from rooms import room
 
 NAME = "notes"
 
 
-def note(id_: str, text: str, *, day: str = "2020-03-04", topic: str = "kitchen") -> Item:
+def note(id_: str, text: str, *, day: str = "2020-03-04", topic: str = "kitchen") -> room.Item:
     """A note, with a state of its own for each text."""
-    return Item(
+    return room.Item(
         room=NAME,
         id=id_,
         version=text,
@@ -45,7 +28,7 @@ def note(id_: str, text: str, *, day: str = "2020-03-04", topic: str = "kitchen"
     )
 
 
-class ForPeople(Room):
+class ForPeople(room.Room):
     """The notes of a project."""
 
     name = NAME
@@ -58,7 +41,7 @@ class ForPeople(Room):
     def is_there(self) -> bool:
         return self._path.is_file()
 
-    def find(self, wanted: Wanted) -> Found:
+    def find(self, wanted: room.Wanted) -> room.Found:
         words = wanted.words.split()
         found = [
             it
@@ -67,55 +50,59 @@ class ForPeople(Room):
             and (not wanted.topics or it.topic in wanted.topics)
             and it.date >= wanted.since
         ]
-        return Found(found[: wanted.limit], len(found))
+        return room.Found(found[: wanted.limit], len(found))
 
-    def nothing(self, wanted: Wanted) -> list[str]:
+    def nothing(self, wanted: room.Wanted) -> list[str]:
         return ["There is no such note."]
 
-    def named(self, name: str) -> list[Item]:
+    def named(self, name: str) -> list[room.Item]:
         return [it for it in notes_in(self._path) if it.id == name]
 
-    def versions(self, name: str) -> Versions | None:
-        found = [Version(it, "in the file", {"file": True}) for it in self.named(name)]
-        return Versions(found, []) if found else None
+    def versions(self, name: str) -> room.Versions | None:
+        found = [room.Version(it, "in the file", {"file": True}) for it in self.named(name)]
+        return room.Versions(found, []) if found else None
 
-    def fate(self, items: Sequence[Item], *, hard: bool) -> str:
+    def fate(self, items: Sequence[room.Item], *, hard: bool) -> str:
         return f"Notes to forget: {len(items)}."
 
-    def forget(self, items: Sequence[Item], *, hard: bool) -> Forgotten:
+    def forget(self, items: Sequence[room.Item], *, hard: bool) -> room.Forgotten:
         there = {(it.id, it.version) for it in notes_in(self._path)}
         going = [it for it in items if (it.id, it.version) in there]
         kept = [it for it in notes_in(self._path) if it.id not in {note.id for note in going}]
         gone = [] if hard else [*notes_in(self._path, forgotten=True), *going]
         keep(self._path, kept, gone)
         stayed = [it for it in items if it not in going]
-        return Forgotten(going, [f"Forgotten notes: {len(going)}."], stayed)
+        return room.Forgotten(going, [f"Forgotten notes: {len(going)}."], stayed)
 
-    def restore(self, name: str, *, originals: bool) -> Restoring | None:
+    def restore(self, name: str, *, originals: bool) -> room.Restoring | None:
         gone = notes_in(self._path, forgotten=True)
         found = [it for it in gone if it.id == name]
 
-        def carry_out() -> Restoring:
+        def carry_out() -> room.Restoring:
             left = [it for it in gone if it.id != name]
             keep(self._path, [*notes_in(self._path), *found], left)
-            return Restoring(found, [], ["The note is back."])
+            return room.Restoring(found, [], ["The note is back."])
 
-        return Restoring(found, [], [], carry_out) if found else None
+        return room.Restoring(found, [], [], carry_out) if found else None
 
-    def rows(self, wanted: Wanted, *, only_public: bool, notes: list[str]) -> Iterator[Outgoing]:
-        yield from (Outgoing(it.data) for it in self.find(wanted).items)
+    def rows(
+        self, wanted: room.Wanted, *, only_public: bool, notes: list[str]
+    ) -> Iterator[room.Outgoing]:
+        yield from (room.Outgoing(it.data) for it in self.find(wanted).items)
 
-    def take(self, given: Given, tell: Tell) -> Taken:
+    def take(self, given: room.Given, tell: room.Tell) -> room.Taken:
         there = notes_in(self._path) if self.is_there() else []
         known = {it.id for it in there}
         new = [note(it["id"], it["text"]) for _, it in given.rows if it["id"] not in known]
 
-        def save(tell: Tell) -> list[str]:
+        def save(tell: room.Tell) -> list[str]:
             keep(self._path, [*there, *new])
             return [f"Saved notes: {len(new)}."]
 
-        passed = [Passed(str(at), "a known note") for at, it in given.rows if it["id"] in known]
-        return Taken(
+        passed = [
+            room.Passed(str(at), "a known note") for at, it in given.rows if it["id"] in known
+        ]
+        return room.Taken(
             items=new,
             count=len(new),
             redacted=[],
@@ -132,32 +119,32 @@ class ForPeople(Room):
             return [Finding("notes.torn", "error", facts=facts, fix=lambda: keep(self._path, []))]
         return [Finding("notes.ok", "ok", facts={"said": f"notes {count}"})]
 
-    def figures(self) -> Figures:
+    def figures(self) -> room.Figures:
         count = len(notes_in(self._path))
-        return Figures(f"Notes: {count}", ["All in one file."], {"notes": count})
+        return room.Figures(f"Notes: {count}", ["All in one file."], {"notes": count})
 
-    def secrets(self) -> Secrets:
+    def secrets(self) -> room.Secrets:
         held = [
             Held(self._path, it.id, tuple(redact(it.texts[0][1]).kinds))
             for it in notes_in(self._path)
             if redact(it.texts[0][1]).kinds
         ]
-        return Secrets("notes", "note", held, [])
+        return room.Secrets("notes", "note", held, [])
 
-    def redact(self) -> Redacted:
+    def redact(self) -> room.Redacted:
         held = self.secrets().held
         cleaned = [note(it.id, redact(it.texts[0][1]).text) for it in notes_in(self._path)]
         keep(self._path, cleaned, notes_in(self._path, forgotten=True))
-        return Redacted(held, self.secrets().held, [], is_whole=True)
+        return room.Redacted(held, self.secrets().held, [], is_whole=True)
 
 
-def notes_in(path: Path, *, forgotten: bool = False) -> list[Item]:
+def notes_in(path: Path, *, forgotten: bool = False) -> list[room.Item]:
     """The notes of a file, or those that it still has although they were forgotten."""
     texts = json.loads(path.read_text("utf-8"))["forgotten" if forgotten else "notes"]
     return [note(id_, text) for id_, text in texts.items()]
 
 
-def keep(path: Path, notes: Sequence[Item], forgotten: Sequence[Item] = ()) -> None:
+def keep(path: Path, notes: Sequence[room.Item], forgotten: Sequence[room.Item] = ()) -> None:
     """Write a file of notes."""
     given = {"notes": notes, "forgotten": forgotten}
     texts = {key: {it.id: it.version for it in items} for key, items in given.items()}
