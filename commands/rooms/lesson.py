@@ -47,7 +47,7 @@ FIELDS = {
 NEEDED = ("missing", "lesson", "topic")
 MOST_TOPICS = 8  # that a question names
 EDITORS = ("nano", "vi", "notepad")
-HEADING = re.compile(r"== (\w+) ==\s*")
+HEADING = re.compile(r"^== (\w+) ==[^\S\n]*+$", re.M)
 
 Texts = Mapping[str, str]  # by field
 
@@ -400,7 +400,7 @@ def text_for_editor(record: Record) -> str:
     facts = {"token": plain(record.token), "type": record.type, "limits": limits}
     lines = [f"# {line}" for line in say("records.edit_head", **facts).splitlines()]
     for name, text in texts_of(record).items():
-        if any(map(HEADING.fullmatch, text.splitlines())):
+        if HEADING.search(text.replace("\r", "\n")):
             raise LessonTextError("heading_inside", id=plain(record.id))
         lines += ["", f"== {name} ==", *([text] if text else ())]
     return "\n".join(lines) + "\n"
@@ -413,23 +413,12 @@ def sections_in(text: str) -> dict[str, str]:
     """
     if not text.strip():
         return {}
-    found: dict[str, list[str]] = {}
-    body: list[str] = []
-    names = ", ".join(FIELDS.values())
-    for line in text.replace("\r\n", "\n").split("\n"):
-        heading = HEADING.fullmatch(line)
-        if not heading:
-            body.append(line)
-            continue
-        name = heading[1]
-        if name not in FIELDS.values() or name in found:
-            raise LessonTextError("bad_section", name=name, names=names)
-        body = found[name] = []
-    for name in FIELDS.values():
-        if name not in found:
-            raise LessonTextError("no_section", name=name)
+    _, *parts = HEADING.split(text.replace("\r\n", "\n"))
+    found = dict(zip(parts[::2], parts[1::2], strict=True))
+    if sorted(parts[::2]) != sorted(FIELDS.values()):
+        raise LessonTextError("bad_sections", names=", ".join(FIELDS.values()))
     blank = re.compile(r"\A(?:[^\S\n]*\n)+|(?:\n[^\S\n]*)+\Z")
-    return {name: blank.sub("", "\n".join(lines)) for name, lines in found.items()}
+    return {name: blank.sub("", found[name]) for name in FIELDS.values()}
 
 
 def _read(path: Path) -> dict[str, str]:
