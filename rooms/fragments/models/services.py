@@ -139,14 +139,16 @@ def post(service: Service, body: object, *, timeout_s: float) -> Any:
 
     timeout_s: for the whole exchange, from the host's name to the last byte.
     """
+    import ssl
     from http.client import HTTPException
-    from urllib.error import HTTPError
+    from urllib.error import HTTPError, URLError
 
     headers = {"Content-Type": "application/json", "User-Agent": "sentinel-memory"}
     headers["Accept"] = "application/json"
     if service.key:
         headers["Authorization"] = f"Bearer {service.key}"
     data = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+    variable = service.variable
     answer = in_thread(lambda: _read(service, data, headers, timeout_s))
     try:
         text = answer.result(timeout_s)
@@ -155,18 +157,28 @@ def post(service: Service, body: object, *, timeout_s: float) -> Any:
         status = error.code
         key = _OF_STATUS.get(status, "refused" if status < 500 else "failed")
         if 300 <= status < 400:
-            raise ServiceError("elsewhere", variable=service.variable) from None
+            raise ServiceError("elsewhere", variable=variable) from None
         digits = error.headers.get("Retry-After", "").strip() if key == "overloaded" else ""
         is_number = digits.isascii() and digits.isdigit()  # it may be a date as well
         pause_s = min(int(digits[:9]), _MOST_PAUSE_S) if is_number else 0
-        facts: dict[str, str | int] = {"variable": service.variable, "status": status}
+        facts: dict[str, str | int] = {"variable": variable, "status": status}
         raise ServiceError(key, retry_after_s=pause_s, **facts) from None
     except (OSError, HTTPException, UnicodeError) as error:
-        raise _failure(service, error, timeout_s) from None
+        # Nothing of it is quoted: it may hold the address.
+        reason = error.reason if isinstance(error, URLError) else error
+        if isinstance(reason, TimeoutError):
+            seconds = math.ceil(timeout_s)
+            raise ServiceError("timeout", variable=variable, seconds=seconds) from None
+        key = "unreachable"
+        if isinstance(reason, ssl.SSLCertVerificationError):
+            key = "no_trust"
+        elif isinstance(reason, HTTPException | ConnectionResetError):
+            key = "broken_off"
+        raise ServiceError(key, variable=variable) from None
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        raise ServiceError("bad_answer", variable=service.variable) from None
+        raise ServiceError("bad_answer", variable=variable) from None
 
 
 def in_thread(work: Callable[[], Any]) -> Future[Any]:
@@ -213,22 +225,6 @@ def _read(service: Service, data: bytes, headers: dict[str, str], timeout_s: flo
         if response.length:  # is still to come, but the connection has ended
             raise IncompleteRead(b"")
     return b"".join(pieces)
-
-
-def _failure(service: Service, error: Exception, timeout_s: float) -> ServiceError:
-    """Quote nothing of an error: it may hold the address."""
-    import ssl
-    from http.client import HTTPException
-    from urllib.error import URLError
-
-    reason = error.reason if isinstance(error, URLError) else error
-    variable = service.variable
-    if isinstance(reason, TimeoutError):
-        return ServiceError("timeout", variable=variable, seconds=math.ceil(timeout_s))
-    if isinstance(reason, ssl.SSLCertVerificationError):
-        return ServiceError("no_trust", variable=variable)
-    is_begun = isinstance(reason, HTTPException | ConnectionResetError)
-    return ServiceError("broken_off" if is_begun else "unreachable", variable=variable)
 
 
 def is_installed(package: str) -> bool:

@@ -52,7 +52,7 @@ def tier_of(fragment: Fragment, now: str) -> Tier:
     """
     if is_pinned(fragment):
         return "permanent"
-    idle = _idle_days(fragment, now) / _patience(fragment)
+    idle = _idle_days(fragment, now) / (2 if fragment.access_count >= OFTEN else 1)
     return "hot" if idle < HOT_DAYS else "warm" if idle < WARM_DAYS else "cold"
 
 
@@ -96,7 +96,7 @@ def decay_of(fragment: Fragment, now: str) -> Decay | None:
         return Decay(fragment.importance, now)
     if is_pinned(fragment):
         return None
-    warm = timedelta(days=WARM_DAYS * _patience(fragment))
+    warm = timedelta(days=WARM_DAYS * (2 if fragment.access_count >= OFTEN else 1))
     cold = min(_moment(fragment.used_at, here), here) + warm
     start = max(cold, reckoned) if reckoned else cold
     weeks = (here - start) // _WEEK
@@ -128,7 +128,3 @@ def _moment(text: str, now: datetime) -> datetime:
 def _idle_days(fragment: Fragment, now: str) -> float:
     here = datetime.fromisoformat(now)
     return max((here - _moment(fragment.used_at, here)) / _DAY, 0.0)
-
-
-def _patience(fragment: Fragment) -> int:
-    return 2 if fragment.access_count >= OFTEN else 1
