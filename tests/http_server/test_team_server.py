@@ -20,7 +20,7 @@ from http_server.keys import Keys
 from http_server.papers import papers_of
 from tests.support.git_clones import git
 from tests.support.login_flow import BACK
-from tests.support.real_engines import free_port, postgres, valkey
+from tests.support.real_engines import OWNER, free_port, postgres, valkey
 from tests.support.room_crowds import Outcome, draft, stored, wrong_with
 from tests.support.servers import KEY, STATELESS, WAIT_S, HttpServer, until
 from tests.support.tables import table
@@ -339,7 +339,7 @@ def test_health_says_which_of_postgresql_and_redis_is_gone_and_strangers_learn_n
                 assert ("temporarily_unavailable" in text) == (path in ("/token", "/register"))
                 assert (answer[0], answer[1]["retry-after"]) == (503, "2"), path
                 assert "cannot use its database" in text
-            for piece in ("postgresql", str(database.directory), database.user, dsn[-12:]):
+            for piece in ("postgresql", str(database.directory), OWNER, dsn[-12:]):
                 assert piece not in str((told, refused, health)), piece
             assert "postgresql://" in server.said  # the operator is told
             database.start()

@@ -117,7 +117,8 @@ def new_project(folder: Path, *gaps: str, attributes: str | None = None) -> Path
     """A repository with these gaps in one commit, and other attributes than the server's."""
     if folder.is_dir() and any(folder.iterdir()):
         return _make_project(folder, gaps, attributes)
-    unpack(_project(gaps, attributes, _settings_of_git()), folder)
+    settings = frozenset((name, value) for name, value in os.environ.items() if name[:4] == "GIT_")
+    unpack(_project(gaps, attributes, settings), folder)  # made once for each of these
     return folder
 
 
@@ -131,11 +132,6 @@ def _make_project(folder: Path, gaps: tuple[str, ...], attributes: str | None) -
         store_of(folder).upsert_log(a_draft(gap))
     commit(folder)
     return folder
-
-
-def _settings_of_git() -> frozenset[tuple[str, str]]:
-    """What the environment tells git, as a key: a repository is made once for each."""
-    return frozenset((name, value) for name, value in os.environ.items() if name[:4] == "GIT_")
 
 
 @functools.cache

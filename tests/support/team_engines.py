@@ -152,16 +152,18 @@ class Databases:
 
     def __init__(self, server: TeamServer) -> None:
         self._server = server
-        self._kept, self._copies = list[PostgresEngine](), list[PostgresEngine]()
+        self.kept, self._copies = list[PostgresEngine](), list[PostgresEngine]()
         self._by_path = dict[Path, PostgresEngine]()
 
     def engine_at(self, path: Path, cancellation: Cancellation = NO_CANCELLATION) -> Engine:
         """See `Files`."""
         if path not in self._by_path:
             taken = len(self._by_path) - len(self._copies)
-            if taken == len(self._kept):
-                self._kept.append(self._new())
-            self._by_path[path] = self._kept[taken]
+            if taken == len(self.kept):  # these are emptied and used by several files
+                server = self._server.postgres
+                dsn = server.dsn(server.new_database(self._server.template, is_kept=True))
+                self.kept.append(PostgresEngine(a_server(dsn), timeout_s=5))
+            self._by_path[path] = self.kept[taken]
         engine = self._by_path[path]
         if cancellation is NO_CANCELLATION:
             return engine
@@ -185,20 +187,10 @@ class Databases:
             if engine not in self._copies:
                 with engine.pool.as_login() as connection:
                     connection.execute(EMPTIED)
-            if engine is not self._kept[0]:
+            if engine is not self.kept[0]:
                 engine.close()
         self._by_path.clear()
         self._copies.clear()
-
-    def close(self) -> None:
-        """Let go of all connections."""
-        for engine in self._kept:
-            engine.close()
-
-    def _new(self) -> PostgresEngine:
-        server = self._server.postgres  # its databases are emptied and used by several files
-        name = server.new_database(self._server.template, is_kept=True)
-        return PostgresEngine(a_server(server.dsn(name)), timeout_s=5)
 
 
 @pytest.fixture(scope="session")
@@ -206,7 +198,8 @@ def databases(team_server: TeamServer) -> Iterator[Databases]:
     """The databases of this worker."""
     made = Databases(team_server)
     yield made
-    made.close()
+    for engine in made.kept:
+        engine.close()
 
 
 @pytest.fixture(autouse=True, params=["file", pytest.param("server", marks=pytest.mark.long)])

@@ -7,16 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from tests.support.secret_corpus import (
-    FORMATS,
-    HANGUL,
-    KINDS,
-    TABLES,
-    Case,
-    cases,
-    lookalikes,
-    unmark,
-)
+from tests.support import secret_corpus
 from tests.support.tables import none_of
 
 pytestmark = pytest.mark.long  # like the floors of the redactor, which are all it is for
@@ -31,31 +22,37 @@ PLACES = {
 
 
 @pytest.fixture(scope="module")
-def corpus() -> list[Case]:
-    return cases()
+def corpus() -> list[secret_corpus.Case]:
+    return secret_corpus.cases()
 
 
 def test_every_family_kind_and_place_has_its_share_and_about_half_is_korean(
-    corpus: list[Case],
+    corpus: list[secret_corpus.Case],
 ) -> None:
     found = Counter(case.family for case in corpus)
     korean = Counter(case.family for case in corpus if case.language == "ko")
     assert 5000 <= len(corpus) == len({case.text for case in corpus}) <= 7000
     assert all(found[family] >= least for family, least in AT_LEAST.items()), found
     assert all(0.45 <= korean[family] / found[family] <= 0.55 for family in AT_LEAST), korean
-    assert all((case.language == "ko") == bool(HANGUL.search(case.text)) for case in corpus)
-    families = Counter(kind.family for kind in KINDS)
+    assert all(
+        (case.language == "ko") == bool(secret_corpus.HANGUL.search(case.text)) for case in corpus
+    )
+    families = Counter(kind.family for kind in secret_corpus.KINDS)
     assert (families["token"] >= 170, families["structure"] >= 60) == (True, True)
-    assert 270 <= len(KINDS) == len({kind.name for kind in KINDS})
-    none_of({kind.name for kind in KINDS} - {case.kind for case in corpus})
+    assert 270 <= len(secret_corpus.KINDS) == len({kind.name for kind in secret_corpus.KINDS})
+    none_of({kind.name for kind in secret_corpus.KINDS} - {case.kind for case in corpus})
     placed = {(case.family, case.placement) for case in corpus}
     for family, tables in PLACES.items():
-        none_of({(family, place) for name in tables for place in TABLES[name]} - placed)
-    none_of(set(FORMATS) - {place.split("/")[0] for _, place in placed})
+        none_of(
+            {(family, place) for name in tables for place in secret_corpus.TABLES[name]} - placed
+        )
+    none_of(set(secret_corpus.FORMATS) - {place.split("/")[0] for _, place in placed})
 
 
-def test_places_lie_within_the_text_and_a_secret_stands_nowhere_else(corpus: list[Case]) -> None:
-    def is_sound(case: Case) -> bool:
+def test_places_lie_within_the_text_and_a_secret_stands_nowhere_else(
+    corpus: list[secret_corpus.Case],
+) -> None:
+    def is_sound(case: secret_corpus.Case) -> bool:
         places = sorted(case.secret_spans + case.label_spans)
         around = [f"{case.text[:start]}\n{case.text[end:]}" for start, end in case.secret_spans]
         secrets = [case.text[start:end] for start, end in case.secret_spans]
@@ -72,21 +69,21 @@ def test_places_lie_within_the_text_and_a_secret_stands_nowhere_else(corpus: lis
 
 
 def test_a_kind_makes_a_fresh_secret_every_time_and_a_seed_the_same_ones(
-    corpus: list[Case],
+    corpus: list[secret_corpus.Case],
 ) -> None:
-    for kind in KINDS:
+    for kind in secret_corpus.KINDS:
         rng = random.Random(7)
-        made = [unmark(kind.make(rng)) for _ in range(8)]
+        made = [secret_corpus.unmark(kind.make(rng)) for _ in range(8)]
         secrets = {text[start:end] for text, ((start, end),), _ in made}
         assert len(secrets) >= 7, kind.name
-    assert cases() == corpus != cases(1)
+    assert secret_corpus.cases() == corpus != secret_corpus.cases(1)
 
 
-def test_lookalikes_are_many_different_and_half_korean(corpus: list[Case]) -> None:
-    texts = [text for _, text in lookalikes()]
-    korean = sum(bool(HANGUL.search(text)) for text in texts)
+def test_lookalikes_are_many_different_and_half_korean(corpus: list[secret_corpus.Case]) -> None:
+    texts = [text for _, text in secret_corpus.lookalikes()]
+    korean = sum(bool(secret_corpus.HANGUL.search(text)) for text in texts)
     assert 1100 <= len(texts) == len(set(texts))
     assert 0.45 <= korean / len(texts) <= 0.55
-    assert [text for _, text in lookalikes()] == texts
+    assert [text for _, text in secret_corpus.lookalikes()] == texts
     none_of(text for text in texts if LEFTOVER.search(text))
     none_of({*texts} & {case.text for case in corpus})

@@ -7,14 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rooms.sessions.search import (
-    Criteria,
-    find_session,
-    search_all,
-    share,
-    shared_roots,
-    unshare,
-)
+from rooms.sessions import search
 from rooms.sessions.session import NoSuchSessionError, SessionsError
 from rooms.sessions.store import SessionStore
 from tests.support.room_tools import Call
@@ -36,12 +29,12 @@ def bank(tmp_path: Path) -> SessionStore:
     tried = (failed("implicit flow", "it is gone"),)
     saved(store, "OAuth 로그인을 구현한다", OLD, tags=("인증", "OAuth"), approaches=tried)
     saved(store, "Print statements", "2026-06-01T00:00:00+00:00", status="coding")
-    share(store.root, os.environ)
+    search.share(store.root, os.environ)
     return store
 
 
 def found(store: SessionStore, **criteria: object) -> list[tuple[str, int, str]]:
-    page = search_all(store, Criteria(**criteria), limit=20)  # type: ignore[arg-type]
+    page = search.search_all(store, search.Criteria(**criteria), limit=20)  # type: ignore[arg-type]
     assert page.total == len(page.hits)
     return [(hit.project, hit.session.number, hit.session.date) for hit in page.hits]
 
@@ -58,10 +51,10 @@ def test_hits_of_all_projects_stand_in_one_order_and_filters_and_pages_hold_over
     ]
     assert found(shop, tags=("인증",)) == found(shop, until="2025-01-01") == of_bank
     assert found(shop, status="coding") == [("bank", 2, "2026-06-01")]
-    page = search_all(shop, Criteria(), limit=1, offset=3)
+    page = search.search_all(shop, search.Criteria(), limit=1, offset=3)
     assert (page.total, [hit.session.goal for hit in page.hits]) == (4, ["OAuth 로그인을 구현한다"])
     for query in ("", "README"):  # an offset beyond all numbers
-        page = search_all(shop, Criteria(query=query), limit=5, offset=10**30)
+        page = search.search_all(shop, search.Criteria(query=query), limit=5, offset=10**30)
         assert (page.hits, page.total > 0) == ([], True)
 
 
@@ -74,7 +67,7 @@ def test_a_session_of_another_project_is_named_and_read_only_with_its_consent(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     own, session = shop.get("1"), bank.get("1")
-    store, read = find_session(shop, session.id)
+    store, read = search.find_session(shop, session.id)
     assert (store.root, read) == (bank.root, session)
     said = call("context_search", query="로그인", scope="global")
     goal = "OAuth 로그인을 구현한다"
@@ -91,19 +84,19 @@ def test_a_session_of_another_project_is_named_and_read_only_with_its_consent(
     shown = {"id": session.id, "goal": f"[bank] {goal}", "date": "2024-03-01", "hasWarnings": True}
     assert told == shown
     with pytest.raises(NoSuchSessionError):
-        find_session(bank, own.id)
-    unshare(bank.root, os.environ)
+        search.find_session(bank, own.id)
+    search.unshare(bank.root, os.environ)
     with pytest.raises(NoSuchSessionError):
-        find_session(shop, session.id)
+        search.find_session(shop, session.id)
 
 
 def test_a_project_that_shares_no_more_is_gone_or_cannot_be_used_is_passed_over(
     shop: SessionStore, bank: SessionStore
 ) -> None:
-    assert unshare(bank.root, os.environ)
-    assert not unshare(bank.root, os.environ)
+    assert search.unshare(bank.root, os.environ)
+    assert not search.unshare(bank.root, os.environ)
     assert found(shop, query="로그인") == []
-    share(bank.root, os.environ)
+    search.share(bank.root, os.environ)
     assert found(shop, query="로그인") == [("bank", 1, "2024-03-01")]
     config = bank.path.parent / "config.json"
     config.write_text("no settings", encoding="utf-8")
@@ -119,7 +112,7 @@ def test_nothing_of_a_session_is_written_outside_of_its_project(
 ) -> None:
     saved(store, "Fix the login", summary="summary that stays")
     assert not state.exists()
-    for change in (share, unshare, share):  # the copies of an older version go
+    for change in (search.share, search.unshare, search.share):  # the copies of an older version go
         state.mkdir(exist_ok=True)
         (state / "global.db").write_bytes(b"short goals of all projects")
         change(store.root, os.environ)
@@ -134,15 +127,19 @@ def test_the_consent_is_for_one_directory_on_this_machine(
     store: SessionStore, state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A name that only looks the same, as a checksum that another path has, gives none."""
-    share(store.root, os.environ)
+    search.share(store.root, os.environ)
     [path] = [it for it in state.rglob("*") if it.is_file()]
-    assert shared_roots(state, os.environ) == [os.path.realpath(store.root)]
+    assert search.shared_roots(state, os.environ) == [os.path.realpath(store.root)]
     for text in (f"{store.root}2", "relative/shop", ""):
         path.write_text(text, encoding="utf-8")
-        assert shared_roots(store.root, os.environ) == shared_roots(state, os.environ) == []
+        assert (
+            search.shared_roots(store.root, os.environ)
+            == search.shared_roots(state, os.environ)
+            == []
+        )
     environment = {"XDG_STATE_HOME": "relative"}  # an account without a home directory
     monkeypatch.setenv("HOME", "nowhere")
     with pytest.raises(SessionsError):
-        share(store.root, environment)
-    assert not unshare(store.root, environment)
-    assert shared_roots(store.root, environment) == []
+        search.share(store.root, environment)
+    assert not search.unshare(store.root, environment)
+    assert search.shared_roots(store.root, environment) == []

