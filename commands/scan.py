@@ -46,6 +46,8 @@ def scan(arguments: argparse.Namespace) -> int:
     """Look, redact if asked, print; 1 for secrets, 2 if a place could not be looked at."""
     if arguments.paths and arguments.project:
         arguments.refuse(say("terminal.together", one="--project", other="PATH"))
+    if arguments.redact and arguments.json:
+        arguments.refuse(say("terminal.together", one="--redact", other="--json"))
     check_confirmation(arguments, "--redact")
     if arguments.paths:
         for warning in read_settings(os.environ).warnings:
@@ -190,29 +192,19 @@ def _redact(opened: Opened, arguments: argparse.Namespace) -> int:
     _complain(left)
     with progress():
         done = {room: redacted for room in held if (redacted := room.redact())}
-    if arguments.json:
-        told: dict[str, object] = {
-            "redacted": list(map(_change_json, changes)),
-            "left": list(map(suspicions.suspicion_json, left.secrets)),
-        }
-        for room, it in done.items():
-            told[room.name] = _held_json(room, it.changed)
-            told[f"{room.name}_left"] = _held_json(room, it.left)
-        print(plain_json(told))
-    else:
-        is_clean = not changes and not any(it.changed for it in done.values())
-        lines = [say("scan.nothing_to_redact")] if is_clean else []
-        lines += _changes_lines("redacted", opened, changes) if changes else []
-        lines += [say("scan.left"), *map(_line, left.secrets)] if left.secrets else []
-        for room, it in done.items():
-            lines += _room_lines("redacted_room", held[room], it.changed)
-            lines += [say("scan.left"), *_held_lines(held[room], it.left)] if it.left else []
-            lines += map(plain, it.notes)
-        if not is_clean:
-            is_kept = bool(changes) and _is_in_last_commit(opened.store.path)
-            lines.append(say("scan.next_rotate_committed" if is_kept else "scan.next_rotate"))
-        lines += [say("scan.next_diff"), say("scan.next_clones")] if changes else []
-        print_lines(lines)
+    is_clean = not changes and not any(it.changed for it in done.values())
+    lines = [say("scan.nothing_to_redact")] if is_clean else []
+    lines += _changes_lines("redacted", opened, changes) if changes else []
+    lines += [say("scan.left"), *map(_line, left.secrets)] if left.secrets else []
+    for room, it in done.items():
+        lines += _room_lines("redacted_room", held[room], it.changed)
+        lines += [say("scan.left"), *_held_lines(held[room], it.left)] if it.left else []
+        lines += map(plain, it.notes)
+    if not is_clean:
+        is_kept = bool(changes) and _is_in_last_commit(opened.store.path)
+        lines.append(say("scan.next_rotate_committed" if is_kept else "scan.next_rotate"))
+    lines += [say("scan.next_diff"), say("scan.next_clones")] if changes else []
+    print_lines(lines)
     is_left = left.secrets or any(it.left or not it.is_whole for it in done.values())
     return FAILED if left.has_failed else FOUND if is_left else 0
 
@@ -223,10 +215,6 @@ def _is_wanted(opened: Opened, held: Mapping[Room, Secrets], arguments: argparse
     is_log_clean = not changes and not _scan_log(opened)[0].secrets
     if is_log_clean and not any(it.held for it in held.values()):
         return True
-    if arguments.json:
-        rooms = {f"would_redact_{it.name}": _held_json(it, held[it].held) for it in held}
-        print(plain_json({"would_redact": list(map(_change_json, changes)), **rooms}))
-        return False
     lines = [] if is_log_clean else _changes_lines("to_redact", opened, changes)
     for it in held.values():
         lines += _room_lines("to_redact_room", it, it.held)
@@ -272,16 +260,6 @@ def _changes_lines(key: str, opened: Opened, changes: Sequence[Cleaned]) -> list
                 limits = {"used": used, "limit": LIMITS_BYTES[name]}
                 lines.append(INDENT + say("scan.over", field=name, **limits))
     return lines
-
-
-def _change_json(change: Cleaned) -> dict[str, object]:
-    return {
-        "lines": change.lines,
-        "before": list(map(_name, change.before)),
-        "after": _name(change.after) if change.after else None,
-        "kinds": change.kinds,
-        "over": change.over,
-    }
 
 
 def _name(record: Record) -> str:
