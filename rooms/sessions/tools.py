@@ -156,7 +156,12 @@ def opened(*, writes: bool = False) -> Call:
 
 def copy_in_background(store: "SessionStore") -> None:
     """Make the daily copy, if due, in a thread; return at once."""
+    from core.room.copies import is_due
     from rooms.sessions.store import keep_copy
+
+    with suppress(OSError):  # the copy says so
+        if not is_due(store.path):
+            return
 
     def copy() -> None:
         try:
