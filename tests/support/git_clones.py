@@ -222,8 +222,7 @@ def pull(clone: Path, other: Path) -> None:
 
 def shown(clone: Path) -> list[Shown]:
     """Type, key text and lesson of every record that a reader sees."""
-    records = store_of(clone).read_all()
-    return sorted((record.type, record.key_text, record.lesson) for record in records)
+    return sorted((record.type, record.key_text, record.lesson) for record in saved(clone))
 
 
 def without_side_file(clone: Path) -> Path:
@@ -242,7 +241,7 @@ def now_of(clone: Path, record_id: str) -> Record:
 
 
 def gaps(clone: Path) -> list[str]:
-    return sorted(record.key_text for record in store_of(clone).read_all())
+    return sorted(record.key_text for record in saved(clone))
 
 
 def log(gap: str, lesson: str = LESSON) -> Shown:
@@ -285,10 +284,8 @@ def delete(*key_texts: str) -> Edit:
 
 def tokens_of(clone: Path, *key_texts: str) -> list[str]:
     """The tokens of the records with these key texts, or of all records."""
-    records = store_of(clone).read_all()
-    wanted = key_texts or [record.key_text for record in records]
-    tokens = {record.key_text: record.token for record in records}
-    return [tokens[key_text] for key_text in wanted]
+    tokens = {record.key_text: record.token for record in saved(clone)}
+    return [tokens[key_text] for key_text in key_texts or tokens]
 
 
 def slow_git(path: Path) -> Path:

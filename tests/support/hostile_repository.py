@@ -81,7 +81,8 @@ def _fill(folder: Path) -> Path:
         (project / name).write_text("1\n")
     (project / ".gitmodules").write_text('[submodule "part"]\n\tpath = part\n\turl = x\n')
     (project / "part").mkdir()
-    git_clones.git(project, "update-index", "--add", "--cacheinfo", f"160000,{_head(project)},part")
+    head = git_clones.git(project, "rev-parse", "HEAD").strip()
+    git_clones.git(project, "update-index", "--add", "--cacheinfo", f"160000,{head},part")
     git_clones.commit(project, "code")
     git_clones.git(project, "branch", "other")
     git_clones.save("two", "changed", LATER)(project)
@@ -97,10 +98,6 @@ def _fill(folder: Path) -> Path:
     for kind in _SIGNED:
         _sign(project, kind)
     return project
-
-
-def _head(project: Path) -> str:
-    return git_clones.git(project, "rev-parse", "HEAD").strip()
 
 
 def _sign(project: Path, kind: str) -> None:
