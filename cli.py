@@ -83,7 +83,7 @@ COMMANDS = {
         "fragments_id", ("fragments unpin k3fa9x2m",)),
     "fragments consolidate": Command("rooms.upkeep:consolidate", "change",
         "json", ("fragments consolidate",)),
-    "fragments embed": Command("rooms.upkeep:embed", "change", "json", ("fragments embed",)),
+    "fragments embed": Command("rooms.upkeep:embed", "change", "", ("fragments embed",)),
     "fragments migrate": Command("rooms.upkeep:migrate", "change",
         "migrate_sql yes/dry_run", ("fragments migrate", "fragments migrate --sql")),
     "compact": Command("rooms.upkeep:compact", "change",

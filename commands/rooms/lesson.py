@@ -99,7 +99,8 @@ def add(arguments: argparse.Namespace) -> int:
     try:
         trial = opened.store.upsert_log(draft, dry_run=True, now=now)
         if trial.is_written:
-            before, screen = _replaced_by(trial), screen_here()
+            screen = screen_here()
+            before = [it for it in trial.before.records if it.gap == trial.record.gap]
             lines = [say("records.would_update" if before else "records.would_add")]
             lines += ["", *whole(item_of(trial.record), screen)]
             lines += ["", say("records.put_away")] if before else []
@@ -170,10 +171,6 @@ def _lines_of(text: str) -> list[str]:
     return [line for line in text.split("\n") if line.strip()]
 
 
-def _replaced_by(saved: Outcome) -> list[Record]:
-    return [it for it in saved.before.records if it.gap == saved.record.gap]
-
-
 class _Promotion:
     """A fragment of this person that becomes a lesson of the project, and then leaves recall.
 
@@ -237,7 +234,7 @@ def saved_lines(opened: Opened, saved: Outcome) -> list[str]:
     lines = [say("records.saved", record=named, count=count)]
     if not saved.before.count and is_ignored(opened.store.path):
         lines.append(say("answers.ignored"))
-    if before := _replaced_by(saved):
+    if before := [it for it in saved.before.records if it.gap == record.gap]:
         lines.append(say("records.undo", token=plain(before[-1].token)))
     elif record.seen > 1 and not record.updated:
         lines.append(say("records.gap_is_back", topic=_as_typed(topic)))

@@ -293,12 +293,8 @@ def embed(arguments: argparse.Namespace) -> int:
             far(f"{done:,}/{count:,}")
 
         filled = fill(room, embedder, replaces=True, progress=tell)
-    model, count, left = embedder.model, filled.count, filled.left
-    if arguments.json:
-        print(plain_json({"model": model, "embedded": count, "left": left}))
-    else:
-        told = say("fragment_commands.embedded", model=plain(model), count=count, left=left)
-        print_lines([told])
+    model, count, left = plain(embedder.model), filled.count, filled.left
+    print_lines([say("fragment_commands.embedded", model=model, count=count, left=left)])
     return 0
 
 
