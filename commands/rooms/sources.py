@@ -292,10 +292,10 @@ def in_markdown(text: str, now: str) -> tuple[list[Row], list[Passed]]:
     rows = list[Row]()
     for found in bullets:
         statement = " ".join(found.lines).strip()
-        if _WORD.search(statement) and not _ELSEWHERE.fullmatch(statement):
-            rows.append(_principle(found.topic, statement, found.line, now))
-        else:
+        if not _WORD.search(statement) or _ELSEWHERE.fullmatch(statement):
             passed.append(Passed(str(found.line), say("import.passed_no_lesson")))
+            continue
+        rows.append(_principle(found.topic, statement, found.line, now))
     return rows, passed
 
 
