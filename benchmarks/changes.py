@@ -32,7 +32,7 @@ CONTEXT_LINES = 3
 BEGIN, STEP = datetime.fromisoformat(CREATED), timedelta(hours=7)
 
 # What may be set by whoever measures must not change what is rebuilt.
-_DIFF = (
+DIFF = (
     *("diff-tree", "-p", "--root", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color"),
     "--text",
     *("--diff-algorithm=myers", "--indent-heuristic", "--inter-hunk-context=0", "--full-index"),
@@ -98,17 +98,6 @@ class Change:
     optional: frozenset[str]  # neither right nor wrong
 
 
-@dataclass(frozen=True, slots=True)
-class Hunk:
-    """A hunk of a diff, its lines with their signs."""
-
-    lines: tuple[str, ...]
-
-    def text(self, signs: str) -> str:
-        """Return the lines with these signs, without them: `-` and context are the old text."""
-        return "\n".join(line[1:] for line in self.lines if line[0] in signs)
-
-
 def sets() -> list[RealSet]:
     """Return all projects, in the order of their names."""
     found = []
@@ -118,27 +107,6 @@ def sets() -> list[RealSet]:
         actions = [row["action"] for row in rows if "action" in row]
         found.append(RealSet(rows[0]["project"], rows[0], lessons, actions))
     return found
-
-
-def past(
-    real: RealSet, clone: Path, most_commits: int, most_of_commit: int
-) -> tuple[list[str], list[tuple[str, Hunk]]]:
-    """Return the files of a project when its lessons end, and hunks of the commits before that."""
-    at = real.about["lessons_until"]
-    files = git_text(clone, "ls-tree", "-r", "-z", "--name-only", at).split("\0")[:-1]
-    found: list[tuple[str, Hunk]] = []
-    for commit in git_text(clone, "rev-list", "--no-merges", f"-n{most_commits}", at).split():
-        try:
-            changed = git_text(clone, *_DIFF, "-r", *parents_of(clone, commit))
-        except ChangedSourceError:  # a clone may lack what is large
-            continue
-        listed = [
-            (part.partition("\n")[0].rpartition(" b/")[2], hunk)
-            for part in f"\n{changed}".split("\ndiff --git ")
-            for hunk in _hunks_in(part)
-        ]
-        found += listed[:: len(listed) // most_of_commit + 1]
-    return files, found
 
 
 def clone_of(directory: Path, project: str) -> Path | None:
@@ -156,7 +124,7 @@ def changes(real: RealSet, clone: Path, at: str = AT) -> Iterator[Change]:
     Raises ChangedSourceError when the clone lacks a source or holds another one.
     """
     for given in real.actions:
-        client, is_whole, before = given["client"], given["form"] == "write", ""
+        client, before = given["client"], ""
         tool, tool_input = _call(clone, given, at)
         if digest(_call(clone, given, AT)[1]) != given["sha"]:
             raise ChangedSourceError(f"{real.project} {given['id']}")
@@ -167,7 +135,7 @@ def changes(real: RealSet, clone: Path, at: str = AT) -> Iterator[Change]:
         told |= {"tool_name": tool, "tool_input": tool_input}
         *parents, _ = parents_of(clone, given["commit"])
         listed = ("ls-tree", "--name-only", *parents, "--", given["path"])
-        if is_whole and parents and git_text(clone, *listed):
+        if given["form"] == "write" and parents and git_text(clone, *listed):
             before = content(clone, parents[0], given["path"])
         needed, optional = frozenset(given["needed"]), frozenset(given["optional"])
         yield Change(client, told, before, needed, optional)
@@ -175,18 +143,23 @@ def changes(real: RealSet, clone: Path, at: str = AT) -> Iterator[Change]:
 
 def digest(tool_input: Mapping[str, Any]) -> str:
     """Return the start of SHA-256 over what a tool gets with the project open at AT."""
-    told = json.dumps(tool_input, sort_keys=True)
-    return sha256(told.encode("ascii")).hexdigest()[:DIGITS]
+    return sha256(json.dumps(tool_input, sort_keys=True).encode("ascii")).hexdigest()[:DIGITS]
 
 
-def _hunks_in(diff: str) -> list[Hunk]:
+def hunks_in(diff: str) -> list[list[str]]:
+    """Return the lines of each hunk, with their signs."""
     found: list[list[str]] = []
     for line in diff.split("\n"):
         if _HEAD.match(line):
             found.append([])
         elif found and line[:1] in ("+", "-", " ") and line:
             found[-1].append(line)
-    return [Hunk(tuple(lines)) for lines in found]
+    return found
+
+
+def signed(hunk: Sequence[str], signs: str) -> str:
+    """Return the lines with these signs, without them: `-` and context are the old text."""
+    return "\n".join(line[1:] for line in hunk if line[0] in signs)
 
 
 def content(clone: Path, commit: str, path: str) -> str:
@@ -206,32 +179,42 @@ def command(lines: Sequence[str], how: str = "") -> str:
 def _call(clone: Path, given: Mapping[str, Any], at: str) -> tuple[str, Mapping[str, Any]]:
     """Return the tool of an action, and what it gets."""
     commit, path, client = given["commit"], given["path"], given["client"]
-    its = _CLIENTS[client]
+    its, place = _CLIENTS[client], f"{at}/{path}"
     name, old, new = its.fields
     if given["form"] == "shell":
         more = {"cwd": at} if client == "cursor" else {}
         return its.shell, {"command": _typed(clone, given), **more}
     if given["form"] == "write":
-        return its.write, {name: f"{at}/{path}", "content": content(clone, commit, path)}
+        return its.write, {name: place, "content": content(clone, commit, path)}
     if given["form"] == "notebook":
-        return _notebook_edit(clone, given, at)
-    found = _hunks_in(git_text(clone, *_DIFF, *parents_of(clone, commit), "--", path))
+        cells = json.loads(content(clone, commit, path)).get("cells", [])
+        if given["cell"] >= len(cells):
+            raise ChangedSourceError(f"{path} at {commit}")
+        cell = cells[given["cell"]]
+        return "NotebookEdit", {
+            "notebook_path": place,
+            "cell_id": str(cell.get("id", given["cell"])),
+            "new_source": "".join(cell["source"]),
+            "cell_type": cell["cell_type"],
+            "edit_mode": given["mode"],
+        }
+    found = hunks_in(git_text(clone, *DIFF, *parents_of(clone, commit), "--", path))
     if not all(0 <= number < len(found) for number in given["hunks"]):
         raise ChangedSourceError(f"{path} at {commit}")
     chosen = [found[number] for number in given["hunks"]]
     if given["form"] == "patch":
-        is_new = not found[0].text("- ") and len(found) == 1
+        is_new = not signed(found[0], "- ") and len(found) == 1
         lines = ["*** Begin Patch", f"*** {'Add' if is_new else 'Update'} File: {path}"]
         for hunk in chosen:
-            lines += hunk.lines if is_new else ("@@", *hunk.lines)
+            lines += hunk if is_new else ("@@", *hunk)
         return "apply_patch", {"command": "\n".join((*lines, "*** End Patch"))}
-    parts = [{old: hunk.text("- "), new: hunk.text("+ ")} for hunk in chosen]
+    parts = [{old: signed(hunk, "- "), new: signed(hunk, "+ ")} for hunk in chosen]
     if given["form"] == "edit":
-        return its.edit, {name: f"{at}/{path}", **parts[0]}
+        return its.edit, {name: place, **parts[0]}
     if client == "vscode":
-        named = [{name: f"{at}/{path}", **part} for part in parts]
+        named = [{name: place, **part} for part in parts]
         return "multi_replace_string_in_file", {"replacements": named}
-    return "MultiEdit", {name: f"{at}/{path}", "edits": parts}
+    return "MultiEdit", {name: place, "edits": parts}
 
 
 def _typed(clone: Path, given: Mapping[str, Any]) -> str:
@@ -246,21 +229,6 @@ def _typed(clone: Path, given: Mapping[str, Any]) -> str:
         return f"git rm {quote(path)}"
     lines = content(clone, commit, path).split("\n")[given["line"] - 1 :]
     return command(lines[: given["lines"]], how)
-
-
-def _notebook_edit(clone: Path, given: Mapping[str, Any], at: str) -> tuple[str, Mapping[str, Any]]:
-    now = json.loads(content(clone, given["commit"], given["path"])).get("cells", [])
-    if given["cell"] >= len(now):
-        raise ChangedSourceError(f"{given['path']} at {given['commit']}")
-    cell = now[given["cell"]]
-    told = {
-        "notebook_path": f"{at}/{given['path']}",
-        "cell_id": str(cell.get("id", given["cell"])),
-        "new_source": "".join(cell["source"]),
-        "cell_type": cell["cell_type"],
-        "edit_mode": given["mode"],
-    }
-    return "NotebookEdit", told
 
 
 def parents_of(clone: Path, commit: str) -> tuple[str, ...]:
@@ -282,13 +250,6 @@ def git_text(clone: Path, *words: str) -> str:
     return done.stdout.decode("utf-8", "replace")
 
 
-def missing(directory: Path) -> list[str]:
-    """Return for each project without a clone the command that gets one."""
-    names = [real.project for real in sets() if clone_of(directory, real.project) is None]
-    places = ((name, directory / name.replace("/", "+")) for name in names)
-    return [f"git clone --bare https://github.com/{name} {place}" for name, place in places]
-
-
 # Memories in which the lessons of a project stand among others.
 
 
@@ -307,24 +268,22 @@ def record(given: Mapping[str, Any]) -> Record:
     )
 
 
-def written_elsewhere(project: str) -> Iterator[Record]:
-    """Yield the lessons of other projects that this repository has, the unseen half left out."""
-    for real in sets():
-        if real.project != project and not real.is_unseen:
-            yield from (record({**it, "id": f"{real.project}:{it['id']}"}) for it in real.lessons)
-    for given in read_lines("actions_tuned.jsonl"):
-        name = given["project"]
-        yield from (record({**it, "id": f"{name}:{it['id']}"}) for it in given["records"])
-    lessons = enumerate(read_lines("lessons.jsonl"))
-    yield from (record({**it, "id": f"demo {at}"}) for at, it in lessons)
+def written_elsewhere(project: str) -> list[Record]:
+    """Return the lessons of other projects that this repository has, the unseen half left out."""
+    others = [it for it in sets() if it.project != project and not it.is_unseen]
+    found = [(f"{real.project}:{it['id']}", it) for real in others for it in real.lessons]
+    for row in read_lines("actions_tuned.jsonl"):
+        found += [(f"{row['project']}:{it['id']}", it) for it in row["records"]]
+    found += [(f"demo {at}", it) for at, it in enumerate(read_lines("lessons.jsonl"))]
     queries = json.loads((ROOT / "tests" / "data" / "ranking_queries.json").read_text("utf-8"))
-    yield from (record({**it, "id": f"query {at}"}) for at, it in enumerate(queries["records"]))
+    found += [(f"query {at}", it) for at, it in enumerate(queries["records"])]
+    return [record({**it, "id": name}) for name, it in found]
 
 
 def memory(real: RealSet, size: int, draw: int) -> MemoryLog:
     """Return a memory with the lessons of a project anywhere among drawn ones of others."""
     rng = random.Random(f"{real.project} {size} {draw} False 0.0")
-    others = list(written_elsewhere(real.project))
+    others = written_elsewhere(real.project)
     rng.shuffle(others)
     lessons = [record(it) for it in real.lessons]
     found = lessons + others[: size - len(lessons)]

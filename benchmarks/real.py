@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import changes
-from changes import AT, DIGITS, OWN, ChangedSourceError, RealSet, clone_of, record, sets
+from changes import AT, DIGITS, OWN, ChangedSourceError, RealSet, clone_of, git_text, record, sets
 from measure import HERE, ROOT, Figure, options, read_lines, reported
 
 from commands.hook.events import MOST_TEXT_CHARS, new_lines, paths_inside, read_moment
@@ -114,13 +114,26 @@ def labelled(name: str) -> Iterator[Labelled]:
 
 def of_set(project: RealSet, clone: Path) -> Iterator[Labelled]:
     """The real changes of one project. Raises ChangedSourceError when its clone lacks one."""
-    records = [record(given) for given in project.lessons]
-    files, hunks = changes.past(project, clone, MOST_COMMITS, MOST_OF_COMMIT)
-    around = surroundings_of(
-        records,
-        [Action(paths=(path,), text=it.text("+"), removed=it.text("-")) for path, it in hunks],
-        files[:: len(files) // MOST_FILES + 1],
-    )
+    records, at = [record(given) for given in project.lessons], project.about["lessons_until"]
+    # The files when the lessons end, and hunks of the commits before that.
+    files = git_text(clone, "ls-tree", "-r", "-z", "--name-only", at).split("\0")[:-1]
+    before = list[Action]()
+    for commit in git_text(clone, "rev-list", "--no-merges", f"-n{MOST_COMMITS}", at).split():
+        try:
+            changed = git_text(clone, *changes.DIFF, "-r", *changes.parents_of(clone, commit))
+        except ChangedSourceError:  # a clone may lack what is large
+            continue
+        listed = [
+            Action(
+                paths=(part.partition("\n")[0].rpartition(" b/")[2],),
+                text=changes.signed(hunk, "+"),
+                removed=changes.signed(hunk, "-"),
+            )
+            for part in f"\n{changed}".split("\ndiff --git ")
+            for hunk in changes.hunks_in(part)
+        ]
+        before += listed[:: len(listed) // MOST_OF_COMMIT + 1]
+    around = surroundings_of(records, before, files[:: len(files) // MOST_FILES + 1])
     for change in changes.changes(project, clone):
         moment = read_moment(change.client, "before-action", change.payload)
         brought = "\n".join(new_lines(moment.text, change.before)) or moment.text
@@ -237,10 +250,10 @@ def work_before(clone: Path, action: Mapping[str, Any], *, way: str) -> Work:
     name, path = action["commit"], action["path"]
     *parents, _ = changes.parents_of(clone, name)
     differing = ("--no-commit-id", "--name-only", "--no-renames", "-r", "--root", *parents, name)
-    files = changes.git_text(clone, "diff-tree", *differing).splitlines()
+    files = git_text(clone, "diff-tree", *differing).splitlines()
     # Subjects and files of the last commits, as the hook asks for them.
     asked = ("--no-merges", "--no-renames", "--name-only", "--format=%x01%s", *parents)
-    said = changes.git_text(clone, "log", f"-{COMMITS}", *asked) if parents else ""
+    said = git_text(clone, "log", f"-{COMMITS}", *asked) if parents else ""
     parts = [part.strip("\n").split("\n") for part in said.split("\1")[1:]]
     commits = [(subject, list(filter(None, names))) for subject, *names in parts]
     rng = random.Random(f"{name} {path}")
@@ -351,8 +364,9 @@ def main() -> int:
     status = reported(sample_actions(), given, "actions", "sample actions of ten projects")
     status |= reported(own_changes(), given, "own changes", "this repository")
     if directory := given.directory:
-        for line in changes.missing(directory):
-            print(f"missing: {line}", file=sys.stderr)
+        for name in (it.project for it in sets() if not clone_of(directory, it.project)):
+            place = directory / name.replace("/", "+")
+            print(f"missing: git clone --bare https://github.com/{name} {place}", file=sys.stderr)
             given.record = False  # figures of some projects are not those of all
         changed = real_changes(directory)
         status |= reported(changed, given, "real", "real changes of public projects")
