@@ -18,12 +18,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import measure
 from losses import DAMAGES, STORED, Cell, Outcome, after_damage, burst, killed, race
-from measure import ECHO, ECHO_CALL, ServerProcess, lessons, resident_mb, rotated
-from peers import MARK, OTHERS, OURS, Call, Peer, install, marked_lessons
+from measure import ECHO, ECHO_CALL, ServerProcess, lessons, resident_mb, turns
+from peers import INSTALLED, MARK, OTHERS, OURS, Call, Peer, marked_lessons
 from tokens import Count, as_offered, session_costs, tokenizer
 
 from core.lessons.record import Draft
@@ -31,6 +30,7 @@ from core.lessons.record import Draft
 TYPICAL, WORD = 50, "payment"
 ECHO_NAME = "FastMCP echo"
 SEED = 7  # of the moments of kills
+WARM_UP = 5  # rounds of calls that do not count
 DATA = "the curated lessons, half of them Korean, in every server"
 
 
@@ -83,10 +83,10 @@ class Plan:
         template = self.scratch / "filled" / peer.name / str(count)
         if not template.is_dir():
             template.mkdir(parents=True)
-            peer.fill(peer.place(template), (draft for _, draft in marked_lessons(0, count)))
+            peer.fill(template / peer.file_name, (draft for _, draft in marked_lessons(0, count)))
         copy = self.directory()
         shutil.copytree(template, copy, dirs_exist_ok=True)
-        return peer.place(copy)
+        return copy / peer.file_name
 
     def sides(self, count: int) -> dict[str, tuple[Callable[[], ServerProcess], Call]]:
         """Return how each server of so many records is started and read, and the echo."""
@@ -107,8 +107,11 @@ def measured(label: str, samples: Mapping[str, Sequence[float]], unit: str) -> R
     for name, them in samples.items():
         values[name] = float(statistics.median(them)) if them else None
     base, *others = samples
-    there = [name for name in others if samples[name] and samples[base]]
-    ratios = {name: measure.ratio(samples[name], samples[base]) for name in there}
+    ratios = {}
+    for name in others if samples[base] else ():
+        if samples[name]:
+            rounds = zip(samples[name], samples[base], strict=True)
+            ratios[name] = statistics.median(theirs / ours for theirs, ours in rounds)
     return Row(label=label, values=values, ratios=ratios, unit=unit)
 
 
@@ -120,25 +123,25 @@ def starts(plan: Plan) -> Iterator[Row]:
     sides = plan.sides(TYPICAL)
     processor: dict[str, list[float]] = {name: [] for name in sides}
     wall: dict[str, list[float]] = {name: [] for name in sides}
-    for turn in range(plan.rounds.starts + 1):
-        for name in rotated(list(sides), turn):
-            begun, (start, first_call) = time.perf_counter(), sides[name]
-            with start() as server:
-                server.call(*first_call)
-                took, used = time.perf_counter() - begun, measure.processor_s(server.pid)
-            if turn:  # the first turn fills the caches of files and byte code
-                wall[name].append(took)
-                processor[name].append(used)
+    for turn, name in turns(sides, plan.rounds.starts + 1):
+        begun, (start, first_call) = time.perf_counter(), sides[name]
+        with start() as server:
+            server.call(*first_call)
+            took, used = time.perf_counter() - begun, measure.processor_s(server.pid)
+        if turn:  # the first turn fills the caches of files and byte code
+            wall[name].append(took)
+            processor[name].append(used)
     yield measured("start, processor time", processor, "s")
     yield measured("start, to the first answer", wall, "s")
 
 
 def calls(plan: Plan) -> Iterator[Row]:
     """Yield the time of single calls to servers that are already running."""
+    peers = {peer.name: peer for peer in plan.peers}
     for count in plan.rounds.counts:
-        servers = {peer.name: peer.start(plan.store(peer, count)) for peer in plan.peers}
+        servers = {name: peer.start(plan.store(peer, count)) for name, peer in peers.items()}
         servers[ECHO_NAME] = ServerProcess(ECHO)
-        saves = {it.name: marked_lessons(count, 10_000) for it in plan.peers}
+        saves = {name: marked_lessons(count, 10_000) for name in peers}
 
         def save(peer: Peer, saves: Mapping[str, Iterator[tuple[str, Draft]]] = saves) -> Call:
             mark, draft = next(saves[peer.name])
@@ -151,17 +154,14 @@ def calls(plan: Plan) -> Iterator[Row]:
         }
         try:
             for label, kind in kinds.items():
-
-                def call(peer: Peer, of: Callable[[Peer], Call] = kind, on: Any = servers) -> None:
-                    on[peer.name].call(*of(peer))
-
-                actions: dict[str, Callable[[], object]] = {
-                    peer.name: partial(call, peer) for peer in plan.peers
-                }
-                actions[ECHO_NAME] = partial(servers[ECHO_NAME].call, *ECHO_CALL)
-                taken = measure.in_turns(actions, plan.rounds.calls)
-                in_ms = {name: [1000 * it for it in them] for name, them in taken.items()}
-                yield measured(f"{label}, {count:,} records", in_ms, "ms")
+                took: dict[str, list[float]] = {name: [] for name in servers}
+                for turn, name in turns(servers, plan.rounds.calls + WARM_UP):
+                    begun = time.perf_counter()
+                    call = kind(peers[name]) if name in peers else ECHO_CALL
+                    servers[name].call(*call)
+                    if turn >= WARM_UP:
+                        took[name].append(1000 * (time.perf_counter() - begun))
+                yield measured(f"{label}, {count:,} records", took, "ms")
         finally:
             for server in servers.values():
                 server.close()
@@ -172,12 +172,11 @@ def memory(plan: Plan) -> Iterator[Row]:
     for count in plan.rounds.counts:
         sides = plan.sides(count)
         samples: dict[str, list[float]] = {name: [] for name in sides}
-        for turn in range(plan.rounds.memory):
-            for name in rotated(list(sides), turn):
-                start, first_call = sides[name]
-                with start() as server:
-                    server.call(*first_call)
-                    samples[name].append(resident_mb(server.pid) or 0.0)
+        for _, name in turns(sides, plan.rounds.memory):
+            start, first_call = sides[name]
+            with start() as server:
+                server.call(*first_call)
+                samples[name].append(resident_mb(server.pid) or 0.0)
         yield measured(f"memory after reading {count:,} records", samples, "MB")
 
 
@@ -199,7 +198,7 @@ def tokens(plan: Plan) -> Iterator[Row]:
 def token_figures(plan: Plan, peer: Peer, count: Count) -> Iterator[tuple[str, list[int]]]:
     """Yield each figure with its label, in the order of the table; none where it is 0."""
     typical = lessons()[:TYPICAL]
-    store = peer.place(plan.directory())
+    store = plan.directory() / peer.file_name
     peer.fill(store, typical)
     with peer.start(store) as server:
         offered = count(as_offered(server.request("tools/list")["tools"]))
@@ -234,9 +233,8 @@ def races(plan: Plan) -> Iterator[Row]:
     }
     for label, run in kinds.items():
         outcomes: dict[str, list[Outcome]] = {peer.name: [] for peer in plan.peers}
-        for turn in range(plan.rounds.races):
-            for peer in rotated(plan.peers, turn):
-                outcomes[peer.name].append(run(peer, peer.place(plan.directory())))
+        for _, peer in turns(plan.peers, plan.rounds.races):
+            outcomes[peer.name].append(run(peer, plan.directory() / peer.file_name))
         figures: dict[str, Callable[[Outcome], float]] = {
             "acknowledged": lambda one: len(one.acknowledged),
             "of these lost": lambda one: len(one.lost),
@@ -265,8 +263,6 @@ def told(
 def spread(figures: Iterable[float]) -> str:
     """The median, and the least and the most where they differ."""
     ordered = sorted(figures)
-    if not ordered:
-        return "–"
     median, least, most = statistics.median(ordered), ordered[0], ordered[-1]
     return f"{median:,g}" + (f" ({least:,g} to {most:,g})" if least != most else "")
 
@@ -274,10 +270,9 @@ def spread(figures: Iterable[float]) -> str:
 def kills(plan: Plan) -> Iterator[Row]:
     """Yield what becomes of saves when the server is killed in the middle of one."""
     outcomes: dict[str, list[Outcome]] = {peer.name: [] for peer in plan.peers}
-    for turn in range(plan.rounds.kills):
-        for peer in rotated(plan.peers, turn):
-            dice = random.Random(SEED + turn)  # the same moments for all
-            outcomes[peer.name].append(killed(peer, plan.store(peer, STORED), dice))
+    for turn, peer in turns(plan.peers, plan.rounds.kills):
+        dice = random.Random(SEED + turn)  # the same moments for all
+        outcomes[peer.name].append(killed(peer, plan.store(peer, STORED), dice))
     figures: dict[str, Callable[[Outcome], float]] = {
         "saves acknowledged before": lambda one: len(one.acknowledged),
         "of these lost": lambda one: len(one.lost),
@@ -313,8 +308,11 @@ SECTIONS: dict[str, Callable[[Plan], Iterator[Row]]] = {
 
 def available() -> list[Peer]:
     """Return the peers that are installed, or can be; what is missing is named."""
+    npm = [shutil.which("npm") or "npm", "ci", "--prefix", str(INSTALLED.parent)]
+    npm += ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
     try:
-        install()
+        if not INSTALLED.is_dir():
+            subprocess.run(npm, check=True)  # in the versions of the lock file
     except (OSError, subprocess.CalledProcessError) as error:
         print(f"The peers cannot be installed: {error}", file=sys.stderr)
         return []

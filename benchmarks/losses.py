@@ -67,13 +67,15 @@ def race(peer: Peer, store: Path, processes: int, saves_each: int) -> Outcome:
 
 def burst(peer: Peer, store: Path, saves: int) -> Outcome:
     """One server gets all saves at once, as from a model that calls tools in parallel."""
-    outcome = Outcome()
+    outcome, sent = Outcome(), dict[int, str]()
     answered: list[dict[str, Any]] = []
     with peer.start(store) as server:
         # Read while writing: both pipes are short, and a full one would stop server and client.
         reader = threading.Thread(target=lambda: answered.extend(islice(server.answers(), saves)))
         reader.start()
-        sent = {send_save(server, peer, mark, it): mark for mark, it in marked_lessons(0, saves)}
+        for mark, draft in marked_lessons(0, saves):
+            tool, arguments = peer.save(draft, mark)
+            sent[server.send("tools/call", name=tool, arguments=arguments)] = mark
         reader.join()
     for message in answered:
         try:
@@ -93,7 +95,8 @@ def killed(peer: Peer, store: Path, dice: random.Random) -> Outcome:
     for mark, draft in saves[:last]:
         save_one(server, peer, mark, draft, outcome)
     mark, draft = saves[last]
-    number = send_save(server, peer, mark, draft)
+    tool, arguments = peer.save(draft, mark)
+    number = server.send("tools/call", name=tool, arguments=arguments)
     time.sleep(dice.uniform(0, LATEST_KILL_S))
     if any(message["id"] == number and "result" in message for message in server.kill()):
         outcome.acknowledged.add(mark)
@@ -107,12 +110,6 @@ def save_one(server: ServerProcess, peer: Peer, mark: str, draft: Draft, outcome
         outcome.acknowledged.add(mark)
     except RefusedError:
         outcome.refused.add(mark)
-
-
-def send_save(server: ServerProcess, peer: Peer, mark: str, draft: Draft) -> int:
-    """Ask for a save without waiting for the answer; the number of the request."""
-    tool, arguments = peer.save(draft, mark)
-    return server.send("tools/call", name=tool, arguments=arguments)
 
 
 def judged(outcome: Outcome, peer: Peer, store: Path) -> Outcome:

@@ -7,12 +7,11 @@ missed, and with `--record` writes them to `results.json`, from which the docume
 import argparse
 import json
 import os
-import statistics
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -32,7 +31,6 @@ SERVER = ROOT / "server.py"
 RESULTS = HERE / "results.json"
 PROTOCOL = "2025-11-25"
 LIFETIME_S = 600.0
-WARM_UP = 5  # rounds that do not count
 TOPICS = 200
 CREATED = "2026-01-01T00:00:00+00:00"
 _TICK_S = 1 / os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 0.01
@@ -69,7 +67,7 @@ BARE, ECHO = ([sys.executable, "-c", source] for source in (_BARE, _ECHO))
 ECHO_CALL: tuple[str, Mapping[str, Any]] = ("echo", {"text": "hello"})
 
 
-# Figures.
+# Figures, and the turns in which they are taken.
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +119,16 @@ def reported(figures: Iterable[Figure], given: argparse.Namespace, part: str, da
 
 
 def record(part: str, data: str, figures: Mapping[str, Any], path: Path = RESULTS) -> None:
-    """Write the figures of a part with today's date and the class of this machine."""
+    """Write the figures of a part with today's date and the class of this machine, not its name."""
     results = json.loads(path.read_text("utf-8")) if path.exists() else {}
     rounded = json.loads(json.dumps(figures), parse_float=lambda text: round(float(text), 6))
+    memory, version = "", f"Python {sys.version_info.major}.{sys.version_info.minor}"
+    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        gigabytes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
+        memory = f", {gigabytes:.0f} GB"
     results[part] = {
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
-        "machine": machine(),
+        "machine": f"{sys.platform}, {os.cpu_count()} processors{memory}, {version}",
         "data": data,
         "figures": rounded,
     }
@@ -134,44 +136,15 @@ def record(part: str, data: str, figures: Mapping[str, Any], path: Path = RESULT
     path.write_text(text + "\n", encoding="utf-8")
 
 
-def machine() -> str:
-    """Return the class of this machine: its system, processors and memory; not its name."""
-    memory = ""
-    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
-        gigabytes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
-        memory = f", {gigabytes:.0f} GB"
-    version = f"Python {sys.version_info.major}.{sys.version_info.minor}"
-    return f"{sys.platform}, {os.cpu_count()} processors{memory}, {version}"
+def turns(items: Iterable[T], rounds: int) -> Iterator[tuple[int, T]]:
+    """Yield the items in each round, with its number; another one begins each round.
 
-
-# Turns.
-
-
-def rotated(items: Sequence[T], turn: int) -> list[T]:
-    """Return the items in an order that begins with another one in each turn."""
-    first = turn % len(items)
-    return [*items[first:], *items[:first]]
-
-
-def in_turns(actions: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
-    """Return the seconds of each action in each round.
-
-    The actions take turns, so that other work of the machine meets all of them, and another one
-    begins each round, so that each comes after each other one.
+    What takes turns meets the same other work of the machine, and each comes after each other one.
     """
-    taken: dict[str, list[float]] = {name: [] for name in actions}
-    for turn in range(rounds + WARM_UP):
-        for name in rotated(list(actions), turn):
-            begun = time.perf_counter()
-            actions[name]()
-            if turn >= WARM_UP:
-                taken[name].append(time.perf_counter() - begun)
-    return taken
-
-
-def ratio(ours: Sequence[float], base: Sequence[float]) -> float:
-    """Return the median of the ratios within each round."""
-    return statistics.median(own / other for own, other in zip(ours, base, strict=True))
+    order = list(items)
+    for number in range(rounds):
+        first = number % len(order)
+        yield from ((number, it) for it in (*order[first:], *order[:first]))
 
 
 # Servers.
@@ -278,9 +251,10 @@ def result_of(message: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def ours_on(project: Path, rooms: str = "lessons", **environment: str) -> ServerProcess:
-    """Return this server on a project."""
+    """Return this server on a project, in which it keeps the fragments too."""
+    kept = {"SENTINEL_MEMORY_FRAGMENTS": str(project / "memory.db")}
     command: list[str | Path] = [sys.executable, SERVER, "--project", project, "--rooms", rooms]
-    return ServerProcess(command, environment, project)
+    return ServerProcess(command, kept | environment, project)
 
 
 def processor_s(pid: int) -> float:

@@ -40,8 +40,9 @@ class Peer(ABC):
     """One memory server. `store` is always the file in which it keeps what it was told."""
 
     name: str
-    file_name: str
+    file_name: str  # of the store, below the directory of a project
     line_based = True  # a record is a line of text
+    text_field: str  # of such a line
 
     @property
     @abstractmethod
@@ -68,18 +69,25 @@ class Peer(ABC):
     def search(self, words: str) -> Call:
         """The call that searches for words."""
 
-    @abstractmethod
     def held(self, store: Path) -> set[str]:
-        """The marks of the records in the file that can still be read."""
+        """The marks of the records in the file that can still be read.
+
+        Of lines those that are JSON objects; others are passed over.
+        """
+        found = set()
+        for line in store.read_bytes().split(b"\n") if store.exists() else ():
+            try:
+                record = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(record, dict):
+                found.update(MARK.findall(json.dumps(record.get(self.text_field, ""))))
+        return found
 
     def start(self, store: Path) -> ServerProcess:
         """A running server on this store, which need not exist yet."""
         store.parent.mkdir(parents=True, exist_ok=True)
         return ServerProcess(self.command(store), self.environment(store), store.parent)
-
-    def place(self, directory: Path) -> Path:
-        """Where its file is, for a project in this directory."""
-        return directory / self.file_name
 
     def fill(self, store: Path, drafts: Iterable[Draft]) -> None:
         """Save these through its own tools, before anything is measured."""
@@ -93,6 +101,7 @@ class SentinelMemory(Peer):
 
     name = "Sentinel-Memory"
     file_name = ".context/memory_log.jsonl"
+    text_field = "lesson"
 
     @property
     def version(self) -> str:
@@ -112,15 +121,13 @@ class SentinelMemory(Peer):
     def search(self, words: str) -> Call:
         return "search_memory", {"query": words}
 
-    def held(self, store: Path) -> set[str]:
-        return _marks_of_lines(store, "lesson")
-
 
 class ReferenceMemory(Peer):
     """The reference memory server of the protocol: a knowledge graph in a file of JSON lines."""
 
     name = "server-memory"
     file_name = "memory.jsonl"
+    text_field = "observations"
     package = "@modelcontextprotocol/server-memory"
     script = "dist/index.js"
     checked_version = "2026.8.31"  # in whose source was read what docs/benchmarks.md says
@@ -146,9 +153,6 @@ class ReferenceMemory(Peer):
 
     def search(self, words: str) -> Call:
         return "search_nodes", {"query": words}
-
-    def held(self, store: Path) -> set[str]:
-        return _marks_of_lines(store, "observations")
 
 
 class LibsqlMemory(ReferenceMemory):
@@ -182,26 +186,3 @@ class LibsqlMemory(ReferenceMemory):
 
 OURS = SentinelMemory()
 OTHERS: Sequence[Peer] = (ReferenceMemory(), LibsqlMemory())
-
-
-def install() -> None:
-    """Install the peers in the versions of the lock file, without their install scripts."""
-    if not INSTALLED.is_dir():
-        npm = shutil.which("npm")
-        if npm is None:
-            raise FileNotFoundError("npm")
-        options = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-        subprocess.run([npm, "ci", "--prefix", INSTALLED.parent, *options], check=True)
-
-
-def _marks_of_lines(store: Path, field: str) -> set[str]:
-    """The marks in one field of all lines that are JSON objects; other lines are passed over."""
-    found = set()
-    for line in store.read_bytes().split(b"\n") if store.exists() else ():
-        try:
-            record = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(record, dict):
-            found.update(MARK.findall(json.dumps(record.get(field, ""))))
-    return found

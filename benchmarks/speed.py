@@ -173,32 +173,26 @@ def round_trips(room: Room, project: Path, count: int, rounds: int) -> Iterator[
 
     The processor's share is that of the round in which other work disturbed least.
     """
-    place = {"SENTINEL_MEMORY_FRAGMENTS": str(project / "memory.db")}
-    with measure.ours_on(project, room.name, **place) as ours, ServerProcess(ECHO) as echo:
-
-        def call(tool: Tool) -> None:
-            ours.call(tool.name, next(tool.arguments))
-
-        sides: dict[str, tuple[ServerProcess, Action]] = {
-            "echo": (echo, lambda: echo.call(*ECHO_CALL)),
-            **{tool.name: (ours, partial(call, tool)) for tool in room.tools},
+    with measure.ours_on(project, room.name) as ours, ServerProcess(ECHO) as echo:
+        sides: dict[str, tuple[ServerProcess, str, Iterator[Arguments]]] = {
+            "echo": (echo, ECHO_CALL[0], itertools.repeat(ECHO_CALL[1])),
+            **{tool.name: (ours, tool.name, tool.arguments) for tool in room.tools},
         }
         used: dict[str, list[float]] = {name: [] for name in sides}
         took: dict[str, list[float]] = {name: [] for name in sides}
-        for turn in range(rounds + 1):
-            for name in measure.rotated(list(sides), turn):
-                server, action = sides[name]
-                at, on_processor = time.perf_counter(), processor_s(server.pid)
-                for _ in range(CALLS):
-                    action()
-                if turn:  # the first turn warms up
-                    took[name].append((time.perf_counter() - at) / CALLS)
-                    used[name].append((processor_s(server.pid) - on_processor) / CALLS)
-    for tool in room.tools:
-        label = f"{tool.name} at {count:,}"
-        own = min(used[tool.name]) / min(used["echo"]) - 1
-        yield Figure(f"{label}, own work in echoes", own, "x", most=tool.most.get(count))
-        above = statistics.median(map(float.__sub__, took[tool.name], took["echo"]))
+        for turn, name in measure.turns(sides, rounds + 1):
+            server, tool, arguments = sides[name]
+            at, on_processor = time.perf_counter(), processor_s(server.pid)
+            for _ in range(CALLS):
+                server.call(tool, next(arguments))
+            if turn:  # the first turn warms up
+                took[name].append((time.perf_counter() - at) / CALLS)
+                used[name].append((processor_s(server.pid) - on_processor) / CALLS)
+    for its in room.tools:
+        label = f"{its.name} at {count:,}"
+        own = min(used[its.name]) / min(used["echo"]) - 1
+        yield Figure(f"{label}, own work in echoes", own, "x", most=its.most.get(count))
+        above = statistics.median(map(float.__sub__, took[its.name], took["echo"]))
         yield Figure(f"{label}, above an echo", 1000 * above, "ms")
 
 
@@ -215,16 +209,15 @@ def starts(project: Path, rounds: int) -> Iterator[Figure]:
     }
     place = {"SENTINEL_MEMORY_FRAGMENTS": str(project / "memory.db")}
     used: dict[str, list[float]] = {name: [] for name in sides}
-    for turn in range(rounds + 1):
-        for name in measure.rotated(list(sides), turn):
-            command, first_call = sides[name]
-            with ServerProcess(command, place) as server:
-                if first_call:
-                    server.call(*first_call)
-                else:
-                    server.request("tools/list")
-                if turn:  # the first turn fills the caches of files and byte code
-                    used[name].append(processor_s(server.pid))
+    for turn, name in measure.turns(sides, rounds + 1):
+        command, first_call = sides[name]
+        with ServerProcess(command, place) as server:
+            if first_call:
+                server.call(*first_call)
+            else:
+                server.request("tools/list")
+            if turn:  # the first turn fills the caches of files and byte code
+                used[name].append(processor_s(server.pid))
     beside = min(used["lessons"]) / min(used["bare"])
     yield Figure("start, times a bare server", beside, "x", most=MOST_START)
     for room in ("sessions", "fragments"):

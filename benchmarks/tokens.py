@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from importlib import import_module
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -93,13 +92,11 @@ def room_costs(count: Count) -> dict[str, dict[str, int]]:
     return costs
 
 
-def labelled_records() -> Iterator[Record]:
-    """The records of the demonstration, of the ranking queries and of the labelled actions."""
-    drafts = lessons()
+def labelled_records() -> list[Record]:
+    """The records of the demonstration and of the ranking queries."""
     queries = json.loads((DATA_OF_TESTS / "ranking_queries.json").read_text("utf-8"))
-    drafts += [Draft(**record) for record in queries["records"]]
-    for draft in drafts:
-        yield new_record(draft, now=CREATED)
+    drafts = [*lessons(), *(Draft(**record) for record in queries["records"])]
+    return [new_record(draft, now=CREATED) for draft in drafts]
 
 
 @cache
@@ -117,11 +114,6 @@ def kind_of(record: Record) -> str:
     return "korean" if latin < 0.15 * hangul else "mixed"
 
 
-def as_shown(record: Record) -> str:
-    """What an answer shows, below its topic."""
-    return record_block(record) + "\n"
-
-
 def costs(count: Count) -> Iterator[Figure]:
     """Yield what a session pays, with the rules in each language, with other rooms, at a start."""
     for lang, most in MOST_OF_A_SESSION.items():
@@ -136,7 +128,7 @@ def costs(count: Count) -> Iterator[Figure]:
         more = parts["tools"] + parts["instructions"] + parts["rules, en"]
         yield Figure(f"{profile}, together", more, "tokens")
     for records in STARTS:
-        lines = [record.to_line() for record in islice(labelled_records(), records)]
+        lines = [record.to_line() for record in labelled_records()[:records]]
         log = MemoryLog.parse(b"".join(lines))
         # All are taken to be near to the work: then the most lessons are shown.
         near, settings = partial(getattr, log, "records"), read_settings({})
@@ -149,7 +141,6 @@ def day_of_sessions(count: Count) -> Iterator[Figure]:
     for lang in MOST_OF_A_SESSION:
         samples = [session for session, _ in sample_sessions(400)]
         kept = [it for it in samples if bool(re.search("[가-힣]", it.goal)) == (lang == "ko")]
-        asked = kept[-1]
         with tempfile.TemporaryDirectory(prefix="sentinel-memory-") as scratch:
             store = open_sessions(Path(scratch), Settings())
             with store.writing() as connection:
@@ -159,10 +150,10 @@ def day_of_sessions(count: Count) -> Iterator[Figure]:
             with ours_on(Path(scratch), "sessions", SENTINEL_MEMORY_LANG=lang) as server:
                 hints = count(server.call("context_search", {"limit": 20}))
                 day = (
-                    ("context_warn", {"currentGoal": asked.goal}),
-                    ("context_search", {"query": asked.goal}),
+                    ("context_warn", {"currentGoal": kept[-1].goal}),
+                    ("context_search", {"query": kept[-1].goal}),
                     ("context_get", {"id": str(len(kept))}),
-                    ("context_save", {"goal": f"{asked.goal} 2", "summary": "…"}),
+                    ("context_save", {"goal": f"{kept[-1].goal} 2", "summary": "…"}),
                 )
                 paid = sum(count(server.call(tool, given)) for tool, given in day)
         yield Figure(f"sessions, {lang}, a hint", round(hints / 20), "tokens")
@@ -171,21 +162,24 @@ def day_of_sessions(count: Count) -> Iterator[Figure]:
 
 def line_of_fragments(count: Count) -> Iterator[Figure]:
     """Yield what a line of a recall costs beside the text of the fragment."""
-    with tempfile.TemporaryDirectory(prefix="sentinel-memory-") as scratch:
-        place = {"SENTINEL_MEMORY_FRAGMENTS": f"{scratch}/memory.db"}
-        with ours_on(Path(scratch), "fragments", **place) as server:
-            for what, why in FAILURES["en"]:
-                kept = {"content": f"{what}: {why}", "type": "error", "topic": "checkout"}
-                server.call("remember", kept)
-            lines = server.call("recall", {"includeLinks": False}).splitlines()
+    with (
+        tempfile.TemporaryDirectory(prefix="sentinel-memory-") as scratch,
+        ours_on(Path(scratch), "fragments") as server,
+    ):
+        for what, why in FAILURES["en"]:
+            kept = {"content": f"{what}: {why}", "type": "error", "topic": "checkout"}
+            server.call("remember", kept)
+        lines = server.call("recall", {"includeLinks": False}).splitlines()
     beside = [count(line) - count(line.partition(": ")[2]) for line in lines]
     yield Figure("fragments, a line", round(statistics.mean(beside)), "tokens")
 
 
 def estimates(count: Count) -> Iterator[Figure]:
     """Yield how near the estimate is for the records of each kind, as shown; 1.0 is exact."""
-    records = list(labelled_records())
-    texts = {kind: [as_shown(it) for it in records if kind_of(it) == kind] for kind in KINDS}
+    records = labelled_records()
+    texts: dict[str, list[str]] = {kind: [] for kind in KINDS}
+    for it in records:
+        texts[kind_of(it)].append(f"{record_block(it)}\n")
     texts["whole answer"] = ["\n".join(fit_all(records, Budget(10**6, 10**6)) or [])]
     for kind, some in texts.items():
         pairs = [(estimate_tokens(text), count(text)) for text in some]
@@ -195,13 +189,12 @@ def estimates(count: Count) -> Iterator[Figure]:
 
 def beside_the_texts(count: Count) -> Iterator[Figure]:
     """Yield the tokens of a record beside those of its texts; a topic has four."""
-    for kind in KINDS:
-        beside = []
-        for record in labelled_records():
-            if kind_of(record) == kind:
-                heading = count(f"[{record.topic}]\n") / 4
-                beside.append(count(as_shown(record)) + heading - sum(map(count, record.texts[1:])))
-        mean = statistics.mean(beside)
+    beside: dict[str, list[float]] = {kind: [] for kind in KINDS}
+    for it in labelled_records():
+        shown, heading = count(f"{record_block(it)}\n"), count(f"[{it.topic}]\n") / 4
+        beside[kind_of(it)].append(shown + heading - sum(map(count, it.texts[1:])))
+    for kind, some in beside.items():
+        mean = statistics.mean(some)
         yield Figure(f"beside the texts of a record, {kind}", mean, "tokens", most=MOST_BESIDE)
 
 
@@ -215,7 +208,7 @@ def main() -> int:
         print("tokens.py: it needs the development packages: pip install -r requirements-dev.txt")
         return 2
     if given.update:
-        known = ((kind_of(it), as_shown(it)) for it in labelled_records())
+        known = ((kind_of(it), f"{record_block(it)}\n") for it in labelled_records())
         rows = [{"kind": kind, "tokens": count(text), "text": text} for kind, text in known]
         lines = [json.dumps(row, ensure_ascii=False) for row in rows]
         COUNTED.write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
