@@ -36,6 +36,7 @@ EVENTS: dict[str, dict[str, Any]] = {
         "prompt": "Fix the rounding of VAT, 결제 세율",
     },
 }
+CLI = ROOT / "cli.py"
 COMMANDS = "view -o -,report,scan,export,stats,list,show 0,doctor,topics".split(",")
 
 
@@ -116,11 +117,6 @@ class Done(NamedTuple):
     processor_s: float
 
 
-def run(*words: str | Path, given: bytes = b"") -> Done:
-    """Run a command of the program."""
-    return run_python(ROOT / "cli.py", *words, given=given)
-
-
 def run_python(*words: str | Path, given: bytes = b"") -> Done:
     """Run a process of Python."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
@@ -143,11 +139,12 @@ def project_of(root: Path, data: bytes) -> Path:
     return root
 
 
-def hooked(project: Path, event: str) -> Done:
-    """Run the hook of an event, as Claude Code does."""
-    payload = {**EVENTS[event], "session_id": f"{time.time()}", "cwd": str(project)}
+def hooked(project: Path, event: str, told: dict[str, Any] | None = None) -> Done:
+    """Run the hook of an event, as Claude Code does. told: another payload than that of EVENTS."""
+    common = {"session_id": f"{time.time()}", "cwd": str(project)}
+    payload = json.dumps(common | (told or EVENTS[event])).encode()
     words = ("hook", event, "--client", "claude-code", "--project", project)
-    return run(*words, given=json.dumps(payload).encode())
+    return run_python(CLI, *words, given=payload)
 
 
 def ten_thousand() -> bytes:
@@ -196,14 +193,12 @@ def actions(root: Path) -> Iterator[Figure]:
         printed = "error: password=hunter2\n" * 8_000 if "output" in label else ""
         payload = {
             "session_id": "s",
-            "cwd": str(project),
             "hook_event_name": "PostToolUseFailure",
             "tool_name": "Edit" if "file_path" in given else "Bash",
             "tool_input": given,
             "error": f"Exit code 1\n{printed}",
         }
-        words = ("hook", "after-action", "--client", "claude-code", "--project", project)
-        ended = run(*words, given=json.dumps(payload).encode())
+        ended = hooked(project, "after-action", payload)
         least = least or ended.processor_s
         taken, note = ended.processor_s - least, _said(ended) or "silent"
         yield Figure(f"{label}: after-action", taken, "s", most=MOST_HOOK_S, note=note)
@@ -218,7 +213,7 @@ def commands(root: Path) -> Iterator[Figure]:
     for at, (label, data) in enumerate([*LARGE.items(), ("5,000 topics", HOSTILE["5,000 topics"])]):
         project = project_of(root / f"command-{at}", data())
         for command in COMMANDS:
-            done = run(*command.split(), "--project", project)
+            done = run_python(CLI, *command.split(), "--project", project)
             note = f"ended with {done.code}, {len(done.output):,} bytes"
             yield Figure(f"{label}: {command}", done.wall_s, "s", most=MOST_COMMAND_S, note=note)
 

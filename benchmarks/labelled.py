@@ -119,7 +119,19 @@ def small_pools() -> dict[str, list[Pool]]:
 
 def locomo_pools(path: Path) -> dict[str, list[Pool]]:
     """The dialogues of LoCoMo, their questions in two halves."""
-    dialogues = [_locomo_dialogue(it) for it in json.loads(path.read_text("utf-8"))]
+    dialogues = list[Labelled]()
+    for data in json.loads(path.read_text("utf-8")):
+        said = [data["conversation"].get(f"session_{number}", ()) for number in range(1, 100)]
+        texts = {it["dia_id"]: f"{it['speaker']}: {it['text']}" for turns in said for it in turns}
+        places, questions = {name: at for at, name in enumerate(texts)}, list[Question]()
+        for asked in data["qa"]:
+            given = asked.get("evidence") or []
+            some = [given] if isinstance(given, str) else given
+            # Some ids stand together in one text.
+            ids = " ".join(some).replace(";", " ").replace(",", " ").split()
+            if evidence := [it for it in ids if it in places]:
+                questions.append((asked["question"], frozenset(places[it] for it in evidence)))
+        dialogues.append(Labelled([*texts.values()], questions))
     chance = random.Random(SEED)
     halves = [[chance.random() < 0.5 for _ in turns.questions] for turns in dialogues]
     pools: dict[str, list[Pool]] = {}
@@ -135,19 +147,3 @@ def locomo_pools(path: Path) -> dict[str, list[Pool]]:
             for its, other in zip(chosen, others, strict=True)
         ]
     return pools
-
-
-def _locomo_dialogue(data: dict[str, Any]) -> Labelled:
-    turns: dict[str, str] = {}
-    for number in range(1, 100):
-        for turn in data["conversation"].get(f"session_{number}", ()):
-            turns[turn["dia_id"]] = f"{turn['speaker']}: {turn['text']}"
-    places = {name: at for at, name in enumerate(turns)}
-    questions = list[Question]()
-    for asked in data["qa"]:
-        given = asked.get("evidence") or []
-        some = [given] if isinstance(given, str) else given  # some ids stand together in one text
-        ids = " ".join(some).replace(";", " ").replace(",", " ").split()
-        if evidence := [it for it in ids if it in places]:
-            questions.append((asked["question"], frozenset(places[it] for it in evidence)))
-    return Labelled([*turns.values()], questions)

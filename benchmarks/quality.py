@@ -66,24 +66,20 @@ def words_in_common(query: str, texts: Sequence[str]) -> list[int]:
     return sorted(newest_first(query, texts), key=common.__getitem__, reverse=True)
 
 
-def bm25(tokens: Callable[[str], list[str]], k1: float, b: float) -> Ranker:
-    """BM25 over these tokens, as it stands in books."""
-
-    def ranker(query: str, texts: Sequence[str]) -> list[int]:
-        counted = [Counter(tokens(text)) for text in texts]
-        lengths = [it.total() for it in counted]
-        mean = sum(lengths) / len(lengths)
-        scores = [0.0] * len(texts)
-        for token in dict.fromkeys(tokens(query)):
-            found = [index for index, it in enumerate(counted) if token in it]
-            rarity = log(1 + (len(texts) - len(found) + 0.5) / (len(found) + 0.5))
-            for index in found:
-                times = counted[index][token]
-                damping = k1 * (1 - b + b * lengths[index] / mean)
-                scores[index] += rarity * times * (k1 + 1) / (times + damping)
-        return sorted(newest_first(query, texts), key=scores.__getitem__, reverse=True)
-
-    return ranker
+def bm25(query: str, texts: Sequence[str], k1: float = 1.2, b: float = 0.75) -> list[int]:
+    """BM25 as it stands in books."""
+    counted = [Counter(_plain_words(text)) for text in texts]
+    lengths = [it.total() for it in counted]
+    mean = sum(lengths) / len(lengths)
+    scores = [0.0] * len(texts)
+    for token in dict.fromkeys(_plain_words(query)):
+        found = [index for index, it in enumerate(counted) if token in it]
+        rarity = log(1 + (len(texts) - len(found) + 0.5) / (len(found) + 0.5))
+        for index in found:
+            times = counted[index][token]
+            damping = k1 * (1 - b + b * lengths[index] / mean)
+            scores[index] += rarity * times * (k1 + 1) / (times + damping)
+    return sorted(newest_first(query, texts), key=scores.__getitem__, reverse=True)
 
 
 def _plain_words(text: str) -> list[str]:
@@ -92,7 +88,7 @@ def _plain_words(text: str) -> list[str]:
 
 def ranking() -> Iterator[Figure]:
     """Yield nDCG@10 of the order of a search, and of simpler ones beside it."""
-    ways: dict[str, Ranker] = {"BM25": bm25(_plain_words, 1.2, 0.75), "search": rank}
+    ways: dict[str, Ranker] = {"BM25": bm25, "search": rank}
     for way, ranker in ways.items():
         for name, its in labelled_sets().items():
             least = FLOORS[name] if ranker is rank else None
@@ -102,21 +98,6 @@ def ranking() -> Iterator[Figure]:
 # One list over three rooms.
 
 
-def gathered(question: str, texts: Sequence[str], places: list[int], source: Source) -> Gathered:
-    """Return what one room holds on a question; it knows no other."""
-    holding = Ranking(question, [texts[at] for at in places]).holding()
-    parts = holding.good_parts()
-    best = list(parts)[:MOST_GATHERED]
-    frequencies = holding.frequencies()
-    if not holding.is_telling(parts, best):
-        return Gathered(frequencies=frequencies)
-    entries = [
-        Entry(source, str(places[at]), texts[places[at]], (), str, worth=(0.0, "", places[at]))
-        for at in best
-    ]
-    return Gathered(entries, frequencies)
-
-
 def in_rooms(shares: Sequence[int], join: Callable[[str, list[Gathered]], list[Entry]]) -> Ranker:
     """Return what ranks texts that stand in three rooms of these shares."""
 
@@ -124,8 +105,14 @@ def in_rooms(shares: Sequence[int], join: Callable[[str, list[Gathered]], list[E
         chance, rooms = random.Random(ROOMS_SEED), [list[int]() for _ in shares]
         for at in range(len(texts)):
             chance.choices(rooms, shares)[0].append(at)
-        sources = zip(rooms, SOURCES, strict=True)
-        found = [gathered(question, texts, places, source) for places, source in sources]
+        found = list[Gathered]()
+        for source, places in zip(SOURCES, rooms, strict=True):  # a room knows no other
+            holding = Ranking(question, [texts[at] for at in places]).holding()
+            parts = holding.good_parts()
+            best = list(parts)[:MOST_GATHERED]
+            told = [places[it] for it in best] if holding.is_telling(parts, best) else []
+            entries = [Entry(source, str(at), texts[at], (), str, (0.0, "", at)) for at in told]
+            found.append(Gathered(entries, holding.frequencies()))
         order = [int(it.id) for it in join(question, found)]
         shown = set(order)
         return [*order, *(at for at in range(len(texts)) if at not in shown)]

@@ -68,31 +68,25 @@ def covered(length: int, spans: Iterable[tuple[int, int]]) -> bytearray:
     return mask
 
 
-def neutral(case: Case) -> bytearray:
-    """Ones for BEGIN and END lines of keys and for the signs and blanks that touch a secret."""
-    text = case.text
+def counted(case: Case, finding: Find) -> Counter[str]:
+    """What one case adds to the figures."""
+    text, size = case.text, len(case.text)
 
     def is_sign(at: int) -> bool:
         return not text[at].isalnum() and unicodedata.category(text[at]) != "So"
 
-    mask = covered(len(text), (found.span() for found in GUARD_LINE.finditer(text)))
+    # Not innocent: secrets, BEGIN and END lines of keys, and signs and blanks that touch a secret.
+    guards = (found.span() for found in GUARD_LINE.finditer(text))
+    aside = covered(size, [*case.secret_spans, *guards])
     for start, end in case.secret_spans:
         while start and is_sign(start - 1):
             start -= 1
-            mask[start] = 1
-        while end < len(text) and is_sign(end):
-            mask[end] = 1
+            aside[start] = 1
+        while end < size and is_sign(end):
+            aside[end] = 1
             end += 1
-    return mask
-
-
-def counted(case: Case, finding: Find) -> Counter[str]:
-    """What one case adds to the figures."""
-    size = len(case.text)
-    gone = covered(size, ((it.start, it.end) for it in finding(case.text)))
-    secret = covered(size, case.secret_spans)
-    aside = [one or two for one, two in zip(secret, neutral(case), strict=True)]
-    once = redacted(case.text, finding)
+    gone = covered(size, ((it.start, it.end) for it in finding(text)))
+    once = redacted(text, finding)
     return Counter(
         secrets=len(case.secret_spans),
         caught=sum(all(gone[start:end]) for start, end in case.secret_spans),
@@ -102,11 +96,6 @@ def counted(case: Case, finding: Find) -> Counter[str]:
         kept=sum(not any(gone[start:end]) for start, end in case.label_spans),
         unstable=redacted(once, finding) != once,
     )
-
-
-def percent(part: int, whole: int) -> float:
-    """Return a share in percent; of nothing it is 0."""
-    return 100 * part / whole if whole else 0.0
 
 
 def on_corpus(corpus: Iterable[Case], finding: Find) -> Iterator[Figure]:
@@ -122,7 +111,8 @@ def on_corpus(corpus: Iterable[Case], finding: Find) -> Iterator[Figure]:
             of_it = [tallies.get((family, language), Counter()) for language in ("", "en", "ko")]
             if not of_it[0][whole]:
                 continue
-            share, english, korean = (percent(it[part], it[whole]) for it in of_it)
+            # Of nothing it is 0.
+            share, english, korean = (100 * it[part] / (it[whole] or 1) for it in of_it)
             label = f"{name}, {family}" if family else name
             most = MOST_LOST if label == "innocent characters lost" else None
             note = f"en {english:.2f}, ko {korean:.2f}"
@@ -133,7 +123,7 @@ def on_corpus(corpus: Iterable[Case], finding: Find) -> Iterator[Figure]:
 def on_lookalikes(texts: Sequence[str], finding: Find) -> Iterator[Figure]:
     """Yield the share of the harmless texts in which anything was found."""
     changed = {text: redacted(text, finding) for text in texts if finding(text)}
-    share = percent(len(changed), len(texts))
+    share = 100 * len(changed) / len(texts)
     unstable = sum(redacted(once, finding) != once for once in changed.values())
     yield Figure("look-alikes changed", share, "%", most=MOST_LOOKALIKES)
     yield Figure("second redaction changes, look-alikes", unstable, most=0)

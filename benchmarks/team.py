@@ -52,6 +52,7 @@ START_S, PATIENCE_S = 60.0, 60.0
 MOST_GROWTH = 10.0  # times the p50 of a recall, for ten times the fragments
 LEAST_SHARE = 0.4  # of the calls per second of one process, with more of them
 MARK_CHARS = 17
+SIZE = "SELECT pg_database_size(current_database())::bigint"
 # Of a hundred calls: an agent asks more often than it learns, and a session starts once.
 MIX = {"recall": 60, "remember": 30, "context": 10}
 ID = re.compile(r"^(\w+)(?= \d{4}-\d\d-\d\d )", re.MULTILINE)  # of a line of an answer
@@ -67,19 +68,13 @@ DATA = "made fragments of 100 agents, the clients on the same machine"
 # Fragments, and what agents ask.
 
 
-class Writer:
-    """Writes texts as agents do, by a seed."""
-
-    def __init__(self, seed: str) -> None:
-        self.chance = random.Random(seed)
-
-    def text(self, count: int) -> str:
-        """Return so many words."""
-        told = self.chance.choices(words(), k=count)
-        for at in range(count):
-            if self.chance.random() < RARE_SHARE:
-                told[at] = "".join(self.chance.choices(SYLLABLES, k=RARE_SYLLABLES))
-        return " ".join(told)
+def text_of(chance: random.Random, count: int) -> str:
+    """Return so many words, as agents write."""
+    told = chance.choices(words(), k=count)
+    for at in range(count):
+        if chance.random() < RARE_SHARE:
+            told[at] = "".join(chance.choices(SYLLABLES, k=RARE_SYLLABLES))
+    return " ".join(told)
 
 
 def fragments(count: int) -> Iterator[Fragment]:
@@ -87,10 +82,10 @@ def fragments(count: int) -> Iterator[Fragment]:
 
     The first agent has 19 % of them, the last 0.2 %.
     """
-    writer, now = Writer(f"fragments {count}"), datetime.now(UTC)
-    chance, shares = writer.chance, [*accumulate(1 / rank for rank in range(1, len(AGENTS) + 1))]
+    chance, now = random.Random(f"fragments {count}"), datetime.now(UTC)
+    shares = [*accumulate(1 / rank for rank in range(1, len(AGENTS) + 1))]
     for number in range(count):
-        content = writer.text(chance.randint(8, 32))[:300]
+        content = text_of(chance, chance.randint(8, 32))[:300]
         row = TYPES[chance.choice(KINDS)]
         moment = now - timedelta(minutes=MINUTES * (1 - number / count))
         said = moment.isoformat(timespec="seconds")
@@ -100,7 +95,7 @@ def fragments(count: int) -> Iterator[Fragment]:
             content_hash=hash_of(content),
             estimated_tokens=estimate_tokens(content),
             topic=f"{chance.choice(words())[:40]} {chance.randrange(400)}",
-            keywords=tuple(dict.fromkeys(writer.text(chance.randint(1, 5)).split())),
+            keywords=tuple(dict.fromkeys(text_of(chance, chance.randint(1, 5)).split())),
             kind=row.kind,
             lifetime=row.lifetime,
             agent=(
@@ -124,7 +119,8 @@ def fill(dsn: str, count: int) -> float:
     with contextlib.closing(Pool(server_of(dsn, {}))) as pool:
         Schema(pool).prepare()
     with psycopg.connect(dsn) as connection:
-        empty, rows = size(connection), PostgresRows(connection, keeps_vectors=False)
+        [(empty,)] = connection.execute(SIZE)
+        rows = PostgresRows(connection, keeps_vectors=False)
         columns = ", ".join(["number", *rows.row_of(next(fragments(1)))])
         copied = f"COPY agent_memory.fragments ({columns}) FROM STDIN"
         with connection.cursor().copy(copied) as to:
@@ -136,18 +132,12 @@ def fill(dsn: str, count: int) -> float:
                            " 'number'), %s)", (count,))  # fmt: skip
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute("VACUUM ANALYZE")
-        taken = size(connection) - empty
+        [(full,)] = connection.execute(SIZE)
     engine = PostgresEngine(server_of(dsn, {}), timeout_s=30)
     with engine.writing() as writing:
         writing.set_state({ENDED: utc_now()})  # else the daily upkeep takes turns with the calls
     engine.close()
-    return taken / count
-
-
-def size(connection: "psycopg.Connection[tuple[object, ...]]") -> int:
-    """The bytes of a database."""
-    row = connection.execute("SELECT pg_database_size(current_database())::bigint").fetchone()
-    return int(str(row[0])) if row else 0
+    return float(full - empty) / count
 
 
 @contextlib.contextmanager
@@ -198,20 +188,6 @@ class Tally:
     seen: set[tuple[str, str]] = field(default_factory=set)  # agent, id
     refused: list[str] = field(default_factory=list)  # sentences
     seconds: float = 0.0
-
-    def add(self, other: "Tally") -> None:
-        """Take over what another has counted."""
-        for tool, ms in other.ms.items():
-            self.ms[tool] += ms
-        self.kept += other.kept
-        self.seen |= other.seen
-        self.refused += other.refused
-        self.seconds = max(self.seconds, other.seconds)
-
-    @property
-    def per_second(self) -> float:
-        """Calls that were answered."""
-        return sum(map(len, self.ms.values())) / self.seconds if self.seconds else 0.0
 
     def at(self, tool: str, share: float) -> float:
         """Milliseconds within which this share of the calls of a tool was answered."""
@@ -277,7 +253,6 @@ def load(ports: Sequence[int], keys: Mapping[str, str], seconds: float, seed: st
         mine = Tally()
         try:
             one = HttpWire(ports[number % len(ports)], keys)
-            writer = Writer(f"{seed} {number}")
             chance = random.Random(f"{seed} {number}")
             its = AGENTS[number::CONNECTIONS]
             with noted(mine):
@@ -286,10 +261,14 @@ def load(ports: Sequence[int], keys: Mapping[str, str], seconds: float, seed: st
             ready.wait(PATIENCE_S)
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            act(one, chance.choice(its), chance, writer, mine)
+            act(one, chance.choice(its), chance, mine)
         one.connection.close()
         with lock:
-            tally.add(mine)
+            for tool, ms in mine.ms.items():
+                tally.ms[tool] += ms
+            tally.kept += mine.kept
+            tally.seen.update(mine.seen)
+            tally.refused += mine.refused
 
     threads = [threading.Thread(target=work, args=(at,), daemon=True) for at in range(CONNECTIONS)]
     for thread in threads:
@@ -313,13 +292,13 @@ def noted(tally: Tally) -> Iterator[None]:
         tally.refused.append(str(error))
 
 
-def act(one: HttpWire, agent: str, chance: random.Random, writer: Writer, tally: Tally) -> None:
+def act(one: HttpWire, agent: str, chance: random.Random, tally: Tally) -> None:
     """Make one call of the mix, and note what came of it."""
     tool = chance.choices(list(MIX), weights=list(MIX.values()))[0]
     mark = f"said {chance.getrandbits(48):012x}"  # first, where no word makes a secret of it
-    content = f"{mark} {writer.text(chance.randint(8, 24))[:260]}"
+    content = f"{mark} {text_of(chance, chance.randint(8, 24))[:260]}"
     arguments: dict[str, Any] = {
-        "recall": {"query": writer.text(writer.chance.randint(2, 5))},
+        "recall": {"query": text_of(chance, chance.randint(2, 5))},
         "remember": {"content": content, "topic": "team", "type": "fact"},
         "context": {},
     }[tool]
@@ -342,11 +321,8 @@ def judged(label: str, dsn: str, tally: Tally) -> Iterator[Figure]:
             " WHERE content LIKE 'said %%' AND left(content, %s) = ANY (%s)",
             (MARK_CHARS, MARK_CHARS, marks),
         ).fetchall()
-        owner: dict[str, str] = dict(
-            connection.execute(
-                "SELECT id, agent_id FROM agent_memory.fragments WHERE id = ANY (%s)", (ids,)
-            ).fetchall()
-        )
+        owners = "SELECT id, agent_id FROM agent_memory.fragments WHERE id = ANY (%s)"
+        owner: dict[str, str] = dict(connection.execute(owners, (ids,)).fetchall())
     foreign = [
         agent for agent, it in tally.seen if owner.get(it, agent) not in (agent, DEFAULT_AGENT)
     ]
@@ -381,9 +357,10 @@ def figures(sizes: Sequence[int], quick: bool) -> Iterator[Figure]:
                     tally = load(ports, keys, 5.0 if quick else 15.0, label)
                     mb = sum(resident_mb(pid) or 0.0 for _, pid in started)
                 yield from judged(label, dsn, tally)
-                alone = alone or tally.per_second
+                answered = sum(map(len, tally.ms.values())) / tally.seconds
+                alone = alone or answered
                 least = LEAST_SHARE * alone
-                yield Figure(f"{label}: calls a second", tally.per_second, least=least)
+                yield Figure(f"{label}: calls a second", answered, least=least)
                 for tool in MIX:
                     yield Figure(f"{label}: {tool} p50", tally.at(tool, 0.5), "ms")
                     yield Figure(f"{label}: {tool} p99", tally.at(tool, 0.99), "ms")
