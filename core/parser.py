@@ -20,9 +20,6 @@ MOST_WIDTH = 100
 _LEAST_WIDTH = 40
 _WIDE = "\0"  # stands behind a character of two cells while lines are broken by their length
 
-# The sentence of argparse on a value that is none of several.
-_CHOICE = re.compile(r"([^:]+): invalid choice: '?(.+?)'? \(choose from (.+)\)", re.DOTALL)
-
 
 class HelpPage(argparse.HelpFormatter):
     """Lays out the help by the cells of the terminal; no word has a line alone."""
@@ -112,11 +109,13 @@ class Parser(argparse.ArgumentParser):
         Only what is near to an unknown name is added to the words of argparse.
         """
         message = message.removeprefix("argument ")
-        if found := _CHOICE.fullmatch(message):
-            name, value, known = found.groups()
+        name, _, rest = message.partition(": invalid choice: ")
+        value, is_choice, known = rest.rpartition(" (choose from ")
+        if is_choice:
+            value = value.removeprefix("'").removesuffix("'")
             unknown = say("parser.command", value=value)
             said = unknown if name == "COMMAND" else f"{message}."
-            message = with_nearest(said, value, re.findall(r"[^\s,']+", known))
+            message = with_nearest(said, value, re.findall(r"[^\s,')]+", known))
         help_command = f"{self.prog} --help"
         if f"{self.prog} ".startswith(f"{CLI} "):
             command = self.prog[len(CLI) :].split()
