@@ -141,10 +141,10 @@ def keep_error_and_cure(call: Callable[..., str], **fields: Any) -> tuple[str, s
 
 def use(person: Person, server: ServerProcess, error: str, sessions: int) -> None:
     """The agent asks for the cure, in so many sessions by now."""
-    said = server.call("recall", query=STALE)
-    assert ERROR in said and CURE in said
 
     def is_counted() -> bool:
+        said = server.call("recall", query=STALE)  # again, where a busy database dropped the count
+        assert ERROR in said and CURE in said
         shown = person.types("show", error, "--json").told["fragments"]["items"][0]
         return bool(shown["sessions_count"] == sessions)
 
