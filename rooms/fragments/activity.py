@@ -8,13 +8,11 @@ from dataclasses import replace
 from core.config import DEFAULT_AGENT, NAME_CHARS
 from core.room.database import DatabaseError
 from rooms.fragments import texts
-from rooms.fragments.errors import SavingError
 from rooms.fragments.fragment import Activity, Fragment, ToolFeedback, hash_of
 from rooms.fragments.room import Room, named, writer
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.upkeep.life import before
 
-TRIGGERS = "voluntary", "sampled"
 IDLE_HOURS = 4  # a client that kills its server ends no session
 Count = Callable[[Room, Sequence[Fragment], str], object]  # counts one use of each, in a session
 _ANSWER_S = 0.1  # for an answer to be written by this process, before its use is counted
@@ -45,9 +43,6 @@ def note(
 
 def give_feedback(room: Room, feedback: ToolFeedback) -> None:
     """Store a feedback, of now unless it has a moment."""
-    trigger = feedback.trigger_type.strip().lower() or TRIGGERS[0]
-    if trigger not in TRIGGERS:
-        raise SavingError("bad_trigger", known=", ".join(TRIGGERS))
     session = named("session_id", feedback.session_id)
     given = [
         texts.Text("tool_name", feedback.tool_name, NAME_CHARS, may_be_blank=False),
@@ -61,7 +56,6 @@ def give_feedback(room: Room, feedback: ToolFeedback) -> None:
         suggestion=suggestion,
         context=context,
         session_id=session,
-        trigger_type=trigger,
         created_at=feedback.created_at or room.clock(),
         agent=writer(room, ""),
     )

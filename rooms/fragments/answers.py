@@ -15,7 +15,7 @@ from core.guard.injection import orders_in
 from core.lessons.record_text import as_json, day_of, topic_text
 from core.messages import Facts, say
 from core.text.plain import Budget, estimate_tokens, flat, one_line
-from rooms.fragments.fragment import DEFAULT_TOPIC, Fragment, Link, Version, column_of
+from rooms.fragments.fragment import AMENDED, DEFAULT_TOPIC, Fragment, Link, Version, column_of
 from rooms.fragments.room import Room, readers, repeats_when_cut, visible
 from rooms.fragments.texts import CONTENT_CHARS, SOURCE_CHARS
 from rooms.fragments.upkeep.life import is_doubtful
@@ -38,7 +38,7 @@ _USUAL = (
     *("tier", "is_anchor", "privacy", "access_count", "accessed_at", "created_at", "verified_at"),
 )
 _RARE = ("session", "expires_at", "superseded_at", "promoted", "deleted_at")
-_OF_VERSION = "content topic keywords kind importance amended_at amended_by".split()
+_OF_VERSION = (*AMENDED, "amended_at", "amended_by")
 
 
 class Call(NamedTuple):

@@ -16,7 +16,6 @@ from rooms.fragments.errors import FragmentsError, SavingError
 from rooms.fragments.fragment import (
     DEFAULT_TOPIC,
     DEFAULT_TYPE,
-    PRIVACIES,
     TYPES,
     Activity,
     Fragment,
@@ -93,26 +92,11 @@ def remember(room: Room, draft: Draft, *, agent: str = "", session: str = "") ->
 
 def prepared(draft: Draft, *, strict: bool = False) -> tuple[Draft, tuple[str, ...]]:
     """Return a clean draft, and the kinds of secrets taken out. strict: refuse a secret."""
-    type_ = texts.checked_type(draft.type, draft.importance)
-    privacy = draft.privacy.strip().lower() or PRIVACIES[0]
-    if privacy not in PRIVACIES:
-        raise SavingError("bad_privacy", known=", ".join(PRIVACIES))
     linked_to = tuple(dict.fromkeys(filter(None, map(texts.plain_id, draft.linked_to))))
     texts.check_count("linkedTo", len(linked_to), MOST_LINKED)
-    fields = texts.fields_of(
-        draft.content, draft.topic, draft.source, draft.keywords, strict=strict
-    )
-    clean = replace(
-        draft,
-        content=fields.content,
-        topic=fields.topic,
-        type=type_,
-        keywords=fields.keywords,
-        source=fields.source,
-        linked_to=linked_to,
-        privacy=privacy,
-    )
-    return clean, fields.redacted
+    given = draft.content, draft.topic, draft.source, draft.keywords
+    fields, redacted = texts.fields_of(*given, strict=strict)
+    return replace(draft, **fields, linked_to=linked_to), redacted
 
 
 def stored(rows: Rows, room: Room, draft: Draft, *, agent: str, session: str) -> Remembered:
@@ -122,20 +106,22 @@ def stored(rows: Rows, room: Room, draft: Draft, *, agent: str, session: str) ->
     if draft.is_working and not session:
         raise SavingError("session_needed")
     linked_to = [kept(rows, id_, readers(room, agent)).id for id_ in draft.linked_to]
-    same = same_content(rows, owner, hash_of(draft.content))
-    if same:
-        done = _said_again(rows, room, same, draft, session)
+    row = row_of(draft.type, room.config, is_working=draft.is_working)
+    if same := same_content(rows, owner, hash_of(draft.content)):
+        done = _said_again(rows, room, same, draft, row, session)
     else:
-        row = row_of(draft.type, room.config, is_working=draft.is_working)
-        new = replace(
-            begun(rows, draft.content, row, now),
+        new = begun(
+            rows,
+            draft.content,
+            row,
+            now,
             topic=draft.topic or next(iter(draft.keywords), DEFAULT_TOPIC),
             keywords=draft.keywords or texts.keywords_of(draft.content),
             importance=row.importance if draft.importance is None else draft.importance,
             source=draft.source,
             agent=owner,
             session=session,
-            privacy=draft.privacy,  # type: ignore[arg-type]
+            privacy=draft.privacy,
             tier="permanent" if draft.is_anchor else "hot",
             is_anchor=draft.is_anchor,
         )
@@ -157,10 +143,12 @@ def added(rows: Rows, fragment: Fragment, *, owner: str = "") -> Remembered:
     return Remembered(fragment, True, links=tuple(links), proposals=tuple(proposals))
 
 
-def _said_again(rows: Rows, room: Room, same: Fragment, draft: Draft, session: str) -> Remembered:
+def _said_again(
+    rows: Rows, room: Room, same: Fragment, draft: Draft, row: TypeRow, session: str
+) -> Remembered:
     if same.promoted and not same.deleted_at:
         return Remembered(same, False, was="promoted")
-    row, now = row_of(draft.type, room.config, is_working=draft.is_working), room.clock()
+    now = room.clock()
     is_anchor = same.is_anchor or draft.is_anchor
     changed: dict[str, Any] = {"session": session if same.session else "", "is_anchor": is_anchor}
     changed |= {"tier": "permanent" if is_anchor else "hot", "verified_at": now, "updated_at": now}
@@ -219,23 +207,22 @@ def reflect(room: Room, reflection: Reflection, *, agent: str = "", session: str
     texts.check_count(field, len(said), MOST_ITEMS)
     of_tools = [texts.Text(field, text, most) for text in said]
     clean, redacted = texts.cleaned([*given, *of_tools], strict=room.settings.strict)
-    drafts = list[list[Draft]]()  # of each item that is not blank, the parts
-    for item, text in zip(given, clean, strict=False):
-        parts, is_question = list[Draft](), item.field == "open_questions"
-        for part in texts.parts_of(text):
-            keywords = (QUESTION_KEYWORD, *texts.keywords_of(part)) if is_question else ()
-            draft = Draft(content=part, type=_TYPES[item.field], topic=DEFAULT_TOPIC)
-            draft = replace(draft, keywords=keywords, source=reflection.source)
-            parts.append(prepared(draft)[0])
-        drafts += [parts] if parts else []
-    saved = list[Remembered]()
+    draft = Draft(content="", topic=DEFAULT_TOPIC, source=reflection.source)
+    saved, parted = list[Remembered](), 0
     with room.engine.writing() as rows:
-        for parts in drafts:
-            made = [stored(rows, room, part, agent=agent, session="") for part in parts]
-            first, *others = dict.fromkeys(each.fragment.id for each in made)
-            part_of = Link(from_id="", to_id=first, relation="part_of", created_at=now)
-            rows.put_links(replace(part_of, from_id=other) for other in others)
+        for item, text in zip(given, clean, strict=False):
+            made, is_question = list[Remembered](), item.field == "open_questions"
+            for part in texts.parts_of(text):
+                keywords = (QUESTION_KEYWORD, *texts.keywords_of(part)) if is_question else ()
+                fact = replace(draft, content=part, type=_TYPES[item.field], keywords=keywords)
+                made.append(stored(rows, room, prepared(fact)[0], agent=agent, session=""))
+            ids = list(dict.fromkeys(each.fragment.id for each in made))
+            rows.put_links(
+                Link(from_id=id_, to_id=ids[0], relation="part_of", created_at=now)
+                for id_ in ids[1:]
+            )
             saved += made
+            parted += int(len(made) > 1)
         if how:
             middle = len(given) + len(how.tool_highlights)
             feedback = replace(
@@ -249,7 +236,7 @@ def reflect(room: Room, reflection: Reflection, *, agent: str = "", session: str
             rows.note([feedback])
         wrote = sum(each.is_new for each in saved)
         activity.note(rows, room, session, agent, wrote=wrote, has_reflected=True)
-    return Reflected(saved, sum(len(parts) > 1 for parts in drafts), redacted)
+    return Reflected(saved, parted, redacted)
 
 
 def end_session(room: Room, session: str) -> Fragment | None:
@@ -288,8 +275,11 @@ def end_session(room: Room, session: str) -> Fragment | None:
         )
         if same := same_content(rows, known.agent, hash_of(content)):
             return same
-        fact = replace(
-            begun(rows, content, TYPES["episodic"], now),
+        fact = begun(
+            rows,
+            content,
+            TYPES["episodic"],
+            now,
             topic=TOPIC,
             keywords=(TOPIC, known.agent),
             source=known.session_id,
@@ -340,19 +330,17 @@ def row_of(word: str, config: Config, *, is_working: bool = False) -> TypeRow:
     return row._replace(stale_days=days) if row.stale_days else row
 
 
-def begun(rows: Rows, content: str, row: TypeRow, now: str) -> Fragment:
-    """Return a new fragment, not stored yet. row: of its type."""
-    return Fragment(
-        id=fresh_id(rows),
-        content=content,
-        importance=row.importance,
-        content_hash=hash_of(content),
-        created_at=now,
-        updated_at=now,
-        verified_at=now,
-        estimated_tokens=estimate_tokens(content),
-        **typed(row, now),
-    )
+def begun(rows: Rows, content: str, row: TypeRow, now: str, **others: Any) -> Fragment:
+    """Return a new fragment, not stored yet. row: of its type. others: fields of it alone."""
+    moments = {"created_at": now, "updated_at": now, "verified_at": now}
+    of_type = {"importance": row.importance, **typed(row, now)}
+    return Fragment(id=fresh_id(rows), **{**saying(content), **moments, **of_type, **others})
+
+
+def saying(content: str) -> dict[str, Any]:
+    """Return a content with the fields that follow from it."""
+    tokens = estimate_tokens(content)
+    return {"content": content, "content_hash": hash_of(content), "estimated_tokens": tokens}
 
 
 def typed(row: TypeRow, now: str) -> dict[str, Any]:

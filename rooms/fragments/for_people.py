@@ -24,7 +24,6 @@ NAME = "fragments"
 PIN = "*"
 _FILE_NAME = "memory.db"  # as in rooms.fragments.room
 _STATES: "tuple[State, ...]" = ("bin", "superseded")  # of what can be restored
-_AMENDED = ("content", "topic", "keywords", "kind", "importance")
 _COUNTED = (  # as they are, in the figures for scripts
     *("live", "superseded", "kinds", "lifetimes", "tiers", "links", "versions", "with_vector"),
     *("suspicions", "unreflected"),
@@ -120,6 +119,7 @@ class ForPeople(people.Room):
         return [item_of(it, linked) for it in found]
 
     def versions(self, name: str) -> people.Versions | None:
+        from rooms.fragments.fragment import AMENDED
         from rooms.fragments.fragment import Version as Former
 
         with self.room.engine.reading() as rows:
@@ -129,7 +129,7 @@ class ForPeople(people.Room):
             former = rows.entries(Former, of=name)
         versions = [people.Version(item_of(found[0]), "", {"amendedAt": None})]
         for it in reversed(former):
-            said = {field: getattr(it, field) for field in _AMENDED}
+            said = {field: getattr(it, field) for field in AMENDED}
             before = item_of(replace(found[0], **said, updated_at=it.amended_at))
             facts = {"date": minute_of(it.amended_at), "agent": safe(it.amended_by) or "?"}
             until = _say("until", **facts)

@@ -29,6 +29,7 @@ TIERS: tuple[str, ...] = get_args(Tier)
 PRIVACIES: tuple[str, ...] = get_args(Privacy)
 WORDS_OF_TYPE = (*KINDS, *LIFETIMES)
 
+AMENDED = ("content", "topic", "keywords", "kind", "importance")  # that a version keeps
 HOUR, DAY = 1, 24
 
 # The specification's names of columns, by ours.

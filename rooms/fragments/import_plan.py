@@ -12,12 +12,12 @@ from typing import Any, TypeVar
 
 from core.config import DEFAULT_AGENT, NAME_CHARS, REFUSED_AGENTS
 from core.room.redaction import mapped, without_secrets
-from core.text.plain import SURROGATE, estimate_tokens
+from core.text.plain import SURROGATE
 from rooms.fragments import texts
-from rooms.fragments.draft import row_of, typed
+from rooms.fragments.draft import row_of, saying, typed
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.exchange import HARMLESS, Fault, Incoming, Source
-from rooms.fragments.fragment import DEFAULT_TOPIC, Entry, Fragment, Link, Version, Wanted, hash_of
+from rooms.fragments.fragment import DEFAULT_TOPIC, Entry, Fragment, Link, Version, Wanted
 from rooms.fragments.links import superseded
 from rooms.fragments.room import Room
 from rooms.fragments.storage.columns import ENTRIES, UNKNOWN_MOMENT
@@ -163,7 +163,7 @@ class _Planner:
             return "secret_refused"
         content, id_, topic, source, agent, session, last_session, *keywords = clean
         try:
-            fields = texts.fields_of(
+            fields, _ = texts.fields_of(
                 content=SURROGATE.sub("\ufffd", content),
                 topic=self._label(topic, texts.TOPIC_CHARS),
                 source=self._label(source, texts.SOURCE_CHARS),
@@ -172,16 +172,12 @@ class _Planner:
             )
         except FragmentsError as error:
             return error.key
+        fields["topic"] = fields["topic"] or next(iter(fields["keywords"]), DEFAULT_TOPIC)
         moments: dict[str, Any] = {name: self._moment(getattr(given, name)) for name in _MOMENTS}
         fragment = replace(
             given,
             **moments | {"created_at": moments["created_at"] or now},
-            content=fields.content,
-            topic=fields.topic or next(iter(fields.keywords), DEFAULT_TOPIC),
-            keywords=fields.keywords,
-            source=fields.source,
-            content_hash=hash_of(fields.content),
-            estimated_tokens=estimate_tokens(fields.content),
+            **fields | saying(fields["content"]),
             agent=self._own_agent(agent),
             session=self._label(session, NAME_CHARS),
             last_session=self._label(last_session, NAME_CHARS),

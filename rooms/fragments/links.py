@@ -7,12 +7,12 @@ text is not alike to a long text that holds it.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from core.config import DEFAULT_AGENT
 from core.text.ranking import Ranking
 from rooms.fragments.errors import NoSuchFragmentError, SavingError
-from rooms.fragments.fragment import RELATIONS, Fragment, Link, Suspicion, Wanted
+from rooms.fragments.fragment import Fragment, Link, Relation, Suspicion, Wanted
 from rooms.fragments.room import Room, changing, kept, readers, repeats_when_cut, visible
 from rooms.fragments.storage.rows import Rows
 
@@ -39,23 +39,19 @@ class MadeLink(NamedTuple):
 
 
 def link(
-    room: Room, from_id: str, to_id: str, relation: str = "related", *, agent: str = ""
+    room: Room, from_id: str, to_id: str, relation: Relation = "related", *, agent: str = ""
 ) -> MadeLink:
     """Link two fragments; a linked pair gets the new relation.
 
     `superseded_by` takes the first out of recall; another relation in its place brings it back. The
     pair is no longer suspected of a contradiction.
     """
-    words = relation.lower().replace("-", " ").replace("_", " ").split()
-    word: Any = "_".join(words) or RELATIONS[0]
-    if word not in RELATIONS:
-        raise SavingError("bad_relation", known=", ".join(RELATIONS))
     agents, now = readers(room, agent), room.clock()
     with changing(room, from_id) as rows:
         start, end = kept(rows, from_id, agents), kept(rows, to_id, agents)
         if start.id == end.id:
             raise SavingError("own_link", id=start.id)
-        if word == "superseded_by" and not room.owns(start):
+        if relation == "superseded_by" and not room.owns(start):
             raise SavingError("shared", id=start.id, owner=start.agent)
         if not (room.owns(start) or room.owns(end)):
             facts = {"from_id": start.id, "to_id": end.id}
@@ -63,12 +59,12 @@ def link(
         settled(rows, [(start.id, end.id)])
         known = {(each.from_id, each.to_id): each for each in rows.links([start.id])}
         before, back = known.get((start.id, end.id)), known.get((end.id, start.id))
-        if before and before.relation == word:
+        if before and before.relation == relation:
             return MadeLink(before, is_new=False)
-        if back and back.relation == word and word in _BOTH_WAYS and not before:
+        if back and back.relation == relation and relation in _BOTH_WAYS and not before:
             return MadeLink(back, is_new=False)
-        made = Link(from_id=start.id, to_id=end.id, relation=word, created_at=now)
-        if word == "superseded_by":
+        made = Link(from_id=start.id, to_id=end.id, relation=relation, created_at=now)
+        if relation == "superseded_by":
             supersede(rows, start, end, now, owner=room.agent)
         else:
             rows.put_links([made])

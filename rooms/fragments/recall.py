@@ -173,12 +173,6 @@ def gathered(room: Room, question: str, *, session: str = "", line: Line = plain
         return search.gathered()
 
 
-def check_type(field: str, word: str) -> None:
-    """Raise RecallError unless `word` is a word of `TYPES` or ""."""
-    if word and word not in stored.WORDS_OF_TYPE:
-        raise RecallError("bad_type", field=field, known=", ".join(stored.WORDS_OF_TYPE))
-
-
 def _wanted_of(room: Room, query: Query, agent: str) -> Wanted:
     if len(query.tags) > MOST_KEYWORDS:  # no fragment has more
         facts = {"count": len(query.tags), "most": MOST_KEYWORDS}
@@ -189,13 +183,6 @@ def _wanted_of(room: Room, query: Query, agent: str) -> Wanted:
             raise RecallError("bad_date", field="filters.date")
     if since and until and until < since[: len(until)]:
         raise RecallError("reversed", field="filters.date", since=since, until=until)
-    check_type("type", query.type)
-    if query.relation and query.relation not in stored.RELATIONS:
-        raise RecallError("bad_type", field="linkRelationType", known=", ".join(stored.RELATIONS))
-    if query.tokens < 1:
-        raise RecallError("bad_tokens")
-    if query.threshold is not None and not 0 <= query.threshold <= 1:
-        raise RecallError("bad_threshold")
     return Wanted(
         agents=readers(room, agent),
         kinds=(query.type,) if query.type in stored.KINDS else (),
@@ -403,8 +390,6 @@ def restore_context(
     tokens: of the answer. types: of `TYPES`; pinned fragments come anyway. session: whose working
     memory. agent, line: see `recall`.
     """
-    for word in types:
-        check_type("types", word)
     agents, now = readers(room, agent), room.clock()
     worth = worth_of(room.config, now, has_order=True)
     kinds = tuple(word for word in types if word in stored.KINDS)

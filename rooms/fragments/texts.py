@@ -7,15 +7,15 @@ in one text of a call goes from all.
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from core.data import word_list
 from core.guard.characters import CONTROLS, UNSEEN
 from core.sanitizer import MARKER, find, redact_together
 from core.text.plain import SURROGATE, normal_form
 from core.text.terms import stem_of, without_particle
-from rooms.fragments.errors import FragmentsError, SavingError
-from rooms.fragments.fragment import WORDS_OF_TYPE, plain_keyword
+from rooms.fragments.errors import FragmentsError
+from rooms.fragments.fragment import plain_keyword
 
 CONTENT_CHARS = 300  # recommended; a longer text is stored, and its answer says so
 CONTENT_BYTES = 1_024  # refused above
@@ -44,20 +44,10 @@ class Text(NamedTuple):
     may_be_blank: bool = True
 
 
-class Fields(NamedTuple):
-    """The clean texts of a fragment."""
-
-    content: str
-    topic: str
-    source: str
-    keywords: tuple[str, ...]
-    redacted: tuple[str, ...]  # kinds of their secrets
-
-
 def fields_of(
     content: str | None, topic: str, source: str, keywords: Iterable[str], *, strict: bool
-) -> Fields:
-    """Return the clean texts of a fragment.
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the clean texts of a fragment by field, and the kinds of secrets taken out.
 
     content: None for no change; "" is refused. keywords: one by one or joined. strict: see
     `cleaned`.
@@ -79,15 +69,16 @@ def fields_of(
         words.append(text[start:].strip())
     unique = _unique(words)
     check_count("keywords", len(unique), MOST_KEYWORDS)
-    texts = [Text("topic", topic, TOPIC_CHARS), Text("source", source, SOURCE_CHARS)]
-    if content is not None:
-        limited = Text("content", content, CONTENT_BYTES, in_bytes=True, may_be_blank=False)
-        texts.insert(0, limited)
-    texts += [Text("keywords", word, KEYWORD_CHARS) for word in unique]
-    clean, redacted = cleaned(texts, strict=strict)
-    plain = clean.pop(0) if content is not None else ""
-    topic, source, *words = clean
-    return Fields(plain, normal_form("NFC", topic), source, _unique(words), redacted)
+    is_given = content is not None
+    texts = [
+        Text("content", content or "", CONTENT_BYTES, in_bytes=True, may_be_blank=not is_given),
+        Text("topic", topic, TOPIC_CHARS),
+        Text("source", source, SOURCE_CHARS),
+        *(Text("keywords", word, KEYWORD_CHARS) for word in unique),
+    ]
+    (plain, topic, source, *words), redacted = cleaned(texts, strict=strict)
+    fields = {"content": plain, "topic": normal_form("NFC", topic), "source": source}
+    return {**fields, "keywords": _unique(words)}, redacted
 
 
 def _unique(words: Iterable[str]) -> tuple[str, ...]:
@@ -133,16 +124,6 @@ def check_size(limit: Text, text: str) -> None:
 def check_count(field: str, count: int, most: int) -> None:
     if count > most:
         raise FragmentsError("too_many", field=field, count=count, most=most)
-
-
-def checked_type(word: str, importance: float | None) -> str:
-    """Return a type as `TYPES` spells it, "" for none; check an importance, too."""
-    word = word.strip().lower()
-    if word and word not in WORDS_OF_TYPE:
-        raise FragmentsError("bad_type", known=", ".join(WORDS_OF_TYPE))
-    if importance is not None and not 0.0 <= importance <= 1.0:
-        raise SavingError("bad_importance")
-    return word
 
 
 def plain_id(id_: str) -> str:

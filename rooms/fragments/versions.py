@@ -9,15 +9,14 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, NamedTuple
 
-from core.text.plain import estimate_tokens
 from rooms.fragments import activity, draft
 from rooms.fragments.errors import FragmentsError, SavingError
-from rooms.fragments.fragment import Fragment, Link, Version, Wanted, hash_of
+from rooms.fragments.fragment import AMENDED, Fragment, Link, Version, Wanted
 from rooms.fragments.links import brought_back, settled, successors, supersede
 from rooms.fragments.room import Config, Room, changeable, changing, readers, writer
 from rooms.fragments.storage import pages_of
 from rooms.fragments.storage.rows import Rows
-from rooms.fragments.texts import CONTENT_CHARS, checked_type, fields_of, keywords_of, plain_id
+from rooms.fragments.texts import CONTENT_CHARS, fields_of, keywords_of, plain_id
 from rooms.fragments.upkeep.life import is_pinned
 
 IMPORTANCE, SESSIONS = 0.8, 3  # that earn a place in a log; so many sessions with a recall
@@ -58,18 +57,16 @@ def amend(room: Room, amendment: Amendment, *, agent: str = "", session: str = "
     confirms it. With `supersedes` its place goes to a new fragment, or to the fragment that has the
     new content already.
     """
-    type_ = checked_type(amendment.type or "", amendment.importance)
     content, topic, keywords = amendment.content, amendment.topic, amendment.keywords
     if topic is not None and not topic.strip():
         raise FragmentsError("blank", field="topic")
-    strict = room.settings.strict
-    fields = fields_of(content, topic or "", "", keywords or (), strict=strict)
+    given = content, topic or "", "", keywords or ()
+    fields, redacted = fields_of(*given, strict=room.settings.strict)
     ready = replace(
         amendment,
-        content=None if content is None else fields.content,
-        topic=fields.topic or None,
-        keywords=None if keywords is None else fields.keywords,
-        type=type_ or None,
+        content=fields["content"] or None,
+        topic=fields["topic"] or None,
+        keywords=None if keywords is None else fields["keywords"],
     )
     if ready == Amendment(id=ready.id):
         raise SavingError("nothing_given")
@@ -89,11 +86,11 @@ def amend(room: Room, amendment: Amendment, *, agent: str = "", session: str = "
             done = _corrected(rows, before, after, writer(room, agent), now)
         activity.note(rows, room, session, agent, wrote=int(ready.supersedes))
     is_long = content is not None and len(done.content) > CONTENT_CHARS
-    return Amended(done, before, ready.supersedes, fields.redacted, is_long)
+    return Amended(done, before, ready.supersedes, redacted, is_long)
 
 
 def _amended(before: Fragment, ready: Amendment, config: Config, now: str) -> Fragment:
-    content = before.content if ready.content is None else ready.content
+    content = ready.content or before.content
     keywords = before.keywords if ready.keywords is None else ready.keywords
     if ready.keywords is None and content != before.content:
         keywords = () if keywords == keywords_of(before.content) else keywords
@@ -104,8 +101,7 @@ def _amended(before: Fragment, ready: Amendment, config: Config, now: str) -> Fr
         importance=before.importance if ready.importance is None else ready.importance,
     )
     if content != before.content:
-        hashed, tokens = hash_of(content), estimate_tokens(content)
-        after = replace(after, content=content, content_hash=hashed, estimated_tokens=tokens)
+        after = replace(after, **draft.saying(content))
     if ready.is_anchor is not None:
         after = draft.with_anchor(after, is_anchor=ready.is_anchor)
     if before.is_anchor and not after.is_anchor:
@@ -125,16 +121,8 @@ def _corrected(rows: Rows, before: Fragment, after: Fragment, agent: str, now: s
     if after == before:
         rows.touch([before.number], {"verified_at": now})
         return replace(before, verified_at=now)
-    version = Version(
-        fragment_id=before.id,
-        content=before.content,
-        topic=before.topic,
-        keywords=before.keywords,
-        kind=before.kind,
-        importance=before.importance,
-        amended_at=now,
-        amended_by=agent,
-    )
+    kept: dict[str, Any] = {field: getattr(before, field) for field in AMENDED}
+    version = Version(fragment_id=before.id, **kept, amended_at=now, amended_by=agent)
     after = replace(after, updated_at=now, verified_at=now, checked_at="")
     rows.note([version])
     rows.replace([after])
