@@ -12,7 +12,7 @@ from core.lessons.record_text import minute_of
 from core.messages import say
 from core.text.plain import estimate_tokens
 from rooms.fragments import activity, texts
-from rooms.fragments.errors import FragmentsError, SavingError
+from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import (
     DEFAULT_TOPIC,
     DEFAULT_TYPE,
@@ -104,7 +104,7 @@ def stored(rows: Rows, room: Room, draft: Draft, *, agent: str, session: str) ->
     owner, now = writer(room, agent), room.clock()
     session = named("sessionId", session) if draft.is_working else ""
     if draft.is_working and not session:
-        raise SavingError("session_needed")
+        raise FragmentsError("session_needed")
     linked_to = [kept(rows, id_, readers(room, agent)).id for id_ in draft.linked_to]
     row = row_of(draft.type, room.config, is_working=draft.is_working)
     if same := same_content(rows, owner, hash_of(draft.content)):

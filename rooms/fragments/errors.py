@@ -29,14 +29,6 @@ class NoSuchFragmentError(FragmentsError):
         super().__init__(id=one_line(told[:_MOST_SHOWN]) or '""')
 
 
-class ExchangeError(FragmentsError):
-    table = "fragments.exchange"
-
-
-class SavingError(FragmentsError):
-    table = "fragments.saving"
-
-
 class UpkeepError(FragmentsError):
     table = "fragments.upkeep"
 

@@ -21,7 +21,7 @@ from core.room.documents import objects_at, text_at, texts_in
 from core.room.redaction import without_secrets
 from core.text.plain import moment_of, shown_path
 from rooms.fragments import fragment as stored
-from rooms.fragments.errors import ExchangeError
+from rooms.fragments.errors import FragmentsError
 from rooms.fragments.storage import pages_of
 from rooms.fragments.storage.columns import ENTRIES, FRAGMENTS, LINKS, VERSIONS, Table, is_moment
 from rooms.fragments.storage.rows import Rows
@@ -123,7 +123,7 @@ def line_of(row: Row) -> dict[str, Any]:
 
 
 def read_source(path: Path) -> Source:
-    """Read the table `memory_item` of a database, unchanged. Raises ExchangeError."""
+    """Read the table `memory_item` of a database, unchanged. Raises FragmentsError."""
     rows = list[dict[str, Any]]()
     try:
         with closing(open_foreign(path)) as connection:
@@ -135,12 +135,12 @@ def read_source(path: Path) -> Source:
                 rows.append({**row, "content": text, "topic": ""})
     except (sqlite3.Error, OSError, OverflowError) as error:
         reason = reason_of(error) if isinstance(error, OSError) else type(error).__name__
-        raise ExchangeError("unreadable", path=shown_path(path), reason=reason) from error
+        raise FragmentsError("unreadable", path=shown_path(path), reason=reason) from error
     return _of_others(enumerate(rows, 1), shown_path(path))
 
 
 def read_text(data: bytes, path: str) -> Source:
-    """Read a file. path: as it is shown. Raises ExchangeError."""
+    """Read a file. path: as it is shown. Raises FragmentsError."""
     begin, whole = data[:_HEAD_BYTES].lstrip(), None
     if begin.startswith(b"[") or (begin.startswith(b"{") and b'"entities"' in begin):
         whole = _value(data)
@@ -156,7 +156,7 @@ def read_text(data: bytes, path: str) -> Source:
         return _of_others(values, path)
     if head.get("version") != VERSION:
         version = shown_path(head.get("version"))[:20]
-        raise ExchangeError("newer_export", path=path, version=version)
+        raise FragmentsError("newer_export", path=path, version=version)
     return of_rows(values[1:], path)
 
 
@@ -176,7 +176,7 @@ def _of_others(values: Iterable[tuple[int, Any]], path: str) -> Source:
     """Return rows of the specification, or of a graph of server-memory.
 
     Observations become facts. A relation becomes a fragment, linked with the first fact of both
-    ends. Raises ExchangeError if there is no fragment.
+    ends. Raises FragmentsError if there is no fragment.
     """
     source, linked = Source(is_ours=False), list[stored.Link]()
     for place, value in values:
@@ -217,7 +217,7 @@ def _of_others(values: Iterable[tuple[int, Any]], path: str) -> Source:
             case _:
                 source.pass_over(place, value)
     if not source.items:
-        raise ExchangeError("no_source", path=path)
+        raise FragmentsError("no_source", path=path)
     # A pair that a row of the links joins has the relation of that row alone.
     pairs = {frozenset((link.from_id, link.to_id)) for link in source.links}
     source.links += [it for it in linked if frozenset((it.from_id, it.to_id)) not in pairs]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from core.config import DEFAULT_AGENT
 from core.text.ranking import Ranking
-from rooms.fragments.errors import NoSuchFragmentError, SavingError
+from rooms.fragments.errors import FragmentsError, NoSuchFragmentError
 from rooms.fragments.fragment import Fragment, Link, Relation, Suspicion, Wanted
 from rooms.fragments.room import Room, changing, kept, readers, repeats_when_cut, visible
 from rooms.fragments.storage.rows import Rows
@@ -50,12 +50,12 @@ def link(
     with changing(room, from_id) as rows:
         start, end = kept(rows, from_id, agents), kept(rows, to_id, agents)
         if start.id == end.id:
-            raise SavingError("own_link", id=start.id)
+            raise FragmentsError("own_link", id=start.id)
         if relation == "superseded_by" and not room.owns(start):
-            raise SavingError("shared", id=start.id, owner=start.agent)
+            raise FragmentsError("shared", id=start.id, owner=start.agent)
         if not (room.owns(start) or room.owns(end)):
             facts = {"from_id": start.id, "to_id": end.id}
-            raise SavingError("shared_ends", owner=start.agent, **facts)
+            raise FragmentsError("shared_ends", owner=start.agent, **facts)
         settled(rows, [(start.id, end.id)])
         known = {(each.from_id, each.to_id): each for each in rows.links([start.id])}
         before, back = known.get((start.id, end.id)), known.get((end.id, start.id))
@@ -75,7 +75,7 @@ def link(
 
 
 def supersede(rows: Rows, old: Fragment, new: Fragment, now: str, *, owner: str = "") -> Link:
-    """Put `new` in the place of `old`, which leaves recall. Raises SavingError for a circle.
+    """Put `new` in the place of `old`, which leaves recall. Raises FragmentsError for a circle.
 
     `new` gets the links of `old`, by which nothing is found any more. owner: must own an end of
     each such link, "" for anybody.
@@ -86,7 +86,7 @@ def supersede(rows: Rows, old: Fragment, new: Fragment, now: str, *, owner: str 
         line.update(later)
         ahead += later
     if old.id in line:
-        raise SavingError("circle", from_id=old.id, to_id=new.id)
+        raise FragmentsError("circle", from_id=old.id, to_id=new.id)
     known = {new.id, old.id}
     for each in rows.links([new.id]):
         known.update((each.from_id, each.to_id))

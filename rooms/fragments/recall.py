@@ -46,10 +46,6 @@ Line = Callable[[Fragment | Link], str]
 Worth = Callable[[Fragment], tuple[float, str, int]]  # a greater one comes first
 
 
-class RecallError(FragmentsError):
-    table = "fragments.recall"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
     """A question and its filter; an empty field filters nothing."""
@@ -176,13 +172,13 @@ def gathered(room: Room, question: str, *, session: str = "", line: Line = plain
 def _wanted_of(room: Room, query: Query, agent: str) -> Wanted:
     if len(query.tags) > MOST_KEYWORDS:  # no fragment has more
         facts = {"count": len(query.tags), "most": MOST_KEYWORDS}
-        raise RecallError("too_many_tags", field="tags", **facts)
+        raise FragmentsError("too_many_tags", field="tags", **facts)
     since, until = bound_of(query.since), bound_of(query.until)
     for text, bound in ((query.since, since), (query.until, until)):
         if text.strip() and not bound:
-            raise RecallError("bad_date", field="filters.date")
+            raise FragmentsError("bad_date", field="filters.date")
     if since and until and until < since[: len(until)]:
-        raise RecallError("reversed", field="filters.date", since=since, until=until)
+        raise FragmentsError("reversed", field="filters.date", since=since, until=until)
     return Wanted(
         agents=readers(room, agent),
         kinds=(query.type,) if query.type in stored.KINDS else (),

@@ -34,7 +34,7 @@ from core.room.database import DatabaseError
 from core.room.documents import CONFIG_NAME, Expected, Keys, unknown_keys_in, values_in, wrong_value
 from core.sanitizer import find, has_secret
 from core.text.plain import SURROGATE
-from rooms.fragments.errors import FragmentsError, NoSuchFragmentError, SavingError
+from rooms.fragments.errors import FragmentsError, NoSuchFragmentError
 from rooms.fragments.fragment import Fragment
 from rooms.fragments.storage import Engine
 from rooms.fragments.storage.redis import Place, place_of
@@ -192,7 +192,7 @@ def kept(rows: Rows, id_: str, agents: Sequence[str]) -> Fragment:
     """Return a visible fragment outside the bin."""
     found = visible(rows, id_, agents)
     if found.deleted_at:
-        raise SavingError("in_bin", id=found.id)
+        raise FragmentsError("in_bin", id=found.id)
     return found
 
 
@@ -202,7 +202,7 @@ def changeable(
     """Return a visible fragment that this room may change; in_bin: from the bin, too."""
     found = visible(rows, id_, agents)
     if not room.owns(found):
-        raise SavingError("shared", id=found.id, owner=found.agent)
+        raise FragmentsError("shared", id=found.id, owner=found.agent)
     return found if in_bin else kept(rows, found.id, agents)
 
 

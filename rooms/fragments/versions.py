@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from rooms.fragments import activity, draft
-from rooms.fragments.errors import FragmentsError, SavingError
+from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import AMENDED, Fragment, Link, Version, Wanted
 from rooms.fragments.links import brought_back, settled, successors, supersede
 from rooms.fragments.room import Config, Room, changeable, changing, readers, writer
@@ -69,16 +69,16 @@ def amend(room: Room, amendment: Amendment, *, agent: str = "", session: str = "
         keywords=None if keywords is None else fields["keywords"],
     )
     if ready == Amendment(id=ready.id):
-        raise SavingError("nothing_given")
+        raise FragmentsError("nothing_given")
     agents, now = readers(room, agent), room.clock()
     with changing(room, amendment.id) as rows:
         before = changeable(rows, room, ready.id, agents)
         if before.promoted:
-            raise SavingError("is_promoted", id=before.id, record=before.record_id)
+            raise FragmentsError("is_promoted", id=before.id, record=before.record_id)
         if before.superseded_at:  # nobody reads it any more
             for other in rows.by_ids(successors(rows, before.id)):
-                raise SavingError("has_successor", id=before.id, other=other.id)
-            raise SavingError("is_superseded", id=before.id)
+                raise FragmentsError("has_successor", id=before.id, other=other.id)
+            raise FragmentsError("is_superseded", id=before.id)
         after = _amended(before, ready, room.config, now)
         if ready.supersedes:
             done = _replaced(rows, before, after, now)
@@ -117,7 +117,7 @@ def _corrected(rows: Rows, before: Fragment, after: Fragment, agent: str, now: s
         same = draft.same_content(rows, after.agent, after.content_hash)
         if same and same.id != after.id:
             key = "same_content_in_bin" if same.deleted_at else "same_content"
-            raise SavingError(key, other=same.id)
+            raise FragmentsError(key, other=same.id)
     if after == before:
         rows.touch([before.number], {"verified_at": now})
         return replace(before, verified_at=now)
@@ -132,7 +132,7 @@ def _corrected(rows: Rows, before: Fragment, after: Fragment, agent: str, now: s
 
 def _replaced(rows: Rows, before: Fragment, after: Fragment, now: str) -> Fragment:
     if after.content_hash == before.content_hash:
-        raise SavingError("nothing_new")
+        raise FragmentsError("nothing_new")
     same = draft.same_content(rows, before.agent, after.content_hash)
     if same:
         brought_back(rows, same, now)
@@ -178,7 +178,7 @@ def forget(
     agents, is_gone, now = readers(room, agent), force or hard, room.clock()
     key, topic = plain_id(id), topic.strip()
     if not (key or topic):
-        raise SavingError("id_or_topic")
+        raise FragmentsError("id_or_topic")
     if not (key or room.engine.exists()):
         return Forgotten([], 0, is_gone)
     with changing(room, key) as rows:
@@ -191,7 +191,7 @@ def forget(
         meant = list(filter(is_meant, own))
         gone = [each for each in meant if force or not is_pinned(each)]
         if key and meant and not gone:
-            raise SavingError("pinned", id=own[0].id)
+            raise FragmentsError("pinned", id=own[0].id)
         if is_gone:
             rows.count_up({"purged": rows.drop(each.id for each in gone)})
         else:
@@ -214,7 +214,7 @@ def restore(room: Room, id_: str) -> Fragment:
             return found
         same = draft.same_content(rows, found.agent, found.content_hash)
         if same and same.id != found.id and not same.deleted_at:
-            raise SavingError("same_content", other=same.id)
+            raise FragmentsError("same_content", other=same.id)
         brought_back(rows, found, now)
         changed = {**draft.RECALLABLE, "tier": "permanent" if found.is_anchor else "hot"}
         back = replace(draft.renewed(found, now), session="", **changed)
@@ -249,7 +249,7 @@ def said_by(room: Room, id_: str) -> tuple[Fragment, Said]:
     with room.engine.reading() as rows:
         fragment = changeable(rows, room, id_, readers(room, ""))
         if fragment.superseded_at and not fragment.promoted:
-            raise SavingError("is_superseded", id=fragment.id)
+            raise FragmentsError("is_superseded", id=fragment.id)
         is_error = fragment.kind == "error"
         links = rows.links([fragment.id], ["resolved_by"])
         ends = [link.to_id if is_error else link.from_id for link in links]

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.text.plain import estimate_tokens
-from rooms.fragments.errors import ExchangeError
+from rooms.fragments.errors import FragmentsError
 from rooms.fragments.exchange import (
     MARK,
     VERSION,
@@ -102,7 +102,7 @@ def test_neither_an_export_nor_a_plan_makes_a_room_and_no_secret_goes_out(room: 
     ],
 )
 def test_a_file_without_fragments_is_refused(line: str, key: str) -> None:
-    with pytest.raises(ExchangeError) as refused:
+    with pytest.raises(FragmentsError) as refused:
         read_text(line.encode(), "a.txt")
     assert refused.value.key == key
     assert in_language("ko", str, refused.value)
@@ -113,7 +113,7 @@ def test_a_database_of_another_kind_is_refused(tmp_path: Path) -> None:
         connection.execute("CREATE VIEW memory_item AS SELECT 1")
     (tmp_path / "y.db").write_bytes(b"SQLite format 3\0" + b"x" * 5_000)
     for name, key in {"x.db": "no_source", "y.db": "unreadable", "z.db": "unreadable"}.items():
-        with pytest.raises(ExchangeError) as refused:
+        with pytest.raises(FragmentsError) as refused:
             read_source(tmp_path / name)
         assert refused.value.key == key
 
@@ -184,7 +184,7 @@ def test_whatever_objects_a_file_has_it_is_refused_or_taken(
     room = a_room(tmp_path_factory.mktemp("own"))
     try:
         source = read_text(data, "x")
-    except ExchangeError as error:
+    except FragmentsError as error:
         assert error.key == "no_source"
         return
     carry_out(room, planned(room, source))
