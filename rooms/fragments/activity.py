@@ -14,7 +14,7 @@ from rooms.fragments.storage.rows import Rows
 from rooms.fragments.upkeep.life import before
 
 IDLE_HOURS = 4  # a client that kills its server ends no session
-Count = Callable[[Room, Sequence[Fragment], str], object]  # counts one use of each, in a session
+Count = Callable[[Room, Sequence[Fragment], str], None]  # counts one use of each, in a session
 _ANSWER_S = 0.1  # for an answer to be written by this process, before its use is counted
 _WAIT_S = 0.05  # for others who write: nobody waits longer for a count
 _LOCK = threading.Lock()
@@ -101,8 +101,8 @@ def count_later(room: Room, fragments: Sequence[Fragment], session: str) -> None
         timer.start()
 
 
-def count_use(room: Room, fragments: Sequence[Fragment], session: str) -> bool:
-    """Count a use of each fragment; return False where the database is busy or read-only.
+def count_use(room: Room, fragments: Sequence[Fragment], session: str) -> None:
+    """Count a use of each fragment; drop the count where the database is busy or read-only.
 
     fragments: twice if recalled twice. A used fragment becomes hot. session: "" for none. A shared
     fragment is counted as its owner, by numbers alone: else it would age though everybody uses it.
@@ -113,7 +113,7 @@ def count_use(room: Room, fragments: Sequence[Fragment], session: str) -> bool:
         (room, session, [it for it in fragments if room.owns(it)]),
         (room.for_agent(DEFAULT_AGENT), theirs, [it for it in fragments if not room.owns(it)]),
     )
-    is_done, now = True, room.clock()
+    now = room.clock()
     for owner, name, some in shares:
         if not some:
             continue
@@ -131,5 +131,4 @@ def count_use(room: Room, fragments: Sequence[Fragment], session: str) -> bool:
                     values |= {} if is_permanent else {"tier": "hot"}
                     rows.touch(numbers, values)
         except DatabaseError:
-            is_done = False
-    return is_done
+            continue

@@ -351,7 +351,7 @@ def explored(found: "links.Explored", call: Call) -> str:
 def whole(call: Call, name: str) -> str:
     """Return one fragment of any state as JSON, with links and versions."""
     with call.room.engine.reading() as rows:
-        fragment = visible(rows, name, readers(call.room, ""))
+        fragment = visible(rows, name, readers(call.room, ""), in_bin=True)
         links = _objects(rows.links([fragment.id]))
         former = [_fields_of(it, _OF_VERSION) for it in rows.entries(Version, of=fragment.id)]
     return as_json({**object_of(fragment), "links": links, "versions": former})

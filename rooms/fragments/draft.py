@@ -26,7 +26,7 @@ from rooms.fragments.fragment import (
     hash_of,
 )
 from rooms.fragments.links import brought_back, linked_by_itself
-from rooms.fragments.room import Config, Room, kept, named, readers, writer
+from rooms.fragments.room import Config, Room, named, readers, visible, writer
 from rooms.fragments.storage import pages_of
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.upkeep.life import before
@@ -105,7 +105,7 @@ def stored(rows: Rows, room: Room, draft: Draft, *, agent: str, session: str) ->
     session = named("sessionId", session) if draft.is_working else ""
     if draft.is_working and not session:
         raise FragmentsError("session_needed")
-    linked_to = [kept(rows, id_, readers(room, agent)).id for id_ in draft.linked_to]
+    linked_to = [visible(rows, id_, readers(room, agent)).id for id_ in draft.linked_to]
     row = row_of(draft.type, room.config, is_working=draft.is_working)
     if same := same_content(rows, owner, hash_of(draft.content)):
         done = _said_again(rows, room, same, draft, row, session)

@@ -51,7 +51,7 @@ class Plan:
     faults: list[Fault] = field(default_factory=list)
 
 
-def planned(room: Room, source: Source, tell: Tell | None = None, *, agent: str = "") -> Plan:
+def planned(room: Room, source: Source, tell: Tell = lambda *_: None, *, agent: str = "") -> Plan:
     """Return the plan of an import; change nothing.
 
     tell: called with the number done and the total. agent: new owner, "" to keep the owners. Who
@@ -62,12 +62,11 @@ def planned(room: Room, source: Source, tell: Tell | None = None, *, agent: str 
         for items in _batches(source.items):
             planner.take(items)
             done += len(items)
-            if tell:
-                tell(done, len(source.items))
+            tell(done, len(source.items))
         return planner.plan()
 
 
-def carry_out(room: Room, plan: Plan, tell: Tell | None = None) -> int:
+def carry_out(room: Room, plan: Plan, tell: Tell = lambda *_: None) -> int:
     """Save a plan in batches; return the number of saved fragments.
 
     A fragment that came in meanwhile stays. After a break the same import brings the rest.
@@ -77,8 +76,7 @@ def carry_out(room: Room, plan: Plan, tell: Tell | None = None) -> int:
         with room.engine.writing() as rows:
             here = {each.id for each in rows.by_ids(each.id for each in some)}
             saved += len(rows.add([each for each in some if each.id not in here]))
-        if tell:
-            tell(saved, len(plan.new))
+        tell(saved, len(plan.new))
     for joined in _batches(plan.links):
         with room.engine.writing() as rows:
             rows.put_links(_new_links(rows, joined))
@@ -155,35 +153,34 @@ class _Planner:
         plan, now = self._plan, self._now
         if len(given.content) > _RAW_CHARS:
             return "too_large"
-        words = [each for each in given.keywords if each.strip()]
-        names = given.id, given.topic, given.source, given.agent, given.session, given.last_session
-        raw = (given.content, *names, *words[: texts.MOST_KEYWORDS])
-        clean, kinds = without_secrets(tuple(text[:_RAW_CHARS] for text in raw), HARMLESS)
+        words = tuple(filter(str.strip, given.keywords))
+        few = replace(given, content_hash="", keywords=words[: texts.MOST_KEYWORDS])
+        bounded = mapped(few, lambda text: text[:_RAW_CHARS])
+        clean, kinds = without_secrets(bounded, HARMLESS)
         if kinds and self._room.settings.strict:
             return "secret_refused"
-        content, id_, topic, source, agent, session, last_session, *keywords = clean
         try:
             fields, _ = texts.fields_of(
-                content=SURROGATE.sub("\ufffd", content),
-                topic=self._label(topic, texts.TOPIC_CHARS),
-                source=self._label(source, texts.SOURCE_CHARS),
-                keywords=[self._label(each, texts.KEYWORD_CHARS) for each in keywords],
+                content=SURROGATE.sub("\ufffd", clean.content),
+                topic=self._label(clean.topic, texts.TOPIC_CHARS),
+                source=self._label(clean.source, texts.SOURCE_CHARS),
+                keywords=[self._label(each, texts.KEYWORD_CHARS) for each in clean.keywords],
                 strict=False,
             )
         except FragmentsError as error:
             return error.key
         fields["topic"] = fields["topic"] or next(iter(fields["keywords"]), DEFAULT_TOPIC)
         moments: dict[str, Any] = {name: self._moment(getattr(given, name)) for name in _MOMENTS}
-        fragment = replace(
-            given,
+        fragment: Fragment = replace(
+            clean,
             **moments | {"created_at": moments["created_at"] or now},
             **fields | saying(fields["content"]),
-            agent=self._own_agent(agent),
-            session=self._label(session, NAME_CHARS),
-            last_session=self._label(last_session, NAME_CHARS),
-            deletion=given.deletion if given.deletion in _DELETIONS else "",
+            agent=self._own_agent(clean.agent),
+            session=self._label(clean.session, NAME_CHARS),
+            last_session=self._label(clean.last_session, NAME_CHARS),
+            deletion=clean.deletion if clean.deletion in _DELETIONS else "",
         )
-        is_ours = self._source.is_ours
+        is_ours, id_ = self._source.is_ours, fragment.id
         if not is_ours:
             changed = typed(row_of(word, self._room.config), fragment.created_at)
             if fragment.is_anchor:

@@ -13,7 +13,7 @@ from core.config import DEFAULT_AGENT
 from core.text.ranking import Ranking
 from rooms.fragments.errors import FragmentsError, NoSuchFragmentError
 from rooms.fragments.fragment import Fragment, Link, Relation, Suspicion, Wanted
-from rooms.fragments.room import Room, changing, kept, readers, repeats_when_cut, visible
+from rooms.fragments.room import Room, changing, readers, repeats_when_cut, visible
 from rooms.fragments.storage.rows import Rows
 
 LIKE, NEARLY_THE_SAME = 0.7, 0.85
@@ -48,7 +48,7 @@ def link(
     """
     agents, now = readers(room, agent), room.clock()
     with changing(room, from_id) as rows:
-        start, end = kept(rows, from_id, agents), kept(rows, to_id, agents)
+        start, end = visible(rows, from_id, agents), visible(rows, to_id, agents)
         if start.id == end.id:
             raise FragmentsError("own_link", id=start.id)
         if relation == "superseded_by" and not room.owns(start):
@@ -260,7 +260,7 @@ def explore(room: Room, start_id: str, *, agent: str = "") -> Explored:
     """Return the links of a fragment in both directions: causes, cures, then others."""
     agents = readers(room, agent)
     with room.engine.reading() as rows:
-        start = visible(rows, start_id, agents)
+        start = visible(rows, start_id, agents, in_bin=True)
         if start.deleted_at:
             raise NoSuchFragmentError(id=start.id)
         return Explored(start, steps_from(rows, [start], _EXPLORED, agents))

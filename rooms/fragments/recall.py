@@ -6,7 +6,6 @@ Three layers find candidates, filtered in SQL: keywords, words of the texts, vec
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
@@ -87,11 +86,7 @@ class Recalled(NamedTuple):
 
     @property
     def fragments(self) -> list[Fragment]:
-        return _fragments_in(self.found)
-
-
-def _fragments_in(entries: Sequence[Entry]) -> list[Fragment]:
-    return [it.what for it in entries if it.source == "fragment"]
+        return [it.what for it in self.found if it.source == "fragment"]
 
 
 def plain_line(row: Fragment | Link) -> str:
@@ -154,10 +149,11 @@ def recall(
     budget.add(share)
     told = {it.fragment.id for it in linked} | ids
     show([it for it in few if it.id not in told])
-    count(room, [*_fragments_in(shown), *(it.fragment for it in linked)], session)
     between = tuple(it for it in relations if {it.from_id, it.to_id} <= ids)
     left_out = len(found) - len(shown)
-    return Recalled(shown, linked, left_out, search.failure, bool(beside), between)
+    done = Recalled(shown, linked, left_out, search.failure, bool(beside), between)
+    count(room, [*done.fragments, *(it.fragment for it in linked)], session)
+    return done
 
 
 @repeats_when_cut
@@ -261,7 +257,8 @@ class _Search:
 
     def linked(self, found: Sequence[Entry]) -> tuple[list[Linked], list[Link]]:
         """Return fragments linked to the best entries, and links between two entries."""
-        asked, fragments = self.query.relation, _fragments_in(found)
+        asked = self.query.relation
+        fragments = [it.what for it in found if it.source == "fragment"]
         along, best = (asked,) if asked else FOLLOWED, fragments[:_MOST_FOLLOWED]
         linked = dict[str, Linked]()  # each once
         for step, other in steps_from(self.rows, best, along, self.wanted.agents):
@@ -332,9 +329,7 @@ def worth_of(config: Config, now: str, *, has_order: bool) -> Worth:
         at = max(fragment.updated_at, fragment.created_at)
         if not has_order:
             return 0.0, at, fragment.number
-        seconds = 0.0
-        with suppress(ValueError):  # a hand or an import can write anything there
-            seconds = datetime.fromisoformat(at).timestamp()
+        seconds = datetime.fromisoformat(at).timestamp()
         recency = 0.5 ** (max(now_s - seconds, 0.0) / _DAY_S / _HALF_DAYS)
         worth = config.importance_weight * fragment.importance + config.recency_weight * recency
         return worth, at, fragment.number

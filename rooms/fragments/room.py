@@ -39,7 +39,7 @@ from rooms.fragments.fragment import Fragment
 from rooms.fragments.storage import Engine
 from rooms.fragments.storage.redis import Place, place_of
 from rooms.fragments.storage.rows import Rows
-from rooms.fragments.texts import plain_id
+from rooms.fragments.texts import Text, check_size, plain_id
 
 FILE_NAME = "memory.db"
 MOST_DAYS, MOST_LINKED = 36_500, 100
@@ -159,9 +159,7 @@ def named(field: str, name: str) -> str:
     name = name.strip()
     if SURROGATE.search(name) or "\0" in name:
         raise FragmentsError("lone_surrogate", field=field)
-    if (over := len(name) - NAME_CHARS) > 0:
-        facts = {"chars": len(name), "over": over, "most": NAME_CHARS}
-        raise FragmentsError("too_long", field=field, **facts)
+    check_size(Text(field, name, NAME_CHARS), name)
     if has_secret(name):
         kinds = ", ".join(sorted({it.kind for it in find(name)}))
         raise FragmentsError("secret_refused", field=field, kinds=kinds)
@@ -178,32 +176,25 @@ def changing(room: Room, id_: str) -> AbstractContextManager[Rows]:
     return room.engine.writing()
 
 
-def visible(rows: Rows, id_: str, agents: Sequence[str]) -> Fragment:
-    """Return a fragment of these agents, () for all; from the bin, too."""
+def visible(rows: Rows, id_: str, agents: Sequence[str], *, in_bin: bool = False) -> Fragment:
+    """Return a fragment of these agents, () for all; in_bin: from the bin, too."""
     key = plain_id(id_)
-    if len(key) <= NAME_CHARS and not SURROGATE.search(key):
-        for found in rows.by_ids([key]):
-            if not agents or found.agent in agents:
-                return found
+    for found in rows.by_ids([key]):
+        if not agents or found.agent in agents:
+            if found.deleted_at and not in_bin:
+                raise FragmentsError("in_bin", id=found.id)
+            return found
     raise NoSuchFragmentError(id=key)
-
-
-def kept(rows: Rows, id_: str, agents: Sequence[str]) -> Fragment:
-    """Return a visible fragment outside the bin."""
-    found = visible(rows, id_, agents)
-    if found.deleted_at:
-        raise FragmentsError("in_bin", id=found.id)
-    return found
 
 
 def changeable(
     rows: Rows, room: Room, id_: str, agents: Sequence[str], *, in_bin: bool = False
 ) -> Fragment:
     """Return a visible fragment that this room may change; in_bin: from the bin, too."""
-    found = visible(rows, id_, agents)
+    found = visible(rows, id_, agents, in_bin=True)
     if not room.owns(found):
         raise FragmentsError("shared", id=found.id, owner=found.agent)
-    return found if in_bin else kept(rows, found.id, agents)
+    return found if in_bin else visible(rows, found.id, agents)
 
 
 def repeats_when_cut(read: Callable[_Given, _Result]) -> Callable[_Given, _Result]:

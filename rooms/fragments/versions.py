@@ -6,7 +6,7 @@ is lost or told twice. The caller writes the log first.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from rooms.fragments import activity, draft
@@ -275,22 +275,19 @@ def for_the_log(rows: Rows, agents: Sequence[str], most: int) -> list[Fragment]:
 
     agents: whose, () for all. If the log has one of an error and its cure, both are left out.
     """
-    asked = Wanted(agents=tuple(agents), privacy=TEAM)
+
+    def is_told(fragment: Fragment) -> bool:
+        links = rows.links([fragment.id], ["resolved_by"])
+        ends = rows.by_ids({end for link in links for end in (link.from_id, link.to_id)})
+        return any(it.promoted and not it.deleted_at for it in ends)
+
+    asked = most_important(rows, Wanted(agents=tuple(agents), privacy=TEAM))
     used = Wanted(agents=tuple(agents), kinds=KINDS)
-    found = list[Fragment]()
     # Pinned fragments are listed apart, so that the most important come first in each list.
-    for wanted in (asked, replace(used, is_anchor=True), replace(used, is_anchor=False)):
-        by_worth = most_important(rows, wanted, 0.0 if wanted.privacy else IMPORTANCE)
-        others = (it for it in by_worth if it.privacy != TEAM and it.sessions_count >= SESSIONS)
-        earned = by_worth if wanted.privacy else others
-        while len(found) < most and (some := [*islice(earned, _AT_ONCE)]):
-            links = rows.links([each.id for each in some], ["resolved_by"])
-            pairs = [{link.from_id, link.to_id} for link in links]
-            ends = rows.by_ids(set[str]().union(*pairs))
-            promoted = {each.id for each in ends if each.promoted and not each.deleted_at}
-            told = {end for pair in pairs if pair & promoted for end in pair}
-            found += [each for each in some if each.id not in told]
-    return found[:most]
+    lists = (most_important(rows, replace(used, is_anchor=it), IMPORTANCE) for it in (True, False))
+    by_use = chain.from_iterable(lists)
+    earned = (it for it in by_use if it.privacy != TEAM and it.sessions_count >= SESSIONS)
+    return [*islice((it for it in chain(asked, earned) if not is_told(it)), most)]
 
 
 def most_important(rows: Rows, wanted: Wanted, least: float = 0.0) -> Iterator[Fragment]:
