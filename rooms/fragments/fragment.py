@@ -238,10 +238,7 @@ class Wanted:
     state: State = "live"  # superseded: with a successor; kept: all but the bin
     is_anchor: bool | None = None
     has_vector: bool | None = None
-    used_before: str = ""
-    expires_before: str = ""
-    deleted_before: str = ""
-    checked_before: str = ""  # a fragment that was never checked counts as before
+    is_checked: bool | None = None  # for contradictions
     after: int = 0  # number of the last fragment on the page before
 
 

@@ -99,11 +99,6 @@ class PlainEngine(Engine):
 
 def is_wanted(each: Fragment, wanted: Wanted, has_vector: bool) -> bool:
     """Whether a filter lets a fragment through."""
-    before = {
-        "used_before": each.used_at,
-        "expires_before": each.expires_at,
-        "deleted_before": each.deleted_at,
-    }
     return all((
         {
             "live": each.is_live,
@@ -127,9 +122,7 @@ def is_wanted(each: Fragment, wanted: Wanted, has_vector: bool) -> bool:
         not wanted.until or each.created_at < end_of(wanted.until),
         wanted.is_anchor in (None, each.is_anchor),
         wanted.has_vector in (None, has_vector),
-        all("" < moment < getattr(wanted, name) for name, moment in before.items()
-            if getattr(wanted, name)),
-        not wanted.checked_before or each.checked_at < wanted.checked_before,
+        wanted.is_checked in (None, bool(each.checked_at)),
         each.number > wanted.after,
     ))  # fmt: skip
 

@@ -70,7 +70,7 @@ _REVISIONS = """SELECT a.agent, coalesce(r.revision::text,
 class PostgresRows(Rows):
     """keeps_vectors: whether the server compares vectors."""
 
-    no_moment, a_moment, latest = "IS NULL", "IS NOT NULL", "greatest"
+    no_moment, a_moment = "IS NULL", "IS NOT NULL"
     has_vector = "embedding IS NOT NULL"
     marks: ClassVar = {"found_by": "array_to_tsvector(?::text[])"}
 

@@ -62,7 +62,6 @@ class Rows(ABC):
     # The dialect.
     no_moment: ClassVar[str]  # behind a column: it holds no moment
     a_moment: ClassVar[str]
-    latest: ClassVar[str]  # the function that returns the latest of some moments
     has_keyword: str  # a condition for `fragments`, ? is the keyword as `spelled`
     has_vector: ClassVar[str]
     marks: ClassVar[Mapping[str, str]] = {}  # the SQL for the value of a column, unless it is ?
@@ -384,16 +383,12 @@ class Rows(ABC):
             "number > ?": wanted.after,
         }
         parts += [(part, [value]) for part, value in equals.items() if value]
-        moments = {
-            "created_at >= ?": wanted.since,
-            f"{self.latest}(accessed_at, updated_at, created_at) < ?": wanted.used_before,
-            f"expires_at {any_moment} AND expires_at < ?": wanted.expires_before,
-            f"deleted_at {any_moment} AND deleted_at < ?": wanted.deleted_before,
-            f"(checked_at {none} OR checked_at < ?)": wanted.checked_before,
-        }
-        parts += [(part, [self.moment(text)]) for part, text in moments.items() if text]
+        if wanted.since:
+            parts.append(("created_at >= ?", [self.moment(wanted.since)]))
         if wanted.until:
             parts.append(("created_at < ?", [self.moment(wanted.until, is_end=True)]))
+        if wanted.is_checked is not None:
+            parts.append((f"checked_at {any_moment if wanted.is_checked else none}", []))
         if wanted.is_anchor is not None:
             parts.append(("is_anchor = ?", [wanted.is_anchor]))
         if wanted.has_vector is not None:

@@ -125,7 +125,7 @@ class Vectors:
 class SqliteRows(Rows):
     """vectors: kept in memory for a file. file: identifies it."""
 
-    no_moment, a_moment, latest = "= ''", "!= ''", "max"
+    no_moment, a_moment = "= ''", "!= ''"
     has_keyword = "number IN (SELECT number FROM fragment_keywords WHERE keyword = ?)"
     has_vector = "number IN (SELECT number FROM fragment_vectors)"
     agent_column = "+agent_id"  # nearly all are of one agent: its index is no short way to them

@@ -299,7 +299,7 @@ def _compare(opening: Opening, page: Page, work: Work) -> list[Pair]:
     if not work.compares:
         return []
     with opening() as rows:
-        new = Wanted(checked_before="0", after=page.after)  # never compared
+        new = Wanted(is_checked=False, after=page.after)
         page.fragments = rows.find(new, limit=_COMPARED)
         found = (suspicions.pairs_with(rows, it, work.now) for it in page.fragments)
         pairs = [pair for some in found for pair in some]

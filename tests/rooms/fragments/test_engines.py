@@ -284,10 +284,7 @@ WANTED = st.builds(
     state=st.sampled_from(["live", "superseded", "bin", "kept", "all"]),
     is_anchor=at_times(st.booleans(), None),
     has_vector=at_times(st.booleans(), None),
-    **dict.fromkeys(
-        ("used_before", "expires_before", "deleted_before", "checked_before"),
-        at_times(st.sampled_from(DAYS), ""),
-    ),
+    is_checked=at_times(st.booleans(), None),
     after=at_times(st.integers(0, 8), 0),
 )
 

@@ -202,8 +202,6 @@ PLANS: dict[str, tuple[fragment.Wanted, dict[str, Any], str]] = {
     "the best": (fragment.Wanted(agents=("a",)), {"order": "worth", "limit": 9}, "_worth"),
     "the newest": (fragment.Wanted(since="2026-05", state="all"), {"order": "newest"}, "_created"),
     "a topic": (fragment.Wanted(topics=("t",)), {}, "_topic"),
-    "what has ended": (fragment.Wanted(expires_before=DATE, state="all"), {}, "_expires"),
-    "the bin": (fragment.Wanted(deleted_before=DATE, state="bin"), {}, "_deleted"),
     "chosen ones": (fragment.Wanted(numbers=(1, 2), state="all"), {}, "PRIMARY KEY"),
     "a keyword": (fragment.Wanted(keywords=("k",), state="all"), {}, "fragment_keywords"),
 }
