@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib import import_module
+from importlib.util import find_spec
 from operator import mul
 from typing import Any, Protocol
 
@@ -60,7 +61,7 @@ def check(environment: Mapping[str, str]) -> list[ServiceError]:
 
 def missing(environment: Mapping[str, str]) -> Iterator[ServiceError]:
     is_local = services.value_of(environment, VARIABLE).lower() == LOCAL
-    if is_local and not services.is_installed(LOCAL_MODULE):
+    if is_local and find_spec(LOCAL_MODULE) is None:
         yield no_package(VARIABLE, LOCAL_PACKAGE)
 
 
@@ -124,19 +125,11 @@ def embedder_of(environment: Mapping[str, str]) -> Embedder | None:
     if not value:
         return None
     if value.lower() == LOCAL:
-        return _embedder(None)
+        return _kept(_LOCAL, LOCAL_MODEL)
     model = services.value_of(environment, MODEL_VARIABLE) or DEFAULT_MODEL
     dimensions = int(services.value_of(environment, DIMENSIONS_VARIABLE) or 0)
     service = services.service_of(environment, VARIABLE, "/embeddings")
-    return _embedder(EmbeddingService(service, model, dimensions))
-
-
-@lru_cache(maxsize=8)  # keeps the pause of a service, and a model that is loaded
-def _embedder(service: "EmbeddingService | None") -> Embedder:
-    """service: None for the package's model."""
-    if service is None:
-        return Embedder(LocalModel(), LOCAL_MODEL)
-    return Embedder(service, service.model, service.dimensions)
+    return _kept(EmbeddingService(service, model, dimensions), model, dimensions)
 
 
 @dataclass(frozen=True)
@@ -196,6 +189,10 @@ class LocalModel:
             seconds = math.ceil(timeout_s)
             raise ServiceError("timeout", variable=VARIABLE, seconds=seconds) from None
         return found
+
+
+_LOCAL = LocalModel()
+_kept = lru_cache(maxsize=8)(Embedder)  # with the pause of a service, and its dimensions
 
 
 def vector_of(numbers: Iterable[object]) -> bytes:

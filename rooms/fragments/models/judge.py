@@ -18,6 +18,7 @@ import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol, get_args
 
@@ -149,7 +150,7 @@ def check(environment: Mapping[str, str]) -> list[ServiceError]:
 def missing(environment: Mapping[str, str]) -> Iterator[ServiceError]:
     """Yield packages, programs and directories that this machine lacks."""
     for judge in _named(environment):
-        if not isinstance(judge, ServiceError):
+        if isinstance(judge, GeminiJudge | OnnxJudge):
             yield from judge.missing()
 
 
@@ -217,9 +218,6 @@ class ChatJudge:
 
     service: services.Service
     model: str
-
-    def missing(self) -> Iterator[ServiceError]:
-        yield from ()
 
     def verdict(self, earlier: str, later: str) -> Verdict:
         # Nothing optional: some servers refuse a temperature, some a form of the answer.
@@ -357,7 +355,7 @@ class OnnxJudge:
     folder: str
 
     def missing(self) -> Iterator[ServiceError]:
-        absent = [it for it in PACKAGES if not services.is_installed(it)]
+        absent = [it for it in PACKAGES if find_spec(it) is None]
         if absent:
             yield no_package(VARIABLE, absent[0], *PACKAGES)
         if not os.path.isdir(self.folder):

@@ -225,10 +225,3 @@ def _read(service: Service, data: bytes, headers: dict[str, str], timeout_s: flo
         if response.length:  # is still to come, but the connection has ended
             raise IncompleteRead(b"")
     return b"".join(pieces)
-
-
-def is_installed(package: str) -> bool:
-    """Return whether a package is there, without loading it."""
-    from importlib.util import find_spec
-
-    return find_spec(package) is not None

@@ -121,6 +121,8 @@ def _texts(value: object) -> tuple[str, ...]:
 def moment_of(value: object) -> str:
     """Return a moment with a zone; "" for another text."""
     text = _text(value)
+    if text.endswith("+00"):  # as PostgreSQL sends it, whose connection is in UTC
+        text = f"{text.replace(' ', 'T', 1)}:00"
     try:
         return text if text and datetime.fromisoformat(text).tzinfo else ""
     except ValueError:
@@ -175,17 +177,9 @@ def speaking(cursor: "Cursor[Any]") -> "Cursor[Any]":
                 return text
             return _KEPT.sub(lambda it: "\0" if it[1] == "0" else _SIGN, text)
 
-    class MomentLoader(Loader):
-        """The connection is in UTC; a date beyond Python's is read as text."""
-
-        def load(self, data: Any) -> str:
-            text = bytes(data).decode()
-            return f"{text.replace(' ', 'T', 1)}:00" if text.endswith("+00") else text
-
     cursor.adapters.register_dumper(str, TextDumper)
-    for name in ("text", "varchar"):
+    for name in ("text", "varchar", "timestamptz"):  # a date beyond Python's stays a text
         cursor.adapters.register_loader(name, TextLoader)
-    cursor.adapters.register_loader("timestamptz", MomentLoader)
     return cursor
 
 

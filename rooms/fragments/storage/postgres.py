@@ -42,13 +42,10 @@ _AT_ONCE = 500  # rows of one statement, which may have 65,535 values
 _LIVE = "deleted_at IS NULL AND superseded_at IS NULL"
 # The rest of a part of a moment; and by the length of that text, how long it lasts at most.
 _FIRST = "0001-01-01T00:00:00+00:00"
+_DAY_CHARS = 10
 _SPANS = {
-    4: timedelta(days=367),
-    7: timedelta(days=32),
-    10: timedelta(days=1),
-    13: timedelta(hours=1),
-    16: timedelta(minutes=1),
-    19: timedelta(seconds=1),
+    **{4: timedelta(days=366), 7: timedelta(days=31), _DAY_CHARS: timedelta(days=1)},
+    **{13: timedelta(hours=1), 16: timedelta(minutes=1), 19: timedelta(seconds=1)},
 }
 _NULL_FOR_NONE = frozenset(
     ("content_hash", "source", "session", "last_session", "deletion", "amended_by", "promoted")
@@ -83,9 +80,12 @@ class PostgresRows(Rows):
         self._seen = (agent, DEFAULT_AGENT) if agent else ()
         self.has_keyword = _KEYWORDED.format("ARRAY[?]") if agent else "plain_keywords @> ARRAY[?]"
 
-    def run(self, statement: str, values: Iterable[Any] = ()) -> "Cursor[Any]":
+    def run(
+        self, statement: str, values: Iterable[Any] = (), *, binary: bool = False
+    ) -> "Cursor[Any]":
+        """binary: as vectors are read."""
         numbered = [min(value, MOST_NUMBER) if type(value) is int else value for value in values]
-        return self._cursor.execute(statement.replace("?", "%s"), numbered)
+        return self._cursor.execute(statement.replace("?", "%s"), numbered, binary=binary)
 
     def any_of(self, column: str, values: Iterable[Any]) -> Condition:
         if column == "number":
@@ -101,11 +101,9 @@ class PostgresRows(Rows):
             if not is_end:
                 return start.isoformat()
             end = start + _SPANS.get(len(text), timedelta(microseconds=1))
+            return (end.replace(day=1) if len(text) < _DAY_CHARS else end).isoformat()
         except (ValueError, OverflowError):
             return None  # compares with nothing
-        if len(text) == 4:
-            end = end.replace(month=1, day=1)
-        return (end.replace(day=1) if len(text) == 7 else end).isoformat()
 
     def encoded(self, field: str, value: Any) -> Any:
         if isinstance(value, tuple):
@@ -202,9 +200,9 @@ class PostgresRows(Rows):
                     f"SELECT number, embedding FROM fragments WHERE {condition} AND"
                     f" {self.has_vector} AND vector_dims(embedding) = {size} ORDER BY {order}"
                     " LIMIT ?"
-                ).replace("?", "%s")
+                )
                 asked = [*values, columns.text_of(floats), some]
-                rows = self._cursor.execute(statement, asked, binary=True).fetchall()
+                rows = self.run(statement, asked, binary=True).fetchall()
         found = [
             (number, round(sum(map(mul, floats, columns.floats_sent(it))), DIGITS))
             for number, it in rows
@@ -215,12 +213,8 @@ class PostgresRows(Rows):
         if not self._keeps_vectors:
             return []
         condition, values = self.any_of("number", numbers)
-        rows = self._cursor.execute(
-            f"SELECT number, embedding FROM fragments WHERE {condition.replace('?', '%s')}"
-            f" AND {self.has_vector} ORDER BY number",
-            values,
-            binary=True,
-        )
+        statement = f"SELECT number, embedding FROM fragments WHERE {condition}"
+        rows = self.run(f"{statement} AND {self.has_vector} ORDER BY number", values, binary=True)
         floats = ((number, columns.floats_sent(it)) for number, it in rows)
         return [Embedding(number, struct.pack(f"<{len(it)}f", *it)) for number, it in floats]
 
@@ -237,7 +231,11 @@ class PostgresRows(Rows):
         return Extent(min(first), max(newest), sum(texts))
 
     def revisions(self) -> Mapping[str, str]:
-        """{} for all agents: nobody repeats their questions."""
+        """Return the revision of each agent that is seen, "" for one that never had a fragment.
+
+        Each change of what `with_keywords` and `holding` look at makes a new one. {} for all
+        agents: nobody repeats their questions.
+        """
         if not self.agent:
             return {}
         revisions = dict(self.run(_REVISIONS, [list(dict.fromkeys(self._seen))]))
@@ -271,13 +269,10 @@ class PostgresRows(Rows):
             missing = self.run("SELECT to_regclass(?) IS NULL", [name]).fetchone() == (True,)
             if not (missing and 0 < size <= tables.MOST_INDEXED):
                 continue
-            # It is empty at the first vector; a lost one may take as long as it needs.
-            [limit] = self.run("SELECT current_setting('statement_timeout')").fetchone() or ("",)
-            self.run("SET LOCAL statement_timeout = 0")
+            self.run("SET LOCAL statement_timeout = 0")  # a lost one takes as long as it needs
             self.run("SET CONSTRAINTS ALL IMMEDIATE")  # no index is made with a trigger waiting
             self.run(tables.vector_index(size))
             self.run("SET CONSTRAINTS ALL DEFERRED")
-            self.run("SELECT set_config('statement_timeout', ?, true)", [limit])
         self._cursor.executemany(
             "UPDATE fragments SET embedding = %s::vector WHERE number = %s",
             [(columns.text_of(floats) if floats else None, number) for floats, number in vectors],
@@ -391,12 +386,12 @@ class PostgresEngine(Engine):
     @contextmanager
     def reading(self) -> Iterator[Rows]:
         if not self.schema.is_ready():
-            with no_rows() as rows:
-                yield rows
+            with no_rows() as nothing:
+                yield nothing
             return
         with self.pool.transaction(agent=self.agent, changes=False) as connection:
-            found = PostgresRows(connection, self.agent, keeps_vectors=self.schema.has_vectors)
-            yield cast(Rows, CachedRows(found, self.cache)) if self.cache else found
+            rows = PostgresRows(connection, self.agent, keeps_vectors=self.schema.has_vectors)
+            yield cast(Rows, CachedRows(rows, self.cache, rows.revisions)) if self.cache else rows
 
     @contextmanager
     def writing(self, *, wait_s: float | None = None) -> Iterator[Rows]:

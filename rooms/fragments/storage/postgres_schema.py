@@ -94,7 +94,10 @@ class Found:
 
 
 class Schema:
-    """The tables of one server, for the engines of a process. Safe for threads."""
+    """The tables of one server, for the engines of a process. Safe for threads.
+
+    Every method but `has_vectors` raises DatabaseError.
+    """
 
     def __init__(self, pool: Pool) -> None:
         self._pool, self._guard = pool, threading.Lock()
@@ -107,7 +110,7 @@ class Schema:
         return bool(found and found.vectors_in and found.embedding == VECTOR)
 
     def is_ready(self) -> bool:
-        """Return whether there are tables, brought up to date. Raises DatabaseError."""
+        """Return whether there are tables, brought up to date."""
         if self._found is None:
             found = self.look()
             if not found.names:
@@ -119,19 +122,18 @@ class Schema:
         return True
 
     def prepare(self) -> None:
-        """Make missing tables. Raises DatabaseError."""
+        """Make missing tables."""
         if self._found is None:
             with self._guard:
                 if not self.is_ready():
                     self.bring_up_to_date()
 
     def look(self) -> Found:
-        """Raises DatabaseError."""
         with self._pool.as_login(changes=False) as connection:
             return self._looked(connection)
 
     def secure(self) -> None:
-        """Secure existing tables anew. Raises DatabaseError."""
+        """Secure existing tables anew."""
         with self._pool.as_login() as connection:
             connection.execute(_LOCK)
             connection.execute(f"SET LOCAL ROLE {UPKEEP_ROLE}")
@@ -141,7 +143,7 @@ class Schema:
     def bring_up_to_date(self, *, with_vectors: bool = False) -> Found:
         """Make what is missing, in a transaction for which other processes wait.
 
-        with_vectors: even a column for them, which rewrites its table. Raises DatabaseError.
+        with_vectors: even a column for them, which rewrites its table.
         """
         path = self._pool.server.name
         for left in reversed(range(_TRIES)):
@@ -164,10 +166,7 @@ class Schema:
         raise AssertionError("the last try returns or raises")
 
     def make(self, connection: "Connection[Any]", found: Found) -> Found:
-        """Make the missing parts in a transaction of the address's user; return what is there then.
-
-        Raises ServerError if the user may not.
-        """
+        """Make the missing parts in a transaction of the address's user; return what is there."""
         from psycopg import Error
         from psycopg.errors import InsufficientPrivilege
 

@@ -178,18 +178,6 @@ class Cache:
     def answers(self) -> bool:
         return bool(self.ask(lambda redis: redis.ping()))
 
-    def keep(self, put: Callable[[Any], object], *names: str) -> None:
-        """Fill a pipeline by `put`, and let the names expire."""
-
-        def kept(redis: Any) -> None:
-            with redis.pipeline() as pipe:
-                put(pipe)
-                for name in names:
-                    pipe.expire(name, self.place.ttl_s)
-                pipe.execute()
-
-        self.ask(kept)
-
     def clear(self) -> None:
         """Remove every value of this database."""
         self.ask(lambda redis: [redis.unlink(it) for it in redis.scan_iter(f"{self.base}:*")])
@@ -209,15 +197,17 @@ def _digest(value: object) -> str:
 class CachedRows:
     """Looks up two questions of `Rows`, and passes the others through."""
 
-    def __init__(self, rows: Rows, cache: Cache) -> None:
-        self._rows, self._cache = rows, cache
+    def __init__(
+        self, rows: Rows, cache: Cache, revisions: Callable[[], Mapping[str, str]]
+    ) -> None:
+        self._rows, self._cache, self._ask_revisions = rows, cache, revisions
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._rows, name)
 
     @cached_property
     def _revisions(self) -> Mapping[str, str]:
-        return {} if self._cache.rests else self._rows.revisions()
+        return {} if self._cache.rests else self._ask_revisions()
 
     def _name_of(self, *what: object) -> str:
         """Return a name of no other agent: each has its own revision."""
@@ -244,11 +234,14 @@ class CachedRows:
         if any(len(some) == MOST_NUMBERS for some in numbers):
             return self._rows.with_keywords(keywords, wanted, most)
 
-        def put(pipe: Any) -> None:
-            for name, some in zip(names, numbers, strict=True):
-                pipe.sadd(name, _ANY, *some)
+        def keep(redis: Any) -> None:
+            with redis.pipeline() as pipe:
+                for name, some in zip(names, numbers, strict=True):
+                    pipe.sadd(name, _ANY, *some)
+                    pipe.expire(name, self._cache.place.ttl_s)
+                pipe.execute()
 
-        self._cache.keep(put, *names)
+        self._cache.ask(keep)
         return _counted(numbers, most)
 
     def holding(self, query: str, most: int) -> Holding:
@@ -263,7 +256,7 @@ class CachedRows:
         terms = [[*it.term, it.having, it.numbers and [*it.numbers]] for it in found.terms]
         text = json.dumps([found.total, terms])
         if len(text) <= MOST_BYTES:
-            self._cache.keep(lambda pipe: pipe.set(name, text), name)
+            self._cache.ask(lambda redis: redis.set(name, text, ex=self._cache.place.ttl_s))
         return found
 
 

@@ -233,14 +233,6 @@ class Rows(ABC):
         kept.pop(INDEX_STATE, None)
         return kept
 
-    def revisions(self) -> Mapping[str, str]:
-        """Return the revision of each agent that is seen; {} if nobody keeps any.
-
-        A revision stands for all that `with_keywords`, `holding` and `near` look at: each change
-        makes a new revision. "" for an agent that never had a fragment.
-        """
-        return {}
-
     # Changes.
 
     @abstractmethod

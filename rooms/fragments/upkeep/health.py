@@ -320,8 +320,10 @@ def _write(rows: Rows, group: _Group) -> None:
 
     Figures of a secret agent name become the room's.
     """
-    for table in dict.fromkeys(table for table, _, _ in group.changes):
-        changes = [(before, after) for it, before, after in group.changes if it is table]
+    by_table = defaultdict[Table | None, list[tuple[_Row, _Row]]](list)
+    for table, before, after in group.changes:
+        by_table[table].append((before, after))
+    for table, changes in by_table.items():
         if table is None:
             for before, after in ((old, new) for old, new in changes if old != new):
                 key = {column: value for column, value in before.items() if column != "value"}
@@ -336,11 +338,10 @@ def _write(rows: Rows, group: _Group) -> None:
         if table is FRAGMENTS:
             rows.replace([replace(it, content_hash=hash_of(it.content)) for it in new])
             rows.drop_vectors([it.number for it in new])
-        elif table is VERSIONS:
+            continue
+        condition, values = "1 = 1", list[Any]()
+        if table is VERSIONS:
             ids = {before["fragment_id"] for before, _ in changes}
             condition, values = rows.any_of("fragment_id", ids)
-            rows.run(f"DELETE FROM {table.name} WHERE {condition}", values)
-            rows.note(new)
-        else:
-            rows.forget_entries(table.row)
-            rows.note(new)
+        rows.run(f"DELETE FROM {table.name} WHERE {condition}", values)
+        rows.note(new)

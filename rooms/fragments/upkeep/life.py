@@ -18,7 +18,7 @@ LEAST_IMPORTANCE = 0.1  # below which it does not sink
 BIN_DAYS = 30
 ANCHOR_USES, ANCHOR_IMPORTANCE = 10, 0.8  # from which pinning a fragment is worth a thought
 
-_WEEK, _DAY = timedelta(days=7), timedelta(days=1)
+_WEEK = timedelta(days=7)
 
 
 class Decay(NamedTuple):
@@ -52,15 +52,14 @@ def tier_of(fragment: Fragment, now: str) -> Tier:
     """
     if is_pinned(fragment):
         return "permanent"
-    idle = _idle_days(fragment, now) / (2 if fragment.access_count >= OFTEN else 1)
+    idle = _days_since(fragment.used_at, now) / (2 if fragment.access_count >= OFTEN else 1)
     return "hot" if idle < HOT_DAYS else "warm" if idle < WARM_DAYS else "cold"
 
 
 def is_expired(fragment: Fragment, now: str) -> bool:
     if is_pinned(fragment) or not fragment.expires_at:
         return False
-    here = datetime.fromisoformat(now)
-    return _moment(fragment.expires_at, here) < here
+    return _days_since(fragment.expires_at, now) > 0
 
 
 def is_stale(fragment: Fragment, now: str, config: Config) -> bool:
@@ -71,7 +70,7 @@ def is_stale(fragment: Fragment, now: str, config: Config) -> bool:
     if not fragment.stale_days or tier_of(fragment, now) != "cold":
         return False
     days = dict(config.stale_days).get(fragment.kind, fragment.stale_days)
-    return bool(days) and _idle_days(fragment, now) > days
+    return bool(days) and _days_since(fragment.used_at, now) > days
 
 
 def is_doubtful(fragment: Fragment, now: str, config: Config) -> bool:
@@ -79,9 +78,7 @@ def is_doubtful(fragment: Fragment, now: str, config: Config) -> bool:
     days = TYPES[fragment.kind].doubtful_days
     if days and config.doubtful_days is not None:
         days = config.doubtful_days
-    here = datetime.fromisoformat(now)
-    verified = _moment(fragment.verified_at or fragment.created_at, here)
-    return bool(days) and here - verified > timedelta(days=days)
+    return bool(days) and _days_since(fragment.verified_at or fragment.created_at, now) > days
 
 
 def decay_of(fragment: Fragment, now: str) -> Decay | None:
@@ -125,6 +122,6 @@ def _moment(text: str, now: datetime) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def _idle_days(fragment: Fragment, now: str) -> float:
+def _days_since(text: str, now: str) -> float:
     here = datetime.fromisoformat(now)
-    return max((here - _moment(fragment.used_at, here)) / _DAY, 0.0)
+    return (here - _moment(text, here)) / timedelta(days=1)

@@ -90,11 +90,7 @@ class ServedFragments:
             asked[name] = partial(lambda it: self.figures.get(it, math.nan), name)
         for name in engine.figures():
             asked[name] = partial(lambda it: engine.figures()[it], name)
-        if engine.keeps_agents_apart:
-            from rooms.fragments.storage.postgres import PostgresEngine  # a file needs none of it
-
-            assert isinstance(engine, PostgresEngine)
-            pool = engine.pool
+        if pool := getattr(engine, "pool", None):  # a file has none
             asked["db_connections_in_use"] = lambda: pool.usage().in_use
             asked["db_connections_idle"] = lambda: pool.usage().idle
             asked["db_calls_waiting"] = lambda: pool.usage().waiting

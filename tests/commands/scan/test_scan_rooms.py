@@ -171,7 +171,7 @@ def test_secrets_of_all_agents_of_a_server_are_named_and_taken_out_of_redis_too(
         assert redis
         cache = Cache(redis, name)
         key = f"{cache.base}:kept"
-        cache.keep(lambda pipe: pipe.set(key, TOKEN), key)
+        cache.ask(lambda redis: redis.set(key, TOKEN))
         assert cache.ask(lambda redis: redis.get(key)) == TOKEN.encode()
         done = scan(desk, dsn, "--redact", "--yes", SENTINEL_MEMORY_REDIS=running.address)
         assert cache.ask(lambda redis: redis.keys("*")) == []
