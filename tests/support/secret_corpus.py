@@ -2,10 +2,11 @@
 
 No secret is written down here. A row of the kinds is a template; `fill` puts random characters of
 the right alphabet and length into it: `{A36}` is 36 letters and digits, `{h8-12}` between 8 and 12
-small hexadecimal digits (see ALPHABETS), `{n10-98}` a number between these, `{uuid}`, `{jwt}` and
-the other words of MAKERS what they say. In a template the secret stands between « and », names that
-must stay readable between ‹ and ›. In sentences, lines of code and settings @@ is where the secret
-goes, ~~ (in the formats of assignments) the name it is assigned to.
+small hexadecimal digits (see the alphabets of secret_kinds.json), `{n10-98}` a number between
+these, `{uuid}`, `{jwt}` and the other words of MAKERS what they say. In a template the secret
+stands between « and », names that must stay readable between ‹ and ›. In sentences, lines of code
+and settings @@ is where the secret goes, ~~ (in the formats of assignments) the name it is
+assigned to.
 """
 
 import base64
@@ -22,32 +23,10 @@ from typing import NamedTuple
 from tests.support.tables import table
 
 KINDS_OF, TABLES = table("secret_kinds"), table("secret_corpus")
-WORDS = KINDS_OF["words"].split()
-PLACEMENTS_OF_A_TOKEN = 16
-SURROUNDINGS_OF_A_STRUCTURE = 7
-CASES_OF_A_FORMAT = 16
-VALUES_OF_A_SENTENCE = 4
-VALUES_OF_AN_EDGE = 2
+WORDS, ALPHABETS = KINDS_OF["words"].split(), KINDS_OF["alphabets"]
+PLACEMENTS_OF_A_TOKEN, SURROUNDINGS_OF_A_STRUCTURE, CASES_OF_A_FORMAT = 16, 7, 16
+VALUES_OF_A_SENTENCE, VALUES_OF_AN_EDGE = 4, 2
 HANGUL = re.compile(r"[\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3]")
-ALPHABETS = {
-    "d": string.digits,
-    "l": string.ascii_lowercase,
-    "U": string.ascii_uppercase,
-    "L": string.ascii_letters,
-    "h": "0123456789abcdef",
-    "H": "0123456789ABCDEF",
-    "a": string.ascii_lowercase + string.digits,
-    "u": string.ascii_uppercase + string.digits,
-    "A": string.ascii_letters + string.digits,
-    "w": string.ascii_letters + string.digits + "_-",
-    "b": string.ascii_letters + string.digits + "+/",
-    "s": string.ascii_uppercase + "234567",
-    "q": "qpzry9x8gf2tvdw0s3jn54khce6mua7l",
-    "Q": "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L",
-    "z": "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
-    "k": "0123456789ABCDEFGHJKMNPQRSTVWXYZ",
-    "v": "89ab",
-}
 Spans = tuple[tuple[int, int], ...]
 
 
@@ -82,12 +61,11 @@ def two_words(rng: random.Random) -> str:
 
 
 def bytes_of(rng: random.Random, count: int) -> bytes:
-    """`count` random bytes."""
     return bytes(rng.randrange(256) for _ in range(count))
 
 
 def base64_of(rng: random.Random, count: int) -> str:
-    """The base64 text of `count` random bytes, with its padding."""
+    """The base64 text of so many random bytes, with its padding."""
     return base64.b64encode(bytes_of(rng, count)).decode()
 
 
@@ -98,13 +76,11 @@ def url_base64(data: bytes) -> str:
 
 def a_jwt(rng: random.Random) -> str:
     """A signed JSON web token."""
-    kind = rng.choice(["HS256", "RS256", "ES256"])
-    head = {"alg": kind, "typ": "JWT"}
+    head = {"alg": rng.choice(["HS256", "RS256", "ES256"]), "typ": "JWT"}
     born = 1_700_000_000 + rng.randrange(80_000_000)
     body = {"sub": chars(rng, string.digits, 8), "iat": born, "exp": born + 3600}
     parts = [json.dumps(it, separators=(",", ":")).encode() for it in (head, body)]
-    parts.append(bytes_of(rng, 32))
-    return ".".join(url_base64(part) for part in parts)
+    return ".".join(map(url_base64, [*parts, bytes_of(rng, 32)]))
 
 
 def key_lines(rng: random.Random, newline: str = "\n") -> str:
@@ -114,9 +90,7 @@ def key_lines(rng: random.Random, newline: str = "\n") -> str:
 
 
 CHOICES = {
-    "host_name": ["db", "cache", "mq", "git", "mail", "repo"],
-    "host_end": [".internal", "-stg.corp.kr", "1.prod.svc.local", ".team.co.kr", ".example.com"],
-    "user": ["admin", "app_rw", "deploy", "svc_batch", "readonly", "ops"],
+    **KINDS_OF["choices"],
     "seed_word": KINDS_OF["words of BIP 39"].split(),
     "typed_korean": KINDS_OF["Korean words on a Latin keyboard"].split(),
     "word": WORDS,
@@ -164,11 +138,8 @@ def fill(template: str, rng: random.Random) -> str:
 
 def unmark(marked: str) -> tuple[str, Spans, Spans]:
     """The text without its marks, the places of the secrets, the places of the labels."""
-    out: list[str] = []
-    at = 0
-    opened: list[int] = []
-    secrets: list[tuple[int, int]] = []
-    labels: list[tuple[int, int]] = []
+    out, at, opened = list[str](), 0, list[int]()
+    secrets, labels = list[tuple[int, int]](), list[tuple[int, int]]()
     for piece in re.split("([«»‹›])", marked):
         if piece and piece in "«‹":
             opened.append(at)
@@ -268,17 +239,12 @@ def named(words: list[str], style: str) -> str:
 
 
 def some_values(rng: random.Random, names: list[str], count: int) -> list[tuple[str, str]]:
-    """`count` kinds of value, each with a fresh value of it."""
-    return [(name, fill(GENERIC[name], rng)) for name in rng.sample(names, count)]
+    """`count` kinds of value, each with a fresh value of it between its marks."""
+    return [(name, fill(f"«{GENERIC[name]}»", rng)) for name in rng.sample(names, count)]
 
 
-def put(place: str, kind: Kind, rng: random.Random) -> str:
-    """The marked text of a placement with a fresh secret of a kind in it."""
-    return fill(place, rng).replace("@@", kind.make(rng))
-
-
-def token_cases(rng: random.Random) -> Iterator[Case]:
-    """Every kind of token in some placements, half of them Korean."""
+def placed_cases(rng: random.Random) -> Iterator[Case]:
+    """Every kind of token and of snippet in some places, half of them Korean."""
     tables = TABLES["places of a token"], TABLES["Korean places of a token"]
     english, korean = ([*table.items()] for table in tables)
     half = PLACEMENTS_OF_A_TOKEN // 2
@@ -286,19 +252,17 @@ def token_cases(rng: random.Random) -> Iterator[Case]:
         for at in range(half):
             for places in (english, korean):
                 name, place = places[(number * half + at) % len(places)]
-                yield a_case("token", kind.name, name, put(place, kind, rng))
-
-
-def structure_cases(rng: random.Random) -> Iterator[Case]:
-    """Every kind of snippet in some surroundings, half of them Korean."""
+                text = fill(place, rng).replace("@@", kind.make(rng))
+                yield a_case("token", kind.name, name, text)
     tables = TABLES["places of a structure"], TABLES["Korean places of a structure"]
-    places = [it for table in tables for it in table.items()]
-    half = len(places) // 2
+    surroundings = [it for table in tables for it in table.items()]
+    half = len(surroundings) // 2
     for number, kind in enumerate(it for it in KINDS if it.family == "structure"):
         for at in range(SURROUNDINGS_OF_A_STRUCTURE):
-            korean = (at + number) % 2
-            name, place = places[(number * 3 + at // 2) % half + half * korean]
-            yield a_case("structure", kind.name, name, put(place, kind, rng))
+            is_korean = (at + number) % 2
+            name, place = surroundings[(number * 3 + at // 2) % half + half * is_korean]
+            text = fill(place, rng).replace("@@", kind.make(rng))
+            yield a_case("structure", kind.name, name, text)
 
 
 def around(line: str, form: Format, korean: bool, turn: int) -> tuple[str, str]:
@@ -328,68 +292,56 @@ def assignment_cases(rng: random.Random) -> Iterator[Case]:
         for turn in range(CASES_OF_A_FORMAT):
             korean = bool((turn + number) % 2)
             name = named(names[(number * 7 + turn * 5) % len(names)], form.style)
-            if korean and place in KOREAN_FORMATS and turn % 3:
+            if korean and place in KINDS_OF["Korean formats"] and turn % 3:
                 name = KOREAN_NAMES[(number + turn) % len(KOREAN_NAMES)]
             kind = allowed[(number * 5 + turn) % len(allowed)]
             line = form.line.replace("~~", f"‹{name}›", 1).replace("~~", name)
             surrounding, text = around(line, form, korean, turn // 2 + number)
-            value = fill(GENERIC[kind], rng)
-            placement = f"{place}/{surrounding}"
-            yield a_case("assignment", kind, placement, text.replace("@@", f"«{value}»"))
+            value = fill(f"«{GENERIC[kind]}»", rng)
+            yield a_case("assignment", kind, f"{place}/{surrounding}", text.replace("@@", value))
     for place, line in TABLES["fixed lines"].items():
         for turn, (kind, value) in enumerate(some_values(rng, careful, 8)):
             _, text = around(line, Format(line, "snake", "# "), bool(turn % 2), turn)
-            yield a_case("assignment", kind, place, text.replace("@@", f"«{value}»"))
-
-
-SENTENCES_OF = {  # which table has those of a kind
-    **{"password-en": "passwords", "password-ko": "Korean passwords"},
-    **{"key-en": "keys", "key-ko": "Korean keys"},
-}
-KOREAN_FORMATS = {"yaml", "yaml-quoted", "json", "json-snake", "ini", "csv", "plain-colon", "toml"}
+            yield a_case("assignment", kind, place, text.replace("@@", value))
 
 
 def prose_cases(rng: random.Random) -> Iterator[Case]:
     """Sentences that give a password or a key away."""
-    for name, texts in SENTENCES_OF.items():
+    for name, texts in KINDS_OF["kinds of a sentence"].items():
         kinds = PASSWORD_LIKE if name.startswith("password") else KEY_LIKE
+        notes = TABLES["Korean notes" if name.endswith("ko") else "notes"]
         for number, sentence in enumerate(TABLES[texts]):
-            notes = TABLES["Korean notes" if name.endswith("ko") else "notes"]
             values = some_values(rng, kinds, VALUES_OF_A_SENTENCE)
             for note, (kind, value) in zip(notes, values, strict=True):
-                marked = note.format(sentence).replace("@@", f"«{value}»")
+                marked = note.format(sentence).replace("@@", value)
                 yield a_case("prose", kind, f"{name}-{number}", marked)
 
 
-def decomposed_cases(rng: random.Random) -> Iterator[Case]:
-    """Korean edges and sentences with their Hangul decomposed, as macOS writes file names."""
-    korean = [*TABLES["Korean passwords"][:12], *TABLES["Korean keys"][:12]]
-    for number, sentence in enumerate(korean):
-        kind = ("alphanumeric-20", "mixed-12", "two-words-digits-bang")[number % 3]
-        marked = unicodedata.normalize("NFD", sentence).replace(
-            "@@", f"«{fill(GENERIC[kind], rng)}»"
-        )
-        yield a_case("edge", kind, f"decomposed-{number}", marked)
-
-
 def edge_cases(rng: random.Random) -> Iterator[Case]:
-    """Awkward texts: odd signs, several secrets, markup, quotes in quotes, wrapped values."""
+    """Awkward texts: odd signs, several secrets, markup, quotes in quotes, wrapped values.
+
+    And Korean sentences with their Hangul decomposed, as macOS writes file names.
+    """
     kinds = ["alphanumeric-20", "mixed-12", "two-words-digits-bang", "hex-32", "short-10"]
     for place, marked in TABLES["edges"].items():
         for kind in rng.sample(kinds, VALUES_OF_AN_EDGE):
             first, *pieces = marked.split("@@")
-            text = first + "".join(f"«{fill(GENERIC[kind], rng)}»{piece}" for piece in pieces)
+            text = first + "".join(fill(f"«{GENERIC[kind]}»", rng) + piece for piece in pieces)
             yield a_case("edge", kind, place, text)
     for place, template in TABLES["edges with a value of their own"].items():
         for _ in range(VALUES_OF_AN_EDGE):
             yield a_case("edge", place, place, fill(template, rng))
+    for number, text in enumerate(TABLES["Korean passwords"][:12] + TABLES["Korean keys"][:12]):
+        kind, decomposed = kinds[number % 3], unicodedata.normalize("NFD", text)
+        marked = decomposed.replace("@@", fill(f"«{GENERIC[kind]}»", rng))
+        yield a_case("edge", kind, f"decomposed-{number}", marked)
 
 
 def cases(seed: int = 0) -> list[Case]:
     """All cases; the same seed gives the same cases, another one fresh secrets."""
     rng = random.Random(seed)
-    families = token_cases, structure_cases, assignment_cases, prose_cases, edge_cases
-    return [case for family in (*families, decomposed_cases) for case in family(rng)]
+    families = placed_cases, assignment_cases, prose_cases, edge_cases
+    return [case for family in families for case in family(rng)]
 
 
 LEAST_CHARS = 12  # of a secret, or its bytes could be somebody else's by chance
@@ -410,9 +362,7 @@ def sampled(places: Sequence[str], count: int, seed: int) -> list[tuple[str, Cas
 
 SENTENCES = table("secret_sentences")
 VALUES_OF_AN_UNSEEN = 6
-KEYS = ["{h32}", "{A20}", "{A32}", "{A40}", "{A24}", "{a32}"]  # that do not name themselves
-THOUGHT_OF = SENTENCES["words of a password"].split()
-SHAPES = SENTENCES["shapes of a password"].split()
+THOUGHT_OF, SHAPES = (SENTENCES[f"{it} of a password"].split() for it in ("words", "shapes"))
 
 
 def a_password(rng: random.Random) -> str:
@@ -428,12 +378,12 @@ def a_password(rng: random.Random) -> str:
 
 def sentences(seed: int = 0) -> Iterator[Case]:
     """Every sentence with several secrets; the same seed gives the same ones."""
-    rng = random.Random(seed)
-    for kind, name in SENTENCES_OF.items():
+    rng, keys = random.Random(seed), KINDS_OF["keys that do not name themselves"]
+    for kind, name in KINDS_OF["kinds of a sentence"].items():
         is_password = kind.startswith("password")
         for number, text in enumerate(SENTENCES[name]):
             for _ in range(VALUES_OF_AN_UNSEEN):
-                value = a_password(rng) if is_password else fill(rng.choice(KEYS), rng)
+                value = a_password(rng) if is_password else fill(rng.choice(keys), rng)
                 marked = text.replace("@@", f"«{value}»")
                 yield a_case("sentence", kind, f"{kind}-{number}", marked)
 

@@ -22,7 +22,7 @@ from core.store import MemoryStore
 from tests.support.git_clones import path_of
 from tests.support.headless import Browser
 from tests.support.session_samples import make_sample_store
-from tests.support.tables import ROOT
+from tests.support.tables import ROOT, table
 
 DOCS = ROOT / "docs"
 SIZE = (1280, 900)
@@ -30,31 +30,7 @@ PICTURES: dict[str, tuple[Language, bool]] = {
     "view.png": ("en", False),
     "view.ko.png": ("ko", True),
 }
-
-
 LESSONS = ROOT / "benchmarks/lessons.jsonl"
-PRINCIPLES = {
-    ("payment", "payments-api"): Draft(
-        type="principle",
-        topic="payment",
-        missing_context="",
-        lesson="Store the idempotency key and a refund record before the provider is called. Verify"
-        " webhooks on the unparsed body, handle each event id once, and read the state from the API"
-        " instead of trusting the order of events. Convert amounts by the provider's exponent for"
-        " that currency.",
-        ask_next_time="Which provider, and which currencies?",
-        paths=("src/payment/**",),
-    ),
-    ("결제", "결제-모듈"): Draft(
-        type="principle",
-        topic="결제",
-        missing_context="",
-        lesson="결제 완료는 리다이렉트가 아니라 서버가 확인한다. 주문 금액을 먼저 저장해 두고 승인"
-        " 요청 전에 비교하며, 부가세는 한쪽만 계산해 총액에서 뺀다. 가상계좌는 '입금 대기'를 따로"
-        " 두고 입금이 확인된 뒤에만 배송한다.",
-        ask_next_time="가상계좌 입금 기한이 지나면 주문을 취소하나요, 다시 안내하나요?",
-    ),
-}
 
 
 def make_team_memory(folder: Path) -> Path:
@@ -67,9 +43,11 @@ def make_team_memory(folder: Path) -> Path:
         _save(log, Draft(type="log", **lesson), date=_date(at))
     for at in (4, 4, 17, 4):
         _save(log, Draft(type="log", **lessons[at]), date=_date(54 + at % 5))
-    for topics, principle in PRINCIPLES.items():
+    for principle in table("picture_principles"):
+        topics = principle.pop("topics")
         merged = [it.token for it in MemoryStore(log).read().records if it.topic in topics]
-        _save(log, principle, merged, date=_date(62))
+        draft = Draft(type="principle", missing_context="", **principle)
+        _save(log, draft, merged, date=_date(62))
     _save(log, Draft(type="log", **lessons[17]), date=_date(65))
     return folder
 
