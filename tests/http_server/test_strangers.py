@@ -1,10 +1,16 @@
-"""Tests that who has no key gets nothing, by whatever request, and leaves nothing behind."""
+"""Tests that who has no key gets nothing by whatever request and leaves nothing behind, and what is
+answered on the wire to what is no HTTP, is too much, or comes too slowly.
+"""
 
 import base64
 import json
+import resource
+import socket
 import sqlite3
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import closing
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,9 +18,11 @@ from typing import Any, NamedTuple
 import pytest
 
 from http_server.keys import Keys
+from http_server.limits import MOST_BYTES
 from http_server.papers import FILE_NAME, sqlite_papers
-from tests.support.servers import KEY, HttpServer
-from tests.support.tables import ROOT
+from http_server.run import HEADERS_S, MOST_CONNECTIONS
+from tests.support.servers import KEY, WAIT_S, HttpServer, bearer, until
+from tests.support.tables import ROOT, table
 
 NAME, TEXT = "laptop-of-kim", "The zebra stands at the server"
 SECRETS = ("zebra", NAME, "remember", "inputSchema", "serverInfo", "0.10", "sentinel-memory/", KEY)
@@ -59,9 +67,10 @@ def data_of(home: Path) -> Path:
 
 
 def left_behind(server: HttpServer) -> dict[str, Any]:
-    """Every file below the home, every row of the databases, and what the server has said."""
+    """Every file below the home, every row of the databases, sessions, what the server has said."""
     home = server.stderr_path.parent
     found: dict[str, Any] = {"said": server.said}
+    found["sessions"] = json.loads(server.ask("GET", "/health")[2])["sessions"]
     journals = ("-wal", "-shm")  # they come and go with who reads
     found["files"] = sorted(str(it) for it in home.rglob("*") if not it.name.endswith(journals))
     for path in data_of(home).glob("*.db"):
@@ -104,5 +113,134 @@ def test_a_stranger_gets_nothing_by_any_request_and_leaves_nothing(server: HttpS
     wrong = [(it, fault) for it in tried if (fault := wrong_with(server, it))]
     assert wrong == []
     assert left_behind(server) == before
-    assert json.loads(server.ask("GET", "/health")[2])["sessions"] == 0
     assert "zebra" in server.tool("recall", query="zebra")
+
+
+HOST = b"Host: 127.0.0.1\r\n"
+MINE = HOST + f"{bearer()}\r\nContent-Type: application/json\r\nAccept: */*\r\n".encode()
+PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
+CLOSING = b"GET /health HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n"
+MOST_GROWTH_BYTES = 120_000_000
+
+
+def get(headers: bytes, path: bytes = b"/health") -> bytes:
+    return b"GET " + path + b" HTTP/1.1\r\n" + HOST + headers + b"\r\n"
+
+
+def post(path: bytes, headers: bytes, body: bytes = b"", *, mine: bytes = MINE) -> bytes:
+    return b"POST " + path + b" HTTP/1.1\r\n" + mine + headers + b"\r\n" + body
+
+
+CHUNKED = b"Transfer-Encoding: chunked\r\n"
+NO_HTTP = table("no_http")  # in Latin-1, with `${mine}` for the lines of a head with a key
+
+
+def test_what_is_no_http_gets_a_sentence_and_its_connection_ends(server: HttpServer) -> None:
+    for name, sent in NO_HTTP.items():
+        got = server.raw(sent.encode("latin-1").replace(b"${mine}", MINE)).decode()
+        assert got.startswith("HTTP/1.1 400 Bad Request\r\n"), name
+        assert (got.count("HTTP/1.1 400"), "connection: close" in got.lower()) == (1, True), name
+        assert "Nothing was changed. Send " in got and "x-content-type-options: nosniff" in got
+
+
+def test_a_request_with_two_lengths_is_refused_and_its_connection_ends(server: HttpServer) -> None:
+    smuggled = b"0\r\n\r\n" + get(b"")
+    answer = server.raw(post(b"/token", b"Content-Length: 4\r\n" + CHUNKED, smuggled, mine=HOST))
+    assert answer.startswith(b"HTTP/1.1 400 ") and b"its length in two ways" in answer
+    assert answer.count(b"HTTP/1.1") == 1
+
+
+def test_a_head_is_bounded_however_it_comes(server: HttpServer) -> None:
+    served = get(b"Connection: close\r\nA: " + b"x" * 30_000 + b"\r\n")
+    assert server.raw(served).startswith(b"HTTP/1.1 200 ")
+    most = b"x" * 32_769
+    for line in (b"A: " + most, b"Cookie: " + most, b"Authorization: Bearer " + most):
+        got = server.raw(get(line + b"\r\n"))
+        assert b" 431 " in got and b"32,768" in got
+    assert b" 431 " in server.raw(get(b"", b"/health?" + most))
+    got = server.raw(get(b"").removesuffix(b"\r\n"), *[b"A: " + b"x" * 1_000 + b"\r\n"] * 300)
+    assert got.startswith(b"HTTP/1.1 4") or not got  # it closed long before the last piece
+
+
+@pytest.mark.row("002 2.77")
+def test_large_and_compressed_requests_are_refused(server: HttpServer) -> None:
+    for length in (MOST_BYTES + 1, 10**15, 10**19):
+        got = server.raw(post(b"/mcp", b"Content-Length: %d\r\n" % length, PING))
+        assert got.startswith(b"HTTP/1.1 413 ") and b"close" in got.lower()
+    chunk = b"100000\r\n" + b"x" * 0x100000 + b"\r\n"
+    assert b" 413 " in server.raw(post(b"/mcp", CHUNKED), *[chunk] * 5)
+    encoded = {"Content-Encoding": "gzip", "Content-Type": "application/json"}
+    assert server.ask("POST", "/mcp", b"\x1f\x8b", headers=encoded)[0] == 415
+    chunk = b"4000\r\n" + b"x" * 0x4000 + b"\r\n"
+    for path in (b"/register", b"/token", b"/revoke", b"/consent"):  # of strangers
+        sent = post(path, CHUNKED, chunk * 2 + b"0\r\n\r\n", mine=HOST)
+        assert b"HTTP/1.1 413 " in server.raw(sent + b"GARBAGE\r\n\r\n"), path
+
+
+def test_a_pipeline_is_answered_in_its_order_and_a_length_that_lies_moves_nobody_else(
+    server: HttpServer,
+) -> None:
+    call = post(b"/mcp", b"Content-Length: %d\r\n" % len(PING), PING)
+    got = server.raw(get(b"") + call + get(b"Connection: close\r\n", b"/no"))
+    assert [it[:3] for it in got.split(b"HTTP/1.1 ")[1:]] == [b"200", b"200", b"404"]
+    short = server.raw(post(b"/mcp", b"Content-Length: 5\r\n", PING + b"\r\n\r\n"))
+    assert short.count(b"HTTP/1.1 400 ") == 2  # five bytes are no message, what follows no HTTP
+    with socket.create_connection(("127.0.0.1", server.port), WAIT_S) as gone:
+        gone.sendall(post(b"/mcp", b"Content-Length: 1000\r\n", PING))
+    assert server.call("ping")[0] == 200
+
+
+def test_nothing_is_put_into_an_answer_that_has_begun(server: HttpServer) -> None:
+    head = f"{bearer()}\r\nMcp-Session-Id: {server.begin()}\r\n".encode() + CHUNKED
+    with socket.create_connection(("127.0.0.1", server.port), WAIT_S) as stream:
+        stream.sendall(get(head, b"/mcp"))  # a body that nobody reads is still to come
+        got = stream.recv(65_536)
+        stream.sendall(b"no length of a piece\r\n")
+        while some := stream.recv(65_536):
+            got += some
+    assert got.startswith(b"HTTP/1.1 200 ") and got.count(b"HTTP/1.1 ") == 1
+
+
+@pytest.mark.long
+def test_what_comes_too_slowly_is_told_so_and_let_go(server: HttpServer) -> None:
+    began = time.monotonic()
+    slow = {
+        post(b"/mcp", b"Content-Length: 100\r\n", b"{"): b" 408 ",
+        post(b"/mcp", CHUNKED, b"1\r\n{\r\n"): b" 408 ",
+        post(b"/register", b"Content-Length: 100\r\n", b"{", mine=HOST): b" 408 ",
+        b"GET /health HTTP/1.1\r\n" + HOST: b"",
+        b"": b"",
+        b"G": b"",
+    }
+    with ThreadPoolExecutor(len(slow)) as threads:
+        answers = list(threads.map(server.raw, slow))
+    for (sent, status), got in zip(slow.items(), answers, strict=True):
+        assert status in got if status else got == b"", sent
+        assert not got or (b"connection: close" in got.lower() and b"within" in got)
+    assert HEADERS_S < time.monotonic() - began < 2 * WAIT_S
+
+
+@pytest.mark.long
+def test_idle_and_slow_connections_leave_room_for_others_up_to_the_most(tmp_path: Path) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < MOST_CONNECTIONS * 2:
+        pytest.skip("the system allows too few connections")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, MOST_CONNECTIONS * 2), hard))
+    with HttpServer(tmp_path) as one, ExitStack() as opened:
+
+        def open_more(count: int, head: bytes) -> None:
+            for _ in range(count):
+                client = socket.create_connection(("127.0.0.1", one.port), WAIT_S)
+                opened.enter_context(client).sendall(head)
+
+        one.begin()
+        before = one.resident_bytes
+        open_more(1_000, post(b"/mcp", b"Content-Length: 1000000\r\n", b"{"))
+        open_more(1_000, b"")
+        assert one.call("ping")[0] == 200  # none of the slow ones has sent its body
+        assert one.resident_bytes - before < MOST_GROWTH_BYTES
+        open_more(MOST_CONNECTIONS - 2_000, b"")
+        assert one.raw(CLOSING).startswith(b"HTTP/1.1 503 ")
+        opened.close()
+        until(lambda: b" 200 OK" in one.raw(CLOSING))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

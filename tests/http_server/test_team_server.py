@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -23,7 +24,7 @@ from tests.support.login_flow import BACK
 from tests.support.real_engines import OWNER, free_port, postgres, valkey
 from tests.support.room_crowds import Outcome, draft, stored, wrong_with
 from tests.support.servers import KEY, STATELESS, WAIT_S, HttpServer, until
-from tests.support.tables import table
+from tests.support.tables import table, text_of
 from tests.support.team_engines import TeamServer
 from tests.support.team_engines import team_server as team_server
 
@@ -124,39 +125,21 @@ def test_one_address_does_not_crowd_out_the_questions_of_others(team: Team) -> N
 
 def sent_everywhere(server: HttpServer, secret: str) -> None:
     """Send a text in every place that a request has."""
-    call = {"name": "recall", "arguments": {"text": secret, secret: secret, "agentId": secret}}
-    hello = {"protocolVersion": secret, "clientInfo": {"name": secret, "version": secret}}
-    for method, params in (
-        ("initialize", {**hello, "capabilities": {}}),
-        ("tools/call", call),
-        ("tools/call", {"name": secret, "arguments": {"a": secret}}),
-        ("tools/call", {"name": "remember", "arguments": {"content": secret, "type": secret}}),
-        ("resources/read", {"uri": f"memory://fragment/{secret}"}),
-        ("resources/read", {"uri": secret}),
-        ("prompts/get", {"name": secret}),
-        (secret, {secret: secret}),
-        ("notifications/cancelled", {"requestId": secret, "reason": secret}),
-    ):
+    places = json.loads(text_of("http_everywhere.json", secret=secret))
+    for method, params in places["calls"]:
         body = {"jsonrpc": "2.0", "id": secret, "method": method, "params": params}
         server.ask("POST", "/mcp", body)
         stateless = {"MCP-Protocol-Version": STATELESS, "Mcp-Method": secret, "Mcp-Name": secret}
         server.ask("POST", "/mcp", body, headers=stateless)
     server.ask("POST", "/mcp", secret.encode(), headers={"Content-Type": "application/json"})
-    for name in (
-        "User-Agent", "Cookie", "Referer", "Origin", "Host", "Mcp-Session-Id", "Content-Type",
-        "Accept", "MCP-Protocol-Version", "Last-Event-ID", "X-Forwarded-For", "Content-Encoding",
-        "Access-Control-Request-Method", secret,
-    ):  # fmt: skip
-        for method in ("GET", "POST", "OPTIONS", "DELETE"):
-            server.ask(method, "/mcp", b"{}", headers={name: secret})
+    for name, method in product(places["headers"], ("GET", "POST", "OPTIONS", "DELETE")):
+        server.ask(method, "/mcp", b"{}", headers={name: secret})
     for kind in ("Bearer", "Basic"):
         server.ask("GET", "/mcp", headers={"Authorization": f"{kind} {secret}"}, key="")
-    for path in ("/{}", "/mcp?{}={}", "/sse?accessKey={}", "/authorize?client_id={}&state={}",
-                 "/consent?txn={}", "/.well-known/{}", "/message?session_id={}"):  # fmt: skip
-        for method in ("GET", "POST", secret.upper().replace("_", "")[:20]):
-            form = f"token={secret}".encode()
-            server.ask(method, path.format(secret, secret), form, key="")  # /sse would not end
-    for path in ("/token", "/register", "/revoke", "/consent"):
+    methods = ("GET", "POST", secret.upper().replace("_", "")[:20])
+    for path, method in product(places["paths"], methods):
+        server.ask(method, path, f"token={secret}".encode(), key="")  # /sse would not end
+    for path in places["forms"]:
         server.ask("POST", path, f"client_id={secret}&key={secret}".encode(), key="")
         server.ask("POST", path, {"client_name": secret, "redirect_uris": [secret]}, key="")
     server.raw(f"{secret}\r\n\r\n".encode())
