@@ -1,28 +1,46 @@
-"""Tests many processes that save into a room at once, and processes killed while they save."""
+"""Tests rooms in which many processes save, in which they are killed, and on a disk that fails."""
 
 import contextlib
 import os
 import random
+import shutil
 import signal
+import subprocess
+import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from core.errors import SentinelError
+from core.room.database import DatabaseError
 from tests.support.faults import Child
+from tests.support.nursery import bound_by_permissions
 from tests.support.room_crowds import CROWDS, Crowd, Sessions, Told, all_of, told
+from tests.support.tables import ROOT
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="processes as POSIX forks them")
+resource = pytest.importorskip("resource", reason="processes and faults as POSIX makes them")
 
-PROCESSES, SAVES = 8, 100
+PROCESSES, SAVES, SAVED = 8, 100, 5
 KILLS, SEED = 40, 20261123
 
 
 @pytest.fixture(params=CROWDS)
-def crowd(request: pytest.FixtureRequest, tmp_path: Path) -> Crowd:
-    return CROWDS[request.param](tmp_path)
+def room(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def crowd(room: str, tmp_path: Path) -> Crowd:
+    return CROWDS[room](tmp_path)
+
+
+@pytest.fixture
+def before(crowd: Crowd) -> Told:
+    """What another process has saved and left whole on disk."""
+    return crowd.left_whole("before", SAVED)
 
 
 @contextlib.contextmanager
@@ -67,7 +85,6 @@ def test_eight_processes_that_save_a_hundred_times_lose_nothing(crowd: Crowd) ->
 
 @pytest.mark.row("002 2.80")
 @pytest.mark.long
-@pytest.mark.parametrize("room", CROWDS)
 def test_processes_that_begin_at_once_share_one_new_database(room: str, tmp_path: Path) -> None:
     for turn in range(5):
         root = tmp_path / str(turn)
@@ -130,3 +147,218 @@ def test_a_process_killed_before_its_first_save_leaves_nothing_in_the_way(crowd:
     assert crowd.wrong_with(crowd.left_whole("after", 1)) + crowd.wrong_shown() == []
     if ".gitignore" in crowd.companions:
         assert (crowd.folder / ".gitignore").read_text().startswith("#")
+
+
+# Disks.
+
+
+def outcome(crowd: Crowd, word: str = "more") -> str:
+    """The sentence of a save that fails; "" for one that works. Other errors are raised."""
+    try:
+        crowd.save(crowd.opened(), word, 0)
+    except SentinelError as error:
+        return str(error)
+    return ""
+
+
+def count_of(crowd: Crowd, word: str) -> int:
+    return sum(word in text for _, text in crowd.kept().values())
+
+
+def wrong_after(crowd: Crowd, before: Told, said: str) -> list[str]:
+    """What is wrong after a save of which this was said."""
+    wrong = []
+    if count_of(crowd, "more") != (not said):
+        wrong.append(f"{said!r}, but it is there {count_of(crowd, 'more')} times")
+    wrong += crowd.wrong_with(before)
+    if outcome(crowd, "after"):
+        wrong.append("the next save failed")
+    return wrong
+
+
+@pytest.mark.row("002 2.96")
+@pytest.mark.long
+def test_wherever_a_disk_is_full_the_save_is_there_or_was_never_acknowledged(
+    tmp_path: Path, crowd: Crowd, before: Told
+) -> None:
+    """No file may grow above a limit; each limit fails another write."""
+    wrong, failed = [], 0
+    shutil.copytree(crowd.folder, tmp_path / "whole")
+    for limit in (*range(0, 60_000, 3_000), *range(60_000, 300_000, 20_000)):
+        shutil.rmtree(crowd.folder)
+        shutil.copytree(tmp_path / "whole", crowd.folder)
+
+        def work(_: object, limit: int = limit) -> str:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+            return outcome(crowd)
+
+        with Child(work) as child:
+            code, said = child.end()
+        if code:
+            wrong.append(f"{limit}: ended with {code} {said[-200:]}")
+        if said and "It is unchanged, and nothing was saved" not in said:
+            wrong.append(f"{limit}: {said}")
+        failed += bool(said)
+        wrong += [f"{limit}: {it}" for it in wrong_after(crowd, before, said)]
+    assert wrong == [] and 3 < failed < 31
+
+
+def traced(room: str, root: Path, code: str, *options: str) -> subprocess.CompletedProcess[str]:
+    """Run these lines, with `crowd` of this room, under strace."""
+    if not shutil.which("strace"):
+        pytest.skip("needs strace")
+    before = (
+        "import sys; from pathlib import Path\n"
+        "from tests.rooms.test_crowds import CROWDS, outcome\n"
+        "crowd = CROWDS[sys.argv[1]](Path(sys.argv[2]))\n"
+    )
+    command = ["strace", "-f", *options, sys.executable, "-c", before + code, room, str(root)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("call", ["fdatasync", "pwrite64", "ftruncate", "openat", "rename"])
+def test_a_call_of_the_system_that_fails_is_said_and_undoes_the_save(
+    tmp_path: Path, room: str, crowd: Crowd, before: Told, call: str
+) -> None:
+    """The disk fails below Python, at each call in turn."""
+    names = (crowd.file, f"{crowd.file}-wal", f"{crowd.file}-shm", "current.json")
+    only = [part for name in names for part in ("-P", str(crowd.folder / name))]
+    shutil.copytree(crowd.folder, tmp_path / "whole")
+    wrong, failed = [], 0
+    for at in range(1, 9):
+        shutil.rmtree(crowd.folder)
+        shutil.copytree(tmp_path / "whole", crowd.folder)
+        fault = ("-o", os.devnull, *only, "-e", f"inject={call}:error=EIO:when={at}")
+        done = traced(room, tmp_path, "print('said:' + outcome(crowd))", *fault)
+        if not done.stdout.startswith("said:"):
+            wrong.append(f"{at}: {done.stdout} {done.stderr[-300:]}")
+            continue
+        said = done.stdout.removeprefix("said:").strip()
+        failed += bool(said)
+        wrong += [f"{at}: {it}" for it in wrong_after(crowd, before, said)]
+    assert wrong == []
+    assert failed or call in ("ftruncate", "rename")
+
+
+@pytest.mark.long
+def test_a_save_waits_for_the_disk_once(tmp_path: Path) -> None:
+    """Whatever a disk costs: all else of a save is work of the processor."""
+    syncs = []
+    for saves in (5, 25):
+        root, trace = tmp_path / str(saves), tmp_path / f"{saves}.txt"
+        root.mkdir()
+        code = f"store = crowd.opened()\nfor at in range({saves}): crowd.save(store, 'p', at)"
+        watched = ("-o", str(trace), "-e", "trace=fsync,fdatasync,sync_file_range")
+        assert traced("sessions", root, code, *watched).returncode == 0
+        syncs.append(trace.read_text().count("sync("))
+    assert syncs[1] - syncs[0] == 20
+
+
+# permissions
+
+
+def as_ordinary_user(work: Callable[[], str]) -> str:
+    """What this gives back in a process that the permissions of files hold for."""
+
+    def bound(_: object) -> str:
+        bound_by_permissions()
+        return work()
+
+    with Child(bound) as child:
+        code, said = child.end()
+    assert code == 0, said
+    return said
+
+
+MODES = [(0o500, 0o600), (0o500, 0o400), (0o700, 0o400)]  # of the directory, of its files
+
+
+@pytest.mark.parametrize(
+    ("directory", "files", "is_open"), [(*it, False) for it in MODES] + [(0o500, 0o400, True)]
+)
+def test_what_may_only_be_read_is_read_and_a_save_is_refused(
+    crowd: Crowd, before: Told, directory: int, files: int, is_open: bool
+) -> None:
+    """is_open: another process has its journals there."""
+    store = crowd.opened()
+    if is_open:
+        crowd.save(store, "open", 0)
+        before = crowd.kept()
+    for path in crowd.folder.iterdir():
+        path.chmod(files)
+    crowd.folder.chmod(directory)
+    names = sorted(os.listdir(crowd.folder))
+
+    def work() -> str:
+        store = crowd.opened()
+        assert {it: crowd.get(store, it, id_) for it, (id_, _) in before.items()} == before
+        crowd.search(store)
+        return outcome(crowd)
+
+    try:
+        said = as_ordinary_user(work)
+    finally:
+        crowd.folder.chmod(0o700)
+    if (directory, files) == (0o500, 0o600):
+        assert said == "" or "nothing was saved" in said  # its journals may be there already
+    else:
+        assert "nothing was saved" in said and str(crowd.path) in said
+        assert crowd.kept() == before
+    if directory == 0o500:
+        journals = f"{crowd.file}-shm", f"{crowd.file}-wal"
+        assert set(os.listdir(crowd.folder)) <= {*names, *journals}
+
+
+@pytest.mark.long  # it costs much
+def test_what_may_not_be_read_is_said_and_is_not_taken_for_empty(
+    crowd: Crowd, before: Told
+) -> None:
+    def work() -> str:
+        with pytest.raises(DatabaseError) as caught:
+            crowd.get(crowd.opened(), 1, before[1][0])
+        assert outcome(crowd)
+        return str(caught.value)
+
+    for path, mode in ((crowd.path, 0o600), (crowd.folder, 0o700)):
+        path.chmod(0)
+        try:
+            said = as_ordinary_user(work)
+        finally:
+            path.chmod(mode)
+        assert str(path) in said
+        assert path == crowd.folder or "This does not mean that it is empty" in said
+    assert crowd.kept() == before
+
+
+# damage
+
+
+@pytest.mark.row("002 2.96")
+@pytest.mark.long
+def test_a_damaged_page_anywhere_is_said_or_does_no_harm(crowd: Crowd, before: Told) -> None:
+    everything, wrong, met = {**before, **crowd.left_whole("more", 40)}, [], 0
+    for journal in crowd.folder.glob(f"{crowd.file}-*"):
+        journal.unlink()
+    data = crowd.path.read_bytes()
+    for at in range(0, len(data), 4096):
+        spoilt = data[: at + 100] + b"\xa5" * 3_900 + data[at + 4_000 :]
+        crowd.path.write_bytes(spoilt)
+        store, said = crowd.opened(), ""
+        for number, saved in everything.items():
+            try:
+                found = crowd.get(store, number, saved[0])
+                if found != saved:
+                    wrong.append(f"page {at // 4096}: {found} instead of {saved}")
+            except SentinelError as error:
+                said = str(error)
+        crowd.close(store)
+        met += bool(said)
+        if said and "is damaged" not in said:
+            wrong.append(f"page {at // 4096}: {said}")
+        if crowd.path.read_bytes() != spoilt:
+            wrong.append(f"page {at // 4096}: a reader has written")
+        for journal in crowd.folder.glob(f"{crowd.file}-*"):
+            journal.unlink()
+    assert wrong == [] and met > 3
