@@ -23,7 +23,8 @@ from typing import NamedTuple
 from tests.support.tables import table
 
 KINDS_OF, TABLES = table("secret_kinds"), table("secret_corpus")
-WORDS, ALPHABETS = KINDS_OF["words"].split(), KINDS_OF["alphabets"]
+WORDS: list[str] = KINDS_OF["words"].split()
+ALPHABETS: dict[str, str] = KINDS_OF["alphabets"]
 PLACEMENTS_OF_A_TOKEN, SURROUNDINGS_OF_A_STRUCTURE, CASES_OF_A_FORMAT = 16, 7, 16
 VALUES_OF_A_SENTENCE, VALUES_OF_AN_EDGE = 4, 2
 HANGUL = re.compile(r"[\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3]")
