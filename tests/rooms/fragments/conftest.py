@@ -1,13 +1,15 @@
-"""Gives the tests of the fragments' tools a database of their own."""
+"""Gives the tests of the fragments rooms, databases, and the tools over a file of their own."""
 
 from pathlib import Path
 
 import pytest
 
-from core.config import Settings
-from rooms.fragments.room import Room, open_room
-from tests.support.room_tools import Call, calling, refusing
+from tests.support.fragments_room import clock as clock
+from tests.support.fragments_room import room as room
+from tests.support.room_tools import Call, calling
 from tests.support.team_engines import databases as databases
+from tests.support.team_engines import team_database as team_database
+from tests.support.team_engines import team_pool as team_pool
 from tests.support.team_engines import team_server as team_server
 
 MODELS = ("SENTINEL_MEMORY_EMBEDDINGS", "SENTINEL_MEMORY_JUDGE", "OPENAI_API_KEY")
@@ -27,17 +29,6 @@ def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def room(database: Path) -> Room:
-    return open_room(Settings(), {"SENTINEL_MEMORY_FRAGMENTS": str(database)})
-
-
-@pytest.fixture
 def call(database: Path) -> Call:
     """Calls a tool as a client does and returns the text of its answer."""
     return calling("fragments")
-
-
-@pytest.fixture
-def refused(call: Call) -> Call:
-    """Calls a tool that refuses and returns its sentence."""
-    return refusing(call)

@@ -32,7 +32,6 @@ from tests.support.fragments_room import START, Clock, a_room, everything
 from tests.support.samples import a_record
 from tests.support.sentences import in_language
 from tests.support.tables import table
-from tests.support.team_engines import databases as databases
 
 DUMP: list[Any] = table("fragment_sources")["dump"]  # rows of the second specification
 HEAD = {"format": MARK, "version": VERSION}

@@ -23,7 +23,6 @@ from rooms.fragments.versions import Amendment, amend
 from tests.support.fragments_room import all_of, links_of
 from tests.support.tables import table
 from tests.support.team_engines import TeamServer
-from tests.support.team_engines import team_server as team_server
 
 TELLING = "vault"  # stands in what is another's, and in no name of it
 # What names something of another, or stands for everybody; a call of each tool that is in order;

@@ -37,7 +37,6 @@ from tests.support.sentences import in_language
 from tests.support.servers import until
 from tests.support.tables import table
 from tests.support.team_engines import TeamServer, a_server
-from tests.support.team_engines import team_server as team_server
 
 ADDRESS = "SENTINEL_MEMORY_REDIS"
 PASSWORD = "of-a-test"

@@ -37,8 +37,6 @@ from tests.support.fragments_room import (
     state_of,
     stored,
 )
-from tests.support.fragments_room import clock as clock
-from tests.support.fragments_room import room as room
 from tests.support.hostile_texts import HOSTILE
 from tests.support.sentences import in_language
 from tests.support.team_engines import IN_A_FILE

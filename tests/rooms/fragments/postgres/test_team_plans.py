@@ -19,7 +19,6 @@ from rooms.fragments.storage.postgres import PostgresEngine, PostgresRows
 from rooms.fragments.storage.postgres_schema import index_name
 from rooms.fragments.storage.rows import INDEX_STATE
 from tests.support.team_engines import TeamServer, a_server
-from tests.support.team_engines import team_server as team_server
 
 AGENT, MANY, OTHERS, RARE = "alice", 6_000, 60, 50
 SEEN = (AGENT, DEFAULT_AGENT)

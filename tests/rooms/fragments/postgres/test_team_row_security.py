@@ -16,9 +16,6 @@ from tests.support import tables
 from tests.support.real_engines import postgres
 from tests.support.sentences import raised
 from tests.support.team_engines import a_server
-from tests.support.team_engines import team_database as team_database
-from tests.support.team_engines import team_pool as team_pool
-from tests.support.team_engines import team_server as team_server
 
 AGENTS = ("alice", "bob", "default")
 STRANGERS = ("system", "admin", "sentinel_upkeep", "' OR true --")

@@ -21,7 +21,6 @@ from rooms.fragments.room import Room, open_room
 from rooms.fragments.upkeep.service import ServedFragments
 from tests.support.servers import until
 from tests.support.team_engines import TeamServer
-from tests.support.team_engines import team_server as team_server
 
 AGENTS = ("alice", "bob", "default")
 ID = re.compile(r"\b[a-z2-9]{8}\b")

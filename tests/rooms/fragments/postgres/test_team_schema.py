@@ -25,9 +25,6 @@ from tests.support.real_engines import Postgres, postgres
 from tests.support.sentences import raised
 from tests.support.tables import ROOT, table
 from tests.support.team_engines import TeamServer, a_server
-from tests.support.team_engines import team_database as team_database
-from tests.support.team_engines import team_pool as team_pool
-from tests.support.team_engines import team_server as team_server
 
 OPERATORS = ROOT / "docs" / "team.md"
 COUNT = 300

@@ -27,7 +27,6 @@ from tests.support.cli_process import Run
 from tests.support.real_engines import postgres
 from tests.support.stand_in_service import embedder, embeddings, stand_in
 from tests.support.team_engines import TeamServer, a_server
-from tests.support.team_engines import team_server as team_server
 
 
 def engine_of(pool: Pool) -> PostgresEngine:

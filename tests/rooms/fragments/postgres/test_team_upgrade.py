@@ -18,7 +18,6 @@ from rooms.fragments.storage.postgres import PostgresEngine
 from rooms.fragments.storage.rows import INDEX_STATE
 from tests.support.tables import ROOT
 from tests.support.team_engines import TeamServer, a_server
-from tests.support.team_engines import team_server as team_server
 
 # Made by version 0.10 with `pg_dump --no-comments`, and what that version answered over it.
 DUMP, ANSWERS = ROOT / "tests/data/team_version_3.sql", ROOT / "tests/data/team_version_3.json"

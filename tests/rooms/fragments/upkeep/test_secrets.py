@@ -18,8 +18,6 @@ from rooms.fragments.upkeep.health import redact_held, secrets_held
 from tests.support.cli_process import TOKEN
 from tests.support.session_samples import every_byte
 from tests.support.team_engines import Databases
-from tests.support.team_engines import databases as databases
-from tests.support.team_engines import team_server as team_server
 
 WORD = "Xk29vQp7Lm"  # a secret only where something says so
 MARKER = "[REDACTED]"

@@ -35,8 +35,6 @@ from tests.support.room_crowds import (
     write_until,
     wrong_with,
 )
-from tests.support.team_engines import team_database as team_database
-from tests.support.team_engines import team_server as team_server
 
 KILLS, SEED = 10, 20261123
 CALL_S = 60.0  # what a call may take at most, whatever happens: two waits of 5 s and some work
