@@ -1,23 +1,24 @@
 """Checks the fragments against their two specifications, from outside: the tools as a client calls
-them, and the database as any other program reads it.
+them, the database as any other program reads it, and servers over their streams.
 """
 
 import contextlib
 import json
+import os
 import re
 import sqlite3
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from fastmcp.exceptions import ToolError
 
 from core.text.plain import estimate_tokens
-from protocol.call import PROCESS
-from rooms.fragments import tools
+from tests.support.cli_process import Run
 from tests.support.room_tools import calling
-from tests.support.servers import ServerProcess
+from tests.support.servers import OLDER, ServerProcess, hello
+from tests.support.tables import ROOT
 
 # The schemas as the specifications write them: a table may have more, none may be missing but for
 # `linked_to`, which is the table of links, and `embedding`, which has a table of its own.
@@ -49,19 +50,6 @@ DEFAULTS = {
     **{"keywords": "'[]'", "agent_id": "'default'", "ttl_tier": "'hot'", "utility_score": "1.0"},
     "privacy_scope": "'private'",
 }
-# By word of `type`: what it is stored as, how long it lives, how important it is.
-KINDS = {
-    "fact": ("fact", "semantic", 0.5),
-    "decision": ("decision", "semantic", 0.7),
-    "error": ("error", "semantic", 0.8),
-    "preference": ("preference", "semantic", 0.9),
-    "procedure": ("procedure", "procedural", 0.7),
-    "relation": ("relation", "semantic", 0.4),
-    "working": ("fact", "working", 0.3),
-    "episodic": ("fact", "episodic", 0.4),
-    "semantic": ("fact", "semantic", 0.5),
-    "procedural": ("procedure", "procedural", 0.7),
-}
 VARIABLES = ("SENTINEL_MEMORY_LANG", "SENTINEL_MEMORY_EMBEDDINGS", "SENTINEL_MEMORY_JUDGE")
 
 
@@ -74,29 +62,16 @@ class Room:
     def __call__(self, tool: str, **arguments: Any) -> Any:
         return json.loads(self.text(tool, **arguments))
 
-    def refusal(self, tool: str, **arguments: Any) -> str:
-        with pytest.raises(ToolError) as caught:
-            self.text(tool, **arguments)
-        return str(caught.value)
-
     def saved(self, content: str, **arguments: Any) -> str:
         """The id of a new fragment."""
         answer = self("remember", content=content, **arguments)
         assert answer["created"] is True
         return str(answer["id"])
 
-    def recalled(self, **arguments: Any) -> set[str]:
-        """The ids that a recall finds."""
-        return {it["id"] for it in self("recall", **arguments)["fragments"]}
-
     def sql(self, statement: str, *values: object) -> list[dict[str, Any]]:
         with contextlib.closing(sqlite3.connect(self.database)) as connection, connection:
             connection.row_factory = sqlite3.Row
             return [dict(row) for row in connection.execute(statement, values)]
-
-    def row(self, id_: str) -> dict[str, Any]:
-        [row] = self.sql("SELECT * FROM fragments WHERE id = ?", id_)
-        return row
 
 
 @pytest.fixture
@@ -138,9 +113,9 @@ def test_the_tables_the_indexes_and_their_columns_are_those_of_the_specification
         )
 
 
-@pytest.mark.row("002 2.12.d", "002 2.12.e", "002 2.12.g", "002 2.12.i", "002 2.12.m", "002 2.12.o")
-@pytest.mark.row("002 2.12.q", "002 2.34", "002 2.35", "002 2.35.a", "002 2.36", "002 2.36.b")
-@pytest.mark.row("002 2.36.c", "002 2.88", "002 2.88.c", "004 4.2")
+@pytest.mark.row("002 2.12.d", "002 2.12.g", "002 2.12.i", "002 2.12.m", "002 2.12.o", "002 2.12.q")
+@pytest.mark.row("002 2.34", "002 2.35.a", "002 2.36", "002 2.36.b", "002 2.36.c", "002 2.88")
+@pytest.mark.row("002 2.88.c")
 def test_a_fragment_stands_in_the_columns_as_it_was_told(room: Room) -> None:
     other = room.saved("The pool holds 20 connections", topic="pool")
     told: dict[str, Any] = {
@@ -149,7 +124,7 @@ def test_a_fragment_stands_in_the_columns_as_it_was_told(room: Room) -> None:
     told |= {"topic": "redis", "type": "error", "source": "runbook.md", "privacy_scope": "public"}
     more: dict[str, Any] = {"keywords": ["redis", "noauth"], "importance": 0.95, "isAnchor": True}
     id_ = room.saved(**told, **more, linkedTo=[other], agentId="reviewer")
-    row = room.row(id_)
+    [row] = room.sql("SELECT * FROM fragments WHERE id = ?", id_)
     assert {name: row[name] for name in told} == told
     assert (row["importance"], row["agent_id"]) == (0.95, "reviewer")
     assert json.loads(row["keywords"]) == ["redis", "noauth"]
@@ -159,22 +134,6 @@ def test_a_fragment_stands_in_the_columns_as_it_was_told(room: Room) -> None:
     assert row["content_hash"] and row["verified_at"] == row["created_at"]
     [link] = room.sql("SELECT from_id, relation_type, to_id FROM fragment_links")
     assert [*link.values()] == [id_, "related", other]
-    for word, kind in KINDS.items():
-        row = room.row(room.saved(f"A {word} of the house", type=word, topic=word))
-        assert (row["type"], row["lifetime"], row["importance"]) == kind
-    assert "type" in room.refusal("remember", content="x", type="opinion")
-
-
-@pytest.mark.row("002 2.28", "002 2.36.a", "002 2.91")
-def test_working_memory_is_of_the_process_and_ends_with_it(room: Room) -> None:
-    """Over standard input a session is the process."""
-    id_ = room.saved("Look at the vault next", scope="session")
-    row = room.row(id_)
-    assert (row["lifetime"], row["session_id"]) == ("working", PROCESS)
-    assert room.recalled(text="vault next") == {id_}
-    tools.end_session()
-    assert room.recalled(text="vault next") == set()
-    assert room.row(id_)["deletion"] == "ended"
 
 
 @pytest.mark.row("002 2.25", "002 2.26.b", "002 2.38.e", "002 2.66.i", "002 2.88.a")
@@ -198,44 +157,19 @@ def test_recall_answers_within_its_budget_and_with_as_many_links_as_the_settings
     assert len(room("recall", **asked)["linked"]) == 3
 
 
-@pytest.mark.row("002 2.19", "002 2.19.a", "002 2.38.h", "002 2.41.d", "002 2.42.g", "002 2.47.d")
-@pytest.mark.row("002 2.52.a")
-def test_a_caller_sees_its_own_and_what_is_everybodys_and_none_is_the_system(room: Room) -> None:
-    agents = ("default", "one", "two")
-    everybodys, one, two = (room.saved(f"The vault of {it}", agentId=it) for it in agents)
-    for agent, seen in (("one", {one}), ("two", {two}), ("nobody", set[str]())):
-        asked = {"text": "vault", "agentId": agent, "includeLinks": False}
-        assert room.recalled(**asked) == {everybodys, *seen}
-    core = room("context", agentId="two", types=["fact"])["core"]
-    assert {it["id"] for it in core} == {two, everybodys}
-    calls: dict[str, dict[str, Any]] = {
-        "forget": {"id": one},
-        "amend": {"id": one, "content": "Mine"},
-        "link": {"fromId": everybodys, "toId": one},
-        "graph_explore": {"startId": one},
-        "remember": {"content": "Linked", "linkedTo": [one]},
-    }
-    for tool, arguments in calls.items():
-        assert one in room.refusal(tool, agentId="two", **arguments), tool
-    assert room.row(one)["content"] == "The vault of one"
-    calls |= {"recall": {}, "reflect": {"summary": "x"}, "context": {}}
-    for agent in ("system", "admin"):
-        for tool, arguments in calls.items():
-            assert agent in room.refusal(tool, agentId=agent, **arguments), tool
+# Servers of their own, which answer over pipes.
 
-
-# A server of its own
-
-Serve = Callable[[Path], ServerProcess]
+Serve = Callable[..., ServerProcess]
 
 
 @pytest.fixture
 def serve(tmp_path: Path) -> Iterator[Serve]:
+    """Starts a server with this database, that of the directory if none is given."""
     with contextlib.ExitStack() as running:
 
-        def start(database: Path) -> ServerProcess:
+        def start(database: Path = tmp_path / "memory.db", **more: str) -> ServerProcess:
             words = ("--project", str(tmp_path), "--rooms", "fragments")
-            where = {"SENTINEL_MEMORY_FRAGMENTS": str(database)}
+            where = {"SENTINEL_MEMORY_FRAGMENTS": str(database), **more}
             said = tmp_path / "stderr.txt"
             server = ServerProcess(*words, cwd=tmp_path, stderr_path=said, environment=where)
             return running.enter_context(server)
@@ -243,18 +177,35 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
         yield start
 
 
-@pytest.mark.row("004 4.11", "004 4.12", "004 4.15", "004 4.18", "004 4.18.a")
+def column(folder: Path, question: str) -> list[object]:
+    with contextlib.closing(sqlite3.connect(folder / "memory.db")) as connection:
+        return [row[0] for row in connection.execute(question)]
+
+
+def saved(server: ServerProcess, content: str, **arguments: Any) -> str:
+    """The id of what a server remembers."""
+    found = re.search(r": (\w{8})\.", server.call("remember", content=content, **arguments))
+    assert found
+    return found[1]
+
+
+@pytest.mark.row("002 2.1", "004 4.11", "004 4.12", "004 4.15", "004 4.18", "004 4.18.a")
 def test_one_fragment_is_a_resource_five_go_into_a_prompt_and_a_copy_of_the_file_is_a_backup(
     serve: Serve, tmp_path: Path
 ) -> None:
-    server = serve(tmp_path / "memory.db")
-    ids = [
-        re.findall(r": (\w{8})\.", server.call("remember", content=f"Rule {at} of the vault"))[0]
-        for at in range(8)
-    ]
+    server = serve()
+    for version in OLDER:
+        greeting = server.answer(server._ask("initialize", hello(version)))["result"]
+        assert greeting["protocolVersion"] == version
+    ids = [saved(server, f"Rule {at} of the vault") for at in range(8)]
+    server.call("link", fromId=ids[0], toId=ids[1], relationType="resolved_by")
+    server.call("amend", id=ids[0], content="Rule 0 of both vaults")
     asked = server.request("resources/read", {"uri": f"memory://fragment/{ids[0]}"})
     [content] = asked["result"]["contents"]
-    assert json.loads(content["text"])["content"] == "Rule 0 of the vault"
+    told = json.loads(content["text"])
+    assert (told["id"], told["content"]) == (ids[0], "Rule 0 of both vaults")
+    assert [it["to_id"] for it in told["links"]] == [ids[1]]
+    assert [it["content"] for it in told["versions"]] == ["Rule 0 of the vault"]
     assert "error" in server.request("resources/read", {"uri": "memory://fragment/nobody"})
 
     def injected(budget: str) -> str:
@@ -272,11 +223,60 @@ def test_one_fragment_is_a_resource_five_go_into_a_prompt_and_a_copy_of_the_file
     assert "Rule 3 of the vault" in serve(copy).call("recall", query="vault rule 3")
 
 
-@pytest.mark.row("002 2.1")
-@pytest.mark.parametrize("version", ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"])
-def test_each_version_of_the_protocol_is_spoken(serve: Serve, tmp_path: Path, version: str) -> None:
-    server = serve(tmp_path / "memory.db")
-    hello = {"protocolVersion": version, "capabilities": {}}
-    hello["clientInfo"] = {"name": "client", "version": "1"}
-    greeting = server.answer(server._ask("initialize", hello))["result"]
-    assert greeting["protocolVersion"] == version
+@pytest.mark.row("002 2.10.f", "002 2.28", "002 2.36.a", "002 2.46", "002 2.51", "002 2.65.a")
+@pytest.mark.row("002 2.91")
+def test_upkeep_tells_its_progress_and_working_memory_ends_with_the_process_behind_a_last_save(
+    serve: Serve, tmp_path: Path
+) -> None:
+    server = serve()
+    working = saved(server, "Look at the vault next", scope="session")
+    assert working in server.call("recall", text="vault next")
+    named = column(tmp_path, "SELECT session_id FROM fragments WHERE lifetime = 'working'")
+    assert named == column(tmp_path, "SELECT session_id FROM activities") and named[0]
+    params = {"name": "memory_consolidate", "arguments": {}, "_meta": {"progressToken": "p1"}}
+    assert "result" in server.request("tools/call", params)
+    lines = [json.loads(line) for line in server.stdout_lines]
+    progress = [it["params"] for it in lines if it.get("method") == "notifications/progress"]
+    assert [(it["progress"], it["total"]) for it in progress] == [(at, 11) for at in range(1, 12)]
+    assert all(it["message"] for it in progress)
+    asked = server.ask_tool("remember", content="The vault has two doors")
+    assert server.close() == 0
+    assert server.tool_text(asked).startswith("Remembered: ")
+    kept = "SELECT content FROM fragments WHERE deleted_at = '' AND topic != 'session'"
+    assert column(tmp_path, kept) == ["The vault has two doors"]
+    assert column(tmp_path, "SELECT deletion FROM fragments WHERE deleted_at != ''") == ["ended"]
+    assert column(tmp_path, "SELECT ended_at != '' FROM activities") == [1]
+
+
+@pytest.mark.long  # it costs much
+def test_a_held_database_does_not_hold_up_the_end(tmp_path: Path, serve: Serve) -> None:
+    server = serve(SENTINEL_MEMORY_LOCK_TIMEOUT_S="3600")
+    saved(server, "Look at the vault next", scope="session")
+    database = sqlite3.connect(tmp_path / "memory.db", isolation_level=None)
+    with contextlib.closing(database) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        assert server.close() == 0
+        connection.execute("ROLLBACK")
+    assert column(tmp_path, "SELECT deleted_at FROM fragments") == [""]
+
+
+@pytest.mark.long  # it costs much
+@pytest.mark.row("002 2.46", "002 2.78")
+def test_a_signal_ends_the_session_too(tmp_path: Path, serve: Serve) -> None:
+    server = serve()
+    saved(server, "Look at the vault next", scope="session")
+    server.terminate()
+    assert column(tmp_path, "SELECT ended_at != '' FROM activities") == [1]
+
+
+@pytest.mark.long  # it costs much
+def test_wrong_settings_of_models_end_the_start_where_the_room_is_on(tmp_path: Path) -> None:
+    wrong = {"SENTINEL_MEMORY_EMBEDDINGS": "ftp://models.example"}
+    wrong["SENTINEL_MEMORY_JUDGE"] = "oracle"
+    place = {"SENTINEL_MEMORY_FRAGMENTS": str(tmp_path / "memory.db"), **wrong}
+    command, given = (sys.executable, str(ROOT / "server.py")), {**os.environ, **place}
+    started = Run.process(*command, "--rooms", "fragments", cwd=tmp_path, environment=given)
+    assert (started.code, started.out) == (2, "")
+    for said, (variable, value) in zip(started.errors.splitlines(), wrong.items(), strict=True):
+        assert said.startswith(f"server.py: {variable}") and value not in said
+    assert Run.process(*command, "--version", cwd=tmp_path, environment=given).code == 0

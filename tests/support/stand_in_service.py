@@ -14,8 +14,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from rooms.fragments.errors import ServiceError
 from rooms.fragments.models.embedding import PROBES, Embedder, embedder_of
 
+SECRET, KEY = "ghp_" + "a1B2" * 9, "sk-" + "x9Y8" * 8
 DISCONNECT, CUT_OFF = "disconnect", "cut off"  # in the place of a status
 
 
@@ -103,12 +105,16 @@ def stand_in(
         thread.join()
 
 
-DIMENSIONS = 8
+def failure(ask: Callable[..., object], *arguments: Any) -> ServiceError:
+    """How a question to a service fails."""
+    with pytest.raises(ServiceError) as caught:
+        ask(*arguments)
+    return caught.value
 
 
-def numbers_of(text: str, dimensions: int = DIMENSIONS) -> list[float]:
+def numbers_of(text: str) -> list[float]:
     digest = hashlib.sha256(text.encode()).digest()
-    return [byte - 127.5 for byte in digest[:dimensions]]
+    return [byte - 127.5 for byte in digest[:8]]
 
 
 def embeddings(asked: Asked) -> Answer:

@@ -15,10 +15,9 @@ from rooms.fragments.models import check, missing
 from rooms.fragments.room import Config, config_path, read_config, unknown_keys
 from tests.support.cli_process import Run
 from tests.support.sentences import in_language
-from tests.support.tables import ROOT
+from tests.support.tables import ROOT, table
 
-KEYS = "importanceWeight recencyWeight activationThreshold".split()
-DAYS = ("fact", 60), ("decision", 90), ("relation", 60)
+TABLE = table("fragment_config")
 
 
 @pytest.fixture
@@ -26,12 +25,23 @@ def read(tmp_path: Path) -> Callable[..., Config]:
     """Reads the settings of a room beside whose database this `config.json` is."""
 
     def with_file(data: bytes | None = None, **groups: Any) -> Config:
+        path = config_path(tmp_path / "memory.db")
         if data is not None or groups:
-            path = config_path(tmp_path / "memory.db")
             path.write_bytes(json.dumps(groups).encode() if data is None else data)
-        return read_config({FRAGMENTS_PLACE: str(tmp_path / "memory.db")})
+        try:
+            return read_config({FRAGMENTS_PLACE: str(tmp_path / "memory.db")})
+        finally:
+            assert data is None or path.read_bytes() == data
 
     return with_file
+
+
+def refused(read: Callable[..., Config], *data: bytes, **groups: Any) -> str:
+    with pytest.raises(ConfigError) as caught:
+        read(*data, **groups)
+    assert "Nothing was saved" in str(caught.value)
+    assert in_language("ko", str, caught.value) != str(caught.value)
+    return str(caught.value)
 
 
 def group(name: str, value: object) -> dict[str, Any]:
@@ -41,44 +51,13 @@ def group(name: str, value: object) -> dict[str, Any]:
 
 
 @pytest.mark.row("004 4.15.b")
-def test_without_a_file_the_defaults_hold_and_nothing_is_made(
+def test_without_a_file_the_defaults_hold_and_a_directory_takes_the_usual_name(
     tmp_path: Path, read: Callable[..., Config]
 ) -> None:
     assert read() == Config(tmp_path / "memory.db")
-    assert os.listdir(tmp_path) == []
-
-
-def test_a_directory_takes_the_usual_name_whether_it_is_there_or_not(tmp_path: Path) -> None:
-    for place, path in (
-        (f"{tmp_path}", tmp_path / "memory.db"),
-        (f"{tmp_path}/new/", tmp_path / "new" / "memory.db"),
-        (f"{tmp_path}/file", tmp_path / "file"),
-    ):
-        assert read_config({FRAGMENTS_PLACE: place}).path == path
-
-
-CHANGED: dict[str, tuple[Any, dict[str, Any]]] = {
-    "ranking": (dict(zip(KEYS, (0.6, 0.4, 100), strict=True)), {}),
-    "ranking.importanceWeight": (0.7, {"importance_weight": 0.7, "recency_weight": 0.3}),
-    "ranking.recencyWeight": (1, {"importance_weight": 0, "recency_weight": 1}),
-    "ranking.activationThreshold": (0, {"activation_threshold": 0}),
-    "staleThresholds": ({"fact": 60, "decision": 90, "default": 60}, {"stale_days": DAYS}),
-    "staleThresholds.procedure": (0, {"doubtful_days": 0}),
-    "staleThresholds.fact": (7, {"stale_days": (("fact", 7),)}),
-    "staleThresholds.decision": (0, {"stale_days": (("decision", 0),)}),
-    "staleThresholds.default": (9, {"stale_days": (("relation", 9),)}),
-    "linkedFragmentLimit": (0, {"linked_limit": 0}),
-}
-_DAYS = [-1, 36_501, 1.0, "30", True, None, [], {}]
-WRONG: dict[str, list[Any]] = {
-    "ranking.importanceWeight": [-0.1, 1.1, "0.5", True, None, [], float("nan"), float("inf")],
-    "ranking.recencyWeight": [-1, 2, "", False, None, {}],
-    "ranking.activationThreshold": [-1, 1.5, True, None, "100", 10**30],
-    **{f"staleThresholds.{it}": _DAYS for it in ("procedure", "fact", "decision", "default")},
-    "linkedFragmentLimit": [-1, 101, 1.0, "10", True, None],
-    "ranking": [None, [], "x", 7],
-    "staleThresholds": [None, [], "x", 7],
-}
+    for place, path in (("", "memory.db"), ("/new/", "new/memory.db"), ("/file", "file")):
+        assert read_config({FRAGMENTS_PLACE: f"{tmp_path}{place}"}).path == tmp_path / path
+    assert os.listdir(tmp_path) == []  # whether it is there or not
 
 
 @pytest.mark.row("002 2.66", "002 2.66.a", "002 2.66.b", "002 2.66.d", "002 2.66.e", "002 2.66.f")
@@ -86,41 +65,27 @@ WRONG: dict[str, list[Any]] = {
 def test_each_key_changes_what_it_names_and_nothing_else(
     tmp_path: Path, read: Callable[..., Config]
 ) -> None:
-    for name, (value, fields) in CHANGED.items():
+    for name, (value, fields) in TABLE["changed"].items():
+        if "stale_days" in fields:
+            fields["stale_days"] = tuple(map(tuple, fields["stale_days"]))
         assert read(**group(name, value)) == Config(tmp_path / "memory.db", **fields), name
-
-
-@pytest.mark.row("002 2.66")
-def test_every_wrong_value_is_refused_by_its_key(
-    tmp_path: Path, read: Callable[..., Config]
-) -> None:
-    for name, values in WRONG.items():
-        for value in values:
-            with pytest.raises(ConfigError) as caught:
-                read(**group(name, value))
-            said = str(caught.value)
-            assert said.startswith(f"{tmp_path}/config.json: {name} must be "), value
-            assert "Nothing was saved" in said
-    with pytest.raises(ConfigError) as caught:
-        read(linkedFragmentLimit=1_000)
-    assert "에는 0에서 100까지의 정수가 와야 합니다." in in_language("ko", str, caught.value)
-
-
-@pytest.mark.row("002 2.66.c")
-def test_two_weights_make_one_together(read: Callable[..., Config]) -> None:
-    for importance, recency in ((0.6, 0.6), (0, 0), (1, 1e-3)):
-        with pytest.raises(ConfigError) as caught:
-            read(ranking={"importanceWeight": importance, "recencyWeight": recency})
-        said = "ranking.recencyWeight must be what ranking.importanceWeight leaves of 1."
-        assert said in str(caught.value)
-    assert read(ranking={"importanceWeight": 0.9, "recencyWeight": 0.1}).recency_weight == 0.1
-
-
-def test_keys_that_nobody_knows_pass_and_are_listed(
-    tmp_path: Path, read: Callable[..., Config]
-) -> None:
     assert read(other=1, ranking={"weight": 1}, linkedFragmentLimit=3).linked_limit == 3
     assert unknown_keys(tmp_path / "memory.db") == ["other", "ranking.weight"]
+
+
+@pytest.mark.row("002 2.66", "002 2.66.c")
+def test_every_wrong_value_is_refused_by_its_key_and_two_weights_make_one_together(
+    tmp_path: Path, read: Callable[..., Config]
+) -> None:
+    for name, values in TABLE["wrong"].items():
+        for value in values:
+            said = refused(read, **group(name, value))
+            assert said.startswith(f"{tmp_path}/config.json: {name} must be "), value
+    for importance, recency in ((0.6, 0.6), (0, 0), (1, 1e-3)):
+        weights = {"importanceWeight": importance, "recencyWeight": recency}
+        said = "ranking.recencyWeight must be what ranking.importanceWeight leaves of 1."
+        assert said in refused(read, ranking=weights)
+    assert read(ranking={"importanceWeight": 0.9, "recencyWeight": 0.1}).recency_weight == 0.1
 
 
 @pytest.mark.parametrize(
@@ -129,11 +94,7 @@ def test_keys_that_nobody_knows_pass_and_are_listed(
 def test_a_file_that_is_no_json_object_is_said_and_stays_as_it_is(
     data: bytes, tmp_path: Path, read: Callable[..., Config]
 ) -> None:
-    path = tmp_path / "config.json"
-    with pytest.raises(ConfigError) as caught:
-        read(data)
-    assert str(caught.value).startswith(f"{path} is not a JSON object. Nothing was saved")
-    assert path.read_bytes() == data
+    assert refused(read, data).startswith(f"{tmp_path}/config.json is not a JSON object. ")
 
 
 WITHOUT = """
@@ -160,9 +121,7 @@ print([name for name in heavy if name in sys.modules])
 
 @pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.80.a", "004 4.10")
-def test_without_a_model_nothing_is_loaded_that_only_vectors_need(
-    tmp_path: Path,
-) -> None:
+def test_without_a_model_nothing_is_loaded_that_only_vectors_need(tmp_path: Path) -> None:
     names = ("SENTINEL_MEMORY_EMBEDDINGS", "SENTINEL_MEMORY_JUDGE")
     environment = {name: value for name, value in os.environ.items() if name not in names}
     environment["PYTHONPATH"] = os.pathsep.join((str(ROOT), environment.get("PYTHONPATH", "")))
@@ -171,8 +130,11 @@ def test_without_a_model_nothing_is_loaded_that_only_vectors_need(
     assert done == (0, "[] None None\n[]\n", "")
 
 
-@pytest.mark.row("002 2.80.a")
-def test_both_settings_are_checked_at_once() -> None:
-    wrong = {"SENTINEL_MEMORY_EMBEDDINGS": "localhost", "SENTINEL_MEMORY_JUDGE": "gpt, chat"}
-    assert [error.key for error in check(wrong)] == ["bad_address", "bad_judge", *["not_set"] * 2]
-    assert missing(wrong) == []
+@pytest.mark.row("002 2.75", "002 2.80.a", "002 2.86")
+def test_settings_of_models_that_cannot_work_are_refused_before_anything_is_asked() -> None:
+    for given, keys in table("fragment_models")["settings"]:
+        errors = check(given)
+        assert [it.key for it in errors] == keys, given
+        said = " ".join(str(it) + in_language("ko", str, it) for it in errors)
+        assert "hidden-key" not in said and "example" not in said  # no sentence repeats a value
+        assert not errors or missing(given) == []

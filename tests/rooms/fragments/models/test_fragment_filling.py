@@ -8,73 +8,39 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from rooms.fragments.draft import Draft, remember
-from rooms.fragments.errors import ServiceError
-from rooms.fragments.fragment import Fragment, Wanted, hash_of
+from rooms.fragments.fragment import Wanted, hash_of
 from rooms.fragments.models.embedding import Embedder, vector_of
 from rooms.fragments.models.vectors import Filled, fill, fill_in_background
 from rooms.fragments.room import Room
-from tests.support.fragments_room import add
-from tests.support.fragments_room import clock as clock
-from tests.support.fragments_room import room as room
-from tests.support.fragments_room import state_of as state
-from tests.support.stand_in_service import (
-    Answer,
-    Asked,
-    StandIn,
-    batches_of,
-    embedder,
-    embeddings,
-    environment_of,
-    numbers_of,
-)
+from tests.support import stand_in_service as stand
+from tests.support.fragments_room import all_of, changed, saved
+from tests.support.stand_in_service import Asked, StandIn, embedder, embeddings
 from tests.support.stand_in_service import service as service
 from tests.support.tables import ROOT
 from tests.support.team_engines import IN_A_FILE
 from tests.support.team_engines import kept_in as kept_in
 
 LONG_S = 60.0
-PORT, HOST = "the port is 8080", "the host is shop.test"
+PORT = "the port is 8080"
 
 
-def saved(room: Room, *contents: str) -> list[Fragment]:
-    drafts = [Draft(content=it, topic="shop", keywords=("private",)) for it in contents]
-    return [remember(room, draft).fragment for draft in drafts]
-
-
-def many(room: Room, count: int) -> None:
-    add(room, *(f"fact number {number}" for number in range(count)))
-
-
-def vectors(room: Room) -> dict[str, bytes]:
-    """The stored vectors by the content that they are of."""
-    with room.engine.reading() as reading:
-        having = reading.find(Wanted(state="all", has_vector=True), limit=1_000)
-        stored = dict(reading.vectors(it.number for it in having))
-    return {it.content: stored[it.number] for it in having}
-
-
-def changed(room: Room, fragment: Fragment, **fields: Any) -> None:
-    if "content" in fields:
-        fields["content_hash"] = hash_of(fields["content"])
-    with room.engine.writing() as writing:
-        writing.replace([replace(fragment, **fields)])
+def left(room: Room) -> int:
+    return len(all_of(room, Wanted(has_vector=False)))
 
 
 def test_what_was_changed_or_removed_meanwhile_gets_no_vector_of_its_former_text(
     room: Room, service: StandIn
 ) -> None:
-    first, second, _ = saved(room, PORT, "gone soon", "stays")
+    first, second = saved(room, PORT), saved(room, "gone soon")
+    stays, other = saved(room, "stays"), "the port is 9090"
 
-    def answer(asked: Asked) -> Answer:
+    def answer(asked: Asked) -> stand.Answer:
         if len(service.asked) == 1:
-            changed(room, first, content="the port is 9090")
+            changed(room, first, content=other, content_hash=hash_of(other))
             with room.engine.writing() as writing:
                 writing.drop([second.id])
         return embeddings(asked)
@@ -82,47 +48,15 @@ def test_what_was_changed_or_removed_meanwhile_gets_no_vector_of_its_former_text
     service.answer = answer
     used = embedder(service)
     assert fill(room, used) == Filled(1, 1)
-    assert list(vectors(room)) == ["stays"]
+    assert [it.id for it in all_of(room, Wanted(has_vector=True))] == [stays.id]
     fill(room, used)
-    assert vectors(room)["the port is 9090"] == vector_of(numbers_of("the port is 9090"))
-
-
-@pytest.mark.row("002 2.75.b", "002 2.75.d")
-def test_another_model_is_refused_and_changes_nothing(room: Room, service: StandIn) -> None:
-    saved(room, PORT)
-    fill(room, embedder(service))
-    saved(room, HOST)
-    before = vectors(room), state(room)
-    with pytest.raises(ServiceError) as caught:
-        fill(room, embedder(service, EMBEDDING_MODEL="other"))
-    assert "python cli.py fragments embed" in str(caught.value)
-    with pytest.raises(ServiceError, match="another model"):
-        fill(room, embedder(service, EMBEDDING_DIMENSIONS="4"))
-    service.answer = lambda _: Answer({"data": [{"index": 0, "embedding": [1, 2]}]})
-    with pytest.raises(ServiceError, match="another model"):  # known only when it has answered
-        fill(room, embedder(service, OPENAI_API_KEY="another"))
-    assert (vectors(room), state(room)) == before
-    assert len(batches_of(service)) == 2
-
-
-def test_reembedding_costs_nothing_while_the_service_does_not_answer(
-    room: Room, service: StandIn
-) -> None:
-    many(room, 40)
-    fill(room, embedder(service))
-    before = vectors(room), state(room)
-    service.says({}, 401)
-    with pytest.raises(ServiceError):
-        fill(room, embedder(service, EMBEDDING_MODEL="other"), replaces=True)
-    assert (vectors(room), state(room)) == before
+    with room.engine.reading() as reading:
+        assert reading.vectors([first.number]) == [
+            (first.number, vector_of(stand.numbers_of(other)))
+        ]
 
 
 # In the background.
-
-
-def left(room: Room) -> int:
-    with room.engine.reading() as reading:
-        return sum(reading.count(Wanted(has_vector=False)).values())
 
 
 def threads() -> list[threading.Thread]:
@@ -155,11 +89,10 @@ def test_a_save_is_embedded_soon_where_a_model_is_named_and_the_thread_ends(
         monkeypatch.setenv("SENTINEL_MEMORY_EMBEDDINGS", value)
         fill_in_background(room)
         assert threads() == []
-    for name, value in environment_of(service).items():
+    for name, value in stand.environment_of(service).items():
         monkeypatch.setenv(name, value)
     fill_in_background(room)
-    assert has_ended()
-    assert left(room) == 0
+    assert has_ended() and left(room) == 0
 
 
 @pytest.mark.row("002 2.53.c", "004 4.10.a")
@@ -168,7 +101,7 @@ def test_a_slow_service_delays_no_answer_and_one_thread_serves_all(
 ) -> None:
     goes_on, answered = threading.Event(), list[Asked]()
 
-    def slow(asked: Asked) -> Answer:
+    def slow(asked: Asked) -> stand.Answer:
         goes_on.wait(LONG_S)
         answered.append(asked)
         return embeddings(asked)
@@ -181,8 +114,7 @@ def test_a_slow_service_delays_no_answer_and_one_thread_serves_all(
         assert [it.daemon for it in threads()] == [True]
     assert not answered
     goes_on.set()
-    assert has_ended()
-    assert left(room) == 0
+    assert has_ended() and left(room) == 0
 
 
 def test_a_failure_ends_it_until_the_next_save(
@@ -201,8 +133,7 @@ def test_a_failure_ends_it_until_the_next_save(
     service.answer = embeddings
     used = embedder(service, OPENAI_API_KEY="good")
     fill_in_background(room, used)
-    assert has_ended()
-    assert left(room) == 0
+    assert has_ended() and left(room) == 0
 
 
 ENDING = """
@@ -226,19 +157,16 @@ def test_a_process_ends_at_once_whatever_its_thread_waits_for(
 ) -> None:
     asked, goes_on = threading.Event(), threading.Event()
 
-    def slow(request: Asked) -> Answer:
+    def slow(request: Asked) -> stand.Answer:
         asked.set()
         goes_on.wait(LONG_S)
         return embeddings(request)
 
     service.answer = slow
-    environment = {**os.environ, **environment_of(service), "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, **stand.environment_of(service), "PYTHONPATH": str(ROOT)}
+    command, pipe = [sys.executable, "-c", ENDING, str(tmp_path)], subprocess.PIPE
     with subprocess.Popen(
-        [sys.executable, "-c", ENDING, str(tmp_path)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment,
+        command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment
     ) as process:
         assert asked.wait(LONG_S)
         printed, complaints = process.communicate(b"end\n", LONG_S)

@@ -3,7 +3,6 @@
 import json
 import os
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,31 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rooms.fragments.errors import ServiceError
-from rooms.fragments.models import check, missing
-from rooms.fragments.models.judge import (
-    CHAT_VARIABLE,
-    RULE,
-    SURE,
-    ChatJudge,
-    GeminiJudge,
-    Judge,
-    OnnxJudge,
-    Verdict,
-    answered,
-    asked,
-    found_program,
-    is_private,
-    judge_of,
-    of_scores,
-)
+from rooms.fragments.models import check, judge, missing
+from rooms.fragments.models.judge import Judge, OnnxJudge, Verdict, judge_of, of_scores
 from rooms.fragments.models.services import Service
 from tests.support.sentences import in_language
-from tests.support.stand_in_service import Answer, StandIn, stand_in
+from tests.support.servers import until
+from tests.support.stand_in_service import KEY, SECRET, Answer, StandIn, failure, stand_in
 from tests.support.tables import table
 
-SECRET, KEY = "ghp_" + "a1B2" * 9, "sk-" + "x9Y8" * 8
 OLD, NEW = "The shop runs on port 8080", "The shop runs on port 9090"
 POSIX = pytest.mark.skipif(os.name == "nt", reason="a script is no program there")
+TABLE = table("fragment_models")  # also answers of models, as they dress them
+NAME = "SENTINEL_MEMORY_JUDGE"
 
 
 def said(content: Any) -> dict[str, Any]:
@@ -55,9 +41,8 @@ def chat() -> Iterator[StandIn]:
 class Local:
     """A judge on this machine, such as a model in a directory. answer: what it comes to."""
 
-    def __init__(self) -> None:
-        self.answer: Verdict | ServiceError = Verdict("contradiction", 0.95)
-        self.asked = list[tuple[str, str]]()
+    def __init__(self, answer: Verdict | ServiceError) -> None:
+        self.answer, self.asked = answer, list[tuple[str, str]]()
 
     def verdict(self, earlier: str, later: str) -> Verdict:
         self.asked.append((earlier, later))
@@ -68,106 +53,70 @@ class Local:
 
 @pytest.fixture
 def local() -> Local:
-    return Local()
+    return Local(Verdict("contradiction", 0.95))
 
 
-def environment_of(chat: StandIn) -> dict[str, str]:
-    return {
-        "SENTINEL_MEMORY_JUDGE": "chat",
-        "SENTINEL_MEMORY_JUDGE_MODEL": "small",
-        "SENTINEL_MEMORY_JUDGE_URL": f"{chat.address}/v1",
-        "OPENAI_API_KEY": KEY,
-    }
-
-
-def both(local: Local, chat: StandIn) -> Judge:
-    """The local one first, then the model at the address."""
-    service = Service(f"{chat.address}/v1/chat/completions", CHAT_VARIABLE, KEY)
-    return Judge([local, ChatJudge(service, "small")])
-
-
-def judge(environment: dict[str, str]) -> Judge:
-    found = judge_of(environment)
+@pytest.fixture
+def by_chat(chat: StandIn) -> Judge:
+    """The judge of settings that name a chat model."""
+    place = {NAME: "chat", f"{NAME}_MODEL": "small", f"{NAME}_URL": f"{chat.address}/v1"}
+    found = judge_of({**place, "OPENAI_API_KEY": KEY})
     assert found
     return found
 
 
-def failure(ask: Callable[[str, str], Verdict]) -> ServiceError:
-    with pytest.raises(ServiceError) as caught:
-        ask(OLD, NEW)
-    return caught.value
+@pytest.fixture
+def both(local: Local, chat: StandIn) -> Judge:
+    """The local one first, then the model at the address."""
+    service = Service(f"{chat.address}/v1/chat/completions", judge.CHAT_VARIABLE, KEY)
+    return Judge([local, judge.ChatJudge(service, "small")])
 
 
-WRONG = [
-    *((it, "bad_judge") for it in ("gpt", "onnx;chat", "onnx", "chat:gpt", "gemini chat", "nli")),
-    *((it, "bad_directory") for it in ("onnx:models/nli", "onnx:")),
-]
-
-
-@pytest.mark.row("002 2.86")
-def test_settings_of_judges_that_cannot_work_are_refused_before_anything_is_asked() -> None:
-    def keys_of(words: str, **more: str) -> list[str]:
-        return [error.key for error in check({"SENTINEL_MEMORY_JUDGE": words, **more})]
-
-    chat = {"SENTINEL_MEMORY_JUDGE_URL": "https://x.test", "SENTINEL_MEMORY_JUDGE_MODEL": "m"}
-    assert [(it, key) for it, key in WRONG if keys_of(it, **chat) != [key]] == []
-    assert [it for it in ("", " , ", "Gemini", "onnx:/srv/models/nli") if keys_of(it)] == []
-    assert keys_of("chat") == ["not_set", "not_set"] and keys_of("chat", **chat) == []
-    assert keys_of("chat", **{**chat, "SENTINEL_MEMORY_JUDGE_URL": "x.test"}) == ["bad_address"]
-    open_line = {**chat, "SENTINEL_MEMORY_JUDGE_URL": "http://x.test", "OPENAI_API_KEY": KEY}
-    assert keys_of("chat", **open_line) == ["open_key"]
-    with pytest.raises(ServiceError):
-        judge_of({"SENTINEL_MEMORY_JUDGE": "gpt"})
-    assert judge_of({**chat, "OPENAI_API_KEY": KEY}) is None  # nobody, unless one is named
-    service = Service("https://x.test", CHAT_VARIABLE, KEY)
-    assert KEY not in repr(ChatJudge(service, "m")) and "x.test" not in repr(
-        ChatJudge(service, "m")
-    )
-
-
-@pytest.mark.row("002 2.62.d")
-def test_a_chat_model_gets_both_texts_as_data_behind_the_rule(chat: StandIn) -> None:
-    assert judge(environment_of(chat)).verdict(OLD, NEW) == Verdict("contradiction", 0.93)
+@pytest.mark.row("002 2.62.d", "002 2.86")
+def test_a_chat_model_gets_both_texts_as_data_behind_the_rule(
+    chat: StandIn, by_chat: Judge
+) -> None:
+    assert by_chat.verdict(OLD, NEW) == Verdict("contradiction", 0.93)
     [request] = chat.asked
     assert request.path == "/v1/chat/completions"
     assert request.headers["authorization"] == f"Bearer {KEY}"
     question = {"role": "user", "content": f'{{"earlier": "{OLD}", "later": "{NEW}"}}'}
-    messages = [{"role": "system", "content": RULE}, question]
+    messages = [{"role": "system", "content": judge.RULE}, question]
     assert request.body == {"model": "small", "messages": messages}
+    assert KEY not in repr(vars(by_chat)) and chat.address not in repr(vars(by_chat))
+    assert judge_of({"OPENAI_API_KEY": KEY, f"{NAME}_URL": chat.address}) is None  # nobody is named
+    assert failure(judge_of, {NAME: "gpt"}).key == "bad_judge"
 
 
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_no_text_leaves_its_place_in_the_question(earlier: str, later: str) -> None:
-    question = asked(earlier, later)
+    question = judge.asked(earlier, later)
     assert json.loads(question) == {"earlier": earlier, "later": later}
     assert "\n" not in question
 
 
 @pytest.mark.row("002 2.75.e")
-def test_secrets_are_taken_out_before_a_judge_sees_them(chat: StandIn, local: Local) -> None:
+def test_secrets_are_taken_out_before_a_judge_sees_them(
+    chat: StandIn, local: Local, both: Judge
+) -> None:
     local.answer = Verdict("neutral", 0.4)
-    both(local, chat).verdict(f"the token is {SECRET}", f"no token but {SECRET}")
+    both.verdict(f"the token is {SECRET}", f"no token but {SECRET}")
     sent = repr(local.asked) + repr(chat.bodies)
     assert (SECRET in sent, sent.count("[REDACTED]")) == (False, 4)
 
 
-ANSWERS = table("judge_answers")  # of models, as they dress them
-
-
-def test_an_answer_is_read_however_it_is_dressed(chat: StandIn) -> None:
-    read = {text: Verdict(label, confidence) for text, label, confidence in ANSWERS["read"]}
-    assert {text: answered(text) for text in read} == read
+def test_an_answer_is_read_however_it_is_dressed_and_what_holds_no_verdict_is_none(
+    chat: StandIn, by_chat: Judge
+) -> None:
+    read = {text: Verdict(label, confidence) for text, label, confidence in TABLE["verdicts"]}
+    assert {text: judge.answered(text) for text in read} == read
     first = next(iter(read))
     chat.says(said([{"type": "reasoning"}, {"type": "text", "text": first}]))
-    assert judge(environment_of(chat)).verdict(OLD, NEW) == read[first]
-
-
-def test_what_holds_no_verdict_is_no_answer(chat: StandIn) -> None:
+    assert by_chat.verdict(OLD, NEW) == read[first]
     bodies: list[Any] = [{}, [], None, "text", {"choices": []}, {"choices": [None]}]
-    used = judge(environment_of(chat))
-    for body in (*map(said, ANSWERS["unreadable"]), *bodies):
+    for body in (*map(said, TABLE["no verdicts"]), *bodies):
         chat.says(body)
-        assert failure(used.verdict).key == "bad_answer", body
+        assert failure(by_chat.verdict, OLD, NEW).key == "bad_answer", body
 
 
 def scores(contradiction: float, entailment: float) -> dict[str, float]:
@@ -183,7 +132,7 @@ def test_a_contradiction_holds_in_both_directions_and_entailment_in_one() -> Non
     assert of_scores(sure, unsure).label == "neutral"
     assert of_scores(sure, scores(0.0, 0.95)).label == "entailment"
     assert of_scores(scores(0.99, 0.01), scores(0.1, 0.85)).label == "neutral"
-    assert 0.7 < of_scores(*[scores(0.1, 0.0)] * 2).confidence < SURE
+    assert 0.7 < of_scores(*[scores(0.1, 0.0)] * 2).confidence < judge.SURE
 
 
 @given(*(st.floats(0, 1) for _ in range(4)))
@@ -198,34 +147,28 @@ def test_a_model_alone_is_never_sure_that_two_texts_have_nothing_in_common(
 
 
 @pytest.mark.row("002 2.62.a", "002 2.62.c")
-def test_the_next_judge_sees_only_what_the_first_was_unsure_of(chat: StandIn, local: Local) -> None:
-    used = both(local, chat)
-    assert used.verdict(OLD, NEW) == Verdict("contradiction", 0.95)
+def test_the_next_judge_sees_only_what_the_first_was_unsure_of(
+    chat: StandIn, local: Local, both: Judge
+) -> None:
+    assert both.verdict(OLD, NEW) == Verdict("contradiction", 0.95)
     local.answer = Verdict("entailment", 0.98)
-    assert used.verdict(OLD, NEW).label == "entailment" and chat.asked == []
+    assert both.verdict(OLD, NEW).label == "entailment" and chat.asked == []
     local.answer = Verdict("neutral", 0.79)
     assert Judge([local]).verdict(OLD, NEW) == local.answer  # where there is no other
-    assert used.verdict(OLD, NEW) == Verdict("contradiction", 0.93) and len(chat.asked) == 1
+    assert both.verdict(OLD, NEW) == Verdict("contradiction", 0.93) and len(chat.asked) == 1
     chat.says({}, 429)
-    assert used.verdict(OLD, NEW) == local.answer
+    assert both.verdict(OLD, NEW) == local.answer
 
 
-def test_a_judge_that_fails_is_counted_and_left_alone_for_a_while(
-    chat: StandIn, local: Local
+def test_a_judge_that_fails_is_left_alone_for_a_while_and_the_last_failure_says_no_text(
+    chat: StandIn, local: Local, both: Judge
 ) -> None:
-    used = both(local, chat)
-    local.answer = ServiceError("failed", variable="SENTINEL_MEMORY_JUDGE", status=500)
-    assert used.verdict(OLD, NEW) == used.verdict(OLD, NEW) == Verdict("contradiction", 0.93)
-    assert used.failures == 2
+    local.answer = ServiceError("failed", variable=NAME, status=500)
+    assert both.verdict(OLD, NEW) == both.verdict(OLD, NEW) == Verdict("contradiction", 0.93)
+    assert both.failures == 2
     assert (len(local.asked), len(chat.asked)) == (1, 2)
-
-
-def test_where_all_judges_fail_the_last_failure_is_said_without_the_texts(
-    chat: StandIn, local: Local
-) -> None:
-    local.answer = ServiceError("failed", variable="SENTINEL_MEMORY_JUDGE", status=503)
     chat.answer = lambda it: Answer({"error": [it.body, dict(it.headers)]}, 401)
-    error = failure(both(local, chat).verdict)
+    error = failure(both.verdict, OLD, NEW)
     shown = str(error) + in_language("ko", str, error) + repr(error)
     assert error.key == "no_access"
     assert not any(secret in shown for secret in (KEY, OLD, NEW, chat.address))
@@ -259,20 +202,19 @@ def made(tmp_path: Path) -> Made:
     """Makes a program `gemini` of this source and returns the directory that it is in."""
 
     def make(source: str) -> str:
-        folder = tmp_path / "bin"
-        folder.mkdir(exist_ok=True)
-        program = folder / "gemini"
-        told = repr(str(tmp_path / "told.json"))
-        program.write_text(f"#!{sys.executable}\nTOLD = {told}\n{source}")
+        program = tmp_path / "bin" / "gemini"
+        program.parent.mkdir(exist_ok=True)
+        told = str(tmp_path / "told.json")
+        program.write_text(f"#!{sys.executable}\nTOLD = {told!r}\n{source}")
         program.chmod(0o755)
-        return str(folder)
+        return str(program.parent)
 
     return make
 
 
-def gemini(path: str, place: Path, timeout_s: float = 60) -> GeminiJudge:
+def gemini(path: str, place: Path, timeout_s: float = 60) -> judge.GeminiJudge:
     """A judge for which every directory is private: those of a test are below one for all."""
-    return GeminiJudge(str(place), path, timeout_s, lambda _: True)
+    return judge.GeminiJudge(str(place), path, timeout_s, lambda _: True)
 
 
 @POSIX
@@ -281,19 +223,20 @@ def test_gemini_gets_the_texts_as_input_in_an_empty_directory_with_nothing_to_ac
     made: Made, tmp_path: Path
 ) -> None:
     later = "$(touch /tmp/x); `id` & \"quoted\" 'single' %PATH%\nnext line 결제"
-    used = gemini(made(TELLING), tmp_path)
-    assert used.verdict("earlier", later) == Verdict("contradiction", 0.9)
+    verdict = gemini(made(TELLING), tmp_path).verdict("earlier", later)
+    assert verdict == Verdict("contradiction", 0.9)
     told: dict[str, Any] = json.loads((tmp_path / "told.json").read_text())
-    assert told["arguments"] == ["--extensions", "none", "--allowed-mcp-server-names", "none"]
-    assert told["files"] == ["rule.md", "settings.json"] and told["rule"] == RULE
-    assert Path(told["folder"]).parent == tmp_path and not os.path.exists(told["folder"])
-    assert told["settings"] == {
-        "tools": {"core": []},
-        "mcp": {"allowed": ["none"]},
-        "hooksConfig": {"enabled": False},
+    folder, given = Path(told.pop("folder")), json.loads(told.pop("given"))
+    assert folder.parent == tmp_path and not folder.exists()
+    assert given == {"earlier": "earlier", "later": later}
+    settings = {"tools": {"core": []}, "mcp": {"allowed": ["none"]}}
+    assert told == {
+        "arguments": ["--extensions", "none", "--allowed-mcp-server-names", "none"],
+        "files": ["rule.md", "settings.json"],
+        "rule": judge.RULE,
+        "settings": {**settings, "hooksConfig": {"enabled": False}},
+        "rooms": "lessons",
     }
-    assert told["rooms"] == "lessons"
-    assert json.loads(told["given"]) == {"earlier": "earlier", "later": later}
 
 
 @POSIX
@@ -301,16 +244,19 @@ def test_gemini_gets_the_texts_as_input_in_an_empty_directory_with_nothing_to_ac
 def test_gemini_is_not_started_where_others_could_put_their_settings(
     made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def is_private(path: Path) -> bool:
+        return judge.is_private(path, tmp_path)
+
     inner = tmp_path / "home/data"
     inner.mkdir(parents=True, mode=0o700)
     tmp_path.chmod(0o700)
-    assert is_private(inner, tmp_path)
+    assert is_private(inner)
     monkeypatch.setenv("HOME", str(inner))
-    used = GeminiJudge(str(inner), made(TELLING), is_private=lambda it: is_private(it, tmp_path))
+    used = judge.GeminiJudge(str(inner), made(TELLING), is_private=is_private)
     for mode in (0o770, 0o702, 0o1777):
         inner.parent.chmod(mode)
-        assert not is_private(inner, tmp_path), oct(mode)
-        assert failure(used.verdict).key == "no_private_place"
+        assert not is_private(inner), oct(mode)
+        assert failure(used.verdict, OLD, NEW).key == "no_private_place"
     assert not (tmp_path / "told.json").exists()
 
 
@@ -319,24 +265,25 @@ def test_gemini_is_not_started_where_others_could_put_their_settings(
 def test_a_program_that_fails_or_says_nothing_of_use_is_a_sentence(
     made: Made, tmp_path: Path
 ) -> None:
-    error = failure(gemini(made("import sys; print('{}'); sys.exit(41)"), tmp_path).verdict)
-    assert (error.key, error.facts["status"]) == ("program_failed", 41)
+    def error(source: str) -> ServiceError:
+        return failure(gemini(made(source), tmp_path).verdict, OLD, NEW)
+
+    failed = error("import sys; print('{}'); sys.exit(41)")
+    assert (failed.key, failed.facts["status"]) == ("program_failed", 41)
     broken = "import sys; sys.stdout.buffer.write(bytes([255, 254]))"
     for source in ("print('I cannot do that.')", "print('x' * 1_000_000)", broken):
-        assert failure(gemini(made(source), tmp_path).verdict).key == "bad_answer"
+        assert error(source).key == "bad_answer"
 
 
 @POSIX
 def test_a_program_that_hangs_is_ended_with_whatever_it_started(made: Made, tmp_path: Path) -> None:
     told, path = tmp_path / "told.json", made(HANGING)
     for limit_s in (1.5, 6, 60):  # on a busy machine it has not started the other before
-        assert failure(gemini(path, tmp_path, limit_s).verdict).key == "timeout"
+        assert failure(gemini(path, tmp_path, limit_s).verdict, OLD, NEW).key == "timeout"
         if told.exists() and told.read_text():
             break
-    child, ends = int(told.read_text()), time.monotonic() + 60
-    while is_running(child) and time.monotonic() < ends:
-        time.sleep(0.02)
-    assert not is_running(child)
+    child = int(told.read_text())
+    until(lambda: not is_running(child))
 
 
 def is_running(process: int) -> bool:
@@ -359,13 +306,14 @@ def test_gemini_is_found_in_absolute_directories_of_the_path_only(
     folder = made(TELLING)
     monkeypatch.chdir(folder)
     for path in ("", ".", os.pathsep, str(tmp_path)):
-        assert found_program(path) == "", path
-    assert failure(gemini("", tmp_path).verdict).key == "no_program"
-    assert found_program(os.pathsep.join((".", str(tmp_path), folder))) == f"{folder}/gemini"
-    environment = {"SENTINEL_MEMORY_JUDGE": "gemini", "PATH": folder}
+        assert judge.found_program(path) == "", path
+    assert failure(gemini("", tmp_path).verdict, OLD, NEW).key == "no_program"
+    path = os.pathsep.join((".", str(tmp_path), folder))
+    assert judge.found_program(path) == f"{folder}/gemini"
+    environment = {NAME: "gemini", "PATH": folder}
     assert missing(environment) == []
     os.chmod(f"{folder}/gemini", 0o644)
-    assert found_program(folder) == "" and check(environment) == []
+    assert judge.found_program(folder) == "" and check(environment) == []
     assert [error.key for error in missing(environment)] == ["no_program"]
 
 
@@ -393,28 +341,21 @@ def model_in(folder: Path, labels: list[str] = LABELS, inputs: list[str] = WANTE
         helper.make_node("Mul", ["words", "column"], ["heard"]),
         helper.make_node("ReduceSum", ["heard", "middle"], ["logits"], keepdims=0),
     ]
-    graph = helper.make_graph(
-        nodes,
-        "nli",
-        [helper.make_tensor_value_info(it, kinds.INT64, [1, "n"]) for it in inputs],
-        [helper.make_tensor_value_info("logits", kinds.FLOAT, [1, 3])],
-        [
-            helper.make_tensor("weights", kinds.FLOAT, [len(WORDS), 3], weights),
-            helper.make_tensor("last", kinds.INT64, [1], [2]),
-            helper.make_tensor("middle", kinds.INT64, [1], [1]),
-        ],
-    )
+    given = [helper.make_tensor_value_info(it, kinds.INT64, [1, "n"]) for it in inputs]
+    answered = [helper.make_tensor_value_info("logits", kinds.FLOAT, [1, 3])]
+    known = [helper.make_tensor("weights", kinds.FLOAT, [len(WORDS), 3], weights)]
+    known += [helper.make_tensor(*it) for it in (("last", kinds.INT64, [1], [2]),
+                                                 ("middle", kinds.INT64, [1], [1]))]  # fmt: skip
+    graph = helper.make_graph(nodes, "nli", given, answered, known)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
     folder.mkdir(parents=True, exist_ok=True)
     onnx.save(model, str(folder / "model.onnx"))
     words = tokenizers.models.WordLevel({it: at for at, it in enumerate(WORDS)}, unk_token="[UNK]")
     tokenizer = tokenizers.Tokenizer(words)
     tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
-    tokenizer.post_processor = tokenizers.processors.TemplateProcessing(
-        single="[CLS] $A [SEP]",
-        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
-        special_tokens=[("[CLS]", 1), ("[SEP]", 2)],
-    )
+    marks = {"pair": "[CLS] $A [SEP] $B:1 [SEP]:1", "special_tokens": [("[CLS]", 1), ("[SEP]", 2)]}
+    marked = tokenizers.processors.TemplateProcessing(single="[CLS] $A [SEP]", **marks)
+    tokenizer.post_processor = marked
     tokenizer.enable_padding(length=64)
     tokenizer.save(str(folder / "tokenizer.json"))
     named = {str(at): it for at, it in enumerate(labels)}
@@ -422,13 +363,15 @@ def model_in(folder: Path, labels: list[str] = LABELS, inputs: list[str] = WANTE
     return folder
 
 
-@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.62.b", "002 2.62.d")
-def test_a_model_of_a_directory_judges_in_both_directions(tmp_path: Path) -> None:
+def test_a_model_of_a_directory_judges_in_both_directions_with_its_own_labels(
+    tmp_path: Path,
+) -> None:
     folder = model_in(tmp_path / "nli")
     (folder / "onnx").mkdir()
     (folder / "model.onnx").rename(folder / "onnx/model.onnx")  # where some are published
-    used = judge({"SENTINEL_MEMORY_JUDGE": f"onnx:{folder}"})
+    used = judge_of({NAME: f"onnx:{folder}"})
+    assert used
     for earlier, later, label in (
         ("the port is never open", "never is the port open", "contradiction"),
         ("never " * 2_000, "never " * 2_000, "contradiction"),  # longer than it takes
@@ -438,11 +381,8 @@ def test_a_model_of_a_directory_judges_in_both_directions(tmp_path: Path) -> Non
     ):
         verdict = used.verdict(earlier, later)
         assert (verdict.label, verdict.is_sure) == (label, label != "neutral")
-
-
-def test_the_labels_of_a_model_stand_in_its_own_order(tmp_path: Path) -> None:
-    used = OnnxJudge(str(model_in(tmp_path / "nli", [it.upper() for it in reversed(LABELS)])))
-    assert used.verdict("the port is never open", "never is the port open").label == "entailment"
+    turned = OnnxJudge(str(model_in(folder, [it.upper() for it in reversed(LABELS)])))
+    assert turned.verdict("the port is never open", "never is the port open").label == "entailment"
 
 
 def test_a_file_that_is_missing_or_broken_or_of_another_kind_is_named(tmp_path: Path) -> None:
@@ -456,12 +396,12 @@ def test_a_file_that_is_missing_or_broken_or_of_another_kind_is_named(tmp_path: 
         (folder / file).unlink()
         if content is not None:
             (folder / file).write_bytes(content)
-        error = failure(OnnxJudge(str(folder)).verdict)
+        error = failure(OnnxJudge(str(folder)).verdict, OLD, NEW)
         assert (error.key, error.facts.get("file")) == ("no_model", file), content
         assert str(folder) not in str(error)
         (folder / file).write_bytes(whole)
     wants_more = model_in(tmp_path / "nli", inputs=[*WANTED, "pixel_values"])
-    assert failure(OnnxJudge(str(wants_more)).verdict).key == "bad_answer"
+    assert failure(OnnxJudge(str(wants_more)).verdict, OLD, NEW).key == "bad_answer"
 
 
 @pytest.mark.row("002 2.62.b")
@@ -469,9 +409,9 @@ def test_packages_and_directories_that_are_missing_are_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    error = failure(OnnxJudge(str(tmp_path)).verdict)
+    error = failure(OnnxJudge(str(tmp_path)).verdict, OLD, NEW)
     command = f"`{sys.executable} -m pip install onnxruntime tokenizers numpy`"
     assert error.key == "no_package"
     assert command in str(error) and command in in_language("ko", str, error)
-    named = [it.key for it in missing({"SENTINEL_MEMORY_JUDGE": f"onnx:{tmp_path / 'gone'}"})]
+    named = [it.key for it in missing({NAME: f"onnx:{tmp_path / 'gone'}"})]
     assert named[-1] == "no_model"
