@@ -359,7 +359,7 @@ def serve_http(rooms: tuple[str, ...]) -> None:
 
     hooks: dict[str, Any] = {}
     if any(room.startswith("fragments") for room in rooms):
-        from rooms.fragments.upkeep.service import ServedFragments
+        from rooms.fragments.upkeep.consolidation import ServedFragments
 
         settings, silent_for = read_settings(os.environ), timedelta(seconds=options.ttl_s)
         served = ServedFragments(settings, os.environ, cancellation, silent_for=silent_for)

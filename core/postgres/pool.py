@@ -12,9 +12,10 @@ import logging
 import os
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from core.messages import language_of, speaking
 from core.postgres.server import (
@@ -62,14 +63,6 @@ _CHECK = (
     " {settings} FROM pg_catalog.pg_roles WHERE rolname = current_user"
 )
 _STRONG = f"pg_catalog.pg_has_role(session_user, '{UPKEEP_ROLE}', 'MEMBER')"
-
-
-class Usage(NamedTuple):
-    """How many connections are lent or being made, how many rest, how many calls wait."""
-
-    in_use: int
-    idle: int
-    waiting: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,14 +186,15 @@ class Pool:
             _undo(connection)  # a close alone lets go of the lock a moment later
             connection.close()
 
-    def usage(self) -> Usage:
-        usage = Usage(0, 0, 0)
+    def usage(self) -> dict[str, int]:
+        """Return how many connections are lent or being made, and rest, and how many calls wait."""
+        found = Counter[str]()
         for lender in list(self._lenders.values()):
-            stats = lender.pool.get_stats()
-            size, idle = stats.get("pool_size", 0), stats.get("pool_available", 0)
-            waiting = usage.waiting + stats.get("requests_waiting", 0)
-            usage = Usage(usage.in_use + size - idle, usage.idle + idle, waiting)
-        return usage
+            found.update(lender.pool.get_stats())
+        idle = found["pool_available"]
+        in_use, waiting = found["pool_size"] - idle, found["requests_waiting"]
+        connections = {"db_connections_in_use": in_use, "db_connections_idle": idle}
+        return {**connections, "db_calls_waiting": waiting}
 
     def close(self) -> None:
         """Let go of all connections; the next transaction opens new ones."""

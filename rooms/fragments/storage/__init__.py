@@ -3,10 +3,13 @@
 docs/design.md says how to add one; `tests/rooms/fragments/test_engines.py` is the contract.
 """
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rooms.fragments.fragment import Fragment, Wanted
@@ -76,6 +79,16 @@ class Engine(ABC):
 
     def keep_copy(self) -> None:  # noqa: B027 a server has nothing to do
         """Make the daily copy, if due; a server has none. Raises DatabaseError."""
+
+
+@cache
+def statements_of(schema: str) -> dict[str, list[str]]:
+    """Return the statements of a file beside this one, by the heading above them."""
+    text = Path(__file__).with_name(schema).read_text(encoding="utf-8")
+    parts = re.split(r"^-- (version \d+|always|security):.*\n", text, flags=re.MULTILINE)[1:]
+    bare = (re.sub(r"^--.*\n", "", part, flags=re.MULTILINE) for part in parts[1::2])
+    statements = ([it.strip() for it in re.split(r";\n(?:\n|\Z)", part)] for part in bare)
+    return dict(zip(parts[::2], ([*filter(None, some)] for some in statements), strict=True))
 
 
 def pages_of(rows: Rows, wanted: Wanted, at_once: int = 500) -> Iterator[list[Fragment]]:

@@ -5,20 +5,19 @@ fragments and those of agent `default`, and changes its own alone. `sentinel_upk
 and sees all rows. Neither logs in, and no name that an agent gives itself means anything.
 """
 
-import re
 import threading
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.postgres.pool import ROOM_ROLE, UPKEEP_ROLE, Pool
 from core.postgres.server import ServerError
+from rooms.fragments.storage import statements_of
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
+_STATEMENTS = "schema.postgres.sql"
 SCHEMA, ROLES = "agent_memory", (ROOM_ROLE, UPKEEP_ROLE)
 KNOWN = 4  # the version of the tables that this program makes
 VECTOR, NO_VECTOR = "vector", "real[]"  # of an embedding, with the extension and without
@@ -137,7 +136,7 @@ class Schema:
         with self._pool.as_login() as connection:
             connection.execute(_LOCK)
             connection.execute(f"SET LOCAL ROLE {UPKEEP_ROLE}")
-            for statement in _sections()["security"]:
+            for statement in statements_of(_STATEMENTS)["security"]:
                 connection.execute(statement)
 
     def bring_up_to_date(self, *, with_vectors: bool = False) -> Found:
@@ -255,18 +254,6 @@ def vector_index(dimensions: int) -> str:
     )
 
 
-@cache
-def _sections() -> dict[str, list[str]]:
-    """Return the file's statements by the heading above them."""
-    text = Path(__file__).with_name("schema.postgres.sql").read_text(encoding="utf-8")
-    heads = re.split(r"^-- (version \d+|always|security):.*\n", text, flags=re.MULTILINE)[1:]
-    bare = (re.sub(r"^--.*\n", "", body, flags=re.MULTILINE) for body in heads[1::2])
-    return {
-        head: [it.strip() for it in body.split(";\n\n") if it.strip()]
-        for head, body in zip(heads[::2], bare, strict=True)
-    }
-
-
 def _statements_before(found: Found) -> list[str]:
     """The address's user or an administrator runs them."""
     user = _quoted(found.user)
@@ -286,7 +273,7 @@ def _statements_before(found: Found) -> list[str]:
 
 def _statements_inside(found: Found) -> list[str]:
     """The owner of the tables runs them."""
-    sections, statements = _sections(), list[str]()
+    sections, statements = statements_of(_STATEMENTS), list[str]()
     for version in range(found.version + 1, KNOWN + 1):
         kind = VECTOR if found.vectors_in else NO_VECTOR
         statements += [it.replace("EMBEDDING", kind) for it in sections[f"version {version}"]]

@@ -42,14 +42,21 @@ CREATE TABLE fragments (
 );
 
 CREATE INDEX idx_fragments_hash ON fragments(agent_id, content_hash);
+
 CREATE INDEX idx_fragments_topic ON fragments(plain_topic);
+
 CREATE INDEX idx_fragments_created ON fragments(created_at);
+
 CREATE INDEX idx_fragments_worth
   ON fragments(is_anchor DESC, importance DESC, created_at DESC, number DESC, agent_id, type)
   WHERE deleted_at = '' AND superseded_at = '';
+
 CREATE INDEX idx_fragments_session ON fragments(session_id) WHERE session_id != '';
+
 CREATE INDEX idx_fragments_expires ON fragments(expires_at) WHERE expires_at != '';
+
 CREATE INDEX idx_fragments_deleted ON fragments(deleted_at) WHERE deleted_at != '';
+
 -- The keywords of all fragments, each in one spelling.
 CREATE TABLE fragment_keywords (
   keyword TEXT NOT NULL,
@@ -59,6 +66,7 @@ CREATE TABLE fragment_keywords (
 ) WITHOUT ROWID;
 
 CREATE INDEX idx_fragment_keywords ON fragment_keywords(number);
+
 -- Each vector that is stored has a revision above all before it, also in another's place.
 CREATE TABLE fragment_vectors (
   revision INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -76,6 +84,7 @@ CREATE TABLE fragment_links (
 );
 
 CREATE INDEX idx_fragment_links_to ON fragment_links(to_id);
+
 CREATE TABLE fragment_versions (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   fragment_id TEXT NOT NULL,
@@ -89,6 +98,7 @@ CREATE TABLE fragment_versions (
 );
 
 CREATE INDEX idx_fragment_versions ON fragment_versions(fragment_id);
+
 CREATE TABLE tool_feedback (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   tool_name TEXT NOT NULL,
@@ -137,8 +147,11 @@ CREATE VIRTUAL TABLE fragments_fts USING fts5(content, topic, keywords);
 -- version 2: what several agents of a server did and said, and have brought into a file
 
 ALTER TABLE tool_feedback ADD COLUMN agent_id TEXT NOT NULL DEFAULT 'default';
+
 ALTER TABLE task_feedback ADD COLUMN agent_id TEXT NOT NULL DEFAULT 'default';
+
 ALTER TABLE activities RENAME TO activities_of_one;
+
 CREATE TABLE activities (
   session_id TEXT NOT NULL,
   agent_id TEXT NOT NULL DEFAULT 'default',
@@ -152,6 +165,7 @@ CREATE TABLE activities (
 );
 
 INSERT INTO activities SELECT * FROM activities_of_one;
+
 DROP TABLE activities_of_one;
 
 -- version 3: the record of a memory log that has a fragment

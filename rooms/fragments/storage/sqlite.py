@@ -2,14 +2,12 @@
 
 import json
 import os
-import re
 import sqlite3
 import struct
 import threading
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
-from functools import cache
 from heapq import nlargest
 from importlib.util import find_spec
 from math import isfinite
@@ -25,7 +23,7 @@ from core.room.full_text import INDEXED_VERSION, PREFIXES, IndexTerms, indexed
 from core.text.plain import end_of
 from rooms.fragments.errors import UpkeepBusyError, UpkeepError
 from rooms.fragments.fragment import Embedding, Fragment, Wanted
-from rooms.fragments.storage import Engine
+from rooms.fragments.storage import Engine, statements_of
 from rooms.fragments.storage.columns import spelled
 from rooms.fragments.storage.rows import INDEX_STATE, MOST_NUMBER, Condition, Counted, Rows
 
@@ -50,13 +48,9 @@ _AT_ONCE = 500  # fragments, while an index is made; vectors that are multiplied
 _FLOAT_BYTES = 4
 
 
-@cache
 def migrations() -> Migrations:
     """Return the schema's statements by version."""
-    text = Path(__file__).with_name("schema.sqlite.sql").read_text(encoding="utf-8")
-    versions = re.split(r"^-- version [^\n]*\n", text, flags=re.MULTILINE)[1:]
-    bare = (re.sub(r"^--.*\n", "", version, flags=re.MULTILINE) for version in versions)
-    return [[it.strip() for it in version.split(";\n") if it.strip()] for version in bare]
+    return list(statements_of("schema.sqlite.sql").values())
 
 
 class Vectors:

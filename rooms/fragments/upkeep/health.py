@@ -12,7 +12,7 @@ from contextlib import closing
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.config import Settings
 from core.disk import reason_of
@@ -34,6 +34,9 @@ from rooms.fragments.storage.columns import ENTRIES, FRAGMENTS, VERSIONS, Table,
 from rooms.fragments.storage.redis import Cache
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.storage.sqlite import INDEX, SqliteEngine, SqliteRows
+
+if TYPE_CHECKING:
+    from rooms.fragments.storage.postgres import PostgresEngine
 
 _OTHERS = 0o077  # of a mode: what is not for the user alone
 
@@ -202,8 +205,8 @@ def _of_server(server: Server, settings: Settings) -> Iterator[Finding]:
                 yield _finding("server_foreign", "error", place)
                 return
             if tables:
-                repair = partial(_secure, server, settings)
-                yield _finding("server_open", "error", place | {"names": tables}, repair)
+                facts = place | {"names": tables}
+                yield _finding("server_open", "error", facts, partial(_secure, engine))
             if strong and found.version:
                 yield _finding("server_strong", "error", place | {"names": strong})
             if not found.vectors_in or found.has_waiting_vectors:
@@ -219,11 +222,9 @@ def _of_server(server: Server, settings: Settings) -> Iterator[Finding]:
         yield _said("server_unusable", error)
 
 
-def _secure(server: Server, settings: Settings) -> Facts:
-    """Force row security again. Raises DatabaseError."""
-    from rooms.fragments.storage.postgres import PostgresEngine
-
-    with closing(PostgresEngine(server, timeout_s=settings.lock_timeout_s)) as engine:
+def _secure(engine: "PostgresEngine") -> Facts:
+    """Force row security again."""
+    with closing(engine):
         engine.schema.secure()
     return {}
 

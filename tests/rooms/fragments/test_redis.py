@@ -21,7 +21,7 @@ from rooms.fragments.room import open_room
 from rooms.fragments.storage import redis as layer
 from rooms.fragments.storage.postgres import PostgresEngine
 from rooms.fragments.storage.redis import Cache, Place, PlaceError, place_of
-from rooms.fragments.upkeep.service import ServedFragments
+from rooms.fragments.upkeep.consolidation import ServedFragments
 from tests.rooms.fragments.test_engines import (
     AGENTS,
     Engines,

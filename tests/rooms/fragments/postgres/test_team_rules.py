@@ -18,7 +18,7 @@ from rooms.fragments import tools
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import Activity, Wanted
 from rooms.fragments.room import Room, open_room
-from rooms.fragments.upkeep.service import ServedFragments
+from rooms.fragments.upkeep.consolidation import ServedFragments
 from tests.support.servers import until
 from tests.support.team_engines import TeamServer
 

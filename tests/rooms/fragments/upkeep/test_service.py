@@ -10,7 +10,7 @@ from core.config import Settings
 from rooms.fragments.draft import Draft, remember
 from rooms.fragments.fragment import Activity
 from rooms.fragments.room import open_room
-from rooms.fragments.upkeep.service import ServedFragments
+from rooms.fragments.upkeep.consolidation import ServedFragments
 from rooms.fragments.versions import forget
 from tests.support.fragments_room import state_of
 
