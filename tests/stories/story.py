@@ -23,7 +23,7 @@ for the point of any, write what has to be in it.
     repeat N STEP           with {n} from 1 to N; the answer is the last one
     file PATH TEXT …        puts each text behind what is in the file, as a line
     cat PATH                what is in a file, or the names in a directory
-    env NAME=VALUE          git ARGUMENTS           # a comment
+    env NAME=VALUE          git, chmod, ln, mkdir, mkfifo, rm ARGUMENTS         # a comment
     as AGENT                what the client calls itself from here on
     shop LANG               the project of the documents' examples, in the place of an empty one
 
@@ -274,7 +274,9 @@ class Player:
         os.environ[name] = value
         return Answer("")
 
-    def _git(self, words: list[str]) -> Answer:
+    def _program(self, words: list[str]) -> Answer:
+        if os.name == "nt" and words[0] != "git":
+            pytest.skip("programs of POSIX")
         done = subprocess.run(words, cwd=self.project, capture_output=True, encoding="utf-8")
         return Answer(done.stdout + done.stderr, bool(done.returncode))
 
@@ -295,7 +297,7 @@ _STEPS: dict[str, Callable[[Player, list[str]], Answer]] = {
     "file": Player._file,
     "cat": Player._cat,
     "env": Player._env,
-    "git": Player._git,
+    **dict.fromkeys(("git", "chmod", "ln", "mkdir", "mkfifo", "rm"), Player._program),
     "as": Player._as,
     "shop": Player._shop,
 }
