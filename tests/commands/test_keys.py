@@ -1,4 +1,4 @@
-"""Tests that a key which a command makes opens the door; what else is said of keys, stories hold."""
+"""Tests that a key which a command makes opens the door of a server over HTTP."""
 
 import os
 import re

@@ -89,32 +89,6 @@ def test_an_output_that_is_full_is_a_sentence(
     assert done == (1, "", said)
 
 
-@pytest.mark.parametrize("way", ["--format markdown", "--format jsonl", "--block AGENTS.md"])
-def test_no_document_holds_a_secret_of_the_memory(export: Command, project: Path, way: str) -> None:
-    rule = new_record(a_principle(ask_next_time=f"Is {TOKEN} valid?", paths=["src/x.py"]), now=NOW)
-    rule = replace(rule, topic=f"key {TOKEN}", lesson=f"Ask for {TOKEN}.", extra={"by": TOKEN})
-    path_of(project).write_bytes(rule.to_line())
-    done = export(*way.split())
-    said = "Secrets redacted in the export: 4 (github-token 4). They are still in the memory."
-    assert (done.code, done.errors[: len(said)]) == (0, said)
-    texts = [done.out, *(path.read_text("utf-8") for path in project.glob("*.md"))]
-    assert all("Ask for" in text and TOKEN not in text for text in texts)
-
-
-def test_a_new_file_is_written_and_none_is_written_over(export: Command, project: Path) -> None:
-    assert export("-o", "memory.md") == Run(0, "Written: memory.md (Lessons 6).\n", "")
-    written = (project / "memory.md").read_bytes()
-    assert written.startswith(b"# Memory of shop\n")
-    refused = export("-o", "memory.md", "--format", "jsonl")
-    assert (refused.code, refused.out) == (1, "")
-    assert refused.errors.startswith("memory.md already exists and was left unchanged.")
-    assert (project / "memory.md").read_bytes() == written
-    assert export("-o", "memory.md", "--format", "jsonl", "--force").code == 0
-    assert (project / "memory.md").read_bytes().startswith(b'{"format": "sentinel-memory-export"')
-    assert sorted(path.name for path in project.iterdir()) == [".context", "memory.md"]
-    assert export("-o", "no/such.md").errors.startswith("no/such.md could not be written (No such")
-
-
 # What a record's text can become there: nothing.
 
 PIECES = st.sampled_from(
@@ -128,24 +102,14 @@ PIECES = st.sampled_from(
 TEXTS = st.lists(PIECES, max_size=8).map("".join) | st.text(max_size=30)
 
 
-def records() -> st.SearchStrategy[list[Record]]:
-    def a_hostile(type: str, *texts: str) -> Record:
-        topic, missing, lesson, ask = texts
-        record = a_record() if type == "log" else new_record(a_principle(), now=LATER)
-        return replace(
-            record,
-            topic=topic.strip(),
-            missing_context=missing,
-            lesson=lesson,
-            ask_next_time=ask,
-            paths=(ask,),
-            when=(ask, lesson),
-            created=missing,
-            id=lesson,
-        )
+def a_hostile(type: str, topic: str, missing: str, lesson: str, ask: str) -> Record:
+    record = a_record() if type == "log" else new_record(a_principle(), now=LATER)
+    texts: dict[str, Any] = {"missing_context": missing, "created": missing, "id": lesson}
+    texts |= {"lesson": lesson, "ask_next_time": ask, "topic": topic.strip()}
+    return replace(record, **texts, paths=(ask,), when=(ask, lesson))
 
-    types = st.sampled_from(["log", "principle"])
-    return st.lists(st.builds(a_hostile, types, TEXTS, TEXTS, TEXTS, TEXTS), min_size=1, max_size=4)
+
+A_HOSTILE = st.builds(a_hostile, st.sampled_from(["log", "principle"]), *[TEXTS] * 4)
 
 
 def parsed(text: str) -> list[str]:
@@ -159,9 +123,6 @@ def parsed(text: str) -> list[str]:
         elif token.nesting >= 0 and token.type != "paragraph_open":
             structure.append(f"{token.type} {token.tag}{token.level}")
     return structure
-
-
-NO_TEXT = {"code_inline", "text_special"}
 
 
 # A name behind a letter or digit is an address; a link, a file and a command have signs before.
@@ -184,7 +145,7 @@ def everywhere(text: str) -> list[Record]:
 
 
 @pytest.mark.long  # it costs much
-@given(records())
+@given(st.lists(A_HOSTILE, min_size=1, max_size=4))
 @example([a_record("``x`<b>`", lesson="\\`<b>`")])
 @example(everywhere("@./.env"))
 @example(everywhere("*x*@./.env `a`@./.env _@./.env [@./.env](@./.env)"))
@@ -196,7 +157,7 @@ def test_no_text_forges_the_structure_of_a_document_or_names_a_file_or_a_command
     for shown in (text, document(found, found[0].lesson), "\n".join(lessons(found))):
         assert ACTIVE.findall(without_code(shown)) == []
     topics = {item_of(record).topic for record in found}
-    structure = [it for it in parsed(text) if it not in NO_TEXT]
+    structure = [it for it in parsed(text) if it not in ("code_inline", "text_special")]
     headings = [it for it in structure if it.startswith("heading_open")]
     assert headings.count("heading_open h30") == len(topics)
     assert len(headings) == len(topics) + 2
@@ -218,15 +179,9 @@ def test_what_a_reader_of_the_markdown_sees_is_the_text(text: str) -> None:
     assert seen == ("\n".join(line for line in lines if line) or "—")
 
 
-@pytest.mark.parametrize(("text", "shown"), ROWS["what_is_escaped_no_more_than_needed"])
-def test_code_stays_and_everything_else_is_escaped_no_more_than_needed(
-    text: str, shown: str
-) -> None:
-    assert heading(text) == shown
-    assert lessons([a_record(lesson=text)]) == [f"- {shown}"]
-
-
-def test_names_of_files_and_commands_read_as_they_were_written() -> None:
+def test_a_text_is_escaped_no_more_than_needed_and_reads_as_it_was_written() -> None:
+    for text, shown in ROWS["what_is_escaped_no_more_than_needed"]:
+        assert (heading(text), lessons([a_record(lesson=text)])) == (shown, [f"- {shown}"])
     text = "Put it into @./.env of me@shop.kr, `@Bean` stays; see #file:a.md, [it](./b), run !`id`"
     [line] = lessons([a_record(lesson=text)])
     shown = line.removeprefix("- ")
@@ -236,11 +191,8 @@ def test_names_of_files_and_commands_read_as_they_were_written() -> None:
     )
     [_, token, *_] = MarkdownIt("commonmark").parse(shown)
     assert "".join(it.content for it in token.children or ()) == text.replace("`@Bean`", "@Bean")
-
-
-def test_a_name_of_the_project_is_only_text() -> None:
-    name = "<b>\n# x\u202e"
-    assert document([], name).splitlines()[0] == (r"# Memory of &lt;b> \# x&lt;U+202E>")
+    name = document([], "<b>\n# x\u202e").splitlines()[0]  # of a project
+    assert name == r"# Memory of &lt;b> \# x&lt;U+202E>"
 
 
 # The block.
@@ -275,16 +227,13 @@ def test_a_file_that_a_block_would_harm_is_left_alone(
     assert (path.read_bytes(), [*project.glob("*.md")]) == (data, [path])
 
 
-MARKS = (END, BEGIN, f"{END}\n{BEGIN}", f"`{END}`", f"``{END}``", MARKER)
-
-
 @pytest.mark.long  # it costs much
 @pytest.mark.parametrize("field", ["topic", "lesson", "ask_next_time", "paths"])
 def test_no_marker_in_a_record_keeps_a_line_of_the_block(
     export: Command, project: Path, field: str
 ) -> None:
     found = []
-    for at, mark in enumerate(MARKS):
+    for at, mark in enumerate((END, BEGIN, f"{END}\n{BEGIN}", f"`{END}`", f"``{END}``", MARKER)):
         record = new_record(a_principle(f"rule {at}", ask_next_time="y"), now=NOW)
         value: Any = (mark,) if field == "paths" else f"{mark} {at}"
         found.append(replace(record, **{field: value}))

@@ -15,7 +15,7 @@ from core.config import Settings
 from core.lessons.record import Record, new_record
 from rooms.fragments.room import Room
 from rooms.sessions.document import export
-from rooms.sessions.store import SessionStore, open_sessions
+from rooms.sessions.store import open_sessions
 from tests.support.cli_process import TOKEN, Command
 from tests.support.cli_process import DiscreetRun as Run
 from tests.support.cli_process import Run as AnyRun
@@ -57,13 +57,10 @@ def read(text: str) -> tuple[list[list[str]], list[str]]:
     return [[it.data["topic"], it.data["lesson"]] for it in rows], [it.place for it in passed]
 
 
-def test_a_document_is_read_item_by_item() -> None:
+def test_each_document_gives_its_topics_lessons_and_lines() -> None:
     for ends in ("\n", "\r\n", "\r"):
         text = (BRIDGES / "CLAUDE.md").read_text(encoding="utf-8").replace("\n", ends)
         assert read("\ufeff" + text)[0] == ROWS["the_lessons_of_claude_md"]
-
-
-def test_each_row_of_markdown_gives_its_topic_lesson_or_lines() -> None:
     none_of(it for it in ROWS["the_heading_gives_the_topic"] if read(it[0])[0] != [[it[1], "a"]])
     none_of(
         row
@@ -113,9 +110,7 @@ def test_a_log_and_an_export_of_an_older_version_come_without_loss(
     assert path_of(project).read_bytes() == lines_of(*records)
 
 
-def test_records_that_break_a_rule_are_passed_over_with_a_sentence(
-    take: Command, project: Path
-) -> None:
+def test_records_that_break_a_rule_are_passed_over(take: Command, project: Path) -> None:
     done = take((BRIDGES / "broken.jsonl").read_bytes(), "--yes")
     at = done.lines.index("Left out, with the lines:")
     assert done.lines[at + 1 : at + 9] == ROWS["records_that_break_a_rule"]
@@ -165,35 +160,14 @@ def test_twice_as_many_lines_take_about_twice_the_time(take: Command, project: P
     assert twice <= 3 * once
 
 
-@posix
-def test_what_is_no_file_is_not_waited_for_and_no_link_leads_out(
-    project: Path, command: Command
-) -> None:
-    os.mkfifo(project / "pipe")
-    (project / ".git").mkdir()
-    (project.parent / "far.md").write_text("- one\n", encoding="utf-8")
-    (project / "near.md").symlink_to(project.parent / "far.md")
-    for name, said in {
-        ".": ". is not a regular file. Nothing was saved. Name a file, or - for standard input.",
-        "pipe": "pipe is not a regular file.",
-        "near.md": "near.md leaves the project through the link",
-    }.items():
-        done = command("import", name, "--yes")
-        assert (done.code, done.out, done.errors[: len(said)]) == (1, "", said)
-
-
 # The other rooms.
 
 
 @pytest.mark.row("003 T91")
 def test_all_rooms_go_into_one_file_and_come_back_from_it(
-    project: Path,
-    log: bytes,
-    sessions: SessionStore,
-    room: Room,
-    command: Command,
-    monkeypatch: pytest.MonkeyPatch,
+    project: Path, three: Room, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    log, sessions = path_of(project).read_bytes(), open_sessions(project, Settings())
     backup, new = project.parent / "backup.jsonl", project.parent / "elsewhere"
     done = command("export", "-o", str(backup))
     assert done.lines == [f"Written: {backup} (Lessons 1, Sessions 2, Fragments 1)."]
@@ -210,7 +184,7 @@ def test_all_rooms_go_into_one_file_and_come_back_from_it(
     for number in ("1", "2"):
         assert came.get(number) == sessions.get(number)
         assert came.actions(came.get(number)) == sessions.actions(sessions.get(number))
-    assert all_of(a_room(project.parent / "new")) == all_of(room)
+    assert all_of(a_room(project.parent / "new")) == all_of(three)
     assert command("import", str(backup), "--yes").lines[-1] == "Nothing to save."
     assert command("export", "--format", "jsonl").out.splitlines()[1:] == lines
 
