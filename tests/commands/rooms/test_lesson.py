@@ -166,12 +166,13 @@ def test_what_cannot_be_saved_is_kept_for_whoever_typed_it(
 
 @pytest.mark.skipif(os.name == "nt", reason="quotes of a POSIX shell")
 def test_the_editor_is_the_one_that_the_environment_names() -> None:
-    def named(**environment: str) -> list[str]:
-        return editor_in(environment, is_terminal=False)
-
-    assert named(VISUAL="code --wait", EDITOR="vi") == ["code", "--wait"]
-    assert named(VISUAL=" ", EDITOR="'/my tools/ed' -x") == ["/my tools/ed", "-x"]
-    assert named(EDITOR="'open") == named() == []
+    for environment, words in (
+        ({"VISUAL": "code --wait", "EDITOR": "vi"}, ["code", "--wait"]),
+        ({"VISUAL": " ", "EDITOR": "'/my tools/ed' -x"}, ["/my tools/ed", "-x"]),
+        ({"EDITOR": "'open"}, []),
+        ({}, []),
+    ):
+        assert editor_in(environment, is_terminal=False) == words
 
 
 ANY = st.text(st.characters(codec="utf-8"), max_size=40).filter(
@@ -179,13 +180,9 @@ ANY = st.text(st.characters(codec="utf-8"), max_size=40).filter(
 ) | st.sampled_from(["a\r\nb\rc", "# x", "\n\n== topic\n ", "\\== lesson =="])
 
 
-@given(ANY, ANY, ANY, ANY)
-def test_every_text_comes_back_from_the_editor_as_it_is(
-    topic: str, missing: str, lesson: str, question: str
-) -> None:
-    record = replace(
-        VAT, topic=topic, missing_context=missing, lesson=lesson, ask_next_time=question
-    )
+@given(st.tuples(*[ANY] * len(LIMITS_BYTES)))
+def test_every_text_comes_back_from_the_editor_as_it_is(texts: tuple[str, ...]) -> None:
+    record = replace(VAT, **dict(zip(LIMITS_BYTES, texts, strict=True)))  # type: ignore[arg-type]
     before = sections_in(text_for_editor(record))
     assert edited(record, {}, Path()) == (record, [])
     for name, text in zip(LIMITS_BYTES, record.texts, strict=True):

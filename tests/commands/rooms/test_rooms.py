@@ -16,7 +16,6 @@ import pytest
 from commands.rooms.read import table_lines
 from commands.terminal.screen import Screen, cells, uncoloured
 from core.config import Settings, find_project
-from core.lessons.record import Record
 from core.store import MemoryStore, open_store
 from rooms.fragments.for_people import ForPeople as Fragments
 from rooms.fragments.fragment import Link, Version
@@ -25,7 +24,7 @@ from rooms.lessons import item_of
 from rooms.room import Opened, rooms_of
 from rooms.sessions.search import shared_roots
 from rooms.sessions.session import Action, NoSuchSessionError, Point
-from rooms.sessions.store import SessionStore, open_sessions
+from rooms.sessions.store import open_sessions
 from tests.support.cli_process import TOKEN, Command, GoodRun, Run, said_yes
 from tests.support.fragments_room import stored
 from tests.support.git_clones import path_of, write
@@ -104,11 +103,8 @@ SINCE = {"1h": 1, "24h": 2, "1d": 2, "7d": 3, "1w": 3, "1m": 4, "1y": 5, "9y": 6
 
 
 def test_since_counts_back_from_now(command: Command, project: Path) -> None:
-    def aged(gap: str, hours: float) -> Record:
-        created = datetime.now(UTC) - timedelta(hours=hours)
-        return a_record(gap, now=created.isoformat(timespec="seconds"))
-
-    write(project, *(aged(gap, hours) for gap, hours in AGES_H.items()))
+    moments = {gap: datetime.now(UTC) - timedelta(hours=hours) for gap, hours in AGES_H.items()}
+    write(project, *(a_record(gap, now=it.isoformat()) for gap, it in moments.items()))
     for since, count in SINCE.items():
         found = command("list", "--since", since, "--json").told["lessons"]["items"]
         assert [it["missing_context"] for it in found] == list(AGES_H)[:count], since
@@ -117,13 +113,12 @@ def test_since_counts_back_from_now(command: Command, project: Path) -> None:
 # what is loaded
 
 
+DEFAULT_PLACE = ".local/share/sentinel-memory/memory.db"
 PLACES = ("", "  ", "{}/memory.db", "{}", "{}/other.db", " {}/other.db ", "~/other.db", "{}/none/x")
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.parametrize(
-    "name", ["", "memory.db", "other.db", ".local/share/sentinel-memory/memory.db"]
-)
+@pytest.mark.parametrize("name", ["", "memory.db", "other.db", DEFAULT_PLACE])
 def test_the_same_file_is_looked_for_as_the_room_opens(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
@@ -254,42 +249,35 @@ def test_an_item_is_forgotten_in_the_version_that_was_shown(
 # sessions
 
 
-@pytest.fixture
-def old_store(project: Path) -> SessionStore:
-    """An old session that has ended, and a new one that continues it."""
-    old_store = a_room(project)
-    first = saved(old_store, "Feed the zebra", OLD, summary="It eats hay.")
-    act(old_store, first, "npm run zebra")
-    saved(old_store, "Feed the foal", parent=first.id)
-    return old_store
-
-
 @pytest.mark.long  # it costs much
-def test_a_session_is_gone_from_every_byte(
-    old_store: SessionStore, command: Command, state: Path
-) -> None:
+def test_a_session_is_gone_from_every_byte(project: Path, command: Command, state: Path) -> None:
+    """An old session that has ended, and a new one that continues it."""
+    store = a_room(project)
+    first = saved(store, "Feed the zebra", OLD, summary="It eats hay.")
+    act(store, first, "npm run zebra")
+    saved(store, "Feed the foal", parent=first.id)
     command("sessions", "share")
     planned = command("forget", "#1", "--dry-run")
     assert {"  goal: Feed the zebra", "  chain: #1, #2"} <= {*planned.lines}
     assert "npm run zebra" in planned.out
-    with closing(sqlite3.connect(old_store.path)) as reader:
+    with closing(sqlite3.connect(store.path)) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT * FROM contexts").fetchone()
         done = command("forget", "#1", "--yes")
     assert (done.code, done.lines[-1]) == (1, "Removed: 1.")
     assert done.errors == (
-        f"{old_store.path}: the bytes of what was removed are still in this file, because another"
+        f"{store.path}: the bytes of what was removed are still in this file, because another"
         " process reads it or there is no room. End the clients that use this project, then run"
         " python cli.py scan --redact.\n"
     )
     command("scan", "--redact")
-    assert b"zebra" not in every_byte(old_store.root, state)
+    assert b"zebra" not in every_byte(store.root, state)
     with pytest.raises(NoSuchSessionError):
-        old_store.get("1")
-    assert old_store.get("2").parent_id == ""
+        store.get("1")
+    assert store.get("2").parent_id == ""
     done = command("forget", "#2", "--yes")  # while nobody reads
     assert (done.code, done.lines[-1], done.errors) == (0, "Removed: 1.", "")
-    assert b"foal" not in every_byte(old_store.root, state)
+    assert b"foal" not in every_byte(store.root, state)
 
 
 def test_a_repository_cannot_share_by_what_it_carries(project: Path, state: Path) -> None:
