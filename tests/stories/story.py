@@ -23,12 +23,14 @@ for the point of any, write what has to be in it.
     repeat N STEP           with {n} from 1 to N; the answer is the last one
     file PATH TEXT …        puts each text behind what is in the file, as a line
     cat PATH                what is in a file, or the names in a directory
-    env NAME=VALUE          git, chmod, ln, mkdir, mkfifo, rm ARGUMENTS         # a comment
+    env NAME=VALUE          cd PATH                 # a comment
+    git ARGUMENTS           and so chmod, ln, mkdir, mkfifo, readlink, rm
     as AGENT                what the client calls itself from here on
     shop LANG               the project of the documents' examples, in the place of an empty one
 
 Words are split as a shell does it. `{x*500}` stands for that many x. Steps before the first heading
-are done before each story of the file; `rooms NAMES` there names what the server offers.
+are done before each story of the file; `rooms NAMES` there names what the server offers, and `long`
+says that its stories cost much.
 
 What differs from day to day or from machine to machine is masked in every answer: a day or moment
 is DATE, the project DIR, the user's directory HOME, this checkout ROOT, milliseconds N. A version
@@ -68,7 +70,7 @@ _ROW = re.compile(r"00[0-4] [A-Z0-9][\w.-]*|[PI]\d+")
 _HEADING = re.compile(r"## (?P<name>.+?)(?:\s+\[(?P<rows>[^\[\]]+)\])?")
 _TIMES = re.compile(r"\{([^{}]+)\*(\d+)\}")
 _DATE = re.compile(
-    r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:\+00:00|Z)?)?|(?<=\()(?:\d{4}/)?\d\d?/\d\d?(?=\))"
+    r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:\+00:00|Z)?)?|\d{8}T\d{12}Z|(?<=\()(?:\d{4}/)?\d\d?/\d\d?(?=\))"
 )
 _MILLISECONDS = re.compile(r"\d+(?:[.,]\d+)?(?= ?ms\b)")
 _NAMED = {
@@ -122,6 +124,7 @@ class Story:
     name: str
     rows: list[str]
     rooms: str
+    is_long: bool
     before: list[Step]
     steps: list[Step] = field(default_factory=list)
 
@@ -141,11 +144,11 @@ def read_stories(path: Path) -> list[Story]:
     shown = path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else path.name
     stories: list[Story] = []
     before: list[Step] = []
-    steps, rooms = before, DEFAULT_ROOMS
+    steps, rooms, is_long = before, DEFAULT_ROOMS, False
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         place = f"{shown}:{number}"
         if line.startswith("## "):
-            stories.append(_story(line, place, rooms, before))
+            stories.append(_story(line, place, before, rooms, is_long))
             if stories[-1].name in (story.name for story in stories[:-1]):
                 raise StoryError(f"{place}: there is another story of this name")
             steps = stories[-1].steps
@@ -165,18 +168,20 @@ def read_stories(path: Path) -> list[Story]:
                 )
         elif line.startswith("rooms ") and steps is before:
             rooms = line.removeprefix("rooms ").strip()
+        elif line == "long" and steps is before:
+            is_long = True
         elif line.strip() and not line.startswith("#"):
             steps.append(Step(place, number, line))
             _words_of(steps[-1])
     return stories
 
 
-def _story(line: str, place: str, rooms: str, before: list[Step]) -> Story:
+def _story(line: str, place: str, before: list[Step], rooms: str, is_long: bool) -> Story:
     found = _HEADING.fullmatch(line.rstrip())
     rows = [row.strip() for row in found["rows"].split(",")] if found and found["rows"] else []
     if not found or not all(map(_ROW.fullmatch, rows)):
         raise StoryError(f"{place}: a heading reads `## a sentence  [001 3-1, 003 T9]`")
-    return Story(place, found["name"], rows, rooms, before)
+    return Story(place, found["name"], rows, rooms, is_long, before)
 
 
 def _words_of(step: Step) -> list[str]:
@@ -209,7 +214,10 @@ class Player:
         for value, name in self._names.items():
             words = [re.sub(rf"\b{name}\b", value, word) for word in words]
         words = [_TIMES.sub(lambda it: it[1] * int(it[2]), word) for word in words]
-        words = [re.sub(r"\bDIR\b", lambda _: str(self.project), word) for word in words]
+        for name, place in (("DIR", self.project), ("HOME", self.home)):
+            words = [
+                re.sub(rf"\b{name}\b(?!=)", lambda _, it=str(place): it, word) for word in words
+            ]
         times = re.match(r"(?:! )?repeat (\d+) ", step.text)
         for number in range(1, int(times[1]) + 1) if times else [0]:
             now = [word.replace("{n}", str(number)) for word in words]
@@ -255,14 +263,14 @@ class Player:
         return Answer(said + (f"(status {status})\n" if status else ""), bool(status))
 
     def _file(self, words: list[str]) -> Answer:
-        path = self.project / words[1]
+        path = Path(words[1])
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("ab") as file:
             file.write("".join(f"{text}\n" for text in words[2:]).encode())
         return Answer("")
 
     def _cat(self, words: list[str]) -> Answer:
-        path = self.project / words[1]
+        path = Path(words[1])
         if path.is_dir():
             return Answer("\n".join(sorted(it.name for it in path.iterdir())))
         return Answer(
@@ -277,8 +285,12 @@ class Player:
     def _program(self, words: list[str]) -> Answer:
         if os.name == "nt" and words[0] != "git":
             pytest.skip("programs of POSIX")
-        done = subprocess.run(words, cwd=self.project, capture_output=True, encoding="utf-8")
+        done = subprocess.run(words, capture_output=True, encoding="utf-8")
         return Answer(done.stdout + done.stderr, bool(done.returncode))
+
+    def _cd(self, words: list[str]) -> Answer:
+        os.chdir(words[1])
+        return Answer("")
 
     def _as(self, words: list[str]) -> Answer:
         self.agent = words[1]
@@ -297,7 +309,8 @@ _STEPS: dict[str, Callable[[Player, list[str]], Answer]] = {
     "file": Player._file,
     "cat": Player._cat,
     "env": Player._env,
-    **dict.fromkeys(("git", "chmod", "ln", "mkdir", "mkfifo", "rm"), Player._program),
+    **dict.fromkeys(("git", "chmod", "ln", "mkdir", "mkfifo", "readlink", "rm"), Player._program),
+    "cd": Player._cd,
     "as": Player._as,
     "shop": Player._shop,
 }

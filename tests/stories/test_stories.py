@@ -19,9 +19,14 @@ FILES = sorted(Path(__file__).parent.glob("*.txt"))
 STORIES = {path: read_stories(path) for path in FILES}
 
 
-def params(is_played: Callable[[Story], bool], *, marks: Any = ()) -> list[Any]:
+def params(is_played: Callable[[Story], bool], *, is_long: bool = False) -> list[Any]:
     return [
-        pytest.param(path, story, id=f"{path.stem}: {story.name}", marks=marks)
+        pytest.param(
+            path,
+            story,
+            id=f"{path.stem}: {story.name}",
+            marks=pytest.mark.long if is_long or story.is_long else (),
+        )
         for path, stories in STORIES.items()
         for story in stories
         if is_played(story)
@@ -80,9 +85,7 @@ def over_http(
     wire.close()
 
 
-@pytest.mark.parametrize(
-    ("path", "story"), params(lambda it: it.calls_a_tool, marks=pytest.mark.long)
-)
+@pytest.mark.parametrize(("path", "story"), params(lambda it: it.calls_a_tool, is_long=True))
 def test_a_story_over_stdio(path: Path, story: Story, over_stdio: Servers) -> None:
     over_stdio.begin(story.rooms)
     held(story, over_stdio.project, over_stdio.home, over_stdio)
@@ -90,7 +93,7 @@ def test_a_story_over_stdio(path: Path, story: Story, over_stdio: Servers) -> No
 
 @pytest.mark.parametrize(
     ("path", "story"),
-    params(lambda it: it.calls_a_tool and not it.is_local, marks=pytest.mark.long),
+    params(lambda it: it.calls_a_tool and not it.is_local, is_long=True),
 )
 def test_a_story_over_http(path: Path, story: Story, over_http: Servers) -> None:
     over_http.begin(story.rooms)

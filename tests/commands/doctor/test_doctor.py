@@ -11,19 +11,17 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import pytest
 
 from commands import doctor as module
-from core.lessons.file import GITATTRIBUTES, GITIGNORE
+from core.lessons.file import GITIGNORE
 from core.lessons.record import Record
 from core.store import MemoryStore
 from rooms import lessons
 from tests.commands.doctor.conftest import NO_CLIENT, Desk, Run, tree_of
 from tests.support.costly import one_in
 from tests.support.git_clones import ended_in_conflict, git, install_hook
-from tests.support.memory_steps import MemorySteps
 from tests.support.samples import a_record
 from tests.support.tables import ROOT, table
 from tests.support.tables import text_of as recorded
@@ -31,151 +29,9 @@ from tests.support.tables import text_of as recorded
 LONG_AGO, LATER = "2025-03-01T09:00:00+00:00", "2025-03-02T09:00:00+00:00"
 ONE, TWO = a_record("one", now=LONG_AGO), a_record("두 번째", now=LONG_AGO)
 NO_GIT = "No git repository: the memory is not shared and has no history."
-DAYS = table("commands/doctor_days")  # by the project that they begin with
 
 pytestmark = pytest.mark.long  # each costs much
 posix = pytest.mark.skipif(os.name == "nt", reason="permissions, links and pipes of POSIX")
-
-
-class Day(MemorySteps):
-    """Changes the project and its files, and asks the doctor.
-
-    `${union}` and `${ignored}` are the lines that belong into the two files for git.
-    """
-
-    def __init__(self, desk: Desk, patch: pytest.MonkeyPatch) -> None:
-        facts = {"root": str(desk.root), "home": str(desk.home), "log": str(desk.log)}
-        files = {"union": GITATTRIBUTES, "ignored": GITIGNORE}
-        super().__init__(desk.root, patch, {**facts, **files, "no_git": NO_GIT})
-        self._desk = desk
-
-    def run(self, *words: str) -> Run:
-        """A command, and the variables that stand before it."""
-        left, variables = list(words), dict[str, str]()
-        while left and left[0].partition("=")[0].isupper():
-            name, _, value = left.pop(0).partition("=")
-            variables[name] = value
-        return Run(*self._desk.run(*left, cwd=self._project, **variables))
-
-    def found(self, words: list[str], code: int, *lines: str) -> None:
-        """These findings and no others, each behind its severity."""
-        done = self.run(*words)
-        assert (done.code, done.found) == (code, list(lines))
-
-    def first(self, words: list[str], code: int, *lines: str) -> None:
-        """These findings before others."""
-        done = self.run(*words)
-        assert (done.code, done.found[: len(lines)]) == (code, list(lines))
-
-    def begins(self, words: list[str], code: int, line: str) -> None:
-        """One finding that begins like this."""
-        done = self.run(*words)
-        assert (done.code, [it[: len(line)] for it in done.found]) == (code, [line])
-
-    def kinds(self, words: list[str], code: int, kinds: dict[str, str], *fixed: str) -> None:
-        """These findings, by the severity of each kind, and these that were repaired."""
-        done = self.run(*words, "--json")
-        assert (done.code, done.kinds) == (code, list(kinds.items()))
-        assert [one["kind"] for one in done.told["fixed"]] == list(fixed)
-
-    def begin(self, words: list[str], code: int, *lines: str) -> None:
-        """What a repair says before what is left."""
-        done = self.run(*words)
-        assert (done.code, done.lines[: len(lines)]) == (code, list(lines))
-
-    def well(self, words: list[str], code: int, line: str) -> None:
-        """What is well, in the first line."""
-        done = self.run(*words)
-        assert (done.code, done.lines[0]) == (code, line)
-
-    def same_log(self, *step: Any) -> None:
-        """A step that leaves the log as it is."""
-        before = self._desk.log.read_bytes()
-        self.live(*step)
-        assert self._desk.log.read_bytes() == before
-
-    def unchanged(self, *step: Any) -> None:
-        """A step that leaves every file and folder as it is."""
-        before = tree_of(self._project)
-        self.live(*step)
-        assert tree_of(self._project) == before
-
-    def holds(self, name: str, text: str) -> None:
-        """A file that is no more than this text."""
-        assert (self._project / name).read_bytes().decode() == text
-
-    def lie(self, pattern: str, count: int) -> None:
-        """So many files have a name like this."""
-        assert len(list(self._project.glob(pattern))) == count
-
-    def link(self, name: str, target: str) -> None:
-        self._make_room(name).symlink_to(target)
-
-    def hard_link(self, name: str, other: str) -> None:
-        os.link(self._project / other, self._project / name)
-
-    def removed(self, name: str) -> None:
-        path = self._project / name
-        shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
-
-    def mode(self, name: str, octal: str) -> None:
-        (self._project / name).chmod(int(octal, 8))
-
-    def many(self, count: int) -> None:
-        self.left(*({"gap": f"gap {number}"} for number in range(count)))
-
-    def ill(self) -> None:
-        self._desk.write(*ILL)
-
-    def companions(self, attributes: str, ignored: str) -> None:
-        self._desk.companions(attributes, ignored)
-
-    def to_home(self, name: str) -> None:
-        """The log lies in the home directory, and a link in its place."""
-        real = self._desk.log.rename(self._desk.home / name)
-        self._desk.log.symlink_to(real)
-
-    def leads_to(self, name: str, target: str) -> None:
-        assert os.readlink(self._project / name) == target
-
-    def has_mode(self, name: str, octal: str) -> None:
-        assert stat.S_IMODE((self._project / name).stat().st_mode) == int(octal, 8)
-
-    def pipe(self, name: str) -> None:
-        os.mkfifo(self._make_room(name))
-
-    def is_pipe(self, name: str) -> None:
-        assert stat.S_ISFIFO((self._project / name).lstat().st_mode)
-
-    def git_says(self, arguments: list[str], said: str) -> None:
-        assert git(self._project, *arguments) == said
-
-    def aside(self, text: str) -> None:
-        """What one repair has moved beside the log, and then goes."""
-        [path] = self._desk.asides()
-        assert (path.name[:21], path.read_bytes().decode()) == ("memory_log.removed-20", text)
-        path.unlink()
-
-    def lost_commit(self) -> None:
-        """The object of the last commit is gone."""
-        head = git(self._project, "rev-parse", "HEAD").strip()
-        (self._project / ".git" / "objects" / head[:2] / head[2:]).unlink()
-
-    def on_posix(self) -> None:
-        """What follows needs links, pipes or a mode."""
-        if os.name == "nt":
-            pytest.skip("permissions, links and pipes of POSIX")
-
-
-@pytest.mark.parametrize(
-    ("place", "name"), [(place, name) for place, days in DAYS.items() for name in days]
-)
-def test_the_doctor_says_how_a_project_is_and_repairs_it(
-    place: str, name: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    day = Day(request.getfixturevalue(place), monkeypatch)
-    for step in DAYS[place][name]:
-        day.live(*step)
 
 
 def test_a_project_without_a_client_is_well_and_told_how_to_get_one(healthy: Desk) -> None:
@@ -342,6 +198,13 @@ def test_a_torn_log_is_told_alike_in_every_form_and_its_way_out_works(torn: Desk
     git(torn.root, "add", ".context/memory_log.jsonl", ".context/.gitattributes")
     git(torn.root, "commit", "--quiet", "--no-edit")
     assert torn.doctor().found == []
+    before = tree_of(torn.root)
+    assert torn.doctor("--fix", "--yes").lines[0] == "There was nothing to repair."
+    assert tree_of(torn.root) == before
+    ignored = torn.log.with_name(".gitignore")
+    ignored.write_bytes(b"# ours\r\nscratch/\r\n")
+    assert torn.doctor("--fix", "--yes").lines[0] == "Repaired (1):"
+    assert ignored.read_bytes() == b"# ours\r\nscratch/\r\n" + GITIGNORE.encode()
     assert {record.id for record in MemoryStore(torn.log).read_all()} == {TWO.id, PRINCIPLE.id}
 
 
@@ -424,11 +287,13 @@ def test_a_log_that_cannot_be_written_is_not_repaired(bare: Desk, bound: None, p
 def test_what_a_repair_takes_out_lies_beside_the_log_byte_for_byte(bare: Desk) -> None:
     """It says what it did and what is left."""
     before = bare.write(*ILL)
+    bare.log.chmod(0o640)
     done = bare.doctor("--fix", "--yes")
     [aside] = bare.asides()
     assert (done.code, done.errors) == (1, "")
     facts = {"root": bare.root, "aside": aside}
     assert done.out == recorded("commands/doctor.repair.txt", **facts)
+    assert os.name == "nt" or stat.S_IMODE(bare.log.stat().st_mode) == 0o640
     kept = aside.read_bytes().split(b"\n")
     for at in (0, 2, 3, 6):
         line = before.split(b"\n")[at].removeprefix(b"\xef\xbb\xbf")
