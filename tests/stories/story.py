@@ -214,10 +214,8 @@ class Player:
         for value, name in self._names.items():
             words = [re.sub(rf"\b{name}\b", value, word) for word in words]
         words = [_TIMES.sub(lambda it: it[1] * int(it[2]), word) for word in words]
-        for name, place in (("DIR", self.project), ("HOME", self.home)):
-            words = [
-                re.sub(rf"\b{name}\b(?!=)", lambda _, it=str(place): it, word) for word in words
-            ]
+        places = {"DIR": str(self.project), "HOME": str(self.home)}
+        words = [re.sub(r"\b(DIR|HOME)\b(?!=)", lambda it: places[it[1]], word) for word in words]
         times = re.match(r"(?:! )?repeat (\d+) ", step.text)
         for number in range(1, int(times[1]) + 1) if times else [0]:
             now = [word.replace("{n}", str(number)) for word in words]
