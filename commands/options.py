@@ -19,24 +19,14 @@ EXPORT_FORMATS = ("jsonl", "markdown", "html")
 Commands = Mapping[str, Command]
 
 
-def _facts_of_hooks() -> dict[str, str]:
-    from commands.clients.table import EVENTS, HOOKS  # no other command needs the clients
-
-    return {"events": ", ".join(EVENTS), "clients": ", ".join(HOOKS)}
-
-
-def _facts_of_clients() -> dict[str, str]:
-    from commands.clients.table import CLIENTS
-
-    return {"clients": ", ".join(client.key for client in CLIENTS)}
-
-
 def _client(text: str) -> str:
-    return one_of(_facts_of_clients()["clients"].split(", "))(text)
+    from commands.clients.table import CLIENTS  # no other command needs the clients
+
+    return one_of([client.key for client in CLIENTS])(text)
 
 
 # Arguments of `add_argument`, by the name in a row of the table of commands. The help is the
-# sentence `help.NAME`, and "facts" is a function that returns the facts of it.
+# sentence `help.NAME`.
 OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     # several commands
     "id": (("id",), {"metavar": "ID", "type": id_text}),
@@ -44,14 +34,7 @@ OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "words": (("words",), {"metavar": "WORD"}),
     "kind": (("--kind",), {"metavar": "KIND"}),
     "topic": (("--topic",), {"metavar": "TOPIC", "action": "append"}),
-    "room": (
-        ("--room",),
-        {
-            "metavar": "ROOM",
-            "action": "append",
-            "facts": lambda: {"rooms": ", ".join(room_names())},
-        },
-    ),
+    "room": (("--room",), {"metavar": "ROOM", "action": "append"}),
     "output": (("-o", "--output"), {"metavar": "FILE", "type": file_name}),
     "since": (("--since",), {"metavar": "WHEN", "type": moment}),
     "limit": (("--limit",), {"metavar": "N", "type": positive}),
@@ -73,11 +56,8 @@ OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "keys_name": (("name",), {"metavar": "NAME"}),
     "keys_agent": (("--agent",), {"metavar": "AGENT"}),
     # hook
-    "hook_event": (("event",), {"metavar": "EVENT", "facts": _facts_of_hooks}),
-    "hook_client": (
-        ("--client",),
-        {"metavar": "CLIENT", "required": True, "facts": _facts_of_hooks},
-    ),
+    "hook_event": (("event",), {"metavar": "EVENT"}),
+    "hook_client": (("--client",), {"metavar": "CLIENT", "required": True}),
     "hook_lang": (("--lang",), {"choices": ("en", "ko")}),
     # report
     "report_range": (("range",), {"metavar": "RANGE"}),
@@ -85,14 +65,7 @@ OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     # scan
     "scan_paths": (("paths",), {"metavar": "PATH", "default": []}),
     # export, import
-    "export_format": (
-        ("--format",),
-        {
-            "metavar": "FORMAT",
-            "type": one_of(EXPORT_FORMATS),
-            "facts": lambda: {"formats": ", ".join(EXPORT_FORMATS)},
-        },
-    ),
+    "export_format": (("--format",), {"metavar": "FORMAT", "type": one_of(EXPORT_FORMATS)}),
     "export_block": (("--block",), {"metavar": "FILE", "type": file_name}),
     "import_file": (("file",), {"metavar": "FILE", "type": file_name}),
     "import_topic": (("--topic",), {"metavar": "TOPIC", "dest": "import_topic"}),
@@ -101,10 +74,7 @@ OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "sessions_before": (("--before",), {"metavar": "DATE", "type": moment, "required": True}),
     "fragments_id": (("ids",), {"metavar": "FRAGMENT", "nargs": "+"}),
     # setup
-    "setup_clients": (
-        ("clients",),
-        {"metavar": "CLIENT", "type": _client, "facts": _facts_of_clients},
-    ),
+    "setup_clients": (("clients",), {"metavar": "CLIENT", "type": _client}),
     "setup_rooms": (("--rooms",), {"metavar": "ROOMS"}),
     "setup_url": (("--url",), {"metavar": "URL"}),
     # help
@@ -120,6 +90,20 @@ FLAGS = (
 for flag in FLAGS:
     option = (flag.partition("_")[2] or flag).replace("_", "-")
     OPTIONS[flag] = ((f"--{option}",), {"action": "store_true"})
+
+
+def _facts(option: str) -> dict[str, str]:
+    """Return the facts of the help of an option."""
+    if option == "room":
+        return {"rooms": ", ".join(room_names())}
+    if option == "export_format":
+        return {"formats": ", ".join(EXPORT_FORMATS)}
+    if option not in ("hook_event", "hook_client", "setup_clients"):
+        return {}
+    from commands.clients.table import CLIENTS, EVENTS, HOOKS
+
+    keys = HOOKS if option == "hook_client" else [client.key for client in CLIENTS]
+    return {"events": ", ".join(EVENTS), "clients": ", ".join(keys)}
 
 
 def parser_of(name: str, commands: Commands) -> Parser:
@@ -141,11 +125,9 @@ def parser_of(name: str, commands: Commands) -> Parser:
         for name_and_count in names:
             option = name_and_count.rstrip("?*+")
             flags, settings = OPTIONS[option]
-            more = {key: value for key, value in settings.items() if key != "facts"}
             if count_of := name_and_count[len(option) :]:
-                more["nargs"] = count_of
-            facts = settings["facts"]() if "facts" in settings else {}
-            into.add_argument(*flags, help=explain(option, **facts), **more)
+                settings = {**settings, "nargs": count_of}
+            into.add_argument(*flags, help=explain(option, **_facts(option)), **settings)
     wide = max(map(len, actions), default=0) + 2
     lines = [f"  {action:{wide}}{explain(f'{name}_{action}')}" for action in actions]
     lines = [f"{explain('actions')}:", *lines, ""] if actions else []
