@@ -14,15 +14,7 @@ from pathlib import Path
 
 from commands.clients.text_file import write_new
 from commands.revisions import KINDS, Change, Comparison, Entry, Revisions, Side, read_revisions
-from commands.suspicions import (
-    Suspicion,
-    field_name,
-    in_lines,
-    orders_in,
-    shown_path,
-    suspicion_json,
-    suspicion_line,
-)
+from commands.suspicions import Suspicion, in_lines, orders_in, shown_path
 from commands.terminal.ask import STDOUT, check_output, open_memory, progress
 from commands.terminal.screen import markdown_lines, plain, plain_json, screen_here
 from core.config import Settings
@@ -267,7 +259,7 @@ def _secret(found: Suspicion) -> str:
     where = code(found.where)
     if not found.record:
         return say("report.in_line", where=where, kind=found.kind)
-    record, field = _named(Entry.of(found.record)), code(field_name(found))
+    record, field = _named(Entry.of(found.record)), code(found.field_name)
     return say("report.in_record", where=where, kind=found.kind, field=field, record=record)
 
 
@@ -353,14 +345,14 @@ def report_json(report: Report) -> dict[str, object]:
         "before": {"version": before.name, "present": before.is_there, **report.before},
         "after": {"version": after.name, "present": after.is_there, **report.after},
         "shallow": revisions.is_cut,
-        "secrets": list(map(suspicion_json, report.secrets)),
-        "passing_secrets": list(map(suspicion_json, report.passing)),
+        "secrets": list(map(Suspicion.as_json, report.secrets)),
+        "passing_secrets": list(map(Suspicion.as_json, report.passing)),
         "earlier_secrets": report.earlier,
         "damage": [
             {"path": shown_path(it.path), "line": it.line, "kind": it.kind} for it in report.damage
         ],
         "marked": [
-            _entry_json(entry, findings=list(map(suspicion_json, found)))
+            _entry_json(entry, findings=list(map(Suspicion.as_json, found)))
             for entry, found in report.orders
         ],
         "added": [_entry_json(it.entry) for it in changes["added"]],
@@ -389,16 +381,16 @@ def _entry_json(entry: Entry, **more: object) -> dict[str, object]:
 def annotations(report: Report) -> Iterator[str]:
     """Yield GitHub's commands: errors for secrets and damage, warnings for orders."""
     for found in report.secrets:
-        yield _annotation("error", "secret", suspicion_line(found, found.where), found)
+        yield _annotation("error", "secret", found.sentence(), found)
     for found in report.passing:  # nowhere in the files that the runner shows
-        commit, line = found.commit, suspicion_line(found, found.where)
+        commit, line = found.commit, found.sentence()
         text = say("report.passing", commit=commit.short if commit else "", found=line)
         yield _annotation("error", "secret", text)
     for found in report.damage:
         text = say(f"report.{found.kind}", where=found.where)
         yield _annotation("error", "damage", text, found)
     for found in (it for _, orders in report.orders for it in orders):
-        yield _annotation("warning", "marked", suspicion_line(found, found.where), found)
+        yield _annotation("warning", "marked", found.sentence(), found)
 
 
 def _annotation(kind: str, title: str, text: str, at: Suspicion | None = None) -> str:

@@ -97,7 +97,7 @@ def _told(
             name: [{"path": shown_path(path), "reason": reason} for path, reason in paths]
             for name, paths in (("skipped", scan.skipped), ("unreadable", scan.unreadable))
         }
-        found = list(map(suspicions.suspicion_json, scan.found))
+        found = list(map(Suspicion.as_json, scan.found))
         told = {"findings": found, **unseen, **counts, "untracked": scan.untracked}
         print(plain_json({**told, **(data or {})}))
     else:
@@ -122,7 +122,7 @@ def _line(found: Suspicion) -> str:
     if commit := found.commit:
         who = (commit.short, minute_of(commit.date), safe(commit.author), where)
         where = " ".join(plain(fact) for fact in who if fact)
-    line = suspicions.suspicion_line(found, where)
+    line = found.sentence(where)
     return screen_here().painted(line, "yellow" if found.is_order else "red")
 
 
@@ -179,8 +179,15 @@ def _secrets_of_rooms(opened: Opened, scan: Scan) -> dict[Room, Secrets]:
 def _redact(opened: Opened, arguments: argparse.Namespace) -> int:
     unread = Scan()
     held = _secrets_of_rooms(opened, unread)
-    if not arguments.yes and not _is_wanted(opened, held, arguments):
-        return FOUND
+    if not arguments.yes:
+        would = opened.store.clean(dry_run=True).changes
+        is_log_clean = not would and not _scan_log(opened)[0].secrets
+        lines = [] if is_log_clean else _changes_lines("to_redact", opened, would)
+        for secrets in held.values():
+            lines += _room_lines("to_redact_room", secrets, secrets.held)
+        print_lines(lines)
+        if lines and not is_confirmed(arguments, say("scan.ask_redact")):
+            return FOUND
     try:
         changes = opened.store.clean().changes
     except ModuleNotFoundError as error:  # only a writer needs it; a scan runs with any Python
@@ -207,19 +214,6 @@ def _redact(opened: Opened, arguments: argparse.Namespace) -> int:
     print_lines(lines)
     is_left = left.secrets or any(it.left or not it.is_whole for it in done.values())
     return FAILED if left.has_failed else FOUND if is_left else 0
-
-
-def _is_wanted(opened: Opened, held: Mapping[Room, Secrets], arguments: argparse.Namespace) -> bool:
-    """Show the redaction and ask; True if there is nothing to redact."""
-    changes = opened.store.clean(dry_run=True).changes
-    is_log_clean = not changes and not _scan_log(opened)[0].secrets
-    if is_log_clean and not any(it.held for it in held.values()):
-        return True
-    lines = [] if is_log_clean else _changes_lines("to_redact", opened, changes)
-    for it in held.values():
-        lines += _room_lines("to_redact_room", it, it.held)
-    print_lines(lines)
-    return is_confirmed(arguments, say("scan.ask_redact"))
 
 
 def _is_in_last_commit(log_path: Path) -> bool:

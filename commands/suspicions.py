@@ -62,6 +62,42 @@ class Suspicion:
         """`path:line`, fit to print."""
         return f"{shown_path(self.path)}:{self.line}"
 
+    @property
+    def field_name(self) -> str:
+        return self.field if self.field in LIMITS_BYTES else say(f"scan.{self.field}")
+
+    def sentence(self, where: str = "") -> str:
+        """Return one line without any secret. where: the place, if more than `path:line`."""
+        facts = {"where": where or self.where, "kind": self.kind}
+        if not self.record:
+            return say("scan.in_file", **facts)
+        token, topic = self._names()
+        record = say("scan.record", token=token) if token else say("scan.unnamed")
+        record = f"{record} [{topic}]" if topic else record
+        key = "mark" if self.is_order else "in_record"
+        return say(f"scan.{key}", **facts, field=self.field_name, record=record)
+
+    def as_json(self) -> dict[str, object]:
+        """Return the suspicion as data, without any secret."""
+        value: dict[str, object] = {
+            "path": shown_path(self.path),
+            "line": self.line,
+            "severity": "warning" if self.is_order else "error",
+            "kind": self.kind,
+        }
+        if self.record:
+            token, topic = self._names()
+            value |= {"field": self.field, "token": token, "topic": topic}
+        if commit := self.commit:
+            value |= {"commit": commit.id, "date": commit.date, "author": safe(commit.author)}
+        return value
+
+    def _names(self) -> tuple[str, str]:
+        """Return version id and topic of the record, "" for one that holds a secret."""
+        assert self.record
+        topic = "" if has_secret(self.record.topic) else plain(topic_text(self.record.topic))
+        return token_of(self.record), topic
+
 
 # The content of a file.
 
@@ -300,46 +336,9 @@ def scan_staged(root: Path) -> Scan:
 # Output.
 
 
-def suspicion_line(found: Suspicion, where: str) -> str:
-    """Return a suspicion as a line, without any secret."""
-    if not found.record:
-        return say("scan.in_file", where=where, kind=found.kind)
-    token, topic = _names_of(found.record)
-    record = say("scan.record", token=token) if token else say("scan.unnamed")
-    record = f"{record} [{topic}]" if topic else record
-    key = "mark" if found.is_order else "in_record"
-    return say(f"scan.{key}", where=where, kind=found.kind, field=field_name(found), record=record)
-
-
-def suspicion_json(found: Suspicion) -> dict[str, object]:
-    """Return a suspicion as data, without any secret."""
-    value: dict[str, object] = {
-        "path": shown_path(found.path),
-        "line": found.line,
-        "severity": "warning" if found.is_order else "error",
-        "kind": found.kind,
-    }
-    if found.record:
-        token, topic = _names_of(found.record)
-        value |= {"field": found.field, "token": token, "topic": topic}
-    if commit := found.commit:
-        value |= {"commit": commit.id, "date": commit.date, "author": safe(commit.author)}
-    return value
-
-
-def field_name(found: Suspicion) -> str:
-    return found.field if found.field in LIMITS_BYTES else say(f"scan.{found.field}")
-
-
 def token_of(record: Record) -> str:
     """Return a record's version id, fit to print; "" if it holds a secret."""
     return safe(plain(token_text(record)))
-
-
-def _names_of(record: Record) -> tuple[str, str]:
-    """Return a record's version id and topic, "" for one that holds a secret."""
-    topic = plain(topic_text(record.topic))
-    return token_of(record), "" if has_secret(record.topic) else topic
 
 
 def shown_path(path: str) -> str:
