@@ -142,7 +142,7 @@ def of_set(project: RealSet, clone: Path) -> Iterator[Labelled]:
             action=Action(
                 paths=tuple(dict.fromkeys(paths_inside(AT, moment))),
                 command=moment.command,
-                text=(brought if moment.is_whole else moment.text)[:MOST_TEXT_CHARS],
+                text=(brought if moment.whole else moment.text)[:MOST_TEXT_CHARS],
                 removed=moment.removed,
             ),
             records=records,

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from commands.clients.table import HOOKS, RECORDING
 from commands.hook import events
-from commands.hook.scene import has_memory, is_of_another, payload_here, project_of
+from commands.hook.scene import Asked, has_memory, payload_of, project_of
 from core.config import CONTEXT_DIRECTORY, read_settings, safe_file_name
 from rooms.sessions.actions import Caller, Deed, record, record_save
 
@@ -46,22 +46,22 @@ _ADDED, _REMOVED = re.compile(r"^\+", re.M), re.compile(r"^-", re.M)
 _DONE = {"Add": "Write", "Update": "Edit", "Delete": "Delete"}
 
 
-def record_action(client: str, environment: Mapping[str, str], named: str | None) -> None:
-    """Record one event, read from standard input. named: the project of `--project`.
+def record_action(asked: Asked) -> None:
+    """Record one event, read from standard input.
 
     Raises SentinelError when the sessions cannot be used.
     """
+    client, environment = asked.client, asked.environment
     # It goes on when the client, which need not wait for it, asks it to end.
     with contextlib.suppress(ValueError, OSError):  # ValueError: not the main thread
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    payload = payload_here()
-    if is_of_another(client, payload, environment) or not events.event_of(client, RECORDING):
+    payload = payload_of(asked)
+    if payload is None:
         return
-    call = events.read_call(payload)
-    moment = events.read_moment(client, RECORDING, payload)._replace(paths=call.paths)
+    moment = events.read_moment(client, RECORDING, payload)
     if not moment.session:  # nobody could say whose it is
         return
-    project = project_of(client, moment, environment, named)
+    project = project_of(asked, moment)
     if not has_memory(project):
         return
     caller = Caller(client, safe_file_name(moment.session, _MOST_NAME_CHARS))
@@ -69,16 +69,16 @@ def record_action(client: str, environment: Mapping[str, str], named: str | None
     if isinstance(answer, str) and answer[:1] in ("{", "["):
         with contextlib.suppress(ValueError, RecursionError):  # it may only begin like JSON
             answer = json.loads(answer, strict=False)
-    failed, output = _outcome(client, payload, call, answer)
+    failed, output = _outcome(client, payload, moment, answer)
     if events.text_in(payload, "tool_name", "toolName").endswith(SAVE):
         said = "" if failed else "\n".join(islice(_texts(answer), _MOST_TEXTS))
         if said := said[:MOST_ANSWER_CHARS]:
             record_save(project.root, caller, said, environment)
         return
     deeds = list[Deed]()
-    if call.command.strip() and not call.paths:
-        deeds.append(Deed("command", call.command, failed, output))
-    for edit in _edits(call, answer):
+    if moment.command.strip() and not moment.paths:
+        deeds.append(Deed("command", moment.command, failed, output))
+    for edit in _edits(moment, answer):
         path = next(events.paths_inside(project.folder, moment._replace(paths=(edit.path,))), "")
         is_ours = path.startswith(f"{CONTEXT_DIRECTORY}/")
         if path and not is_ours and len(path) <= events.MOST_PATH_CHARS:
@@ -95,7 +95,7 @@ def record_action(client: str, environment: Mapping[str, str], named: str | None
 
 
 def _outcome(
-    client: str, payload: Mapping[str, Any], call: events.Call, answer: Any
+    client: str, payload: Mapping[str, Any], moment: events.Moment, answer: Any
 ) -> tuple[bool | None, str]:
     """Return whether a tool failed, None if nothing tells, and its last output."""
     error = events.text_in(payload, *_ERRORS)
@@ -120,7 +120,7 @@ def _outcome(
         failed = True
     elif found:
         failed = bool(int(found[1] or found[2]))
-    elif "backgroundTaskId" not in held and (call.paths or HOOKS[client].tells_failure):
+    elif "backgroundTaskId" not in held and (moment.paths or HOOKS[client].tells_failure):
         failed = False
     output = _CODE_AT_END.sub("", _FENCE.sub("", printed[-MOST_OUTPUT_CHARS:]))
     return failed, output.strip()
@@ -141,28 +141,28 @@ class Edit(NamedTuple):
     removed: int | None = None
 
 
-def _edits(call: events.Call, answer: Any) -> Iterator[Edit]:
+def _edits(moment: events.Moment, answer: Any) -> Iterator[Edit]:
     """Yield edits, with counts of lines for a patch or a single file."""
-    if parts := list(_PATCH_PART.finditer(call.patch)):
-        ends = [*(part.start() for part in parts[1:]), len(call.patch)]
+    if parts := list(_PATCH_PART.finditer(moment.patch)):
+        ends = [*(part.start() for part in parts[1:]), len(moment.patch)]
         for part, end in zip(parts[: events.MOST_FILES], ends, strict=False):
-            text = call.patch[part.end() : end]
+            text = moment.patch[part.end() : end]
             added, removed = (len(sign.findall(text)) for sign in (_ADDED, _REMOVED))
             yield Edit(part[2].strip(), _DONE[part[1]], added, removed)
         return
-    pairs = call.edits
-    if call.whole:
+    pairs = moment.edits
+    if moment.whole:
         known = answer if isinstance(answer, dict) else {}
         shown = known.get("returnDisplay")
         before = events.text_in(known, *_BEFORE) or (
             events.text_in(shown, *_BEFORE) if isinstance(shown, dict) else ""
         )
-        pairs = ((before, call.whole),)
+        pairs = ((before, moment.whole),)
     size = sum(len(old) + len(new) for old, new in pairs)
-    verb = "Write" if call.whole and len(call.paths) == 1 else "Edit"
-    if len(call.paths) != 1 or not 0 < size <= _MOST_COUNTED_CHARS:
-        yield from (Edit(path, verb) for path in call.paths)
+    verb = "Write" if moment.whole and len(moment.paths) == 1 else "Edit"
+    if len(moment.paths) != 1 or not 0 < size <= _MOST_COUNTED_CHARS:
+        yield from (Edit(path, verb) for path in moment.paths)
         return
     added = sum(len(events.new_lines(new, old)) for old, new in pairs)
     removed = sum(len(events.new_lines(old, new)) for old, new in pairs)
-    yield Edit(call.paths[0], verb, added, removed)
+    yield Edit(moment.paths[0], verb, added, removed)

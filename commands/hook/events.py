@@ -11,10 +11,10 @@ import os
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from commands.clients.table import HOOKS, Event
+from commands.clients.table import HOOKS, RECORDING, Event
 
 MOST_TEXT_CHARS, MOST_WRITTEN_CHARS = 4_000, 400_000
 MOST_FILES, MOST_PATH_CHARS = 50, 1_000
@@ -54,7 +54,9 @@ class Moment(NamedTuple):
     workdir: str = ""  # where the shell is told to start
     text: str = ""  # the lines that a change brings, or the prompt
     removed: str = ""  # the lines that it takes away
-    is_whole: bool = False  # the text is all that a file is going to hold
+    patch: str = ""
+    whole: str = ""  # all that a file is going to hold
+    edits: tuple[tuple[str, str], ...] = ()  # pieces of a file, before and after
     over: bool = False  # nothing may follow this stop: it follows an answer, or the user wanted it
     name: str = ""  # the client's name for the event, "" where the answer must not name it
     is_nameless: bool = False  # nothing tells this sub-agent from others of its kind
@@ -66,17 +68,6 @@ class Moment(NamedTuple):
         return bool(self.paths or self.command.strip() or self.text.strip() or self.removed.strip())
 
 
-class Call(NamedTuple):
-    """The input of a tool that may change something."""
-
-    command: str = ""
-    workdir: str = ""
-    paths: tuple[str, ...] = ()
-    patch: str = ""
-    whole: str = ""  # all that a file is going to hold
-    edits: tuple[tuple[str, str], ...] = ()  # pieces of a file, before and after
-
-
 def event_of(client: str, event: str) -> Event | None:
     """Return the client's own event for ours, None if none takes a text."""
     return next((known for known in HOOKS[client].events if known.ours == event), None)
@@ -85,19 +76,20 @@ def event_of(client: str, event: str) -> Event | None:
 def read_moment(client: str, event: str, payload: Mapping[str, Any]) -> Moment:
     """Return the moment of a payload; fields of another type count as missing."""
     name = text_in(payload, "hook_event_name", "hookEventName")
-    call, text, removed = Call(), "", ""
+    moment = _call(payload) if event in ("before-action", RECORDING) else Moment()
     if event == "prompt":
-        text = text_in(payload, "prompt")[:MOST_TEXT_CHARS]
+        moment = Moment(text=text_in(payload, "prompt")[:MOST_TEXT_CHARS])
+    elif moment.whole:
+        moment = moment._replace(text=moment.whole)
     elif event == "before-action":
-        call = read_call(payload)
-        edits: Iterable[tuple[str, str]] = () if call.whole else call.edits
-        if call.patch:
+        edits = moment.edits
+        if moment.patch:
             signs = (_REMOVED, _ADDED)
-            old, new = ("\n".join(re.findall(sign, call.patch, re.M)) for sign in signs)
-            edits = [(old, new)]
+            old, new = ("\n".join(re.findall(sign, moment.patch, re.M)) for sign in signs)
+            edits = ((old, new),)
         lines = [(new_lines(new, old), new_lines(old, new)) for old, new in edits]
         text, removed = ("\n".join(it for edit in lines for it in edit[at]) for at in range(2))
-        text, removed = text[:MOST_TEXT_CHARS], removed[:MOST_TEXT_CHARS]
+        moment = moment._replace(text=text[:MOST_TEXT_CHARS], removed=removed[:MOST_TEXT_CHARS])
     loops = payload.get("loop_count")
     cwd = _native(payload.get("cwd"))
     roots = payload.get("workspace_roots")
@@ -106,18 +98,12 @@ def read_moment(client: str, event: str, payload: Mapping[str, Any]) -> Moment:
     if not (name.isascii() and name.isalpha() and len(name) <= _MOST_NAME_CHARS):
         known = None if HOOKS[client].nameless else event_of(client, event)
         name = known.name if known else ""
-    return Moment(
+    return moment._replace(
         session=text_in(payload, "conversation_id", "session_id", "sessionId", "transcript_path"),
         agent=agent,
         source=text_in(payload, "source"),
         folders=folders or ((cwd,) if cwd else ()),
         cwd=cwd,
-        paths=call.paths,
-        command=call.command,
-        workdir=call.workdir,
-        text=call.whole or text,
-        removed="" if call.whole else removed,
-        is_whole=bool(call.whole),
         over=payload.get("stop_hook_active") is True
         or (isinstance(loops, int) and loops > 0)
         or payload.get("status", "completed") != "completed",
@@ -206,8 +192,8 @@ def _repository(top: str) -> str:
 # The input of a tool.
 
 
-def read_call(payload: Mapping[str, Any]) -> Call:
-    """Return the input of a tool; an empty Call for a tool that only reads."""
+def _call(payload: Mapping[str, Any]) -> Moment:
+    """Return the input of a tool; nothing of a tool that only reads."""
     given = payload.get("tool_input") or payload.get("toolArgs")
     if isinstance(given, str):  # some clients send the JSON as a text
         try:
@@ -216,7 +202,7 @@ def read_call(payload: Mapping[str, Any]) -> Call:
             given = {"input": given}
     tool = text_in(payload, "tool_name", "toolName")
     if not isinstance(given, dict) or _READS.match(tool) or given.get("command") == "view":
-        return Call()
+        return Moment()
     command = given.get("command", given.get("cmd"))
     if isinstance(command, list):  # as an argument vector
         import shlex
@@ -226,7 +212,7 @@ def read_call(payload: Mapping[str, Any]) -> Call:
     texts = (command, text_in(given, "input", "patch"))
     patch = next((text for text in texts if "*** " in text), "")
     if patch and (paths := re.findall(_PATCHED, patch, re.M)):
-        return Call(paths=tuple(path.strip() for path in paths[:MOST_FILES]), patch=patch)
+        return Moment(paths=tuple(path.strip() for path in paths[:MOST_FILES]), patch=patch)
     parts = [given]
     for key in _PARTS:
         listed = given.get(key)
@@ -234,7 +220,7 @@ def read_call(payload: Mapping[str, Any]) -> Call:
     old, new, whole = (
         ["\n".join(_values(it, names)) for it in parts] for names in (_OLD, _NEW, _WHOLE)
     )
-    return Call(
+    return Moment(
         command="" if command in _EDITS else command,
         workdir=text_in(given, *_WORKDIRS),
         paths=tuple(dict.fromkeys(path for part in parts for path in _paths(part)))[:MOST_FILES],

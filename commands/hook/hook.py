@@ -10,21 +10,12 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from commands.clients.table import RECORDING
 from commands.hook import events
 from commands.hook.journal import Session, forget_old, version_of
-from commands.hook.scene import (
-    OddInputError,
-    Scene,
-    arguments_of,
-    complain,
-    is_of_another,
-    payload_here,
-    scene_of,
-    write,
-)
+from commands.hook.scene import Asked, OddInputError, Scene, complain, payload_of, write
 from core.errors import LogMissingError
 from core.lessons.briefing import Briefing, action_briefing, prompt_briefing
 from core.lessons.log import MemoryLog
@@ -47,19 +38,18 @@ def main(words: Sequence[str]) -> int:
     done = threading.Event()
     try:
         threading.Thread(target=_watch, args=(done, words), daemon=True).start()
-        event, client, named, variables = arguments_of(words)
-        environment = {**os.environ, **variables}
-        if event == RECORDING:
+        asked = Asked.of(words)
+        if asked.event == RECORDING:
             from commands.hook.actions import record_action  # brings SQLite
 
-            record_action(client, environment, named)
+            record_action(asked)
             return 0
-        with speaking(language_of(environment)):
-            text, scene = _respond(event, client, environment, named)
+        with speaking(language_of(asked.environment)):
+            text, scene = _respond(asked)
         if text:
             write(sys.stdout, text)
         done.set()
-        if scene and event in ("session-start", "before-action"):
+        if scene and asked.event in ("session-start", "before-action"):
             from commands.hook.surroundings import look_around
 
             look_around(scene.directory, scene.root, scene.data, scene.state)
@@ -85,25 +75,21 @@ def _watch(done: threading.Event, words: Sequence[str]) -> None:
         os._exit(0)
 
 
-def _respond(
-    event: str, client: str, environment: Mapping[str, str], named: str | None
-) -> tuple[str, Scene | None]:
+def _respond(asked: Asked) -> tuple[str, Scene | None]:
     """Return the answer's JSON, "" for none, and the scene. Raises SentinelError."""
-    payload = payload_here()
-    if is_of_another(client, payload, environment) or not events.event_of(client, event):
+    payload, event, client = payload_of(asked), asked.event, asked.client
+    if payload is None:
         return "", None
     moment = events.read_moment(client, event, payload)
     if event in ("before-action", "prompt") and not moment.says_something:
         return "", None
+    scene = None
     try:
-        scene = scene_of(client, event, moment, environment, named)
+        scene = Scene.of(asked, moment)
+        text = _BRIEFINGS[event](scene).text if scene else ""
     except LogMissingError as error:
-        said = one_line(str(error)) if event == "session-start" else ""  # which says it once
-        return (events.answer(client, event, moment, said) if said else ""), None
-    if scene is None:
-        return "", None
-    briefing = _BRIEFINGS[event](scene)
-    return (events.answer(client, event, moment, briefing.text) if briefing.text else ""), scene
+        text = one_line(str(error)) if event == "session-start" else ""  # which says it once
+    return (events.answer(client, event, moment, text) if text else ""), scene
 
 
 # The answer to each event.
@@ -145,7 +131,7 @@ def _at_action(scene: Scene) -> Briefing:
     from core.lessons.recall import MOST_RECORDS, choose  # these compile what no other event needs
 
     moment, text = scene.moment, scene.moment.text
-    if moment.is_whole and moment.paths:  # of a whole file the lines that it does not have yet
+    if moment.whole and moment.paths:  # of a whole file the lines that it does not have yet
         from pathlib import Path
 
         from core.disk import open_regular

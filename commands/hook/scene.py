@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TextIO
 
 from commands.clients.table import COMPLAINT, EVENTS, HOOKS
-from commands.hook.events import Moment, inside, paths_inside
+from commands.hook.events import Moment, event_of, inside, paths_inside
 from commands.hook.journal import Session, open_session, version_of
 from core import config
 from core.errors import SentinelError
@@ -30,6 +30,38 @@ class OddInputError(ValueError):
     def __init__(self, key: str, **facts: int) -> None:
         super().__init__(key)
         self.key, self.facts = key, facts
+
+
+class Asked(NamedTuple):
+    """The arguments of a hook. named: the project of `--project`."""
+
+    event: str
+    client: str
+    named: str | None
+    environment: Mapping[str, str]
+
+    @classmethod
+    def of(cls, words: Sequence[str]) -> "Asked":
+        """Read the arguments. Raises OddInputError.
+
+        No argument parser: it would end with 2, which vetoes the action.
+        """
+        given, rest = dict[str, str](), list(words)
+        while rest:
+            name, equals, value = rest.pop(0).partition("=")
+            if name.startswith("-p"):
+                glued = name[2:] + equals + value
+                rest[:0], name, equals = [glued] if glued else [], "--project", ""
+            if name.startswith("--"):
+                given[name] = value if equals else rest.pop(0) if rest else ""
+            elif name not in _OF_A_SHELL:
+                given["EVENT"] = name
+        event, client = given.pop("EVENT", ""), given.pop("--client", "")
+        named, lang = given.pop("--project", None), given.pop("--lang", "")
+        if given or event not in EVENTS or client not in HOOKS:
+            raise OddInputError("usage")
+        environment = {**os.environ, **({"SENTINEL_MEMORY_LANG": lang} if lang else {})}
+        return cls(event, client, named, environment)
 
 
 class Scene(NamedTuple):
@@ -58,31 +90,46 @@ class Scene(NamedTuple):
             complain(error)
             return None
 
+    @classmethod
+    def of(cls, asked: Asked, moment: Moment) -> "Scene | None":
+        """Return the scene, None without a memory. Raises OddInputError for a large log.
 
-def arguments_of(words: Sequence[str]) -> tuple[str, str, str | None, dict[str, str]]:
-    """Return event, client, project and variables. Raises OddInputError.
+        Raises LogMissingError at a start and a stop only: events between are too frequent to ask
+        git.
+        """
+        project = project_of(asked, moment)
+        root = project.folder
+        if not has_memory(project):
+            if asked.event == "session-start":
+                from core.git import check_missing  # where there is a memory, it is not asked
 
-    No argument parser: it would end with 2, which vetoes the action.
+                check_missing(project.log_path)
+            return None
+        log_path = os.path.join(root, config.CONTEXT_DIRECTORY, config.LOG_NAME)
+        if os.path.isfile(log_path) and os.path.getsize(log_path) > MOST_LOG_BYTES:
+            raise OddInputError("too_large")
+        asks_git = asked.event in ("session-start", "stop")
+        data = LogFile(project.log_path, lock_timeout_s=0, asks_git=asks_git).read()
+        directory = config.state_directory(root, asked.environment)
+        return cls(
+            client=asked.client,
+            event=asked.event,
+            moment=moment._replace(paths=tuple(dict.fromkeys(paths_inside(root, moment)))),
+            root=root,
+            settings=config.read_settings(asked.environment),
+            state=f"{len(data)}-{zlib.crc32(data):08x}",
+            data=data,
+            session=open_session(directory, moment.session),
+            directory=directory,
+        )
+
+
+def payload_of(asked: Asked) -> dict[str, Any] | None:
+    """Return the JSON object on standard input. Raises OddInputError.
+
+    None for an event that the client lacks, and where another client runs this hook, as Cursor and
+    Copilot do Claude Code's.
     """
-    given, rest = dict[str, str](), list(words)
-    while rest:
-        name, equals, value = rest.pop(0).partition("=")
-        if name.startswith("-p"):
-            glued = name[2:] + equals + value
-            rest[:0], name, equals = [glued] if glued else [], "--project", ""
-        if name.startswith("--"):
-            given[name] = value if equals else rest.pop(0) if rest else ""
-        elif name not in _OF_A_SHELL:
-            given["EVENT"] = name
-    event, client = given.pop("EVENT", ""), given.pop("--client", "")
-    project, lang = given.pop("--project", None), given.pop("--lang", "")
-    if given or event not in EVENTS or client not in HOOKS:
-        raise OddInputError("usage")
-    return event, client, project, {"SENTINEL_MEMORY_LANG": lang} if lang else {}
-
-
-def payload_here() -> dict[str, Any]:
-    """Return the JSON object on standard input. Raises OddInputError."""
     if sys.stdin is None:
         raise OddInputError("closed")
     text = sys.stdin.buffer.read(MOST_INPUT_BYTES).decode("utf-8-sig", "replace")
@@ -92,20 +139,16 @@ def payload_here() -> dict[str, Any]:
         raise OddInputError("no_json") from error
     if not isinstance(payload, dict):
         raise OddInputError("no_object")
-    return payload
+    others = {"cursor_version", "timestamp"} & payload.keys()
+    if HOOKS[asked.client].shared and (others or "CURSOR_VERSION" in asked.environment):
+        return None
+    return payload if event_of(asked.client, asked.event) else None
 
 
-def is_of_another(client: str, payload: Mapping[str, Any], variables: Mapping[str, str]) -> bool:
-    """Return whether another client runs this hook, as Cursor and Copilot do Claude Code's."""
-    others = {"cursor_version", "timestamp"} & payload.keys() or "CURSOR_VERSION" in variables
-    return HOOKS[client].shared and bool(others)
-
-
-def project_of(
-    client: str, moment: Moment, environment: Mapping[str, str], named: str | None
-) -> config.Project:
+def project_of(asked: Asked, moment: Moment) -> config.Project:
     """Return the project, with or without a memory. Raises DiskError."""
-    if not HOOKS[client].gives_project:
+    environment = asked.environment
+    if not HOOKS[asked.client].gives_project:
         # Cursor sets it for the first of several open folders, others inherit it from Claude Code.
         environment = {**environment, "CLAUDE_PROJECT_DIR": ""}
     # The innermost open folder in which this happens.
@@ -113,7 +156,7 @@ def project_of(
     around = [folder for folder in moment.folders if folder == place or inside(folder, place)]
     first = moment.folders[0] if moment.folders else moment.cwd
     folder = max(around, key=len, default=first) or os.getcwd()
-    project = config.find_project(named, environment, folder)
+    project = config.find_project(asked.named, environment, folder)
     project.check(environment)
     return project
 
@@ -122,40 +165,6 @@ def has_memory(project: config.Project) -> bool:
     """Return whether a project has a memory; a user's hooks also meet other projects."""
     context = os.path.join(project.folder, config.CONTEXT_DIRECTORY)
     return os.path.lexists(context) and config.holds_memory(context)
-
-
-def scene_of(
-    client: str, event: str, moment: Moment, environment: Mapping[str, str], named: str | None
-) -> Scene | None:
-    """Return the scene, None in a project without a memory. Raises OddInputError for a large log.
-
-    Raises LogMissingError at a start and a stop only: events between are too frequent to ask git.
-    """
-    project = project_of(client, moment, environment, named)
-    root = project.folder
-    if not has_memory(project):
-        if event == "session-start":
-            from core.git import check_missing  # where there is a memory, it is not asked
-
-            check_missing(project.log_path)
-        return None
-    log_path = os.path.join(root, config.CONTEXT_DIRECTORY, config.LOG_NAME)
-    if os.path.isfile(log_path) and os.path.getsize(log_path) > MOST_LOG_BYTES:
-        raise OddInputError("too_large")
-    asks_git = event in ("session-start", "stop")
-    data = LogFile(project.log_path, lock_timeout_s=0, asks_git=asks_git).read()
-    directory = config.state_directory(root, environment)
-    return Scene(
-        client=client,
-        event=event,
-        moment=moment._replace(paths=tuple(dict.fromkeys(paths_inside(root, moment)))),
-        root=root,
-        settings=config.read_settings(environment),
-        state=f"{len(data)}-{zlib.crc32(data):08x}",
-        data=data,
-        session=open_session(directory, moment.session),
-        directory=directory,
-    )
 
 
 # Failures of a hook.

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from commands.clients.table import ENTRY, TEAM_ENTRY, client_of
+from commands.clients.table import ENTRY, TEAM_ENTRY, client_of, value_at
 from commands.hook.events import inside, linked_project
 from commands.hook.scene import Scene, complain
 from core.config import CONTEXT_DIRECTORY
@@ -91,7 +91,7 @@ def asks_for_our_tools(name: str, root: str) -> bool:
     False where the user has settled that, where we are not set up, or in doubt.
     """
     client = client_of(name)
-    entries = _at(_read(client.entry.get("project", ""), root), (client.under,))
+    entries = value_at(_read(client.entry.get("project", ""), root), (client.under,))
     ours = [it for it in (ENTRY, TEAM_ENTRY) if isinstance(entries, dict) and it in entries]
     approvals = client.approvals
     if not approvals:
@@ -101,7 +101,7 @@ def asks_for_our_tools(name: str, root: str) -> bool:
     # A tool that the user has allowed, refused or kept for a question is settled.
     places = [approvals.project, approvals.user, client.hooks.project if client.hooks else ""]
     lists, found = (approvals.keys, *approvals.refused), [_read(place, root) for place in places]
-    held = [_at(data, keys) for data in found for keys in lists]
+    held = [value_at(data, keys) for data in found for keys in lists]
     settled = [it for listed in held if isinstance(listed, list) for it in listed]
     forms = (str(approvals.tool).replace("$tool", "log_memory"), *approvals.whole)
     return any(
@@ -132,12 +132,6 @@ def _read(place: str, root: str) -> Any:
         return None if is_long else tomllib.loads(text)
     except (OSError, ValueError, RecursionError):
         return None
-
-
-def _at(data: Any, keys: tuple[str, ...]) -> Any:
-    for key in keys:
-        data = data.get(key) if isinstance(data, dict) else None
-    return data
 
 
 # The work in git.
