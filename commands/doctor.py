@@ -336,7 +336,7 @@ def finding_lines(findings: Iterable[Finding], screen: Screen) -> list[str]:
     lines = list[str]()
     for (severity, text, command), numbers in grouped.items():
         where = f"{where_text(numbers)}: " if numbers else ""
-        lines += said(where + text, screen, f"{screen.sign(severity)} ", INDENT)
+        lines += said(where + text, screen, f"{screen.sign(severity)} ")
         lines += [INDENT * 2 + plain(command)] if command else []
     return lines
 

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from commands.clients import merge
 from commands.clients.machine import SCRIPT, Machine
-from commands.clients.table import CLIENTS, COMMANDS, ENTRY, TEAM_ENTRY, Client
+from commands.clients.table import CLIENTS, COMMANDS, ENTRY, TEAM_ENTRY, Client, value_at
 from core import config
 from core.disk import read_regular
 from core.errors import RefusedError, SentinelError
@@ -129,13 +129,13 @@ class OwnEntry(NamedTuple):
             return config.DEFAULT_ROOMS
 
     def variable(self, name: str) -> str:
-        value = merge.value_at(self.values, ("env", name))
+        value = value_at(self.values, ("env", name))
         return value.strip() if isinstance(value, str) else ""
 
 
 def own_entry(data: Any, row: Client, machine: Machine) -> OwnEntry:
     """Return our entry; of several, the one named ENTRY."""
-    entries = merge.value_at(data, (row.under,))
+    entries = value_at(data, (row.under,))
     found = []
     for name, entry in entries.items() if isinstance(entries, dict) else ():
         if isinstance(entry, dict):
@@ -252,7 +252,7 @@ def team_entries(machine: Machine) -> Iterator[TeamEntry]:
         if name != TEAM_ENTRY or not client.http or not entry or "command" in entry:
             continue
         [address] = [key for key, form in client.http.items() if form == "$url"]
-        headers = (merge.value_at(entry, (key, "Authorization")) for key in _HEADERS)
+        headers = (value_at(entry, (key, "Authorization")) for key in _HEADERS)
         sent = next((it for it in headers if isinstance(it, str) and it), "")
         sent = sent.removeprefix("Bearer ").strip()
         by_name = (entry.get(key) for key, form in client.key_in.items() if form == "$key")

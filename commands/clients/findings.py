@@ -18,14 +18,7 @@ from urllib.parse import urljoin
 
 from commands.clients import entries
 from commands.clients.files import Change, Job, Plan, Tree
-from commands.clients.machine import (
-    SCRIPT,
-    Installation,
-    Machine,
-    machine_here,
-    this_program,
-    trace_of,
-)
+from commands.clients.machine import Installation, Machine, machine_here, this_program, trace_of
 from commands.clients.plan import plan, tree_of
 from commands.clients.table import CLIENTS, COMMANDS, ENTRY, LEVELS, Client, Level, client_of
 from core import program
@@ -141,7 +134,7 @@ def _about(row: Client, desk: Desk) -> Iterator[Finding]:
             *before, script = known[0].starts
             plain = desk.machine.plain(script)
             folder = script[: len(script) - len(plain.rpartition("/")[2])]
-            name = "cli.py" if plain.endswith(SCRIPT) else COMMANDS[1]
+            name = "cli.py" if plain.endswith(".py") else COMMANDS[1]
             installation = Installation(
                 server=known[0].starts,
                 cli=(*before, folder + name),

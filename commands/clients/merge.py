@@ -12,6 +12,7 @@ from contextlib import suppress
 from itertools import pairwise
 from typing import Any, NoReturn
 
+from commands.clients.table import value_at
 from core.errors import RefusedError
 
 RULES = "rules"
@@ -112,13 +113,6 @@ def json_text(data: Table, before: str) -> str:
     return before[: before.startswith("\ufeff")] + text
 
 
-def value_at(data: Any, keys: Keys) -> Any:
-    """Return the value below these keys, None where one is missing."""
-    for key in keys:
-        data = data.get(key) if isinstance(data, dict) else None
-    return data
-
-
 def with_value(data: Table, keys: Keys, value: Any) -> dict[str, Any]:
     """Return data with a value below the keys; None removes it and emptied objects.
 
@@ -130,8 +124,6 @@ def with_value(data: Table, keys: Keys, value: Any) -> dict[str, Any]:
         there = data.get(key, {})
         if not isinstance(there, dict):
             raise CannotEditError("other_kind", place=key)
-        if not there and value is None:
-            return dict(data)
         below = with_value(there, rest, value)
     if below is None or (value is None and not below):
         return {name: it for name, it in data.items() if name != key}

@@ -25,7 +25,7 @@ from commands.clients.files import Job, Plan, Tree
 from commands.clients.merge import CannotEditError, Table, hooks_in
 from commands.clients.rules import plan_rules
 from commands.clients.table import Client, Hooks
-from core.config import CONTEXT_DIRECTORY, DEFAULT_ROOMS, LOG_NAME, ROOMS_VARIABLE, find_project
+from core import config
 from core.git import HistoryError, WorkTree
 from core.lessons.file import COMPANIONS
 from core.messages import LANG_VARIABLE
@@ -33,8 +33,8 @@ from core.messages import LANG_VARIABLE
 TEAM_ROOMS = ("fragments",)  # of a team's server, by default
 # Events of ours that only one room needs.
 _ROOM_OF = {table.RECORDING: "sessions", "stop": "lessons"}
-# Variables for a room's place outside the project, and for the agent that asks.
-_PLACES = {"fragments": ("SENTINEL_MEMORY_FRAGMENTS", "SENTINEL_MEMORY_AGENT", "XDG_DATA_HOME")}
+# Variables for the place of the fragments, and for the agent that asks.
+_OF_FRAGMENTS = ("SENTINEL_MEMORY_FRAGMENTS", "SENTINEL_MEMORY_AGENT", "XDG_DATA_HOME")
 _NEXT = r"""["']?[\s=]+["']?"""
 # Another program may have a `cli.py hook`, too; only ours names a client of the table.
 _CALL = re.compile(
@@ -52,9 +52,9 @@ _OF_ONE = {
 
 def tree_of(root: Path) -> Tree | None:
     """Return the git tree of a project, None where git says nothing."""
-    names = [f"{CONTEXT_DIRECTORY}/{name}" for name in COMPANIONS]
+    names = [f"{config.CONTEXT_DIRECTORY}/{name}" for name in COMPANIONS]
     names += [*_OF_ONE.values(), table.AGENTS]
-    log = f"{CONTEXT_DIRECTORY}/{LOG_NAME}"
+    log = f"{config.CONTEXT_DIRECTORY}/{config.LOG_NAME}"
     try:
         tree = WorkTree(root)
         said = tree.ask("ls-files", "-z", "--", *(f":(literal){name}" for name in names))
@@ -72,7 +72,7 @@ def tree_of(root: Path) -> Tree | None:
 
 
 def plan(job: Job) -> Plan:
-    planned, folder = Plan(job), job.root / CONTEXT_DIRECTORY
+    planned, folder = Plan(job), job.root / config.CONTEXT_DIRECTORY
     for row in job.rows:
         if job.level not in row.entry:
             planned.note("no_user_level", client=row.name)
@@ -86,7 +86,7 @@ def plan(job: Job) -> Plan:
             _plan_hooks(planned, row, row.hooks)
     if job.rules and not job.url:
         plan_rules(planned)
-    is_kept = os.path.islink(folder) or os.path.lexists(folder / LOG_NAME)
+    is_kept = os.path.islink(folder) or os.path.lexists(folder / config.LOG_NAME)
     if job.level == "project" and not (job.url or is_kept):
         _plan_companions(planned, folder)
     if job.level == "project" and job.tree:
@@ -104,7 +104,7 @@ def _plan_companions(planned: Plan, folder: Path) -> None:
     is_last = job.remove and not job.present - {*job.clients}
     for name, wanted in COMPANIONS.items():
         path, tracked = folder / name, job.tree.tracked if job.tree else ()
-        is_team = f"{CONTEXT_DIRECTORY}/{name}" in tracked
+        is_team = f"{config.CONTEXT_DIRECTORY}/{name}" in tracked
         is_gone = is_last and not is_team and planned.text(path) == wanted
         if is_gone or not (job.remove or os.path.lexists(path)):
             planned.put(path, "memory", None if is_gone else wanted)
@@ -138,7 +138,7 @@ def _note_switches(planned: Plan, row: Client) -> None:
     for place, switch, off in row.switches:
         keys = [root if key == "$root" else filled(key, server=name) for key in switch.split(".")]
         for path in job.machine.paths(place):
-            found = merge.value_at(planned.data(path), keys)
+            found = table.value_at(planned.data(path), keys)
             is_off = name in found if isinstance(found, list) else found is off or found == name
             if is_off and found is not None:
                 facts = {"path": str(path), "switch": ".".join(keys[-2:])}
@@ -156,16 +156,14 @@ def _plan_entry(planned: Plan, row: Client) -> None:
         paths += job.machine.paths(row.packaged)
 
     def wanted(data: Table, own: OwnEntry) -> Table | None:
-        if not own.values and not job.remove and merge.value_at(data, (row.under, table.ENTRY)):
+        if not own.values and not job.remove and table.value_at(data, (row.under, table.ENTRY)):
             raise CannotEditError("foreign_entry", entry=table.ENTRY)
         other = ""  # the project that the user's entry serves
         if own.values and not row.entry[job.level].startswith("root:"):
-            env = own.values.get("env")
-            said = env.items() if isinstance(env, dict) else ()
-            environment = {key: value for key, value in said if isinstance(value, str)}
+            environment = {it: own.variable(it) for it in config.VARIABLES}
             argument = value_of("--project", own.arguments)
             with suppress(ValueError):  # a name that no system takes
-                named = find_project(argument, environment, job.machine.home)
+                named = config.find_project(argument, environment, job.machine.home)
                 is_this = os.path.realpath(named.root) == os.path.realpath(job.root)
                 other = "" if is_this or named.source == "cwd" else str(named.root)
         if other:
@@ -209,12 +207,10 @@ def _plan_values(
         own = found(data)
         known = {*row.stdio, *row.http, *row.key_in, *row.allows, row.passes, "env"}
         shown: dict[str, Any] = {key: it if key in known else "…" for key, it in own.values.items()}
-        for key, names in ("env", (LANG_VARIABLE,)), ("headers", ("Authorization",)):
-            if isinstance(shown.get(key), dict):
-                shown[key] = {name: it if name in names else "…" for name, it in shown[key].items()}
-        header = merge.value_at(shown, ("headers", "Authorization"))
-        if isinstance(header, str) and "$" not in header:
-            shown["headers"]["Authorization"] = "…"
+        for key, name, sign in ("env", LANG_VARIABLE, ""), ("headers", "Authorization", "$"):
+            for it, value in shown[key].items() if isinstance(shown.get(key), dict) else ():
+                is_shown = it == name and sign in str(value)
+                shown[key] = {**shown[key], it: value if is_shown else "…"}
         text = json.dumps({own.name: shown}, ensure_ascii=False, indent=2)
         return [text] if own.values else []
 
@@ -240,7 +236,7 @@ def _entry_for(row: Client, job: Job, own: OwnEntry) -> Table:
     if job.rooms is None:
         named = value_of("--rooms", own.arguments) or ""
     else:
-        is_said = job.rooms != DEFAULT_ROOMS or own.variable(ROOMS_VARIABLE)
+        is_said = job.rooms != config.DEFAULT_ROOMS or own.variable(config.ROOMS_VARIABLE)
         named = ",".join(job.rooms) if is_said else ""
     args += ["--rooms", named] if named else []
     left_out = row.not_of_user if job.level == "user" else ()
@@ -252,11 +248,11 @@ def _entry_for(row: Client, job: Job, own: OwnEntry) -> Table:
         env = own.values.get("env")
         entry["env"] = {**(env if isinstance(env, dict) else {}), LANG_VARIABLE: job.chosen}
     if row.passes:
-        rooms = {room.partition(":")[0] for room in (own.rooms if job.rooms is None else job.rooms)}
-        wanted = [name for room in _PLACES if room in rooms for name in _PLACES[room]]
-        idle = {name for names in _PLACES.values() for name in names} - {*wanted}
+        rooms = own.rooms if job.rooms is None else job.rooms
+        wanted = _OF_FRAGMENTS if any(it.partition(":")[0] == "fragments" for it in rooms) else ()
         listed = own.values.get(row.passes)
-        passed = [it for it in listed if it not in idle] if isinstance(listed, list) else []
+        there = listed if isinstance(listed, list) else []
+        passed = [it for it in there if it in wanted or it not in _OF_FRAGMENTS]
         entry[row.passes] = [*passed, *(it for it in wanted if it not in passed)]
         if not entry[row.passes]:
             del entry[row.passes]
@@ -280,14 +276,14 @@ def _plan_team(planned: Plan, row: Client) -> None:
         return
 
     def found(data: Any) -> OwnEntry:
-        there = merge.value_at(data, (row.under, table.TEAM_ENTRY))
+        there = table.value_at(data, (row.under, table.TEAM_ENTRY))
         is_ours = isinstance(there, dict) and "command" not in there
         return OwnEntry(table.TEAM_ENTRY, there if is_ours else {})
 
     def wanted(data: Table, own: OwnEntry) -> Table | None:
         if job.remove:
             return None
-        if not own.values and merge.value_at(data, (row.under, table.TEAM_ENTRY)):
+        if not own.values and table.value_at(data, (row.under, table.TEAM_ENTRY)):
             raise CannotEditError("foreign_entry", entry=table.TEAM_ENTRY)
         granted = row.allows if job.approvals else {}
         form = filled(row.http, url=job.url)
@@ -349,7 +345,7 @@ def _plan_tools(planned: Plan, row: Client, name: str, rooms: Iterable[str]) -> 
     def edited(data: Table) -> Table:
         if job.remove:
             return merge.with_items(data, keys, [], every)
-        lists = [merge.value_at(data, it) for it in (keys, *listed.refused)]
+        lists = [table.value_at(data, it) for it in (keys, *listed.refused)]
         settled = [item for it in lists if isinstance(it, list) for item in it]
         if any(filled(form, server=name) in settled for form in listed.whole):
             return data
@@ -358,7 +354,7 @@ def _plan_tools(planned: Plan, row: Client, name: str, rooms: Iterable[str]) -> 
         return merge.with_items(data, keys, new, every if job.rooms is not None else [])
 
     def ours(data: Any) -> list[str]:
-        there = merge.value_at(data, keys)
+        there = table.value_at(data, keys)
         found = [it for it in there if it in every] if isinstance(there, list) else []
         return [json.dumps(it, ensure_ascii=False) for it in found]
 

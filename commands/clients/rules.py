@@ -12,7 +12,7 @@ from typing import NamedTuple
 from commands.clients import merge
 from commands.clients.files import Plan
 from commands.clients.merge import CannotEditError
-from commands.clients.table import AGENTS, CLIENTS, TOOLS, Client, Rules
+from commands.clients.table import AGENTS, CLIENTS, TOOLS, Client, Rules, value_at
 from core.lessons.briefing import front_matter, language_of, rules
 from core.messages import Language, say, speaking
 
@@ -88,7 +88,7 @@ def _reads(planned: Plan, row: Client, kept: Rules) -> tuple[str, ...]:
     if kept.instead and os.path.lexists(job.root / kept.instead):
         return (kept.instead,)
     for level in ("project", "user") if kept.setting else ():
-        value = merge.value_at(planned.data(job.machine.path(row.entry[level])), kept.setting)
+        value = value_at(planned.data(job.machine.path(row.entry[level])), kept.setting)
         names = value if isinstance(value, list) else [value]
         sound = tuple(
             name

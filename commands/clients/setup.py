@@ -14,32 +14,15 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from commands.clients import machine
 from commands.clients.entries import AddressError, checked_url, configured_clients
 from commands.clients.files import Change, Job, Plan
-from commands.clients.machine import (
-    HERE,
-    Installation,
-    is_passing,
-    machine_here,
-    missing_packages,
-    runner_of,
-    this_program,
-    trace_of,
-)
 from commands.clients.plan import command_line, plan, tree_of
 from commands.clients.table import ASKED_FOR, CLIENTS, COMPLAINT, KEY_VARIABLE, TEAM_ENTRY
 from commands.clients.text_file import ExportError
+from commands.terminal import screen as terminal
 from commands.terminal.ask import is_confirmed, open_memory
-from commands.terminal.screen import (
-    INDENT,
-    Style,
-    complain,
-    painted_diff,
-    plain,
-    print_lines,
-    said,
-    screen_here,
-)
+from commands.terminal.screen import complain, plain, print_lines, screen_here
 from core.config import CONTEXT_DIRECTORY, FRAGMENTS_PLACE, Project, read_rooms
 from core.errors import RefusedError, SentinelError
 from core.messages import LANG_VARIABLE, Facts, has_sentence, language, say
@@ -48,11 +31,7 @@ from core.sanitizer import redact
 KEYS = [client.key for client in CLIENTS]
 HOOK_TIMEOUT_S = 60  # uv may have to make an environment first
 # Of a file, by whether it is there before and after.
-_SIGNS: dict[tuple[bool, bool], tuple[str, Style]] = {
-    (False, True): ("+", "green"),
-    (True, False): ("-", "red"),
-    (True, True): ("~", "yellow"),
-}
+_SIGNS = {(False, True): "+", (True, False): "-", (True, True): "~"}
 # These belong to whoever runs setup, not to the client: no byte code; Cursor started it.
 _MISLEADING = ("PYTHONDONTWRITEBYTECODE", "CURSOR_VERSION")
 # The list of a room's tools costs these in every session (tokenizer o200k_base). A test of
@@ -89,15 +68,15 @@ def setup(arguments: argparse.Namespace) -> int:
     installation = _installation(is_idle=arguments.remove or bool(url))
     if installation is None:
         return 1
-    machine, spoken = machine_here(project.root), language()
-    found = [row for row in CLIENTS if arguments.remove or trace_of(row, machine)]
+    here, spoken = machine.machine_here(project.root), language()
+    found = [row for row in CLIENTS if arguments.remove or machine.trace_of(row, here)]
     clients = tuple(arguments.clients or [row.key for row in found])
     if not clients:
         raise SetupError("none_found", clients=", ".join(KEYS))
     job = Job(
         clients=clients,
-        present=frozenset(it.client for it in configured_clients(machine) if it.entry),
-        machine=machine,
+        present=frozenset(it.client for it in configured_clients(here) if it.entry),
+        machine=here,
         installation=installation,
         chosen=spoken if os.environ.get(LANG_VARIABLE, "").strip().lower()[:2] == spoken else None,
         remove=arguments.remove,
@@ -126,21 +105,22 @@ def setup(arguments: argparse.Namespace) -> int:
     return 1 if failed or planned.problems else 0
 
 
-def _installation(*, is_idle: bool) -> Installation | None:
+def _installation(*, is_idle: bool) -> machine.Installation | None:
     """Return the installation to write down; without packages print how to install, return None."""
-    program, missing = this_program(), missing_packages()
+    program, missing = machine.this_program(), machine.missing_packages()
+    root = machine.HERE
     if is_idle or program.is_command:
         return program
-    if is_passing(str(HERE)):
-        raise SetupError("passing", path=str(HERE))
-    if runner_of(sys.executable, os.environ) is None:
+    if machine.is_passing(str(root)):
+        raise SetupError("passing", path=str(root))
+    if machine.runner_of(sys.executable, os.environ) is None:
         raise SetupError("no_uv")
     if not missing:
         return program
-    pip = HERE / ".venv" / ("Scripts/pip.exe" if program.windows else "bin/pip")
+    pip = root / ".venv" / ("Scripts/pip.exe" if program.windows else "bin/pip")
     lines = [
-        [sys.executable, "-m", "venv", str(HERE / ".venv")],
-        [str(pip), "install", "-r", str(HERE / "requirements.txt")],
+        [sys.executable, "-m", "venv", str(root / ".venv")],
+        [str(pip), "install", "-r", str(root / "requirements.txt")],
     ]
     shown = [f"  {plain(command_line(line, windows=program.windows))}" for line in lines]
     facts = {"packages": ", ".join(missing), "commands": "\n".join(shown)}
@@ -165,7 +145,7 @@ def _tell_project(arguments: argparse.Namespace, project: Project, job: Job) -> 
             option = plain(shlex.join(["--project", str(job.top)]))
             print_lines([say("setup.below_top", top=plain(str(job.top)), option=option)])
     if not arguments.clients and not job.remove:
-        traces = [(row.name, plain(trace_of(row, job.machine))) for row in job.rows]
+        traces = [(row.name, plain(machine.trace_of(row, job.machine))) for row in job.rows]
         print_lines([say("setup.found", clients=", ".join(f"{a} ({b})" for a, b in traces))])
     for room in job.rooms or () if not (job.remove or job.url) else ():
         if has_sentence(f"setup.room_{room}"):
@@ -178,7 +158,7 @@ def _tell_project(arguments: argparse.Namespace, project: Project, job: Job) -> 
 def _tell_plan(planned: Plan) -> None:
     screen, lines = screen_here(), list[str]()
     for change in planned.changes:
-        sign, style = _SIGNS[change.before is not None, change.after is not None]
+        sign = _SIGNS[change.before is not None, change.after is not None]
         kinds = dict[str, int]()
         for part in change.parts:
             count = len(part.after or part.before)
@@ -188,7 +168,8 @@ def _tell_plan(planned: Plan) -> None:
             for kind, count in kinds.items()
         ]
         path = shown_path(change.path, planned.job.root)
-        lines.append(f"{INDENT}{screen.painted(sign, style)} {path}: {', '.join(said_kinds)}")
+        painted = screen.painted(sign, terminal.SIGN_STYLES[sign])
+        lines.append(f"  {painted} {path}: {', '.join(said_kinds)}")
     if lines or planned.notes:
         print()
     print_lines(lines)
@@ -225,7 +206,7 @@ def _show(planned: Plan) -> None:
             old, new = ("\n".join(pieces).splitlines() for pieces in (part.before, part.after))
             lines = [*difflib.unified_diff(old, new, lineterm="", n=2)][2:]
             safe = [plain(redact(line).text) for line in lines if not line.startswith("@@")]
-            print(*painted_diff(safe, screen), sep="\n", end="\n" if safe else "")
+            print(*terminal.painted_diff(safe, screen), sep="\n", end="\n" if safe else "")
 
 
 def shown_path(path: Path, root: Path) -> str:
@@ -272,11 +253,11 @@ def _write(planned: Plan) -> int:
     if steps:
         print("", screen.painted(say("setup.next"), "bold"), sep="\n")
     for text in steps:
-        print("\n".join(said(text, screen, "- ", INDENT)))
+        print("\n".join(terminal.said(text, screen, "- ")))
     return failed
 
 
-def tried_hook(installation: Installation) -> str:
+def tried_hook(installation: machine.Installation) -> str:
     """Start a hook once, as a client would, in an empty project; return its complaint, or "".
 
     This leaves byte code beside the modules, which every hook would otherwise compile anew.

@@ -5,7 +5,7 @@ Every hook imports this file, so it imports nothing else of ours.
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 ENTRY = "sentinel-memory"
@@ -136,6 +136,13 @@ def client_from(key: str, row: Mapping[str, Any]) -> Client:
 with open(os.path.join(os.path.dirname(__file__), "clients.json"), encoding="utf-8") as _file:
     CLIENTS = tuple(client_from(key, row) for key, row in json.load(_file).items())
 HOOKS: Mapping[str, Hooks] = {client.key: client.hooks for client in CLIENTS if client.hooks}
+
+
+def value_at(data: Any, keys: Sequence[str]) -> Any:
+    """Return the value below these keys, None where one is missing."""
+    for key in keys:
+        data = data.get(key) if isinstance(data, dict) else None
+    return data
 
 
 def client_of(key: str) -> Client:

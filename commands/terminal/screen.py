@@ -31,6 +31,8 @@ Style = Literal["bold", "dim", "red", "green", "yellow"]
 Sign = Literal["ok", "error", "warning", "note"]
 _STYLE_CODES: dict[Style, int] = {"bold": 1, "dim": 2, "red": 31, "green": 32, "yellow": 33}
 _RESET = "\x1b[0m"
+# What is added, removed, changed; where.
+SIGN_STYLES: dict[str, Style] = {"+": "green", "-": "red", "~": "yellow", "@": "dim"}
 _INLINE = re.compile(
     r"(?<!`)(`+)(?!`)(?P<code>.+?)(?<!`)\1(?!`)|\*\*(?P<strong>[^*`]+)\*\*"  # of Markdown
 )
@@ -216,19 +218,19 @@ def _cells(char: str) -> int:
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
-def said(text: str, screen: Screen, first: str = "", indent: str = "") -> list[str]:
-    """Return a sentence behind `first`; a terminal gets lines behind `indent`."""
+def said(text: str, screen: Screen, first: str = "") -> list[str]:
+    """Return a sentence behind `first`, a sign and a blank; a terminal gets lines below it."""
     if not screen.is_terminal:
         return [first + text]
+    indent = INDENT if first else ""
     top, *others = wrapped(text, screen.text_width, indent) or [indent]
     return [first + top[len(indent) :], *others]
 
 
 def painted_diff(lines: Iterable[str], screen: Screen) -> list[str]:
-    styles: dict[str, Style] = {"+": "green", "-": "red", "@": "dim"}
     painted = list[str]()
     for line in lines:
-        style = "dim" if line.startswith(("+++ ", "--- ")) else styles.get(line[:1])
+        style = "dim" if line.startswith(("+++ ", "--- ")) else SIGN_STYLES.get(line[:1])
         painted.append(screen.painted(line, style) if style else line)
     return painted
 

@@ -19,7 +19,6 @@ from commands.clients.merge import (
     json_data,
     json_text,
     toml_data,
-    value_at,
     with_block,
     with_hooks,
     with_items,
@@ -30,6 +29,7 @@ from commands.clients.merge import (
     without_kept_out,
 )
 from commands.clients.plan import called
+from commands.clients.table import value_at
 from tests.support.tables import table
 
 ROWS = table("commands/merge")
