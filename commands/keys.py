@@ -5,9 +5,9 @@ import os
 from contextlib import closing
 from datetime import UTC, datetime
 
+from commands.terminal import screen as terminal
 from commands.terminal.ask import is_confirmed
 from commands.terminal.screen import (
-    day_text,
     plain,
     plain_json,
     print_lines,
@@ -44,8 +44,8 @@ def list_keys(arguments: argparse.Namespace) -> int:
     rows = list[list[str]]()
     for key in listed:
         paper = key.paper
-        made = day_text(_moment(paper.made_at))
-        used = day_text(_moment(paper.used_at)) if paper.used_at else say("keys.never")
+        made = terminal.day_text(_moment(paper.made_at))
+        used = terminal.day_text(_moment(paper.used_at)) if paper.used_at else say("keys.never")
         rows.append([plain(key.name), plain(paper.agent), made, used, str(key.tokens)])
     screen = screen_here()
     head = [say(f"keys.{it}") for it in ("name", "agent", "made_on", "used_on", "tokens")]

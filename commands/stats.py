@@ -11,16 +11,9 @@ from operator import itemgetter
 from typing import Any
 
 from commands.hook.journal import KEPT_DAYS, Session, is_recent, sessions_in, versions_in
+from commands.terminal import screen as terminal
 from commands.terminal.ask import open_memory, unless_unread
-from commands.terminal.screen import (
-    Screen,
-    plain,
-    plain_json,
-    print_within,
-    screen_here,
-    table,
-    wrapped,
-)
+from commands.terminal.screen import Screen, plain, screen_here, table
 from core.config import state_directory
 from core.lessons.answers import Frame, search_answer
 from core.lessons.log import MemoryLog
@@ -58,11 +51,11 @@ def stats(arguments: argparse.Namespace) -> int:
         if room.name == LESSONS:
             lines += _of_lessons(opened, data, screen)
     if arguments.json:
-        print(plain_json(data))
+        print(terminal.plain_json(data))
         return 0
     if LESSONS in data:  # other rooms need not be of a project
         print(say("stats.project", path=screen.painted(plain(data["project"]), "dim")))
-    print_within(lines if LESSONS in data else lines[1:])
+    terminal.print_within(lines if LESSONS in data else lines[1:])
     return 0
 
 
@@ -249,7 +242,7 @@ def _section(
 
 
 def _said(text: str, screen: Screen) -> list[str]:
-    return wrapped(text, screen.text_width)
+    return terminal.wrapped(text, screen.text_width)
 
 
 def _last_s(record: Record) -> float:

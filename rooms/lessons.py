@@ -148,7 +148,7 @@ class ForPeople(Room):
         notes = [say("records.forgotten", count=len(going))]
         if going:
             notes += [say("records.kept", id=going[0].id), *commit_lines(self._store)]
-        return room.Forgotten(going, notes, [it for it in items if it.version not in gone])
+        return room.Forgotten(notes, [it for it in items if it.version not in gone])
 
     def restore(self, name: str, *, originals: bool) -> Restoring:
         """Plan to bring back a version, or the originals of a principle. Raises HistoryError."""

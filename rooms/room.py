@@ -88,7 +88,6 @@ class Found:
 class Forgotten(NamedTuple):
     """The outcome of `forget`. stayed: items that have changed since; left: its errors."""
 
-    items: list[Item]
     notes: list[str]  # where it is now
     stayed: list[Item]
     left: Sequence[str] = ()

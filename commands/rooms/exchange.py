@@ -14,15 +14,8 @@ from commands.clients.text_file import ExportError, UserFile, check_stays, diff,
 from commands.rooms.read import rooms_with_kind, table_lines
 from commands.rooms.sources import FORMAT, MARKER, STDIN, VERSION, Source, read_source, topic_of
 from commands.terminal import ask
-from commands.terminal.screen import (
-    INDENT,
-    complain,
-    painted_diff,
-    plain,
-    print_lines,
-    screen_here,
-    warn,
-)
+from commands.terminal import screen as terminal
+from commands.terminal.screen import INDENT, plain, print_lines, screen_here, warn
 from core.config import find_project
 from core.disk import is_there
 from core.guard.injection import orders_in
@@ -32,17 +25,8 @@ from core.lessons.record_text import by_topic, day_of, token_text
 from core.messages import has_sentence, say
 from core.room.documents import as_json
 from core.text.plain import as_code, escaped_lines, heading, inline, listed, one_line
-from rooms.room import (
-    LESSONS,
-    Item,
-    Opened,
-    Outgoing,
-    Taken,
-    Wanted,
-    check_names,
-    kinds_told,
-    rooms_of,
-)
+from rooms import room as people
+from rooms.room import LESSONS, Item, Opened, Wanted
 
 SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".html": "html", ".htm": "html"}
 BLOCK = "principles"
@@ -66,7 +50,7 @@ def export(arguments: argparse.Namespace) -> int:
         kind=arguments.kind or "",
         since=arguments.since or "",
     )
-    rooms = rooms_with_kind(rooms_of(opened, arguments.room or ()), wanted.kind)
+    rooms = rooms_with_kind(people.rooms_of(opened, arguments.room or ()), wanted.kind)
     counts, private, notes = Counter[str](), 0, list[str]()
     root, now = opened.project.root, utc_now()
     project = root.name
@@ -74,7 +58,8 @@ def export(arguments: argparse.Namespace) -> int:
     lines, items = [as_json(head)], list[Item]()
     for room in rooms:
         going = room.rows(wanted, only_public=arguments.public, notes=notes)
-        rows = ask.unless_unread(room, partial(list[Outgoing], going), named=arguments.room or ())
+        read = partial(list[people.Outgoing], going)
+        rows = ask.unless_unread(room, read, named=arguments.room or ())
         if not rows:
             continue
         own = sum(row.is_private for row in rows)
@@ -115,19 +100,11 @@ def export(arguments: argparse.Namespace) -> int:
 
 def _check(arguments: argparse.Namespace) -> None:
     """Refuse options that contradict each other. Raises SystemExit(2)."""
-    beside = {
-        "-o": arguments.output,
-        "--format": arguments.format,
-        "--room": arguments.room,
-        "--topic": arguments.remove and arguments.topic,
-        "--kind": arguments.kind,
-        "--since": arguments.since,
-        "--public": arguments.public,
-        "--force": arguments.force,
-    }
-    for name, value in beside.items():
-        if arguments.block and value:
-            arguments.refuse(say("terminal.together", one="--block", other=name))
+    for name in ("output", "format", "room", "topic", "kind", "since", "public", "force"):
+        is_beside = name != "topic" or arguments.remove  # a block may be of some topics
+        if arguments.block and getattr(arguments, name) and is_beside:
+            other = "-o" if name == "output" else f"--{name}"
+            arguments.refuse(say("terminal.together", one="--block", other=other))
     for name, value in {"--remove": arguments.remove, "--dry-run": arguments.dry_run}.items():
         if value and not arguments.block:
             arguments.refuse(say("terminal.needs", one=name, other="--block FILE"))
@@ -173,7 +150,7 @@ def _put_block(opened: Opened, arguments: argparse.Namespace) -> int:
     if not arguments.remove:
         body = _block(opened, set(map(normalise_topic, arguments.topic or ())))
         if not body:
-            complain(say("export.no_principles"))
+            terminal.complain(say("export.no_principles"))
     is_new = body and not file.is_there
     if is_new and path.name == "CLAUDE.md" and is_there(path.with_name("AGENTS.md")):
         raise ExportError("hides_agents", path=str(path))
@@ -192,7 +169,7 @@ def _put_block(opened: Opened, arguments: argparse.Namespace) -> int:
         print(plain(say("export.unchanged", path=shown)))
         return status
     changed = map(plain, diff(file.text, text or "", shown, shown, context=2))
-    for line in painted_diff(changed, screen_here()):
+    for line in terminal.painted_diff(changed, screen_here()):
         print(line)
     key = "remove" if text is None else "change" if file.is_there else "create"
     if arguments.dry_run:
@@ -225,7 +202,7 @@ def _block(opened: Opened, topics: set[str]) -> str:
         else:
             kept.append(clean)
     if kinds:
-        warn(say("documents.redacted", **kinds_told(kinds)))
+        warn(say("documents.redacted", **people.kinds_told(kinds)))
     lines = [say("export.block_head")]
     for topic, members in by_topic(kept).items():
         lines += ["", f"**{heading(topic)}**", "", *lessons(members)]
@@ -256,7 +233,7 @@ def import_file(arguments: argparse.Namespace) -> int:
         topic_bytes = len(topic.encode("utf-8", "replace"))
         if arguments.import_topic is not None and not 0 < topic_bytes <= limit:
             arguments.refuse(f"--topic: {say('import.bad_topic', limit=limit)}")
-        check_names(arguments.room or ())
+        people.check_names(arguments.room or ())
         root = find_project(arguments.project, os.environ, ask.here(arguments.project)).root
         with ask.progress():
             source = read_source(arguments.file, root, arguments.room or (), arguments.import_agent)
@@ -277,7 +254,7 @@ def import_file(arguments: argparse.Namespace) -> int:
             source = source.in_topics(lambda it: known.get(it, it))
         with ask.progress() as far:
             tell = partial(_tell, far, "checked")
-            rooms = rooms_of(opened, [*source.by_room]) if source.by_room else []
+            rooms = people.rooms_of(opened, [*source.by_room]) if source.by_room else []
             takings = {room.name: room.take(source.by_room[room.name], tell) for room in rooms}
         print_lines(_preview(source, takings, str(opened.project.root) if is_of_project else ""))
         saving = [taken.save for taken in takings.values() if taken.save]
@@ -302,7 +279,7 @@ def _tell(far: Callable[[str], object], key: str, done: int, count: int) -> None
     far(say(f"import.{key}", done=done, count=count))
 
 
-def _preview(source: Source, takings: dict[str, Taken], project: str) -> list[str]:
+def _preview(source: Source, takings: dict[str, people.Taken], project: str) -> list[str]:
     """Return the plan. project: "" where it gets nothing."""
     screen, key = screen_here(), f"import.{source.form}"
     form = say(key) if has_sentence(key) else ask.title(source.form)
@@ -320,7 +297,7 @@ def _preview(source: Source, takings: dict[str, Taken], project: str) -> list[st
     redacted = [kind for taken in takings.values() for kind in taken.redacted]
     notes = [plain(note) for taken in takings.values() for note in taken.notes]
     if redacted:
-        notes.append(say("import.redacts", **kinds_told(redacted)))
+        notes.append(say("import.redacts", **people.kinds_told(redacted)))
     reasons = dict[str, list[str]]()
     for place, why in (*source.passed, *(it for taken in takings.values() for it in taken.passed)):
         reasons.setdefault(why, []).append(place)

@@ -9,21 +9,8 @@ from functools import partial
 from typing import Any, TypeVar
 
 from commands.terminal import ask
-from commands.terminal.screen import (
-    INDENT,
-    Screen,
-    complain,
-    day_text,
-    fitted,
-    hung,
-    plain,
-    plain_json,
-    plain_lines,
-    print_lines,
-    print_within,
-    screen_here,
-    table,
-)
+from commands.terminal import screen as terminal
+from commands.terminal.screen import INDENT, Screen, fitted, plain, print_lines, screen_here
 from core.errors import RefusedError, SentinelError
 from core.git import HistoryError
 from core.lessons.record_text import minute_of
@@ -80,9 +67,9 @@ def list_items(arguments: argparse.Namespace) -> int:
         elif is_first:
             nothing += room.nothing(wanted)
     if arguments.json:
-        print(plain_json(data))
+        print(terminal.plain_json(data))
     else:
-        print_within(lines[1:] or list(map(plain, nothing)))
+        terminal.print_within(lines[1:] or list(map(plain, nothing)))
     return 0
 
 
@@ -112,7 +99,7 @@ def show_items(arguments: argparse.Namespace) -> int:
             data.setdefault(item.room, {"items": []})["items"].append(item.data)
             lines += ["", *whole(item, screen)]
     if arguments.json:
-        print(plain_json(data))
+        print(terminal.plain_json(data))
     else:
         print_lines(lines[1:])
     return 0
@@ -188,10 +175,10 @@ def whole(item: Item, screen: Screen) -> list[str]:
     mark = f"{item.mark} " if item.mark else ""
     lines = [screen.painted(f"{plain(item.id)}  {mark}{plain(item.kind)}{topic}", "bold")]
     for label, text in item.texts:
-        first, *rest = plain_lines(text.strip("\r\n")) or [""]
+        first, *rest = terminal.plain_lines(text.strip("\r\n")) or [""]
         lines += [f"{INDENT}{label}: {first}", *(INDENT * 2 + line for line in rest)]
     lines.append(INDENT + screen.painted(plain("; ".join(item.facts)), "dim"))
-    return [piece for line in lines for piece in hung(line, screen.text_width)]
+    return [piece for line in lines for piece in terminal.hung(line, screen.text_width)]
 
 
 def table_lines(items: Sequence[Item], screen: Screen, words: str = "") -> list[str]:
@@ -200,7 +187,7 @@ def table_lines(items: Sequence[Item], screen: Screen, words: str = "") -> list[
     rows = [
         [
             fitted(plain(it.id)[:cut], cut),
-            day_text(it.date),
+            terminal.day_text(it.date),
             plain(it.kind),
             fitted(plain(it.topic), MOST_TOPIC),
             " ".join(f"{it.mark} {plain(it.texts[0][1] if it.texts else '')}".split()),
@@ -215,7 +202,7 @@ def table_lines(items: Sequence[Item], screen: Screen, words: str = "") -> list[
             lines += [screen.painted(first, "dim"), _lit(second, words, screen)]
         return lines
     names = [say(f"rooms.{it}") for it in ("day", "kind", "topic", "text")]
-    head, *lines = table(["id", *names], rows, screen.width)
+    head, *lines = terminal.table(["id", *names], rows, screen.width)
     start = head.rfind(names[-2])
     return [
         screen.painted(head, "bold"),
@@ -266,7 +253,7 @@ def forget_items(arguments: argparse.Namespace) -> int:
     if stayed:
         left.append(say("rooms.stayed", ids=", ".join(item.id for item in stayed)))
     for sentence in left:
-        complain(sentence)
+        terminal.complain(sentence)
     return int(bool(left))
 
 

@@ -7,18 +7,9 @@ from typing import TYPE_CHECKING
 
 from commands.rooms.lesson import redacted_lines, topic_name
 from commands.rooms.read import table_lines, whole
+from commands.terminal import screen as terminal
 from commands.terminal.ask import is_confirmed, open_memory, progress
-from commands.terminal.screen import (
-    INDENT,
-    complain,
-    day_text,
-    plain,
-    plain_json,
-    print_lines,
-    print_within,
-    screen_here,
-    table,
-)
+from commands.terminal.screen import plain, print_lines, print_within, screen_here, table
 from core.lessons.answers import need_of
 from core.lessons.log import MemoryLog
 from core.lessons.record import normalise_topic, seconds_of
@@ -57,8 +48,8 @@ def list_topics(arguments: argparse.Namespace) -> int:
             {**pair._asdict(), "topic": redact(pair.topic)[0], "other": redact(pair.other)[0]}
             for pair in pairs
         ]
-        project = str(opened.project.root)
-        print(plain_json({"project": project, "topics": [*topics.values()], "similar": similar}))
+        data = {"project": str(opened.project.root), "topics": [*topics.values()]}
+        print(terminal.plain_json({**data, "similar": similar}))
         return 0
     if not groups:
         print_within([say("records.empty")])
@@ -66,7 +57,7 @@ def list_topics(arguments: argparse.Namespace) -> int:
     rows = list[list[str]]()
     for topic in by_size:
         counts = (f"{topics[topic][it]:,}" for it in ("records", "principles"))
-        rows.append([*counts, day_text(str(topics[topic]["last"])), topic_name(topic)])
+        rows.append([*counts, terminal.day_text(str(topics[topic]["last"])), topic_name(topic)])
     screen = screen_here()
     head = [say("records.records"), "principle", say("records.date"), "topic"]
     first, *lines = table(head, rows, screen.width)
@@ -90,7 +81,7 @@ def rename_topic(arguments: argparse.Namespace) -> int:
     log = opened.store.read()
     old, new = normalise_topic(arguments.old), normalise_topic(arguments.new)
     if old not in log.topics:
-        complain(_unknown(old, log))
+        terminal.complain(_unknown(old, log))
         return 1
     if old == new:
         print_within([say("records.same_topic")])
@@ -108,7 +99,7 @@ def rename_topic(arguments: argparse.Namespace) -> int:
         if len(versions) > 1:
             lines += ["", say("records.would_join", count=len(versions))]
             for record in versions:
-                lines += [INDENT + line for line in whole(item_of(record), screen)]
+                lines += [terminal.INDENT + line for line in whole(item_of(record), screen)]
     lines += ["", *redacted_lines(trial.redacted, "would_redact")]
     if trial.suspicious:
         lines.append(say("records.suspicious", fields=", ".join(trial.suspicious)))
@@ -117,7 +108,7 @@ def rename_topic(arguments: argparse.Namespace) -> int:
         return int(not arguments.dry_run)
     done = opened.store.renew(changed, join=True)
     moved = [
-        f"{INDENT}{plain(former.id)} → {plain(record.id)}"
+        f"{terminal.INDENT}{plain(former.id)} → {plain(record.id)}"
         for versions, record in zip(done.earlier, done.records, strict=True)
         for former in versions
         if former.id != record.id
@@ -139,7 +130,7 @@ def compact(arguments: argparse.Namespace) -> int:
     opened = open_memory(arguments)
     log, topic = opened.store.read(), normalise_topic(arguments.topic or "")
     if topic and topic not in log.topics:
-        complain(_unknown(topic, log))
+        terminal.complain(_unknown(topic, log))
         return 1
     threshold = opened.settings.threshold
     need = need_of(log.records, log.count, threshold)
@@ -248,7 +239,7 @@ def consolidate(arguments: argparse.Namespace) -> int:
         "promotable": [item_of(it).data for it in report.promotable],
         "forTheLog": [item_of(it).data for it in report.for_the_log],
     }
-    print(plain_json(value))
+    print(terminal.plain_json(value))
     return 0
 
 
@@ -285,7 +276,7 @@ def embed(arguments: argparse.Namespace) -> int:
 
     room, embedder = ForPeople(open_memory(arguments)).room, embedder_of(os.environ)
     if embedder is None:
-        complain(say("fragment_commands.no_model"))
+        terminal.complain(say("fragment_commands.no_model"))
         return 1
     with progress() as far:
 
@@ -307,7 +298,7 @@ def migrate(arguments: argparse.Namespace) -> int:
 
     server = database_server(os.environ)
     if server is None and arguments.sql:  # the output is to be run as SQL
-        complain(say("migrate.no_server"))
+        terminal.complain(say("migrate.no_server"))
         return 1
     if server is None:
         print_within([say("migrate.no_server")])

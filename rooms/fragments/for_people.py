@@ -159,10 +159,9 @@ class ForPeople(people.Room):
             with suppress(FragmentsError):  # it is gone, or pinned by now
                 done = forget(room, id=name, hard=hard, is_meant=is_meant)
                 gone |= {it.id for it in done.fragments}
-        going = [it for it in items if it.id in gone]
-        key, first = "dropped" if hard else "binned", going[0].id if going else ""
-        notes = [_say(key, count=len(going), id=first)] if going else []
-        return people.Forgotten(going, notes, [it for it in items if it.id not in gone])
+        key, going = "dropped" if hard else "binned", [name for name in versions if name in gone]
+        notes = [_say(key, count=len(going), id=going[0])] if going else []
+        return people.Forgotten(notes, [it for it in items if it.id not in gone])
 
     def restore(self, name: str, *, originals: bool) -> people.Restoring | None:
         from rooms.fragments.versions import restore

@@ -110,8 +110,7 @@ class ForPeople(room.Room):
         gone = {session.id for session in done.sessions}
         notes = [_say("forgotten", count=len(gone))]
         left = [_say("unpurged", path=str(path)) for path in done.unpurged]
-        going = [it for it in items if it.data["id"] in gone]
-        return room.Forgotten(going, notes, [it for it in items if it not in going], left)
+        return room.Forgotten(notes, [it for it in items if it.data["id"] not in gone], left)
 
     def restore(self, name: str, *, originals: bool) -> room.Restoring | None:
         """Return None: a forgotten session is gone. Raises SessionNameError for its name."""

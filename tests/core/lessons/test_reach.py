@@ -29,6 +29,11 @@ def surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(call, "WAIT_S", 60)
 
 
+def a_project(project: Path, files: dict[str, str]) -> Path:
+    """A project with these files beside those of `new_project`, all of them tracked."""
+    return add(new_project(project, "one"), files)
+
+
 def add(project: Path, files: dict[str, str]) -> Path:
     for name, text in files.items():
         path = project / name
@@ -56,7 +61,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         f"src/{at}.py": f"{COMMON}\n" + "six(x)\n" * (at < 6) + "seven(x)\n" * (at < 7)
         for at in range(TRACKED - 1)
     }
-    return add(new_project(tmp_path_factory.mktemp("made") / "shop", "one"), texts)
+    return a_project(tmp_path_factory.mktemp("made") / "shop", texts)
 
 
 @pytest.mark.long  # it costs much
@@ -73,20 +78,21 @@ def test_a_piece_in_more_than_three_percent_of_the_tracked_files_is_left_out(mad
     assert not any("seven" in note for note in reach.notes)
 
 
-def test_a_piece_is_taken_literally_and_may_be_common_within_the_paths_or_where_known(
-    made: Path, tmp_path: Path
-) -> None:
+def test_what_is_within_the_paths_of_the_lesson_or_known_may_be_common(made: Path) -> None:
     assert kept([COMMON], made, (), "src/**") == [COMMON]
     assert kept([COMMON, "seven(x)"], made, (), "src/1*.py", "src/0.py") == ["seven(x)"]
     known = [COMMON, *(f"call{at}(" for at in range(8))]
     assert kept(known, made, known) == known
     assert reach_of((), [*known[:3], "seven(x)"], made, known).common[0]["number"] == 4
+
+
+def test_a_piece_is_taken_literally_and_in_a_small_project_in_three_files(
+    made: Path, tmp_path: Path
+) -> None:
     pieces = ["six(x)", "Six(x)", "six.x.", "s.x(x)", "-six(x)", "--help"]
     assert counted(pieces, made) == ([6, 0, 0, 0, 0, 0], TRACKED)
     files = {f"{at}.py": "three(x)\n" * (at < 3) + "four(x)\n" * (at < 4) for at in range(9)}
-    assert kept(["three(x)", "four(x)"], add(new_project(tmp_path / "shop", "one"), files)) == [
-        "three(x)"
-    ]
+    assert kept(["three(x)", "four(x)"], a_project(tmp_path / "shop", files)) == ["three(x)"]
 
 
 @pytest.mark.long  # it costs much
@@ -109,10 +115,7 @@ def test_a_path_that_matches_no_file_is_named(made: Path, monkeypatch: pytest.Mo
 def test_the_log_and_the_rules_of_clients_do_not_count(tmp_path: Path) -> None:
     names = [name.replace("**", "x.md") for name in RULES]
     files = {f"{top}{name}": "call(x)\n" for top in ("", "web/") for name in names}
-    assert counted(["call(x)", "one"], add(new_project(tmp_path / "shop", "one"), files)) == (
-        [0, 0],
-        1,
-    )
+    assert counted(["call(x)", "one"], a_project(tmp_path / "shop", files)) == ([0, 0], 1)
     rules = [it.rules for it in CLIENTS if it.rules]
     read = {name for it in rules for name in (*it.reads, *it.homes, it.instead) if name}
     assert [name for name in read if not any(matches(rule, name) for rule in RULES)] == []
@@ -122,7 +125,7 @@ def test_only_tracked_files_of_the_project_count(made: Path, tmp_path: Path) -> 
     assert counted([COMMON], made / "src") == ([TRACKED - 1], TRACKED - 1)
     (made / "shelf").mkdir(exist_ok=True)
     assert counted([COMMON], made / "shelf") == ([0], 0)
-    project = add(new_project(tmp_path / "shop", "one"), {"a.py": "call(x)\n"})
+    project = a_project(tmp_path / "shop", {"a.py": "call(x)\n"})
     (project / "b.py").write_text("call(x)\n")
     (project / "a.py").write_text("nothing\n")
     assert counted(["call(x)"], project) == ([1], 2)

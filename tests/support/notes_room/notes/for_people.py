@@ -72,7 +72,7 @@ class ForPeople(room.Room):
         gone = [] if hard else [*notes_in(self._path, forgotten=True), *going]
         keep(self._path, kept, gone)
         stayed = [it for it in items if it not in going]
-        return room.Forgotten(going, [f"Forgotten notes: {len(going)}."], stayed)
+        return room.Forgotten([f"Forgotten notes: {len(going)}."], stayed)
 
     def restore(self, name: str, *, originals: bool) -> room.Restoring | None:
         gone = notes_in(self._path, forgotten=True)
