@@ -67,16 +67,15 @@ def test_the_nearest_context_directory_up_to_the_git_root_is_the_project(
     assert root_of(web / "src") == web
 
 
-@pytest.mark.parametrize(("name", "content", "counts"), TABLES["context directories"])
-def test_a_context_directory_of_another_tool_is_no_memory(
-    name: str, content: str, counts: bool, tmp_path: Path
-) -> None:
-    package = made(tmp_path, ".git", ".context", "packages/app/.context") / "packages" / "app"
-    if name:
-        file = package / ".context" / name
-        file.parent.mkdir(exist_ok=True)
-        file.write_text(content)
-    assert root_of(package) == (package if counts else tmp_path)
+def test_a_context_directory_of_another_tool_is_no_memory(tmp_path: Path) -> None:
+    for at, (name, content, counts) in enumerate(TABLES["context directories"]):
+        top = tmp_path / str(at)
+        package = made(top, ".git", ".context", "packages/app/.context") / "packages" / "app"
+        if name:
+            file = package / ".context" / name
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(content)
+        assert root_of(package) == (package if counts else top)
 
 
 # What another user has put above.
@@ -145,40 +144,35 @@ def test_a_link_belongs_to_who_made_it_and_not_to_whom_it_leads(name: str, tmp_p
     assert project.warnings[0].startswith(repr(str(link)))
 
 
-@pytest.mark.parametrize("name", ["gone", "~no-such-user/app", "x" * 5_000, "a\0b"])
-def test_a_missing_directory_is_an_error_for_readers_and_writers(name: str, tmp_path: Path) -> None:
-    project = find_project(name, {}, tmp_path)
-    for writes in (False, True):
-        with raised(DiskError, "project_missing") as caught:
-            project.check({}, writes=writes)
-        assert caught.value.facts == {"path": project.folder, "source": "--project"}
-    assert list(tmp_path.iterdir()) == []
+def test_a_missing_directory_is_an_error_for_readers_and_writers(tmp_path: Path) -> None:
+    for name in ["gone", "~no-such-user/app", "x" * 5_000, "a\0b"]:
+        project = find_project(name, {}, tmp_path)
+        for writes in (False, True):
+            with raised(DiskError, "project_missing") as caught:
+                project.check({}, writes=writes)
+            assert caught.value.facts == {"path": project.folder, "source": "--project"}
+        assert list(tmp_path.iterdir()) == []
 
 
 OF_POSIX = "/etc /usr /usr/bin /usr/share /proc/self /home /var /mnt".split()
 
 
-@pytest.mark.parametrize(
-    ("path", "kind"),
-    [
+def test_root_home_and_system_directories_are_refused_for_writing_only(tmp_path: Path) -> None:
+    made(tmp_path, "Windows/System32", "project")
+    environment = {"HOME": str(tmp_path), "SYSTEMROOT": str(tmp_path / "Windows")}
+    for path, kind in (
         *((it, "system") for it in OF_POSIX if os.name != "nt"),
         *(("/", "root"), ("HERE", "home"), ("HERE/Windows/System32", "system")),
         ("HERE/project", ""),  # below the directory of temporary files
-    ],
-)
-def test_root_home_and_system_directories_are_refused_for_writing_only(
-    path: str, kind: str, tmp_path: Path
-) -> None:
-    made(tmp_path, "Windows/System32", "project")
-    environment = {"HOME": str(tmp_path), "SYSTEMROOT": str(tmp_path / "Windows")}
-    project = find_project(path.replace("HERE", str(tmp_path)), {}, Path("/"))
-    project.check(environment)
-    found = ""
-    try:
-        project.check(environment, writes=True)
-    except ProjectRefusedError as error:
-        found = str(error.facts["kind"])
-    assert found == kind
+    ):
+        project = find_project(path.replace("HERE", str(tmp_path)), {}, Path("/"))
+        project.check(environment)
+        found = ""
+        try:
+            project.check(environment, writes=True)
+        except ProjectRefusedError as error:
+            found = str(error.facts["kind"])
+        assert found == kind
 
 
 # Settings. In the table a name stands without SENTINEL_MEMORY_ before it, in a warning as well.
@@ -186,34 +180,23 @@ def test_root_home_and_system_directories_are_refused_for_writing_only(
 LONG: list[Any] = [{"LOCK_TIMEOUT_S": "9" * 5_000}, {"lock_timeout_s": 999_999_999}, []]
 
 
-@pytest.mark.parametrize(("given", "changed", "warnings"), [*TABLES["settings"], LONG])
-def test_a_setting_is_read_and_an_unusable_one_leaves_the_default_with_a_word(
-    given: dict[str, str], changed: dict[str, Any], warnings: list[str]
-) -> None:
-    settings = read_settings({f"SENTINEL_MEMORY_{name}": it for name, it in given.items()})
-    told = tuple(f"SENTINEL_MEMORY_{it}" for it in warnings)
-    assert settings == Settings(**changed, warnings=told)
+def test_a_setting_is_read_and_an_unusable_one_leaves_the_default_and_is_told() -> None:
+    for given, changed, warnings in [*TABLES["settings"], LONG]:
+        settings = read_settings({f"SENTINEL_MEMORY_{name}": it for name, it in given.items()})
+        told = tuple(f"SENTINEL_MEMORY_{it}" for it in warnings)
+        assert settings == Settings(**changed, warnings=told)
+    for name, least, default in [("BUDGET", 1_000, 20_000), ("HOOK_BUDGET", 200, 1_500)]:
+        variable = f"SENTINEL_MEMORY_{name}"
+        said = f"{variable} is not a whole number of {least} or more; {default} is used"
+        for value in TABLES["no budgets"]:
+            settings = read_settings({variable: value})
+            [error] = settings.errors
+            assert error.facts == {"variable": variable, "least": least, "default": default}
+            assert settings == Settings(errors=(error,), warnings=(said,))
 
 
-@pytest.mark.parametrize(
-    ("name", "least", "default"), [("BUDGET", 1_000, 20_000), ("HOOK_BUDGET", 200, 1_500)]
-)
-def test_a_budget_that_is_no_positive_number_is_an_error_and_leaves_the_default(
-    name: str, least: int, default: int
-) -> None:
-    variable = f"SENTINEL_MEMORY_{name}"
-    said = f"{variable} is not a whole number of {least} or more; {default} is used"
-    for value in TABLES["no budgets"]:
-        settings = read_settings({variable: value})
-        [error] = settings.errors
-        assert error.facts == {"variable": variable, "least": least, "default": default}
-        assert settings == Settings(errors=(error,), warnings=(said,))
-
-
-@pytest.mark.parametrize(("environment", "lang"), TABLES["languages"])
-def test_a_person_reads_the_language_of_the_locale_and_a_model_does_not(
-    environment: dict[str, str], lang: str
-) -> None:
-    assert language_of(environment, for_person=True) == lang
-    named = environment.get("SENTINEL_MEMORY_LANG")
-    assert language_of(environment) == ("ko" if named == "ko" else "en")
+def test_a_person_reads_the_language_of_the_locale_and_a_model_does_not() -> None:
+    for environment, lang in TABLES["languages"]:
+        assert language_of(environment, for_person=True) == lang
+        named = environment.get("SENTINEL_MEMORY_LANG")
+        assert language_of(environment) == ("ko" if named == "ko" else "en")

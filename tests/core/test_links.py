@@ -73,60 +73,58 @@ def refused(project: Path, before: Tree, home: Path) -> LogReadError:
 OUTSIDE = [".bashrc", ".netrc", ".ssh/id_rsa", "notes.jsonl", ".claude/history.jsonl"]
 
 
-@pytest.mark.row("P9")
-@pytest.mark.parametrize("target", OUTSIDE)
-def test_a_log_that_is_a_link_to_no_memory_is_neither_read_nor_written(
-    home: Path, project: Path, target: str
-) -> None:
-    made = link(project, ".context/memory_log.jsonl", home / target)
-    error = refused(project, tree(home), home)
-    assert str(error).startswith(f"{made} is a link to {home / target}, which is not a memory log.")
-    assert f"(rm {made})" in str(error)
-    assert str(home / target) in in_language("ko", str, error)
-
-
-@pytest.mark.parametrize(
-    ("target", "content"),
-    [
-        *((it, SECRET) for it in (".env", ".git/config", ".git/memory.jsonl", "build.jsonl")),
-        *(
-            ("notes.jsonl", it)
-            for it in (NESTED, b'{"id": 1}\n', b'{"id": "a"}', b"\xff\xfe{\0}\0")
-        ),
-    ],
+INSIDE = (
+    *((it, SECRET) for it in (".env", ".git/config", ".git/memory.jsonl", "build.jsonl")),
+    *(("notes.jsonl", it) for it in (NESTED, b'{"id": 1}\n', b'{"id": "a"}', b"\xff\xfe{\0}\0")),
 )
-def test_not_even_inside_the_project_is_a_file_taken_that_holds_no_record(
-    home: Path, project: Path, target: str, content: bytes
+
+
+@pytest.mark.row("P9")
+def test_a_log_that_is_a_link_to_no_memory_is_neither_read_nor_written(
+    home: Path, project: Path
 ) -> None:
+    for target in OUTSIDE:
+        made = link(project, ".context/memory_log.jsonl", home / target)
+        error = refused(project, tree(home), home)
+        said = f"{made} is a link to {home / target}, which is not a memory log."
+        assert str(error).startswith(said)
+        assert f"(rm {made})" in str(error)
+        assert str(home / target) in in_language("ko", str, error)
+        made.unlink()
     (project / ".git").mkdir()
-    (project / target).write_bytes(content)
-    link(project, ".context/memory_log.jsonl", Path("..", target))
-    refused(project, tree(home), home)
+    for target, content in INSIDE:  # not even inside the project
+        (project / target).write_bytes(content)
+        made = link(project, ".context/memory_log.jsonl", Path("..", target))
+        refused(project, tree(home), home)
+        made.unlink()
 
 
-@pytest.mark.parametrize("content", [b"", b"\n \n", RECORD, b"<<<<<<< HEAD\n" + RECORD])
-@pytest.mark.parametrize("place", ["team/lessons.jsonl", "src/shop/docs/lessons"])
-def test_a_log_that_is_a_link_to_a_memory_is_read_and_written(
-    home: Path, project: Path, place: str, content: bytes
-) -> None:
-    target = home / place
-    target.parent.mkdir()
-    target.write_bytes(content)
-    made = link(project, ".context/memory_log.jsonl", target)
-    save(project)
-    assert (made.is_symlink(), target.read_bytes()) == (True, content + RECORD)
-    assert log_of(project).read() == content + RECORD
+def test_a_log_that_is_a_link_to_a_memory_is_read_and_written(home: Path, project: Path) -> None:
+    for place in ("team/lessons.jsonl", "src/shop/docs/lessons"):
+        target = home / place
+        target.parent.mkdir()
+        made = link(project, ".context/memory_log.jsonl", target)
+        for content in (b"", b"\n \n", RECORD, b"<<<<<<< HEAD\n" + RECORD):
+            target.write_bytes(content)
+            save(project)
+            assert (made.is_symlink(), target.read_bytes()) == (True, content + RECORD)
+            assert log_of(project).read() == content + RECORD
+            made.with_name("aside.txt").unlink(missing_ok=True)
+        made.unlink()
 
 
-@pytest.mark.parametrize("target", ["", ".ssh", ".claude", "src", "/etc", "/usr/share"])
-def test_a_context_that_is_a_link_to_no_memory_is_not_entered(
-    home: Path, project: Path, target: str
-) -> None:
+def test_a_context_that_is_a_link_to_no_memory_is_not_entered(home: Path, project: Path) -> None:
     (home / "memory_log.jsonl").write_bytes(RECORD)  # a home is none even with a log in it
-    link(project, ".context", home / target)
-    error = refused(project, tree(home), home)
-    assert f" to the directory {home / target}".rstrip("/") in str(error)
-    assert "(rm " in str(error)
+    for target in ("", ".ssh", ".claude", "src", "/etc", "/usr/share"):
+        made = link(project, ".context", home / target)
+        error = refused(project, tree(home), home)
+        assert f" to the directory {home / target}".rstrip("/") in str(error)
+        assert "(rm " in str(error)
+        made.unlink()
+    shared = home / "other" / ".context"  # a link in it is looked at as well
+    link(shared, "memory_log.jsonl", home / ".bashrc")
+    link(project, ".context", shared)
+    refused(project, tree(home), home)
 
 
 @pytest.mark.parametrize("place", ["team", "src/shop/memory", "other/.context"])
@@ -144,13 +142,6 @@ def test_the_first_save_into_a_linked_empty_directory_works_and_so_does_the_next
     save(project)
     assert (shared / "memory_log.jsonl").read_bytes() == RECORD * 2
     assert set(COMPANIONS) <= {item.name for item in shared.iterdir()}
-
-
-def test_a_link_in_a_linked_directory_is_looked_at_as_well(home: Path, project: Path) -> None:
-    shared = home / "other" / ".context"
-    link(shared, "memory_log.jsonl", home / ".bashrc")
-    link(project, ".context", shared)
-    refused(project, tree(home), home)
 
 
 def test_a_broken_link_names_what_is_missing_in_one_short_line(home: Path, project: Path) -> None:
@@ -232,7 +223,7 @@ def test_the_lock_stays_out_of_the_status_after_a_refused_first_save_and_a_stash
 # What belongs to a project.
 
 
-def test_a_link_may_lead_anywhere_in_the_repository_but_into_its_git_directory(
+def test_a_link_may_lead_anywhere_in_its_work_tree_but_into_the_git_directory(
     home: Path, project: Path
 ) -> None:
     git(project, "init", "-q")
@@ -250,10 +241,7 @@ def test_a_link_may_lead_anywhere_in_the_repository_but_into_its_git_directory(
         assert bool(found) == leads_out, name
         assert not found or found.link == made
     assert way_out(app / "e" / ".." / "x", app) is not None  # as the system reads it
-
-
-def test_another_work_tree_of_the_repository_is_another_place(home: Path, project: Path) -> None:
-    git(project, "init", "-q")
+    # Another work tree of the repository is another place.
     git(project, "commit", "-qm", "one", "--allow-empty")
     git(project, "worktree", "add", "-q", "../second")
     second = project.parent / "second"

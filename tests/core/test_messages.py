@@ -7,6 +7,7 @@ import json
 import os
 import re
 import string
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,9 @@ import pytest
 import cli
 from core import errors
 from core.data import rows
-from core.messages import has_sentence, language, say, speaking
+from core.messages import filled, has_sentence, language, say, speaking, spoken_end
 from tests.support.sentences import everything_said, is_written, pair, sentences
-from tests.support.tables import ROOT, none_of
+from tests.support.tables import ROOT, none_of, table
 
 ALWAYS = {"cli", "program"}  # facts that `say` knows itself
 # What only operators of a server read may lack Korean.
@@ -169,15 +170,90 @@ def test_a_broken_line_is_named(tmp_path: Path, broken: str) -> None:
         list(rows("rules", tmp_path))
 
 
-@pytest.mark.parametrize("name", DATA_TABLES)
-def test_a_table_is_written_as_its_change_is_read_best(name: str) -> None:
-    """One row a line, Hangul as it is, so that a diff shows the changed rows alone."""
-    text = (ROOT / "core" / "data" / f"{name}.jsonl").read_text(encoding="utf-8")
-    assert text == "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows(name))
-
-
-def test_each_list_of_words_stands_once_by_its_name_and_says_what_it_is() -> None:
+def test_a_table_has_a_row_a_line_and_lists_of_words_stand_once_by_their_names() -> None:
+    for name in DATA_TABLES:
+        """One row a line, Hangul as it is, so that a diff shows the changed rows alone."""
+        text = (ROOT / "core" / "data" / f"{name}.jsonl").read_text(encoding="utf-8")
+        assert text == "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows(name))
     found = list(rows("word_lists"))
     names = [row["list"] for row in found]
     assert names == sorted(set(names))
     assert all(list(row) == ["list", "about", "words"] and row["about"] for row in found)
+
+
+# The particle behind a fact of a Korean sentence fits how that fact ends.
+
+PARTICLES = table("particles")
+
+FINALS = [chr(ord("가") + number) for number in range(28)]
+TWO_FORMS = re.compile(
+    r"[은는이가을를과와]\([은는이가을를과와]\)|\([이으]\)[가-힣]|[은이을과아]/[는가를와야]"
+)
+# A particle in one form behind a placeholder; one behind a parenthesis fits the noun before it.
+ONE_FORM = re.compile(
+    r"""\{[^{}]*\}[`"'”’»」』\]>*]*(?:은|는|이|가|을|를|과|와|로|으로|이?라는?|이?라고|이?란|이?나|이?며|이?면)"""
+    r"""(?![가-힣(])"""
+)
+FACTS = "src/결제.py", "payment", "2026-05-24", "7dfcec0f@69ab21", "1,000", "기록 셋", "list --all"
+
+
+def filled_in(template: str, fact: str | int) -> str:
+    return filled(template, {"x": fact})
+
+
+def test_every_final_consonant_takes_its_form_composed_or_not() -> None:
+    for number, syllable in enumerate(FINALS):
+        for spelling, forms in PARTICLES["forms"].items():
+            want = syllable + forms[0 if number else 1]
+            assert filled_in("{x}" + spelling, syllable) == want
+        want = syllable + ("로" if number in (0, 8) else "으로")
+        assert filled_in("{x}(으)로", syllable) == want
+        apart = unicodedata.normalize("NFD", syllable)
+        assert spoken_end(apart) == spoken_end(syllable)
+        assert filled_in("{x}을(를)", apart).startswith(apart)
+
+
+def test_a_fact_is_read_as_koreans_read_it_or_keeps_both_forms_without_a_reading() -> None:
+    rows = [
+        *(
+            (shown, filled_in("{x}(으)로", it))
+            for it, shown in PARTICLES["digits are read in sino korean"]
+        ),
+        *(
+            (shown, filled_in("{x}은(는)", it))
+            for it, shown in PARTICLES["latin words are read as koreans write them"]
+        ),
+        *(
+            (shown, filled_in(it, "결제"))
+            for it, shown in PARTICLES["only a particle right behind the fact changes"]
+        ),
+    ]
+    none_of(row for row in rows if row[0] != row[1])
+    spoken = {"값!": "이", "메모…": "가", "끝 🎉": "이", "use()": "가", '"규칙"': "이"}
+    for fact, particle in spoken.items():
+        assert filled_in("{x}이(가)", fact) == fact + particle
+    for fact in ("", "…", "🎉", "漢字", "Москва", "café", "٣", "ㄱ", "$"):
+        assert filled_in("{x}을(를)", fact) == f"{fact}을(를)"
+    assert filled_in("{x} 끝", "문서을(를)") == "문서을(를) 끝"
+    assert filled("{x}{y}", {"x": "값", "y": "을(를)"}) == "값을(를)"
+    assert filled_in("{x}은(는)", "{y}은(는)값") == "{y}은(는)값은"
+    assert filled_in("{x:,}을(를)", 1000) == "1,000을"
+    assert filled_in("{x!r}을(를)", "a") == "'a'를"
+
+
+@pytest.mark.long  # it costs much
+def test_no_korean_sentence_shows_two_forms_of_a_particle() -> None:
+    wrong = []
+    for key, korean in sentences("ko").items():
+        text = re.sub(r"\{(\w+)[^{}]*\}", r"{\1}", korean)
+        names = dict.fromkeys(re.findall(r"\{(\w+)\}", text))
+        for fact in FACTS:
+            shown = filled(text, dict.fromkeys(names, fact))
+            wrong += [(key, it[0]) for it in TWO_FORMS.finditer(shown)]
+    assert wrong == []
+
+
+def test_no_particle_in_one_form_stands_behind_a_placeholder() -> None:
+    none_of(
+        (key, ONE_FORM.findall(it)) for key, it in sentences("ko").items() if ONE_FORM.search(it)
+    )

@@ -100,7 +100,7 @@ def test_the_work_tree_is_found_from_any_folder_and_wherever_its_git_directory_i
     assert subjects(path_of(project)) == ["two", "memory"]
 
 
-def test_neither_a_bare_repository_nor_a_git_directory_nor_any_folder_is_a_work_tree(
+def test_neither_a_bare_repository_nor_a_git_directory_nor_one_inside_is_a_work_tree(
     project: Path, tmp_path: Path
 ) -> None:
     git(tmp_path, "clone", "--quiet", "--bare", str(project), "shop.git")
@@ -110,6 +110,12 @@ def test_neither_a_bare_repository_nor_a_git_directory_nor_any_folder_is_a_work_
     assert reason(project / ".git" / "objects") == ("no_repository", "")
     key, said = reason(tmp_path)
     assert (key, said[:27]) == ("no_repository", "fatal: not a git repository")
+    git(project, "init", "--quiet", "--bare", "planted")
+    for path in (project / "planted").iterdir():
+        path.rename(project / ".context" / path.name)
+    assert WorkTree(project / ".context").top == project
+    assert WorkTree(project / ".context" / "refs").prefix == ".context/refs/"
+    assert subjects(path_of(project)) == ["two", "memory"]
 
 
 @pytest.mark.long  # it costs much
@@ -160,15 +166,6 @@ def test_a_project_below_the_top_and_names_with_odd_letters_are_found(tmp_path: 
 # What is no repository of the user's.
 
 
-def test_one_inside_the_tree_is_passed_over(project: Path) -> None:
-    git(project, "init", "--quiet", "--bare", "planted")
-    for path in (project / "planted").iterdir():
-        path.rename(project / ".context" / path.name)
-    assert WorkTree(project / ".context").top == project
-    assert WorkTree(project / ".context" / "refs").prefix == ".context/refs/"
-    assert subjects(path_of(project)) == ["two", "memory"]
-
-
 @pytest.mark.parametrize("value", ["*", "{project}"])
 def test_a_git_directory_that_git_refuses_is_none_unless_the_user_says_that_it_is_safe(
     project: Path, value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -206,9 +203,15 @@ def test_neither_a_replacement_nor_a_graft_changes_what_is_read(project: Path) -
 # How git is called.
 
 
-def test_git_is_not_taken_from_the_current_directory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_git_is_not_taken_from_the_current_directory_and_sees_only_the_users_settings(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    for name in ("GIT_DIR", "GIT_TRACE2_EVENT", "GIT_SSH_COMMAND", "GIT_CONFIG_PARAMETERS"):
+        monkeypatch.setenv(name, "x")
+    monkeypatch.setenv("GIT_CONFIG_SYSTEM", "kept")
+    seen = {name for name in call.environment() if name.startswith("GIT_")}
+    config = {"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"}
+    assert seen - call._SET.keys() - {"GIT_CEILING_DIRECTORIES"} == config
     name = "git.exe" if os.name == "nt" else "git"
     for folder in (tmp_path, tmp_path / "bin"):
         folder.mkdir(exist_ok=True)
@@ -222,17 +225,6 @@ def test_git_is_not_taken_from_the_current_directory(
         assert caught.value.key == "no_git"
     monkeypatch.setenv("PATH", os.pathsep.join(("", ".", str(tmp_path / "bin"))))
     assert call.program() == str(tmp_path / "bin" / name)
-
-
-def test_of_the_environment_git_sees_only_where_the_users_settings_are(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    for name in ("GIT_DIR", "GIT_TRACE2_EVENT", "GIT_SSH_COMMAND", "GIT_CONFIG_PARAMETERS"):
-        monkeypatch.setenv(name, "x")
-    monkeypatch.setenv("GIT_CONFIG_SYSTEM", "kept")
-    seen = {name for name in call.environment() if name.startswith("GIT_")}
-    config = {"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"}
-    assert seen - call._SET.keys() - {"GIT_CEILING_DIRECTORIES"} == config
 
 
 @posix
@@ -249,20 +241,6 @@ def test_an_author_in_another_encoding_is_read(project: Path) -> None:
 # What cannot be read.
 
 
-@posix
-def test_git_is_asked_no_longer_than_wanted(
-    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with pytest.raises(HistoryError, match=r"did not answer within 0 s"):
-        WorkTree(project, deadline_s=time.monotonic())
-    repository = Repository(path_of(project))
-    slow_git(tmp_path / "git")
-    monkeypatch.setenv("PATH", os.pathsep.join((str(tmp_path), os.environ["PATH"])))
-    monkeypatch.setattr(call, "TIMEOUT_S", 0)
-    with pytest.raises(HistoryError, match=r"answer within 0 s"):
-        next(repository.contents(["0" * 40]))
-
-
 def gone(project: Path, revision: str, *, torn: bool = False) -> None:
     """Take an object away, or leave it torn."""
     name = git(project, "rev-parse", revision).strip()
@@ -273,29 +251,7 @@ def gone(project: Path, revision: str, *, torn: bool = False) -> None:
 
 
 @pytest.mark.long  # it costs much
-def test_a_history_that_lacks_an_object_or_a_branch_that_cannot_be_read_is_a_sentence(
-    project: Path, tmp_path: Path
-) -> None:
-    for at, revision in enumerate(
-        ("HEAD", "HEAD~1", "HEAD^{tree}", "HEAD~1^{tree}", "HEAD:.context")
-    ):
-        for torn in (False, True):
-            lacking = Path(shutil.copytree(project, tmp_path / f"{at}{torn}"))
-            gone(lacking, revision, torn=torn)
-            with pytest.raises(HistoryError) as caught:
-                subjects(path_of(lacking))
-            assert caught.value.key == "objects_missing"
-            for language in ("en", "ko"):
-                assert "git fsck" in in_language(language, str, caught.value)
-    for content in ("", "garbage\n", "0" * 40 + "\n"):
-        (project / ".git" / "refs" / "heads" / "main").write_text(content)
-        with pytest.raises(HistoryError) as caught:
-            subjects(path_of(project))
-        assert caught.value.key in ("objects_missing", "git_failed")
-
-
-@pytest.mark.long  # it costs much
-def test_a_revision_that_leads_to_a_missing_commit_is_told_from_an_unknown_one(
+def test_what_a_history_lacks_is_a_sentence_and_told_from_an_unknown_revision(
     project: Path, tmp_path: Path
 ) -> None:
     unknown = ("nothing", "1" * 40, "HEAD:README", "HEAD~9", "--all", "^HEAD")
@@ -311,6 +267,20 @@ def test_a_revision_that_leads_to_a_missing_commit_is_told_from_an_unknown_one(
             with pytest.raises(HistoryError) as caught:
                 commit_of(Repository(path_of(lacking)), name)
             assert caught.value.key == key
+    for revision in ("HEAD", "HEAD~1", "HEAD^{tree}", "HEAD~1^{tree}", "HEAD:.context"):
+        for torn in (False, True):
+            lacking = Path(shutil.copytree(project, tmp_path / f"{revision}{torn}"))
+            gone(lacking, revision, torn=torn)
+            with pytest.raises(HistoryError) as caught:
+                subjects(path_of(lacking))
+            assert caught.value.key == "objects_missing"
+            for language in ("en", "ko"):
+                assert "git fsck" in in_language(language, str, caught.value)
+    for content in ("", "garbage\n", "0" * 40 + "\n"):
+        (project / ".git" / "refs" / "heads" / "main").write_text(content)
+        with pytest.raises(HistoryError) as caught:
+            subjects(path_of(project))
+        assert caught.value.key in ("objects_missing", "git_failed")
 
 
 @pytest.mark.long  # it costs much
@@ -413,17 +383,24 @@ def test_nothing_is_said_where_git_cannot_tell(damage: Change, project: Path) ->
 
 
 @posix
-def test_nothing_is_said_without_git_and_one_that_does_not_answer_is_not_waited_for(
+def test_git_is_asked_no_longer_than_wanted_and_without_it_nothing_is_said(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     save("three")(project)
     with monkeypatch.context() as patch:
         patch.setenv("PATH", "")
         assert not asked(project)
+    with pytest.raises(HistoryError, match=r"did not answer within 0 s"):
+        WorkTree(project, deadline_s=time.monotonic())
+    repository = Repository(path_of(project))
     slow_git(tmp_path / "git")
     monkeypatch.setenv("PATH", os.pathsep.join((str(tmp_path), os.environ["PATH"])))
-    monkeypatch.setattr(call, "WAIT_S", 0.2)
-    assert not asked(project)  # the late answer says otherwise
+    with monkeypatch.context() as patch:
+        patch.setattr(call, "WAIT_S", 0.2)
+        assert not asked(project)  # the late answer says otherwise
+    monkeypatch.setattr(call, "TIMEOUT_S", 0)
+    with pytest.raises(HistoryError, match=r"answer within 0 s"):
+        next(repository.contents(["0" * 40]))
 
 
 @pytest.mark.long  # it costs much

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,14 @@ def server(request: pytest.FixtureRequest, start_server: StartServer, tmp_path: 
 def close_input(server: ServerProcess) -> None:
     assert server.process.stdin is not None
     server.process.stdin.close()
+
+
+def close_output(server: ServerProcess) -> None:
+    assert server.process.stdout is not None
+    server.process.stdout.close()
+
+
+Closings = list[Callable[[ServerProcess], None]]
 
 
 @pytest.mark.row("P2", "P14")
@@ -170,50 +179,35 @@ def unread(start_server: StartServer, tmp_path: Path) -> ServerProcess:
     return server
 
 
-def close_output(server: ServerProcess) -> None:
-    assert server.process.stdout is not None
-    server.process.stdout.close()
-
-
 @pytest.mark.long  # it costs much
 @pytest.mark.row("P2")
 @posix_only
-def test_what_was_stored_for_a_client_that_left_is_said(
-    unread: ServerProcess, tmp_path: Path
+@pytest.mark.parametrize(
+    ("before", "lesson", "after"),  # without a lesson it only searches
+    [
+        *(([close_output], lesson, []) for lesson in ("rule", " ", "")),
+        *([[], "rule", [close_input, close_output]], [[], "rule", [close_output, close_input]]),
+    ],
+)
+def test_of_a_client_that_left_what_was_stored_is_said_and_nothing_else(
+    unread: ServerProcess, tmp_path: Path, before: Closings, lesson: str, after: Closings
 ) -> None:
-    close_output(unread)
-    request = unread.ask_tool("log_memory", **gap(1))
+    for close in before:
+        close(unread)
+    tool, arguments = (
+        ("log_memory", gap(1) | {"lesson": lesson}) if lesson else ("search_memory", {})
+    )
+    request = unread.ask_tool(tool, **arguments)
+    for close in after:
+        close(unread)
     assert unread.wait() == 0
-    assert stored(tmp_path) == ["gap 1"]
-    text = sentence("en", "protocol.stored_unanswered", calls=f"log_memory (id {request})")
-    assert unread.stderr() == f"server.py: {text}\n"
-
-
-@pytest.mark.long  # it costs much
-@posix_only
-@pytest.mark.parametrize("tool", ["log_memory", "search_memory"])
-def test_a_client_that_left_without_a_change_is_not_talked_about(
-    unread: ServerProcess, tmp_path: Path, tool: str
-) -> None:
-    close_output(unread)
-    unread.ask_tool(tool, **(gap(1) | {"lesson": " "} if tool == "log_memory" else {}))
-    assert unread.wait() == 0
-    assert (stored(tmp_path), unread.stderr()) == ([], "")
-
-
-@pytest.mark.long  # it costs much
-@posix_only
-@pytest.mark.parametrize("first", [close_input, close_output])
-def test_both_halves_closed_in_either_order_end_the_process(
-    unread: ServerProcess, tmp_path: Path, first: Callable[[ServerProcess], None]
-) -> None:
-    request = unread.ask_tool("log_memory", **gap(1))
-    first(unread)
-    (close_output if first is close_input else close_input)(unread)
-    assert unread.wait() == 0
-    assert stored(tmp_path) == ["gap 1"]
-    text = sentence("en", "protocol.stored_unanswered", calls=f"log_memory (id {request})")
-    assert unread.stderr() in ("", f"server.py: {text}\n")  # "": the pipe took the answer
+    calls = [f"log_memory (id {request})"] if lesson.strip() else []
+    assert stored(tmp_path) == ["gap 1"] * len(calls)
+    said = [
+        f"server.py: {sentence('en', 'protocol.stored_unanswered', calls=it)}\n" for it in calls
+    ]
+    is_taken = after and unread.stderr() == ""  # the pipe took the answer
+    assert is_taken or unread.stderr() == "".join(said)
 
 
 @posix_only
@@ -301,17 +295,19 @@ def test_what_is_no_message_does_not_reach_the_wire(capfdbinary: Any) -> None:
 
 
 @pytest.mark.row("P14")
-@pytest.mark.parametrize("size", [1, 7, 70_000])
-def test_lines_arrive_whole_and_unchanged_whatever_the_buffer(size: int) -> None:
-    request = b'{"jsonrpc": "2.0", "id": "x", "method": "tools/list"}'
-    given = [b"\n", b'{"a": "' + b"x" * 20_000 + b'"}\n', request]
-    ended: list[bool] = []
-    lines = RequestInput(io.BytesIO(b"".join(given)), UnderWay(), lambda: ended.append(True))
-    assert list(io.BufferedReader(lines, buffer_size=size)) == [*given[:2], request + b"\n"]
-    assert ended
+def test_lines_arrive_whole_and_unchanged_whatever_the_buffer() -> None:
+    for size in [1, 7, 70_000]:
+        request = b'{"jsonrpc": "2.0", "id": "x", "method": "tools/list"}'
+        given = [b"\n", b'{"a": "' + b"x" * 20_000 + b'"}\n', request]
+        ended: list[bool] = []
+        lines = RequestInput(io.BytesIO(b"".join(given)), UnderWay(), partial(ended.append, True))
+        assert list(io.BufferedReader(lines, buffer_size=size)) == [*given[:2], request + b"\n"]
+        assert ended
 
 
-def test_requests_are_under_way_until_they_are_answered_or_cancelled() -> None:
+def test_requests_are_under_way_until_answered_and_only_one_that_changes_is_named_at_the_end() -> (
+    None
+):
     def line(**message: Any) -> bytes:
         return json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n"
 
@@ -332,9 +328,6 @@ def test_requests_are_under_way_until_they_are_answered_or_cancelled() -> None:
         under_way.note_answer(b'{"jsonrpc":"2.0",' + answer + b"}\n", is_delivered=True)
     assert under_way.wait(0)
     assert under_way.report() == []
-
-
-def test_only_a_call_that_changes_something_is_named_at_the_end() -> None:
     for tool, arguments, is_named in (
         ("log_memory", {}, True),
         ("compact_memory", {}, False),

@@ -139,8 +139,20 @@ REFUSALS: list[tuple[Any, tuple[Any, ...], str]] = [
     (server.compact_memory, (None, -1), "threshold"),
 ]
 
+REFUSED: list[tuple[str, dict[str, Any], str]] = [
+    ("compact_memory", {"delete_ids": 7}, "delete_ids: Input should be a valid list."),
+    ("log_memory", {**GAP, "summary": MARKER},
+     f"summary: Unexpected keyword argument; known: {ARGUMENTS}."),
+    ("log_memory", {**GAP, "lesson": LONE_SURROGATE},
+     "lesson: it contains half of a character (a lone surrogate). Send the text again without it."),
+    ("log_memory", {"topic": [MARKER], "missing_context": "gap", "lesson": {"x": MARKER}},
+     "topic: Input should be a valid string.\nlesson: Input should be a valid string."),
+]  # fmt: skip
 
-def test_a_refusal_is_a_value_error_and_over_the_protocol_the_same_sentence(log: Path) -> None:
+
+def test_a_refusal_is_a_value_error_and_over_the_protocol_a_sentence_without_the_value(
+    log: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     for tool, values, key in REFUSALS:
         with pytest.raises(ValueError) as direct:
             tool(*values)
@@ -148,7 +160,11 @@ def test_a_refusal_is_a_value_error_and_over_the_protocol_the_same_sentence(log:
         if key not in ("unknown_type", "lone_surrogate"):  # refused before the tool is called
             arguments = dict(zip(inspect.signature(tool).parameters, values, strict=False))
             assert refused(tool.__name__, **arguments) == str(direct.value)
-    assert not log.exists()
+    for name, arguments, said in REFUSED:
+        end = f"Nothing was changed. Call {name} again with other arguments."
+        assert refused(name, **arguments) == f"{said} {end}"
+    assert MARKER not in caplog.text
+    assert not log.parent.exists()
 
 
 def test_a_log_that_cannot_be_read_is_an_error_at_every_door(log: Path) -> None:
@@ -176,25 +192,6 @@ def test_a_change_that_a_cancellation_came_too_late_for_is_said_on_standard_erro
     server.log_memory("auth", "gap", "rule")
     said = sentence("en", "protocol.stored_cancelled", tool="log_memory")
     assert capsys.readouterr().err == f"server.py: {said}\n"
-
-
-REFUSED: list[tuple[str, dict[str, Any], str]] = [
-    ("compact_memory", {"delete_ids": 7}, "delete_ids: Input should be a valid list."),
-    ("log_memory", {**GAP, "summary": MARKER},
-     f"summary: Unexpected keyword argument; known: {ARGUMENTS}."),
-    ("log_memory", {**GAP, "lesson": LONE_SURROGATE},
-     "lesson: it contains half of a character (a lone surrogate). Send the text again without it."),
-    ("log_memory", {"topic": [MARKER], "missing_context": "gap", "lesson": {"x": MARKER}},
-     "topic: Input should be a valid string.\nlesson: Input should be a valid string."),
-]  # fmt: skip
-
-
-def test_a_refusal_does_not_repeat_the_value(log: Path, caplog: pytest.LogCaptureFixture) -> None:
-    for tool, arguments, said in REFUSED:
-        end = f"Nothing was changed. Call {tool} again with other arguments."
-        assert refused(tool, **arguments) == f"{said} {end}"
-    assert MARKER not in caplog.text
-    assert not log.parent.exists()
 
 
 # compaction
@@ -265,7 +262,7 @@ def prompt(name: str, **arguments: str) -> str:
 
 
 @pytest.mark.row("001 2-3.a", "001 8.f")
-def test_the_prompts_carry_the_steps_of_the_workflow(project: Path) -> None:
+def test_the_prompts_carry_the_steps_and_an_injection_what_fits_its_budget(project: Path) -> None:
     names = [listed.name for listed in ask(Client.list_prompts)]
     assert names == ["start_task", "finish_task", "compact", "memory_injection"]
     assert prompt("start_task", task="refunds") == sentence(
@@ -273,9 +270,6 @@ def test_the_prompts_carry_the_steps_of_the_workflow(project: Path) -> None:
     )
     assert prompt("finish_task") == sentence("en", "answers.prompt_finish")
     assert prompt("compact") == sentence("en", "answers.prompt_compact")
-
-
-def test_an_injection_gives_the_most_relevant_records_within_its_budget(project: Path) -> None:
     heading = sentence("en", "answers.prompt_injection", project=str(project))
     assert prompt("memory_injection") == f"{heading}\n{sentence('en', 'answers.nothing_found')}"
     for number in range(15):
@@ -288,19 +282,14 @@ def test_an_injection_gives_the_most_relevant_records_within_its_budget(project:
     assert estimate_tokens(text) <= 200
 
 
-def test_an_unexpected_error_is_a_sentence_and_no_traceback_of_values(
+def test_an_unexpected_error_or_a_program_that_is_gone_is_a_sentence_without_values(
     project: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(server, "search_answer", failing(RuntimeError("priv" + "ate words")))
     assert refused("search_memory", query="x") == sentence("en", "protocol.unexpected")
     assert "unexpected RuntimeError" in caplog.text
     assert "private" not in caplog.text
-
-
-def test_a_program_that_is_gone_under_the_server_is_said(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An upgrade or a moved folder leaves a server that cannot load what it has not used yet."""
+    # An upgrade or a moved folder leaves a server that cannot load what it has not used yet.
     monkeypatch.setattr(server, "search_answer", failing(ModuleNotFoundError()))
     assert refused("search_memory", query="x") == sentence("en", "protocol.program_gone")
     monkeypatch.setattr(server, "search_answer", failing(FileNotFoundError()))

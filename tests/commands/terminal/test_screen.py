@@ -21,7 +21,7 @@ from commands.terminal import screen
 from commands.terminal.ask import progress
 from core.lessons.log import MemoryLog
 from core.messages import Language, speaking
-from tests.core.guard.test_hidden import IGNORABLE, OTHERS, chars_of
+from tests.core.guard.test_marks import IGNORABLE, OTHERS, chars_of
 from tests.support.cli_process import Run, without_settings
 from tests.support.git_clones import commit, git
 from tests.support.room_samples import a_fragment, keep_fragments

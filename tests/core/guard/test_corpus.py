@@ -49,7 +49,7 @@ def test_every_family_kind_and_place_has_its_share_and_about_half_is_korean(
     none_of(set(secret_corpus.FORMATS) - {place.split("/")[0] for _, place in placed})
 
 
-def test_places_lie_within_the_text_and_a_secret_stands_nowhere_else(
+def test_places_lie_within_the_text_secrets_are_fresh_and_a_seed_makes_the_same_ones(
     corpus: list[secret_corpus.Case],
 ) -> None:
     def is_sound(case: secret_corpus.Case) -> bool:
@@ -66,11 +66,6 @@ def test_places_lie_within_the_text_and_a_secret_stands_nowhere_else(
         )
 
     none_of(case for case in corpus if not is_sound(case))
-
-
-def test_a_kind_makes_a_fresh_secret_every_time_and_a_seed_the_same_ones(
-    corpus: list[secret_corpus.Case],
-) -> None:
     for kind in secret_corpus.KINDS:
         rng = random.Random(7)
         made = [secret_corpus.unmark(kind.make(rng)) for _ in range(8)]

@@ -17,22 +17,11 @@ from tests.support.tables import none_of, table
 WORDING = table("wording")
 
 
-@pytest.mark.parametrize(("text", "hundredths"), WORDING["cost in hundredths of a token"])
-def test_a_text_costs_what_its_kinds_of_characters_cost(text: str, hundredths: int) -> None:
-    assert estimate_tokens(text) == -(-hundredths // 100)
-    assert estimate_tokens(text * 100) == hundredths
-
-
-@given(st.text(st.characters()), st.text(st.characters()))
-def test_two_texts_cost_what_they_cost_together(one: str, two: str) -> None:
-    # But for rounding, and for halves that become one character where they meet.
-    if not (one[-1:] >= "\ud800" and two[:1] >= "\udc00"):
-        both = estimate_tokens(one) + estimate_tokens(two)
-        assert both - 1 <= estimate_tokens(one + two) <= both
-
-
 @pytest.mark.row("001 7-2.a")
-def test_records_cost_what_a_tokenizer_counts_within_15_percent() -> None:
+def test_a_text_costs_what_its_characters_do_and_records_what_a_tokenizer_counts() -> None:
+    for text, hundredths in WORDING["cost in hundredths of a token"]:
+        assert estimate_tokens(text) == -(-hundredths // 100)
+        assert estimate_tokens(text * 100) == hundredths
     """Counted with o200k_base for `date missing_context`, `→ lesson`, `ask: question`."""
     counted = table("counted_tokens")
     for kind in ("english", "korean", "mixed"):
@@ -41,6 +30,14 @@ def test_records_cost_what_a_tokenizer_counts_within_15_percent() -> None:
         assert abs(sum(estimate_tokens(it["text"]) for it in of_kind) - tokens) <= 0.15 * tokens
     off = [abs(estimate_tokens(it["text"]) / it["tokens"] - 1) for it in counted]
     assert sum(share <= 0.15 for share in off) >= 0.9 * len(off)
+
+
+@given(st.text(st.characters()), st.text(st.characters()))
+def test_two_texts_cost_what_they_cost_together(one: str, two: str) -> None:
+    # But for rounding, and for halves that become one character where they meet.
+    if not (one[-1:] >= "\ud800" and two[:1] >= "\udc00"):
+        both = estimate_tokens(one) + estimate_tokens(two)
+        assert both - 1 <= estimate_tokens(one + two) <= both
 
 
 MARKS = "\u0301\u0316"  # of two classes, so that each pair has to be exchanged
@@ -53,21 +50,11 @@ def test_a_text_gets_its_form(text: str) -> None:
     assert normal_form("NFKC", text) == unicodedata.normalize("NFKC", text)
 
 
-@pytest.mark.parametrize("word", ["e\u0301te\u0301 ", "\u1100\u1161\u11a8 ", "ﬁ①", "한글 과 "])
-def test_a_long_text_gets_the_same_form_as_a_short_one(word: str) -> None:
-    text = word * 100 + (word + " ") * 1_000
-    assert normal_form("NFC", text) == unicodedata.normalize("NFC", text)
-    assert normal_form("NFKC", text) == unicodedata.normalize("NFKC", text)
-
-
-@pytest.mark.long  # it measures the time
-def test_marks_without_an_end_take_a_time_that_grows_with_them() -> None:
-    def took(pairs: int) -> float:
-        start = time.process_time()
-        normal_form("NFKC", "a" + MARKS * pairs)
-        return time.process_time() - start
-
-    assert took(40_000) < 8 * took(10_000) + 0.05  # of its square it would be 16
+def test_a_long_text_gets_the_same_form_as_a_short_one() -> None:
+    for word in ["e\u0301te\u0301 ", "\u1100\u1161\u11a8 ", "ﬁ①", "한글 과 "]:
+        text = word * 100 + (word + " ") * 1_000
+        assert normal_form("NFC", text) == unicodedata.normalize("NFC", text)
+        assert normal_form("NFKC", text) == unicodedata.normalize("NFKC", text)
 
 
 # Which topics are too broad or too narrow, and which texts are code.
@@ -87,12 +74,17 @@ def test_any_text_is_judged(text: str) -> None:
 
 
 @pytest.mark.long  # it measures the time
-@pytest.mark.parametrize(
-    "unit", ["a", "; ", "{", "def a", "<a", "a.", "x = ", " ", "a(", "#1", "A-1"]
-)
-def test_no_text_takes_long(unit: str) -> None:
-    text = unit * (200_000 // len(unit))
-    began = time.process_time()
-    is_source_code(text)
-    scope_of(text)
-    assert time.process_time() - began < 1
+def test_no_text_takes_long_and_marks_without_an_end_a_time_that_grows_with_them() -> None:
+    for unit in ["a", "; ", "{", "def a", "<a", "a.", "x = ", " ", "a(", "#1", "A-1"]:
+        text = unit * (200_000 // len(unit))
+        began = time.process_time()
+        is_source_code(text)
+        scope_of(text)
+        assert time.process_time() - began < 1
+
+    def took(pairs: int) -> float:
+        start = time.process_time()
+        normal_form("NFKC", "a" + MARKS * pairs)
+        return time.process_time() - start
+
+    assert took(40_000) < 8 * took(10_000) + 0.05  # of its square it would be 16
