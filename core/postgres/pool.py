@@ -14,8 +14,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.messages import language_of, speaking
 from core.postgres.server import (
@@ -65,63 +64,17 @@ _CHECK = (
 _STRONG = f"pg_catalog.pg_has_role(session_user, '{UPKEEP_ROLE}', 'MEMBER')"
 
 
-@dataclass(frozen=True, slots=True)
-class _Kind:
+class _Kind(NamedTuple):
     """A kind of transaction.
 
-    role: "" for the login's own, which takes no turn. agent: whose rows it sees, "" for all.
-    query_s: for one statement, 0 for ever. path: schemas for names. has_login: agents have a login,
-    which must not be upkeep's.
+    agent: whose rows it sees, "" for all; None for the login's own, which takes no turn. wait_s:
+    for its turn, and for locks on rows.
     """
 
-    role: str
-    agent: str = ""
-    changes: bool = True
-    query_s: float = 0.0
-    path: str = ""
+    agent: str | None
+    wait_s: float
+    changes: bool
     in_turn: bool = True
-    has_login: bool = False
-
-    def beginning(self, *, lock_s: float, wait_s: float) -> str:
-        """Return the statements that begin it; the last answers as _CHECK.
-
-        lock_s: the wait for its turn. wait_s: for a lock on rows, later.
-        """
-        level = "READ COMMITTED READ WRITE" if self.changes else "REPEATABLE READ READ ONLY"
-        settings = {
-            "statement_timeout": str(_ms(self.query_s)),
-            "lock_timeout": str(_ms(lock_s)),
-            "idle_in_transaction_session_timeout": str(_IDLE_S * 1_000),
-            "row_security": "on",  # a role may have it off, for its backups
-            "TimeZone": "UTC",
-            "DateStyle": "ISO",
-            AGENT_SETTING: self.agent,
-        }
-        if self.path:
-            settings["search_path"] = self.path
-        if self.agent:
-            # The planner takes all agents to be alike, and for one with many rows it would read and
-            # sort them all, where an index has their order. Without bitmaps that index costs least.
-            settings["enable_bitmapscan"] = "off"
-        statements = [f"BEGIN ISOLATION LEVEL {level}"]
-        if self.role:
-            statements.append(f"SET LOCAL ROLE {self.role}")
-        statements.append(f"SELECT {', '.join(_set(*each) for each in settings.items())}")
-        if not self.role:
-            statements.append(_NO_END)
-        elif self.changes and self.in_turn and self.agent:
-            own = _key(f"sentinel-memory: writer {self.agent}")
-            statements.append(
-                f"SELECT pg_catalog.pg_advisory_xact_lock_shared({_key(_ALL_WRITERS)}),"
-                f" pg_catalog.pg_advisory_xact_lock({own})"
-            )
-        elif self.changes and self.in_turn:
-            statements.append(f"SELECT pg_catalog.pg_advisory_xact_lock({_key(_ALL_WRITERS)})")
-        login = _STRONG if self.has_login else "false"
-        return ";".join((
-            *statements,
-            _CHECK.format(login=login, settings=_set("lock_timeout", str(_ms(wait_s)))),
-        ))  # fmt: skip
 
 
 class Pool:
@@ -150,17 +103,15 @@ class Pool:
         for the server's setting. changes: False only reads, and sees one state. in_turn: False for
         changes that need not follow others. Raises DatabaseError.
         """
-        role, query_s = ROOM_ROLE if agent else UPKEEP_ROLE, self.server.query_s
-        has_login = bool(agent and self.server.room_dsn)
-        kind = _Kind(role, agent, changes, query_s, self.path, in_turn, has_login)
-        return self._in(kind, self.server.wait_s if wait_s is None else wait_s)
+        wait_s = self.server.wait_s if wait_s is None else wait_s
+        return self._in(_Kind(agent, wait_s, changes, in_turn))
 
     def as_login(self, *, changes: bool = True) -> "Lent":
         """Lend a connection in a transaction of the address's own user, who may make tables.
 
         Statements have no limit of time. Raises DatabaseError.
         """
-        return self._in(_Kind("", changes=changes), self.server.wait_s)
+        return self._in(_Kind(None, self.server.wait_s, changes))
 
     @contextlib.contextmanager
     def lock(self, name: str, *, timeout_s: float) -> Iterator[None]:
@@ -205,14 +156,14 @@ class Pool:
                 lender.pool.close(timeout=1)
 
     @contextlib.contextmanager
-    def _in(self, kind: _Kind, wait_s: float) -> Iterator["Connection[Any]"]:
-        lender, connection = self._begun(kind, wait_s)
+    def _in(self, kind: _Kind) -> Iterator["Connection[Any]"]:
+        lender, connection = self._begun(kind)
         try:
-            with self._translated("body", wait_s):
+            with self._translated("body", kind.wait_s):
                 yield connection
             if kind.changes and self._cancellation.is_requested():
                 raise ServerWaitEndedError(path=self.server.name)
-            with self._translated("commit" if kind.changes else "body", wait_s):
+            with self._translated("commit" if kind.changes else "body", kind.wait_s):
                 ended = connection.execute("COMMIT").statusmessage
             if ended != "COMMIT":  # an error inside was swallowed: the server has undone it all
                 raise ConnectionCutError("undone", path=self.server.name)
@@ -222,8 +173,8 @@ class Pool:
         finally:
             lender.pool.putconn(connection)
 
-    def _begun(self, kind: _Kind, wait_s: float) -> tuple["_Lender", "Connection[Any]"]:
-        dsn = self.server.room_dsn if kind.has_login else self.server.dsn
+    def _begun(self, kind: _Kind) -> tuple["_Lender", "Connection[Any]"]:
+        dsn = self.server.room_dsn if kind.agent and self.server.room_dsn else self.server.dsn
         with self._guard:
             lender = self._lenders.get(dsn)
             if lender is None or lender.process != os.getpid():
@@ -243,7 +194,7 @@ class Pool:
                         warn("%s", error)
                 raise
             try:
-                self._begin(connection, kind, wait_s)
+                self._begin(connection, kind)
                 return lender, connection
             except BaseException as error:
                 _undo(connection)
@@ -253,13 +204,13 @@ class Pool:
                 lender.pool.check()  # closes those that have ended, as at a restart of the server
         raise AssertionError("the second try returns or raises")
 
-    def _begin(self, connection: "Connection[Any]", kind: _Kind, wait_s: float) -> None:
-        deadline = time.monotonic() + wait_s
+    def _begin(self, connection: "Connection[Any]", kind: _Kind) -> None:
+        deadline = time.monotonic() + kind.wait_s
         while True:
             lock_s = min(_SLICE_S, max(deadline - time.monotonic(), 0.001))
             try:
-                with self._translated("begin", wait_s):
-                    cursor = connection.execute(kind.beginning(lock_s=lock_s, wait_s=wait_s))
+                with self._translated("begin", kind.wait_s):
+                    cursor = connection.execute(self._beginning(kind, lock_s))
                     while cursor.nextset():
                         pass
                     checked = cursor.fetchone()
@@ -274,11 +225,49 @@ class Pool:
             # A pooler is between, which may lend a connection on which another client has
             # prepared another statement by the same name.
             connection.prepare_threshold = None
-        if bypasses and kind.role:
+        if bypasses and kind.agent is not None:
             raise ServerError("bypasses", path=self.server.name, role=role)
         if is_strong:
             user = connection.info.user
             raise ServerError("strong_login", path=self.server.name, user=user)
+
+    def _beginning(self, kind: _Kind, lock_s: float) -> str:
+        """Return the statements that begin it; the last answers as _CHECK.
+
+        lock_s: the wait for its turn, at first.
+        """
+        agent, statements = kind.agent, list[str]()
+        level = "READ COMMITTED READ WRITE" if kind.changes else "REPEATABLE READ READ ONLY"
+        settings = {
+            "statement_timeout": str(0 if agent is None else _ms(self.server.query_s)),
+            "lock_timeout": str(_ms(lock_s)),
+            "idle_in_transaction_session_timeout": str(_IDLE_S * 1_000),
+            "row_security": "on",  # a role may have it off, for its backups
+            "TimeZone": "UTC",
+            "DateStyle": "ISO",
+            AGENT_SETTING: agent or "",
+        }
+        if agent is None:
+            statements.append(_NO_END)
+        else:
+            statements.append(f"SET LOCAL ROLE {ROOM_ROLE if agent else UPKEEP_ROLE}")
+            settings |= {"search_path": self.path} if self.path else {}
+        if agent:
+            # The planner takes all agents to be alike, and for one with many rows it would read and
+            # sort them all, where an index has their order. Without bitmaps that index costs least.
+            settings["enable_bitmapscan"] = "off"
+        statements.append(f"SELECT {', '.join(_set(*each) for each in settings.items())}")
+        if kind.changes and kind.in_turn and agent:
+            own = _key(f"sentinel-memory: writer {agent}")
+            statements.append(
+                f"SELECT pg_catalog.pg_advisory_xact_lock_shared({_key(_ALL_WRITERS)}),"
+                f" pg_catalog.pg_advisory_xact_lock({own})"
+            )
+        elif kind.changes and kind.in_turn and agent is not None:
+            statements.append(f"SELECT pg_catalog.pg_advisory_xact_lock({_key(_ALL_WRITERS)})")
+        login = _STRONG if agent and self.server.room_dsn else "false"
+        check = _CHECK.format(login=login, settings=_set("lock_timeout", str(_ms(kind.wait_s))))
+        return ";".join((f"BEGIN ISOLATION LEVEL {level}", *statements, check))
 
     def _check_wanted(self) -> None:
         if self._cancellation.ends_wait():
