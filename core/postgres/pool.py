@@ -232,10 +232,7 @@ class Pool:
             raise ServerError("strong_login", path=self.server.name, user=user)
 
     def _beginning(self, kind: _Kind, lock_s: float) -> str:
-        """Return the statements that begin it; the last answers as _CHECK.
-
-        lock_s: the wait for its turn, at first.
-        """
+        """Return the statements that begin it; the last answers as _CHECK. lock_s: for its turn."""
         agent, statements = kind.agent, list[str]()
         level = "READ COMMITTED READ WRITE" if kind.changes else "REPEATABLE READ READ ONLY"
         settings = {

@@ -44,10 +44,7 @@ class ServerSettingError(RefusedError):
 
 
 class ServerError(DatabaseError):
-    """A server cannot be used. Facts: path, and those of the key.
-
-    path: the server's name, without a password.
-    """
+    """A server cannot be used. Facts: path, its name without a password, and those of the key."""
 
     table = "postgres"
 

@@ -115,10 +115,7 @@ class Embedder:
 
 
 def embedder_of(environment: Mapping[str, str]) -> Embedder | None:
-    """Return None if the settings name nothing. Raises the ServiceError of `check`.
-
-    Nothing is asked or loaded before the first text.
-    """
+    """Return None if the settings name nothing; load nothing. Raises those of `check`."""
     for error in check(environment):
         raise error
     value = services.value_of(environment, VARIABLE)
@@ -134,10 +131,7 @@ def embedder_of(environment: Mapping[str, str]) -> Embedder | None:
 
 @dataclass(frozen=True)
 class EmbeddingService:
-    """A model behind an address of OpenAI's form: OpenAI, Ollama, vLLM, LM Studio and others.
-
-    dimensions: 0 for the model's own.
-    """
+    """A model behind an address of OpenAI's form. dimensions: 0 for the model's own."""
 
     service: services.Service
     model: str
@@ -196,10 +190,7 @@ _kept = lru_cache(maxsize=8)(Embedder)  # with the pause of a service, and its d
 
 
 def vector_of(numbers: Iterable[object]) -> bytes:
-    """Return numbers as `Embedder.embed` does.
-
-    Raises ValueError for no numbers, only zeros, or a number that is not finite.
-    """
+    """Return numbers as a vector. Raises ValueError for none, only zeros, and one not finite."""
     whole = [services.finite(number) for number in numbers]
     largest = max(map(abs, whole), default=0.0)
     if not largest:

@@ -120,10 +120,7 @@ class Judge:
 
 
 def judge_of(environment: Mapping[str, str]) -> Judge | None:
-    """Return None if the settings name no judge. Raises the ServiceError of `check`.
-
-    Nothing is asked, started or loaded before the first pair.
-    """
+    """Return None if the settings name no judge; load nothing. Raises those of `check`."""
     judges = list[NamedJudge]()
     for it in _named(environment):
         if isinstance(it, ServiceError):
@@ -243,10 +240,7 @@ def is_private(folder: Path, top: Path | None = None) -> bool:
 
 
 def found_program(path: str) -> str:
-    """Return the program's path, "" for none.
-
-    Only absolute directories of a PATH count: the current one may be a stranger's.
-    """
+    """Return its path, "" for none. Only absolute directories count: others may be a stranger's."""
     folders = filter(os.path.isabs, path.split(os.pathsep))
     names = (os.path.join(folder, PROGRAM + end) for folder in folders for end in _ENDINGS)
     return next((name for name in names if os.path.isfile(name) and os.access(name, os.X_OK)), "")

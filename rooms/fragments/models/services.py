@@ -44,10 +44,7 @@ class Service(NamedTuple):
 
 
 class Pause:
-    """Leaves a failed service alone for a while, so that nobody waits for it twice.
-
-    clock: returns seconds that only grow.
-    """
+    """Leaves a failed service alone for a while, so that nobody waits for it twice."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock, self._until = clock, 0.0
@@ -135,10 +132,7 @@ def finite(value: object) -> float:
 
 
 def post(service: Service, body: object, *, timeout_s: float) -> Any:
-    """Return the JSON of an answer. Raises ServiceError.
-
-    timeout_s: for the whole exchange, from the host's name to the last byte.
-    """
+    """Return the JSON of an answer. timeout_s: until its last byte. Raises ServiceError."""
     import ssl
     from http.client import HTTPException
     from urllib.error import HTTPError, URLError

@@ -111,10 +111,7 @@ class Filled:
 
 
 def is_of(rows: Rows, embedder: Embedder) -> bool:
-    """Return whether stored embeddings may be compared with a model's, or there are none.
-
-    A model without known dimensions is judged by its name.
-    """
+    """Return whether stored embeddings are a model's (by name, without dimensions), or none."""
     state = rows.state()
     stored = state.get(MODEL_STATE, ""), state.get(DIMENSIONS_STATE, "")
     dimensions = str(embedder.dimensions) if embedder.dimensions else stored[1]
@@ -230,10 +227,7 @@ def _embedded(embedder: Embedder, fragments: Sequence[Fragment]) -> list[tuple[F
 def _put(
     rows: Rows, embedder: Embedder, embedded: Sequence[tuple[Fragment, bytes]], *, replaces: bool
 ) -> int:
-    """Store the vectors of texts that have not changed; return how many.
-
-    replaces: in place of another model's, which else are refused.
-    """
+    """Store the vectors of unchanged texts; return how many. replaces: another model's go."""
     if not is_of(rows, embedder):
         if not replaces:
             raise ServiceError("other_model")

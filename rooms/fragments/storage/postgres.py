@@ -257,10 +257,7 @@ class PostgresRows(Rows):
         return added
 
     def put_vectors(self, embeddings: Iterable[Embedding]) -> None:
-        """Bytes that are no vector remove the vector.
-
-        As upkeep, whose the tables are, make the missing index for vectors of a length.
-        """
+        """Bytes that are no vector remove one. The upkeep also makes the index of a length."""
         vectors = [(columns.floats_of(vector), number) for number, vector in embeddings]
         if not vectors or not self._keeps_vectors:
             return

@@ -242,10 +242,7 @@ def indexed(dimensions: int) -> str:
 
 
 def vector_index(dimensions: int) -> str:
-    """Return the statement for an index of up to MOST_INDEXED dimensions.
-
-    A question uses the index by the same two conditions and casts.
-    """
+    """Return the statement for an index; a question uses it by the same conditions and casts."""
     operators = "vector_cosine_ops" if dimensions <= MOST_WHOLE else "halfvec_cosine_ops"
     return (
         f"CREATE INDEX IF NOT EXISTS {index_name(dimensions)} ON {SCHEMA}.fragments"

@@ -105,10 +105,7 @@ class Rows(ABC):
         return ", ".join(columns)
 
     def index(self, before: Fragment | None, after: Fragment | None) -> None:  # noqa: B027
-        """Update an index beside the columns of the row.
-
-        before: None for a new fragment. after: None for a removed one.
-        """
+        """Update an index beside the columns. before, after: None for a new, a removed fragment."""
 
     @abstractmethod
     def terms(self) -> Terms[Any]:
@@ -138,12 +135,7 @@ class Rows(ABC):
         )
 
     def count(self, wanted: Wanted, by: By = "", *, least: int = 0) -> dict[str, int]:
-        """Count the wanted fragments by the values of a field.
-
-            {"error": 12, "fact": 40}; without a field {"": 52}
-
-        least: a rarer value is left out.
-        """
+        """Count the wanted by a field, {"": 52} without one. least: leave out rarer values."""
         condition, values = self.condition_of(wanted)
         column = f"coalesce({column_of(by)}, '')" if by else "''"
         group = f" GROUP BY 1 HAVING count(*) >= {least:d}" if by else ""
@@ -159,16 +151,10 @@ class Rows(ABC):
 
     @abstractmethod
     def with_keywords(self, keywords: Sequence[str], wanted: Wanted, most: int) -> Counted:
-        """Return numbers, and how many of the keywords each has, if any.
-
-        The most come first, of equals the greater number.
-        """
+        """Return numbers and how many keywords each has, the most first, then greater numbers."""
 
     def holding(self, query: str, most: int) -> Holding:
-        """Return which live fragments have strong terms of a question.
-
-        most: fragments looked at for the rarest terms.
-        """
+        """Return which live fragments have strong terms. most: looked at for the rarest terms."""
         return holding_of(self.terms(), query, most)
 
     @abstractmethod
@@ -205,10 +191,7 @@ class Rows(ABC):
         return dict(sorted(self.run(statement, values), key=lambda row: str(row[0])))
 
     def entries(self, kind: type[Entry], *, of: str = "", since: str = "") -> list[Any]:
-        """Return the entries of a kind, oldest first.
-
-        of: the fragment or session that they are about; a suspicion is about two.
-        """
+        """Return entries of a kind, oldest first. of: the fragment or session they are about."""
         table = ENTRIES[kind]
         condition, values = self._condition_of_entries(table, of=of, since=since)
         statement = (
@@ -221,10 +204,7 @@ class Rows(ABC):
         return int(self.run(f"SELECT count(*) FROM {ENTRIES[kind].name}").fetchone()[0])
 
     def state(self) -> dict[str, str]:
-        """Return the figures and the place of the upkeep by name.
-
-        Figures of several agents are added up.
-        """
+        """Return the figures, added up over agents, and the place of the upkeep, by name."""
         kept = dict[str, str]()
         for name, value in sorted(self.run("SELECT name, value FROM state")):
             before = kept.get(name, "0")
@@ -240,10 +220,7 @@ class Rows(ABC):
         """Store new fragments; return them with their numbers."""
 
     def replace(self, fragments: Sequence[Fragment]) -> None:
-        """Overwrite fragments by number, but no missing one and no other agent's.
-
-        A changed text loses its vector.
-        """
+        """Overwrite own fragments by number; a changed text loses its vector."""
         present = {each.number: each for each in self.by_numbers(it.number for it in fragments)}
         for fragment in fragments:
             before = present.get(fragment.number)

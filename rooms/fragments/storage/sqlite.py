@@ -198,10 +198,7 @@ class SqliteRows(Rows):
         self.set_state({INDEX_STATE: str(INDEXED_VERSION)})
 
     def is_index_current(self) -> bool:
-        """Return whether the index holds the fragments' texts.
-
-        True for another version's index: the next write rebuilds it.
-        """
+        """Return whether the index, unless another version made it, holds the fragments' texts."""
         if not self.is_index_of_this_version():
             return True
         return not any(self.run(f"SELECT EXISTS ({it})").fetchone()[0] for it in _DIFFERENCES)

@@ -128,10 +128,7 @@ def is_due(state: Mapping[str, str], now: str) -> bool:
 def carry_out(
     room: Room, work: Work, run: Run, *, progress: Progress | None = None
 ) -> Iterator[Run]:
-    """Do the rest of a run, a transaction for each page; yield its progress.
-
-    progress: called for each step when its pass begins.
-    """
+    """Do the rest of a run, a transaction for each page; yield its progress."""
     begun = ""
     while run.at:
         current = PASSES[_PLACES[run.at]]
@@ -230,10 +227,7 @@ def _report(rows: Rows, run: Run, room: Room) -> Report:
 
 
 def go_on(room: Room) -> None:
-    """Start threads for the embeddings and the upkeep that a write makes due.
-
-    The upkeep waits until the answer is out.
-    """
+    """Start threads for the embeddings, and for the upkeep after the answer, if they are due."""
     room = room.for_all()
     if os.environ.get("SENTINEL_MEMORY_EMBEDDINGS"):  # most rooms have no model
         from rooms.fragments.models.vectors import fill_in_background
@@ -375,10 +369,7 @@ class ServedFragments:
         threading.Thread(target=work, name="upkeep", daemon=True).start()
 
     def tend(self, stop: threading.Event) -> None:
-        """Do the upkeep in rounds until `stop` is set; never raise.
-
-        An error, such as a database that is away, is logged once and tried again.
-        """
+        """Do the upkeep in rounds until `stop` is set; log an error once, and try again."""
         while not stop.is_set():
             try:
                 self._go_round(self._open().for_all(), stop)

@@ -317,10 +317,7 @@ def _group(name: str, found: Sequence[tuple[Table | None, _Row]]) -> Iterator[_G
 
 
 def _write(rows: Rows, group: _Group) -> None:
-    """Store clean rows; a fragment gets its new hash and loses its vector.
-
-    Figures of a secret agent name become the room's.
-    """
+    """Store clean rows; a fragment gets its new hash and loses its vector."""
     by_table = defaultdict[Table | None, list[tuple[_Row, _Row]]](list)
     for table, before, after in group.changes:
         by_table[table].append((before, after))

@@ -46,10 +46,7 @@ def is_pinned(fragment: Fragment) -> bool:
 
 
 def tier_of(fragment: Fragment, now: str) -> Tier:
-    """Return the tier of a fragment by its days without use.
-
-    After `OFTEN` recalls it stays hot and warm twice as long.
-    """
+    """Return the tier of a fragment by its days without use."""
     if is_pinned(fragment):
         return "permanent"
     idle = _days_since(fragment.used_at, now) / (2 if fragment.access_count >= OFTEN else 1)
@@ -63,10 +60,7 @@ def is_expired(fragment: Fragment, now: str) -> bool:
 
 
 def is_stale(fragment: Fragment, now: str, config: Config) -> bool:
-    """Return whether it is cold, and unused for its stale days or the days of `config`.
-
-    A fragment with 0 never is.
-    """
+    """Return whether it is cold, and unused for its stale days, if any, or those of `config`."""
     if not fragment.stale_days or tier_of(fragment, now) != "cold":
         return False
     days = dict(config.stale_days).get(fragment.kind, fragment.stale_days)

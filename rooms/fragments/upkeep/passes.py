@@ -185,10 +185,7 @@ def let_go(rows: Rows, page: Page, work: Work) -> Counts:
 
 @step("duplicates", "merged")
 def merge(rows: Rows, page: Page, work: Work) -> Counts:
-    """Merge equal fragments of an agent into the most important one.
-
-    Pinned fragments stay. after: number of groups that stay several for that.
-    """
+    """Merge an agent's equal fragments, but pinned ones. after: groups that stay several."""
     groups = [
         (agent, same)
         for agent in rows.count(Wanted(), "agent")
@@ -310,10 +307,7 @@ def _compare(opening: Opening, page: Page, work: Work) -> list[Pair]:
 
 @step("contradictions", "checked judged suspected linked", changes="suspected linked", ask=_compare)
 def note_contradictions(rows: Rows, page: Page, work: Work) -> Counts:
-    """Settle pairs of which the judge is sure; others wait if they show a sign or it is unsure.
-
-    Without a judge nothing is decided.
-    """
+    """Settle pairs of which the judge is sure; others wait if they show a sign or it is unsure."""
     pairs: list[Pair] = page.asked
     same = {it.number: it.content_hash for it in page.fragments}
     checked = [it.number for it in rows.by_numbers(same) if it.content_hash == same[it.number]]

@@ -116,10 +116,7 @@ def still(rows: Rows, pair: Pair) -> Pair | None:
 
 
 def settle(rows: Rows, pair: Pair, now: str) -> bool:
-    """Link a contradiction, and put the later fragment in the earlier one's place.
-
-    If the earlier is pinned, return False and change nothing: a person has to look.
-    """
+    """Link a contradiction, supersede the earlier; False if it is pinned: a person must look."""
     earlier, later = pair.earlier, pair.later
     if life.is_pinned(earlier):
         return False
