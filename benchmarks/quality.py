@@ -28,8 +28,7 @@ from core.store import MemoryStore
 from core.text.ranking import Entry, Gathered, Ranking, Source, in_one_order, rank
 from core.text.terms import words_of
 from rooms.fragments.fragment import Fragment, hash_of
-from rooms.fragments.models.embedding import LOCAL_MODEL, Embedder, LocalModel
-from rooms.fragments.models.vectors import fill
+from rooms.fragments.models.vectors import LOCAL_MODEL, Embedder, LocalModel, fill
 from rooms.fragments.recall import Query, recall
 from rooms.fragments.room import Config, Room
 from rooms.fragments.storage.sqlite import SqliteEngine

@@ -34,7 +34,7 @@ from core.text import ranking
 from http_server.limits import MOST_BYTES
 from rooms.fragments import links, recall, room
 from rooms.fragments.fragment import TYPES
-from rooms.fragments.models import embedding, judge, services, vectors
+from rooms.fragments.models import judge, services, vectors
 from rooms.fragments.upkeep import consolidation, life, passes, suspicions
 from rooms.sessions.rows import statements
 from tests.support.documents import DOCUMENTS, blocks, text_of
@@ -194,8 +194,8 @@ FIGURES: dict[tuple[str, int], tuple[object, ...]] = {
         *(passes.FEEDBACK_DAYS, passes.ACTIVITY_DAYS),
     ),
     ("docs/fragments.md", 10): (
-        *(f"{embedding.QUESTION_TIMEOUT_S:g}", f"{services.PAUSE_S:g}", vectors._DEVIATIONS),
-        f"{embedding.MOST_DIMENSIONS:,}",
+        *(f"{vectors.QUESTION_TIMEOUT_S:g}", f"{services.PAUSE_S:g}", vectors._DEVIATIONS),
+        f"{vectors.MOST_DIMENSIONS:,}",
     ),
     ("docs/fragments.md", 11): (passes.MOST_JUDGED, judge.SURE),
 }

@@ -207,8 +207,8 @@ def pin(arguments: argparse.Namespace) -> int:
 def consolidate(arguments: argparse.Namespace) -> int:
     """Age, merge and compare the fragments; return 0."""
     from rooms.fragments.for_people import ForPeople, item_of
-    from rooms.fragments.models.embedding import embedder_of
     from rooms.fragments.models.judge import judge_of
+    from rooms.fragments.models.vectors import embedder_of
     from rooms.fragments.upkeep.consolidation import consolidate as put_in_order
 
     room = ForPeople(open_memory(arguments)).room
@@ -271,8 +271,7 @@ def _report_lines(report: "Report") -> list[str]:
 def embed(arguments: argparse.Namespace) -> int:
     """Embed all fragments with the configured model; return 1 without one."""
     from rooms.fragments.for_people import ForPeople
-    from rooms.fragments.models.embedding import embedder_of
-    from rooms.fragments.models.vectors import fill
+    from rooms.fragments.models.vectors import embedder_of, fill
 
     room, embedder = ForPeople(open_memory(arguments)).room, embedder_of(os.environ)
     if embedder is None:

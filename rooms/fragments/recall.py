@@ -19,8 +19,14 @@ from rooms.fragments import fragment as stored
 from rooms.fragments.errors import FragmentsError, ServiceError
 from rooms.fragments.fragment import Activity, Fragment, Link, Wanted, plain_keyword
 from rooms.fragments.links import FOLLOWED, Linked, steps_from
-from rooms.fragments.models.embedding import Embedder, cosine_of, embedder_of
-from rooms.fragments.models.vectors import Cosines, cosines_of, is_of
+from rooms.fragments.models.vectors import (
+    Cosines,
+    Embedder,
+    cosine_of,
+    cosines_of,
+    embedder_of,
+    is_of,
+)
 from rooms.fragments.room import Config, Room, readers, repeats_when_cut
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.texts import MOST_KEYWORDS

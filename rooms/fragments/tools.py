@@ -361,8 +361,8 @@ def memory_stats() -> str:
 def memory_consolidate() -> str:
     """Run upkeep now: ageing, duplicates, contradictions to settle. Call it when asked to."""
     from rooms.fragments import answers
-    from rooms.fragments.models.embedding import embedder_of
     from rooms.fragments.models.judge import judge_of
+    from rooms.fragments.models.vectors import embedder_of
     from rooms.fragments.upkeep.consolidation import consolidate, in_turn
 
     judge, embedder, tell = judge_of(os.environ), embedder_of(os.environ), calls.report_progress

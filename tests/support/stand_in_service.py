@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from rooms.fragments.errors import ServiceError
-from rooms.fragments.models.embedding import PROBES, Embedder, embedder_of
+from rooms.fragments.models.vectors import PROBES, Embedder, embedder_of
 
 SECRET, KEY = "ghp_" + "a1B2" * 9, "sk-" + "x9Y8" * 8
 DISCONNECT, CUT_OFF = "disconnect", "cut off"  # in the place of a status

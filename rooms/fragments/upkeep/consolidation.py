@@ -32,8 +32,8 @@ from rooms.fragments.upkeep.suspicions import MOST_PROPOSED, Pair, pending
 from rooms.fragments.versions import for_the_log, most_important
 
 if TYPE_CHECKING:
-    from rooms.fragments.models.embedding import Embedder
     from rooms.fragments.models.judge import OneJudge
+    from rooms.fragments.models.vectors import Embedder
 
 HOURS, AT_MOST_S = 24, 1.0  # between two daily upkeeps; of one at the end of a write
 RESUMED_DAYS = 7  # a run that rests for longer is begun anew
@@ -385,9 +385,8 @@ class ServedFragments:
             stop.wait(self._pause_s)
 
     def _go_round(self, room: Room, stop: threading.Event) -> None:
-        from rooms.fragments.models.embedding import embedder_of
         from rooms.fragments.models.judge import judge_of
-        from rooms.fragments.models.vectors import fill
+        from rooms.fragments.models.vectors import embedder_of, fill
 
         judge, embedder = judge_of(self._environment), embedder_of(self._environment)
         failures = (float(it.failures) if it else 0.0 for it in (judge, embedder))

@@ -50,9 +50,8 @@ from rooms.fragments.fragment import (
 )
 from rooms.fragments.import_plan import carry_out, planned
 from rooms.fragments.links import Linked, Step, explore, link
-from rooms.fragments.models.embedding import PROBES, Embedder
 from rooms.fragments.models.judge import Verdict
-from rooms.fragments.models.vectors import fill
+from rooms.fragments.models.vectors import PROBES, Embedder, fill
 from rooms.fragments.recall import Query, recall, restore_context
 from rooms.fragments.room import Room
 from rooms.fragments.storage import pages_of

@@ -101,7 +101,7 @@ WITHOUT = """
 import sys
 from pathlib import Path
 from rooms.fragments.models.judge import judge_of
-from rooms.fragments.models.embedding import embedder_of
+from rooms.fragments.models.vectors import embedder_of
 from rooms.fragments.models.vectors import fill_in_background
 from rooms.fragments.models import check
 from rooms.fragments.draft import Draft, remember

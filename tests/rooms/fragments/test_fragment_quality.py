@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rooms.fragments.models.embedding import LOCAL_MODEL, LOCAL_MODULE, Embedder, LocalModel
-from rooms.fragments.models.vectors import fill
+from rooms.fragments.models.vectors import LOCAL_MODEL, LOCAL_MODULE, Embedder, LocalModel, fill
 from tests.support.tables import ROOT
 
 sys.path.insert(0, str(ROOT / "benchmarks"))

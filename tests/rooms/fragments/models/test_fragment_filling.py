@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from rooms.fragments.fragment import Wanted, hash_of
-from rooms.fragments.models.embedding import Embedder, vector_of
-from rooms.fragments.models.vectors import Filled, fill, fill_in_background
+from rooms.fragments.models.vectors import Embedder, Filled, fill, fill_in_background, vector_of
 from rooms.fragments.room import Room
 from tests.support import stand_in_service as stand
 from tests.support.fragments_room import all_of, changed, saved

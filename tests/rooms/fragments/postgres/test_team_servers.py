@@ -16,8 +16,7 @@ from core.postgres.server import Server, ServerError
 from core.room.full_text import INDEXED_VERSION
 from rooms.fragments.errors import ServiceError
 from rooms.fragments.fragment import Embedding, Fragment, Wanted
-from rooms.fragments.models.embedding import vector_of
-from rooms.fragments.models.vectors import fill
+from rooms.fragments.models.vectors import fill, vector_of
 from rooms.fragments.room import Room, read_config
 from rooms.fragments.storage import postgres_schema as schema
 from rooms.fragments.storage.postgres import PostgresEngine

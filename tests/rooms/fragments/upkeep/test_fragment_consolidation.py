@@ -19,7 +19,7 @@ from core.program import Cancellation
 from core.room.copies import copies_of
 from rooms.fragments.errors import ServiceError, UpkeepBusyError, UpkeepError
 from rooms.fragments.fragment import Link, Wanted
-from rooms.fragments.models.embedding import Embedder
+from rooms.fragments.models.vectors import Embedder
 from rooms.fragments.room import Room
 from rooms.fragments.storage import Engine
 from rooms.fragments.storage.rows import Rows
