@@ -14,7 +14,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -22,7 +22,6 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = ROOT / "tests"
 FILE = Path(__file__).with_name("rows.toml")
-FIELDS = "requires", "reading", "outside", "otherwise"
 TITLES = {
     "001": "001 The memory log",
     "002": "002 Fragments, for a team",
@@ -62,71 +61,50 @@ class Claim(NamedTuple):
     is_story: bool = False
 
 
-def rows_of(text: str) -> tuple[dict[str, Row], list[str]]:
-    """Return the rows of a file by id, and what is wrong in it."""
-    rows, faults = dict[str, Row](), list[str]()
-    for id_, fields in tomllib.loads(text).items():
-        texts = [it for it in fields.values() if isinstance(it, str) and it.strip()]
-        if not _ID.fullmatch(id_):
-            wrong = 'is no id: write "001 3-1.a", "002 2.13", "003 T9.a", "004 4.5", "P1" or "I1"'
-        elif "requires" not in fields or not fields.keys() <= {*FIELDS}:
-            wrong = f"has {', '.join(fields)}: its fields are {', '.join(FIELDS)}, the first a must"
-        elif len(texts) < len(fields):
-            wrong = "has a field without a text: write a sentence or remove it"
-        else:
-            rows[id_] = Row(id_, **fields)
-            continue
-        faults.append(f"rows.toml: [{id_!r}] {wrong}")
-    return rows, faults
+def rows_of(text: str) -> dict[str, Row]:
+    """Return the rows of a file by id. Raises ValueError, or TypeError for an unknown field."""
+    rows = {id_: Row(id_, **fields) for id_, fields in tomllib.loads(text).items()}
+    for row in rows.values():
+        if not all(isinstance(it, str) for it in astuple(row)):
+            raise TypeError(f"{row.id}: a field is a sentence")
+        if not _ID.fullmatch(row.id):
+            raise ValueError(f'{row.id}: write "001 3-1.a", "002 2.13", "004 4.5", "P1" or "I1"')
+    return rows
 
 
-def claims_of_tests(source: str, where: str) -> tuple[list[Claim], list[str]]:
-    """Return what the tests of a file hold, and the marks in it that hold nothing."""
+def claims_of_tests(source: str, where: str) -> list[Claim]:
+    """Return what the tests of a file hold. Raises ValueError for a mark that holds nothing."""
     if "mark.row" not in source:
-        return [], []
+        return []
     tree = ast.parse(source)
-    claims, faults, read = [], [], set()
-    for name, mark in _marks_in(tree):
-        read.add(mark.func)
-        for argument in mark.args:
-            if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
-                claims.append(Claim(argument.value, f"{where}::{name}"))
-            else:
-                faults.append(f"{where}:{mark.lineno}: name the rows as they are, in quotes")
-    faults += [
-        f"{where}:{node.lineno}: put the mark of a row above a test or a class of tests"
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute) and _is_mark(node) and node not in read
+    marks = [*_marks_in(tree.body)]
+    if len(marks) < sum(map(_is_mark, ast.walk(tree))):
+        raise ValueError(f"{where}: put the mark of a row above a test or a class of tests")
+    return [
+        Claim(ast.literal_eval(row), f"{where}::{name}")
+        for name, mark in marks
+        for row in mark.args
     ]
-    return claims, faults
 
 
-def _marks_in(tree: ast.Module) -> Iterator[tuple[str, ast.Call]]:
+def _marks_in(nodes: Iterable[ast.stmt], inside: str = "") -> Iterator[tuple[str, ast.Call]]:
     """Yield each mark above a test or a class, or around a test case, with what it marks."""
-    classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
-    inside = {child: f"{owner.name}::" for owner in classes for child in owner.body}
-    for node in ast.walk(tree):
-        marks: list[ast.expr]
+    for node in nodes:
+        marks = list[ast.expr]()
         match node:
-            case ast.ClassDef(name=name, decorator_list=marks):
-                pass
-            case (
-                ast.FunctionDef(name=name, decorator_list=marks)
-                | ast.AsyncFunctionDef(name=name, decorator_list=marks)
-            ) if name.startswith("test_"):
-                pass
+            case ast.ClassDef(name=name, decorator_list=marks, body=body):
+                yield from _marks_in(body, f"{name}::")
+            case ast.FunctionDef() | ast.AsyncFunctionDef() if node.name.startswith("test_"):
+                name, marks = node.name, node.decorator_list
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Call() as around)):
                 marks = [around]
-            case _:
-                continue
         for mark in marks:
             if isinstance(mark, ast.Call) and _is_mark(mark.func):
-                yield inside.get(node, "") + name, mark
+                yield inside + name, mark
 
 
 def _is_mark(node: ast.AST) -> bool:
-    is_row = isinstance(node, ast.Attribute) and node.attr == "row"
-    return is_row and ast.unparse(node) == "pytest.mark.row"
+    return isinstance(node, ast.Attribute) and ast.unparse(node) == "pytest.mark.row"
 
 
 def claims_of_stories(text: str, where: str) -> list[Claim]:
@@ -141,18 +119,14 @@ def claims_of_stories(text: str, where: str) -> list[Claim]:
 
 
 @cache
-def claims_in(folder: Path) -> tuple[list[Claim], list[str]]:
-    """Return what all tests and stories of a folder hold, and the marks that hold nothing."""
-    claims, faults = list[Claim](), list[str]()
-    for path in sorted(folder.rglob("*.py")):
-        name = path.relative_to(folder).as_posix()
-        of_file = claims_of_tests(path.read_text(encoding="utf-8"), name)
-        claims += of_file[0]
-        faults += of_file[1]
-    for path in sorted(folder.glob("stories/**/*.txt")):
-        name = path.relative_to(folder).as_posix()
-        claims += claims_of_stories(path.read_text(encoding="utf-8"), name)
-    return claims, faults
+def claims_in(folder: Path) -> list[Claim]:
+    """Return what all tests and stories of a folder hold."""
+    claims = list[Claim]()
+    for pattern, read in (("*.py", claims_of_tests), ("stories/**/*.txt", claims_of_stories)):
+        for path in sorted(folder.rglob(pattern)):
+            name = path.relative_to(folder).as_posix()
+            claims += read(path.read_text(encoding="utf-8"), name)
+    return claims
 
 
 def holders_of(rows: Iterable[str], claims: Iterable[Claim]) -> dict[str, list[str]]:
@@ -208,8 +182,8 @@ def table(rows: Iterable[Row], holders: Mapping[str, Sequence[str]]) -> str:
 
 def main(arguments: Sequence[str]) -> int:
     """Print the rows with their holders; `--open`: only those that nothing holds."""
-    rows, _ = rows_of(FILE.read_text(encoding="utf-8"))
-    holders = holders_of(rows, claims_in(TESTS)[0])
+    rows = rows_of(FILE.read_text(encoding="utf-8"))
+    holders = holders_of(rows, claims_in(TESTS))
     shown = [row for row in rows.values() if not ("--open" in arguments and holders[row.id])]
     print(table(shown, holders) or "Every row has its holder.")
     return 0
