@@ -18,7 +18,6 @@ from core.program import LOGGER
 from rooms.sessions.config import IGNORED, Config
 from rooms.sessions.session import Draft, Point, SessionsError
 from rooms.sessions.store import Saved, SessionStore, exist_in, open_sessions
-from rooms.sessions.upkeep import delete
 from tests.support.cli_process import TOKEN
 from tests.support.git_clones import git
 
@@ -41,11 +40,6 @@ def run(store: SessionStore, statement: str, *values: object) -> list[Any]:
     """What another program gets for a statement; it is kept."""
     with closing(connect(store.path)) as other, other:
         return other.execute(statement, values).fetchall()
-
-
-def remove(store: SessionStore, name: str) -> None:
-    with store.writing() as connection:
-        delete(connection, store.get(name))
 
 
 def refusal(save: Save, **fields: Any) -> str:
@@ -177,17 +171,6 @@ def test_a_circle_that_others_tied_ends(save: Save, store: SessionStore) -> None
     assert save("d", parent="#2", blockers=cure).is_new
 
 
-@pytest.mark.row("003 T8")
-def test_deleting_leaves_those_that_continue_it(save: Save, store: SessionStore) -> None:
-    session = save("a").session
-    save("b", parent="#1")
-    insert = "INSERT INTO actions (id, context_id, type, content) VALUES ('x', ?, 'edit', 'y')"
-    run(store, insert, session.id)
-    remove(store, "#1")
-    assert store.get("#2").parent_id == ""
-    assert store.actions(session) == []
-
-
 # current.json
 
 
@@ -200,21 +183,15 @@ def names(store: SessionStore) -> list[str]:
 def test_current_json_shows_the_last_session_as_declared_for_people(
     save: Save, store: SessionStore
 ) -> None:
-    for goal in (
-        "b",
-        "c",
-        "로그인 수정",
-        "b",
-        "로그인 수정",
-    ):  # the last one wins also within a second
+    # The last one wins also within a second.
+    for goal in ("b", "c", "로그인 수정", "b", "로그인 수정"):
         assert save(goal, tags=("인증",)).projected
         text = store.current.read_text("utf-8")
         assert json.loads(text)["goal"] == goal
     assert json.loads(text) == {**store.get("#3").as_json(), "updatedAt": NOON}
     assert "로그인 수정" in text and text.endswith("}\n") and text.count("\n") > 10
     assert names(store) == [".gitignore", "current.json"]
-    for name in ("#1", "#2", "#3"):
-        remove(store, name)
+    run(store, "DELETE FROM contexts")
     store.current.unlink()
     assert store.project()  # without a session nothing is written
     assert names(store) == [".gitignore"]

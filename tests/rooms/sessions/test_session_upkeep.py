@@ -265,13 +265,16 @@ def test_nothing_of_it_is_left_in_any_file_and_the_others_are_whole(
     assert saved(zoo, "Feed the lions").number == 61  # a number is not given again
 
 
+@pytest.mark.row("003 T8")
 def test_what_continues_it_stays_and_the_projection_shows_none_that_is_gone(
     store: SessionStore,
 ) -> None:
     first = saved(store, "First")
     second = saved(store, "Second", parent=first.id)
     third = saved(store, "Third", parent=second.id)
+    act(store, second, "npm test")
     forget(store, [second.id])
+    assert store.actions(second) == []
     assert [(it.number, it.parent_id) for it in store.chain(store.get("3"))] == [(3, "")]
     assert forget(store, ["ctx_none"]) == ([], [])
     forget(store, [third.id])
