@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import sysconfig
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from pathlib import Path
@@ -25,7 +26,7 @@ from tests.support.doc_shop import Shop
 from tests.support.documents import blocks, text_of
 from tests.support.room_tools import tokens_of
 from tests.support.servers import ServerProcess
-from tests.support.tables import ROOT
+from tests.support.tables import ROOT, none_of
 
 LANGUAGES = pytest.mark.parametrize("lang", ["en", "ko"])
 # What differs from day to day: the token of a version, the id of a session, a date, a day of this
@@ -176,51 +177,25 @@ def test_a_day_of_fragments_is_what_the_server_answers(lang: str, tmp_path: Path
 
 
 def test_what_a_day_of_fragments_costs_is_what_a_model_pays() -> None:
-    days = [answers_cost(edition("docs/fragments.md", lang)) for lang in ("en", "ko")]
-    assert "; ".join(map(str, days)) in text_of("docs/fragments.md")
+    days = [day_of(edition("docs/fragments.md", lang)) for lang in ("en", "ko")]
+    answers = [[it.removeprefix(call_of(it)[0]).strip() for it in day] for day in days]
+    paid = "; ".join(str(sum(map(tokens_of, day))) for day in answers)
+    assert paid in text_of("docs/fragments.md")
 
 
-def answers_cost(name: str) -> int:
-    return sum(tokens_of(it.removeprefix(call_of(it)[0]).strip()) for it in day_of(name))
-
-
-@pytest.mark.long
-def test_the_keys_of_the_objects_are_those_that_the_tools_give(tmp_path: Path) -> None:
-    calls = [
-        'remember(content="The shop runs on Node 22.")',
-        'remember(content="NOAUTH: REDIS_PASSWORD is missing.", type="error")',
-        'recall(text="Which Node?")',
-        'link(fromId="{0}", toId="{1}")',
-        'amend(id="{0}", importance=0.9)',
-        'reflect(summary="Nothing went wrong.")',
-        "context()",
-        'tool_feedback(tool_name="recall", relevant=True, sufficient=True)',
-        "memory_stats()",
-        "memory_consolidate()",
-        'graph_explore(startId="{0}")',
-        'pin(id="{0}")',
-        'unpin(id="{0}")',
-        'forget(id="{0}")',
-    ]
-    database = tmp_path / "memory.db"
-    environment = {
-        "SENTINEL_MEMORY_ANSWERS": "json",
-        "SENTINEL_MEMORY_FRAGMENTS": str(database),
-    }
-    rooms, place = "lessons,fragments", tmp_path / "shop"
-    said = conversation(
-        CLIENTS[0], calls, place, rooms, environment, lambda it: it.format(*ids_in(database))
-    )
-    answers = {call_of(it)[1]: json.loads(it.removeprefix(call_of(it)[0])) for it in said}
-    assert set(answers) == {it.function.__name__ for it in tools.TOOLS}
-    told = dict[str, set[str]]()
+def test_the_keys_of_the_objects_are_those_that_the_tools_give() -> None:
+    """As a story has recorded them, which is played."""
+    told = defaultdict[str, set[str]](set)
     row = r"^[|-] ((?:`\w+`(?:, )?)+)(?: \||:) (.+)$"
-    rows = re.findall(row, text_of("docs/fragments.md"), re.M)
-    for names, keys in rows:
+    for names, keys in re.findall(row, text_of("docs/fragments.md"), re.M):
         for tool in re.findall(r"`(\w+)`", names):
-            told[tool] = told.get(tool, set()) | {*re.findall(r"`(\w+)`", keys)}
-    for tool, answer in answers.items():
-        assert set(answer) - {"success"} <= told.get(tool, set()), tool
+            told[tool] |= {*re.findall(r"`(\w+)`", keys)}
+    given = defaultdict[str, set[str]](set)
+    step = r"^([a-z_]+)(?: .*)?\n\| (\{.*)$"
+    for tool, answer in re.findall(step, text_of("tests/stories/fragments_json.txt"), re.M):
+        given[tool] |= {*json.loads(answer)} - {"success"}
+    assert given.keys() == {it.function.__name__ for it in tools.TOOLS}
+    none_of((tool, keys - told[tool]) for tool, keys in given.items() if keys - told[tool])
 
 
 # The README.
