@@ -34,10 +34,7 @@ from core.lessons.log import MemoryLog
 from core.lessons.record import Record, check
 from core.messages import has_sentence
 from core.store import MemoryStore
-from tests.core.lessons import test_concurrency
-from tests.core.lessons.test_concurrency import (
-    test_no_save_of_many_processes_is_lost_and_a_reader_sees_whole_versions_in_their_order as crowd,
-)
+from tests.core.lessons.test_concurrency import assert_only_our_files
 from tests.support import faults
 from tests.support.changes import bring_back, delete, upsert
 from tests.support.faults import WAIT_S, Child, Fault, Rehearsal, Say
@@ -166,19 +163,6 @@ def save_until_killed(path: Path, life: int, say: Say) -> str:
     return "finished"
 
 
-class Crowd(Kind):
-    """Eight processes that save the same gaps at full speed while this one reads."""
-
-    title = "saves in a crowd of processes"
-    expected_s = 8.0
-
-    def step(self) -> int:
-        project = Path(tempfile.mkdtemp(dir=self.folder))
-        crowd(project)
-        shutil.rmtree(project)
-        return test_concurrency.WRITERS * test_concurrency.WRITES
-
-
 Outcome = dict[tuple[str, str], str | None]  # by kind and text of a record, its lesson or None
 
 
@@ -226,7 +210,7 @@ class Servers(Kind):
         at = self.servers.index(victim)
         self.servers[at] = self._start()  # nobody waits for it: it may be killed before it is up
         self._save(self.servers[at - 1])
-        test_concurrency.assert_only_our_files(self.path.parent)
+        assert_only_our_files(self.path.parent)
         return 1
 
     def close(self) -> None:
@@ -535,7 +519,7 @@ def _traced(pid: int, injection: str, log: Path) -> Iterator[None]:
                 process.kill()
 
 
-KINDS: tuple[type[Kind], ...] = (Servers, Writers, Deaths, Crowd, Matrix, Model, Injections)
+KINDS: tuple[type[Kind], ...] = (Servers, Writers, Deaths, Matrix, Model, Injections)
 
 
 def run(
