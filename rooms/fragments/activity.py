@@ -4,6 +4,7 @@ import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from core.config import DEFAULT_AGENT, NAME_CHARS
 from core.room.database import DatabaseError
@@ -49,12 +50,11 @@ def give_feedback(room: Room, feedback: ToolFeedback) -> None:
         texts.Text("suggestion", feedback.suggestion, texts.SUGGESTION_CHARS),
         texts.Text("context", feedback.context, texts.SITUATION_CHARS),
     ]
-    (tool_name, suggestion, context), _ = texts.cleaned(given, strict=room.settings.strict)
+    clean, _ = texts.cleaned(given, strict=room.settings.strict)
+    fields: dict[str, Any] = {it.field: text for it, text in zip(given, clean, strict=True)}
     done = replace(
         feedback,
-        tool_name=tool_name,
-        suggestion=suggestion,
-        context=context,
+        **fields,
         session_id=session,
         created_at=feedback.created_at or room.clock(),
         agent=writer(room, ""),

@@ -263,7 +263,8 @@ def recalled(found: "recall.Recalled", call: Call, line: "recall.Line", *, is_em
                 "count": len(found.found),
                 "fragments": _objects(found.fragments),
                 "linked": [
-                    {**object_of(it.fragment), "relation_type": it.relation, "linked_to": it.to_id}
+                    object_of(it.fragment)
+                    | {"relation_type": it.link.relation, "linked_to": it.near_id}
                     for it in found.linked
                 ],
                 "left_out": found.left_out,
@@ -284,9 +285,9 @@ def recalled(found: "recall.Recalled", call: Call, line: "recall.Line", *, is_em
             relations = [it for it in found.relations if it.from_id == entry.id]
             lines += map(line, relations)
         for it in found.linked:
-            if it.to_id == entry.id:
+            if it.near_id == entry.id:
                 arrow = "" if it.leads_here else " ←"  # the relation of this one to the one above
-                lines.append(f"  {it.relation}{arrow} {line(it.fragment)}")
+                lines.append(f"  {it.link.relation}{arrow} {line(it.fragment)}")
     if found.left_out:
         lines.append(_say("left_out", count=found.left_out))
     lines = lines or [_say("found_empty" if is_empty else "found_none")]
@@ -336,9 +337,9 @@ def explored(found: "links.Explored", call: Call) -> str:
     budget.spend(_say("links_left_out", count=_MANY))
     head, lines = call.line(found.start), list[str]()
     budget.spend(head)
-    for link, fragment in found.steps:
-        arrow = "" if link.from_id == found.start.id else " ←"
-        lines.append(f"  {link.relation}{arrow} {call.line(fragment)}")
+    for it in found.steps:
+        arrow = "" if it.leads_here else " ←"
+        lines.append(f"  {it.link.relation}{arrow} {call.line(it.fragment)}")
     shown = [line for line in lines if budget.take(line)]
     if not lines:
         shown = [_say("explored_none")]

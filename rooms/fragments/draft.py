@@ -162,7 +162,7 @@ def _said_again(
         importance = draft.importance
         if importance is None:
             importance = max(same.importance, row.importance)
-        proposals = brought_back(rows, same, now, owner=room.agent)
+        proposals = brought_back(rows, same, now)
         changed |= {**RECALLABLE, "importance": importance, "decayed_at": now}
     fragment = replace(same, **changed)
     rows.replace([fragment])

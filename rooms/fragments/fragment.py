@@ -25,8 +25,6 @@ Privacy = Literal["private", "team", "public"]
 KINDS: tuple[str, ...] = get_args(Kind)
 LIFETIMES: tuple[str, ...] = get_args(Lifetime)
 RELATIONS: tuple[str, ...] = get_args(Relation)
-TIERS: tuple[str, ...] = get_args(Tier)
-PRIVACIES: tuple[str, ...] = get_args(Privacy)
 WORDS_OF_TYPE = (*KINDS, *LIFETIMES)
 
 AMENDED = ("content", "topic", "keywords", "kind", "importance")  # that a version keeps

@@ -92,8 +92,7 @@ class _Planner:
         self._plan, self._now = Plan(faults=[*source.faults]), room.clock()
         self._new = dict[str, Fragment]()  # by id
         self._ids = dict[str, str]()  # of fragments here, by those of the source
-        self._firsts = dict[tuple[str, str], str]()  # ids of the new, by agent and hash
-        self._is_empty = not rows.has(Wanted(state="all"))
+        self._firsts = dict[tuple[str, str], str]()  # ids here and of the new, by agent and hash
 
     def take(self, items: Sequence[Incoming]) -> None:
         plan, ready = self._plan, list[tuple[str, Fragment]]()
@@ -212,12 +211,11 @@ class _Planner:
     def _twin(self, fragment: Fragment) -> str:
         """Return a fragment's id with this agent and content, "" for none."""
         agent, content_hash = key = fragment.agent, fragment.content_hash
-        if key not in self._firsts and not self._is_empty:
+        if key not in self._firsts:
             wanted = Wanted(agents=(agent,), content_hash=content_hash, state="kept")
-            for twin in self._rows.find(wanted, limit=1):
-                return twin.id
-        first = self._firsts.setdefault(key, fragment.id)
-        return first if first != fragment.id else ""
+            here = self._rows.find(wanted, limit=1)
+            self._firsts[key] = (here or [fragment])[0].id
+        return self._firsts[key] if self._firsts[key] != fragment.id else ""
 
     def _moment(self, moment: str) -> str:
         return "" if moment == UNKNOWN_MOMENT else min(moment, self._now)

@@ -65,7 +65,7 @@ def link(
             return MadeLink(back, is_new=False)
         made = Link(from_id=start.id, to_id=end.id, relation=relation, created_at=now)
         if relation == "superseded_by":
-            supersede(rows, start, end, now, owner=room.agent)
+            supersede(rows, start, end, now)
         else:
             rows.put_links([made])
             is_lost = bool(start.superseded_at) and not start.promoted
@@ -74,11 +74,11 @@ def link(
         return MadeLink(made, is_new=before is None)
 
 
-def supersede(rows: Rows, old: Fragment, new: Fragment, now: str, *, owner: str = "") -> Link:
+def supersede(rows: Rows, old: Fragment, new: Fragment, now: str) -> Link:
     """Put `new` in the place of `old`, which leaves recall. Raises FragmentsError for a circle.
 
-    `new` gets the links of `old`, by which nothing is found any more. owner: must own an end of
-    each such link, "" for anybody.
+    `new` gets the links of `old`, by which nothing is found any more; the agent of the rows must
+    own an end of each.
     """
     line, ahead = {new.id}, [new.id]  # the new fragment and its successors
     while ahead:
@@ -98,8 +98,8 @@ def supersede(rows: Rows, old: Fragment, new: Fragment, now: str, *, owner: str 
             known.add(other)
             ends = (new.id, other) if is_from else (other, new.id)
             taken.append(replace(each, from_id=ends[0], to_id=ends[1], created_at=now))
-    if owner not in ("", new.agent):
-        own = {each.id for each in rows.by_ids(known) if each.agent == owner}
+    if rows.agent not in ("", new.agent):
+        own = {each.id for each in rows.by_ids(known) if each.agent == rows.agent}
         taken = [each for each in taken if {each.from_id, each.to_id} & own]
     made = Link(from_id=old.id, to_id=new.id, relation="superseded_by", created_at=now)
     rows.put_links([*taken, made])
@@ -120,11 +120,10 @@ def successors(rows: Rows, id_: str) -> list[str]:
     return [link.to_id for link in links if link.from_id == id_]
 
 
-def brought_back(rows: Rows, fragment: Fragment, now: str, *, owner: str = "") -> list[Link]:
+def brought_back(rows: Rows, fragment: Fragment, now: str) -> list[Link]:
     """Drop the links of a returning fragment to its successors; count it, if from the bin.
 
-    Return links by which it may supersede these. owner: of the successors that count, "" for
-    anybody.
+    Return links by which it may supersede own ones of these.
     """
     others = successors(rows, fragment.id)
     rows.drop_links(Link(from_id=fragment.id, to_id=other) for other in others)
@@ -133,7 +132,7 @@ def brought_back(rows: Rows, fragment: Fragment, now: str, *, owner: str = "") -
     return [
         Link(from_id=other.id, to_id=fragment.id, relation="superseded_by", created_at=now)
         for other in rows.by_ids(others)
-        if other.is_live and owner in ("", other.agent)
+        if other.is_live and rows.agent in ("", other.agent)
     ]
 
 
@@ -240,14 +239,14 @@ class Step(NamedTuple):
     link: Link
     fragment: Fragment
 
+    @property
+    def near_id(self) -> str:
+        return self.link.from_id if self.leads_here else self.link.to_id
 
-class Linked(NamedTuple):
-    """A fragment that is linked to another, `to_id`."""
-
-    fragment: Fragment
-    relation: str
-    to_id: str
-    leads_here: bool = True  # the link leads to `fragment`, else from it
+    @property
+    def leads_here(self) -> bool:
+        """Whether the link leads to `fragment`, else from it."""
+        return self.link.to_id == self.fragment.id
 
 
 class Explored(NamedTuple):

@@ -18,7 +18,7 @@ from rooms.fragments import activity
 from rooms.fragments import fragment as stored
 from rooms.fragments.errors import FragmentsError, ServiceError
 from rooms.fragments.fragment import Activity, Fragment, Link, Wanted, plain_keyword
-from rooms.fragments.links import FOLLOWED, Linked, steps_from
+from rooms.fragments.links import FOLLOWED, Step, steps_from
 from rooms.fragments.models.vectors import (
     Cosines,
     Embedder,
@@ -55,6 +55,8 @@ Worth = Callable[[Fragment], tuple[float, str, int]]  # a greater one comes firs
 class Query:
     """A question and its filter; an empty field filters nothing."""
 
+    agent: str = ""  # whose, beside the default agent's
+    session: str = ""  # whose working memory
     keywords: tuple[str, ...] = ()
     topic: str = ""
     type: str = ""  # a word of `TYPES`
@@ -71,8 +73,8 @@ class Query:
     @property
     def is_open(self) -> bool:
         """Whether it has words and no filter, so that other rooms can answer."""
-        narrowed = self.topic, self.type, *self.tags, self.since, self.until, self.relation
-        return bool(self.question) and not any(map(str.strip, narrowed))
+        narrowed = self.agent, self.topic, self.type, *self.tags, self.since, self.until
+        return bool(self.question) and not any(map(str.strip, (*narrowed, self.relation)))
 
     @property
     def question(self) -> str:
@@ -84,7 +86,7 @@ class Query:
 
 class Recalled(NamedTuple):
     found: list[Entry]  # the best first; `what` is the fragment where `source` is `fragment`
-    linked: list[Linked]
+    linked: list[Step]  # to `found`
     left_out: int = 0  # how many more entries answer
     failure: SentinelError | None = None  # why only words were compared
     is_labelled: bool = False  # other rooms were asked, too
@@ -107,8 +109,6 @@ def recall(
     room: Room,
     query: Query,
     *,
-    agent: str = "",
-    session: str = "",
     embedder: Embedder | None = None,
     line: Line = plain_line,
     count: activity.Count = activity.count_use,
@@ -116,13 +116,12 @@ def recall(
 ) -> Recalled:
     """Return the fragments that answer a query; without words, the fragments of most worth.
 
-    agent: whose, beside the default agent's; "" for all. session: whose working memory, "" for any.
     embedder: None for the environment's. line: writes an entry as its reader sees it, for the
     budget. count: counts the use; a server passes `count_later`. beside: gather from other rooms,
     asked only if nothing narrows the query.
     """
-    search = _Search(room, query, agent, session, line, embedder)
-    others = gathered_from(beside, query.question) if query.is_open and not agent.strip() else []
+    search = _Search(room, query, line, embedder)
+    others = gathered_from(beside, query.question) if query.is_open else []
     with room.engine.reading() as rows:
         search.begin(rows)
         if query.question:
@@ -150,28 +149,28 @@ def recall(
                 ids.add(entry.id)
 
     show(few)
-    near = [it for it in linked if it.to_id in ids and it.fragment.id not in ids]
-    linked = [it for it in near if share.take(f"  {it.relation} {line(it.fragment)}")]
+    near = [it for it in linked if it.near_id in ids and it.fragment.id not in ids]
+    linked = [it for it in near if share.take(f"  {it.link.relation} {line(it.fragment)}")]
     budget.add(share)
     told = {it.fragment.id for it in linked} | ids
     show([it for it in few if it.id not in told])
     between = tuple(it for it in relations if {it.from_id, it.to_id} <= ids)
     left_out = len(found) - len(shown)
     done = Recalled(shown, linked, left_out, search.failure, bool(beside), between)
-    count(room, [*done.fragments, *(it.fragment for it in linked)], session)
+    count(room, [*done.fragments, *(it.fragment for it in linked)], query.session)
     return done
 
 
 @repeats_when_cut
 def gathered(room: Room, question: str, *, session: str = "", line: Line = plain_line) -> Gathered:
     """Return candidates, to be ordered with other rooms' entries. session, line: see `recall`."""
-    search = _Search(room, Query(text=question), "", session, line)
+    search = _Search(room, Query(text=question, session=session), line)
     with room.engine.reading() as rows:
         search.begin(rows)
         return search.gathered()
 
 
-def _wanted_of(room: Room, query: Query, agent: str) -> Wanted:
+def _wanted_of(room: Room, query: Query) -> Wanted:
     if len(query.tags) > MOST_KEYWORDS:  # no fragment has more
         facts = {"count": len(query.tags), "most": MOST_KEYWORDS}
         raise FragmentsError("too_many_tags", field="tags", **facts)
@@ -182,7 +181,7 @@ def _wanted_of(room: Room, query: Query, agent: str) -> Wanted:
     if since and until and until < since[: len(until)]:
         raise FragmentsError("reversed", field="filters.date", since=since, until=until)
     return Wanted(
-        agents=readers(room, agent),
+        agents=readers(room, query.agent),
         kinds=(query.type,) if query.type in stored.KINDS else (),
         lifetimes=(query.type,) if query.type in stored.LIFETIMES else (),
         topics=(query.topic,) if query.topic.strip() else (),
@@ -199,16 +198,10 @@ class _Search:
     worth: Worth
 
     def __init__(
-        self,
-        room: Room,
-        query: Query,
-        agent: str,
-        session: str,
-        line: Line,
-        embedder: Embedder | None = None,
+        self, room: Room, query: Query, line: Line, embedder: Embedder | None = None
     ) -> None:
-        self.room, self.query, self.session, self.line = room, query, session, line
-        self.wanted, self.now = _wanted_of(room, query, agent), room.clock()
+        self.room, self.query, self.line = room, query, line
+        self.wanted, self.now = _wanted_of(room, query), room.clock()
         self.failure: ServiceError | None = None  # why a wanted vector is missing
         self._vector, self._cosines, self._least = b"", Cosines(), 0.0
         try:
@@ -261,17 +254,15 @@ class _Search:
         entries = [self.entry(it, cosines.get(it.number)) for it in every]
         return Gathered(entries, holding.frequencies())
 
-    def linked(self, found: Sequence[Entry]) -> tuple[list[Linked], list[Link]]:
+    def linked(self, found: Sequence[Entry]) -> tuple[list[Step], list[Link]]:
         """Return fragments linked to the best entries, and links between two entries."""
         asked = self.query.relation
         fragments = [it.what for it in found if it.source == "fragment"]
         along, best = (asked,) if asked else FOLLOWED, fragments[:_MOST_FOLLOWED]
-        linked = dict[str, Linked]()  # each once
-        for step, other in steps_from(self.rows, best, along, self.wanted.agents):
-            is_end = step.to_id == other.id
-            near = step.from_id if is_end else step.to_id
-            if self.is_current(other):
-                linked.setdefault(other.id, Linked(other, step.relation, near, is_end))
+        linked = dict[str, Step]()  # each once
+        for step in steps_from(self.rows, best, along, self.wanted.agents):
+            if self.is_current(step.fragment):
+                linked.setdefault(step.fragment.id, step)
         # That both are `related` is left out unless asked for: it only says that both were found.
         between = (asked,) if asked else tuple(it for it in stored.RELATIONS if it != "related")
         ids = {it.id for it in fragments}
@@ -309,7 +300,7 @@ class _Search:
         return found[:most]
 
     def is_current(self, fragment: Fragment) -> bool:
-        return is_current(fragment, self.room, self.now, self.session)
+        return is_current(fragment, self.room, self.now, self.query.session)
 
     def entry(self, fragment: Fragment, cosine: float | None = None) -> Entry:
         return Entry(

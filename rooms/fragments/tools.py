@@ -179,6 +179,7 @@ def recall(
     if not to:  # one day
         until = since
     asked = Query(
+        agent=agentId or "",
         keywords=tuple(keywords or ()),
         topic=topic or "",
         type=type or given.type or "",
@@ -191,15 +192,13 @@ def recall(
         relation=linkRelationType or "",
         threshold=threshold,
     )
-    is_empty = asked == Query(with_links=asked.with_links)
+    is_empty = asked == Query(agent=asked.agent, with_links=asked.with_links)
     with opened() as call:
         tokens = call.tokens(tokenBudget or stored.RECALL_TOKENS, answers.left_out_tokens())
         line = cache(call.text_of)  # first for the budget, then for the answer
         found = recall_fragments(
             call.room,
-            replace(asked, tokens=tokens),
-            agent=agentId or "",
-            session=call.session,
+            replace(asked, session=call.session, tokens=tokens),
             line=line,
             count=count_later,
             beside=[room.gather for name, room in _Room.rooms.items() if name != NAME],
@@ -413,7 +412,7 @@ def prompt_lines(query: str, budget: Budget) -> list[str]:
     budget.spend(heading := say("fragments.answers.prompt_head"))
     asked = Query(text=query, tokens=max(int(budget.tokens), 1), limit=IN_PROMPT, with_links=False)
     with opened() as call:
-        found = recall(call.room, asked, session=call.session, line=call.line)
+        found = recall(call.room, replace(asked, session=call.session), line=call.line)
         kept = (call.line(it) for it in found.fragments if not is_order(it))
         lines = [line for line in kept if budget.take(line)]
     return [heading, *lines] if lines else []

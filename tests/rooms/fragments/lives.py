@@ -49,7 +49,7 @@ from rooms.fragments.fragment import (
     hash_of,
 )
 from rooms.fragments.import_plan import carry_out, planned
-from rooms.fragments.links import Linked, Step, explore, link
+from rooms.fragments.links import Step, explore, link
 from rooms.fragments.models.judge import Verdict
 from rooms.fragments.models.vectors import PROBES, Embedder, fill
 from rooms.fragments.recall import Query, recall, restore_context
@@ -247,9 +247,6 @@ class Life:
                 return f"{value.from_id} {value.relation} {value.to_id}"
             case Step():
                 return f"{value.fragment.id} ({self.told(value.link)})"
-            case Linked():
-                end = "of" if value.leads_here else "to"
-                return f"{value.fragment.id} ({value.relation} {end} {value.to_id})"
             case Pair():
                 return f"{value.earlier.id} and {value.later.id} {'+'.join(value.signs)}".strip()
             case Done():
@@ -341,10 +338,10 @@ def _save(life: Life, session: str = "", agent: str = "", **given: Any) -> Any:
     return {**done._asdict(), "is_new": "" if done.is_new else "no"}
 
 
-def _recall(life: Life, session: str = "", agent: str = "", **given: Any) -> Any:
+def _recall(life: Life, **given: Any) -> Any:
     model = life.model
     embedder, known = (Embedder(model, model.name), len(model.asked)) if model else (None, 0)
-    done = recall(life.room, Query(**given), session=session, agent=agent, embedder=embedder)
+    done = recall(life.room, Query(**given), embedder=embedder)
     return {**done._asdict(), "asked": model.new_requests(known) if model else ()}
 
 

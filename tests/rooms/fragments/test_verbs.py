@@ -300,7 +300,7 @@ def test_a_text_is_parted_where_sentences_end(text: str, most: int, parts: list[
 def test_a_server_may_answer_before_use_is_counted(room: Room) -> None:
     add(room, "Ledger")
     for session in ("one", "one", "two"):
-        recall(room, Query(text="ledger"), session=session, count=count_later)
+        recall(room, Query(text="ledger", session=session), count=count_later)
     for thread in threading.enumerate():
         if thread.name == "fragments-use":
             thread.join()
