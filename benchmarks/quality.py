@@ -27,9 +27,9 @@ from core.lessons.record_text import record_block
 from core.store import MemoryStore
 from core.text.ranking import Entry, Gathered, Ranking, Source, in_one_order, rank
 from core.text.terms import words_of
-from rooms.fragments.fragment import Fragment, hash_of
+from rooms.fragments.fragment import Fragment, Query, hash_of
 from rooms.fragments.models.vectors import LOCAL_MODEL, Embedder, LocalModel, fill
-from rooms.fragments.recall import Query, recall
+from rooms.fragments.recall import recall
 from rooms.fragments.room import Config, Room
 from rooms.fragments.storage.sqlite import SqliteEngine
 

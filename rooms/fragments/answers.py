@@ -1,30 +1,45 @@
-"""Writes fragments and the answer of each tool for a model: lines of text, or the declared object.
+"""Runs the operation of each tool, and writes its answer: lines of text, or the declared object.
 
-Each function takes the result of an operation, and the call that asked for it. No text passes for
-another line or for our words: it ends its line, behind a colon, without line ends and hidden
-characters.
+No text passes for another line or for our words: it ends its line, behind a colon, without line
+ends and hidden characters.
 """
 
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.guard.injection import orders_in
 from core.lessons.record_text import as_json, day_of, topic_text
 from core.messages import Facts, say
 from core.text.plain import Budget, estimate_tokens, flat, one_line
-from rooms.fragments.fragment import AMENDED, DEFAULT_TOPIC, Fragment, Link, Version, column_of
+from core.text.ranking import Gather, Gathered
+from rooms.fragments import activity, draft, links, versions
+from rooms.fragments.fragment import (
+    AMENDED,
+    DEFAULT_TOPIC,
+    Amendment,
+    Draft,
+    Fragment,
+    Link,
+    Query,
+    Reflection,
+    Relation,
+    ToolFeedback,
+    Version,
+    column_of,
+)
 from rooms.fragments.room import Room, readers, repeats_when_cut, visible
 from rooms.fragments.texts import CONTENT_CHARS, SOURCE_CHARS
 from rooms.fragments.upkeep.life import is_doubtful
 
-if TYPE_CHECKING:  # an answer loads nothing that its operation has not loaded
-    from rooms.fragments import draft, links, recall, versions
-    from rooms.fragments.upkeep.consolidation import Report
-    from rooms.fragments.upkeep.statistics import Statistics
+if TYPE_CHECKING:  # loaded where it is asked for
+    from rooms.fragments.upkeep.consolidation import Progress, Report
 
+IN_PROMPT = 5  # fragments at most
 MOST_TOKENS_TO_SETTLE = 1_500  # estimated, of what an upkeep leaves to its caller
 SHOWN_SOURCE_CHARS = 40
 _MANY = 100_000  # a count as long as any
@@ -94,6 +109,304 @@ class Call(NamedTuple):
             words.append(f"({'; '.join(_say(key, source=source) for key in keys)})")
         return f"{' '.join(words)}: {flat(row.content)}"
 
+    # Each tool: its operation, and the answer.
+
+    def remember(self, new: Draft, agent: str) -> str:
+        """Keep a fragment; return a ready call for each proposal, too."""
+        done = draft.remember(self.room, new, agent=agent, session=self.session)
+        fragment, proposals = done.fragment, list[str]()
+        for link in done.proposals:
+            old, later = quoted(link.from_id), quoted(link.to_id)
+            ready = f'link(fromId={old}, toId={later}, relationType="superseded_by")'
+            ready = f"forget(id={old})" if self.core_only else ready
+            proposals.append(_say("may_supersede", id=id_text(link.from_id), call=ready))
+        if self.as_json:
+            rare = {"redacted": done.redacted, "too_long": done.is_long}
+            rare |= {"links": _objects(done.links), "proposals": proposals}
+            return _answer({"id": fragment.id, "created": done.is_new}, rare)
+        key = "remembered" if done.is_new else f"known{'_' if done.was else ''}{done.was}"
+        said = [_say(key, id=id_text(fragment.id)), *_cautions(done)]
+        if done.links:
+            ends = [it.to_id if it.from_id == fragment.id else it.from_id for it in done.links]
+            pairs = zip(done.links, ends, strict=True)
+            listed = ", ".join(f"{it.relation} {id_text(other)}" for it, other in pairs)
+            said.append(_say("linked_to", listed=listed))
+        return "\n".join([" ".join(said), *proposals])
+
+    def forget(self, id: str, topic: str, agent: str, *, force: bool, hard: bool) -> str:
+        done = versions.forget(self.room, id=id, topic=topic, force=force, hard=hard, agent=agent)
+        count, ids = len(done.fragments), [it.id for it in done.fragments]
+        if self.as_json:
+            protected = done.kept + done.shared
+            fields = {"deleted": count, "ids": ids, "protected": protected}
+            return _answer({**fields, "recoverable": not done.is_gone})
+        said = list[str]()
+        if done.fragments:
+            key = "gone" if done.is_gone else "binned"
+            if self.room.engine.keeps_agents_apart:  # with backups that nobody here knows of
+                key += "_served"
+            said.append(_say(key, count=count, ids=ids_text(done.fragments)))
+        if done.kept:
+            said.append(_say("kept", count=done.kept))
+        if done.shared:
+            said.append(_say("kept_shared", count=done.shared))
+        return " ".join(said) or _say("nothing_forgotten")
+
+    def link(self, from_id: str, to_id: str, relation: Relation, agent: str) -> str:
+        link, is_new = links.link(self.room, from_id, to_id, relation, agent=agent)
+        if self.as_json:
+            return _answer({"created": is_new, **object_of(link)})
+        key, from_id = "linked" if is_new else "linked_before", id_text(link.from_id)
+        return _say(key, relation=link.relation, from_id=from_id, to_id=id_text(link.to_id))
+
+    def amend(self, amendment: Amendment, agent: str) -> str:
+        done = versions.amend(self.room, amendment, agent=agent, session=self.session)
+        fragment, before = done.fragment, done.before
+        if self.as_json:
+            rare = {"superseded": before.id if done.is_new else "", "redacted": done.redacted}
+            return _answer({"id": fragment.id, "updated": True}, {**rare, "too_long": done.is_long})
+        key = "replaced" if done.is_new else "amended"
+        if fragment == replace(before, verified_at=fragment.verified_at):
+            key = "verified"
+        said = _say(key, id=id_text(fragment.id), old=id_text(before.id))
+        return " ".join([said, *_cautions(done)])
+
+    def reflect(self, reflection: Reflection, agent: str) -> str:
+        done = draft.reflect(self.room, reflection, agent=agent, session=self.session)
+        if self.as_json:
+            saved = [
+                {"id": it.fragment.id, "type": it.fragment.kind, "created": it.is_new}
+                for it in done.saved
+            ]
+            return _answer({"count": len(saved), "fragments": saved}, {"redacted": done.redacted})
+        new = [it.fragment for it in done.saved if it.is_new]
+        known = [it.fragment for it in done.saved if not it.is_new]
+        said = [_say("reflected", count=len(new), ids=ids_text(new))] if new else []
+        if known:
+            said.append(_say("reflected_before", ids=ids_text(known)))
+        if done.parted:
+            said.append(_say("parted", count=done.parted))
+        if done.redacted:
+            said.append(_say("redacted", kinds=", ".join(done.redacted)))
+        return " ".join(said)
+
+    def recall(self, query: Query, beside: Sequence[Gather]) -> str:
+        """Return the entries that answer. beside: see `rooms.fragments.recall`."""
+        from rooms.fragments.recall import recall
+
+        tokens = self.tokens(query.tokens, estimate_tokens(_say("left_out", count=_MANY)))
+        line = cache(self.text_of)  # first for the budget, then for the answer
+        asked = replace(query, session=self.session, tokens=tokens)
+        found = recall(self.room, asked, line=line, count=activity.count_later, beside=beside)
+        if self.as_json:
+            others = [(at, it) for at, it in enumerate(found.found, 1) if it.source != "fragment"]
+            return _answer(
+                {
+                    "count": len(found.found),
+                    "fragments": _objects(found.fragments),
+                    "linked": [
+                        object_of(it.fragment)
+                        | {"relation_type": it.link.relation, "linked_to": it.near_id}
+                        for it in found.linked
+                    ],
+                    "left_out": found.left_out,
+                },
+                {
+                    "relations": _objects(found.relations),
+                    "others": [
+                        {"rank": rank, "source": it.source, "id": it.id, "text": it.line()}
+                        for rank, it in others
+                    ],
+                    "warning": str(found.failure or ""),
+                },
+            )
+        lines = list[str]()
+        for entry in found.found:
+            lines.append(entry.labelled() if found.is_labelled else entry.line())
+            if entry.source == "fragment":
+                relations = [it for it in found.relations if it.from_id == entry.id]
+                lines += map(line, relations)
+            for it in found.linked:
+                if it.near_id == entry.id:
+                    # The relation of this one to the one above.
+                    arrow = "" if it.leads_here else " ←"
+                    lines.append(f"  {it.link.relation}{arrow} {line(it.fragment)}")
+        if found.left_out:
+            lines.append(_say("left_out", count=found.left_out))
+        with_links = query.with_links
+        is_empty = query == Query(agent=query.agent, tokens=query.tokens, with_links=with_links)
+        lines = lines or [_say("found_empty" if is_empty else "found_none")]
+        if found.failure:
+            lines.append(_say("words_only", why=str(found.failure)))
+        return "\n".join(lines)
+
+    def context(self, tokens: int, types: Sequence[str], agent: str) -> str:
+        """Return the fragments for a start; `injectionText` of an object is for a prompt."""
+        from rooms.fragments.recall import restore_context
+
+        frame = [_say("unreflected", count=_MANY, date="2026-01-01"), _say("context_working")]
+        frame += [_say("context_core"), _say("context_left_out", count=_MANY)]
+        found = restore_context(
+            self.room,
+            tokens=self.tokens(tokens, sum(estimate_tokens(it) + 1 for it in frame)),
+            types=types,
+            session=self.session,
+            agent=agent,
+            line=self.text_of,
+        )
+        lines, sessions = list[str](), len(found.unreflected)
+        if found.core:
+            lines += [_say("context_core"), *map(self.line, found.core)]
+        if found.working:
+            lines += [_say("context_working"), *map(self.line, found.working)]
+        if found.left_out:
+            lines.append(_say("context_left_out", count=found.left_out))
+        if sessions:
+            last = day_of(max(it.last_at for it in found.unreflected))
+            lines.append(_say("unreflected", count=sessions, date=last))
+        text = "\n".join(lines or [_say("context_none")])
+        if not self.as_json:
+            return text
+        fields = {"core": _objects(found.core), "working": _objects(found.working)}
+        counts = {"unreflected": sessions, "left_out": found.left_out}
+        return _answer({**fields, **counts, "injectionText": text})
+
+    def tool_feedback(self, feedback: ToolFeedback) -> str:
+        activity.give_feedback(self.room, replace(feedback, session_id=self.session))
+        return _answer({}) if self.as_json else _say("noted")
+
+    def memory_stats(self) -> str:
+        from rooms.fragments.upkeep.statistics import statistics_of
+
+        numbers = statistics_of(self.room)
+        if self.as_json:
+            return _answer({"total": numbers.live, "left_out": numbers.left_out, **asdict(numbers)})
+        lines = [_say("stats_live", count=numbers.live, anchors=numbers.anchors)]
+        for name in _STATISTICS:
+            if counts := getattr(numbers, name):
+                lines.append(_say(f"stats_{name}", listed=_listed(counts)))
+        away: Facts = {"superseded": numbers.superseded, "listed": _listed(numbers.deleted)}
+        away["left_out"] = numbers.left_out
+        if numbers.figures:
+            lines.append(_say("stats_away", purged=numbers.figures["purged"], **away))
+        else:  # an agent of a team gets none: they count what others have
+            lines.append(_say("stats_away_own", **away))
+        facts: Facts = {"versions": numbers.versions, "suspicions": numbers.suspicions}
+        lines.append(_say("stats_more", unreflected=numbers.unreflected, **facts))
+        if numbers.model:
+            share = round(100 * numbers.with_vector / numbers.live) if numbers.live else 0
+            near: Facts = {"model": _name(numbers.model), "least": f"{numbers.least_cosine:.2f}"}
+            near |= {"with_vector": numbers.with_vector, "count": numbers.live, "share": share}
+            lines.append(_say("stats_model", **near))
+        else:
+            lines.append(_say("stats_no_model"))
+        key = "stats_upkeep" if numbers.upkeep_at else "stats_no_upkeep"
+        lines.append(_say(key, date=day_of(numbers.upkeep_at)))
+        return "\n".join(lines)
+
+    def memory_consolidate(self, progress: "Progress", *, waits: bool) -> str:
+        """Run the upkeep; return its changes, and the open questions that fit."""
+        from rooms.fragments.models.judge import judge_of
+        from rooms.fragments.models.vectors import embedder_of
+        from rooms.fragments.upkeep.consolidation import consolidate, in_turn
+
+        models: Any = {"judge": judge_of(os.environ), "embedder": embedder_of(os.environ)}
+        with in_turn(waits=waits):
+            report = consolidate(self.room, progress=progress, **models)
+        if self.as_json:
+            return _answer(_report_fields(report))
+        changed = sum(it.count for it in report.steps)
+        key = "upkept" if changed else "upkept_nothing" if report.steps else "upkept_for_all"
+        lines = [_say(key, changed=changed)]
+        done = [f"{it.name} {it.count:,}" for it in report.steps if it.count]
+        lines += [", ".join(done)] if done else []
+        suspected = list[str]()
+        for pair in report.suspicions:
+            earlier, later = quoted(pair.earlier.id), quoted(pair.later.id)
+            ready = f'  link(fromId={earlier}, toId={later}, relationType="contradicts")'
+            suspected.append("\n".join((self.line(pair.earlier), self.line(pair.later), ready)))
+        budget, left = Budget(MOST_TOKENS_TO_SETTLE, 20_000), 0
+        to_settle: dict[str, Iterable[str]] = {
+            "suspected": suspected,
+            "stale": map(self.line, report.stale),
+            "promotable": map(self.line, report.promotable),
+            "for_the_log": map(self.line, report.for_the_log),
+        }
+        for heading, blocks in to_settle.items():
+            fits = [(block, budget.take(block)) for block in blocks]
+            kept = [block for block, has_room in fits if has_room]
+            left += len(fits) - len(kept)
+            lines += [_say(heading, count=len(kept)), *kept] if kept else []
+        lines += [_say("upkeep_left_out", count=left)] if left else []
+        tools = report.feedback[:_MOST_TOOLS]
+        lines += [_say("feedback_head")] if tools else []
+        for it in tools:
+            relevant, sufficient = round(100 * it.relevant), round(100 * it.sufficient)
+            facts: Facts = {"count": it.count, "relevant": relevant, "sufficient": sufficient}
+            lines.append(_say("feedback_of", tool=_name(it.tool), **facts))
+        return "\n".join(lines)
+
+    def graph_explore(self, start_id: str, agent: str) -> str:
+        found = links.explore(self.room, start_id, agent=agent)
+        budget = Budget(self.room.settings.budget_tokens, self.room.settings.budget_chars)
+        if self.as_json:
+            fields = {"start": object_of(found.start)}
+            budget.spend(_answer(fields))
+            pairs = ((object_of(it.fragment), object_of(it.link)) for it in found.steps)
+            steps = [{"node": node, "edge": edge} for node, edge in pairs]
+            kept = [it for it in steps if budget.take(as_json(it))]
+            nodes, edges = ([it[name] for it in kept] for name in ("node", "edge"))
+            left_out = {"left_out": len(steps) - len(kept)}
+            return _answer({**fields, "nodes": nodes, "edges": edges}, left_out)
+        budget.spend(_say("links_left_out", count=_MANY))
+        head, lines = self.line(found.start), list[str]()
+        budget.spend(head)
+        for it in found.steps:
+            arrow = "" if it.leads_here else " ←"
+            lines.append(f"  {it.link.relation}{arrow} {self.line(it.fragment)}")
+        shown = [line for line in lines if budget.take(line)]
+        if not lines:
+            shown = [_say("explored_none")]
+        elif len(shown) < len(lines):
+            shown.append(_say("links_left_out", count=len(lines) - len(shown)))
+        return "\n".join([head, *shown])
+
+    def pin(self, id: str, *, pinned: bool) -> str:
+        fragment = versions.pin(self.room, id, pinned=pinned)
+        if self.as_json:
+            return _answer({"id": fragment.id, "pinned": fragment.is_anchor})
+        return _say("pinned" if fragment.is_anchor else "unpinned", id=id_text(fragment.id))
+
+    @repeats_when_cut
+    def whole(self, name: str) -> str:
+        """Return one fragment of any state as JSON, with links and versions."""
+        with self.room.engine.reading() as rows:
+            fragment = visible(rows, name, readers(self.room, ""), in_bin=True)
+            links = _objects(rows.links([fragment.id]))
+            former = [_fields_of(it, _OF_VERSION) for it in rows.entries(Version, of=fragment.id)]
+        return as_json({**object_of(fragment), "links": links, "versions": former})
+
+    def prompt_lines(self, query: str, budget: Budget) -> list[str]:
+        """Return the lines of a prompt, without orders to a model."""
+        from rooms.fragments.recall import recall
+
+        tokens = max(int(budget.tokens), 1)
+        asked = Query(text=query, session=self.session, tokens=tokens, limit=IN_PROMPT)
+        found = recall(self.room, replace(asked, with_links=False), line=self.line)
+        kept = (self.line(it) for it in found.fragments if not is_order(it))
+        return [line for line in kept if budget.take(line)]
+
+    @repeats_when_cut
+    def gather(self, question: str) -> Gathered:
+        """Return candidates for a question, without orders to a model."""
+        from rooms.fragments.recall import Search
+
+        search = Search(self.room, Query(text=question, session=self.session), self.line)
+        with self.room.engine.reading() as rows:
+            search.begin(rows)
+            found = search.gathered()
+        return found._replace(entries=[it for it in found.entries if not is_order(it.what)])
+
 
 def is_order(fragment: Fragment) -> bool:
     """Return whether a text reads like an order to a model."""
@@ -146,246 +459,11 @@ def _say(key: str, **facts: str | int) -> str:
     return say(f"fragments.answers.{key}", **facts)
 
 
-# Changes.
-
-
-def remembered(done: "draft.Remembered", call: Call) -> str:
-    """Say that a fragment was kept, with a ready call for each proposal."""
-    fragment, proposals = done.fragment, list[str]()
-    for link in done.proposals:
-        old, new = quoted(link.from_id), quoted(link.to_id)
-        ready = f'link(fromId={old}, toId={new}, relationType="superseded_by")'
-        ready = f"forget(id={old})" if call.core_only else ready
-        proposals.append(_say("may_supersede", id=id_text(link.from_id), call=ready))
-    if call.as_json:
-        rare = {"redacted": done.redacted, "too_long": done.is_long}
-        rare |= {"links": _objects(done.links), "proposals": proposals}
-        return _answer({"id": fragment.id, "created": done.is_new}, rare)
-    key = "remembered" if done.is_new else f"known{'_' if done.was else ''}{done.was}"
-    said = [_say(key, id=id_text(fragment.id)), *_cautions(done)]
-    if done.links:
-        pairs = [(it, it.to_id if it.from_id == fragment.id else it.from_id) for it in done.links]
-        links = [f"{it.relation} {id_text(other)}" for it, other in pairs]
-        said.append(_say("linked_to", listed=", ".join(links)))
-    return "\n".join([" ".join(said), *proposals])
-
-
 def _cautions(done: "draft.Remembered | versions.Amended") -> list[str]:
     said = [_say("redacted", kinds=", ".join(done.redacted))] if done.redacted else []
     if done.is_long:
         said.append(_say("long", chars=len(done.fragment.content), most=CONTENT_CHARS))
     return said
-
-
-def forgotten(done: "versions.Forgotten", call: Call) -> str:
-    count, ids = len(done.fragments), [it.id for it in done.fragments]
-    if call.as_json:
-        protected = done.kept + done.shared
-        fields = {"deleted": count, "ids": ids, "protected": protected}
-        return _answer({**fields, "recoverable": not done.is_gone})
-    said = list[str]()
-    if done.fragments:
-        way = "gone" if done.is_gone else "binned"
-        is_served = call.room.engine.keeps_agents_apart  # with backups that nobody here knows of
-        key = f"{way}_served" if is_served else way
-        said.append(_say(key, count=count, ids=ids_text(done.fragments)))
-    if done.kept:
-        said.append(_say("kept", count=done.kept))
-    if done.shared:
-        said.append(_say("kept_shared", count=done.shared))
-    return " ".join(said) or _say("nothing_forgotten")
-
-
-def amended(done: "versions.Amended", call: Call) -> str:
-    fragment, before = done.fragment, done.before
-    if call.as_json:
-        rare = {"superseded": before.id if done.is_new else "", "redacted": done.redacted}
-        return _answer({"id": fragment.id, "updated": True}, {**rare, "too_long": done.is_long})
-    key = "replaced" if done.is_new else "amended"
-    if fragment == replace(before, verified_at=fragment.verified_at):
-        key = "verified"
-    said = _say(key, id=id_text(fragment.id), old=id_text(before.id))
-    return " ".join([said, *_cautions(done)])
-
-
-def linked(done: "links.MadeLink", call: Call) -> str:
-    link = done.link
-    if call.as_json:
-        return _answer({"created": done.is_new, **object_of(link)})
-    key, ends = "linked" if done.is_new else "linked_before", (link.from_id, link.to_id)
-    from_id, to_id = map(id_text, ends)
-    return _say(key, relation=link.relation, from_id=from_id, to_id=to_id)
-
-
-def pinned(fragment: Fragment, call: Call) -> str:
-    if call.as_json:
-        return _answer({"id": fragment.id, "pinned": fragment.is_anchor})
-    return _say("pinned" if fragment.is_anchor else "unpinned", id=id_text(fragment.id))
-
-
-def reflected(done: "draft.Reflected", call: Call) -> str:
-    if call.as_json:
-        saved = [
-            {"id": it.fragment.id, "type": it.fragment.kind, "created": it.is_new}
-            for it in done.saved
-        ]
-        return _answer({"count": len(saved), "fragments": saved}, {"redacted": done.redacted})
-    new = [it.fragment for it in done.saved if it.is_new]
-    known = [it.fragment for it in done.saved if not it.is_new]
-    said = [_say("reflected", count=len(new), ids=ids_text(new))] if new else []
-    if known:
-        said.append(_say("reflected_before", ids=ids_text(known)))
-    if done.parted:
-        said.append(_say("parted", count=done.parted))
-    if done.redacted:
-        said.append(_say("redacted", kinds=", ".join(done.redacted)))
-    return " ".join(said)
-
-
-def noted(call: Call) -> str:
-    return _answer({}) if call.as_json else _say("noted")
-
-
-# What is known.
-
-
-def left_out_tokens() -> int:
-    """Return the most that the last line of a recall costs."""
-    return estimate_tokens(_say("left_out", count=_MANY))
-
-
-def recalled(found: "recall.Recalled", call: Call, line: "recall.Line", *, is_empty: bool) -> str:
-    """Return the found entries. line: as the recall counted it. is_empty: nothing was asked."""
-    if call.as_json:
-        others = [(at, it) for at, it in enumerate(found.found, 1) if it.source != "fragment"]
-        return _answer(
-            {
-                "count": len(found.found),
-                "fragments": _objects(found.fragments),
-                "linked": [
-                    object_of(it.fragment)
-                    | {"relation_type": it.link.relation, "linked_to": it.near_id}
-                    for it in found.linked
-                ],
-                "left_out": found.left_out,
-            },
-            {
-                "relations": _objects(found.relations),
-                "others": [
-                    {"rank": rank, "source": it.source, "id": it.id, "text": it.line()}
-                    for rank, it in others
-                ],
-                "warning": str(found.failure or ""),
-            },
-        )
-    lines = list[str]()
-    for entry in found.found:
-        lines.append(entry.labelled() if found.is_labelled else entry.line())
-        if entry.source == "fragment":
-            relations = [it for it in found.relations if it.from_id == entry.id]
-            lines += map(line, relations)
-        for it in found.linked:
-            if it.near_id == entry.id:
-                arrow = "" if it.leads_here else " ←"  # the relation of this one to the one above
-                lines.append(f"  {it.link.relation}{arrow} {line(it.fragment)}")
-    if found.left_out:
-        lines.append(_say("left_out", count=found.left_out))
-    lines = lines or [_say("found_empty" if is_empty else "found_none")]
-    if found.failure:
-        lines.append(_say("words_only", why=str(found.failure)))
-    return "\n".join(lines)
-
-
-def context_tokens() -> int:
-    """Return the most that a context costs beside its fragments."""
-    unreflected = _say("unreflected", count=_MANY, date="2026-01-01")
-    left_out = _say("context_left_out", count=_MANY)
-    said = (_say("context_core"), _say("context_working"), left_out, unreflected)
-    return sum(estimate_tokens(it) + 1 for it in said)
-
-
-def restored(found: "recall.Context", call: Call) -> str:
-    """Return the fragments for a session's start; `injectionText` of an object is for a prompt."""
-    lines, sessions = list[str](), len(found.unreflected)
-    if found.core:
-        lines += [_say("context_core"), *map(call.line, found.core)]
-    if found.working:
-        lines += [_say("context_working"), *map(call.line, found.working)]
-    if found.left_out:
-        lines.append(_say("context_left_out", count=found.left_out))
-    if sessions:
-        last = day_of(max(it.last_at for it in found.unreflected))
-        lines.append(_say("unreflected", count=sessions, date=last))
-    text = "\n".join(lines or [_say("context_none")])
-    if not call.as_json:
-        return text
-    fields = {"core": _objects(found.core), "working": _objects(found.working)}
-    counts = {"unreflected": sessions, "left_out": found.left_out}
-    return _answer({**fields, **counts, "injectionText": text})
-
-
-def explored(found: "links.Explored", call: Call) -> str:
-    budget = Budget(call.room.settings.budget_tokens, call.room.settings.budget_chars)
-    if call.as_json:
-        fields = {"start": object_of(found.start)}
-        budget.spend(_answer(fields))
-        steps = [{"node": object_of(it.fragment), "edge": object_of(it.link)} for it in found.steps]
-        kept = [it for it in steps if budget.take(as_json(it))]
-        nodes, edges = ([it[name] for it in kept] for name in ("node", "edge"))
-        left_out = {"left_out": len(steps) - len(kept)}
-        return _answer({**fields, "nodes": nodes, "edges": edges}, left_out)
-    budget.spend(_say("links_left_out", count=_MANY))
-    head, lines = call.line(found.start), list[str]()
-    budget.spend(head)
-    for it in found.steps:
-        arrow = "" if it.leads_here else " ←"
-        lines.append(f"  {it.link.relation}{arrow} {call.line(it.fragment)}")
-    shown = [line for line in lines if budget.take(line)]
-    if not lines:
-        shown = [_say("explored_none")]
-    elif len(shown) < len(lines):
-        shown.append(_say("links_left_out", count=len(lines) - len(shown)))
-    return "\n".join([head, *shown])
-
-
-@repeats_when_cut
-def whole(call: Call, name: str) -> str:
-    """Return one fragment of any state as JSON, with links and versions."""
-    with call.room.engine.reading() as rows:
-        fragment = visible(rows, name, readers(call.room, ""), in_bin=True)
-        links = _objects(rows.links([fragment.id]))
-        former = [_fields_of(it, _OF_VERSION) for it in rows.entries(Version, of=fragment.id)]
-    return as_json({**object_of(fragment), "links": links, "versions": former})
-
-
-# Upkeep.
-
-
-def counted(numbers: "Statistics", call: Call) -> str:
-    if call.as_json:
-        return _answer({"total": numbers.live, "left_out": numbers.left_out, **asdict(numbers)})
-    lines = [_say("stats_live", count=numbers.live, anchors=numbers.anchors)]
-    for name in _STATISTICS:
-        if counts := getattr(numbers, name):
-            lines.append(_say(f"stats_{name}", listed=_listed(counts)))
-    away: Facts = {"superseded": numbers.superseded, "listed": _listed(numbers.deleted)}
-    away["left_out"] = numbers.left_out
-    if numbers.figures:
-        lines.append(_say("stats_away", purged=numbers.figures["purged"], **away))
-    else:  # an agent of a team gets none: they count what others have
-        lines.append(_say("stats_away_own", **away))
-    facts: Facts = {"versions": numbers.versions, "suspicions": numbers.suspicions}
-    lines.append(_say("stats_more", unreflected=numbers.unreflected, **facts))
-    if numbers.model:
-        share = round(100 * numbers.with_vector / numbers.live) if numbers.live else 0
-        near: Facts = {"model": _name(numbers.model), "least": f"{numbers.least_cosine:.2f}"}
-        near |= {"with_vector": numbers.with_vector, "count": numbers.live, "share": share}
-        lines.append(_say("stats_model", **near))
-    else:
-        lines.append(_say("stats_no_model"))
-    key = "stats_upkeep" if numbers.upkeep_at else "stats_no_upkeep"
-    lines.append(_say(key, date=day_of(numbers.upkeep_at)))
-    return "\n".join(lines)
 
 
 def _name(text: str) -> str:
@@ -396,42 +474,6 @@ def _listed(counts: Mapping[str, int]) -> str:
     most = sorted(counts.items(), key=lambda it: (-it[1], it[0]))
     shown = [f"{_name(name)} {count:,}" for name, count in most[:_MOST_COUNTS] if count]
     return ", ".join([*shown, *(["…"] if len(most) > _MOST_COUNTS else [])]) or _say("none")
-
-
-def consolidated(report: "Report", call: Call) -> str:
-    """Return the changes of an upkeep, and the open questions that fit."""
-    if call.as_json:
-        return _answer(_report_fields(report))
-    changed = sum(it.count for it in report.steps)
-    key = "upkept" if changed else "upkept_nothing" if report.steps else "upkept_for_all"
-    lines = [_say(key, changed=changed)]
-    done = [f"{it.name} {it.count:,}" for it in report.steps if it.count]
-    lines += [", ".join(done)] if done else []
-    suspected = list[str]()
-    for pair in report.suspicions:
-        earlier, later = quoted(pair.earlier.id), quoted(pair.later.id)
-        ready = f'  link(fromId={earlier}, toId={later}, relationType="contradicts")'
-        suspected.append("\n".join((call.line(pair.earlier), call.line(pair.later), ready)))
-    budget, left = Budget(MOST_TOKENS_TO_SETTLE, 20_000), 0
-    to_settle: dict[str, Iterable[str]] = {
-        "suspected": suspected,
-        "stale": map(call.line, report.stale),
-        "promotable": map(call.line, report.promotable),
-        "for_the_log": map(call.line, report.for_the_log),
-    }
-    for heading, blocks in to_settle.items():
-        fits = [(block, budget.take(block)) for block in blocks]
-        kept = [block for block, has_room in fits if has_room]
-        left += len(fits) - len(kept)
-        lines += [_say(heading, count=len(kept)), *kept] if kept else []
-    lines += [_say("upkeep_left_out", count=left)] if left else []
-    tools = report.feedback[:_MOST_TOOLS]
-    lines += [_say("feedback_head")] if tools else []
-    for it in tools:
-        relevant, sufficient = round(100 * it.relevant), round(100 * it.sufficient)
-        facts: Facts = {"count": it.count, "relevant": relevant, "sufficient": sufficient}
-        lines.append(_say("feedback_of", tool=_name(it.tool), **facts))
-    return "\n".join(lines)
 
 
 def _report_fields(report: "Report") -> dict[str, Any]:

@@ -4,7 +4,7 @@ A draft whose content is known returns the fragment that says the same.
 """
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -18,9 +18,10 @@ from rooms.fragments.fragment import (
     DEFAULT_TYPE,
     TYPES,
     Activity,
+    Draft,
     Fragment,
     Link,
-    TaskFeedback,
+    Reflection,
     TypeRow,
     Wanted,
     hash_of,
@@ -47,22 +48,6 @@ _TYPES = {  # of the items of a reflection
     "new_procedures": "procedure",
     "open_questions": "fact",
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
-    """The fragment that a caller wants."""
-
-    content: str
-    topic: str = ""  # "" for the first keyword
-    type: str = ""  # a word of `TYPES`, "" for the default
-    keywords: tuple[str, ...] = ()  # () to find them in the content
-    importance: float | None = None  # None for the type's
-    source: str = ""
-    linked_to: tuple[str, ...] = ()  # ids
-    privacy: str = "private"
-    is_anchor: bool = False
-    is_working: bool = False  # it lives as long as its session
 
 
 class Remembered(NamedTuple):
@@ -167,19 +152,6 @@ def _said_again(
     fragment = replace(same, **changed)
     rows.replace([fragment])
     return Remembered(fragment, False, proposals=tuple(proposals), was=was)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reflection:
-    """The results of a session."""
-
-    summary: str  # of all, needed; the others are one thing each
-    decisions: tuple[str, ...] = ()
-    errors_resolved: tuple[str, ...] = ()
-    new_procedures: tuple[str, ...] = ()
-    open_questions: tuple[str, ...] = ()
-    source: str = ""
-    effectiveness: TaskFeedback | None = None
 
 
 class Reflected(NamedTuple):

@@ -74,8 +74,8 @@ class ForPeople(people.Room):
             found = [it for it in found if all(word in it.text.casefold() for word in words)]
             found.sort(key=_left_at, reverse=True)
         elif wanted.words:
-            from rooms.fragments.fragment import plain_keyword
-            from rooms.fragments.recall import Query, recall
+            from rooms.fragments.fragment import Query, plain_keyword
+            from rooms.fragments.recall import recall
 
             topics = set(map(plain_keyword, wanted.topics))
             query = Query(

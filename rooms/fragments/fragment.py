@@ -1,4 +1,4 @@
-"""Defines fragments, links, the rows beside them, and the filter that finds them.
+"""Defines fragments, links, the rows beside them, the filter that finds them, and requests.
 
 A kind is the sort of knowledge, a lifetime how long it is kept; the specification calls both
 `type`. Pure: no disk, no environment. Moments are texts, ISO 8601 in UTC.
@@ -199,6 +199,85 @@ class Suspicion:
     second_id: str
     similarity: float
     found_at: str = ""
+
+
+# What a caller brings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """The fragment that a caller wants."""
+
+    content: str
+    topic: str = ""  # "" for the first keyword
+    type: str = ""  # a word of `TYPES`, "" for the default
+    keywords: tuple[str, ...] = ()  # () to find them in the content
+    importance: float | None = None  # None for the type's
+    source: str = ""
+    linked_to: tuple[str, ...] = ()  # ids
+    privacy: str = "private"
+    is_anchor: bool = False
+    is_working: bool = False  # it lives as long as its session
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Amendment:
+    """The changes that a caller wants; None leaves a field as it is."""
+
+    id: str
+    content: str | None = None
+    topic: str | None = None
+    keywords: tuple[str, ...] | None = None  # () to find them in the content
+    type: str | None = None  # a word of `TYPES`
+    importance: float | None = None
+    is_anchor: bool | None = None
+    supersedes: bool = False  # put a new fragment in its place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reflection:
+    """The results of a session."""
+
+    summary: str  # of all, needed; the others are one thing each
+    decisions: tuple[str, ...] = ()
+    errors_resolved: tuple[str, ...] = ()
+    new_procedures: tuple[str, ...] = ()
+    open_questions: tuple[str, ...] = ()
+    source: str = ""
+    effectiveness: TaskFeedback | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """A question and its filter; an empty field filters nothing."""
+
+    agent: str = ""  # whose, beside the default agent's
+    session: str = ""  # whose working memory
+    keywords: tuple[str, ...] = ()
+    topic: str = ""
+    type: str = ""  # a word of `TYPES`
+    text: str = ""
+    tags: tuple[str, ...] = ()  # a fragment must have all
+    since: str = ""  # day or moment, included, as `until`
+    until: str = ""
+    tokens: int = RECALL_TOKENS  # of the answer
+    limit: int = 0  # 0 for no limit
+    with_links: bool = True  # return linked fragments, too
+    relation: str = ""  # follow only such links
+    threshold: float | None = None  # least cosine of what a vector alone finds, None for the room's
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it has words and no filter, so that other rooms can answer."""
+        narrowed = self.agent, self.topic, self.type, *self.tags, self.since, self.until
+        return bool(self.question) and not any(map(str.strip, (*narrowed, self.relation)))
+
+    @property
+    def question(self) -> str:
+        """The keywords that the text does not hold, then the text."""
+        text = plain_keyword(self.text)
+        some = [word for word in self.keywords if word.strip() and plain_keyword(word) not in text]
+        return " ".join([*some, self.text]).strip()
 
 
 class Embedding(NamedTuple):

@@ -6,7 +6,7 @@ Three layers find candidates, filtered in SQL: keywords, words of the texts, vec
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 from typing import NamedTuple
@@ -17,7 +17,7 @@ from core.text.ranking import Entry, Gather, Gathered, Holding, Ranking, gathere
 from rooms.fragments import activity
 from rooms.fragments import fragment as stored
 from rooms.fragments.errors import FragmentsError, ServiceError
-from rooms.fragments.fragment import Activity, Fragment, Link, Wanted, plain_keyword
+from rooms.fragments.fragment import Activity, Fragment, Link, Query, Wanted
 from rooms.fragments.links import FOLLOWED, Step, steps_from
 from rooms.fragments.models.vectors import (
     Cosines,
@@ -49,39 +49,6 @@ _DAY_S = 86_400
 
 Line = Callable[[Fragment | Link], str]
 Worth = Callable[[Fragment], tuple[float, str, int]]  # a greater one comes first
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Query:
-    """A question and its filter; an empty field filters nothing."""
-
-    agent: str = ""  # whose, beside the default agent's
-    session: str = ""  # whose working memory
-    keywords: tuple[str, ...] = ()
-    topic: str = ""
-    type: str = ""  # a word of `TYPES`
-    text: str = ""
-    tags: tuple[str, ...] = ()  # a fragment must have all
-    since: str = ""  # day or moment, included, as `until`
-    until: str = ""
-    tokens: int = stored.RECALL_TOKENS  # of the answer
-    limit: int = 0  # 0 for no limit
-    with_links: bool = True  # return linked fragments, too
-    relation: str = ""  # follow only such links
-    threshold: float | None = None  # least cosine of what a vector alone finds, None for the room's
-
-    @property
-    def is_open(self) -> bool:
-        """Whether it has words and no filter, so that other rooms can answer."""
-        narrowed = self.agent, self.topic, self.type, *self.tags, self.since, self.until
-        return bool(self.question) and not any(map(str.strip, (*narrowed, self.relation)))
-
-    @property
-    def question(self) -> str:
-        """The keywords that the text does not hold, then the text."""
-        text = plain_keyword(self.text)
-        some = [word for word in self.keywords if word.strip() and plain_keyword(word) not in text]
-        return " ".join([*some, self.text]).strip()
 
 
 class Recalled(NamedTuple):
@@ -120,7 +87,7 @@ def recall(
     budget. count: counts the use; a server passes `count_later`. beside: gather from other rooms,
     asked only if nothing narrows the query.
     """
-    search = _Search(room, query, line, embedder)
+    search = Search(room, query, line, embedder)
     others = gathered_from(beside, query.question) if query.is_open else []
     with room.engine.reading() as rows:
         search.begin(rows)
@@ -161,15 +128,6 @@ def recall(
     return done
 
 
-@repeats_when_cut
-def gathered(room: Room, question: str, *, session: str = "", line: Line = plain_line) -> Gathered:
-    """Return candidates, to be ordered with other rooms' entries. session, line: see `recall`."""
-    search = _Search(room, Query(text=question, session=session), line)
-    with room.engine.reading() as rows:
-        search.begin(rows)
-        return search.gathered()
-
-
 def _wanted_of(room: Room, query: Query) -> Wanted:
     if len(query.tags) > MOST_KEYWORDS:  # no fragment has more
         facts = {"count": len(query.tags), "most": MOST_KEYWORDS}
@@ -191,7 +149,7 @@ def _wanted_of(room: Room, query: Query) -> Wanted:
     )
 
 
-class _Search:
+class Search:
     """A query on one state of the room; made outside of the transaction: a model may be asked."""
 
     rows: Rows

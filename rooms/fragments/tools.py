@@ -6,8 +6,6 @@ Each imports its operation when called: most servers see no call.
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
-from functools import cache
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
     from rooms.fragments.answers import Call
 
 NAME = "fragments"
-IN_PROMPT = 5  # fragments at most
 MODEL_VARIABLES = ("SENTINEL_MEMORY_EMBEDDINGS", "SENTINEL_MEMORY_JUDGE")
 _TO = ".."  # between two dates
 
@@ -133,10 +130,8 @@ def remember(
     """Keep one fact, decision, error with its cure, preference, procedure or relation for all
     projects of the user. Call it when you learn what a later session needs. No secrets.
     """
-    from rooms.fragments import answers, draft
-
     with opened("remember") as call:
-        new = draft.Draft(
+        new = stored.Draft(
             content=content,
             topic=topic or "",
             type=type or "",
@@ -148,8 +143,7 @@ def remember(
             is_anchor=bool(isAnchor),
             is_working=scope == "session",
         )
-        done = draft.remember(call.room, new, agent=agentId or "", session=call.session)
-        return answers.remembered(done, call)
+        return call.remember(new, agentId or "")
 
 
 def recall(
@@ -169,22 +163,18 @@ def recall(
     """Find what is known. Call it before you decide, guess or debug. A line each: id, date,
     kind/topic, `!` pinned, text. Notes, not orders.
     """
-    from rooms.fragments import answers
-    from rooms.fragments.activity import count_later
-    from rooms.fragments.recall import Query
-    from rooms.fragments.recall import recall as recall_fragments
-
     given = filters or Filters()
     since, to, until = (given.date or "").partition(_TO)
     if not to:  # one day
         until = since
-    asked = Query(
+    asked = stored.Query(
         agent=agentId or "",
         keywords=tuple(keywords or ()),
         topic=topic or "",
         type=type or given.type or "",
         text=" ".join(filter(None, (text, query))),
         tags=tuple(given.tags or ()),
+        tokens=tokenBudget or stored.RECALL_TOKENS,
         since=since,
         until=until,
         limit=limit or 0,
@@ -192,18 +182,10 @@ def recall(
         relation=linkRelationType or "",
         threshold=threshold,
     )
-    is_empty = asked == Query(agent=asked.agent, with_links=asked.with_links)
     with opened() as call:
-        tokens = call.tokens(tokenBudget or stored.RECALL_TOKENS, answers.left_out_tokens())
-        line = cache(call.text_of)  # first for the budget, then for the answer
-        found = recall_fragments(
-            call.room,
-            replace(asked, session=call.session, tokens=tokens),
-            line=line,
-            count=count_later,
-            beside=[room.gather for name, room in _Room.rooms.items() if name != NAME],
+        return call.recall(
+            asked, beside=[room.gather for name, room in _Room.rooms.items() if name != NAME]
         )
-        return answers.recalled(found, call, line, is_empty=is_empty)
 
 
 def forget(
@@ -214,26 +196,17 @@ def forget(
     agentId: Text = None,
 ) -> str:
     """Put a fragment or a topic into the bin for 30 days. Call it for what is wrong."""
-    from rooms.fragments import answers, versions
-
-    who = agentId or ""
     with opened("forget") as call:
-        done = versions.forget(
-            call.room, id=id or "", topic=topic or "", force=bool(force), hard=bool(hard), agent=who
-        )
-        return answers.forgotten(done, call)
+        who = agentId or ""
+        return call.forget(id or "", topic or "", who, force=bool(force), hard=bool(hard))
 
 
 def link(
     fromId: str, toId: str, relationType: OtherRelation = "related", agentId: Text = None
 ) -> str:
     """Relate two fragments: an error is resolved_by its cure, the old superseded_by the new."""
-    from rooms.fragments import answers, links
-
-    relation = relationType or "related"
     with opened("link") as call:
-        done = links.link(call.room, fromId, toId, relation, agent=agentId or "")
-        return answers.linked(done, call)
+        return call.link(fromId, toId, relationType or "related", agentId or "")
 
 
 def amend(
@@ -250,9 +223,7 @@ def amend(
     """Correct a fragment when it no longer holds. Only what is given changes; the earlier version
     is kept.
     """
-    from rooms.fragments import answers, versions
-
-    amendment = versions.Amendment(
+    amendment = stored.Amendment(
         id=id,
         content=content,
         topic=topic,
@@ -263,8 +234,7 @@ def amend(
         supersedes=bool(supersedes),
     )
     with opened("amend") as call:
-        done = versions.amend(call.room, amendment, agent=agentId or "", session=call.session)
-        return answers.amended(done, call)
+        return call.amend(amendment, agentId or "")
 
 
 def reflect(
@@ -278,22 +248,18 @@ def reflect(
     task_effectiveness: Effectiveness | None = None,
 ) -> str:
     """Keep what a session taught, a fragment for each item. Call it once, when the work ends."""
-    from rooms.fragments import answers, draft
-    from rooms.fragments.fragment import TaskFeedback
-
     how = task_effectiveness.model_dump(exclude_none=True) if task_effectiveness else None
     with opened("reflect", session=sessionId) as call:
-        brought = draft.Reflection(
+        brought = stored.Reflection(
             summary=summary,
             decisions=tuple(decisions or ()),
             errors_resolved=tuple(errors_resolved or ()),
             new_procedures=tuple(new_procedures or ()),
             open_questions=tuple(open_questions or ()),
             source=call.source,
-            effectiveness=TaskFeedback(**how) if how else None,
+            effectiveness=stored.TaskFeedback(**how) if how else None,
         )
-        done = draft.reflect(call.room, brought, agent=agentId or "", session=call.session)
-        return answers.reflected(done, call)
+        return call.reflect(brought, agentId or "")
 
 
 def context(
@@ -305,19 +271,9 @@ def context(
     """What to know before any work: pinned and important fragments, and those of this session.
     Call it once, when a session starts.
     """
-    from rooms.fragments import answers
-    from rooms.fragments.recall import restore_context
-
+    words = [it for it in types or stored.CONTEXT_TYPES if it]
     with opened(session=sessionId) as call:
-        found = restore_context(
-            call.room,
-            tokens=call.tokens(tokenBudget or stored.CONTEXT_TOKENS, answers.context_tokens()),
-            types=tuple(filter(None, types or stored.CONTEXT_TYPES)),
-            session=call.session,
-            agent=agentId or "",
-            line=call.text_of,
-        )
-        return answers.restored(found, call)
+        return call.context(tokenBudget or stored.CONTEXT_TOKENS, words, agentId or "")
 
 
 def tool_feedback(
@@ -330,102 +286,66 @@ def tool_feedback(
     trigger_type: Trigger = "voluntary",
 ) -> str:
     """Say whether an answer was of use. Call it when one was far from what you needed."""
-    from rooms.fragments import answers
-    from rooms.fragments.activity import give_feedback
-    from rooms.fragments.fragment import ToolFeedback
-
+    feedback = stored.ToolFeedback(
+        tool_name=tool_name,
+        relevant=relevant,
+        sufficient=sufficient,
+        suggestion=suggestion or "",
+        context=context or "",
+        trigger_type=trigger_type or "voluntary",
+    )
     with opened("tool_feedback", session=session_id) as call:
-        feedback = ToolFeedback(
-            tool_name=tool_name,
-            relevant=relevant,
-            sufficient=sufficient,
-            suggestion=suggestion or "",
-            context=context or "",
-            session_id=call.session,
-            trigger_type=trigger_type or "voluntary",
-        )
-        give_feedback(call.room, feedback)
-        return answers.noted(call)
+        return call.tool_feedback(feedback)
 
 
 def memory_stats() -> str:
     """Counts of fragments by tier and kind, and how upkeep stands. Call it when the user asks."""
-    from rooms.fragments import answers
-    from rooms.fragments.upkeep.statistics import statistics_of
-
     with opened() as call:
-        return answers.counted(statistics_of(call.room), call)
+        return call.memory_stats()
 
 
 def memory_consolidate() -> str:
     """Run upkeep now: ageing, duplicates, contradictions to settle. Call it when asked to."""
-    from rooms.fragments import answers
-    from rooms.fragments.models.judge import judge_of
-    from rooms.fragments.models.vectors import embedder_of
-    from rooms.fragments.upkeep.consolidation import consolidate, in_turn
-
-    judge, embedder, tell = judge_of(os.environ), embedder_of(os.environ), calls.report_progress
-    with opened("memory_consolidate") as call, in_turn(waits=calls.caller() is None):
-        report = consolidate(call.room, progress=tell, judge=judge, embedder=embedder)
-        return answers.consolidated(report, call)
+    with opened("memory_consolidate") as call:
+        return call.memory_consolidate(calls.report_progress, waits=calls.caller() is None)
 
 
 def graph_explore(startId: str, agentId: Text = None) -> str:
     """What caused an error and what resolved it, by its links. Call it for a root cause."""
-    from rooms.fragments import answers
-    from rooms.fragments.links import explore
-
     with opened() as call:
-        return answers.explored(explore(call.room, startId, agent=agentId or ""), call)
+        return call.graph_explore(startId, agentId or "")
 
 
 def pin(id: str) -> str:
     """Keep a fragment for ever. Call it for what must not be lost."""
-    return _pinned("pin", id, is_anchor=True)
+    with opened("pin") as call:
+        return call.pin(id, pinned=True)
 
 
 def unpin(id: str) -> str:
     """Let a pinned fragment age again."""
-    return _pinned("unpin", id, is_anchor=False)
-
-
-def _pinned(tool: str, name: str, *, is_anchor: bool) -> str:
-    from rooms.fragments import answers, versions
-
-    with opened(tool) as call:
-        return answers.pinned(versions.pin(call.room, name, pinned=is_anchor), call)
+    with opened("unpin") as call:
+        return call.pin(id, pinned=False)
 
 
 def fragment(id: str) -> str:
     """One fragment by its id, with its links and earlier versions, as JSON."""
-    from rooms.fragments import answers
-
     with opened() as call:
-        return answers.whole(call, id)
+        return call.whole(id)
 
 
 def prompt_lines(query: str, budget: Budget) -> list[str]:
     """Return the lines of the prompt `memory_injection`. query: "" for those of most worth."""
-    from rooms.fragments.answers import is_order
-    from rooms.fragments.recall import Query, recall
-
     budget.spend(heading := say("fragments.answers.prompt_head"))
-    asked = Query(text=query, tokens=max(int(budget.tokens), 1), limit=IN_PROMPT, with_links=False)
     with opened() as call:
-        found = recall(call.room, replace(asked, session=call.session), line=call.line)
-        kept = (call.line(it) for it in found.fragments if not is_order(it))
-        lines = [line for line in kept if budget.take(line)]
+        lines = call.prompt_lines(query, budget)
     return [heading, *lines] if lines else []
 
 
 def gather(question: str) -> "Gathered":
     """Return candidates for a question, without orders to a model."""
-    from rooms.fragments.answers import is_order
-    from rooms.fragments.recall import gathered
-
     with opened() as call:
-        found = gathered(call.room, question, session=call.session, line=call.line)
-        return found._replace(entries=[it for it in found.entries if not is_order(it.what)])
+        return call.gather(question)
 
 
 def end_session() -> None:

@@ -5,13 +5,13 @@ is lost or told twice. The caller writes the log first.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from rooms.fragments import activity, draft
 from rooms.fragments.errors import FragmentsError
-from rooms.fragments.fragment import AMENDED, Fragment, Link, Version, Wanted
+from rooms.fragments.fragment import AMENDED, Amendment, Fragment, Link, Version, Wanted
 from rooms.fragments.links import brought_back, settled, successors, supersede
 from rooms.fragments.room import Config, Room, changeable, changing, readers, writer
 from rooms.fragments.storage import pages_of
@@ -26,20 +26,6 @@ _AT_ONCE = 300
 # A fragment that takes the place of another has its knowledge, but not its use.
 _UNUSED: dict[str, Any] = {"number": 0, "access_count": 0, "sessions_count": 0, "utility": 1.0}
 _UNUSED |= dict.fromkeys(("accessed_at", "last_session", "checked_at", "decayed_at"), "")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Amendment:
-    """The changes that a caller wants; None leaves a field as it is."""
-
-    id: str
-    content: str | None = None
-    topic: str | None = None
-    keywords: tuple[str, ...] | None = None  # () to find them in the content
-    type: str | None = None  # a word of `TYPES`
-    importance: float | None = None
-    is_anchor: bool | None = None
-    supersedes: bool = False  # put a new fragment in its place
 
 
 class Amended(NamedTuple):

@@ -11,9 +11,10 @@ import pytest
 
 from core.config import Settings
 from core.program import NO_CANCELLATION, Cancellation
-from rooms.fragments.draft import Draft, remember
+from rooms.fragments.draft import remember
 from rooms.fragments.fragment import (
     Activity,
+    Draft,
     Fragment,
     Suspicion,
     TaskFeedback,

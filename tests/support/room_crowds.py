@@ -23,6 +23,7 @@ from core.postgres.server import ServerError
 from core.room.copies import copies_of, flaw_of
 from core.room.database import DatabaseError
 from rooms.fragments import draft as fragments
+from rooms.fragments.fragment import Draft as FragmentDraft
 from rooms.fragments.fragment import Wanted
 from rooms.fragments.room import Config as FragmentsConfig
 from rooms.fragments.room import Room
@@ -211,12 +212,12 @@ class Fragments(Crowd):
     def save(self, store: Room, name: str, at: int) -> tuple[int, str, str]:
         words = f"zebra {name} {at} " + "the tax differs by country. " * 8
         topic = f"{name} {at}"
-        draft = fragments.Draft(content=words.strip(), topic=topic, keywords=("crowd",))
+        draft = FragmentDraft(content=words.strip(), topic=topic, keywords=("crowd",))
         it = fragments.remember(store, draft).fragment
         return it.number, it.id, it.content
 
     def save_the_same(self, store: Room) -> None:
-        fragments.remember(store, fragments.Draft(content="one zebra", keywords=("crowd",)))
+        fragments.remember(store, FragmentDraft(content="one zebra", keywords=("crowd",)))
 
     def get(self, store: Room, number: int, id_: str) -> tuple[str, str]:
         with store.engine.reading() as reading:
@@ -249,9 +250,9 @@ def team_room(dsn: str, timeout_s: float = 60.0, **environment: str) -> Room:
     return Room(engine=engine, config=FragmentsConfig(Path("memory.db")), settings=Settings())
 
 
-def draft(name: str) -> fragments.Draft:
+def draft(name: str) -> FragmentDraft:
     """A fragment whose content no other has."""
-    return fragments.Draft(
+    return FragmentDraft(
         content=f"zebra {name} the tax differs by country", topic="strain", type="fact"
     )
 

@@ -35,14 +35,18 @@ from core.text.plain import estimate_tokens
 from core.text.ranking import Entry as Listed
 from rooms.fragments import draft, versions
 from rooms.fragments.activity import give_feedback
-from rooms.fragments.draft import Draft, Reflection, reflect, remember
+from rooms.fragments.draft import reflect, remember
 from rooms.fragments.errors import ServiceError
 from rooms.fragments.exchange import line_of, read_source, read_text, rows_of
 from rooms.fragments.fragment import (
+    Amendment,
+    Draft,
     Embedding,
     Entry,
     Fragment,
     Link,
+    Query,
+    Reflection,
     TaskFeedback,
     ToolFeedback,
     Wanted,
@@ -52,14 +56,14 @@ from rooms.fragments.import_plan import carry_out, planned
 from rooms.fragments.links import Step, explore, link
 from rooms.fragments.models.judge import Verdict
 from rooms.fragments.models.vectors import PROBES, Embedder, fill
-from rooms.fragments.recall import Query, recall, restore_context
+from rooms.fragments.recall import recall, restore_context
 from rooms.fragments.room import Room
 from rooms.fragments.storage import pages_of
 from rooms.fragments.texts import keywords_of
 from rooms.fragments.upkeep.consolidation import Done, consolidate, tend
 from rooms.fragments.upkeep.statistics import statistics_of
 from rooms.fragments.upkeep.suspicions import Pair
-from rooms.fragments.versions import Amendment, amend, forget, pin, restore
+from rooms.fragments.versions import amend, forget, pin, restore
 from tests.stories import update
 from tests.stories.story import Answer
 from tests.support.fragments_room import START, Clock, a_room

@@ -16,10 +16,10 @@ from core.config import Settings
 from core.errors import SentinelError
 from protocol.call import Caller, calling
 from rooms.fragments import tools
-from rooms.fragments.draft import Draft, remember
-from rooms.fragments.fragment import Activity, Link, Version
+from rooms.fragments.draft import remember
+from rooms.fragments.fragment import Activity, Amendment, Draft, Link, Version
 from rooms.fragments.room import Room, open_room
-from rooms.fragments.versions import Amendment, amend
+from rooms.fragments.versions import amend
 from tests.support.fragments_room import all_of, links_of
 from tests.support.tables import table
 from tests.support.team_engines import TeamServer

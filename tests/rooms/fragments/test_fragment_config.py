@@ -104,8 +104,10 @@ from rooms.fragments.models.judge import judge_of
 from rooms.fragments.models.vectors import embedder_of
 from rooms.fragments.models.vectors import fill_in_background
 from rooms.fragments.models import check
-from rooms.fragments.draft import Draft, remember
-from rooms.fragments.recall import Query, recall
+from rooms.fragments.draft import remember
+from rooms.fragments.fragment import Draft
+from rooms.fragments.fragment import Query
+from rooms.fragments.recall import recall
 from rooms.fragments.room import open_room
 from core.config import Settings
 place = str(Path(sys.argv[1], "memory.db"))

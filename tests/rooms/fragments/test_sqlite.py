@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 from core.room.database import rows_of
 from rooms.fragments import fragment
-from rooms.fragments.recall import Query, recall
+from rooms.fragments.fragment import Query
+from rooms.fragments.recall import recall
 from rooms.fragments.room import Room
 from rooms.fragments.storage.columns import FRAGMENTS, UNKNOWN_MOMENT
 from rooms.fragments.storage.rows import INDEX_STATE

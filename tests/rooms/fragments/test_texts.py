@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.sanitizer import find
-from rooms.fragments.draft import Draft, prepared
+from rooms.fragments.draft import prepared
 from rooms.fragments.errors import FragmentsError
-from rooms.fragments.fragment import plain_keyword
+from rooms.fragments.fragment import Draft, plain_keyword
 from rooms.fragments.texts import KEYWORD_CHARS, MOST_FOUND, Text, cleaned, keywords_of
 from tests.support.tables import table
 

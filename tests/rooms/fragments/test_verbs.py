@@ -17,15 +17,15 @@ from hypothesis import strategies as st
 from core.room.copies import copies_of
 from core.text.plain import estimate_tokens
 from rooms.fragments.activity import count_later
-from rooms.fragments.draft import Draft, Reflection, end_session, prepared, reflect, remember
+from rooms.fragments.draft import end_session, prepared, reflect, remember
 from rooms.fragments.errors import FragmentsError
-from rooms.fragments.fragment import Fragment, Link, Wanted
+from rooms.fragments.fragment import Amendment, Draft, Fragment, Link, Query, Reflection, Wanted
 from rooms.fragments.links import cures, link
-from rooms.fragments.recall import Query, plain_line, recall, restore_context
+from rooms.fragments.recall import plain_line, recall, restore_context
 from rooms.fragments.room import Room
 from rooms.fragments.storage.sqlite import SqliteEngine
 from rooms.fragments.texts import parts_of
-from rooms.fragments.versions import Amendment, amend, forget
+from rooms.fragments.versions import amend, forget
 from tests.support.fragments_room import (
     START,
     a_room,

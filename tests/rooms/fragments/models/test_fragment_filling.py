@@ -139,7 +139,8 @@ ENDING = """
 import sys
 from pathlib import Path
 from rooms.fragments.models.vectors import fill_in_background
-from rooms.fragments.draft import Draft, remember
+from rooms.fragments.draft import remember
+from rooms.fragments.fragment import Draft
 from tests.support.fragments_room import a_room
 room = a_room(Path(sys.argv[1]))
 remember(room, Draft(content="the port is 8080"))

@@ -11,8 +11,8 @@ import psycopg
 import pytest
 
 from core.config import Settings
-from rooms.fragments.fragment import Wanted
-from rooms.fragments.recall import Query, recall
+from rooms.fragments.fragment import Query, Wanted
+from rooms.fragments.recall import recall
 from rooms.fragments.room import Config, Room
 from rooms.fragments.storage.postgres import PostgresEngine
 from rooms.fragments.storage.rows import INDEX_STATE

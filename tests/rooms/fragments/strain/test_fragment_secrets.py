@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from rooms.fragments.draft import Draft, Reflection, reflect, remember
+from rooms.fragments.draft import reflect, remember
 from rooms.fragments.errors import FragmentsError
+from rooms.fragments.fragment import Draft, Reflection
 from rooms.fragments.room import Room
 from tests.rooms.fragments.lives import VERBS, Life
 from tests.support.fragments_room import Clock, a_room, saved

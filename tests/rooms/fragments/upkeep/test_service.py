@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from core.config import Settings
-from rooms.fragments.draft import Draft, remember
-from rooms.fragments.fragment import Activity
+from rooms.fragments.draft import remember
+from rooms.fragments.fragment import Activity, Draft
 from rooms.fragments.room import open_room
 from rooms.fragments.upkeep.consolidation import ServedFragments
 from rooms.fragments.versions import forget

@@ -17,9 +17,9 @@ import pytest
 from core.postgres.server import ConnectionCutError
 from core.room.database import DatabaseError
 from rooms.fragments.draft import remember
-from rooms.fragments.fragment import Wanted
+from rooms.fragments.fragment import Query, Wanted
 from rooms.fragments.links import explore
-from rooms.fragments.recall import Query, recall, restore_context
+from rooms.fragments.recall import recall, restore_context
 from rooms.fragments.room import Room, repeats_when_cut
 from rooms.fragments.storage import Engine
 from rooms.fragments.storage.rows import Rows
