@@ -40,12 +40,6 @@ CLIENT = {
 }
 
 
-class DemoFailedError(SentinelError, RuntimeError):
-    """A claim did not hold, or a program did not answer. Facts: reason."""
-
-    table, key = "demo", "failed"
-
-
 @dataclass(frozen=True, slots=True)
 class Stage:
     project: Path
@@ -81,23 +75,23 @@ class Stage:
         )
 
     def command(self, *words: str, given: str = "") -> str:
-        """Return the output of our command. Raises DemoFailedError."""
+        """Return the output of our command. Raises SentinelError."""
         done = self.run("cli.py", *words, given=given)
         if done.returncode or done.stderr:
-            raise DemoFailedError(reason=f"{words[0]}: {_text(done.stderr)}")
+            raise SentinelError("demo.failed", reason=f"{words[0]}: {_text(done.stderr)}")
         return _text(done.stdout)
 
     def git(self, *words: str) -> None:
-        """Run git without the user's settings. Raises DemoFailedError, HistoryError."""
+        """Run git without the user's settings. Raises SentinelError."""
         settings = [part for setting in GIT_SETTINGS for part in ("-c", setting)]
         nobodys = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
         done = git.run(self.project, *settings, *words, variables=nobodys)
         if done.returncode:
-            raise DemoFailedError(reason=f"git {words[0]}: {_text(done.stderr)}")
+            raise SentinelError("demo.failed", reason=f"git {words[0]}: {_text(done.stderr)}")
 
 
 def demo(arguments: argparse.Namespace) -> int:
-    """Tell the story in a scratch project, which is removed. Raises DemoFailedError."""
+    """Tell the story in a scratch project, which is removed. Raises SentinelError."""
     columns = shutil.get_terminal_size((MOST_COLUMNS, 24)).columns
     screen = replace(screen_here(), width=min(max(columns, LEAST_COLUMNS), MOST_COLUMNS))
     try:
@@ -119,7 +113,7 @@ def demo(arguments: argparse.Namespace) -> int:
             _tuesday(stage, has_git=has_git)
             stage.head(say("demo.story_next_uvx" if is_passing(str(ROOT)) else "demo.story_next"))
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise DemoFailedError(reason=str(error)) from error
+        raise SentinelError("demo.failed", reason=str(error)) from error
     return 0
 
 
@@ -161,10 +155,10 @@ def _monday(stage: Stage) -> None:
     except (ValueError, KeyError, AttributeError) as error:
         said = _text(done.stderr).splitlines() or ["no answer"]
         reason = f"{ROOT / 'server.py'} gave no answer: {said[-1]}"
-        raise DemoFailedError(reason=reason) from error
+        raise SentinelError("demo.failed", reason=reason) from error
     answer = str(result["content"][0]["text"])
     if result.get("isError"):
-        raise DemoFailedError(reason=f"server.py refused log_memory: {answer}")
+        raise SentinelError("demo.failed", reason=f"server.py refused log_memory: {answer}")
     saved = [json.loads(line) for line in _log(stage).splitlines()]
     _check([{name: it.get(name) for name in FIELDS} for it in saved] == [lesson], answer)
     stage.answer(fitted(answer.splitlines()[0], stage.screen.width - 4))
@@ -206,7 +200,7 @@ def _log(stage: Stage) -> str:
 
 def _check(is_so: bool, answer: str) -> None:
     if not is_so:
-        raise DemoFailedError(reason=answer or "no answer")
+        raise SentinelError("demo.failed", reason=answer or "no answer")
 
 
 def _text(printed: bytes) -> str:

@@ -36,12 +36,6 @@ INDENT = "  "
 _DAMAGED = "damaged"  # the key of DatabaseDamagedError, whose module loads SQLite
 
 
-class RedactionError(SentinelError, RuntimeError):
-    """This Python cannot clean the log; nothing was written."""
-
-    table = "scan"
-
-
 def scan(arguments: argparse.Namespace) -> int:
     """Look, redact if asked, print; 1 for secrets, 2 if a place could not be looked at."""
     if arguments.paths and arguments.project:
@@ -193,7 +187,7 @@ def _redact(opened: Opened, arguments: argparse.Namespace) -> int:
     except ModuleNotFoundError as error:  # only a writer needs it; a scan runs with any Python
         if error.name != "filelock":
             raise
-        raise RedactionError("no_filelock") from None
+        raise SentinelError("scan.no_filelock") from None
     left, _ = _scan_log(opened)
     left.unreadable += unread.unreadable
     _complain(left)

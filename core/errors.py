@@ -21,8 +21,8 @@ class SentinelError(Exception):
     `str()` gives the sentence.
     """
 
-    table: ClassVar[str] = "errors"  # of sentences: that of the room that raises the error
-    key = ""  # of the sentence in it; a class that is caught by itself may set it
+    table: ClassVar[str] = "errors"  # of sentences; a key with a dot names its own
+    key = ""  # of the sentence; a class that is caught by itself may set it
     record = ""  # the version id of the record that it is about, where several were given
     placed: ClassVar[tuple[str, ...]] = ("path", "rm")  # facts that may say where the memory is
 
@@ -35,7 +35,8 @@ class SentinelError(Exception):
 
     def sentence(self) -> str:
         """Return the sentence alone; override it where facts are keys themselves."""
-        return say(f"{self.table}.{self.key}", **self.facts)
+        key = self.key if "." in self.key else f"{self.table}.{self.key}"
+        return say(key, **self.facts)
 
 
 class RefusedError(SentinelError, ValueError):

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from core.errors import LogReadError
+from core.errors import LogReadError, RefusedError
 from core.git import HistoryError, is_uncommitted
 from core.guard.injection import shown_marks
 from core.lessons.changes import Outcome
@@ -21,7 +21,7 @@ from core.messages import Facts, say
 from core.sanitizer import redact, redact_together, safe
 from core.store import MemoryStore
 from rooms import room
-from rooms.room import LESSONS, Found, Item, Opened, Passed, Restoring, Room, RoomNameError
+from rooms.room import LESSONS, Found, Item, Opened, Passed, Restoring, Room
 
 if TYPE_CHECKING:  # a list needs none of it
     from core.lessons.history import Version as Past
@@ -136,9 +136,9 @@ class ForPeople(Room):
         return room.Versions([_version(it, has_git=history.has_git) for it in found], notes)
 
     def fate(self, items: Sequence[Item], *, hard: bool) -> str:
-        """Raise RoomNameError for `hard`."""
+        """Raise RefusedError for `hard`."""
         if hard:
-            raise RoomNameError("no_hard", id=items[0].id)
+            raise RefusedError("rooms.no_hard", id=items[0].id)
         return say("records.would_forget", count=len(items))
 
     def forget(self, items: Sequence[Item], *, hard: bool) -> room.Forgotten:

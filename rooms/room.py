@@ -32,12 +32,6 @@ FILE_NAME = "for_people.py"
 MOST_VALUES = 8  # of a list of counts
 
 
-class RoomNameError(RefusedError):
-    """A typed name fits no room or item, or several."""
-
-    table = "rooms"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opened:
     """The project, settings and store of one command."""
@@ -259,7 +253,7 @@ class Room(Protocol):
 
 
 def rooms_of(opened: Opened, names: Sequence[str] = ()) -> list[Room]:
-    """Return these rooms, or all with items. Raises RoomNameError."""
+    """Return these rooms, or all with items. Raises RefusedError."""
     check_names(names)
     found = list[Room]()
     for name in room_names():
@@ -271,11 +265,11 @@ def rooms_of(opened: Opened, names: Sequence[str] = ()) -> list[Room]:
 
 
 def check_names(names: Sequence[str]) -> None:
-    """Raise RoomNameError for what is the name of no room."""
+    """Raise RefusedError for what is the name of no room."""
     known = room_names()
     for name in names:
         if name not in known:
-            raise RoomNameError("no_room", name=name, rooms=", ".join(known))
+            raise RefusedError("rooms.no_room", name=name, rooms=", ".join(known))
 
 
 def room_names() -> list[str]:

@@ -45,12 +45,6 @@ TOKENS = {
 }
 
 
-class SetupError(SentinelError, RuntimeError):
-    """Nothing can be set up, or no server can start here; no file was written."""
-
-    table = "setup"
-
-
 def setup(arguments: argparse.Namespace) -> int:
     """Plan, show, ask, write; 1 if anything asked for could not be done."""
     if arguments.oauth and not arguments.url:
@@ -72,7 +66,7 @@ def setup(arguments: argparse.Namespace) -> int:
     found = [row for row in CLIENTS if arguments.remove or machine.trace_of(row, here)]
     clients = tuple(arguments.clients or [row.key for row in found])
     if not clients:
-        raise SetupError("none_found", clients=", ".join(KEYS))
+        raise SentinelError("setup.none_found", clients=", ".join(KEYS))
     job = Job(
         clients=clients,
         present=frozenset(it.client for it in configured_clients(here) if it.entry),
@@ -112,9 +106,9 @@ def _installation(*, is_idle: bool) -> machine.Installation | None:
     if is_idle or program.is_command:
         return program
     if machine.is_passing(str(root)):
-        raise SetupError("passing", path=str(root))
+        raise SentinelError("setup.passing", path=str(root))
     if machine.runner_of(sys.executable, os.environ) is None:
-        raise SetupError("no_uv")
+        raise SentinelError("setup.no_uv")
     if not missing:
         return program
     pip = root / ".venv" / ("Scripts/pip.exe" if program.windows else "bin/pip")

@@ -46,9 +46,7 @@ def export(arguments: argparse.Namespace) -> int:
     suffix = os.path.splitext(output)[1].lower()
     form = arguments.format or SUFFIXES.get(suffix, "markdown")
     wanted = Wanted(
-        topics=tuple(arguments.topic or ()),
-        kind=arguments.kind or "",
-        since=arguments.since or "",
+        topics=tuple(arguments.topic or ()), kind=arguments.kind or "", since=arguments.since or ""
     )
     rooms = rooms_with_kind(people.rooms_of(opened, arguments.room or ()), wanted.kind)
     counts, private, notes = Counter[str](), 0, list[str]()

@@ -52,12 +52,6 @@ HEADING = re.compile(r"^== (\w+) ==[^\S\n]*+$", re.M)
 Texts = Mapping[str, str]  # by field
 
 
-class LessonTextError(RefusedError):
-    """A typed text cannot be saved, no fragment has a typed id, or there is no editor."""
-
-    table = "records"
-
-
 def _given(arguments: argparse.Namespace) -> dict[str, str]:
     values = {field: getattr(arguments, option) for option, field in FIELDS.items()}
     return {
@@ -129,7 +123,7 @@ def add(arguments: argparse.Namespace) -> int:
 def _ask_for_missing(arguments: argparse.Namespace, texts: dict[str, str], opened: Opened) -> bool:
     """Ask for missing texts; return whether it asked.
 
-    Raises LessonTextError for a blank answer, SystemExit(2) without a terminal.
+    Raises RefusedError for a blank answer, SystemExit(2) without a terminal.
     """
     missing = [option for option in NEEDED if not texts.get(FIELDS[option], "").strip()]
     if not missing:
@@ -149,7 +143,7 @@ def _ask_for_missing(arguments: argparse.Namespace, texts: dict[str, str], opene
         if answer is None:
             arguments.refuse(_without(missing))
         if not str(answer).strip():
-            raise LessonTextError("blank_answer")
+            raise RefusedError("records.blank_answer")
         texts[FIELDS[option]] = str(answer)
     return True
 
@@ -187,7 +181,7 @@ class _Promotion:
         try:
             self._fragment, said = versions.said_by(self._room, name)
         except NoSuchFragmentError as error:  # its own sentence is for a model
-            raise LessonTextError("no_fragment", id=str(error.facts["id"])) from None
+            raise RefusedError("records.no_fragment", id=str(error.facts["id"])) from None
         self.is_done = bool(self._fragment.promoted)
         texts = {"topic": self._fragment.topic, "missing_context": said.gap, "lesson": said.lesson}
         self.texts = {field: text for field, text in texts.items() if text}
@@ -310,7 +304,7 @@ def edit(arguments: argparse.Namespace) -> int:
         return 0
     editor = editor_in(os.environ, is_terminal=sys.stdin.isatty() and sys.stdout.isatty())
     if not editor:
-        raise LessonTextError("no_editor", id=id_)
+        raise RefusedError("records.no_editor", id=id_)
     data = shown.encode("utf-8", "replace")
     handle, name = tempfile.mkstemp(prefix="sentinel-memory-", suffix=".txt")
     with os.fdopen(handle, "wb") as file:
@@ -320,7 +314,7 @@ def edit(arguments: argparse.Namespace) -> int:
         with suppress(OSError):
             is_done = not subprocess.run([*editor, name], check=False).returncode
         if not is_done:
-            raise LessonTextError("editor_failed", editor=editor[0], id=id_)
+            raise RefusedError("records.editor_failed", editor=editor[0], id=id_)
         lines = _save_edited(opened, record, sections_in(data.decode()), _read(path))
     except SentinelError as error:  # printed here, above the place where the text is kept
         complain(str(error))
@@ -391,20 +385,20 @@ def text_for_editor(record: Record) -> str:
 
         == topic ==
 
-    Raises LessonTextError for a text with such a line.
+    Raises RefusedError for a text with such a line.
     """
     limits = ", ".join(f"{name} {limit_bytes:,}" for name, limit_bytes in LIMITS_BYTES.items())
     facts = {"token": plain(record.token), "type": record.type, "limits": limits}
     lines = [f"# {line}" for line in say("records.edit_head", **facts).splitlines()]
     for name, text in texts_of(record).items():
         if HEADING.search(text.replace("\r", "\n")):
-            raise LessonTextError("heading_inside", id=plain(record.id))
+            raise RefusedError("records.heading_inside", id=plain(record.id))
         lines += ["", f"== {name} ==", *([text] if text else ())]
     return "\n".join(lines) + "\n"
 
 
 def sections_in(text: str) -> dict[str, str]:
-    """Return the texts by field, {} for an emptied file. Raises LessonTextError.
+    """Return the texts by field, {} for an emptied file. Raises RefusedError.
 
     Blank lines around a text and lines before the first heading do not count.
     """
@@ -413,7 +407,7 @@ def sections_in(text: str) -> dict[str, str]:
     _, *parts = HEADING.split(text.replace("\r\n", "\n"))
     found = dict(zip(parts[::2], parts[1::2], strict=True))
     if sorted(parts[::2]) != sorted(FIELDS.values()):
-        raise LessonTextError("bad_sections", names=", ".join(FIELDS.values()))
+        raise RefusedError("records.bad_sections", names=", ".join(FIELDS.values()))
     blank = re.compile(r"\A(?:[^\S\n]*\n)+|(?:\n[^\S\n]*)+\Z")
     return {name: blank.sub("", found[name]) for name in FIELDS.values()}
 
@@ -424,6 +418,6 @@ def _read(path: Path) -> dict[str, str]:
     except FileNotFoundError:
         return {}
     except OSError:
-        raise LessonTextError("no_file", path=plain(str(path))) from None
+        raise RefusedError("records.no_file", path=plain(str(path))) from None
     except UnicodeDecodeError:
-        raise LessonTextError("not_utf8") from None
+        raise RefusedError("records.not_utf8") from None

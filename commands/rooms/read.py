@@ -15,7 +15,7 @@ from core.errors import RefusedError, SentinelError
 from core.git import HistoryError
 from core.lessons.record_text import minute_of
 from core.messages import say
-from rooms.room import Item, Opened, Restoring, Room, RoomNameError, Wanted, rooms_of
+from rooms.room import Item, Opened, Restoring, Room, Wanted, rooms_of
 
 MOST_ROWS, MOST_BESIDE = 25, 5  # of the first room on a terminal, and of each other one
 NARROW = 56  # in fewer cells an item takes two lines
@@ -134,14 +134,14 @@ def named_items(
         if len(holders) > 1:
             listed = ", ".join(ask.title(it.name) for it, _ in holders)
             facts = {"command": arguments.command, "typed": shlex.quote(name), "room": room.name}
-            raise RoomNameError("in_several", id=plain(name), rooms=listed, **facts)
+            raise RefusedError("rooms.in_several", id=plain(name), rooms=listed, **facts)
         several = len({it.id for it in items}) > 1
         if several or (one_each and len(items) > 1):
             names = [f"{it.id if several else it.version} [{it.topic}]" for it in items]
             listed = plain(", ".join(names[:_MOST_CANDIDATES]))
             listed += ", …" if len(names) > _MOST_CANDIDATES else ""
-            key = "ambiguous" if several else "shared"
-            raise RoomNameError(key, id=plain(name), names=listed)
+            key = "rooms.ambiguous" if several else "rooms.shared"
+            raise RefusedError(key, id=plain(name), names=listed)
         found |= {(room.name, it.id, it.version): (room, it) for it in items}
     return list(found.values())
 
@@ -163,10 +163,9 @@ def first_answer(
     raise wrong or _nowhere(name, rooms)
 
 
-def _nowhere(name: str, rooms: Sequence[Room]) -> RoomNameError:
-    return RoomNameError(
-        "nowhere", id=plain(name), rooms=", ".join(ask.title(it.name) for it in rooms)
-    )
+def _nowhere(name: str, rooms: Sequence[Room]) -> RefusedError:
+    listed = ", ".join(ask.title(it.name) for it in rooms)
+    return RefusedError("rooms.nowhere", id=plain(name), rooms=listed)
 
 
 def whole(item: Item, screen: Screen) -> list[str]:
@@ -225,11 +224,11 @@ def _lit(line: str, words: str, screen: Screen) -> str:
 
 
 def rooms_with_kind(rooms: Sequence[Room], kind: str) -> list[Room]:
-    """Return the rooms with a kind. Raises RoomNameError without any."""
+    """Return the rooms with a kind. Raises RefusedError without any."""
     found = [room for room in rooms if not kind or kind in room.kinds]
     if rooms and not found:
         known = dict.fromkeys(it for room in rooms for it in room.kinds)
-        raise RoomNameError("no_kind", name=plain(kind), kinds=", ".join(known))
+        raise RefusedError("rooms.no_kind", name=plain(kind), kinds=", ".join(known))
     return found
 
 

@@ -57,12 +57,6 @@ _WORD = re.compile(r"[^\W_]+")
 _TITLES = frozenset("claude agents memory memories lessons rules instructions index md".split())
 
 
-class SourceError(RefusedError):
-    """A file cannot be imported; nothing was saved."""
-
-    table = "import"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """The contents of a file. form: its kind; by_room: for each room; passed: for none.
@@ -96,7 +90,7 @@ def read_source(name: str, root: Path, rooms: Sequence[str], agent: str) -> Sour
     """Read a file, or standard input for `-`; its content decides its form.
 
     root: of the project, whose links are not followed out of it. rooms: only these get something,
-    and the first reads a file of others. agent: see `Given`. Raises SourceError, ExportError.
+    and the first reads a file of others. agent: see `Given`. Raises RefusedError, ExportError.
     """
     shown, path = SHOWN_STDIN if name == STDIN else name, Path(name)
     if name != STDIN:
@@ -135,38 +129,38 @@ def _bytes_of(name: str, shown: str) -> bytes:
             data = sys.stdin.buffer.read(MOST_BYTES + 1)
         else:
             if not stat.S_ISREG(os.stat(name).st_mode):  # opening a pipe blocks
-                raise SourceError("not_regular", path=shown)
+                raise RefusedError("import.not_regular", path=shown)
             with open(name, "rb") as file:
                 data = file.read(MOST_BYTES + 1)
     except OSError as error:
-        raise SourceError("unreadable", path=shown, reason=reason_of(error)) from error
+        raise RefusedError("import.unreadable", path=shown, reason=reason_of(error)) from error
     except AttributeError:  # there is no standard input
-        raise SourceError("unreadable", path=shown, reason="closed") from None
+        raise RefusedError("import.unreadable", path=shown, reason="closed") from None
     if len(data) > MOST_BYTES:
-        raise SourceError("too_large", path=shown, most=MOST_BYTES)
+        raise RefusedError("import.too_large", path=shown, most=MOST_BYTES)
     return data
 
 
 def _checked(path: str, data: bytes) -> bytes:
-    """Return a sound UTF-8 text; refuse an export for people. Raises SourceError."""
+    """Return a sound UTF-8 text; refuse an export for people. Raises RefusedError."""
     if data.startswith(UTF_16_MARKS):
-        raise SourceError("utf_16", path=path)
+        raise RefusedError("import.utf_16", path=path)
     if b"\0" in data:
-        raise SourceError("binary", path=path)
+        raise RefusedError("import.binary", path=path)
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise SourceError("not_utf_8", path=path, line=line) from None
+        raise RefusedError("import.not_utf_8", path=path, line=line) from None
     data = data.removeprefix(BOM)
     begun = 0
     for found in _MARKS.finditer(data):
         if found[0] == b"<<<<<<<":
             begun = data.count(b"\n", 0, found.start()) + 1
         elif begun:
-            raise SourceError("conflict", path=path, line=begun)
+            raise RefusedError("import.conflict", path=path, line=begun)
     if _DOCUMENTS.search(data):
-        raise SourceError("exported_document", path=path)
+        raise RefusedError("import.exported_document", path=path)
     return data
 
 
@@ -202,7 +196,8 @@ def _of_export(rows: Sequence[Row], shown: str, rooms: Sequence[str], agent: str
         room = line.get("room")
         if line.get("format") == FORMAT:
             if line.get("version") != VERSION:
-                raise SourceError("newer", path=shown, version=str(line.get("version"))[:20])
+                newer = str(line.get("version"))[:20]
+                raise RefusedError("import.newer", path=shown, version=newer)
         elif room in known and "row" in line:
             found.setdefault(room, []).append(Row(number, line["row"]))
         else:
@@ -222,11 +217,11 @@ def _of_lessons(form: str, rows: Sequence[Row], data: bytes, shown: str) -> Sour
         is_former = isinstance(document, dict) and document.get("format") == FORMAT
         records = document.get("records") if is_former else None
         if not isinstance(records, list):
-            raise SourceError("unknown_format", path=shown)
+            raise RefusedError("import.unknown_format", path=shown)
         rows = [Row(at, it) for at, it in enumerate(records, 1)]
     elif form != "log":
         if len(data) > MOST_TEXT_BYTES:
-            raise SourceError("text_too_large", path=shown, most=MOST_TEXT_BYTES)
+            raise RefusedError("import.text_too_large", path=shown, most=MOST_TEXT_BYTES)
         is_stated = True
         if form == "server_memory":
             rows, passed = in_server_memory(rows, record.utc_now())

@@ -10,6 +10,7 @@ from commands.rooms.read import table_lines, whole
 from commands.terminal import screen as terminal
 from commands.terminal.ask import is_confirmed, open_memory, progress
 from commands.terminal.screen import plain, print_lines, print_within, screen_here, table
+from core.errors import RefusedError
 from core.lessons.answers import need_of
 from core.lessons.log import MemoryLog
 from core.lessons.record import normalise_topic, seconds_of
@@ -190,14 +191,14 @@ def share(arguments: argparse.Namespace) -> int:
 
 def pin(arguments: argparse.Namespace) -> int:
     """Pin fragments against ageing and removal, or unpin them; return 0."""
-    from rooms.fragments.for_people import ForPeople, FragmentNameError
+    from rooms.fragments.for_people import ForPeople
     from rooms.fragments.versions import pin as pin_one
 
     is_pinned = arguments.command == "fragments pin"
     fragments = ForPeople(open_memory(arguments))
     for name in arguments.ids:
         if not fragments.named(name):
-            raise FragmentNameError("no_fragment", id=plain(name))
+            raise RefusedError("fragment_commands.no_fragment", id=plain(name))
     ids = ", ".join(pin_one(fragments.room, it, pinned=is_pinned).id for it in arguments.ids)
     key = "now_pinned" if is_pinned else "now_unpinned"
     print_lines([say(f"fragment_commands.{key}", ids=plain(ids))])

@@ -43,12 +43,6 @@ WORDS = (
 STEPS = ("step_setup", "step_work", "step_view")
 
 
-class NoPlaceError(DiskError):
-    """The user has no directory for the page."""
-
-    table, key = "view", "no_place"
-
-
 def view(arguments: argparse.Namespace) -> int:
     """Write the page and open it; return 1 if no browser opens. Raises SentinelError.
 
@@ -123,10 +117,10 @@ def page(items: Sequence[Item], *, project: str, notes: Sequence[str] = ()) -> s
 
 
 def _own_place(opened: Opened) -> Path:
-    """Return the page's path, which only the user may read. Raises ExportError, NoPlaceError."""
+    """Return the page's path, which only the user may read. Raises ExportError, DiskError."""
     directory = state_directory(str(opened.project.root), os.environ)
     if not directory:
-        raise NoPlaceError
+        raise DiskError("view.no_place")
     try:
         os.makedirs(directory, mode=0o700, exist_ok=True)
     except OSError as error:

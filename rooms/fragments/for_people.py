@@ -31,12 +31,6 @@ _COUNTED = (  # as they are, in the figures for scripts
 _TOKENS = 1_000_000  # what is found is bounded by its number
 
 
-class FragmentNameError(RefusedError):
-    """The command is impossible for the fragment that a person named."""
-
-    table = "fragment_commands"
-
-
 class ForPeople(people.Room):
     """The fragments of a user, over all projects; see `rooms.room.Room`."""
 
@@ -137,12 +131,12 @@ class ForPeople(people.Room):
         return people.Versions(versions, [])
 
     def fate(self, items: Sequence[people.Item], *, hard: bool) -> str:
-        """Say whether they go for good. Raises FragmentNameError where one stays."""
+        """Say whether they go for good. Raises RefusedError where one stays."""
         for item in items:
             if item.data["is_anchor"] or item.data["ttl_tier"] == "permanent":
-                raise FragmentNameError("pinned_refused", id=item.id)
+                raise RefusedError("fragment_commands.pinned_refused", id=item.id)
             if item.data["deleted_at"] and not hard:
-                raise FragmentNameError("binned_before", id=item.id)
+                raise RefusedError("fragment_commands.binned_before", id=item.id)
         key = "would_drop" if hard else "would_bin"
         return _say(key, count=len(items))
 

@@ -25,12 +25,6 @@ _ALL = 1_000_000_000
 _ONLY_HERE = re.compile(r"#[0-9]+|ctx_\S*")  # names that only sessions have
 
 
-class SessionNameError(RefusedError):
-    """A typed number or id is unknown, or its session cannot come back."""
-
-    table = "session_commands"
-
-
 class ForPeople(room.Room):
     """The sessions of a project; see `rooms.room.Room`."""
 
@@ -81,7 +75,7 @@ class ForPeople(room.Room):
         return [*what, room.switched_on(self._opened, NAME)]
 
     def named(self, name: str) -> list[Item]:
-        """Return a session by number or id. Raises SessionNameError."""
+        """Return a session by number or id. Raises RefusedError."""
         from rooms.sessions.search import check_archives
         from rooms.sessions.session import NoSuchSessionError
 
@@ -90,7 +84,7 @@ class ForPeople(room.Room):
         except NoSuchSessionError as error:
             check_archives(self.store, name)
             if _ONLY_HERE.fullmatch(name.strip()):
-                raise SessionNameError("no_session", **error.facts) from None
+                raise RefusedError("session_commands.no_session", **error.facts) from None
             return []
         return [item_of(session, self.store.actions(session), self.store.chain(session))]
 
@@ -113,9 +107,9 @@ class ForPeople(room.Room):
         return room.Forgotten(notes, [it for it in items if it.data["id"] not in gone], left)
 
     def restore(self, name: str, *, originals: bool) -> room.Restoring | None:
-        """Return None: a forgotten session is gone. Raises SessionNameError for its name."""
+        """Return None: a forgotten session is gone. Raises RefusedError for its name."""
         if _ONLY_HERE.fullmatch(name.strip()):
-            raise SessionNameError("no_restore", name=name)
+            raise RefusedError("session_commands.no_restore", name=name)
         return None
 
     def secrets(self) -> room.Secrets:

@@ -9,6 +9,7 @@ import pytest
 
 from commands import demo
 from commands.terminal.screen import cells
+from core.errors import SentinelError
 from core.messages import Language
 from tests.support.cli_process import Run
 from tests.support.sentences import LANGUAGES, sentence
@@ -101,7 +102,7 @@ def test_what_is_not_as_the_story_says_ends_it_in_a_sentence(
     (tmp_path / file).unlink()
     (tmp_path / file).write_text(text, encoding="utf-8")
     monkeypatch.setattr(demo, "ROOT", tmp_path)
-    with pytest.raises(demo.DemoFailedError) as failed:
+    with pytest.raises(SentinelError) as failed:
         demo.demo(Namespace())
     assert str(failed.value).startswith(
         f"The demo stopped: {reason.format(server=tmp_path / 'server.py')}"

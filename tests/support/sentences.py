@@ -133,7 +133,8 @@ def _said_by(name: str, call: ast.Call) -> Iterator[Said]:
         module = name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
         error = vars(import_module(module)).get(called)
         if isinstance(error, type) and issubclass(error, SentinelError):
-            yield from (Said(f"{error.table}.{key}", None, place) for key in keys or [error.key])
+            for key in keys or [error.key]:
+                yield Said(key if "." in key else f"{error.table}.{key}", None, place)
 
 
 def _keys(node: ast.expr) -> list[str]:
