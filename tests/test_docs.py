@@ -411,3 +411,26 @@ def test_what_operators_copy_names_settings_flags_and_places_that_there_are() ->
     [mebibytes] = re.findall(r"client_max_body_size (\d+)m;", nginx)
     assert int(mebibytes) * 1024 * 1024 > MOST_BYTES  # so that the sentence is the server's
     assert "X-Forwarded-For $remote_addr;" in nginx and "Host $host;" in nginx
+
+
+FOLDERS = sorted(it.name for it in ROOT.iterdir() if it.is_dir() and not it.name.startswith("."))
+NAMED = re.compile(
+    rf"(?<![A-Za-z0-9_./*-])(?:(?:{'|'.join(FOLDERS)})/[A-Za-z0-9_./-]*[A-Za-z0-9_]|(?:server|cli)\.py)"
+)
+
+
+def is_there(path: str) -> bool:
+    return any((ROOT / form).exists() for form in (path, f"{path}.py"))
+
+
+def test_no_record_names_a_file_that_is_not_there() -> None:
+    lines = (ROOT / ".context" / "memory_log.jsonl").read_text(encoding="utf-8").splitlines()
+    faults = []
+    for record in map(json.loads, lines):
+        for field in ("missing_context", "lesson", "ask_next_time"):
+            named = NAMED.findall(record.get(field, ""))
+            faults += [f"{record['id']} {field}: {it}" for it in named if not is_there(it)]
+        for glob in record.get("meta", {}).get("paths", ()):
+            if not any(ROOT.glob(glob)):
+                faults.append(f"{record['id']} paths: {glob}")
+    none_of(faults)

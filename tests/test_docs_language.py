@@ -1,14 +1,21 @@
-"""Tests that both editions of a document agree, and that each keeps its language and its length."""
+"""Tests the language, length and figures of the documents, and that both editions agree."""
 
+import json
 import re
+import sys
 
 import pytest
 
-from commands.clients.table import CLIENTS
+from commands.clients.table import CLIENTS, TOOLS
 from commands.terminal.screen import cells
+from core.config import ROOMS
 from tests.support.documents import DOCUMENTS, EDITIONS, blocks, prose, text_of
 from tests.support.sentences import sentences
-from tests.support.tables import none_of
+from tests.support.tables import ROOT, none_of
+
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+from tokens import costs, tokenizer
 
 READMES = ["README.md", "docs/README.ko.md"]
 PAIRS = [READMES, *EDITIONS]
@@ -117,3 +124,61 @@ def test_the_readme_names_every_client(name: str) -> None:
     none_of(client.key for client in CLIENTS if f"`{client.key}`" not in rest)
     without = {client.name for client in CLIENTS if not client.hooks and client.key != "copilot"}
     assert without == {"Claude Desktop"}  # as its sentence says
+
+
+# Figures: those that were measured, and none of them typed.
+
+RESULTS = json.loads(text_of("benchmarks/results.json"))
+ROOMS_PAGE = "docs/rooms.md"
+MOST_BYTES = 7_168
+BLOCK = re.compile(r"^<!-- \[\[\[cog .*?^<!-- \[\[\[end\]\]\] -->$", re.M | re.S)
+FIGURE = re.compile(r"\d ?(?:%|ms|MB|x)(?!\w)|\d s(?!\w)")
+WHOLLY_GENERATED = ["README.md", "docs/README.ko.md", "docs/benchmarks.md", ROOMS_PAGE]
+# How a ratio is read, what the method of the comparison is, and a limit of a file.
+OF_THE_METHOD = ("0.50 x", "10 ms", "5 %", "1 MB", "1MB")
+
+
+def test_it_is_short() -> None:
+    assert len(text_of(ROOMS_PAGE).encode()) <= MOST_BYTES
+
+
+@pytest.mark.parametrize("name", [ROOMS_PAGE, "docs/rooms.ko.md"])
+def test_every_room_and_profile_has_its_tools(name: str) -> None:
+    rows = re.findall(r"^- `([a-z]+(?::[a-z]+)?)`: (.+)$", text_of(name), re.M)
+    told = {room: re.findall(r"`(\w+)`", tools) for room, tools in rows}
+    profiles = [(room, *(f"{room}:{it}" for it in more)) for room, more in ROOMS.items()]
+    assert list(told) == [room for rooms in profiles for room in rooms]
+    assert told == {room: [*tools] if len(tools) < 7 else [] for room, tools in TOOLS.items()}
+
+
+@pytest.mark.filterwarnings("ignore:open_binary is deprecated")
+def test_the_recorded_tokens_are_those_that_a_session_pays() -> None:
+    """`python benchmarks/tokens.py --record` records them."""
+    count = tokenizer()
+    assert count, "bpe-openai of requirements-dev.txt is missing"
+    recorded = RESULTS["tokens"]["figures"]
+    now = {it.name: it.value for it in costs(count)}
+    assert {name: recorded.get(name) for name in now} == now
+
+
+def test_every_recorded_figure_has_its_day_machine_and_data() -> None:
+    for part, it in RESULTS.items():
+        is_unknown = it["date"] == "not known" and it.get("carried over")
+        assert is_unknown or re.fullmatch(r"\d{4}-\d\d-\d\d", it["date"]), part
+        assert it["figures"] and it["data"] and "processors" in it["machine"], part
+
+
+@pytest.mark.parametrize("name", WHOLLY_GENERATED)
+def test_no_measured_figure_is_typed(name: str) -> None:
+    lines = BLOCK.sub("", text_of(name)).splitlines()
+    typed = [line for line in lines if FIGURE.search(line)]
+    assert [it for it in typed if not any(known in it for known in OF_THE_METHOD)] == []
+
+
+def test_how_well_it_finds_is_as_it_was_measured() -> None:
+    found = RESULTS["locomo"]["figures"]
+    told = set(re.findall(r"\d+\.\d+|\d+(?= ?%)", text_of("docs/fragments.md")))
+    for way in ("recall", "FTS5, any word"):
+        half = f"turns, other half, {way}"
+        assert f"{found[f'{half}: nDCG@10']:.3f}" in told
+        assert f"{100 * found[f'{half}: silent']:.0f}" in told

