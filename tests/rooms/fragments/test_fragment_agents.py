@@ -5,22 +5,27 @@ and changed by none of them.
 """
 
 import inspect
+import os
 import re
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from core.config import Settings
+from core.config import FRAGMENTS_PLACE, Settings
 from core.errors import SentinelError
+from core.text.plain import Budget
 from protocol.call import Caller, calling
 from rooms.fragments import tools
-from rooms.fragments.draft import remember
-from rooms.fragments.fragment import Activity, Amendment, Draft, Link, Version
+from rooms.fragments.errors import FragmentsError
+from rooms.fragments.fragment import Activity, Amendment, Link, Version, Wanted
 from rooms.fragments.room import Room, open_room
+from rooms.fragments.upkeep.consolidation import ServedFragments
 from rooms.fragments.versions import amend
-from tests.support.fragments_room import all_of, links_of
+from tests.support.fragments_room import all_of, links_of, saved
 from tests.support.tables import table
 from tests.support.team_engines import TeamServer
 
@@ -39,9 +44,9 @@ def team(team_server: TeamServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[R
     """The fragments of all agents."""
     for name in ("SENTINEL_MEMORY_AGENT", "SENTINEL_MEMORY_EMBEDDINGS", "SENTINEL_MEMORY_ANSWERS"):
         monkeypatch.delenv(name, raising=False)
-    environment = {"SENTINEL_MEMORY_FRAGMENTS": team_server.emptied_dsn()}
-    monkeypatch.setenv("SENTINEL_MEMORY_FRAGMENTS", environment["SENTINEL_MEMORY_FRAGMENTS"])
-    room = open_room(Settings(), environment)
+    place = team_server.emptied_dsn()
+    monkeypatch.setenv(FRAGMENTS_PLACE, place)
+    room = open_room(Settings(), {FRAGMENTS_PLACE: place})
     yield room
     room.engine.close()
 
@@ -50,18 +55,18 @@ def team(team_server: TeamServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[R
 def ids(team: Room) -> dict[str, str]:
     """What each agent has said of one matter, that of bob with a version and a link, by word."""
 
-    def saved(agent: str, content: str) -> str:
-        draft = Draft(content=content, topic="zoo", keywords=("stripes",))
-        return remember(team.for_agent(agent), draft, session=f"s-{agent}").fragment.id
+    def said(agent: str, content: str) -> str:
+        how: Any = {"topic": "zoo", "keywords": ("stripes",), "session": f"s-{agent}"}
+        return saved(team.for_agent(agent), content, **how).id
 
     bobs = team.for_agent("bob")
-    shared = saved("default", "The zebra note of all is on the shelf")
-    theirs = saved("bob", f"The zebra note of Bob is in the {TELLING}")
+    shared = said("default", "The zebra note of all is on the shelf")
+    theirs = said("bob", f"The zebra note of Bob is in the {TELLING}")
     amend(bobs, Amendment(id=theirs, importance=0.9), session="s-bob")
-    other = saved("bob", f"The {TELLING} of Bob has two doors")
+    other = said("bob", f"The {TELLING} of Bob has two doors")
     with bobs.engine.writing() as rows:
         rows.put_links([Link(from_id=theirs, to_id=it) for it in (other, shared)])
-    return {"OWN": saved("alice", "A zebra note of Alice"), "SHARED": shared, "THEIRS": theirs}
+    return {"OWN": said("alice", "A zebra note of Alice"), "SHARED": shared, "THEIRS": theirs}
 
 
 def of_others(team: Room) -> list[object]:
@@ -77,8 +82,9 @@ def of_others(team: Room) -> list[object]:
     return [fragments, links_of(team, *bobs), versions, activities]
 
 
-def answer(tool: Callable[..., str], arguments: dict[str, Any]) -> str:
-    with calling(Caller(agent="alice", session="s-alice", client="cursor")):
+def by(agent: str, tool: Callable[..., str], **arguments: Any) -> str:
+    """What a tool answers an agent over HTTP."""
+    with calling(Caller(agent=agent, session=f"s-{agent}", client="cursor")):
         try:
             return tool(**arguments)
         except SentinelError as error:
@@ -115,14 +121,55 @@ def test_no_way_to_name_anothers_rows_tells_of_them_or_changes_them(
             return value
         return re.sub("OWN|SHARED|THEIRS", lambda it: ids[it[0]], value)
 
-    answer(tools.memory_consolidate, {})  # else it may be due in between
+    by("alice", tools.memory_consolidate)  # else it may be due in between
     before, bobs = of_others(team), {it.id for it in all_of(team) if it.agent == "bob"}
     own = filled(NAMES[name])  # what alice has said herself
     for tool, arguments in ways(NAMES[name]):
         given = {it: filled(value) for it, value in arguments.items()}
-        said = answer(getattr(tools, tool), given)
+        said = by("alice", getattr(tools, tool), **given)
         told = [it for it in (TELLING, *bobs) if it in said and it not in own]
         assert told == [], (tool, given)
         if tool == "memory_consolidate":  # which is of the whole room
             before = of_others(team)
         assert of_others(team) == before, (tool, given)
+
+
+@pytest.mark.row("002 2.19", "002 2.70.a")
+def test_a_prompt_has_an_agents_own_and_over_stdio_the_environment_names_the_agent(
+    team: Room, ids: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for agent, own in (("alice", "OWN"), ("bob", "THEIRS"), ("default", "SHARED")):
+        with calling(Caller(agent=agent)):
+            injected = "\n".join(tools.prompt_lines("zebra note", Budget(1_000, 10_000)))
+        assert {it for it in ids if ids[it] in injected} == {own, "SHARED"}
+    assert "Shared by all agents, so kept: 1." in by("alice", tools.forget, topic="zoo")
+    assert "backups of the server" in by("bob", tools.forget, id=ids["THEIRS"], hard=True)
+    monkeypatch.setattr(tools._Room, "is_used", False)
+    monkeypatch.setenv("SENTINEL_MEMORY_AGENT", "bob")
+    of_bob = tools.remember(content="The shop of bob has two doors").split(": ")[1][:8]
+    assert of_bob in by("bob", tools.recall, text="shop doors")
+    assert of_bob not in by("alice", tools.recall, text="shop doors")
+    monkeypatch.setenv("SENTINEL_MEMORY_AGENT", "system")
+    with pytest.raises(FragmentsError, match="SENTINEL_MEMORY_AGENT: system is no name"):
+        tools.recall(text="shop node")
+
+
+@pytest.mark.row("002 2.46")
+def test_a_session_that_two_processes_end_at_once_is_noted_once(
+    team: Room, ids: dict[str, str]
+) -> None:
+    served = ServedFragments(Settings(), os.environ)
+    with ThreadPoolExecutor(6) as threads:
+        ends = [threads.submit(served.end_session, "alice", "s-alice") for _ in range(6)]
+        assert [it.result() for it in ends] == [None] * 6
+    noted = all_of(team, Wanted(kinds=("fact",), topics=("session",)))
+    assert [(it.agent, it.source) for it in noted] == [("alice", "s-alice")]
+
+
+@pytest.mark.row("002 2.102")
+def test_the_door_over_a_file_serves_one_person(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(FRAGMENTS_PLACE, str(tmp_path / "memory.db"))
+    assert "Remembered" in by("default", tools.remember, content="The shop runs on Node 20")
+    assert "one person's" in by("bob", tools.recall, text="shop")

@@ -1,12 +1,17 @@
-"""Tests how the tables on a server come about: anew, by several at once, beside another's."""
+"""Tests how the tables on a server come about: anew, by several at once, beside another's, from a
+version before.
+"""
 
+import json
 import multiprocessing
-import os
 import re
 import shlex
+import shutil
+import struct
 import subprocess
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from hashlib import sha256
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -14,41 +19,58 @@ from typing import Any
 import psycopg
 import pytest
 
+from core.config import FRAGMENTS_PLACE, Settings
 from core.postgres.pool import Pool
 from core.postgres.server import ServerError
-from rooms.fragments.fragment import Fragment, Wanted, hash_of
+from rooms.fragments.fragment import Fragment, Query, Wanted, hash_of
+from rooms.fragments.recall import recall
+from rooms.fragments.room import Config, Room
 from rooms.fragments.storage import postgres_schema as schema
 from rooms.fragments.storage.postgres import PostgresEngine
 from rooms.fragments.storage.postgres_schema import Schema
+from rooms.fragments.storage.rows import INDEX_STATE
 from tests.support.cli_process import Run
 from tests.support.real_engines import Postgres, postgres
 from tests.support.sentences import raised
-from tests.support.tables import ROOT, table
+from tests.support.tables import DATA, ROOT, table
 from tests.support.team_engines import TeamServer, a_server
 
-OPERATORS = ROOT / "docs" / "team.md"
+# By table the columns that are declared, but `linked_to`, which is what `fragment_links` say; by
+# name what the definition of an index says. With `fastupdate` each question would read what waits.
+DECLARED = table("team_tables")
+COLUMNS: dict[str, str] = DECLARED["columns"]
 COUNT = 300
 ALICES = COUNT // 3
-SHARED = COUNT - ALICES
-ANOTHERS = (ROOT / "tests/data/another_program.sql").read_text("utf-8")
 
 
 @pytest.fixture
-def empty(team_server: TeamServer) -> Iterator[Pool]:
+def empty(team_server: TeamServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pool]:
+    """Connections to a database without the tables, which is also that of the commands."""
     pool = Pool(a_server(team_server.empty_dsn()))
+    monkeypatch.setenv(FRAGMENTS_PLACE, pool.server.dsn)
     yield pool
     pool.close()
 
 
 @pytest.fixture
 def anothers(empty: Pool) -> Pool:
-    with empty.as_login() as connection:
-        connection.execute(ANOTHERS)
+    """Connections to a database with the tables of another program."""
+    run(empty, (DATA / "another_program.sql").read_text("utf-8"))
     return empty
 
 
-def _prepare(dsn: str) -> None:
-    pool = Pool(a_server(dsn, DB_CONN_TIMEOUT_MS="60000"))
+def run(pool: Pool, statements: str) -> None:
+    with pool.as_login() as connection:
+        connection.execute(statements)
+
+
+def rows(pool: Pool, statement: str, *values: Any) -> list[Any]:
+    with pool.as_login(changes=False) as connection:
+        return connection.execute(statement, values).fetchall()
+
+
+def prepare(dsn: str) -> None:
+    pool = Pool(a_server(dsn))
     Schema(pool).prepare()
     pool.close()
 
@@ -58,10 +80,8 @@ def _prepare(dsn: str) -> None:
 def test_twenty_processes_that_start_at_once_make_the_tables_once() -> None:
     with postgres() as running:  # without the roles, which are of a whole server
         dsn = running.dsn(running.new_database())
-        processes = [
-            multiprocessing.get_context("fork").Process(target=_prepare, args=(dsn,))
-            for _ in range(20)
-        ]
+        forked = multiprocessing.get_context("fork")
+        processes = [forked.Process(target=prepare, args=(dsn,)) for _ in range(20)]
         for process in processes:
             process.start()
         for process in processes:
@@ -72,22 +92,19 @@ def test_twenty_processes_that_start_at_once_make_the_tables_once() -> None:
         pool.close()
 
 
-def test_the_tables_of_a_newer_program_are_refused(empty: Pool) -> None:
-    Schema(empty).prepare()
-    with empty.transaction() as connection:
-        connection.execute("INSERT INTO schema_version VALUES (99)")
-    with raised(ServerError, "schema_newer", match="99"):
-        Schema(empty).is_ready()
-    with raised(ServerError, "schema_newer"):
-        Schema(empty).prepare()
-
-
-def test_making_the_tables_again_changes_nothing(empty: Pool) -> None:
+def test_making_the_tables_again_changes_nothing_and_those_of_a_newer_program_are_refused(
+    empty: Pool,
+) -> None:
     Schema(empty).prepare()
     before = Schema(empty).look()
     with empty.as_login() as connection:
         Schema(empty).make(connection, before)
     assert Schema(empty).look() == before
+    run(empty, "INSERT INTO agent_memory.schema_version VALUES (99)")
+    with raised(ServerError, "schema_newer", match="99"):
+        Schema(empty).is_ready()
+    with raised(ServerError, "schema_newer"):
+        Schema(empty).prepare()
 
 
 # Logins that are no superuser's, on a server of their own: roles are of a whole server.
@@ -104,10 +121,9 @@ class Login:
 
     def run(self, statements: str) -> None:
         """Run statements as the superuser."""
+        named = statements.replace("{user}", self.user).replace("{database}", self.database)
         with psycopg.connect(self._dsn, autocommit=True) as connection:
-            connection.execute(
-                statements.replace("{user}", self.user).replace("{database}", self.database)
-            )
+            connection.execute(named)
 
 
 _NUMBERS = count(1)
@@ -117,19 +133,15 @@ EXTENSION = "CREATE SCHEMA extensions; CREATE EXTENSION vector SCHEMA extensions
 
 
 @pytest.fixture(scope="module")
-def maker() -> Iterator[tuple[Postgres, Schema]]:
-    """The server, and the tables that an owner who may make roles has made as the first."""
+def server() -> Iterator[Postgres]:
+    """One on which an owner who may make roles has made tables as the first."""
     with postgres() as server:
         login = Login(server, OWNER + "ALTER ROLE {user} CREATEROLE;")
         made = Schema(login.pool)
         made.prepare()
-        yield server, made
+        assert made.look().is_current
         login.pool.close()
-
-
-@pytest.mark.long  # it costs a server
-def test_an_owner_who_may_make_roles_makes_the_tables(maker: tuple[Postgres, Schema]) -> None:
-    assert maker[1].look().is_current
+        yield server
 
 
 @pytest.mark.long  # it costs a server
@@ -144,9 +156,9 @@ def test_an_owner_who_may_make_roles_makes_the_tables(maker: tuple[Postgres, Sch
     ],
 )  # fmt: skip
 def test_a_login_makes_the_tables_or_is_told_what_an_administrator_runs(
-    maker: tuple[Postgres, Schema], before: str, missing: str
+    server: Postgres, before: str, missing: str
 ) -> None:
-    login = Login(maker[0], before)
+    login = Login(server, before)
     made = Schema(login.pool)
     assert not made.is_ready()
     if missing:
@@ -166,12 +178,10 @@ def test_a_login_makes_the_tables_or_is_told_what_an_administrator_runs(
 
 @pytest.mark.long  # it costs a server
 def test_a_login_without_the_roles_is_told_the_statement_that_grants_them(
-    maker: tuple[Postgres, Schema],
+    server: Postgres,
 ) -> None:
-    login = Login(maker[0])
-    administrator = Pool(a_server(maker[0].dsn(login.database)))
-    Schema(administrator).prepare()
-    administrator.close()
+    login = Login(server)
+    prepare(server.dsn(login.database))
     with raised(ServerError, "not_member", match="GRANT sentinel_room") as caught:
         Schema(login.pool).look()
     login.run(str(caught.value).rpartition(": ")[2])
@@ -182,174 +192,250 @@ def test_a_login_without_the_roles_is_told_the_statement_that_grants_them(
 # The tables of another program.
 
 
+def anothers_contents(pool: Pool) -> list[tuple[object, ...]]:
+    """What another program's schema holds, and whose it is."""
+    owned = rows(pool, "SELECT relname::text, relowner, relforcerowsecurity FROM pg_class"
+                 " WHERE relnamespace = 'agent_memory'::regnamespace ORDER BY 1")  # fmt: skip
+    return owned + rows(
+        pool, "SELECT id, content, linked_to FROM agent_memory.fragments ORDER BY 1"
+    )
+
+
 @pytest.mark.row("002 2.100")
 def test_another_programs_tables_are_refused_with_the_way_out_and_stay_as_they_are(
-    anothers: Pool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    anothers: Pool, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    before = contents(anothers)
-    schema = Schema(anothers)
-    for call in (schema.is_ready, schema.prepare, schema.bring_up_to_date):
+    before, tables = anothers_contents(anothers), Schema(anothers)
+    for call in (tables.is_ready, tables.prepare, tables.bring_up_to_date):
         with raised(ServerError, "schema_foreign", match="import former"):
             call()
-    monkeypatch.setenv("SENTINEL_MEMORY_FRAGMENTS", anothers.server.dsn)
     for words in (("--yes",), ("--sql",), ("--dry-run",)):
         refused = Run.of(capsys, "fragments", "migrate", *words)
         assert (refused.code, refused.out) == (1, "")
         assert "import former.jsonl" in " ".join(refused.errors.split())
-    assert contents(anothers) == before
+    assert anothers_contents(anothers) == before
+
+
+READER = """CREATE ROLE former_reader LOGIN; GRANT USAGE ON SCHEMA agent_memory TO former_reader;
+  GRANT SELECT ON ALL TABLES IN SCHEMA agent_memory TO former_reader"""
 
 
 @pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.100")
-@pytest.mark.parametrize("user", ["owner", "one from whom rows are hidden"])
 def test_the_statement_of_the_documents_gives_another_programs_fragments_to_an_import(
     anothers: Pool,
     team_server: TeamServer,
-    user: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    before, dsn = contents(anothers), anothers.server.dsn
-    if user != "owner":
-        with anothers.as_login() as connection:
-            connection.execute(
-                "CREATE ROLE former_reader LOGIN;"
-                " GRANT USAGE ON SCHEMA agent_memory TO former_reader;"
-                " GRANT SELECT ON ALL TABLES IN SCHEMA agent_memory TO former_reader"
-            )
-        dsn = dsn.replace("user=owner", "user=former_reader")
-    [command] = re.findall(r"^psql ADDRESS .*$", OPERATORS.read_text("utf-8"), re.MULTILINE)
+    run(anothers, READER)  # one from whom rows are hidden
+    before, former = anothers_contents(anothers), tmp_path / "former.jsonl"
+    team = (ROOT / "docs" / "team.md").read_text("utf-8")
+    [command] = re.findall(r"^psql ADDRESS .*$", team, re.MULTILINE)
     with raised(ServerError, "schema_foreign") as caught:
         Schema(anothers).is_ready()
     assert command in str(caught.value)
-    psql = shlex.quote(str(team_server.postgres.binaries / "psql"))
-    line = command.replace("psql ADDRESS", f"{psql} {shlex.quote(dsn)}")
-    done = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, check=False)
-    lines = (tmp_path / "former.jsonl").read_text("utf-8").splitlines()
-    if user != "owner":
-        assert b"row-level security" in done.stderr and lines == []
-        return
-    assert len(lines) == COUNT + 2
-    monkeypatch.setenv("SENTINEL_MEMORY_FRAGMENTS", team_server.empty_dsn())
-    brought = Run.of(capsys, "import", str(tmp_path / "former.jsonl"), "--yes")
+
+    def export(dsn: str) -> tuple[bytes, list[str]]:
+        psql = shlex.quote(str(team_server.postgres.binaries / "psql"))
+        line = command.replace("psql ADDRESS", f"{psql} {shlex.quote(dsn)}")
+        done = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, check=False)
+        return done.stderr, former.read_text("utf-8").splitlines()
+
+    errors, lines = export(anothers.server.dsn.replace("user=owner", "user=former_reader"))
+    assert b"row-level security" in errors and lines == []
+    assert len(export(anothers.server.dsn)[1]) == COUNT + 2
+    monkeypatch.setenv(FRAGMENTS_PLACE, new := team_server.empty_dsn())
+    brought = Run.of(capsys, "import", str(former), "--yes")
     assert brought.code == 0, brought.errors
-    engine = PostgresEngine(a_server(os.environ["SENTINEL_MEMORY_FRAGMENTS"]), timeout_s=10.0)
+    engine = PostgresEngine(a_server(new), timeout_s=10.0)
     with engine.reading() as reading:
         found = reading.find(Wanted(state="all"), limit=COUNT + 1)
         one = next(it for it in found if it.content == "Text number 10")
         assert (one.keywords, one.importance, one.lifetime) == (("Key", "k10"), 0.3, "procedural")
-        assert (one.tier, one.access_count, one.content_hash) == (
-            *("permanent", 2),
-            hash_of(one.content),
-        )
+        assert (one.tier, one.access_count) == ("permanent", 2)
+        assert one.content_hash == hash_of(one.content)
         assert sum(it.is_anchor for it in found) == COUNT // 7
-        assert Counter(it.agent for it in found) == {"alice": ALICES, "default": SHARED}
+        agents = Counter(it.agent for it in found)
+        assert agents == {"alice": ALICES, "default": COUNT - ALICES}
         texts = {it.id: it.content for it in found}
         links = reading.links([*texts])
         assert len(links) == 2 + 9  # f2 is linked with f1 already
-        assert [
-            (texts[it.from_id], texts[it.to_id]) for it in links if it.relation == "caused_by"
-        ] == [("Text number 1", "Text number 2")]
+        causes = [it for it in links if it.relation == "caused_by"]
+        ends = [(texts[it.from_id], texts[it.to_id]) for it in causes]
+        assert ends == [("Text number 1", "Text number 2")]
     engine.close()
-    assert contents(anothers) == before
-
-
-def contents(pool: Pool) -> list[tuple[object, ...]]:
-    """What another program's schema holds, and whose it is."""
-    with pool.as_login(changes=False) as connection:
-        owned = connection.execute(
-            "SELECT relname::text, relowner, relforcerowsecurity FROM pg_class"
-            " WHERE relnamespace = 'agent_memory'::regnamespace ORDER BY 1"
-        ).fetchall()
-        return (
-            owned
-            + connection.execute(
-                "SELECT id, content, linked_to FROM agent_memory.fragments ORDER BY 1"
-            ).fetchall()
-        )
+    assert anothers_contents(anothers) == before
 
 
 @pytest.mark.long  # it costs much
-def test_the_command_shows_then_does(
-    empty: Pool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("SENTINEL_MEMORY_FRAGMENTS", empty.server.dsn)
-    shown = Run.of(capsys, "fragments", "migrate", "--dry-run")
-    assert "Nothing was changed." in shown.out
+def test_the_command_shows_then_does(empty: Pool, capsys: pytest.CaptureFixture[str]) -> None:
+    def migrate(*words: str) -> Run:
+        return Run.of(capsys, "fragments", "migrate", *words)
+
+    assert "Nothing was changed." in migrate("--dry-run").out
     assert not Schema(empty).look().version
-    statements = Run.of(capsys, "fragments", "migrate", "--sql").out
-    assert "CREATE POLICY" in statements
-    assert Run.of(capsys, "fragments", "migrate").code == 1  # nobody can be asked
-    done = Run.of(capsys, "fragments", "migrate", "--yes")
-    assert done.code == 0, done.errors
+    assert "CREATE POLICY" in migrate("--sql").out
+    assert migrate().code == 1  # nobody can be asked
+    assert migrate("--yes").code == 0
     assert Schema(empty).look().is_current
-    assert "up to date" in " ".join(Run.of(capsys, "fragments", "migrate").out.split())
+    assert "up to date" in " ".join(migrate().out.split())
+
+
+# The tables as they are declared.
+
+
+@pytest.mark.row("002 2.11", "002 2.12.r", "002 2.13.h", "002 2.13.j", "002 2.13.k", "002 2.13.l")
+@pytest.mark.row("002 2.14")
+def test_the_tables_and_indexes_of_a_server_are_the_declared_ones(team_pool: Pool) -> None:
+    statement = """SELECT column_name::text, data_type::text, udt_name::text
+      FROM information_schema.columns WHERE table_schema = 'agent_memory' AND table_name = %s"""
+    for name, declared in COLUMNS.items():
+        found = {column: kinds for column, *kinds in rows(team_pool, statement, name)}
+        assert {*declared.split()} <= found.keys(), name
+        moments = {kind for column, (kind, _) in found.items() if column.endswith("_at")}
+        assert moments == {"timestamp with time zone"}
+        lists = [found[it][1] for it in ("keywords", "tool_highlights") if it in found]
+        assert {*lists} <= {"_text"}
+        assert name != "fragments" or found["embedding"][1] == "vector"
+    statement = "SELECT indexname::text, indexdef FROM pg_indexes WHERE schemaname = 'agent_memory'"
+    indexes = dict(rows(team_pool, statement))
+    for name, said in DECLARED["indexes"].items():
+        assert said in indexes[name], indexes[name]
+    near = indexes["idx_fragments_embedding_1536"]
+    for said in ("USING hnsw", "vector_cosine_ops", "m='16'", "ef_construction='64'"):
+        assert said in near
+    assert "embedding IS NOT NULL" in near
+
+
+# Versions before.
 
 
 def test_tables_of_the_first_version_are_brought_up_to_date(empty: Pool) -> None:
     engine = PostgresEngine(empty.server, timeout_s=5)
-    texts = [("a", "The shop runs on Node"), ("b", "Node 22 it is"), ("c", "Node 18 it was")]
-    fragments = [Fragment(id=id_, content=text, agent="ann") for id_, text in texts]
-    fragments.append(Fragment(id="d", content="Everybody has Node"))
+    texts = {"a": "The shop runs on Node", "b": "Node 22 it is", "c": "Node 18 it was"}
+    fragments = [Fragment(id=id_, content=text, agent="ann") for id_, text in texts.items()]
     with engine.writing() as writing:
-        added = writing.add(fragments)
+        added = writing.add([*fragments, Fragment(id="d", content="Everybody has Node")])
         writing.touch([added[2].number], {"deleted_at": "2026-01-01T00:00:00+00:00"})
     with engine.reading() as reading:
         before = reading.holding("node shop", 100)
     engine.close()
     assert before.total == 3
-    with empty.as_login() as connection:
-        connection.execute(";".join(DECLARED["what later versions added, away"]))
+    run(empty, ";".join(DECLARED["what later versions added, away"]))
     assert Schema(empty).look().version == 1
-    later = PostgresEngine(empty.server, timeout_s=5)
-    with later.reading() as reading:
+    engine = PostgresEngine(empty.server, timeout_s=5)
+    with engine.reading() as reading:
         assert reading.holding("node shop", 100) == before
     assert Schema(empty).look().version == schema.KNOWN
-    with later.writing() as writing:
+    with engine.writing() as writing:
         assert not writing.mend_index()
-    later.close()
+    engine.close()
 
 
-# By table the columns that are declared, but `linked_to`, which is what `fragment_links` say; by
-# name what the definition of an index says. With `fastupdate` each question would read what waits.
-DECLARED = table("team_tables")
-COLUMNS: dict[str, str] = DECLARED["columns"]
+# Made by version 0.10 with `pg_dump --no-comments`, and what that version answered over it.
+DUMP, RECORDED = DATA / "team_version_3.sql", table("team_version_3")
+# What the upgrade is there to change.
+OTHER_TABLES = {"schema_version", "fragment_terms"}
+OTHER_COLUMNS = {"found_by", "former", "revision", "made_in", "made_at"}  # of the index
 
 
-def rows(pool: Pool, statement: str, *values: Any) -> list[Any]:
-    with pool.as_login(changes=False) as connection:
-        return connection.execute(statement, values).fetchall()
+@pytest.fixture
+def dsn(team_server: TeamServer) -> str:
+    """The address of a new database into which the dump was read, as docs/operators has it."""
+    dsn = team_server.empty_dsn()
+    copy = team_server.postgres.directory / DUMP.name
+    shutil.copyfile(DUMP, copy)
+    copy.chmod(0o644)
+    team_server.postgres.run("psql", "-XqAt", "-v", "ON_ERROR_STOP=1", "-f", str(copy), "-d", dsn)
+    return dsn
 
 
-@pytest.mark.row("002 2.11", "002 2.12.r")
-@pytest.mark.parametrize("table", COLUMNS)
-def test_the_tables_of_a_server_have_the_declared_columns(team_pool: Pool, table: str) -> None:
-    found = rows(
-        team_pool,
-        "SELECT column_name::text, data_type::text, udt_name::text FROM information_schema.columns"
-        " WHERE table_schema = 'agent_memory' AND table_name = %s",
-        table,
-    )
-    assert {*COLUMNS[table].split()} <= {name for name, _, _ in found}
-    kinds = {name: kind for name, kind, _ in found}
-    assert {kind for name, kind in kinds.items() if name.endswith("_at")} == {
-        "timestamp with time zone"
+def contents(dsn: str) -> dict[str, list[Any]]:
+    """The rows of each table."""
+    tables = """SELECT relname::text FROM pg_class WHERE relkind = 'r'
+      AND relnamespace = 'agent_memory'::regnamespace ORDER BY 1"""
+    found = dict[str, list[Any]]()
+    with psycopg.connect(dsn) as connection:
+        for (name,) in connection.execute(tables).fetchall():
+            told = connection.execute(f"SELECT to_jsonb(t) FROM agent_memory.{name} t")
+            kept = [{key: row[key] for key in row.keys() - OTHER_COLUMNS} for (row,) in told
+                    if row.get("name") != INDEX_STATE]  # fmt: skip
+            if name not in OTHER_TABLES:
+                found[name] = sorted(kept, key=lambda row: json.dumps(row, sort_keys=True))
+    return found
+
+
+def vector(text: str) -> bytes:
+    """The vector that the texts of the dump have."""
+    floats = [byte / 255 - 0.5 for byte in sha256(text.encode()).digest()[:8]]
+    norm = sum(number * number for number in floats) ** 0.5
+    return struct.pack("<8f", *(number / norm for number in floats))
+
+
+def answers(dsn: str) -> dict[str, Any]:
+    """What the questions of the recording are answered over a database."""
+    engine = PostgresEngine(a_server(dsn), timeout_s=5)
+    config, clock = Config(path=Path("unused")), lambda: str(RECORDED["clock"])
+    room = Room(engine=engine, config=config, settings=Settings(), clock=clock)
+
+    def recalled(each: dict[str, Any]) -> dict[str, Any]:
+        lists: Any = {it: tuple(value) if isinstance(value, list) else value
+                      for it, value in each["query"].items()}  # fmt: skip
+        of = room.for_agent(each["agent"]) if each["agent"] else room
+        answer = recall(of, Query(**lists), count=lambda *_: None)
+        ids = [fragment.id for fragment in answer.fragments]
+        return each | {"found": ids, "linked": [it.fragment.id for it in answer.linked]}
+
+    asks: dict[str, Callable[[Any, Any], Any]] = {
+        "keywords": lambda rows, each: rows.with_keywords(each["words"], Wanted(), 20),
+        "near": lambda rows, each: rows.near(vector(each["text"]), Wanted(), 5),
+        "worth": lambda rows, _: [it.id for it in rows.find(Wanted(), order="worth", limit=12)],
     }
-    udts = {name: it for name, _, it in found}
-    assert all(
-        it == "_text" for name, it in udts.items() if name in ("keywords", "tool_highlights")
-    )
-    assert table != "fragments" or udts["embedding"] == "vector"
+    found: dict[str, Any] = {**RECORDED, "recalls": [*map(recalled, RECORDED["recalls"])]}
+    for name, ask in asks.items():
+        found[name] = []
+        for each in RECORDED[name]:
+            with engine.for_agent(each["agent"]).reading() as rows:
+                found[name].append(each | {"found": ask(rows, each)})
+    engine.close()
+    as_read: dict[str, Any] = json.loads(json.dumps(found))
+    return as_read
 
 
-@pytest.mark.row("002 2.11", "002 2.13.h", "002 2.13.j", "002 2.13.k", "002 2.13.l", "002 2.14")
-def test_the_indexes_of_a_server_are_the_declared_ones(team_pool: Pool) -> None:
-    statement = "SELECT indexname::text, indexdef FROM pg_indexes WHERE schemaname = 'agent_memory'"
-    found = dict(rows(team_pool, statement))
-    for name, said in DECLARED["indexes"].items():
-        assert said in found[name], found[name]
-    near = found["idx_fragments_embedding_1536"]
-    for said in ("USING hnsw", "vector_cosine_ops", "m='16'", "ef_construction='64'"):
-        assert said in near
-    assert "embedding IS NOT NULL" in near
+def test_a_database_of_version_3_is_upgraded_with_its_data_and_answers_alike(dsn: str) -> None:
+    before = contents(dsn)
+    assert answers(dsn) == RECORDED  # by the terms that the tables had
+    engine = PostgresEngine(a_server(dsn), timeout_s=5)
+    with engine.writing():  # as the upkeep, which also looks after the index
+        pass
+    engine.close()
+    after = contents(dsn)
+    for name in before:
+        assert after[name] == before[name], name
+    assert after.keys() == before.keys()
+    assert answers(dsn) == RECORDED
+
+
+SECURITY = """SELECT tablename::text, policyname::text, cmd, qual, with_check FROM pg_policies
+  UNION ALL SELECT relname, relrowsecurity::text, relforcerowsecurity::text, ARRAY(SELECT it::text
+    FROM unnest(relacl) it WHERE it::text !~ '^sentinel_upkeep=')::text, ''
+  FROM pg_class WHERE relnamespace = 'agent_memory'::regnamespace
+  UNION ALL SELECT proname, prosecdef::text, proconfig::text, proacl::text, prosrc
+  FROM pg_proc WHERE pronamespace = 'agent_memory'::regnamespace ORDER BY 1, 2, 3"""
+
+
+@pytest.mark.row("002 2.80")
+def test_a_dump_of_the_tables_is_restored_with_data_answers_and_security(
+    team_server: TeamServer, dsn: str
+) -> None:
+    assert answers(dsn) == RECORDED  # which upgrades the tables
+    server, dump = team_server.postgres, team_server.postgres.directory / "memory.dump"
+    server.run("pg_dump", "--format=custom", "--file", str(dump), dsn)
+    other = team_server.empty_dsn()
+    server.run("pg_restore", "--exit-on-error", "--single-transaction", "-d", other, str(dump))
+    assert contents(other) == contents(dsn)
+    with psycopg.connect(dsn) as one, psycopg.connect(other) as another:
+        assert one.execute(SECURITY).fetchall() == another.execute(SECURITY).fetchall()
+    assert answers(other) == RECORDED

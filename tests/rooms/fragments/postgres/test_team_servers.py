@@ -24,7 +24,8 @@ from rooms.fragments.storage.postgres_schema import Schema
 from rooms.fragments.upkeep.health import look
 from tests.support.cli_process import Run
 from tests.support.real_engines import postgres
-from tests.support.stand_in_service import embedder, embeddings, stand_in
+from tests.support.stand_in_service import StandIn, embedder
+from tests.support.stand_in_service import service as service
 from tests.support.team_engines import TeamServer, a_server
 
 
@@ -56,11 +57,11 @@ def without_vectors(team_server: TeamServer) -> Iterator[Pool]:
 
 
 def test_no_service_is_asked_for_embeddings_that_the_server_would_not_keep(
-    without_vectors: Pool,
+    without_vectors: Pool, service: StandIn
 ) -> None:
     engine = engine_of(without_vectors)
     room = Room(engine=engine, settings=Settings(), config=read_config({}))
-    with stand_in(embeddings) as service, pytest.raises(ServiceError, match="CREATE EXTENSION"):
+    with pytest.raises(ServiceError, match="CREATE EXTENSION"):
         fill(room, embedder(service))
     assert service.asked == []
     engine.close()
@@ -70,20 +71,23 @@ def test_no_service_is_asked_for_embeddings_that_the_server_would_not_keep(
 def test_the_extension_added_later_is_taken_up_by_the_command_and_by_nothing_else(
     without_vectors: Pool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("SENTINEL_MEMORY_FRAGMENTS", without_vectors.server.dsn)
-    said = Run.of(capsys, "fragments", "migrate", "--yes").out
-    assert "up to date" in " ".join(said.split())
+    def migrated(*words: str) -> str:
+        done = Run.of(capsys, "fragments", "migrate", *words)
+        assert done.code == 0, done.errors
+        return " ".join(done.out.split())
+
+    monkeypatch.setenv(FRAGMENTS_PLACE, without_vectors.server.dsn)
+    assert "up to date" in migrated("--yes")
     with without_vectors.as_login() as connection:
         connection.execute("CREATE EXTENSION vector")
     assert wrong(without_vectors.server) == ["server_vectors"]
     tables = Schema(without_vectors)
     assert tables.is_ready() and not tables.has_vectors
-    shown = Run.of(capsys, "fragments", "migrate", "--dry-run").out
-    assert "written anew" in " ".join(shown.split()) and "Nothing was changed." in shown
-    assert "TYPE vector" in Run.of(capsys, "fragments", "migrate", "--sql").out
+    shown = migrated("--dry-run")
+    assert "written anew" in shown and "Nothing was changed." in shown
+    assert "TYPE vector" in migrated("--sql")
     assert Schema(without_vectors).look().embedding == "_float4"
-    done = Run.of(capsys, "fragments", "migrate", "--yes")
-    assert done.code == 0, done.errors
+    migrated("--yes")
     assert wrong(without_vectors.server) == []
     engine = engine_of(without_vectors)
     vector = vector_of([0.6, 0.8])
@@ -93,7 +97,7 @@ def test_the_extension_added_later_is_taken_up_by_the_command_and_by_nothing_els
     with engine.reading() as reading:
         assert reading.near(vector, Wanted(), 1) == [(one.number, 1.0)]
     engine.close()
-    assert "Nothing was changed." in Run.of(capsys, "fragments", "migrate", "--yes").out
+    assert "Nothing was changed." in migrated("--yes")
 
 
 def test_the_extension_in_a_schema_of_its_own_is_found(team_server: TeamServer) -> None:
@@ -106,30 +110,22 @@ def test_the_extension_in_a_schema_of_its_own_is_found(team_server: TeamServer) 
     pool.close()
 
 
-def test_terms_of_another_version_are_made_anew_by_the_upkeep(team_server: TeamServer) -> None:
-    pool = Pool(a_server(team_server.emptied_dsn()))
-    engine = engine_of(pool)
+def test_terms_of_another_version_are_made_anew_by_the_upkeep(team_pool: Pool) -> None:
+    engine = engine_of(team_pool)
     with engine.for_agent("alice").writing() as writing:
         writing.add([Fragment(id="one", content="a lighthouse", topic="sea", agent="alice")])
-    with pool.transaction() as connection:
-        connection.execute("UPDATE agent_memory.fragments SET found_by = NULL")
-        connection.execute(
-            "INSERT INTO agent_memory.state VALUES ('', 'index', '1')"
-            " ON CONFLICT (agent_id, name) DO UPDATE SET value = '1'"
-        )
+    with team_pool.transaction() as connection:
+        connection.execute("UPDATE fragments SET found_by = NULL")
+        connection.execute("INSERT INTO state VALUES ('', 'index', '1')"
+                           " ON CONFLICT (agent_id, name) DO UPDATE SET value = '1'")  # fmt: skip
     with engine.writing() as writing:  # as upkeep; what it does is nothing to do with the index
         assert not writing.mend_index()
         assert "index" not in writing.state()
-    with pool.transaction() as connection:
-        statement = "SELECT value FROM agent_memory.state WHERE name = 'index'"
-        noted = connection.execute(statement).fetchone()
-        assert noted == (str(INDEXED_VERSION),)
-        rows = connection.execute(
-            "SELECT count(*) FROM agent_memory.fragments WHERE found_by @@ 'lighthouse'"
-        ).fetchone()
-    assert rows == (1,)
+    with team_pool.transaction() as connection:
+        noted = connection.execute("SELECT value FROM state WHERE name = 'index'").fetchall()
+        found = connection.execute("SELECT id FROM fragments WHERE found_by @@ 'lighthouse'")
+        assert (noted, found.fetchall()) == ([(str(INDEXED_VERSION),)], [("one",)])
     engine.close()
-    pool.close()
 
 
 @pytest.mark.long  # it costs much
@@ -179,23 +175,21 @@ def pooler(directory: Path, behind: Path) -> Iterator[None]:
         to_server.close()
 
 
-@pytest.mark.parametrize("is_pooled", [True, False])
+def prepared(place: str) -> int:
+    """How many statements the server has prepared for a connection that asked the same again."""
+    pool = Pool(a_server(place, DB_MAX_CONNECTIONS="1"))
+    for _ in range(8):
+        with pool.transaction(agent="alice") as connection:
+            connection.execute("SELECT id FROM agent_memory.fragments WHERE id = %s", ("a",))
+            found = connection.execute("SELECT count(*) FROM pg_prepared_statements").fetchall()
+    pool.close()
+    return int(found[0][0])
+
+
 def test_nothing_is_prepared_where_a_pooler_is_between(
-    team_server: TeamServer, tmp_path: Path, is_pooled: bool
+    team_server: TeamServer, tmp_path: Path
 ) -> None:
-    dsn = team_server.emptied_dsn()
-    real = team_server.postgres.directory
-    between = pooler(tmp_path, real) if is_pooled else contextlib.nullcontext()
-    with between:
-        place = dsn.replace(str(real), str(tmp_path)) if is_pooled else dsn
-        pool = Pool(a_server(place, DB_MAX_CONNECTIONS="1"))
-        prepared = -1
-        for _ in range(8):
-            with pool.transaction(agent="alice") as connection:
-                connection.execute(
-                    "SELECT count(*) FROM agent_memory.fragments WHERE id = %s", ("a",)
-                )
-                row = connection.execute("SELECT count(*) FROM pg_prepared_statements").fetchone()
-                prepared = row[0] if row else -1
-        pool.close()
-    assert (prepared == 0) is is_pooled
+    dsn, real = team_server.emptied_dsn(), team_server.postgres.directory
+    assert prepared(dsn) > 0
+    with pooler(tmp_path, real):
+        assert prepared(dsn.replace(str(real), str(tmp_path))) == 0

@@ -1,31 +1,35 @@
-"""Tests runs of the upkeep: killed, stopped, two at once, and a bit of it each day.
+"""Tests runs of the upkeep: killed, stopped, two at once, a bit of it each day, and by a server.
 
 What each of its steps does is told in the lives, in `tests/stories/lives/upkeep.txt`.
 """
 
 import errno
 import json
+import math
 import os
 import sqlite3
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
+from core.config import FRAGMENTS_PLACE, Settings
 from core.program import Cancellation
 from core.room.copies import copies_of
 from rooms.fragments.errors import ServiceError, UpkeepBusyError, UpkeepError
-from rooms.fragments.fragment import Link, Wanted
+from rooms.fragments.fragment import Activity, Link, Wanted
 from rooms.fragments.models.vectors import Embedder
-from rooms.fragments.room import Room
+from rooms.fragments.room import Room, open_room
 from rooms.fragments.storage import Engine
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.storage.sqlite import LOCK_SUFFIX
 from rooms.fragments.upkeep import consolidation
-from rooms.fragments.upkeep.consolidation import consolidate, tend
+from rooms.fragments.upkeep.consolidation import ServedFragments, consolidate, tend
 from rooms.fragments.upkeep.passes import PASSES, STEPS
 from rooms.fragments.versions import forget
 from tests.support.fragments_room import (
@@ -42,6 +46,7 @@ from tests.support.fragments_room import (
     whole,
 )
 from tests.support.sentences import in_language
+from tests.support.servers import until
 from tests.support.team_engines import IN_A_FILE
 from tests.support.team_engines import kept_in as kept_in
 
@@ -95,10 +100,10 @@ def ended(pid: int) -> int:
 
 
 class Mortal:
-    """An engine whose process dies in one of its transactions, before that is on disk."""
+    """An engine whose process dies in its second transaction, before that is on disk."""
 
-    def __init__(self, engine: Engine, transactions: int) -> None:
-        self._engine, self._left = engine, transactions
+    def __init__(self, engine: Engine) -> None:
+        self._engine, self._is_next = engine, False
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._engine, name)
@@ -107,9 +112,9 @@ class Mortal:
     def writing(self, *, wait_s: float | None = None) -> Iterator[Rows]:
         with self._engine.writing(wait_s=wait_s) as rows:
             yield rows
-            if not self._left:
+            if self._is_next:
                 os._exit(KILLED)
-            self._left -= 1
+            self._is_next = True
 
 
 @pytest.mark.row("002 2.65.a")
@@ -127,7 +132,7 @@ def test_a_run_that_is_killed_in_every_page_ends_with_the_same_figures(
     assert figures["contradictions"]["checked"] == 14
 
     def one_page_then_die() -> None:
-        consolidate(replace(other, engine=cast(Engine, Mortal(other.engine, transactions=1))))
+        consolidate(replace(other, engine=cast(Engine, Mortal(other.engine))))
 
     passes = list[str]()
     while ended(begun(one_page_then_die)) == KILLED:
@@ -184,18 +189,13 @@ def test_processes_that_begin_at_once_do_the_work_once(tmp_path: Path, clock: Cl
     assert whole(other)["fragments"] == whole(room)["fragments"]
 
 
-def test_a_thread_of_this_process_waits_for_another(tmp_path: Path, clock: Clock) -> None:
-    room = a_room(tmp_path, clock=clock, lock_timeout_s=0.1)
-    saved(room, "The shop runs on Node 20")
-    with room.engine.only_one(timeout_s=0), pytest.raises(UpkeepBusyError):
-        consolidate(room)
-
-
 def test_a_call_that_is_cancelled_stops_between_pages_and_the_next_goes_on(
     tmp_path: Path, clock: Clock
 ) -> None:
-    room = a_room(tmp_path, clock=clock)
+    room = a_room(tmp_path, clock=clock, lock_timeout_s=0.1)
     saved(room, "The shop runs on Node 20")
+    with room.engine.only_one(timeout_s=0), pytest.raises(UpkeepBusyError):
+        consolidate(room)  # a thread of this process is at it
     is_requested = False
     cancellation = Cancellation(is_requested=lambda: is_requested)
     engine = Places.here.engine_at(room.config.path, cancellation)
@@ -211,19 +211,6 @@ def test_a_call_that_is_cancelled_stops_between_pages_and_the_next_goes_on(
     seen = list[str]()
     consolidate(room, progress=lambda place, count, name: seen.append(name))
     assert seen[0] == "utility"
-
-
-def test_the_daily_upkeep_goes_on_at_the_next_write_where_its_time_was_over(
-    room: Room, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    saved(room, "The shop runs on Node 20")
-    clock.wait(days=2)
-    monkeypatch.setattr(consolidation, "AT_MOST_S", 0.0)
-    calls = 0
-    while "upkeep_at" not in state_of(room):
-        tend(room)
-        calls += 1
-    assert calls == len(PASSES)  # each a page
 
 
 @pytest.mark.row("002 2.65.a")
@@ -268,11 +255,28 @@ def test_the_daily_copy_is_made_beside_the_upkeep_and_again_after_a_removal(room
     assert (b"Node 20" in data, b"vault" in data) == (True, False)
 
 
+@pytest.mark.row("002 2.65")
 @IN_A_FILE
-def test_a_copy_that_cannot_be_made_fails_no_write(
-    room: Room, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+def test_the_daily_upkeep_never_fails_a_write(
+    room: Room, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     saved(room, "The shop runs on Node 20")
+    lock, target = Path(f"{room.config.path}{LOCK_SUFFIX}"), tmp_path / "target"
+    lock.mkdir()
+    tend(room)
+    assert "the daily upkeep of the fragments was not done" in caplog.text
+    with pytest.raises(UpkeepError, match="cannot be opened"):
+        consolidate(room)
+    lock.rmdir()
+    target.write_text("mine")
+    if os.name != "nt":  # nobody may make links there
+        lock.symlink_to(target)
+        with pytest.raises(OSError, match="symbolic link"):
+            consolidate(room)
+        tend(room)
+        assert target.read_text() == "mine"
+        lock.unlink()
+    assert "upkeep" not in state_of(room)
 
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -282,35 +286,6 @@ def test_a_copy_that_cannot_be_made_fails_no_write(
         tend(room)
     assert f"The daily copy of the database {room.config.path} could not be made" in caplog.text
     assert "upkeep_at" in state_of(room)
-
-
-@pytest.mark.row("002 2.65")
-@IN_A_FILE
-def test_the_daily_upkeep_never_fails_a_write(room: Room, caplog: pytest.LogCaptureFixture) -> None:
-    saved(room, "The shop runs on Node 20")
-    Path(f"{room.config.path}{LOCK_SUFFIX}").mkdir()
-    tend(room)
-    assert "the daily upkeep of the fragments was not done" in caplog.text
-    with pytest.raises(UpkeepError, match="cannot be opened"):
-        consolidate(room)
-    assert "upkeep" not in state_of(room)
-
-
-@IN_A_FILE
-def test_a_link_in_the_place_of_the_lock_is_refused_and_not_followed(
-    room: Room, tmp_path: Path
-) -> None:
-    saved(room, "The shop runs on Node 20")
-    target = tmp_path / "target"
-    target.write_text("mine")
-    try:
-        Path(f"{room.config.path}{LOCK_SUFFIX}").symlink_to(target)
-    except OSError:
-        pytest.skip("this system lets nobody make links")
-    with pytest.raises(OSError, match="symbolic link"):
-        consolidate(room)
-    tend(room)
-    assert target.read_text() == "mine"
 
 
 @pytest.mark.row("002 2.65.a")
@@ -389,3 +364,89 @@ def test_a_model_that_is_off_stops_no_step_and_what_it_made_before_the_end_count
     assert len(texts) == 70 - made
     assert all_of(room, Wanted(has_vector=False)) == []
     assert "embeddings" not in figures_of(consolidate(room, embedder=Embedder(source, "small")))
+
+
+# By a server over HTTP, for its operator
+
+
+def tended(served: ServedFragments, condition: Callable[[], object]) -> None:
+    """Have its upkeep done by a thread of this process until a condition holds."""
+    stop = threading.Event()
+    thread = threading.Thread(target=served.tend, args=(stop,))
+    thread.start()
+    try:
+        until(condition)
+    finally:
+        stop.set()
+        thread.join()
+
+
+@IN_A_FILE
+def test_a_server_has_figures_for_its_operator_which_are_none_while_nothing_can_be_read(
+    tmp_path: Path,
+) -> None:
+    environment = {FRAGMENTS_PLACE: str(tmp_path / "memory.db")}
+    room = open_room(Settings(), environment)
+    gone = saved(room, "The old server is called heron")
+    saved(room, "The shop runs on Node 20")
+    forget(room, id=gone.id)
+    served = ServedFragments(Settings(), environment, pause_s=0.01)
+    tended(served, lambda: served.figures.get("fragments_last_upkeep_timestamp_seconds"))
+    ended = datetime.fromisoformat(state_of(room)["upkeep_at"]).timestamp()
+    assert served.figures == {
+        **{"fragments_live": 1, "fragments_superseded": 0, "fragments_in_bin": 1},
+        **{"fragments_missing_vectors": 1, "fragments_last_upkeep_timestamp_seconds": ended},
+        **{"judge_failures": 0, "embedding_failures": 0},
+    }
+    room.engine.close()
+    room.config.path.write_bytes(b"no database")
+    tended(served, lambda: not served.figures)
+    assert served.figures == {}
+    assert all(map(math.isnan, (gauge() for gauge in served.gauges().values())))
+
+
+@pytest.mark.row("002 2.46", "002 2.53", "002 2.65")
+@IN_A_FILE
+def test_a_server_ends_sessions_that_were_silent_for_as_long_as_its_operator_says(
+    tmp_path: Path,
+) -> None:
+    environment = {FRAGMENTS_PLACE: str(tmp_path / "memory.db")}
+    room, now = open_room(Settings(), environment), datetime.now(UTC)
+    saved(room, "The shop runs on Node 20")
+    moments = [(now - timedelta(minutes=it)).isoformat(timespec="seconds") for it in (61, 5)]
+    with room.engine.writing() as rows:
+        rows.note(Activity(session_id=f"s{it}", last_at=it, started_at=it) for it in moments)
+
+    def ended() -> list[bool]:
+        with room.engine.reading() as rows:
+            return [bool(it.ended_at) for it in rows.entries(Activity)]
+
+    silent_for = timedelta(minutes=60)
+    served = ServedFragments(Settings(), environment, silent_for=silent_for, pause_s=0.01)
+    tended(served, lambda: any(ended()))
+    assert ended() == [True, False]
+
+
+class AfterThreeLooks(threading.Event):
+    """Stops the upkeep."""
+
+    looks = 0
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.looks += 1
+        if self.looks == 3:
+            self.set()
+        return super().wait(timeout)
+
+
+@pytest.mark.row("002 2.65")
+@IN_A_FILE
+def test_a_database_that_is_away_is_logged_once_and_tried_again(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    place, stop = "postgresql://u:hidden@127.0.0.1:9/none", AfterThreeLooks()
+    away = {FRAGMENTS_PLACE: place, "DB_CONN_TIMEOUT_MS": "100"}
+    ServedFragments(Settings(), away, pause_s=0.01).tend(stop)
+    assert stop.looks == 3
+    assert caplog.text.count("has to wait, and is tried again") == 1
+    assert "hidden" not in caplog.text

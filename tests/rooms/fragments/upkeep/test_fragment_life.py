@@ -1,5 +1,9 @@
-"""Tests how a fragment ages: tiers, decay, expiry, staleness, doubt, and clocks that jump."""
+"""Tests how a fragment ages, and which two contradict each other. What becomes of them: the lives.
 
+Tiers, decay, expiry, staleness, doubt, and clocks that jump; signs that two texts show.
+"""
+
+import time
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -12,6 +16,10 @@ from hypothesis import strategies as st
 from rooms.fragments.fragment import Fragment
 from rooms.fragments.room import Config
 from rooms.fragments.upkeep import life
+from rooms.fragments.upkeep.consolidation import consolidate
+from rooms.fragments.upkeep.suspicions import signs_of
+from tests.support.fragments_room import a_room, figures_of, saved, stored
+from tests.support.tables import table
 
 SAVED = "2026-05-01T10:00:00+00:00"
 CONFIG = Config(Path("memory.db"))
@@ -106,25 +114,24 @@ def test_a_cold_fragment_loses_half_of_its_importance_in_half_a_year(
     fields: dict[str, Any], days: float, left: tuple[float, float] | None
 ) -> None:
     decay = life.decay_of(fragment(**fields), later(days))
-    if left is None:
-        assert decay is None
-    else:
-        assert decay and (round(decay.importance, 9), decay.decayed_at) == (left[0], later(left[1]))
+    told = decay and (round(decay.importance, 9), decay.decayed_at)
+    assert told == (left and (left[0], later(left[1])))
 
 
 @given(st.lists(st.floats(0, 300), max_size=20), st.floats(0, 1), st.integers(0, 20))
 def test_how_often_upkeep_runs_makes_no_difference_to_decay(
     days: list[float], importance: float, uses: int
 ) -> None:
-    once = often = fragment(importance=importance, access_count=uses)
-    moments = sorted(later(it) for it in [*days, 300])
-    for now in moments:
-        decay = life.decay_of(often, now)
-        often = replace(often, **decay._asdict()) if decay else often
-    decay = life.decay_of(once, moments[-1])
-    once = replace(once, **decay._asdict()) if decay else once
-    assert abs(once.importance - often.importance) < 1e-9
-    assert 0 <= often.importance <= importance
+    def at_last(*moments: float) -> float:
+        one = fragment(importance=importance, access_count=uses)
+        for it in sorted(moments):
+            decay = life.decay_of(one, later(it))
+            one = replace(one, **decay._asdict()) if decay else one
+        return one.importance
+
+    often = at_last(*days, 300)
+    assert abs(at_last(300) - often) < 1e-9
+    assert 0 <= often <= importance
 
 
 @given(st.floats(-40_000, 40_000), st.floats(-40_000, 40_000), st.booleans())
@@ -141,14 +148,53 @@ def test_a_clock_that_jumps_back_makes_nothing_older(
     assert not life.is_stale(one, now, CONFIG)
 
 
-def test_use_is_reckoned_as_the_specification_says() -> None:
+def test_use_is_reckoned_as_the_specification_says_and_makes_a_fragment_worth_pinning() -> None:
     assert life.utility_of(fragment(importance=0.5)) == 0.5
     assert abs(life.utility_of(fragment(importance=0.5, access_count=10)) - 1.65129) < 1e-5
-
-
-def test_ten_uses_and_eight_tenths_make_a_fragment_worth_pinning() -> None:
     uses = {"access_count": 10, "importance": 0.8}
     changes: list[dict[str, Any]] = [{}, {"access_count": 9}, {"importance": 0.79}]
     changes.append({"is_anchor": True})
     worth = [life.is_worth_pinning(fragment(**{**uses, **it})) for it in changes]
     assert worth == [True, False, False, False]
+
+
+# Pairs of fragments on one matter, in both languages.
+
+PAIRS = table("contradiction_words")
+
+
+@pytest.mark.long  # it costs much
+@pytest.mark.row("002 2.61.b")
+def test_without_a_judge_every_contradiction_of_the_samples_is_proposed_and_no_agreement(
+    tmp_path: Path,
+) -> None:
+    room = a_room(tmp_path)
+    for at, pair in enumerate((*PAIRS["contradicting"], *PAIRS["agreeing"])):
+        for text in pair:
+            saved(room, text, topic=f"t{at}", agent=str(at))
+    report = consolidate(room)
+    suspected = figures_of(report)["contradictions"]["suspected"]
+    assert (suspected, len(report.suspicions)) == (len(PAIRS["contradicting"]), 10)
+    assert all(it.is_live for it in stored(room, *(it.later.id for it in report.suspicions)))
+
+
+def test_every_contradiction_of_the_samples_shows_a_sign_and_hardly_an_agreement_does() -> None:
+    assert [it for it in PAIRS["contradicting"] if not signs_of(*it)] == []
+    shown = [one for one, other in PAIRS["agreeing"] if signs_of(one, other)]
+    assert shown == ["The build works without a network."]  # the other is hardly alike to it
+    for one, other, signs in PAIRS["signs"]:
+        assert [*signs_of(one, other)] == [*signs_of(other, one)] == signs, one
+
+
+@given(st.text(), st.text())
+def test_any_two_texts_can_be_compared_and_none_contradicts_itself(one: str, other: str) -> None:
+    assert signs_of(one, one) == ()
+    assert sorted(signs_of(one, other)) == sorted(signs_of(other, one))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("text", ["1." * 20_000, "not " * 10_000, "안 " * 20_000, "'" * 40_000])
+def test_the_time_grows_with_the_texts_alone(text: str) -> None:
+    start = time.process_time()
+    signs_of(text, text + "x")
+    assert time.process_time() - start < 20

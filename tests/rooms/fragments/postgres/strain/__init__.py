@@ -1,1 +1,0 @@
-"""Tests the fragments of a team under strain."""
