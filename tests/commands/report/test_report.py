@@ -135,64 +135,6 @@ def test_a_report_tells_what_was_done(
         day.live(*step)
 
 
-# Ranges.
-
-
-@pytest.mark.long  # it costs much
-def test_a_shallow_clone_says_what_is_missing_and_what_to_do(
-    project: Path, tmp_path: Path, report: Asked
-) -> None:
-    base = written(project, PLAIN)
-    written(project, PLAIN, a_record("new"))
-    git_clones.git(tmp_path, "clone", "--quiet", "--depth=1", project.as_uri(), "shallow")
-    told = report(f"{base}..HEAD", "--project", str(tmp_path / "shallow"))
-    assert (told.code, told.out) == (2, "")
-    assert "fetch-depth: 0" in told.errors
-    assert "git fetch --unshallow gets it" in told.errors
-    git_clones.git(tmp_path, "clone", "--quiet", str(project), "a-clone-with-a-long-name")
-    whole = report(f"{base}..HEAD")  # the same bytes wherever the clone lies
-    assert report(f"{base}..HEAD", "--project", str(tmp_path / "a-clone-with-a-long-name")) == whole
-    there = report("--project", str(tmp_path / "shallow"))
-    assert there.out.splitlines()[2].startswith("This is a shallow clone, ")
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.parametrize("named", [".context", LOG])
-def test_a_link_that_takes_the_place_of_the_log_hides_nothing(
-    named: str, project: Path, report: Asked
-) -> None:
-    poisoned = a_record("odd", lesson=ORDER)
-    (project / "docs").mkdir()
-    (project / "docs" / "memory_log.jsonl").write_bytes(poisoned.to_line())
-    base = written(project, PLAIN)
-    git_clones.path_of(project).unlink()
-    if named == ".context":
-        git_clones.path_of(project).parent.rmdir()
-    up = Path("..") if named == LOG else Path()
-    try:
-        (project / named).symlink_to(up / "docs" / ("memory_log.jsonl" if named == LOG else ""))
-    except OSError:
-        pytest.skip("this account may not make links")
-    first = (
-        "**Memory:** 1 damaged line, 1 record to read with care, 1 lesson added, 1 record removed."
-    )
-    told = report()
-    assert (told.code, told.first) == (1, first)
-    git_clones.git(project, "add", "--all")
-    told = report("--staged")
-    assert (told.code, told.first) == (1, first)
-    git_clones.commit(project)
-    told = report(f"{base}..HEAD", "--json")
-    assert (told.code, told.told["summary"]) == (1, first)
-    assert told.told["damage"] == [{"path": LOG, "line": 1, "kind": "link"}]
-    assert report().out == "**Memory:** nothing changed (records: 1).\n"
-    # Where the work tree has no link, what the commit has in the place of the log is no file.
-    last = head(project)
-    git_clones.git(project, "checkout", "--quiet", base)
-    told = report(f"{base}..{last}")
-    assert (told.code, told.first) == (1, "**Memory:** 1 damaged line, 1 record removed.")
-
-
 # What must not be merged.
 
 
@@ -326,16 +268,6 @@ def test_a_path_is_escaped_as_a_property_and_left_out_where_it_may_not_be_printe
     }.items():
         told = report("--github", "--project", str(project / name))
         assert (told.code, told.errors.startswith(begin)) == (1, True)
-
-
-def test_what_a_runner_prints_of_a_record_is_no_command(project: Path, report: Asked) -> None:
-    git_clones.write(
-        project, a_record("odd", lesson="::error::x\n##[error]x\n ##VSO[task.x]\n::add-mask::a")
-    )
-    for told in (report(), report("--json")):
-        assert not re.search(r"^\s*::|##(?:vso)?\[", told.out, re.I | re.M)
-    [added] = report("--json").told["added"]
-    assert "##[error]x" in added["record"]["lesson"]
 
 
 # The documents.

@@ -235,28 +235,6 @@ def test_the_history_is_searched_across_a_move_a_deleted_branch_and_the_stash(
 # The log and its redaction.
 
 
-@needs_git
-def test_a_secret_that_the_last_commit_has_is_said_to_be_rotated(
-    scan: Command, project: Path
-) -> None:
-    git_clones.git(project, "init", "--quiet")
-    rotate = "1. Rotate every real secret at its provider."
-    kept = " Git's history still contains it; run python cli.py scan --history to see where."
-    for said in (rotate, rotate + kept):
-        git_clones.write(project, BAD)
-        assert said in scan("--redact", "--yes").lines
-        git_clones.write(project, BAD)
-        git_clones.commit(project)
-
-
-def test_no_topic_is_a_command_of_a_runner(scan: Command, project: Path) -> None:
-    topics = ("##[add-mask]payment", "a ##vso[task.x]", "a ## b [c]")
-    git_clones.write(project, *(a_record(f"{topic} {TOKEN}", topic=topic) for topic in topics))
-    shown = ("##\ufffdadd-mask]payment", "a ##vso\ufffdtask.x]", "a ## b [c]")
-    found = scan()
-    assert [line.partition(' ["')[2] for line in found.lines[:3]] == [f'{it}"]' for it in shown]
-
-
 def test_a_line_that_is_too_long_to_be_looked_at_is_a_failure_and_not_a_clean_log(
     scan: Command, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
