@@ -179,7 +179,7 @@ def rename(temporary: Path, target: Path) -> None:
 
 def replace_whole(
     path: Path,
-    data: bytes,
+    data: bytes | Iterable[bytes],
     check: Callable[[Path], None] = lambda target: None,
     *,
     name: str = "",

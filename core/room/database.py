@@ -18,6 +18,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
+from core import disk
 from core.disk import Identity, identity_of, status_of
 from core.errors import DiskError, SentinelError, WaitEndedError
 from core.messages import say
@@ -236,13 +237,16 @@ class Database:
     def put_back_copy(self) -> copies.PutBack:
         """Put the newest whole copy, or a new database, in the place of a damaged file.
 
-        The damaged one stays beside it. Raises OSError, too.
+        The damaged one stays beside it.
         """
         self.close()
         try:
             done = copies.put_back(self.path, self._check, timeout_s=self._timeout_s)
         except sqlite3.Error as error:
             raise DatabaseBusyError(path=str(self.path), waited_s=round(self._timeout_s)) from error
+        except OSError as error:
+            why = disk.reason_of(error)
+            raise DatabaseError("not_mended", path=str(self.path), reason=why) from error
         with self.writing():
             return done
 

@@ -7,10 +7,10 @@ and links: the page has no script, loads nothing, and its policy allows only its
 import base64
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cached_property
 from hashlib import sha256
 from html import escape
 from itertools import chain, takewhile
@@ -19,23 +19,14 @@ from string import Template
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from core.config import CONTEXT_DIRECTORY
-from core.disk import prepared, reason_of, rename, sync_directory
+from core.disk import reason_of, replace_whole
 from core.errors import SentinelError
 from core.lessons.record import utc_now
 from core.lessons.record_text import minute_of
 from core.messages import language, say
 from core.room.documents import CONFIG_NAME, as_json
-from core.text.plain import (
-    Budget,
-    as_code,
-    escaped_lines,
-    heading,
-    inline,
-    listed,
-    one_line,
-    shown_path,
-    started,
-)
+from core.text import plain
+from core.text.plain import Budget, as_code, escaped_lines, inline, listed, one_line, shown_path
 from rooms.sessions.draft import cleaned
 from rooms.sessions.rows import actions_of, sessions_where
 from rooms.sessions.search import bound_of
@@ -62,7 +53,6 @@ _RULES = frozenset(
 )
 _COMMENT = f"<!-- {MARK}:"
 _FIRST_LINE = f"{_COMMENT} the next export may replace this file -->"
-_JSON_BEGINS = f'{{"format": "{MARK}", "version": '
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,17 +72,6 @@ class Whole(NamedTuple):
     parent: int = 0
 
 
-class Form(NamedTuple):
-    """A form of document, in pieces."""
-
-    suffixes: tuple[str, ...]
-    begins: str  # every document of it, also after years
-    begin: Callable[[Head], str]
-    session: Callable[[Whole], str]
-    end: Callable[[int], str]  # takes the count left out
-    between: str = ""  # two sessions
-
-
 @dataclass(frozen=True, slots=True)
 class Exported:
     """A document."""
@@ -100,7 +79,6 @@ class Exported:
     text: str  # "" if it is in a file
     path: str  # from the project's root
     count: int
-    left_out: int = 0  # sessions without room in an answer, as the text says
 
 
 def export(
@@ -115,13 +93,13 @@ def export(
     """Return sessions as one document, last saved first, or write them to a file.
 
     since, until: days or moments of the last save, ISO 8601, inclusive. names: numbers or ids, ()
-    for all. output: a file in the project; "" returns whole sessions within one answer's budget,
-    and says how many are left out. Raises SessionsError, and errors of the store.
+    for all. output: a file in the project; "" returns what fits into an answer, and says how many
+    are left out. Raises SessionsError, and errors of the store.
     """
     written = FORMS[form]
     target = _Target(store.root, output, form) if output else None
     with chosen(store, since, until, names) as (count, wholes):
-        begin, taken = written.begin(Head(store.root.name, count, utc_now())), list[str]()
+        begin = written.begin(Head(store.root.name, count, utc_now()))
         if target:
             sessions = (
                 written.between * bool(at) + written.session(it) for at, it in enumerate(wholes)
@@ -131,10 +109,10 @@ def export(
         budget = Budget(store.settings.budget_tokens, store.settings.budget_chars)
         budget.spend(begin)
         budget.spend(written.end(count))
-        taken += takewhile(budget.take, map(written.session, wholes))
+        taken = list(takewhile(budget.take, map(written.session, wholes)))
     left_out = count - len(taken)
     text = begin + written.between.join(taken) + written.end(left_out)
-    return Exported(text, "", len(taken), left_out)
+    return Exported(text, "", len(taken))
 
 
 class _Target:
@@ -159,25 +137,22 @@ class _Target:
         is_ours = parts[0] == CONTEXT_DIRECTORY and parts[-1] not in _OWN
         if parts[-1] in _RULES or hidden != ([CONTEXT_DIRECTORY] if is_ours else []):
             raise self._refused("output_reserved")
-        self._check_replaceable()
+        self._check(self.path)
 
     def write(self, pieces: Iterable[str]) -> None:
         """Write the document; a reader sees the whole of it or the earlier file."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             data = (piece.encode("utf-8", "replace") for piece in pieces)
-            with prepared(self.path, data) as temporary:
-                if Path(os.path.realpath(self.path)) != self.path:  # by a link in its way now
-                    raise self._refused("output_outside")
-                self._check_replaceable()
-                rename(temporary, self.path)
-            sync_directory(self.path.parent)
+            replace_whole(self.path, data, self._check)
         except SentinelError:
             raise
         except OSError as error:
             raise self._refused("output_write", reason=reason_of(error)) from error
 
-    def _check_replaceable(self) -> None:
+    def _check(self, target: Path) -> None:
+        if Path(os.path.realpath(target)) != self.path:  # by a link in its way now
+            raise self._refused("output_outside")
         begins = FORMS[self._form].begins.encode("ascii")
         try:
             with open(self.path, "rb") as file:
@@ -218,9 +193,6 @@ def whole_of(connection: sqlite3.Connection, number: int) -> Whole:
     return Whole(clean.session, clean.actions, parent[0] if parent else 0)
 
 
-# The forms for people
-
-
 def _said(key: str, **facts: str | int) -> str:
     return say(f"sessions.exchange.{key}", **facts)
 
@@ -229,101 +201,114 @@ def outcome(result: str) -> str:
     return _said(result if result in ("success", "failed") else "partial")
 
 
-def _intro(head: Head) -> str:
-    return (
-        _said("intro", count=head.count, date=head.exported[:10]) if head.count else _said("none")
-    )
+# The forms, each in pieces. suffixes: of its files. begins: every document of it, also after years.
+# between: two sessions.
 
 
-# Markdown
+class _Markdown:
+    suffixes, begins, between = (".md", ".markdown"), _COMMENT, ""
+
+    def begin(self, head: Head) -> str:
+        title = plain.heading(_said("title", project=head.project))
+        return f"{_FIRST_LINE}\n# {title}\n\n{self._intro(head)}\n"
+
+    def _intro(self, head: Head) -> str:
+        key = "intro" if head.count else "none"
+        return _said(key, count=head.count, date=head.exported[:10])
+
+    def session(self, whole: Whole) -> str:
+        session, began = whole.session, whole.session.started_at[:10]
+        facts = (
+            _said("started", date=began) if began not in ("", session.date) else "",
+            _said("saved", date=session.date),
+            session.status,
+            session.agent,
+            _said("continues", name=f"#{whole.parent}") if whole.parent else "",
+        )
+        tags = ", ".join(as_code(one_line(tag)) for tag in session.tags)
+        told = "; ".join(filter(None, (*(inline(one_line(it)) for it in facts), tags)))
+        title = f"## \\#{session.number} {plain.heading(session.goal)}"
+        lines = ["", title, "", told.replace("#", "\\#")]
+        if paragraph := escaped_lines(session.summary):
+            lines += ["", *(f"{line}\\" for line in paragraph[:-1]), paragraph[-1]]
+        labels = {"decisions": "why", "approaches": "reason", "blockers": "resolution"}
+        for name, label in labels.items():
+            points: Sequence[Point] = getattr(session, name)
+            lines += ["", f"### {_said(name)}", ""] if points else []
+            for it in points:
+                states = {
+                    "decisions": "",
+                    "approaches": f"**{outcome(it.result)}**: ",
+                    "blockers": f"**{_said('resolved' if it.is_resolved else 'open')}**: ",
+                }
+                lines += listed(f"- {states[name]}", escaped_lines(it.text))
+                if it.why.strip():
+                    lines += listed(f"  - {_said(label)}: ", escaped_lines(it.why))
+        if session.changes.summary.strip() or session.changes.modified_files:
+            lines += ["", f"### {_said('changes')}", ""]
+        if session.changes.summary.strip():
+            lines += listed("- ", escaped_lines(session.changes.summary))
+        for path in session.changes.modified_files:
+            lines.append(f"- {plain.started(as_code(one_line(path).strip()))}")
+        lines += ["", f"### {_said('actions')}", ""] if whole.actions else []
+        for action in whole.actions:
+            start = one_line(f"{minute_of(action.created_at)} {action.kind_name}").strip()
+            end = one_line(action.result)
+            result = f" → {inline(end)}" if end else ""
+            done = as_code(one_line(action.done))
+            lines.append(f"- {plain.started(inline(start))}: {done}{result}")
+        return "\n".join([*lines, ""])
+
+    def end(self, left_out: int) -> str:
+        return f"\n{_said('left_out', count=left_out, suffix='md')}\n" if left_out else ""
 
 
-def _begin_markdown(head: Head) -> str:
-    title = heading(_said("title", project=head.project))
-    return f"{_FIRST_LINE}\n# {title}\n\n{_intro(head)}\n"
+class _Html(_Markdown):
+    suffixes, begins = (".html", ".htm"), f"<!doctype html>\n{_COMMENT}"
+
+    def begin(self, head: Head) -> str:
+        style, page = (
+            Path(__file__).with_name(name).read_text(encoding="utf-8")
+            for name in ("page.css", "page.html")
+        )
+        page = Template(page).substitute(
+            language=language(),
+            digest=base64.b64encode(sha256(style.encode("utf-8")).digest()).decode("ascii"),
+            title=escape(one_line(_said("title", project=head.project))),
+            style=style,
+            intro=escape(self._intro(head)),
+        )
+        return f"<!doctype html>\n{_FIRST_LINE}\n{page}"
+
+    def session(self, whole: Whole) -> str:
+        return str(self._renderer.render(super().session(whole)))
+
+    @cached_property
+    def _renderer(self) -> "MarkdownIt":
+        from markdown_it import MarkdownIt  # loaded with the first page
+
+        return MarkdownIt("commonmark", {"html": False}).disable(["link", "image", "autolink"])
+
+    def end(self, left_out: int) -> str:
+        note = escape(_said("left_out", count=left_out, suffix="html"))
+        return f"{f'<p>{note}</p>' if left_out else ''}</main>\n</body>\n</html>\n"
 
 
-def _as_markdown(whole: Whole) -> str:
-    session, began = whole.session, whole.session.started_at[:10]
-    facts = (
-        _said("started", date=began) if began not in ("", session.date) else "",
-        _said("saved", date=session.date),
-        session.status,
-        session.agent,
-        _said("continues", name=f"#{whole.parent}") if whole.parent else "",
-    )
-    tags = ", ".join(as_code(one_line(tag)) for tag in session.tags)
-    told = "; ".join(filter(None, (*(inline(one_line(it)) for it in facts), tags)))
-    lines = ["", f"## \\#{session.number} {heading(session.goal)}", "", told.replace("#", "\\#")]
-    if paragraph := escaped_lines(session.summary):
-        lines += ["", *(f"{line}\\" for line in paragraph[:-1]), paragraph[-1]]
-    labels = {"decisions": "why", "approaches": "reason", "blockers": "resolution"}
-    for name, label in labels.items():
-        points: Sequence[Point] = getattr(session, name)
-        lines += ["", f"### {_said(name)}", ""] if points else []
-        for it in points:
-            states = {
-                "decisions": "",
-                "approaches": f"**{outcome(it.result)}**: ",
-                "blockers": f"**{_said('resolved' if it.is_resolved else 'open')}**: ",
-            }
-            lines += listed(f"- {states[name]}", escaped_lines(it.text))
-            if it.why.strip():
-                lines += listed(f"  - {_said(label)}: ", escaped_lines(it.why))
-    if session.changes.summary.strip() or session.changes.modified_files:
-        lines += ["", f"### {_said('changes')}", ""]
-    if session.changes.summary.strip():
-        lines += listed("- ", escaped_lines(session.changes.summary))
-    for path in session.changes.modified_files:
-        lines.append(f"- {started(as_code(one_line(path).strip()))}")
-    lines += ["", f"### {_said('actions')}", ""] if whole.actions else []
-    for action in whole.actions:
-        start = one_line(f"{minute_of(action.created_at)} {action.kind_name}").strip()
-        end = one_line(action.result)
-        result = f" → {inline(end)}" if end else ""
-        lines.append(f"- {started(inline(start))}: {as_code(one_line(action.done))}{result}")
-    return "\n".join([*lines, ""])
+class _Json:
+    """The declared `context` objects with their actions, to be imported."""
 
+    suffixes, begins, between = (".json",), f'{{"format": "{MARK}", "version": ', ","
 
-def _end_markdown(left_out: int) -> str:
-    return f"\n{_said('left_out', count=left_out, suffix='md')}\n" if left_out else ""
+    def begin(self, head: Head) -> str:
+        facts = {"project": head.project, "exported": head.exported, "count": head.count}
+        return f'{self.begins}{VERSION}, {as_json(facts)[1:-1]}, "contexts": ['
 
+    def session(self, whole: Whole) -> str:
+        return f"\n{as_json(context_of(whole))}"
 
-# HTML
-
-
-def _begin_html(head: Head) -> str:
-    style, page = (
-        Path(__file__).with_name(name).read_text(encoding="utf-8")
-        for name in ("page.css", "page.html")
-    )
-    page = Template(page).substitute(
-        language=language(),
-        digest=base64.b64encode(sha256(style.encode("utf-8")).digest()).decode("ascii"),
-        title=escape(one_line(_said("title", project=head.project))),
-        style=style,
-        intro=escape(_intro(head)),
-    )
-    return f"<!doctype html>\n{_FIRST_LINE}\n{page}"
-
-
-def _as_html(whole: Whole) -> str:
-    return str(_renderer().render(_as_markdown(whole)))
-
-
-@cache
-def _renderer() -> "MarkdownIt":
-    from markdown_it import MarkdownIt  # loaded with the first page
-
-    return MarkdownIt("commonmark", {"html": False}).disable(["link", "image", "autolink"])
-
-
-def _end_html(left_out: int) -> str:
-    note = _said("left_out", count=left_out, suffix="html")
-    return f"{f'<p>{escape(note)}</p>' if left_out else ''}</main>\n</body>\n</html>\n"
-
-
-# JSON: the declared `context` objects with their actions, to be imported
+    def end(self, left_out: int) -> str:
+        note = as_json(_said("left_out", count=left_out, suffix="json"))
+        return f'\n], "leftOut": {left_out}, "note": {note}}}\n' if left_out else "\n]}\n"
 
 
 def context_of(whole: Whole) -> dict[str, Any]:
@@ -332,27 +317,8 @@ def context_of(whole: Whole) -> dict[str, Any]:
     return {**WHOLE.as_json(whole.session), "actions": actions}
 
 
-def _begin_json(head: Head) -> str:
-    facts = {"project": head.project, "exported": head.exported, "count": head.count}
-    return f'{_JSON_BEGINS}{VERSION}, {as_json(facts)[1:-1]}, "contexts": ['
-
-
-def _as_json(whole: Whole) -> str:
-    return f"\n{as_json(context_of(whole))}"
-
-
-def _end_json(left_out: int) -> str:
-    note = as_json(_said("left_out", count=left_out, suffix="json"))
-    return f'\n], "leftOut": {left_out}, "note": {note}}}\n' if left_out else "\n]}\n"
-
-
-# fmt: off
-FORMS: Mapping[FormName, Form] = {
-    "markdown": Form((".md", ".markdown"), _COMMENT,
-                     _begin_markdown, _as_markdown, _end_markdown),
-    "html": Form((".html", ".htm"), f"<!doctype html>\n{_COMMENT}",
-                 _begin_html, _as_html, _end_html),
-    "json": Form((".json",), _JSON_BEGINS,
-                 _begin_json, _as_json, _end_json, between=","),
+FORMS: Mapping[FormName, _Markdown | _Json] = {
+    "markdown": _Markdown(),
+    "html": _Html(),
+    "json": _Json(),
 }
-# fmt: on

@@ -15,16 +15,7 @@ from core.program import NO_CANCELLATION, Cancellation
 from core.room.database import Database
 from core.room.documents import texts_in
 from core.room.full_text import INDEXED_VERSION, PREFIXES, indexed
-from rooms.sessions.session import (
-    GOAL_SHORT_CHARS,
-    SUMMARY_SHORT_CHARS,
-    Action,
-    Session,
-    from_metadata,
-    json_in,
-    shortened,
-    to_metadata,
-)
+from rooms.sessions.session import Action, Session, from_metadata, json_in, to_metadata
 
 APPLICATION_ID = 0x534D_0001  # "SM", room two
 INDEX = "contexts_fts"
@@ -161,27 +152,24 @@ def write(
     values: dict[str, Any] = {
         **{name: getattr(session, name) for name in _PLAIN},
         **{name: getattr(session, name) or None for name in _OPTIONAL},
-        "goal_short": shortened(session.goal, GOAL_SHORT_CHARS),
-        "summary_short": shortened(session.summary, SUMMARY_SHORT_CHARS),
+        "goal_short": session.goal_short,
+        "summary_short": session.summary_short,
         "tags": json.dumps(list(session.tags), ensure_ascii=False),
         "metadata": to_metadata(session),
         "has_warnings": int(session.has_warnings),
         "revision": next_revision(connection),
+        "number": session.number or None,
+        "process": process,
     }
-    if process or before is None:
-        values["process"] = process
-    if before is None:
-        if session.number:
-            values["number"] = session.number
-        places = ", ".join("?" * len(values))
-        statement = f"INSERT INTO contexts ({', '.join(values)}) VALUES ({places})"
-        number = connection.execute(statement, tuple(values.values())).lastrowid
-        [session] = sessions_where(connection, "number = ?", (number,))
-    else:
+    statement = f"INSERT INTO contexts ({', '.join(values)}) VALUES (?{', ?' * (len(values) - 1)})"
+    if before:
         index(connection, before, remove=True)
-        columns = ", ".join(f"{name} = ?" for name in values)
-        statement = f"UPDATE contexts SET {columns} WHERE number = ?"
-        connection.execute(statement, (*values.values(), session.number))
+        kept = () if process else ("process",)
+        changed = (f"{name} = excluded.{name}" for name in values if name not in kept)
+        statement += f" ON CONFLICT (number) DO UPDATE SET {', '.join(changed)}"
+    number = connection.execute(statement, (*values.values(),)).lastrowid
+    if before is None:
+        [session] = sessions_where(connection, "number = ?", (number,))
     index(connection, session)
     return session
 

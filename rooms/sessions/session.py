@@ -4,7 +4,6 @@ Pure: no disk, no environment, no clock. The names in JSON are those of the spec
 """
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
@@ -29,7 +28,6 @@ MOST_TAGS, MOST_POINTS, MOST_FILES, MOST_FORMER = 20, 100, 500, 10
 LESSON = "lesson"  # which an older version noted as an action
 ACTION_KINDS = ("command", "edit", "error", LESSON)
 
-_BLANKS = re.compile(r"\s+")
 _Value = TypeVar("_Value")
 
 
@@ -121,6 +119,14 @@ class Session:
     archive: str = ""  # an older version's file with its texts
 
     @property
+    def goal_short(self) -> str:
+        return shortened(self.goal, GOAL_SHORT_CHARS)
+
+    @property
+    def summary_short(self) -> str:
+        return shortened(self.summary, SUMMARY_SHORT_CHARS)
+
+    @property
     def metadata(self) -> dict[str, Any]:
         points = {
             name: [shape.as_json(it) for it in getattr(self, name)]
@@ -155,10 +161,6 @@ class Session:
     def points(self) -> Iterator[Point]:
         for name in POINTS:
             yield from getattr(self, name)
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the declared `context` object, without empty optional values."""
-        return SESSION.as_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,6 +245,7 @@ CHANGES = Shape(Changes, {"modifiedFiles": "modified_files", "summary": "summary
 FORMER = Shape(Former,
     {"replacedAt": "at", "goal": "goal", "summary": "summary", "status": "status", "tags": "tags"},
     frozenset(("goal", "summary", "status", "tags")))
+# The declared `context` object.
 SESSION = Shape(Session,
     {"id": "id", "parentId": "parent_id", "goal": "goal", "summary": "summary", "status": "status",
      "tags": "tags", "agent": "agent", "metadata": "metadata", "startedAt": "started_at",
@@ -304,5 +307,5 @@ def json_in(text: object) -> Any:
 
 def shortened(text: str, most: int) -> str:
     """Return a text as one line of at most so many characters; `…` marks a cut."""
-    line = _BLANKS.sub(" ", text).strip()
+    line = " ".join(text.split())
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"

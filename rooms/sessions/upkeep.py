@@ -9,39 +9,30 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from core.config import Settings
-from core.disk import prepared, reason_of, rename, sync_directory
+from core.disk import reason_of, replace_whole
 from core.errors import RefusedError, SentinelError
 from core.git import HistoryError, WorkTree
 from core.lessons.record import utc_now
 from core.lessons.upkeep import Finding, Severity
 from core.messages import Facts
+from core.room import full_text
 from core.room.copies import date_of, kept_aside, size_of
 from core.room.database import Database, DatabaseError
 from core.room.documents import as_json
-from core.room.full_text import is_sound
 from core.room.redaction import Held, Redaction, Row, clean_file, cleaned, kinds_in_file
 from rooms.sessions import rows
 from rooms.sessions.actions import COUNTED_DAYS, dropped
 from rooms.sessions.config import IGNORED, config_path, make_folder, unknown_keys
 from rooms.sessions.document import FORMS, Head, Whole, context_of, whole_of
 from rooms.sessions.search import bound_of, remove_former_copies, shared_roots, unshare
-from rooms.sessions.session import (
-    GOAL_SHORT_CHARS,
-    SUMMARY_SHORT_CHARS,
-    Action,
-    Session,
-    SessionsError,
-    shortened,
-)
+from rooms.sessions.session import Action, Session, SessionsError
 from rooms.sessions.source import read_source
 from rooms.sessions.store import ARCHIVE, CURRENT, SessionStore, open_sessions
 
-_DATABASES = "*.db*"
 _OLD = "archive = '' AND coalesce(nullif(updated_at, ''), created_at) < ?"
 _HINTS = "SELECT archive, count(*) FROM contexts WHERE archive != '' GROUP BY archive"
 _OF_JSON = "tags", "metadata"
@@ -51,10 +42,8 @@ _REDACTED = {
     "actions": _OF_ACTION,
     "waiting_actions": _OF_ACTION,
 }
-_ALONE = "context_id NOT IN (SELECT id FROM contexts)"
 
-_Fix = Callable[[], Facts | bool | None]
-
+_Fix = Callable[[], Facts | None]
 
 # Faults in files, rows, settings and git: nothing changes before somebody asks for a repair
 
@@ -62,7 +51,7 @@ _Fix = Callable[[], Facts | bool | None]
 def examine(root: Path, settings: Settings, environment: Mapping[str, str]) -> list[Finding]:
     """Return the faults of a project's sessions, and shares of lost projects; last an `ok`.
 
-    A repair raises SessionsError, and DatabaseError also for a file that cannot be written.
+    A repair raises SessionsError and DatabaseError.
     """
     lost = dropped(root, environment)
     not_recorded = [_found("dropped", "note", count=lost, days=COUNTED_DAYS)] if lost else []
@@ -88,7 +77,10 @@ def examine(root: Path, settings: Settings, environment: Mapping[str, str]) -> l
     found += _of_git(store)
     for gone in shared_roots(root, environment):
         if not os.path.isdir(gone):
-            fix = partial(unshare, gone, environment)
+
+            def fix(root: str = gone) -> None:
+                unshare(root, environment)
+
             name = os.path.basename(gone)
             found.append(_found("project_gone", "note", fix, root=gone, name=name))
     found += not_recorded
@@ -102,34 +94,19 @@ def examine(root: Path, settings: Settings, environment: Mapping[str, str]) -> l
 
 
 def _found(kind: str, severity: Severity, fix: _Fix | None = None, **facts: str | int) -> Finding:
-    """Return a finding; an OSError of `fix` becomes a DatabaseError."""
-    name = f"sessions.health.{kind}"
-    if fix is None:
-        return Finding(name, severity, facts=facts)
-
-    def carry_out() -> Facts | None:
-        try:
-            done = fix()
-            return done if isinstance(done, dict) else None
-        except DatabaseError:
-            raise
-        except OSError as error:
-            path = str(facts.get("path", ""))
-            raise DatabaseError("not_mended", path=path, reason=reason_of(error)) from error
-
-    return Finding(name, severity, facts=facts, fixable=True, fix=carry_out)
+    name, is_fixable = f"sessions.health.{kind}", fix is not None
+    return Finding(name, severity, facts=facts, fixable=is_fixable, fix=fix)
 
 
-def _of_file(database: Database, store: SessionStore) -> list[Finding]:
+def _of_file(database: Database, store: SessionStore) -> Iterator[Finding]:
     def is_index_whole(connection: sqlite3.Connection) -> bool:
-        if not is_sound(connection, rows.INDEX):
-            return False
-        has_all = connection.execute(
+        has_all = (
             "SELECT (SELECT count(*) FROM contexts) = (SELECT count(*) FROM contexts_fts_docsize)"
             " AND NOT EXISTS (SELECT 1 FROM contexts WHERE number NOT IN"
             " (SELECT id FROM contexts_fts_docsize))"
         )
-        return bool(has_all.fetchone()[0])
+        is_sound = full_text.is_sound(connection, rows.INDEX)
+        return is_sound and bool(connection.execute(has_all).fetchone()[0])
 
     def put_back() -> Facts:
         store.database.close()
@@ -143,24 +120,27 @@ def _of_file(database: Database, store: SessionStore) -> list[Finding]:
             connection.execute("DELETE FROM counters WHERE name = 'index'")
             rows.keep_index(connection, store.config.tokenizer)
 
+    path = str(store.path)
     try:
         flaw = database.flaw(is_index_whole)
     except SentinelError as error:
-        return [_found("unusable", "error", said=str(error))]
-    if flaw is None:
-        return []
-    path = str(store.path)
-    if flaw.of == "index":
-        return [_found("index", "warning", index_anew, path=path)]
-    kind = "damaged" if flaw.copy else "damaged_alone"
-    return [_found(kind, "error", put_back, path=path, reason=flaw.reason, copy=flaw.copy)]
+        yield _found("unusable", "error", said=str(error))
+    else:
+        if flaw and flaw.of == "index":
+            yield _found("index", "warning", index_anew, path=path)
+        elif flaw:
+            kind = "damaged" if flaw.copy else "damaged_alone"
+            yield _found(kind, "error", put_back, path=path, reason=flaw.reason, copy=flaw.copy)
 
 
 def _of_git(store: SessionStore) -> Iterator[Finding]:
     def ignore() -> None:
         make_folder(folder)  # refuses a link, which would lead elsewhere
-        with open(folder / ".gitignore", "a", encoding="utf-8") as file:
-            file.write(f"\n{IGNORED}")
+        try:
+            with open(folder / ".gitignore", "a", encoding="utf-8") as file:
+                file.write(f"\n{IGNORED}")
+        except OSError as error:
+            raise DatabaseError("not_mended", path=where, reason=reason_of(error)) from error
 
     def tracked(pattern: str) -> list[str]:
         found = tree.ask("ls-files", "-z", "--", pattern).split(b"\0")
@@ -172,7 +152,8 @@ def _of_git(store: SessionStore) -> Iterator[Finding]:
     try:
         tree = WorkTree(store.root)
         below = folder.relative_to(store.root).as_posix()
-        databases = tracked(f":(glob){below}/{_DATABASES}")
+        where = f"{below}/.gitignore"
+        databases = tracked(f":(glob){below}/*.db*")
         for path in databases:
             yield _found("tracked", "warning", path=path)
         for path in tracked(f"{below}/{CURRENT}"):
@@ -181,7 +162,6 @@ def _of_git(store: SessionStore) -> Iterator[Finding]:
         paths = () if databases else (str(store.path), f"{store.path}.copy-0")
         asking = "check-ignore", "--quiet", "--no-index", "--"
         if any(tree.run(*asking, path).returncode for path in paths):
-            where = f"{below}/.gitignore"
             yield _found("not_ignored", "warning", ignore, path=where, name=store.path.name)
     except HistoryError:  # no git here; the doctor says so of the log
         return
@@ -237,14 +217,15 @@ def _exported(store: SessionStore, wholes: list[Whole]) -> Path:
     path = folder / f"sessions-{moment[:19].replace(':', '')}.json"
     begin, end = form.begin(Head(store.root.name, len(wholes), moment)), form.end(0)
     text = begin + ",".join(f"\n{it}" for it in sessions) + end
+
+    def check(target: Path) -> None:
+        if os.path.lexists(target):
+            raise SessionsError("archive_there", path=str(path))
+
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
         (folder / ".gitignore").write_text("*\n", encoding="ascii")
-        with prepared(path, [text.encode("utf-8", "replace")], mode=0o600) as temporary:
-            if os.path.lexists(path):
-                raise SessionsError("archive_there", path=str(path))
-            rename(temporary, path)
-        sync_directory(folder)
+        replace_whole(path, text.encode("utf-8", "replace"), check, is_private=True)
     except OSError as error:
         facts = {"path": str(path), "reason": reason_of(error)}
         raise SessionsError("archive_unwritten", **facts) from error
@@ -273,9 +254,7 @@ class Forgotten(NamedTuple):
 
 
 def forget(
-    store: SessionStore,
-    ids: Iterable[str],
-    is_meant: Callable[[Session], bool] = lambda _: True,
+    store: SessionStore, ids: Iterable[str], is_meant: Callable[[Session], bool] = lambda _: True
 ) -> Forgotten:
     """Remove sessions for good, with their actions and from the bytes.
 
@@ -323,12 +302,11 @@ def _former_archives(store: SessionStore, stack: ExitStack) -> list[Database]:
 # Secrets
 
 
-class _Group(NamedTuple):
-    """Rows that share secrets: a session with its actions, or actions without one."""
+class _Found(NamedTuple):
+    """The session of secrets, "" for actions without one, and their kinds."""
 
+    id: str
     kinds: tuple[str, ...]
-    rows: list[Row]  # redacted, the session's first
-    session: Session | None = None  # as stored
 
 
 def secrets_held(store: SessionStore) -> list[Held]:
@@ -341,10 +319,9 @@ def secrets_held(store: SessionStore) -> list[Held]:
                     continue
                 if file is store.database:
                     numbers = dict(connection.execute("SELECT id, number FROM contexts"))
-                for group in _groups(connection):
-                    id_ = group.session.id if group.session else ""
+                for id_, kinds in _clean(connection, dry_run=True):
                     name = f"#{numbers[id_]}" if id_ in numbers else id_
-                    found.append(Held(file.path, name, group.kinds))
+                    found.append(Held(file.path, name, kinds))
     for path in (store.current, *store.archives()):
         found += [Held(path, "", kinds)] if (kinds := kinds_in_file(path)) else []
     return found
@@ -377,37 +354,44 @@ def redact_held(store: SessionStore) -> Redaction:
     return Redaction(held, secrets_held(store), unpurged)
 
 
-def _groups(connection: sqlite3.Connection) -> Iterator[_Group]:
-    def rows_of(table: str, condition: str, *values: object) -> Iterator[Row]:
+def _groups(connection: sqlite3.Connection) -> Iterator[list[Row]]:
+    """Yield the rows that share secrets: a session with its actions, then actions without one."""
+
+    def rows_of(table: str, condition: str, *values: object) -> list[Row]:
         names = _REDACTED[table]
         statement = f"SELECT {', '.join(names)} FROM {table} WHERE {condition}"
-        for row in connection.execute(statement, values):
-            yield {**dict(zip(names, row, strict=True)), "_table": table}
+        found = connection.execute(statement, values)
+        return [{**dict(zip(names, row, strict=True)), "_table": table} for row in found]
 
-    for row in rows_of("contexts", "1 ORDER BY number"):
-        actions = rows_of("actions", "context_id = ?", row["id"])
-        done, kinds = cleaned([row, *actions], _OF_JSON)
-        if kinds:
-            yield _Group(kinds, done, rows.session_with_id(connection, row["id"]))
-    for table, condition in (("actions", _ALONE), ("waiting_actions", "1")):
-        done, kinds = cleaned(list(rows_of(table, condition)), _OF_JSON)
-        if kinds:
-            yield _Group(kinds, done)
+    for id_ in connection.execute("SELECT id FROM contexts ORDER BY number").fetchall():
+        yield [*rows_of("contexts", "id = ?", *id_), *rows_of("actions", "context_id = ?", *id_)]
+    yield rows_of("actions", "context_id NOT IN (SELECT id FROM contexts)")
+    yield rows_of("waiting_actions", "1")
 
 
-def _clean(connection: sqlite3.Connection) -> None:
-    for group in list(_groups(connection)):
-        if group.session:
-            rows.index(connection, group.session, remove=True)
-        for row in group.rows:
+def _clean(connection: sqlite3.Connection, *, dry_run: bool = False) -> list[_Found]:
+    """Redact all rows; return where secrets were."""
+    found = list[_Found]()
+    for group in _groups(connection):
+        done, kinds = cleaned(group, _OF_JSON)
+        if not kinds:
+            continue
+        is_session = done[0]["_table"] == "contexts"
+        session = rows.session_with_id(connection, done[0]["id"]) if is_session else None
+        found.append(_Found(session.id if session else "", kinds))
+        if dry_run:
+            continue
+        if session:
+            rows.index(connection, session, remove=True)
+        for row in done:
             values = {name: it for name, it in row.items() if name not in ("_table", "id")}
-            if row["_table"] == "contexts":
-                values["goal_short"] = shortened(row["goal"], GOAL_SHORT_CHARS)
-                values["summary_short"] = shortened(row["summary"] or "", SUMMARY_SHORT_CHARS)
-                values["revision"] = rows.next_revision(connection)
             setting = ", ".join(f"{name} = ?" for name in values)
             statement = f"UPDATE {row['_table']} SET {setting} WHERE id = ?"
             connection.execute(statement, (*values.values(), row["id"]))
-        if group.session:
-            [stored] = rows.sessions_where(connection, "id = ?", (group.session.id,))
-            rows.index(connection, stored)
+        if session:
+            [session] = rows.sessions_where(connection, "id = ?", (session.id,))
+            short = session.goal_short, session.summary_short, rows.next_revision(connection)
+            setting = "goal_short = ?, summary_short = ?, revision = ?"
+            connection.execute(f"UPDATE contexts SET {setting} WHERE id = ?", (*short, session.id))
+            rows.index(connection, session)
+    return found

@@ -22,6 +22,7 @@ from rooms.sessions.search import Criteria, resembling, search
 from rooms.sessions.session import (
     CHANGES,
     POINTS,
+    SESSION,
     STATUSES,
     Changes,
     Draft,
@@ -98,7 +99,7 @@ def test_a_draft_is_stored_as_it_is_without_blanks_around_it_and_doubles() -> No
     assert prepared(draft) == (draft, ())
     tags = (" JWT", "JWT", "", "  ", "가", "\u1100\u1161")
     changes = Changes(modified_files=("a.py", "", "a.py", "b.py"))
-    done = prepared(Draft(goal="  fix it \n", tags=tags, changes=changes)).draft
+    done = prepared(Draft(goal="  fix it \n", tags=tags, changes=changes))[0]
     assert (done.goal, done.tags) == ("fix it", ("JWT", "가"))
     assert done.changes == Changes(modified_files=("a.py", "b.py"))
     names = (" Cursor-VSCode\n", "a\x1b[31m\ud800b", "x" * 5_000)
@@ -108,9 +109,8 @@ def test_a_draft_is_stored_as_it_is_without_blanks_around_it_and_doubles() -> No
 @pytest.mark.row("003 T86")
 @pytest.mark.parametrize("text", [TOKEN, f"{TOKEN[:20]}\u200b{TOKEN[20:]}"])
 def test_a_secret_goes_from_every_field(text: str) -> None:
-    done = prepared(filled_with(f"key {text} it"))
-    assert len(done.redacted) == 1
-    shown = repr(done.draft)
+    done, [_] = prepared(filled_with(f"key {text} it"))
+    shown = repr(done)
     assert shown.count("[REDACTED]") == 12
     assert TOKEN not in shown.replace("\u200b", "").replace("\\u200b", "")
 
@@ -121,11 +121,11 @@ def test_what_one_field_gives_away_goes_from_the_others() -> None:
     value = "Xk29vQp7LmR4"
     others = {"goal": f"try {value} again", "summary": f"and {value}"}
     for field, _, arguments in LIMITS:
-        done = prepared(draft_of({**others, **arguments}, f"x password={value}"))
-        assert value not in repr(done.draft) and done.redacted, field
+        done, kinds = prepared(draft_of({**others, **arguments}, f"x password={value}"))
+        assert value not in repr(done) and kinds, field
     split = f"{value[:5]}\u2060{value[5:]}"
-    done = prepared(Draft(goal=f"password={split}", summary=f"with {value} and {split}"))
-    assert "Xk29" not in repr(done.draft)
+    done, _ = prepared(Draft(goal=f"password={split}", summary=f"with {value} and {split}"))
+    assert "Xk29" not in repr(done)
 
 
 def refused_drafts() -> Iterator[tuple[Draft, bool, str]]:
@@ -156,7 +156,7 @@ def test_what_cannot_be_stored_is_refused_by_the_name_of_its_field() -> None:
     for field, most, arguments in LIMITS:
         for letter in "a한👩":
             exact = draft_of(arguments, letter * most)
-            assert prepared(exact).draft == exact, field
+            assert prepared(exact)[0] == exact, field
 
 
 def test_a_limit_holds_for_the_text_without_its_secrets() -> None:
@@ -164,7 +164,7 @@ def test_a_limit_holds_for_the_text_without_its_secrets() -> None:
     lines = [base64.b64encode(chance.randbytes(48)).decode() for _ in range(50)]
     key = "\n".join(["-----BEGIN PRIVATE KEY-----", *lines, "-----END PRIVATE KEY-----"])
     assert len(key) > 3_000
-    assert len(prepared(Draft(goal="g", summary=f"the key\n{key}")).draft.summary or "") < 100
+    assert len(prepared(Draft(goal="g", summary=f"the key\n{key}"))[0].summary or "") < 100
     assert "4,000 characters" in refusal(Draft(goal="g", summary="word " * 800))
     # What no redaction makes short enough is refused at once.
     assert "1,000,000 characters" in refusal(Draft(goal="x" * 1_000_000))
@@ -257,12 +257,12 @@ def test_a_later_session_resolves_the_open_blockers_that_it_names() -> None:
 @pytest.mark.row("003 T12", "003 T13", "003 T14", "003 T15")
 def test_the_column_and_the_object_give_back_what_was_put_into_them() -> None:
     session = read_session(TABLE["whole"])
-    told = {**session.as_json(), "updatedAt": LATER, "former": session.former_objects}
+    told = {**SESSION.as_json(session), "updatedAt": LATER, "former": session.former_objects}
     assert told == TABLE["whole"]  # what is optional and empty is left out
     kept = {name: getattr(session, name) for name in (*POINTS, "changes", "former")}
     assert from_metadata(to_metadata(session)) == kept
     assert to_metadata(BARE) == "{}"
-    assert not {"parentId", "endedAt"} & BARE.as_json().keys()
+    assert not {"parentId", "endedAt"} & SESSION.as_json(BARE).keys()
 
 
 ODD = [*TABLE["odd_metadata"], "[" * 100_000, '{"decisions":' + "[" * 90_000]
@@ -273,7 +273,7 @@ ODD = [*TABLE["odd_metadata"], "[" * 100_000, '{"decisions":' + "[" * 90_000]
 def test_what_others_put_into_the_column_breaks_nothing(text: str) -> None:
     session = replace(BARE, **from_metadata(text))
     assert all(isinstance(it, str) for it in session.texts)
-    assert json.loads(json.dumps(session.as_json()))
+    assert json.loads(json.dumps(SESSION.as_json(session)))
 
 
 @pytest.mark.row("003 T18")
