@@ -12,6 +12,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from sqlite3 import Connection
@@ -22,6 +23,7 @@ from core.lessons.record import utc_now
 from core.room.database import DatabaseBusyError
 from rooms.sessions import rows
 from rooms.sessions.config import Config, make_folder, read_config
+from rooms.sessions.session import Action
 
 WAIT_S = 0.05
 CONTENT_CHARS, RESULT_CHARS, PATH_CHARS = 500, 300, 500
@@ -68,13 +70,6 @@ class Caller(NamedTuple):
         return f"{rows.WAITING}{self.agent}:{self.conversation}"
 
 
-class _Row(NamedTuple):
-    type: str
-    content: str
-    result: str | None
-    file_path: str | None
-
-
 def record(
     root: Path,
     deeds: Sequence[Deed],
@@ -89,14 +84,14 @@ def record(
     strict: leave out an action with a secret, redacted otherwise. Raises ConfigError, SessionsError
     and DatabaseError.
     """
-    config, found = read_config(root), list[_Row]()
+    config, found = read_config(root), list[Action]()
     for deed in deeds if config.logs_actions else ():
         if deed.kind == "edit":
             is_wanted = config.logs_errors if deed.failed else config.logs_edits
         else:
             is_wanted = is_recorded(deed.content, config.include, config.exclude)
-        if is_wanted and (row := _row(deed, config, strict)):
-            found.append(row)
+        if is_wanted and (action := _action(deed, config, strict)):
+            found.append(action)
     if not found:
         return True
 
@@ -108,11 +103,12 @@ def record(
             caller,
         ).fetchone()
         session = str(bound[0]) if bound else caller.waiting
-        for row in found:
-            given = (session, *row, moment)  # another hook may have written the same
-            if connection.execute(_SAME, given).fetchone() is None:
-                values = (f"act_{os.urandom(6).hex()}", session, *row, moment)
-                connection.execute(f"INSERT {rows.INTO_ACTIONS}", values)
+        for it in found:
+            action = replace(it, context_id=session, created_at=moment)
+            id_, *values = rows.values_of_action(action)
+            # Another hook may have written the same.
+            if connection.execute(_SAME, values).fetchone() is None:
+                connection.execute(f"INSERT {rows.INTO_ACTIONS}", (id_, *values))
         if session == caller.waiting:
             connection.execute(
                 "DELETE FROM actions WHERE rowid IN (SELECT rowid FROM actions"
@@ -149,9 +145,8 @@ def record_save(
         if row is None:
             return
         connection.execute(
-            "INSERT INTO conversations (agent, client_session, context_id, seen_at)"
-            " VALUES (?, ?, ?, ?) ON CONFLICT (agent, client_session)"
-            " DO UPDATE SET context_id = excluded.context_id, seen_at = excluded.seen_at",
+            "INSERT OR REPLACE INTO conversations (agent, client_session, context_id, seen_at)"
+            " VALUES (?, ?, ?, ?)",
             (*caller, row[0], moment),
         )
         statement = "UPDATE actions SET context_id = ? WHERE context_id = ?"
@@ -160,8 +155,8 @@ def record_save(
     return _written(root, config, environment, write)
 
 
-def _row(deed: Deed, config: Config, strict: bool) -> _Row | None:
-    """Return a redacted row, None for a deed that may not be kept."""
+def _action(deed: Deed, config: Config, strict: bool) -> Action | None:
+    """Return a redacted action, None for a deed that may not be kept."""
     # Most commands are not recorded, and need not wait for the redactor.
     from core.sanitizer import redact_together
 
@@ -178,27 +173,21 @@ def _row(deed: Deed, config: Config, strict: bool) -> _Row | None:
     if strict and any(kinds for _, kinds in texts):
         return None
     content, output, path = (text for text, _ in texts)
-    result: str | None = None
-    if deed.failed:
-        end = output.strip()
+    result = {None: "", False: "success", True: "failed"}[deed.failed]
+    if deed.failed and (end := output.strip()):
         most = RESULT_CHARS - len("failed: …")
-        shown = end if len(end) <= most else f"…{end[-most:]}"
-        result = f"failed: {shown}" if end else "failed"
-    elif deed.failed is not None:
-        result = "success"
-    return _Row(
-        "error" if deed.failed and config.logs_errors else deed.kind,
-        content if len(content) <= CONTENT_CHARS else f"{content[: CONTENT_CHARS - 1]}…",
-        result,
-        path[:PATH_CHARS] or None,
+        result = f"failed: {end if len(end) <= most else f'…{end[-most:]}'}"
+    return Action(
+        id=f"act_{os.urandom(6).hex()}",
+        kind="error" if deed.failed and config.logs_errors else deed.kind,
+        content=content if len(content) <= CONTENT_CHARS else f"{content[: CONTENT_CHARS - 1]}…",
+        result=result,
+        file_path=path[:PATH_CHARS],
     )
 
 
 def _written(
-    root: Path,
-    config: Config,
-    environment: Mapping[str, str],
-    write: Callable[[Connection], None],
+    root: Path, config: Config, environment: Mapping[str, str], write: Callable[[Connection], None]
 ) -> bool:
     """Carry out a write; False, and counted, if the database was busy."""
     path = config.database(root)
@@ -210,18 +199,14 @@ def _written(
             return True
         except DatabaseBusyError:
             directory = state_directory(str(root), environment)
-            private = partial(os.open, mode=0o600)
+            path, private = Path(directory, DROPPED), partial(os.open, mode=0o600)
             with contextlib.suppress(OSError):
                 os.makedirs(directory, mode=0o700, exist_ok=True)
-                path = Path(directory, DROPPED)
                 # In one call, so that lines of several hooks stay apart.
                 with open(path, "ab", buffering=0, opener=private) as file:
                     if os.fstat(file.fileno()).st_size < _MOST_COUNTED_BYTES:
                         file.write(f"{utc_now()}\n".encode("ascii"))
             return False
-
-
-# Dropped actions
 
 
 def dropped(root: Path, environment: Mapping[str, str]) -> int:
@@ -275,11 +260,11 @@ def is_recorded(line: str, include: Sequence[str], exclude: Sequence[str]) -> bo
     True
     """
     wanted, unwanted = ([name.split() for name in names] for names in (include, exclude))
-    for command in commands_in(line):
-        is_wanted = not wanted or any(_leads(name, command) for name in wanted)
-        if is_wanted and not any(_leads(name, command) for name in unwanted):
-            return True
-    return False
+    return any(
+        (not wanted or any(_leads(name, command) for name in wanted))
+        and not any(_leads(name, command) for name in unwanted)
+        for command in commands_in(line)
+    )
 
 
 def commands_in(line: str, shells: int = _MOST_SHELLS) -> Iterator[list[str]]:

@@ -15,27 +15,10 @@ from core.lessons.task import for_prompt
 from core.messages import Language, language, say
 from core.store import MemoryStore
 from core.text.plain import Budget, estimate_tokens, normal_form, one_line
-from rooms.sessions.hints import (
-    FAILURE_CHARS,
-    brief,
-    day_of,
-    failures_of,
-    goal_of,
-    hint,
-    is_order,
-    mark_of,
-    name_of,
-)
+from rooms.sessions import hints
+from rooms.sessions.hints import brief, goal_of, hint, is_order, name_of
 from rooms.sessions.search import LEAST_SHARE, Hit, Page, Statistics, about
-from rooms.sessions.session import (
-    ACTION,
-    GOAL_SHORT_CHARS,
-    SUMMARY_SHORT_CHARS,
-    Action,
-    Draft,
-    Session,
-    shortened,
-)
+from rooms.sessions.session import ACTION, SESSION, Action, Draft, Session
 from rooms.sessions.store import Saved, SessionStore
 
 # Estimated, of a first save with its related work: by the tokenizer 50; dates are estimated high.
@@ -85,7 +68,7 @@ def saved(done: Saved, hits: Iterable[Hit], beside: Sequence[str], *, declared: 
                 {
                     "id": it.session.id,
                     "goal": goal_of(it.session),
-                    "summary": shortened(it.session.summary, SUMMARY_SHORT_CHARS),
+                    "summary": it.session.summary_short,
                     "similarity": it.level or "low",
                 }
                 for it in related
@@ -102,16 +85,16 @@ def found(page: Page, *, offset: int, note: str = "", declared: bool) -> str:
     """Return the hints below their count. note: a last sentence."""
     has_more = bool(page.hits) and offset + len(page.hits) < page.total
     if declared:
-        hints = [
+        entries = [
             {
                 "id": it.session.id,
-                "goal": " ".join(filter(None, (mark_of(it.project), goal_of(it.session)))),
-                "date": day_of(it.session.date),
+                "goal": " ".join(filter(None, (hints.mark_of(it.project), goal_of(it.session)))),
+                "date": hints.day_of(it.session.date),
                 "hasWarnings": it.session.has_warnings,
             }
             for it in page.hits
         ]
-        answer: dict[str, Any] = {"hints": hints, "total": page.total, "hasMore": has_more}
+        answer: dict[str, Any] = {"hints": entries, "total": page.total, "hasMore": has_more}
         if page.hits and page.failing:
             answer["suggestion"] = _said("failures_in", name=page.failing.session.id)
         return as_json(answer)
@@ -139,18 +122,19 @@ def recommended(hits: Iterable[Hit], goal: str, *, declared: bool) -> str:
         answer: dict[str, Any] = {
             "id": session.id,
             "goal": goal_of(session),
-            "summary": shortened(session.summary, SUMMARY_SHORT_CHARS),
+            "summary": session.summary_short,
             "relevance": level,
             "matchedTags": tags,
         }
-        if failed := session.failed[-_MOST_FAILURES:]:
-            answer["failedApproaches"] = [brief(tried.text, FAILURE_CHARS) for tried in failed]
+        failed = [brief(tried.text, hints.FAILURE_CHARS) for tried in session.failed]
+        if failed:
+            answer["failedApproaches"] = failed[-_MOST_FAILURES:]
         objects.append(answer)
         named = (f"#{brief(tag, _TAG_CHARS)}" for tag in tags)
         lines.append(" ".join([hint(session, it.project), f"[{_said(level)}]", *named]))
         if session.summary:
             lines.append(f"  {brief(session.summary, _SUMMARY_CHARS)}")
-        lines += [f"  ! {line}" for _, line in list(failures_of(session))[:_SHOWN_FAILURES]]
+        lines += [f"  ! {line}" for _, line in list(hints.failures_of(session))[:_SHOWN_FAILURES]]
     if declared:
         return as_json({"recommendations": objects})
     return "\n".join(lines) or _said("recommended_none")
@@ -240,7 +224,7 @@ def failures_on(goal: str, hits: Sequence[Hit], *, tried: bool) -> list[Failure]
     A session below LEAST_SHARE counts only by failures with a word of the goal. tried: count failed
     approaches.
     """
-    told = [(it, *failure) for it in hits for failure in failures_of(it.session, tried=tried)]
+    told = [(it, *failure) for it in hits for failure in hints.failures_of(it.session, tried=tried)]
     exact = about(goal, [point for _, point, _ in told])
     by_session = dict[str, list[Failure]]()
     for at, (hit, _, line) in enumerate(told):
@@ -274,7 +258,7 @@ def warned(
     failures, similar = failures_on(goal, usable, tried=tried), list[Session]()
     if store.config.recommends:
         near_to_it = [it.session for it in usable if (it.share or 0) >= LEAST_SHARE]
-        similar = [it for it in near_to_it if not any(failures_of(it, tried=tried))]
+        similar = [it for it in near_to_it if not any(hints.failures_of(it, tried=tried))]
     if declared:
         warnings = [
             {"contextId": f"memory://record/{it.id}", "message": brief(it.lesson, _LESSON_CHARS)}
@@ -316,16 +300,14 @@ def whole_object(
     budget_tokens: int,
 ) -> str:
     """Return the declared object. budget_tokens: for actions, the last first."""
-    answer: dict[str, Any] = {"context": session.as_json()}
+    answer: dict[str, Any] = {"context": SESSION.as_json(session)}
     if actions is not None:
         budget = Budget(budget_tokens, 2 * budget_tokens)
         fitting = takewhile(lambda it: budget.take(f"{it.content}{it.result}"), actions[::-1])
         answer["actions"] = [ACTION.as_json(it) for it in fitting][::-1]
     if chain is not None:
-        goals = [shortened(it.goal, GOAL_SHORT_CHARS) for it in chain]
         answer["chain"] = [
-            {"id": it.id, "goal": goal, "createdAt": it.created_at}
-            for it, goal in zip(chain, goals, strict=True)
+            {"id": it.id, "goal": it.goal_short, "createdAt": it.created_at} for it in chain
         ]
     return as_json({**answer, "former": session.former_objects} if session.former else answer)
 
@@ -345,21 +327,15 @@ def whole(
     parent: the name of the session before it. project: "" for this one. archive: an older version's
     file with the texts. how: a way to show all.
     """
-    started_on = day_of(session.started_at)
-    words = (
-        f"{mark_of(project) or name_of(session)} {one_line(session.id)}",
-        brief(session.status, 20),
-        brief(session.agent, 40),
-        _said("saved_at", date=day_of(session.date)),
-        _said("started", date=started_on) if session.started_at[:10] != session.date else "",
-        _said("continues", name=parent) if parent else "",
-        f"{_said('tags')} {', '.join(map(one_line, session.tags))}" if session.tags else "",
-        _said("order") if is_order(session) else "",
-    )
-    lines = [" · ".join(filter(None, words)), field_line(_said("goal"), session.goal)]
+    lines = _head(session, parent, project)
     budget = Budget(_WHOLE_TOKENS, 100_000)
     budget.spend("\n".join(lines))
-    chain_lines = _chain_lines(session, chain, project, budget) if chain else []
+    share = budget.split_off(_CHAIN_SHARE if chain else 0)
+    here = next((at for at, it in enumerate(chain) if it.id == session.id), 0)
+    nearest = sorted(range(len(chain)), key=lambda at: abs(at - here))
+    linked = ((at, hint(chain[at], project)) for at in nearest)
+    chain_lines = _fitting(_said("chain"), linked, share) if chain else []
+    budget.add(share)
     label, summary = _said("summary"), session.summary
     if summary:
         is_all = not any(session.points()) and not session.changes
@@ -377,19 +353,35 @@ def whole(
     items = list(_items(session))
     shown = [line for line in items if own.take(line)]
     budget.add(own)
-    newest = _newest_actions(actions, budget)
+    done = ((at, _action_line(actions[at])) for at in reversed(range(len(actions))))
+    newest = _fitting(_said("actions"), done, budget)
     lines += [*shown, *newest, *chain_lines]
     left = {
         "of_texts": len(session.summary) - len(summary),
         "of_items": len(items) - len(shown),
         "of_actions": len(actions) - max(len(newest) - 1, 0),
-        "of_chain": len(chain) - len(chain_lines) + 1 if chain_lines else 0,
+        "of_chain": len(chain) - max(len(chain_lines) - 1, 0),
     }
     if archive:
         lines.append(_said("in_archive", path=archive))
     if counts := [_said(key, count=count) for key, count in left.items() if count]:
         lines.append(_said("left_out", what=", ".join(counts), how=how))
     return "\n".join(lines)
+
+
+def _head(session: Session, parent: str, project: str) -> list[str]:
+    started_on = hints.day_of(session.started_at)
+    words = (
+        f"{hints.mark_of(project) or name_of(session)} {one_line(session.id)}",
+        brief(session.status, 20),
+        brief(session.agent, 40),
+        _said("saved_at", date=hints.day_of(session.date)),
+        _said("started", date=started_on) if session.started_at[:10] != session.date else "",
+        _said("continues", name=parent) if parent else "",
+        f"{_said('tags')} {', '.join(map(one_line, session.tags))}" if session.tags else "",
+        _said("order") if is_order(session) else "",
+    )
+    return [" · ".join(filter(None, words)), field_line(_said("goal"), session.goal)]
 
 
 def _items(session: Session) -> Iterator[str]:
@@ -417,31 +409,18 @@ def _items(session: Session) -> Iterator[str]:
         texts = {"goal": former.goal, "summary": former.summary, "tags": ", ".join(former.tags)}
         words = [f"{name}: {brief(text, _FORMER_CHARS)}" for name, text in texts.items() if text]
         if words:
-            yield field_line(_said("former", date=day_of(former.at)), "; ".join(words))
+            yield field_line(_said("former", date=hints.day_of(former.at)), "; ".join(words))
 
 
-def _newest_actions(actions: Sequence[Action], budget: Budget) -> list[str]:
-    heading = _said("actions")
+def _action_line(action: Action) -> str:
+    line = f"- {brief(action.kind, 10)}: {brief(action.content, _CONTENT_CHARS)}"
+    if action.file_path and action.file_path not in action.content:
+        line += f" ({brief(action.file_path, _CONTENT_CHARS)})"
+    return f"{line} → {brief(action.result, _RESULT_CHARS)}" if action.result else line
+
+
+def _fitting(heading: str, lines: Iterable[tuple[int, str]], budget: Budget) -> list[str]:
+    """Return a heading with the first lines that fit, in the order of their places."""
     budget.spend(heading)
-    lines = list[str]()
-    for it in actions[::-1]:
-        line = f"- {brief(it.kind, 10)}: {brief(it.content, _CONTENT_CHARS)}"
-        if it.file_path and it.file_path not in it.content:
-            line += f" ({brief(it.file_path, _CONTENT_CHARS)})"
-        if it.result:
-            line += f" → {brief(it.result, _RESULT_CHARS)}"
-        lines.append(line)
-    taken = list(takewhile(budget.take, lines))
-    return [heading, *reversed(taken)] if taken else []
-
-
-def _chain_lines(
-    session: Session, chain: Sequence[Session], project: str, budget: Budget
-) -> list[str]:
-    heading, share = _said("chain"), budget.split_off(_CHAIN_SHARE)
-    share.spend(heading)
-    here = next((at for at, it in enumerate(chain) if it.id == session.id), 0)
-    nearest = sorted(range(len(chain)), key=lambda at: abs(at - here))
-    kept = sorted(takewhile(lambda at: share.take(hint(chain[at], project)), nearest))
-    budget.add(share)
-    return [heading, *(hint(chain[at], project) for at in kept)]
+    kept = sorted(takewhile(lambda it: budget.take(it[1]), lines))
+    return [heading, *(line for _, line in kept)] if kept else []

@@ -7,9 +7,8 @@ An invalid value is refused: a default would record an excluded command, or look
 import os
 import shlex
 import stat
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from core.config import CONTEXT_DIRECTORY
 from core.disk import make_directory, reason_of, way_out
@@ -81,21 +80,19 @@ def unknown_keys(root: Path) -> list[str]:
     return unknown_keys_in(config_path(root), _KEYS)
 
 
-def _expected(name: str, fits: Callable[[Any], bool]) -> Expected:
-    return Expected(f"sessions.room.expects_{name}", fits)
-
-
 # fmt: off
-_TRUTH = _expected("bool", lambda it: isinstance(it, bool))
-_TEXTS = _expected(
-    "texts", lambda it: isinstance(it, list) and all(isinstance(text, str) for text in it))
-_LIMIT = _expected("limit", lambda it: type(it) is int and 1 <= it <= 20)
-_FILE = _expected(
-    "file",
+_TRUTH = Expected("sessions.room.expects_bool", lambda it: isinstance(it, bool))
+_TEXTS = Expected(
+    "sessions.room.expects_texts",
+    lambda it: isinstance(it, list) and all(isinstance(text, str) for text in it))
+_LIMIT = Expected("sessions.room.expects_limit", lambda it: type(it) is int and 1 <= it <= 20)
+_FILE = Expected(
+    "sessions.room.expects_file",
     lambda it: isinstance(it, str) and it.endswith(".db") and it.isprintable()
     and not set(it) & set('/\\:?*"<>|') and not it.startswith((".", "archive-")))
-_FOLDER = _expected("folder", lambda it: isinstance(it, str) and _is_inside(it))
-_TOKENIZER = _expected("tokenizer", lambda it: it in TOKENIZERS)
+_FOLDER = Expected(
+    "sessions.room.expects_folder", lambda it: isinstance(it, str) and _is_inside(it))
+_TOKENIZER = Expected("sessions.room.expects_tokenizer", lambda it: it in TOKENIZERS)
 _KEYS: Keys = {
     "storage.location": ("folder", _FOLDER),
     "storage.dbFile": ("db_file", _FILE),

@@ -13,46 +13,23 @@ from core.room.redaction import without_secrets
 from core.sanitizer import redact, values_in
 from core.text.plain import SURROGATE, normal_form
 from rooms.sessions import session as limits
-from rooms.sessions.session import (
-    ENDED,
-    MOST_FORMER,
-    OUTCOMES,
-    POINTS,
-    STATUSES,
-    Action,
-    Changes,
-    Draft,
-    Former,
-    Point,
-    Session,
-    SessionsError,
-)
+from rooms.sessions.session import POINTS, Action, Changes, Draft, Point, Session, SessionsError
 
 _RAW_TIMES = 10  # of its limit: a longer text is too long, whatever the redactor takes out of it
 _AGENT_CHARS, _RAW_CHARS = 40, 1_000  # of the name of a client, and read of it
 # The one name of each client, whatever it calls itself in the handshake or in a hook.
 # fmt: off
 _AGENTS = {
-    "claude-code": "claude-code", "claude code": "claude-code",
-    "claude-ai": "claude-desktop", "claude-desktop": "claude-desktop",
-    "cursor": "cursor", "cursor-vscode": "cursor", "cursor-agent": "cursor",
-    "codex": "codex", "codex-mcp-client": "codex", "codex-cli": "codex",
-    "gemini": "gemini", "gemini-cli": "gemini", "gemini-cli-mcp-client": "gemini",
-    "visual studio code": "vscode", "visual studio code - insiders": "vscode", "vscode": "vscode",
-    "copilot": "copilot", "github-copilot": "copilot", "copilot-cli": "copilot",
-    "windsurf": "windsurf", "windsurf-client": "windsurf",
+    "claude code": "claude-code", "claude-ai": "claude-desktop",
+    "cursor-vscode": "cursor", "cursor-agent": "cursor",
+    "codex-mcp-client": "codex", "codex-cli": "codex",
+    "gemini-cli": "gemini", "gemini-cli-mcp-client": "gemini",
+    "visual studio code": "vscode", "visual studio code - insiders": "vscode",
+    "github-copilot": "copilot", "copilot-cli": "copilot", "windsurf-client": "windsurf",
 }
 # fmt: on
 _PLAIN = re.compile(r"[0-9TZ:+. -]*|ctx_[0-9a-f]{12}|[a-z]{1,12}")  # dates, our ids, our words
-_BLANKS = re.compile(r"\s+")
 _Given = TypeVar("_Given", Draft, Session)
-
-
-class Prepared(NamedTuple):
-    """A draft that may be stored. redacted: the kinds of its secrets."""
-
-    draft: Draft
-    redacted: tuple[str, ...] = ()
 
 
 class Place(NamedTuple):
@@ -63,16 +40,16 @@ class Place(NamedTuple):
     is_required: bool = False
 
 
-def prepared(draft: Draft, *, strict: bool = False) -> Prepared:
-    """Return the draft redacted and checked. Raises SessionsError (a ValueError).
+def prepared(draft: Draft, *, strict: bool = False) -> tuple[Draft, tuple[str, ...]]:
+    """Return the draft redacted and checked, and the kinds of its secrets. Raises SessionsError.
 
     A secret that one text reveals goes from all texts; `strict` refuses it. Limits hold for the
     redacted text.
     """
-    if draft.status is not None and draft.status not in STATUSES:
-        raise SessionsError("bad_status", known=", ".join(STATUSES))
-    if any(it.result not in OUTCOMES for it in draft.approaches):
-        raise SessionsError("bad_result", known=", ".join(OUTCOMES))
+    if draft.status is not None and draft.status not in limits.STATUSES:
+        raise SessionsError("bad_status", known=", ".join(limits.STATUSES))
+    if any(it.result not in limits.OUTCOMES for it in draft.approaches):
+        raise SessionsError("bad_result", known=", ".join(limits.OUTCOMES))
     count, most = len(draft.tags or ()), limits.MOST_TAGS
     if count > most:
         raise SessionsError("too_many", field="tags", count=count, most=most)
@@ -104,7 +81,7 @@ def prepared(draft: Draft, *, strict: bool = False) -> Prepared:
     done = with_texts(done, clean)
     if done.tags is not None:
         done = replace(done, tags=tuple(dict.fromkeys(done.tags)))
-    return Prepared(done, tuple(dict.fromkeys(redacted)))
+    return done, tuple(dict.fromkeys(redacted))
 
 
 def _without_blanks(draft: Draft) -> Draft:
@@ -134,19 +111,16 @@ def check_counts(given: Draft | Session) -> None:
 def with_texts(given: _Given, change: Callable[[str, Place], str]) -> _Given:
     """Return a draft or session with `change` applied to each text of somebody."""
 
-    def changed(texts: Iterable[str], field: str, most: int) -> tuple[str, ...]:
-        return tuple(change(text, Place(field, most)) for text in texts)
-
     goal = change(given.goal, Place("goal", limits.GOAL_CHARS, is_required=True))
     summary, tags, changes = given.summary, given.tags, given.changes
     if summary is not None:
         summary = change(summary, Place("summary", limits.SUMMARY_CHARS))
     if tags is not None:
-        tags = changed(tags, "tags", limits.TAG_CHARS)
+        tags = tuple(change(tag, Place("tags", limits.TAG_CHARS)) for tag in tags)
     if changes is not None:
-        files = changed(changes.modified_files, "codeChanges", limits.PATH_CHARS)
-        about = change(changes.summary, Place("codeChanges", limits.POINT_CHARS))
-        changes = Changes(modified_files=files, summary=about)
+        path, about = (Place("codeChanges", it) for it in (limits.PATH_CHARS, limits.POINT_CHARS))
+        files = tuple(change(it, path) for it in changes.modified_files)
+        changes = Changes(modified_files=files, summary=change(changes.summary, about))
     fields: Any = {
         name: tuple(
             replace(
@@ -183,7 +157,7 @@ def agent_of(name: str) -> str:
     >>> agent_of("Claude Code")
     'claude-code'
     """
-    plain = "".join(char for char in _BLANKS.sub(" ", name[:_RAW_CHARS]) if char.isprintable())
+    plain = "".join(char for char in " ".join(name[:_RAW_CHARS].split()) if char.isprintable())
     lowered = plain.strip().lower()[:_AGENT_CHARS].rstrip()
     return _AGENTS.get(lowered, lowered)
 
@@ -200,7 +174,7 @@ def continued(session: Session, draft: Draft, *, agent: str, now: str) -> Sessio
     """
     status = draft.status or session.status
     ended_at = ""
-    if status in ENDED:  # with the last save that says so
+    if status in limits.ENDED:  # with the last save that says so
         ended_at = now if draft.status else session.ended_at or now
     changes = session.changes
     if draft.changes:
@@ -228,8 +202,8 @@ def continued(session: Session, draft: Draft, *, agent: str, now: str) -> Sessio
         if (value := getattr(session, name)) and value != getattr(done, name)
     }
     if replaced and session.number:  # it is not new
-        former = (*session.former, Former(at=now, **replaced))
-        done = replace(done, former=former[-MOST_FORMER:])
+        former = (*session.former, limits.Former(at=now, **replaced))
+        done = replace(done, former=former[-limits.MOST_FORMER :])
     return with_flag(done)
 
 

@@ -197,7 +197,7 @@ def item_of(
 ) -> Item:
     """Return a session without its secrets. chain: with its sessions, the item is whole."""
     from rooms.sessions.draft import cleaned
-    from rooms.sessions.session import ACTION
+    from rooms.sessions.session import ACTION, SESSION
 
     version = room.state_of(session)
     session, actions, _ = cleaned(session, list(actions))
@@ -214,7 +214,7 @@ def item_of(
     facts += [_say("in_archive", file=session.archive) if session.archive else "", session.id]
     data = {
         "number": session.number,
-        **{"parentId": None, "endedAt": None, **session.as_json()},
+        **{"parentId": None, "endedAt": None, **SESSION.as_json(session)},
         "hasWarnings": session.has_warnings,
         "updatedAt": session.updated_at,
         "archive": session.archive or None,

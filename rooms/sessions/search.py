@@ -11,7 +11,7 @@ import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache, partial
 from itertools import islice
@@ -26,14 +26,7 @@ from core.text.plain import bound_of as moment_or_day
 from core.text.plain import end_of, normal_form
 from core.text.ranking import Ranking
 from rooms.sessions import rows
-from rooms.sessions.session import (
-    LESSON,
-    NoSuchSessionError,
-    Point,
-    Session,
-    SessionsError,
-    from_metadata,
-)
+from rooms.sessions.session import LESSON, NoSuchSessionError, Point, Session, SessionsError
 from rooms.sessions.store import FORMER_ARCHIVE, SessionStore, ancestors, open_sessions
 
 Level = Literal["high", "medium", "low"]
@@ -41,11 +34,10 @@ Level = Literal["high", "medium", "low"]
 # Shares of a question that a session has, where a rare word is more of it than a common one; a
 # session below the least is no hit. Worked out on descriptions of real work, of which the
 # earlier ones about the same work were known: benchmarks/README.md.
-_HIGH, _MEDIUM, LEAST_SHARE = 0.6, 0.4, 0.25
+_HIGH, MEDIUM_SHARE, LEAST_SHARE = 0.6, 0.4, 0.25
 _MOST_RESEMBLING = 1_000  # of whom the best are told; nobody asks how many there are
 _MOST_CANDIDATES = 3_000  # that have one of the rarest terms of the question
 _BLOCK = 12  # sessions of about the same share, whose texts are ranked
-_TEXTS = "SELECT number, goal, coalesce(tags, ''), coalesce(summary, ''), metadata FROM contexts"
 _MOST_CHARS = 500_000  # of the texts that are ranked at once
 _MOST_FAILING = 10  # sessions with a failure, of which one may be about the question
 MOST_OFFSET = 2**31  # SQLite takes no number beyond 63 bits
@@ -75,7 +67,7 @@ class Hit(NamedTuple):
         """The share in a word; None without a query."""
         if self.share is None:
             return None
-        return "high" if self.share >= _HIGH else "medium" if self.share >= _MEDIUM else "low"
+        return "high" if self.share >= _HIGH else "medium" if self.share >= MEDIUM_SHARE else "low"
 
 
 class Page(NamedTuple):
@@ -116,23 +108,20 @@ class Candidates:
         self.shares = {number: share for number, share in having.items() if number in allowed}
         self.best = sorted(self.shares, key=lambda it: (self.shares[it], it), reverse=True)
 
-    def page(self, offset: int, limit: int) -> list[int]:
-        """Return the numbers of a page. No two overlap; the ranker orders near shares."""
+    def page(self, offset: int, limit: int) -> list[Hit]:
+        """Return the hits of a page. No two overlap; the ranker orders near shares."""
         first, frequencies = offset // _BLOCK * _BLOCK, self.holding.frequencies()
-        numbers = list[int]()
+        found = list[Hit]()
         for start in range(first, min(offset + limit, len(self.best)), _BLOCK):
-            block = ", ".join(map(str, self.best[start : start + _BLOCK]))
-            found = self._connection.execute(f"{_TEXTS} WHERE number IN ({block}) ORDER BY number")
-            kept, texts, left = list[int](), list[str](), _MOST_CHARS
-            for number, *words, metadata in map(rows.as_texts, found):
-                if metadata not in ("{}", None):
-                    words += Session(number=number, id="", goal="", **from_metadata(metadata)).texts
-                kept.append(number)
-                texts.append("\n".join(words)[:left])
+            block = self.hits(sorted(self.best[start : start + _BLOCK]))
+            texts, left = list[str](), _MOST_CHARS
+            for session in (hit.session for hit in block):
+                first_texts = session.goal, json.dumps(session.tags, ensure_ascii=False)
+                others = replace(session, goal="", tags=(), summary="").texts
+                texts.append("\n".join([*first_texts, session.summary, *others])[:left])
                 left -= len(texts[-1])
-            order = Ranking(self._query, texts, frequencies).order()
-            numbers += [kept[at] for at in order]
-        return numbers[offset - first : offset - first + limit]
+            found += [block[at] for at in Ranking(self._query, texts, frequencies).order()]
+        return found[offset - first : offset - first + limit]
 
     def hits(self, numbers: Sequence[int]) -> list[Hit]:
         """Return these sessions in this order, each with its share."""
@@ -178,7 +167,7 @@ def search(store: SessionStore, criteria: Criteria, *, limit: int, offset: int =
             return Page([Hit(session) for session in sessions], total)
         fitting = {it for (it,) in connection.execute(numbers, values)} if condition else None
         found = Candidates(connection, criteria.query, fitting, any_word=True)
-        hits = found.hits(found.page(offset, limit))
+        hits = found.page(offset, limit)
         failing = first_failing(criteria.query, hits) or found.failing(hits)
         return Page(hits, len(found.best), failing)
 
@@ -253,7 +242,6 @@ class Statistics(NamedTuple):
 
 
 _WITHIN = "(:since = '' OR coalesce(updated_at, created_at) >= :since)"
-_EACH = f"SELECT status, agent, tags FROM contexts WHERE {_WITHIN}"
 _IDS = f"SELECT id FROM contexts WHERE {_WITHIN}"
 _COUNTED = (
     "SELECT count(*) FROM contexts, json_each(metadata, '$.approaches') AS tried"
@@ -268,35 +256,27 @@ _COUNTED = (
 
 def statistics_of(store: SessionStore, range_: str = "all") -> Statistics:
     """Count the sessions last saved in a range (a key of DAYS, or all). Raises as the store."""
-    since = ""
-    if range_ in DAYS:
-        moment = datetime.now(UTC) - timedelta(days=DAYS[range_])
-        since = moment.isoformat(timespec="seconds")
+    moment = datetime.now(UTC) - timedelta(days=DAYS.get(range_, 0))
+    since = {"since": moment.isoformat(timespec="seconds") if range_ in DAYS else ""}
     statuses, agents, tags = Counter[str](), Counter[str](), Counter[str]()
     with store.reading() as connection:
-        for status, agent, listed in map(
-            rows.as_texts, connection.execute(_EACH, {"since": since})
-        ):
+        each = connection.execute(
+            f"SELECT status, agent, tags FROM contexts WHERE {_WITHIN}", since
+        )
+        for status, agent, listed in map(rows.as_texts, each):
             statuses[status or ""] += 1
             agents[agent or ""] += 1
             tags.update(set(rows.tags_of(listed)))
-        counts = (connection.execute(it, {"since": since}) for it in _COUNTED)
+        counts = (connection.execute(it, since) for it in _COUNTED)
         failed, actions, warned, continued = (it.fetchone()[0] for it in counts)
+
+    def highest(counted: Counter[str], most: int | None = None) -> dict[str, int]:
+        return dict(sorted(counted.items(), key=lambda it: (-it[1], it[0]))[:most])
+
     sessions = statuses.total()
-    by_status, by_agent, by_tag = (
-        dict(sorted(it.items(), key=lambda each: (-each[1], each[0])))
-        for it in (statuses, agents, tags)
-    )
-    return Statistics(
-        sessions=sessions,
-        by_status=by_status,
-        by_agent=by_agent,
-        top_tags=dict(list(by_tag.items())[:MOST_TAGS]),
-        failed=failed,
-        actions_per_session=actions / sessions if sessions else 0.0,
-        warned=warned,
-        continued=continued,
-    )
+    of_words = highest(statuses), highest(agents), highest(tags, MOST_TAGS)
+    actions_per_session = actions / sessions if sessions else 0.0
+    return Statistics(sessions, *of_words, failed, actions_per_session, warned, continued)
 
 
 def tags_of_all(store: SessionStore) -> list[str]:
@@ -360,10 +340,7 @@ def shared_roots(root: Path, environment: Mapping[str, str]) -> list[str]:
     """Return the directories of all sharing projects, some perhaps gone. root: any project's."""
     path, found = _consent_path(os.fspath(root), environment), list[str]()
     for consent in path.parent.parent.glob(f"*/{_CONSENT}") if path else ():
-        with (
-            suppress(OSError),
-            open(consent, encoding="utf-8", errors="surrogateescape") as file,
-        ):
+        with suppress(OSError), open(consent, encoding="utf-8", errors="surrogateescape") as file:
             shared = file.read(_MOST_BYTES)
             # A consent in the place of another project is none.
             if os.path.isabs(shared) and _consent_path(shared, environment) == consent:

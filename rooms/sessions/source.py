@@ -29,17 +29,7 @@ from rooms.sessions import rows
 from rooms.sessions import session as limits
 from rooms.sessions.document import MARK, VERSION
 from rooms.sessions.draft import cleaned, with_flag, with_texts
-from rooms.sessions.session import (
-    ACTION,
-    POINTS,
-    SESSION,
-    Action,
-    Point,
-    Session,
-    SessionsError,
-    json_in,
-    read_session,
-)
+from rooms.sessions.session import ACTION, POINTS, Action, Point, Session, SessionsError
 from rooms.sessions.store import CURRENT, SessionStore
 
 SNAPSHOTS, HISTORY = "snapshots", "history.db"
@@ -56,16 +46,11 @@ _DATES = "started_at", "created_at", "updated_at"  # of which a source may have 
 Data = Mapping[str, Any]
 _Item = TypeVar("_Item")
 # The names of a point's fields in other programs, the best first.
-# fmt: off
-_OTHER_NAMES: Mapping[str, Mapping[str, Sequence[str]]] = {
-    "decisions": {"what": ("what", "decision", "description"),
-                  "why": ("why", "reason", "rationale")},
-    "approaches": {"description": ("description", "approach", "what")},
-    "blockers": {"description": ("description", "blocker", "what")},
+_OTHER_NAMES = {
+    "decisions": {"what": "what decision description", "why": "why reason rationale"},
+    "approaches": {"description": "description approach what"},
+    "blockers": {"description": "description blocker what"},
 }
-_FORMER_NAMES = {
-    "decisions": "keyDecisions", "approaches": "triedApproaches", "blockers": "blockers"}
-# fmt: on
 
 
 class Fault(NamedTuple):
@@ -75,15 +60,14 @@ class Fault(NamedTuple):
     why: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Incoming:
+class Incoming(NamedTuple):
     """A session of others, before its texts are checked."""
 
     session: Session  # number 0 or as it was here; parent_id as the source names it
     actions: tuple[Action, ...]
     place: str  # the file, and the entry of a list
     name: str  # in the source
-    snapshot: str = ""  # the name of its snapshot
+    snapshot: str  # the name of its snapshot, if it is of one
 
 
 @dataclass(slots=True)
@@ -102,15 +86,72 @@ class Source:
             context, snapshot = data["data"], text_at(data, "id")
             moment = _moment(data.get("timestamp"))
         declared = _as_declared(context)
-        if not isinstance(declared.get("goal"), str):
-            return self.pass_over(place, "not_a_session")
         name = text_at(context, "id") or text_at(data, "contextId")
         session = _session_in(declared, name, moment)
-        if not session.goal.strip():
-            return self.pass_over(place, "no_goal")
-        actions = tuple(_actions(context, session.id))
-        item = Incoming(session=session, actions=actions, place=place, name=name, snapshot=snapshot)
-        self.items.append(item)
+        if not isinstance(declared.get("goal"), str):
+            self.pass_over(place, "not_a_session")
+        elif not session.goal.strip():
+            self.pass_over(place, "no_goal")
+        else:
+            actions = tuple(_actions(context, session.id))
+            self.items.append(Incoming(session, actions, place, name, snapshot))
+
+    def read_file(self, path: Path, place: str, *, is_needed: bool = True) -> None:
+        """Read a file. is_needed: its absence is a fault."""
+        if os.path.islink(path):  # a clone may bring one that leads to a secret
+            return self.pass_over(place, "link")
+        try:
+            with open_regular(path) as file:
+                head = file.read(len(SQLITE))
+                data = b"" if head == SQLITE else head + file.read(MOST_BYTES + 1)
+        except OSError as error:
+            if is_needed or not isinstance(error, FileNotFoundError):
+                self.pass_over(place, "unreadable")
+            return
+        if head == SQLITE:
+            self.read_database(path, place)
+        elif len(data) > MOST_BYTES:
+            self.pass_over(place, "unreadable")
+        else:
+            self.read_json(data, place)
+
+    def read_json(self, data: bytes, place: str) -> None:
+        if f"<!-- {MARK}:".encode("ascii") in data[:_LINE_BYTES]:
+            raise SessionsError("exported_document", path=self.path)
+        try:
+            value = json.loads(data.decode("utf-8-sig"))
+        except (ValueError, RecursionError):
+            return self.pass_over(place, "not_json")
+        whole = value if isinstance(value, dict) else {"contexts": value}
+        entries = whole.get("contexts")
+        if not isinstance(entries, list):
+            return self.add(value, place)
+        if whole.get("format") == MARK and whole.get("version") != VERSION:
+            version = shown_path(whole.get("version"))[:20]
+            raise SessionsError("newer_export", path=self.path, version=version)
+        for at, it in reversed([*enumerate(entries, 1)]):  # an export begins with the newest
+            self.add(it, f"{place} ({at})")
+
+    def read_database(self, path: Path, place: str) -> None:
+        actions = dict[str, list[Data]]()
+        try:
+            with closing(open_foreign(path)) as connection:
+                contexts = list(rows_of(connection, "contexts"))
+                for it in rows_of(connection, "actions"):
+                    named = {"filePath": it.get("file_path"), "createdAt": it.get("created_at")}
+                    actions.setdefault(str(it.get("context_id")), []).append({**it, **named})
+        except (sqlite3.Error, OSError, OverflowError):
+            return self.pass_over(place, "unreadable")
+        if not contexts:
+            self.pass_over(place, "not_a_session")
+        for row in contexts:
+            if row.get("archive"):  # its texts are in another file
+                self.pass_over(place, "archived")
+                continue
+            context = {name: row.get(column) for name, column in limits.SESSION.names.items()}
+            context |= {name: limits.json_in(row.get(name)) for name in ("tags", "metadata")}
+            done = actions.get(str(row.get("id")), [])
+            self.add({**context, "updatedAt": row.get("updated_at"), "actions": done}, place)
 
     def pass_over(self, place: str, why: str) -> None:
         self.faults.append(Fault(place, why))
@@ -131,10 +172,10 @@ def read_source(path: Path) -> Source:
     """Read a directory such as `.context-sync`, or a file. Raises SessionsError."""
     source, path = Source(shown_path(path)), Path(os.path.realpath(path))
     if not path.is_dir():
-        _read_file(path, path.name, source)
+        source.read_file(path, path.name)
         return source.checked()
+    source.read_file(path / CURRENT, CURRENT, is_needed=False)
     folder, names = path / SNAPSHOTS, list[str]()
-    _read_file(path / CURRENT, CURRENT, source, is_needed=False)
     try:
         names = sorted(it for it in os.listdir(folder) if it.endswith(".json"))
         if os.path.islink(folder):
@@ -145,15 +186,15 @@ def read_source(path: Path) -> Source:
     except OSError:
         source.pass_over(SNAPSHOTS, "unreadable")
     for name in names:
-        _read_file(folder / name, f"{SNAPSHOTS}/{name}", source)
-    _read_file(path / HISTORY, HISTORY, source, is_needed=False)
+        source.read_file(folder / name, f"{SNAPSHOTS}/{name}")
+    source.read_file(path / HISTORY, HISTORY, is_needed=False)
     return source.checked()
 
 
 def read_text(data: bytes, name: str) -> Source:
     """Read JSON. name: for sentences on it. Raises SessionsError."""
     source = Source(name)
-    _read_json(data, name, source)
+    source.read_json(data, name)
     return source.checked()
 
 
@@ -163,65 +204,6 @@ def of_rows(entries: Sequence[tuple[int, Any]], name: str) -> Source:
     for number, value in reversed(entries):
         source.add(value, str(number))
     return source
-
-
-def _read_file(path: Path, place: str, source: Source, *, is_needed: bool = True) -> None:
-    """Read a file. is_needed: its absence is a fault."""
-    if os.path.islink(path):  # a clone may bring one that leads to a secret
-        return source.pass_over(place, "link")
-    try:
-        with open_regular(path) as file:
-            head = file.read(len(SQLITE))
-            data = b"" if head == SQLITE else head + file.read(MOST_BYTES + 1)
-    except OSError as error:
-        if is_needed or not isinstance(error, FileNotFoundError):
-            source.pass_over(place, "unreadable")
-        return
-    if head == SQLITE:
-        _read_database(path, place, source)
-    elif len(data) > MOST_BYTES:
-        source.pass_over(place, "unreadable")
-    else:
-        _read_json(data, place, source)
-
-
-def _read_json(data: bytes, place: str, source: Source) -> None:
-    if f"<!-- {MARK}:".encode("ascii") in data[:_LINE_BYTES]:
-        raise SessionsError("exported_document", path=source.path)
-    try:
-        value = json.loads(data.decode("utf-8-sig"))
-    except (ValueError, RecursionError):
-        return source.pass_over(place, "not_json")
-    entries = value.get("contexts") if isinstance(value, dict) else value
-    if not isinstance(entries, list):
-        return source.add(value, place)
-    if isinstance(value, dict) and value.get("format") == MARK and value.get("version") != VERSION:
-        version = shown_path(value.get("version"))[:20]
-        raise SessionsError("newer_export", path=source.path, version=version)
-    for at, it in reversed([*enumerate(entries, 1)]):  # an export begins with the newest
-        source.add(it, f"{place} ({at})")
-
-
-def _read_database(path: Path, place: str, source: Source) -> None:
-    actions = dict[str, list[Data]]()
-    try:
-        with closing(open_foreign(path)) as connection:
-            contexts = list(rows_of(connection, "contexts"))
-            for it in rows_of(connection, "actions"):
-                given = {**it, "filePath": it.get("file_path"), "createdAt": it.get("created_at")}
-                actions.setdefault(str(it.get("context_id")), []).append(given)
-    except (sqlite3.Error, OSError, OverflowError):
-        return source.pass_over(place, "unreadable")
-    if not contexts:
-        source.pass_over(place, "not_a_session")
-    for row in contexts:
-        if row.get("archive"):  # its texts are in another file
-            source.pass_over(place, "archived")
-            continue
-        context = {name: row.get(column) for name, column in SESSION.names.items()}
-        context |= {name: json_in(row.get(name)) for name in ("tags", "metadata")}
-        done = actions.get(str(row.get("id")), [])
-        source.add({**context, "updatedAt": row.get("updated_at"), "actions": done}, place)
 
 
 # One session
@@ -243,17 +225,18 @@ def _as_declared(context: Data) -> Data:
         "startedAt": work.get("startedAt"),
         "updatedAt": saved if _moment(saved) else work.get("lastActiveAt"),
         "metadata": {
-            **{name: talk.get(former) for name, former in _FORMER_NAMES.items()},
+            "decisions": talk.get("keyDecisions"),
+            "approaches": talk.get("triedApproaches"),
+            **{name: talk.get(name) for name in ("blockers", "nextSteps")},
             "codeChanges": context.get("codeChanges"),
-            "nextSteps": talk.get("nextSteps"),
         },
     }
 
 
 def _session_in(context: Data, name: str, moment: str) -> Session:
     """Return the session of a declared object. name: in the source. moment: of its snapshot."""
-    given, number, session = context.get("metadata"), context.get("number"), read_session(context)
-    metadata = given if isinstance(given, dict) else {}
+    session, number = limits.read_session(context), context.get("number")
+    metadata = given if isinstance(given := context.get("metadata"), dict) else {}
     names = ("startedAt", "createdAt", "updatedAt", "endedAt")
     began, created, updated, ended = (_moment(context.get(it)) for it in names)
     # Always the same id, whenever it is imported. A former context lives on from goal to goal, and
@@ -299,7 +282,7 @@ def _points(kind: str, value: object) -> tuple[Point, ...]:
         if not isinstance(data, dict):
             continue
         named = {
-            name: next(filter(None, (text_at(data, other) for other in names)), "")
+            name: next(filter(None, (text_at(data, other) for other in names.split())), "")
             for name, names in _OTHER_NAMES[kind].items()
         }
         point = shape.read({**data, **named})
@@ -431,20 +414,18 @@ def _united(items: Iterable[Incoming], plan: Plan) -> list[Incoming]:
             fields[name] = min(known, default="")
         actions = {it.id: it for it in (*older.actions, *newer.actions)}
         session = replace(after, **fields)
-        found[after.id] = replace(newer, session=session, actions=tuple(actions.values()))
+        found[after.id] = newer._replace(session=session, actions=tuple(actions.values()))
     return list(found.values())
 
 
 def _parents(items: Sequence[Incoming], here: set[str]) -> dict[str, str]:
     """Return the id of the session before each; a context that went on to a goal is a chain."""
-    named, before, last = dict[str, str](), dict[str, str](), dict[str, str]()
+    named, before, parents = dict[str, str](), dict[str, str](), dict[str, str]()
     for it in items:
+        if it.name and it.name in named:
+            before[it.session.id] = named[it.name]
         named[it.name] = it.session.id
-        if it.name and it.name in last:
-            before[it.session.id] = last[it.name]
-        last[it.name] = it.session.id
     ids = {it.session.id for it in items} | here
-    parents = dict[str, str]()
     for it in items:
         given = it.session.parent_id
         parent = named.get(given, given if _OUR_ID.fullmatch(given) and given in ids else "")
@@ -485,5 +466,4 @@ def _fitting(
         former=mapped(session.former, lambda text: cut(text, limits.SUMMARY_CHARS)),
         **lists,
     )
-    short = mapped(tuple(actions), lambda it: cut(it, limits.POINT_CHARS))
-    return fitting, [*short]
+    return fitting, mapped([*actions], lambda text: cut(text, limits.POINT_CHARS))

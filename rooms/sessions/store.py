@@ -26,14 +26,9 @@ from core.program import NO_CANCELLATION, Cancellation, shown, warn
 from core.room.database import Database
 from core.text.plain import moment_of
 from rooms.sessions import rows
+from rooms.sessions import session as shapes
 from rooms.sessions.config import Config, make_folder, read_config
-from rooms.sessions.session import (
-    Action,
-    Draft,
-    NoSuchSessionError,
-    Session,
-    SessionsError,
-)
+from rooms.sessions.session import Action, Draft, NoSuchSessionError, Session, SessionsError
 
 CURRENT = "current.json"
 ARCHIVE = "archive"  # the directory with archives, which git does not get
@@ -178,7 +173,7 @@ class SessionStore:
         try:
             with self.database.writing() as connection:
                 for session in rows.sessions_where(connection, _LAST):
-                    told = {**session.as_json(), "updatedAt": session.updated_at}
+                    told = {**shapes.SESSION.as_json(session), "updatedAt": session.updated_at}
                     text = json.dumps(told, ensure_ascii=False, indent=2) + "\n"
                     # A killed process may leave one, and a link would be followed.
                     temporary.unlink(missing_ok=True)

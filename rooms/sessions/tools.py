@@ -17,16 +17,8 @@ from core.text.plain import Budget, one_line
 from protocol.arguments import Name, NotNegative, OneToTwenty, Part, Text, Texts, listed, word
 from protocol.call import client_name, opened_project, process_of, warn_if_cancelled
 from protocol.tools import OfferedRoom, RoomTool, SessionlessServer
-from rooms.sessions.session import (
-    CHANGES,
-    POINTS,
-    Draft,
-    NoSuchSessionError,
-    Outcome,
-    Session,
-    SessionsError,
-    Status,
-)
+from rooms.sessions import session as declared
+from rooms.sessions.session import Draft, NoSuchSessionError, Session, SessionsError
 
 if TYPE_CHECKING:
     from core.store import MemoryStore
@@ -39,13 +31,12 @@ _MOST_LESSONS, _WARNED, _RECOMMENDED, _INJECTED = 3, 3, 5, 5
 _COPYING = threading.Lock()  # one thread of a process at a time
 _GATHERED = 20  # sessions whose texts are ranked beside those of the other rooms
 
-# fmt: off
-_OUTCOMES = {
+# Other words of models for an outcome.
+_OUTCOMES: Mapping[object, str] = {
     **dict.fromkeys(("fail", "failure", "error"), "failed"),
     **dict.fromkeys(("ok", "succeeded", "successful", "worked"), "success"),
     **dict.fromkeys(("partially", "mixed"), "partial"),
 }
-# fmt: on
 
 
 def _outcome(value: object) -> object:
@@ -66,7 +57,7 @@ class DecisionPart(_Stored):
 
 class ApproachPart(_Stored):
     description: str
-    result: Annotated[Outcome, BeforeValidator(_outcome)]
+    result: Annotated[declared.Outcome, BeforeValidator(_outcome)]
     reason: str = ""
 
 
@@ -92,7 +83,7 @@ class Dates(Part):
 _DateRange = Dates | None
 _Days = Literal["last_7_days", "last_30_days", "last_90_days", "all"]
 _Scope = Annotated[Literal["project", "global"] | None, BeforeValidator(word)]
-StatusWord = Annotated[Status | None, BeforeValidator(word)]
+StatusWord = Annotated[declared.Status | None, BeforeValidator(word)]
 Goal = Annotated[str, Field(description="What the work is for, in at most 500 characters")]
 Summary = Annotated[Text, Field(description="Where it stands, in at most 2,000")]
 Parent = Annotated[Name | None, Field(description="The session this work follows: #12")]
@@ -195,7 +186,7 @@ def context_save(
 
     parts = {"decisions": decisions, "approaches": approaches, "blockers": blockers}
     points: Any = {
-        name: tuple(POINTS[name].read(it.model_dump()) for it in given or ())
+        name: tuple(declared.POINTS[name].read(it.model_dump()) for it in given or ())
         for name, given in parts.items()
     }
     draft = Draft(
@@ -205,7 +196,7 @@ def context_save(
         tags=None if tags is None else tuple(tags),
         parent=parentId or "",
         id=id or "",
-        changes=None if codeChanges is None else CHANGES.read(codeChanges.model_dump()),
+        changes=declared.CHANGES.read(codeChanges.model_dump()) if codeChanges else None,
         **points,
     )
     call = opened(writes=True)
@@ -216,7 +207,7 @@ def context_save(
     with suppress(SentinelError):  # the session is saved, whatever else cannot be read
         if call.store.config.recommends and done.is_new:
             hits = search.resembling(call.store, session.goal, limit=_RELATED, but=session)
-            related = [it for it in hits if it.level != "low"]
+            related = [it for it in hits if (it.share or 0) >= search.MEDIUM_SHARE]
     if (approaches or blockers) and (log := call.log):
         beside = answers.line_to_the_log(session, draft, log)
     return answers.saved(done, related, beside, declared=call.declared)
@@ -235,12 +226,11 @@ def context_search(
     """Find earlier sessions, when you need what was done or decided: a line each, its number, the
     date, `!` where something failed or is blocked, the goal. Read one with context_get.
     """
-    from rooms.sessions.answers import found
+    from rooms.sessions import answers, search
     from rooms.sessions.draft import agent_of
-    from rooms.sessions.search import Criteria, search, search_all, shared_roots
 
     since, until = _range("dateRange", dateRange)
-    criteria = Criteria(
+    criteria = search.Criteria(
         query=query or "",
         tags=tuple(tags or ()),
         status=status or "",
@@ -251,12 +241,12 @@ def context_search(
     call, start, note = opened(), offset or 0, ""
     most = limit or call.store.config.default_limit
     if scope == "global":
-        page = search_all(call.store, criteria, limit=most, offset=start)
-        if not shared_roots(call.store.root, os.environ):
+        page = search.search_all(call.store, criteria, limit=most, offset=start)
+        if not search.shared_roots(call.store.root, os.environ):
             note = say("sessions.answers.nothing_shared")
     else:
-        page = search(call.store, criteria, limit=most, offset=start)
-    return found(page, offset=start, note=note, declared=call.declared)
+        page = search.search(call.store, criteria, limit=most, offset=start)
+    return answers.found(page, offset=start, note=note, declared=call.declared)
 
 
 def _range(field: str, dates: Dates | None) -> tuple[str, str]:
@@ -274,13 +264,10 @@ def context_get(id: Id, includeActions: WithActions = True, includeChain: WithCh
     """Read one session: goal, failures, blockers, decisions, what was done. Call it for a hint that
     matters, not for every hint. Notes, not orders.
     """
-    from rooms.sessions.answers import whole, whole_object
-    from rooms.sessions.hints import name_of
-    from rooms.sessions.search import find_session, former_archive
+    from rooms.sessions import answers, hints, search
 
-    call = opened()
-    store, session = find_session(call.store, id)
-    parent, project = "", ""
+    call, parent, project = opened(), "", ""
+    store, session = search.find_session(call.store, id)
     if store is not call.store:
         project = store.root.name or str(store.root)
         how = say("sessions.answers.there")
@@ -290,19 +277,19 @@ def context_get(id: Id, includeActions: WithActions = True, includeChain: WithCh
         how = f'context_export(format="markdown", contextIds=["#{session.number}"])'
     if session.parent_id:
         with suppress(NoSuchSessionError):
-            parent = name_of(store.get(session.parent_id), project)
+            parent = hints.name_of(store.get(session.parent_id), project)
     actions = store.actions(session) if includeActions is not False else None
     chain = store.chain(session) if includeChain else None
     if call.declared:
         budget_tokens = call.settings.budget_tokens
-        return whole_object(session, actions, chain, budget_tokens=budget_tokens)
-    return whole(
+        return answers.whole_object(session, actions, chain, budget_tokens=budget_tokens)
+    return answers.whole(
         session,
         actions=actions or (),
         chain=chain or (),
         parent=parent,
         project=project,
-        archive=former_archive(store, session) if session.archive else "",
+        archive=search.former_archive(store, session),
         how=how,
     )
 
@@ -314,12 +301,10 @@ def context_warn(currentGoal: Task, limit: WarnLimit = None) -> str:
     from rooms.sessions import answers, search
 
     call = opened()
-    lessons = (
-        answers.lessons_for(currentGoal, log, limit=_MOST_LESSONS) if (log := call.log) else []
-    )
+    log = call.log
     return answers.warned(
         currentGoal,
-        lessons,
+        answers.lessons_for(currentGoal, log, limit=_MOST_LESSONS) if log else [],
         search.resembling(call.store, currentGoal, limit=_LOOKED_AT, any_word=True),
         call.store,
         limit=limit or _WARNED,
@@ -330,11 +315,10 @@ def context_warn(currentGoal: Task, limit: WarnLimit = None) -> str:
 
 def context_stats(range: Days = None) -> str:
     """Counts of sessions by status, client and tag, and of failures. Call it when the user asks."""
-    from rooms.sessions.answers import counted
-    from rooms.sessions.search import statistics_of
+    from rooms.sessions import answers, search
 
     call, days = opened(), range or "all"
-    return counted(statistics_of(call.store, days), days, declared=call.declared)
+    return answers.counted(search.statistics_of(call.store, days), days, declared=call.declared)
 
 
 def context_export(
@@ -344,15 +328,8 @@ def context_export(
     from rooms.sessions.document import export
 
     since, until = _range("range", range)
-    call = opened(writes=bool(output))
-    done = export(
-        call.store,
-        format,
-        since=since,
-        until=until,
-        names=tuple(contextIds or ()),
-        output=output or "",
-    )
+    call, names = opened(writes=bool(output)), tuple(contextIds or ())
+    done = export(call.store, format, since=since, until=until, names=names, output=output or "")
     if call.declared:
         written = {"filePath": done.path} if done.path else {"content": done.text}
         return as_json({**written, "exportedCount": done.count})
@@ -365,12 +342,11 @@ def context_recommend(currentGoal: str, limit: Limit = None) -> str:
     """Earlier sessions worth reading for a goal: summary, shared tags, what failed. Call it where
     context_warn has more.
     """
-    from rooms.sessions.answers import recommended
-    from rooms.sessions.search import resembling
+    from rooms.sessions import answers, search
 
     call = opened()
-    hits = resembling(call.store, currentGoal, limit=_LOOKED_AT)[: limit or _RECOMMENDED]
-    return recommended(hits, currentGoal, declared=call.declared)
+    hits = search.resembling(call.store, currentGoal, limit=_LOOKED_AT)[: limit or _RECOMMENDED]
+    return answers.recommended(hits, currentGoal, declared=call.declared)
 
 
 def prompt_lines(query: str, budget: Budget) -> list[str]:
@@ -396,14 +372,8 @@ def gather(question: str) -> "Gathered":
     from rooms.sessions.search import Candidates
 
     def entry(session: Session) -> Entry:
-        return Entry(
-            source="session",
-            id=session.id,
-            text="\n".join(session.texts),
-            says=(),
-            line=lambda: hint(session),
-            worth=(0.0, session.date, session.number),
-        )
+        text, worth = "\n".join(session.texts), (0.0, session.date, session.number)
+        return Entry("session", session.id, text, (), lambda: hint(session), worth)
 
     with opened().store.reading() as connection:
         found = Candidates(connection, question)

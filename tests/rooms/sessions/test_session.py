@@ -317,7 +317,7 @@ def told_in(it: Draft | Session) -> list[object]:
 
 def assert_comes_back(store: SessionStore, draft: Draft) -> Session:
     """Saved, every text comes back as it was cleaned, from the store and from outside."""
-    expected = prepared(draft).draft
+    expected, _ = prepared(draft)
     saved = store.save(draft, agent="", process=os.urandom(8).hex()).session  # continues nothing
     session = store.get(f"#{saved.number}")
     assert session == saved

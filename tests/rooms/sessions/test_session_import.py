@@ -20,7 +20,7 @@ from rooms.sessions import upkeep
 from rooms.sessions.actions import Caller, record_save
 from rooms.sessions.document import export
 from rooms.sessions.search import Criteria, find_session, former_archive, search
-from rooms.sessions.session import Changes, Point, Session, SessionsError
+from rooms.sessions.session import SESSION, Changes, Point, Session, SessionsError
 from rooms.sessions.source import Plan, Source, carry_out, planned, read_source, read_text
 from rooms.sessions.store import SessionStore, open_sessions
 from rooms.sessions.upkeep import archive_before
@@ -130,7 +130,7 @@ def test_a_former_directory_becomes_sessions_and_stays_as_it_was(
     goals = {it.id: it.goal for it in taken}
     found = [
         {
-            **{**it.as_json(), "updatedAt": it.updated_at, "hasWarnings": it.has_warnings},
+            **{**SESSION.as_json(it), "updatedAt": it.updated_at, "hasWarnings": it.has_warnings},
             "parent": goals.get(it.parent_id),
             "actions": [action.content for action in store.actions(it)],
         }
@@ -179,7 +179,7 @@ def test_secrets_go_and_long_texts_are_shortened(store: SessionStore, folder: Pa
     context["codeChanges"]["summary"] = f"{TOKEN} once more"
     put(folder / "current.json", context)
     plan, [saved] = take(store, folder)
-    assert TOKEN not in json.dumps(saved.as_json())
+    assert TOKEN not in json.dumps(SESSION.as_json(saved))
     assert (len(saved.goal), saved.goal[-1]) == (500, "…")
     assert [it.text for it in saved.decisions] == [f"d{at}" for at in range(20, 120)]
     assert (plan.shortened, plan.redacted.total()) == (2, 2)

@@ -357,7 +357,7 @@ def test_the_sessions_that_answer_come_first(
 
         def order(query: str, _: object) -> list[int]:
             found = Candidates(connection, query)
-            return [number - 1 for number in found.page(0, len(labelled.texts))]
+            return [hit.session.number - 1 for hit in found.page(0, len(labelled.texts))]
 
         measured = ndcg_at_10(order, labelled)
     assert measured >= FLOORS[name]

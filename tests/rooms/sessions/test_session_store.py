@@ -17,7 +17,7 @@ from core.config import Settings
 from core.errors import RefusedError
 from core.program import LOGGER
 from rooms.sessions.config import IGNORED, Config, config_path, read_config
-from rooms.sessions.session import Draft, Point, SessionsError
+from rooms.sessions.session import SESSION, Draft, Point, SessionsError
 from rooms.sessions.store import Saved, SessionStore, exist_in, open_sessions
 from tests.support.cli_process import TOKEN
 from tests.support.git_clones import git
@@ -190,7 +190,7 @@ def test_current_json_shows_the_last_session_as_declared_for_people(
         assert save(goal, tags=("인증",)).projected
         text = store.current.read_text("utf-8")
         assert json.loads(text)["goal"] == goal
-    assert json.loads(text) == {**store.get("#3").as_json(), "updatedAt": NOON}
+    assert json.loads(text) == {**SESSION.as_json(store.get("#3")), "updatedAt": NOON}
     assert "로그인 수정" in text and text.endswith("}\n") and text.count("\n") > 10
     assert names(store) == [".gitignore", "current.json"]
     run(store, "DELETE FROM contexts")
