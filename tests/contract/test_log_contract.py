@@ -52,10 +52,6 @@ def stored(record: Record) -> Record:
     return {"id": digest(record["topic"] + key), **record, "meta": meta}
 
 
-def on_disk() -> list[Record]:
-    return [json.loads(line) for line in LOG.read_text("utf-8").splitlines()]
-
-
 @pytest.mark.row("001 2-2.c", "001 5-1.k", "001 5-1.m")
 def test_the_path_follows_the_working_directory_and_may_be_set(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -75,58 +71,46 @@ def test_the_path_follows_the_working_directory_and_may_be_set(
     assert count() == 0
 
 
-@pytest.mark.row("001 3-2.g")
-def test_an_id_that_is_given_is_computed_all_the_same() -> None:
-    upsert_log({"id": "0123456789abcdef", **log()})
-    upsert_log({"type": "principle", "topic": "payment", "lesson": LESSON})  # nothing was missing
-    given = [(record["id"], record["missing_context"]) for record in read_all()]
-    assert given == [(digest("payment" + GAP), GAP), (digest("payment" + LESSON), "")]
-
-
-@pytest.mark.row("001 5-1.h")
-@pytest.mark.parametrize("record", [log(ask_next_time=QUESTION), principle(ask_next_time="A?")])
-def test_a_whole_record_comes_out_as_it_went_in(record: dict[str, Any]) -> None:
-    upsert_log(stored(record))
-    assert read_all() == [stored(record)] == on_disk()
-
-
-@pytest.mark.row("001 9.b")
-def test_the_store_does_not_shorten_the_question_of_a_principle() -> None:
-    with pytest.raises(ValueError, match="ask_next_time"):
-        upsert_log(principle(ask_next_time="가" * 171))
-    assert count() == 0
-
-
-@pytest.mark.row("001 3-2.a", "001 3-2.d")
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        *({"topic": it} for it in ("", " \t\n", "\u3000", 5, "a\ud800")),
-        *({"missing_context": it} for it in ("  ", "\udc00")),
-        *({"lesson": it} for it in ("", "\n", None, ["a"], "half a sign \ud83d")),
-        *({"type": "note"}, {"type": "principle", "lesson": " "}, {"type": ""}),
-        {"ask_next_time": "\ud800"},
-        *({it: ...} for it in ("topic", "missing_context", "lesson")),  # it is left out
-    ],
-    ids=str,
-)
-def test_what_cannot_be_a_record_is_refused(wrong: dict[str, Any]) -> None:
-    record = {key: it for key, it in (log() | wrong).items() if it is not ...}
-    with pytest.raises(
-        ValueError, match=next(iter(wrong)) if ... in wrong.values() else None
-    ) as no:
+@pytest.mark.row("001 3-2.g", "001 5-1.h", "001 5-1.i", "001 5-1.j", "001 3-1.d", "I6")
+def test_records_come_out_as_they_went_in_by_topic_too_and_go_in_every_version() -> None:
+    whole = [stored(log(ask_next_time=QUESTION)), stored(principle(ask_next_time="A?"))]
+    for record in whole:
         upsert_log(record)
-    assert str(no.value).encode("utf-8")
-    assert count() == 0
-
-
-@pytest.mark.row("001 5-1.i")
-def test_every_version_of_an_id_is_deleted() -> None:
-    LOG.parent.mkdir()
-    lines = [json.dumps(stored(log(lesson=f"{word} way"))) for word in ("one", "another")]
-    LOG.write_text("\n".join(lines) + "\n")
+    lines = LOG.read_text("utf-8").splitlines()
+    assert read_all() == whole == list(map(json.loads, lines))
+    upsert_log({"id": "0123456789abcdef", **log("pay")})  # an id that is given is computed
+    upsert_log({"type": "principle", "topic": "Payment", "lesson": LESSON})  # nothing was missing
+    given = [(record["id"], record["missing_context"]) for record in read_all()[2:]]
+    assert given == [(digest("pay" + GAP), GAP), (digest("Payment" + LESSON), "")]
+    assert (read_all(" payment "), read_all("paymen"), count()) == (whole, [], 4)
+    twice = [json.dumps(stored(log(lesson=f"{word} way"))) for word in ("one", "another")]
+    LOG.write_text("\n".join(twice) + "\n")
     delete_by_ids([digest("payment" + GAP)])
     assert (read_all(), LOG.read_bytes()) == ([], b"")
+
+
+WRONG: tuple[dict[str, Any], ...] = (
+    *({"topic": it} for it in ("", " \t\n", "\u3000", 5, "a\ud800")),
+    *({"missing_context": it} for it in ("  ", "\udc00")),
+    *({"lesson": it} for it in ("", "\n", None, ["a"], "half a sign \ud83d")),
+    *({"type": "note"}, {"type": "principle", "lesson": " "}, {"type": ""}),
+    {"ask_next_time": "\ud800"},
+    *({it: ...} for it in ("topic", "missing_context", "lesson")),  # it is left out
+)
+
+
+@pytest.mark.row("001 3-2.a", "001 3-2.d", "001 9.b")
+def test_what_cannot_be_a_record_is_refused() -> None:
+    for wrong in WRONG:
+        record = {key: it for key, it in (log() | wrong).items() if it is not ...}
+        with pytest.raises(
+            ValueError, match=next(iter(wrong)) if ... in wrong.values() else None
+        ) as no:
+            upsert_log(record)
+        assert str(no.value).encode("utf-8")
+    with pytest.raises(ValueError, match="ask_next_time"):
+        upsert_log(principle(ask_next_time="가" * 171))  # nor is a question shortened
+    assert count() == 0
 
 
 @pytest.mark.row("001 7-1.a")
@@ -136,8 +120,8 @@ def test_fifty_ordinary_records_take_about_25_kilobytes() -> None:
     assert LOG.stat().st_size < 30_000
 
 
-@pytest.mark.row("001 1-3.c", "001 7-3.a", "001 10.a")
-def test_the_files_of_the_structure_exist_and_the_program_needs_two_packages() -> None:
+@pytest.mark.row("001 1-3.c", "001 7-3.a", "001 10.a", "001 6.a")
+def test_what_the_structure_names_exists_and_the_rules_hold_the_workflow_in_eleven_steps() -> None:
     of_core = ("core/__init__.py", "core/sanitizer.py", "core/store.py", "server.py")
     others = ("docs/design.md", "requirements.txt", ".cursorrules", ".gitignore")
     assert [path for path in (*of_core, *others) if not (ROOT / path).is_file()] == []
@@ -145,10 +129,6 @@ def test_the_files_of_the_structure_exist_and_the_program_needs_two_packages() -
     stated = [line.split("#")[0].strip() for line in lines]
     names = [re.split(r"[^\w.-]", line)[0].lower() for line in stated if line]
     assert sorted(names) == ["fastmcp", "filelock"]
-
-
-@pytest.mark.row("001 6.a")
-def test_the_rules_hold_the_workflow_in_eleven_steps() -> None:
     rules = (ROOT / ".cursorrules").read_text("utf-8")
     assert re.findall(r"^(\d+)\. ", rules, re.M) == [str(number) for number in range(1, 12)]
     assert re.search(r"(?i)original", rules.split('type="principle"')[-1])  # until it is saved

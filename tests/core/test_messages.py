@@ -63,7 +63,9 @@ def needs(key: str) -> set[str]:
     return facts_of(ENGLISH[key]) - ALWAYS
 
 
-def test_every_command_that_a_sentence_names_exists() -> None:
+def test_every_sentence_is_said_and_there_and_names_commands_that_exist() -> None:
+    assert [it for it in everything_said() if not it.has_gap and it.key not in ENGLISH] == []
+    none_of(key for key in ENGLISH.keys() - OF_ARGPARSE if not is_written(key))
     named = re.compile(r"\{(?:cli|program)\} ([a-z]+)")
     texts = [*ENGLISH.items(), *KOREAN.items()]
     known = {name.partition(" ")[0] for name in cli.COMMANDS}
@@ -73,11 +75,6 @@ def test_every_command_that_a_sentence_names_exists() -> None:
         for word in named.findall(text)
         if word not in known and key != "fragments.services.program_failed"
     )
-
-
-def test_every_key_that_is_said_has_a_sentence_and_every_sentence_is_said() -> None:
-    assert [it for it in everything_said() if not it.has_gap and it.key not in ENGLISH] == []
-    none_of(key for key in ENGLISH.keys() - OF_ARGPARSE if not is_written(key))
 
 
 def test_who_says_a_sentence_gives_the_facts_that_it_names() -> None:
@@ -93,7 +90,7 @@ def test_who_says_a_sentence_gives_the_facts_that_it_names() -> None:
     assert {place: facts for place, facts in idle.items() if facts} == {}
 
 
-def test_both_languages_have_the_same_sentences_with_the_same_facts() -> None:
+def test_both_languages_have_the_same_sentences_and_facts_in_one_register_and_wording() -> None:
     assert {it for it in ENGLISH.keys() - KOREAN.keys() if not it.startswith(OF_OPERATORS)} == set()
     assert KOREAN.keys() - ENGLISH.keys() == set()
     none_of(key for key in KOREAN if facts_of(ENGLISH[key]) != facts_of(KOREAN[key]))
@@ -102,9 +99,6 @@ def test_both_languages_have_the_same_sentences_with_the_same_facts() -> None:
     same |= {"fragment_commands.topic", "rooms.topic", "lessons.kinds.principle"}  # so is a field
     none_of(key for key, text in ENGLISH.items() if hangul.search(text))
     none_of(key for key, text in KOREAN.items() if not hangul.search(text) and key not in same)
-
-
-def test_both_languages_keep_one_register_and_one_word_for_each_thing() -> None:
     banned = ((KOREAN, BANNED_KOREAN), (KOREAN, MIXED), (KOREAN, STIFF), (ENGLISH, BANNED_ENGLISH))
     none_of(
         (key, found[0])
@@ -162,12 +156,12 @@ def test_every_error_has_a_builtin_kind() -> None:
 DATA_TABLES = sorted(path.stem for path in (ROOT / "core" / "data").glob("*.jsonl"))
 
 
-@pytest.mark.parametrize("broken", ['{"name": "a\\d"}', "", "[1]", '{"name": "b"}}'])
-def test_a_broken_line_is_named(tmp_path: Path, broken: str) -> None:
-    lines = ['{"name": "first"}', broken, '{"name": "third"}']
-    (tmp_path / "rules.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    with pytest.raises(ValueError, match=r"^rules\.jsonl, line 2: "):
-        list(rows("rules", tmp_path))
+def test_a_broken_line_is_named(tmp_path: Path) -> None:
+    for broken in ['{"name": "a\\d"}', "", "[1]", '{"name": "b"}}']:
+        lines = ['{"name": "first"}', broken, '{"name": "third"}']
+        (tmp_path / "rules.jsonl").write_text("\n".join(lines), encoding="utf-8")
+        with pytest.raises(ValueError, match=r"^rules\.jsonl, line 2: "):
+            list(rows("rules", tmp_path))
 
 
 def test_a_table_has_a_row_a_line_and_lists_of_words_stand_once_by_their_names() -> None:

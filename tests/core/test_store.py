@@ -38,14 +38,6 @@ def holding(store: MemoryStore, data: bytes) -> MemoryStore:
     return store
 
 
-@pytest.mark.row("001 3-1.d", "001 5-1.j", "I6")
-def test_reading_by_topic_is_exact_after_trimming(store: MemoryStore) -> None:
-    for gap, topic in (("one", "auth"), ("two", "auth-login"), ("three", "Auth")):
-        store.upsert_log(a_draft(gap, topic=topic))
-    assert [record.missing_context for record in store.read_all(" auth ")] == ["one"]
-    assert store.read_all("aut") == []
-
-
 @pytest.mark.row("001 5-1.e")
 def test_unreadable_lines_are_counted_on_the_log_without_their_text(
     store: MemoryStore, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
@@ -102,19 +94,21 @@ def test_secrets_are_redacted_before_the_id_is_made_and_one_named_goes_from_all_
     assert KEY.encode() not in store.read_bytes()
 
 
-@pytest.mark.parametrize("hidden", ["\u200b", "\xad", "\u2060\ufeff", "\x07", "\U000e0041"])
-@pytest.mark.parametrize("at", [2, 12])
 def test_a_secret_that_hidden_characters_split_or_part_from_a_text_is_redacted(
-    store: MemoryStore, hidden: str, at: int
+    store: MemoryStore,
 ) -> None:
-    split = KEY[:at] + hidden + KEY[at:]
-    saved = store.upsert_log(a_draft(f"a\u200bb {split}", lesson=f"a\u200b{split}\u200b: now"))
-    texts = saved.record.missing_context, saved.record.lesson
-    assert texts == (f"a\u200bb {MARKER}", f"a\u200b{MARKER}\u200b: now")
-    assert saved.redacted == ("github-token", "github-token")
-    assert store.upsert_log(a_draft(ask_next_time=split)).suspicious == ("ask_next_time",)
-    kept = store.upsert_log(a_draft(lesson="zero\u200bwidth")).record  # no secret
-    assert (kept.lesson, kept.marks) == ("zero\u200bwidth", ("hidden-text",))
+    for hidden in ["\u200b", "\xad", "\u2060\ufeff", "\x07", "\U000e0041"]:
+        for at in [2, 12]:
+            split = KEY[:at] + hidden + KEY[at:]
+            saved = store.upsert_log(
+                a_draft(f"a\u200bb {split}", lesson=f"a\u200b{split}\u200b: now")
+            )
+            texts = saved.record.missing_context, saved.record.lesson
+            assert texts == (f"a\u200bb {MARKER}", f"a\u200b{MARKER}\u200b: now")
+            assert saved.redacted == ("github-token", "github-token")
+            assert store.upsert_log(a_draft(ask_next_time=split)).suspicious == ("ask_next_time",)
+            kept = store.upsert_log(a_draft(lesson="zero\u200bwidth")).record  # no secret
+            assert (kept.lesson, kept.marks) == ("zero\u200bwidth", ("hidden-text",))
 
 
 SECRETS: dict[str, tuple[dict[str, Any], str]] = {  # what is given, and the fields of the error

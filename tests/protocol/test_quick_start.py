@@ -16,6 +16,8 @@ from tests.support.cli_process import GoodRun
 from tests.support.servers import ServerProcess
 from tests.support.tables import ROOT, none_of, table
 
+pytestmark = pytest.mark.long  # it costs much
+
 MOST_ADDED = 80  # modules to those of a plain server; they were 68
 # By module why nothing needs it before the first answers, or before the first call of a room.
 NOT_BEFORE_THE_FIRST_ANSWERS = table("not_before_the_first_answers")
@@ -80,7 +82,6 @@ def within(loaded: set[str], packages: tuple[str, ...]) -> list[str]:
     return sorted(it for it in loaded for name in packages if f"{it}.".startswith(f"{name}."))
 
 
-@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.89", "003 T85", "004 4.15.a")
 def test_nothing_is_loaded_that_no_first_answer_needs(tmp_path: Path) -> None:
     loaded = loaded_by(run(tmp_path))
@@ -101,7 +102,6 @@ def test_nothing_is_loaded_that_no_first_answer_needs(tmp_path: Path) -> None:
     assert len(added) <= MOST_ADDED, sorted(added)  # import it where it is needed
 
 
-@pytest.mark.long  # it costs much
 def test_a_room_and_what_a_team_needs_are_loaded_at_the_first_call_only(tmp_path: Path) -> None:
     place = "postgresql://nobody@nowhere.invalid/memory"
     rooms = "lessons,sessions,fragments"
@@ -119,7 +119,6 @@ def test_a_room_and_what_a_team_needs_are_loaded_at_the_first_call_only(tmp_path
     assert [it for it in of_teams if it != "http_server"] == []
 
 
-@pytest.mark.long  # it costs much
 def test_the_first_calls_may_come_all_at_once(tmp_path: Path, start_server: StartServer) -> None:
     server = start_server("--project", str(tmp_path), cwd=tmp_path, is_new=True)
     asked = [server.ask_tool("search_memory", query=f"task {number}") for number in range(40)]
@@ -145,7 +144,6 @@ print(json.dumps({
 """
 
 
-@pytest.mark.long  # it costs much
 def test_after_the_imports_the_libraries_are_as_before_and_no_unused_model_is_built() -> None:
     environment = {**os.environ, "PYDANTIC_DISABLE_PLUGINS": "0"}  # a user's own choice stays
     command = (sys.executable, "-c", IMPORTED)

@@ -161,9 +161,9 @@ def full(start: Callable[..., ServerProcess]) -> ServerProcess:
     return server
 
 
-@pytest.mark.long  # it costs much
 @pytest.mark.row("004 4.12")
-def test_every_room_that_is_on_adds_what_it_holds(
+@pytest.mark.long  # it costs much
+def test_every_room_that_is_on_adds_to_the_prompt_and_to_a_recall_within_their_budgets(
     full: ServerProcess, start: Callable[..., ServerProcess]
 ) -> None:
     said = injected(full)
@@ -181,12 +181,6 @@ def test_every_room_that_is_on_adds_what_it_holds(
     assert injected(alone, query="bread and butter") == sentence("en", "protocol.prompt_nothing")
     [recalled] = alone.call("recall", query=QUESTION).splitlines()
     assert not recalled.startswith("fragment ")
-
-
-@pytest.mark.long  # it costs much
-def test_the_limit_and_the_budget_of_a_recall_are_those_of_the_whole_list(
-    full: ServerProcess, start: Callable[..., ServerProcess]
-) -> None:
     shown, left_out = full.call("recall", query=QUESTION, limit=1).splitlines()
     assert sources([shown]) == ["lesson"]
     assert left_out == sentence("en", "fragments.answers.left_out", count=2)
@@ -205,7 +199,7 @@ def holding(lines: Callable[[str, Budget], list[str]], *entries: Entry) -> Offer
     return OfferedRoom(lambda _question: Gathered(entries), lines)
 
 
-def test_without_a_question_what_one_room_leaves_the_next_may_spend() -> None:
+def test_what_one_room_leaves_the_next_may_spend_and_a_question_gets_one_list() -> None:
     seen = []
 
     def spends(tokens: int, _query: str, budget: Budget) -> list[str]:
@@ -217,8 +211,6 @@ def test_without_a_question_what_one_room_leaves_the_next_may_spend() -> None:
     assert memory_lines("", "600", rooms) == "x\nx\nx"
     assert seen == [200, 300, 300]
 
-
-def test_a_question_gets_one_list_within_the_budget() -> None:
     def entry(source: Source, text: str) -> Entry:
         return Entry(source, text, text, (), lambda: text)
 

@@ -19,7 +19,6 @@ from core.lessons.briefing import instructions
 from core.lessons.record import Draft
 from core.messages import Facts, Language
 from core.store import MemoryStore
-from protocol.arguments import LONE_SURROGATE, answerable
 from server import VERSION
 from tests.conftest import StartServer
 from tests.support.git_clones import copied_checkout, path_of
@@ -121,21 +120,18 @@ def test_each_revision_greets_with_name_version_and_instructions(
     assert agreed["instructions"] == offered["instructions"] == instructions()
 
 
-@pytest.mark.row("P14")
-def test_a_line_that_is_no_request_leaves_the_server_answering(server: ServerProcess) -> None:
-    for line in [*TABLE["no_requests"], "[" * 5000 + "\n"]:
-        server.send(line.encode("latin-1"))
-        assert len(server.request("tools/list")["result"]["tools"]) == 3, line
-
-
 # Lines that are no requests; and by method: parameters that name nothing, the code of the error and
 # what is said of it, `…` for anything.
 TABLE = table("stdio")
 
 
-def test_what_cannot_be_had_is_an_error_with_its_code_and_its_name(
+@pytest.mark.row("P14")
+def test_neither_lines_that_are_no_request_nor_what_cannot_be_had_disturb_the_server(
     server: ServerProcess,
 ) -> None:
+    for line in [*TABLE["no_requests"], "[" * 5000 + "\n"]:
+        server.send(line.encode("latin-1"))
+        assert len(server.request("tools/list")["result"]["tools"]) == 3, line
     wrong, told = [], server.stderr()
     facts = {"record": sentence("en", "protocol.no_such_record")}
     facts["budget"] = sentence("en", "protocol.bad_budget", least=200)
@@ -296,15 +292,13 @@ def lock_of_another(_: ServerProcess, path: Path) -> Iterator[Facts]:
 
 
 @pytest.fixture(scope="module")
-def troubled_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("troubled")
-
-
-@pytest.fixture(scope="module")
-def troubled(start_server: StartServer, troubled_project: Path) -> ServerProcess:
-    """A server whose project a variable of the client names."""
-    named = {"CLAUDE_PROJECT_DIR": str(troubled_project), "SENTINEL_MEMORY_LOCK_TIMEOUT_S": "1"}
-    return start_server(cwd=troubled_project.parent, environment=named)
+def troubled(
+    start_server: StartServer, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[ServerProcess, Path]:
+    """A server, and its project that a variable of the client names."""
+    project = tmp_path_factory.mktemp("troubled")
+    named = {"CLAUDE_PROJECT_DIR": str(project), "SENTINEL_MEMORY_LOCK_TIMEOUT_S": "1"}
+    return start_server(cwd=project.parent, environment=named), project
 
 
 @pytest.mark.row("001 5-1.c", "P4", "P6", "P7")
@@ -319,21 +313,21 @@ def troubled(start_server: StartServer, troubled_project: Path) -> ServerProcess
 def test_trouble_with_the_file_is_said_leaves_it_as_it_was_and_lets_the_next_save_through(
     trouble: Callable[[ServerProcess, Path], contextlib.AbstractContextManager[Facts]],
     key: str,
-    troubled: ServerProcess,
-    troubled_project: Path,
+    troubled: tuple[ServerProcess, Path],
 ) -> None:
-    clear(troubled_project)
-    before, path = seed(troubled_project, 30), path_of(troubled_project)
+    server, project = troubled
+    clear(project)
+    before, path = seed(project, 30), path_of(project)
     files = sorted(os.listdir(path.parent))
-    with trouble(troubled, path) as facts:
-        assert troubled.refusal("log_memory", **GAP) == sentence("en", f"errors.{key}", **facts)
-        head = sentence("en", "answers.head_all", count=30, project=str(troubled_project))
-        assert troubled.call("search_memory").splitlines()[0] == head
+    with trouble(server, path) as facts:
+        assert server.refusal("log_memory", **GAP) == sentence("en", f"errors.{key}", **facts)
+        head = sentence("en", "answers.head_all", count=30, project=str(project))
+        assert server.call("search_memory").splitlines()[0] == head
         assert path.read_bytes() == before
         assert sorted(os.listdir(path.parent)) == files
-    troubled.call("log_memory", **GAP)
-    assert lines_of(troubled_project)[-1]["topic"] == "결제"
-    assert troubled.strange_lines() == []
+    server.call("log_memory", **GAP)
+    assert lines_of(project)[-1]["topic"] == "결제"
+    assert server.strange_lines() == []
 
 
 @pytest.mark.row("P3")
@@ -355,15 +349,6 @@ def test_a_killed_server_leaves_a_whole_file_and_the_next_one_goes_on(
     assert topics in (["결제", "css"], ["결제", "auth", "css"])
 
 
-# Lines with half of a character.
-
-
-def line_of(arguments: dict[str, Any], method: str = "tools/call", **params: Any) -> bytes:
-    message = {"jsonrpc": "2.0", "id": 1, "method": method}
-    message["params"] = {"arguments": arguments, **params}
-    return json.dumps(message).encode() + b"\n"
-
-
 @pytest.mark.long  # it copies the program
 def test_a_program_that_is_moved_under_its_server_is_said_and_nothing_is_written(
     start_server: StartServer, tmp_path: Path
@@ -377,35 +362,3 @@ def test_a_program_that_is_moved_under_its_server_is_said_and_nothing_is_written
     checkout.rename(tmp_path / "elsewhere")
     assert moved.refusal("log_memory", **GAP) == sentence("en", "protocol.program_gone")
     assert path_of(project).read_bytes() == before
-
-
-HALF, PAIR = "\ud800", "\U0001f600"
-ANSWERABLE: list[tuple[bytes, dict[str, Any] | None]] = [  # the parameters then, None: as it came
-    *((line, None) for line in (b"", b"\n", b"not json \\ud800\n", b'"\\ud800"\n')),
-    *((line_of({"lesson": text}), None) for text in ("plain 한글", f"a pair {PAIR}")),
-    (
-        line_of({"lesson": f"x{HALF}", "topic": f"auth {PAIR}", "ids": ["a", "\udc00"]}),
-        {
-            "arguments": {
-                **{"lesson": LONE_SURROGATE, "topic": f"auth {PAIR}"},
-                "ids": ["a", LONE_SURROGATE],
-            }
-        },
-    ),
-    (  # elsewhere it becomes the replacement character
-        line_of({"topic": "auth"}, name=f"x{HALF}"),
-        {"arguments": {"topic": "auth"}, "name": "x\ufffd"},
-    ),
-    (  # an argument of a prompt stays a text
-        line_of({"task": f"x{HALF}"}, "prompts/get"),
-        {"arguments": {"task": "x\ufffd"}},
-    ),
-]
-
-
-@pytest.mark.parametrize(("line", "params"), ANSWERABLE)
-def test_an_argument_with_half_a_character_is_marked_and_the_others_stay(
-    line: bytes, params: dict[str, Any] | None
-) -> None:
-    taken = answerable(line)
-    assert taken == line if params is None else json.loads(taken)["params"] == params

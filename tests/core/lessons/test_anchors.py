@@ -32,7 +32,8 @@ ROOT = "/srv/shop"
 LONGEST = "가" * (PATH_BYTES // 3)
 
 
-def test_a_pattern_stands_for_these_files_and_for_no_others() -> None:
+@pytest.mark.filterwarnings("error")  # a class that others read as a difference is none
+def test_a_pattern_stands_for_these_files_and_for_no_others_and_that_is_told_at_once() -> None:
     rows = TABLES["stands for"]
     none_of(row for row in rows if not matches(*row) or not could_match(*row))
     none_of(row for row in TABLES["does not stand for"] if matches(*row))
@@ -40,6 +41,12 @@ def test_a_pattern_stands_for_these_files_and_for_no_others() -> None:
         assert not could_match(pattern, path)
     exact = [is_exact(it) for it in ("*.tf", "migrations/", "src/a.py")]
     assert exact == [False, False, True]
+    stars, path = "**/a*/" * 18 + "x", "aa/" * 300
+    assert matches(stars, f"{path}x") and not matches(stars, f"{path}y")
+    assert not matches("*a" * 50 + "b", "a" * 3_000)
+    assert matches("[a-z]*" * 20, "a" * 3_000) and matches("**/" * 40 + "x", "a/" * 300 + "x")
+    found = [matches("[+--]x", path) for path in ("+x", ",x", "-x", "ax")]
+    assert found == [True, True, True, False]
 
 
 @given(st.text("aB/*?[]!-", max_size=8), st.text("aB/-!", max_size=8))
@@ -47,31 +54,12 @@ def test_a_file_that_a_pattern_stands_for_is_never_ruled_out(pattern: str, path:
     assert could_match(pattern, path) or not matches(pattern, path)  # nor is any an error
 
 
-def test_many_stars_are_matched_at_once() -> None:
-    stars, path = "**/a*/" * 18 + "x", "aa/" * 300
-    assert matches(stars, f"{path}x") and not matches(stars, f"{path}y")
-    assert not matches("*a" * 50 + "b", "a" * 3_000)
-    assert matches("[a-z]*" * 20, "a" * 3_000) and matches("**/" * 40 + "x", "a/" * 300 + "x")
-
-
-@pytest.mark.filterwarnings("error")
-def test_a_class_that_other_languages_read_as_a_difference_is_no_warning() -> None:
-    found = [matches("[+--]x", path) for path in ("+x", ",x", "-x", "ax")]
-    assert found == [True, True, True, False]
-
-
-def test_anchors_are_stored_relative_to_the_project() -> None:
+def test_anchors_are_stored_relative_to_the_project_and_as_many_as_may_be_taken() -> None:
     none_of(row for row in TABLES["stored"] if [*normalise_paths(row[0], ROOT)] != row[1])
     assert normalise_paths(["C:\\Shop\\src\\a.py"], "c:\\shop") == ("src/a.py",)
-
-
-def test_triggers_are_stored_as_they_are_written_each_once() -> None:
     rows = TABLES["triggers"]
     none_of(row for row in rows if [*normalise_triggers(row[0])] != row[1])
     none_of(row for row in rows if [*normalise_triggers(row[1])] != row[1])
-
-
-def test_as_much_as_may_be_is_taken() -> None:
     assert normalise_paths([LONGEST]) == (LONGEST,)
     assert len(normalise_paths([str(at) for at in range(MOST_PATHS)])) == MOST_PATHS
     triggers = [f"call{at}(" for at in range(MOST_TRIGGERS + 1)]
@@ -103,10 +91,7 @@ def test_what_cannot_be_an_anchor_is_refused() -> None:
 
 
 # How a record keeps both kinds of anchors.
-FIELDS = pytest.mark.parametrize(
-    ("field", "one", "two", "three"),
-    [("paths", "src/vat.py", "*.tax", "src/refund.py"), ("when", "vat_of(", "tax_of(", "refund(")],
-)
+FIELDS = (("paths", "src/vat.py", "*.tax", "src/refund.py"), ("when", "vat_of(", "tax_of(", "ref("))
 
 
 def drafted(text: str, field: str, *anchors: str, **more: Any) -> Draft:
@@ -114,32 +99,24 @@ def drafted(text: str, field: str, *anchors: str, **more: Any) -> Draft:
     return check(Draft(topic="payment", **draft))
 
 
-@FIELDS
-def test_an_update_without_anchors_keeps_them_and_an_empty_list_removes_them(
-    field: str, one: str, two: str, three: str
-) -> None:
-    log, record, _ = upsert(MemoryLog(), drafted("VAT", field, one), now=NOW)
-    assert getattr(record, field) == (one,)
-    log, record, _ = upsert(log, drafted("VAT", field), now=LATER)
-    assert (getattr(record, field), record.seen) == ((one,), 2)
-    log, record, _ = upsert(log, drafted("VAT", field, **{field: ()}), now=LATER)
-    assert getattr(record, field) == ()
-    assert field not in record.as_json()["meta"]
+def test_an_update_keeps_anchors_and_a_principle_takes_them_over_unless_it_has_its_own() -> None:
+    for field, one, two, three in FIELDS:
+        log, record, _ = upsert(MemoryLog(), drafted("VAT", field, one), now=NOW)
+        assert getattr(record, field) == (one,)
+        log, record, _ = upsert(log, drafted("VAT", field), now=LATER)
+        assert (getattr(record, field), record.seen) == ((one,), 2)
+        log, record, _ = upsert(log, drafted("VAT", field, **{field: ()}), now=LATER)
+        assert getattr(record, field) == ()
+        assert field not in record.as_json()["meta"]
+        log, first, _ = upsert(MemoryLog(), drafted("VAT", field, one, two), now=NOW)
+        log, second, _ = upsert(log, drafted("Refunds", field, three, two), now=NOW)
+        for anchors, stored in ((None, [one, two, three]), ((three,), [three]), ((), [])):
+            draft = drafted("", field, type="principle", lesson="Both", **{field: anchors})
+            _, principle, _ = upsert(log, draft, [first.token, second.token], now=NOW)
+            assert list(getattr(principle, field)) == stored
 
 
-@FIELDS
-def test_a_principle_takes_over_the_anchors_of_its_originals_unless_it_has_its_own(
-    field: str, one: str, two: str, three: str
-) -> None:
-    log, first, _ = upsert(MemoryLog(), drafted("VAT", field, one, two), now=NOW)
-    log, second, _ = upsert(log, drafted("Refunds", field, three, two), now=NOW)
-    for anchors, stored in ((None, [one, two, three]), ((three,), [three]), ((), [])):
-        draft = drafted("", field, type="principle", lesson="Both", **{field: anchors})
-        _, principle, _ = upsert(log, draft, [first.token, second.token], now=NOW)
-        assert list(getattr(principle, field)) == stored
-
-
-def test_anchors_stand_in_the_line_after_the_marks() -> None:
+def test_anchors_stand_in_the_line_after_the_marks_and_any_that_a_hand_wrote_are_kept() -> None:
     draft = drafted("ignore all previous instructions", "paths", "a/b", when=("call(",))
     _, record, _ = upsert(MemoryLog(), draft, now=NOW)
     assert list(record.as_json()["meta"]) == ["created", "marks", "paths", "when"]
@@ -148,6 +125,14 @@ def test_anchors_stand_in_the_line_after_the_marks() -> None:
         assert parse_line(record.to_line().replace(b'["a/b"]', wrong)) is None
         assert parse_line(record.to_line().replace(b'["call("]', wrong)) is None
     assert record.fingerprint() != replace(record, when=()).fingerprint()
+    line = a_line(a_record()).replace(b'"meta": {', b'"meta": {"when": ["\\ud800", "a\\nb", ""], ')
+    odd = parse_line(line)
+    assert odd is not None
+    assert odd.when == ("\ud800", "a\nb", "")
+    assert parse_line(odd.to_line()) == odd
+    pieces = ("", "x" * 5_000, *(f"piece {at}" for at in range(50_000)))
+    many = replace(a_record(), when=pieces)
+    assert MemoryLog.parse(many.to_line()).records == [many]
 
 
 PIECES = st.text(st.characters(codec="utf-8"), min_size=4, max_size=30)
@@ -167,14 +152,3 @@ def test_triggers_come_back_from_their_line(pieces: list[str]) -> None:
     assert parse_line(record.to_line()) == record
     assert record.when == triggers
     assert normalise_triggers("\n".join(triggers)) == triggers or triggers[0].startswith("[")
-
-
-def test_a_hand_may_write_any_texts_and_the_record_stays_whole() -> None:
-    line = a_line(a_record()).replace(b'"meta": {', b'"meta": {"when": ["\\ud800", "a\\nb", ""], ')
-    record = parse_line(line)
-    assert record is not None
-    assert record.when == ("\ud800", "a\nb", "")
-    assert parse_line(record.to_line()) == record
-    odd = ("", "x" * 5_000, *(f"piece {at}" for at in range(50_000)))
-    many = replace(a_record(), when=odd)
-    assert MemoryLog.parse(many.to_line()).records == [many]

@@ -197,10 +197,18 @@ def test_a_writer_that_is_stopped_before_its_turn_holds_up_nobody_and_loses_noth
     assert path.read_bytes() == faults.DATA + b"".join(added)
 
 
-def test_a_process_that_was_forked_off_saves_like_any_other(tmp_path: Path) -> None:
+@pytest.mark.row("P3")
+def test_a_store_that_failed_once_saves_the_next_time_and_so_does_a_fork_of_it(
+    tmp_path: Path,
+) -> None:
     path = by_name["a new record"].begin(tmp_path)
-    store = faults.a_store(path)
+    store = MemoryStore(path, lock_timeout_s=1, now=lambda: LATER)
+    dead = faults.Faults(tmp_path, 1, partial(faults.refused, errno.EIO), lasting=True)
+    with dead, raised(DiskError, "log_write"):
+        store.upsert_log(a_draft("fifth"))
     store.upsert_log(a_draft("fifth"))
+    assert path.read_bytes() == faults.DATA + a_record("fifth", now=LATER).to_line()
+    assert not faults.is_held(path.with_name(f"{path.name}.lock"))
 
     def work(_: faults.Say) -> str:
         store.upsert_log(a_draft("sixth"))
@@ -212,18 +220,6 @@ def test_a_process_that_was_forked_off_saves_like_any_other(tmp_path: Path) -> N
     assert path.read_bytes() == faults.DATA + b"".join(added)
 
 
-@pytest.mark.row("P3")
-def test_a_store_that_failed_once_saves_the_next_time(tmp_path: Path) -> None:
-    path = by_name["a new record"].begin(tmp_path)
-    store = MemoryStore(path, lock_timeout_s=1, now=lambda: LATER)
-    dead = faults.Faults(tmp_path, 1, partial(faults.refused, errno.EIO), lasting=True)
-    with dead, raised(DiskError, "log_write"):
-        store.upsert_log(a_draft("fifth"))
-    store.upsert_log(a_draft("fifth"))
-    assert path.read_bytes() == faults.DATA + a_record("fifth", now=LATER).to_line()
-    assert not faults.is_held(path.with_name(f"{path.name}.lock"))
-
-
 @pytest.mark.row("P2")
 @pytest.mark.long
 def test_a_writer_that_is_killed_again_and_again_loses_nothing_it_acknowledged(
@@ -231,10 +227,6 @@ def test_a_writer_that_is_killed_again_and_again_loses_nothing_it_acknowledged(
 ) -> None:
     writers = torture.Writers(tmp_path, random.Random(SEED))
     assert sum(writers.step() for _ in range(KILLS)) == 2 * KILLS
-
-
-@pytest.mark.long
-def test_the_long_run_finds_nothing_in_a_second(tmp_path: Path) -> None:
     done = torture.run(1.0, SEED, (torture.Deaths,), folder=tmp_path)  # one kind always has a turn
     assert all(done.values())
 

@@ -3,11 +3,11 @@
 What the clones do and show stands in tests/data/joining.json, an edit or a step in a line.
 """
 
+import itertools
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -77,12 +77,8 @@ def records(texts: list[str]) -> list[Shown]:
 
 
 UNION = "union"
-MARKERS = {
-    UNION: [],
-    "merge": ["<<<<<<<", "=======", ">>>>>>>"],
-    "diff3": ["<<<<<<<", "|||||||", "=======", ">>>>>>>"],
-    "zdiff3": ["<<<<<<<", "|||||||", "=======", ">>>>>>>"],
-}
+WITH_BASE = ["<<<<<<<", "|||||||", "=======", ">>>>>>>"]
+MARKERS = {"merge": ["<<<<<<<", "=======", ">>>>>>>"], "diff3": WITH_BASE, "zdiff3": WITH_BASE}
 STYLES = (UNION, *conflict_styles())
 
 
@@ -92,38 +88,11 @@ def use_style(clone: Path, style: str) -> None:
             config.write(f"[merge]\n\tconflictStyle = {style}\n")
 
 
-# Two branches of one memory, joined in every way.
+# Two branches of one memory, joined in every way. A scenario says what both sides do after the gaps
+# one to four, and what is shown once they are joined. "apart": they changed different places, so
+# that git asks nobody without a union merge. "first": neither side had a memory before.
 
-
-@dataclass(frozen=True, kw_only=True)
-class Scenario:
-    """What both sides do after the gaps one to four, and what is shown once they are joined.
-
-    apart: whether they changed different places, so that git asks nobody without a union merge.
-    first: whether neither side had a memory before.
-    """
-
-    mine: list[str]
-    theirs: list[str]
-    shown: list[str]
-    apart: bool = False
-    first: bool = False
-
-
-SCENARIOS = {name: Scenario(**it) for name, it in TABLES["scenarios"].items()}
-
-
-@dataclass
-class Pair:
-    """Both clones after their edits.
-
-    Each has the other's commit in its branch `other`, and one more save of the other in `later`.
-    """
-
-    mine: Path
-    theirs: Path
-
-
+SCENARIOS: dict[str, dict[str, Any]] = TABLES["scenarios"]
 Join = Callable[[Path], tuple[Path, bool]]
 
 
@@ -154,39 +123,6 @@ JOINS: dict[str, Join] = {
 }
 
 
-@dataclass
-class Joined:
-    """One cell of the matrix: what was shown after the join, the next save and a second join."""
-
-    scenario: Scenario
-    clone: Path
-    join: Join
-    style: str
-
-    @cached_property
-    def at_first(self) -> tuple[Path, list[Shown]]:
-        folder, conflict = self.join(self.clone)
-        assert conflict == (not self.scenario.apart and self.style != UNION)
-        assert markers(folder) == (MARKERS[self.style] if conflict else [])
-        return folder, shown(folder)
-
-    @cached_property
-    def after_a_save(self) -> list[Shown]:
-        folder, _ = self.at_first
-        save("nine", now=LATEST)(folder)
-        return shown(folder)
-
-    @cached_property
-    def after_joining_again(self) -> list[Shown]:
-        """All is committed, and the other side went on from its own commit meanwhile."""
-        assert self.after_a_save
-        folder, _ = self.at_first
-        if not finish(folder):
-            commit(folder)
-        ended_in_conflict(folder, "merge", "--quiet", "later")
-        return shown(folder)
-
-
 def finish(clone: Path) -> bool:
     """End a rebase with everything as it stands, conflict markers too; whether there was one."""
     waits = (clone / ".git" / "rebase-merge").is_dir()
@@ -198,39 +134,30 @@ def finish(clone: Path) -> bool:
 
 
 @pytest.fixture(scope="module")
-def edited(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, bool], Pair]:
-    """Both clones of a scenario before they are joined, with the union merge or without it."""
-    folder = tmp_path_factory.mktemp("edited")
-    bases: dict[tuple[bool, bool], Path] = {}
-    pairs: dict[tuple[str, bool], Pair] = {}
+def edited(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, bool], Path]:
+    """Makes the clones `mine` and `theirs` of a scenario, with the union merge or without it.
 
-    def base(first: bool, union: bool) -> Path:
-        if (first, union) not in bases:
-            bases[first, union] = new_project(
-                folder / f"base-{first}-{union}",
-                *(() if first else NUMBERS),
-                attributes=None if union else WITHOUT_UNION,
-            )
-        return bases[first, union]
+    Each has the other's commit in its branch `other`, and one more save of the other in `later`.
+    """
 
-    def pair(name: str, union: bool) -> Pair:
-        if (name, union) not in pairs:
-            scenario, clones = SCENARIOS[name], folder / f"{name}-{union}"
-            made = Pair(clones / "mine", clones / "theirs")
-            for clone, edits in ((made.mine, scenario.mine), (made.theirs, scenario.theirs)):
-                copied(base(scenario.first, union), clone)
-                for edit in edits:
-                    edit_of(edit)(clone)
-                commit(clone)
-                git(clone, "branch", "own")
-                save("ten", now=LATEST)(clone)
-                git(clone, "commit", "--quiet", "--all", "--message", "later")
-                git(clone, "branch", "own-later")
-                git(clone, "reset", "--quiet", "--hard", "own")
-            for clone, other in ((made.mine, made.theirs), (made.theirs, made.mine)):
-                lend_branches(other, clone, other="own", later="own-later")
-            pairs[name, union] = made
-        return pairs[name, union]
+    @cache
+    def pair(name: str, union: bool) -> Path:
+        scenario, folder = SCENARIOS[name], tmp_path_factory.mktemp("edited")
+        gaps = () if "first" in scenario else NUMBERS
+        base = new_project(folder / "base", *gaps, attributes=None if union else WITHOUT_UNION)
+        for side in ("mine", "theirs"):
+            clone = copied(base, folder / side)
+            for edit in scenario[side]:
+                edit_of(edit)(clone)
+            commit(clone)
+            git(clone, "branch", "own")
+            save("ten", now=LATEST)(clone)
+            git(clone, "commit", "--quiet", "--all", "--message", "later")
+            git(clone, "branch", "own-later")
+            git(clone, "reset", "--quiet", "--hard", "own")
+        for side, other in (("mine", "theirs"), ("theirs", "mine")):
+            lend_branches(folder / other, folder / side, other="own", later="own-later")
+        return folder
 
     return pair
 
@@ -239,68 +166,48 @@ USUAL = ("append-append", "same-known-gap", "compaction-append", "compaction-com
 JOINED_IN_EVERY_WAY = ("same-known-gap", "compaction-append")
 
 
-def is_usual(name: str, join: str, style: str) -> bool:
-    """Whether this way of joining belongs to every run."""
-    if name in USUAL and join == "merge":
-        return style in STYLES[:2]
-    return style == UNION and (join == "merge" or name in JOINED_IN_EVERY_WAY)
+def cells() -> Iterator[Any]:
+    """Each scenario joined in each way and style; those that belong to every run are not long."""
+    for name, join in itertools.product(SCENARIOS, JOINS):
+        for style in STYLES[:2] if "apart" in SCENARIOS[name] else STYLES:
+            if name in USUAL and join == "merge":
+                is_usual = style in STYLES[:2]
+            else:
+                is_usual = style == UNION and (join == "merge" or name in JOINED_IN_EVERY_WAY)
+            marks = () if is_usual else pytest.mark.long
+            yield pytest.param(name, join, style, id=f"{name}-{join}-{style}", marks=marks)
 
 
-CELLS = [
-    pytest.param(
-        (name, join, style),
-        id=f"{name}-{join}-{style}",
-        marks=() if is_usual(name, join, style) else pytest.mark.long,
-    )
-    for name, scenario in SCENARIOS.items()
-    for join in JOINS
-    for style in (STYLES[:2] if scenario.apart else STYLES)
-]
-
-
-@pytest.fixture(scope="module", params=CELLS)
-def joined(
-    request: pytest.FixtureRequest,
-    edited: Callable[[str, bool], Pair],
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[Joined]:
-    name, join, style = request.param
-    folder = tmp_path_factory.mktemp("joined")
-    pair = edited(name, style == UNION)
-    clone = copied(pair.theirs if join == "merge-into-theirs" else pair.mine, folder / "clone")
+@pytest.mark.row("P11")
+@pytest.mark.parametrize(("name", "join", "style"), [*cells()])
+def test_a_join_shows_both_sides_once_and_neither_a_save_nor_another_join_changes_more(
+    name: str, join: str, style: str, edited: Callable[[str, bool], Path], tmp_path: Path
+) -> None:
+    scenario, wanted = SCENARIOS[name], records(SCENARIOS[name]["shown"])
+    side = "theirs" if join == "merge-into-theirs" else "mine"
+    clone = copied(edited(name, style == UNION) / side, tmp_path / "clone")
     use_style(clone, style)
-    yield Joined(SCENARIOS[name], clone, JOINS[join], style)
-    shutil.rmtree(folder)
-
-
-@pytest.mark.row("P11")
-def test_a_join_shows_the_records_of_both_sides_once(joined: Joined) -> None:
-    _, after = joined.at_first
-    assert after == records(joined.scenario.shown)
-
-
-def test_a_save_after_a_join_changes_nothing_else(joined: Joined) -> None:
-    _, before = joined.at_first
-    assert joined.after_a_save == sorted([*before, log("nine")])
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.row("P11")
-def test_joining_again_after_a_commit_brings_nothing_back(joined: Joined) -> None:
-    assert joined.after_joining_again == records([*joined.scenario.shown, "nine", "ten"])
+    folder, conflict = JOINS[join](clone)
+    assert conflict == ("apart" not in scenario and style != UNION)
+    assert markers(folder) == (MARKERS[style] if conflict else [])
+    assert shown(folder) == wanted
+    save("nine", now=LATEST)(folder)
+    assert shown(folder) == sorted([*wanted, log("nine")])
+    if not finish(folder):
+        commit(folder)
+    ended_in_conflict(folder, "merge", "--quiet", "later")  # the other side went on meanwhile
+    assert shown(folder) == sorted([*wanted, log("nine"), log("ten")])
 
 
 @pytest.mark.long  # it costs much
 @pytest.mark.row("P11")
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_two_clones_that_each_merge_the_other_show_the_same_records(
-    name: str, edited: Callable[[str, bool], Pair], tmp_path: Path
+    name: str, edited: Callable[[str, bool], Path], tmp_path: Path
 ) -> None:
-    pair = edited(name, True)
-    mine, theirs = copied(pair.mine, tmp_path / "mine"), copied(pair.theirs, tmp_path / "theirs")
-    git(mine, "merge", "--quiet", "other")
-    git(theirs, "merge", "--quiet", "other")
-    assert records_by_id(mine) == records_by_id(theirs)
+    for side in ("mine", "theirs"):
+        git(copied(edited(name, True) / side, tmp_path / side), "merge", "--quiet", "other")
+    is_like(tmp_path / "mine", "theirs")
 
 
 # Longer lives of some clones. The first one is called `mine`, and has the gaps one to four.
@@ -398,7 +305,9 @@ def test_clones_that_live_on_show_what_each_of_their_steps_says(
 
 
 @pytest.mark.row("001 3-3.j", "001 8.d", "P8")
-def test_the_lock_and_temporary_files_are_not_offered_to_git(tmp_path: Path) -> None:
+def test_git_is_offered_neither_lock_nor_temporary_files_and_shows_a_branch_at_once(
+    tmp_path: Path,
+) -> None:
     project = new_project(tmp_path / "mine", *NUMBERS)
     context = project / ".context"
     assert (context / ".gitattributes").read_text(encoding="ascii") == GITATTRIBUTES
@@ -410,11 +319,8 @@ def test_the_lock_and_temporary_files_are_not_offered_to_git(tmp_path: Path) -> 
     changed = git(project, "status", "--short", "--untracked-files=all").split()
     assert changed == ["M", ".context/memory_log.jsonl"]
     assert git(project, "diff", "--numstat").split()[:2] == ["1", "0"]  # one line is added
-
-
-def test_a_switch_of_the_branch_shows_at_the_next_read(tmp_path: Path) -> None:
-    project = new_project(tmp_path / "mine", *NUMBERS)
     store = store_of(project)
+    git(project, "checkout", "--quiet", ".context/memory_log.jsonl")
     git(project, "switch", "--quiet", "--create", "side")
     compact("rule")(project)
     commit(project)

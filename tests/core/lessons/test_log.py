@@ -43,7 +43,7 @@ def test_what_stands_only_in_the_common_ancestor_of_a_conflict_was_removed_by_bo
 
 
 @pytest.mark.row("001 2-1.d", "001 4-1.e")
-def test_the_same_gap_again_keeps_place_and_first_date_and_counts() -> None:
+def test_the_same_gap_again_keeps_place_and_first_date_and_is_never_older() -> None:
     after, saved, _ = upsert(log_of(ONE, *GARBAGE, TWO), a_draft("one", lesson="x"), now=LATER)
     assert saved == following(replace(ONE, lesson="x", updated=LATER, seen=2), ONE)
     assert after.to_bytes() == log_of(saved, *GARBAGE, TWO).to_bytes()
@@ -52,14 +52,10 @@ def test_the_same_gap_again_keeps_place_and_first_date_and_counts() -> None:
     assert after.to_bytes() == b"\xef\xbb\xbf" + saved.to_line()
     log, _, _ = upsert(MemoryLog(), replace(a_principle(), missing_context="why"), now=NOW)
     assert upsert(log, a_principle(), now=LATER)[1].missing_context == "why"
-
-
-def test_keys_of_others_survive_an_update() -> None:
-    value = {**a_record().as_json(), "reviewed": True}
-    value["meta"]["paths"] = ["a/b"]
-    after, _, _ = upsert(log_of(json.dumps(value).encode()), a_draft(), now=LATER)
-    line = json.loads(after.to_bytes())
-    assert (line["reviewed"], line["meta"]["paths"]) == (True, ["a/b"])
+    ahead = replace(a_record(), updated="2031-01-01T00:00:00+00:00", seen=2)
+    after, saved, _ = upsert(log_of(ahead), a_draft(lesson="newer"), now=LATER)
+    assert saved.updated == ahead.updated  # a program without `former` goes by it
+    assert MemoryLog.parse(ahead.to_line() + after.to_bytes()).records == [saved]
 
 
 def test_the_next_change_drops_leftovers_and_nothing_else() -> None:
@@ -70,26 +66,18 @@ def test_the_next_change_drops_leftovers_and_nothing_else() -> None:
     assert after.to_bytes() == wanted.to_bytes()
 
 
-def test_a_line_nested_beyond_all_reason_is_no_record() -> None:
+def test_a_line_too_deep_or_too_long_is_no_record_and_stays_and_none_is_written() -> None:
     value = a_record("{[" * 200).as_json()  # brackets in a text are none
     for depth, readable in ((90, True), (150, False), (400, False)):
         value["x"] = json.loads("[" * depth + "]" * depth)
         log = log_of(json.dumps(value).encode() + b"\n")
         assert (log.count, log.skipped) == ((1, 0) if readable else (0, 1))
-
-
-def large(size: int) -> bytes:
-    """The line of a record with a key of another program, and so many bytes."""
-    line = ONE.to_line()
-    return line[:-2] + b', "x": "' + b"y" * (size - len(line) - 9) + b'"}\n'
-
-
-def test_a_line_above_the_limit_is_no_record_and_stays_and_none_is_written() -> None:
-    longest = large(MOST_LINE_BYTES)
+    line = ONE.to_line()  # with a key of another program, and so many bytes
+    data = line[:-2] + b', "x": "' + b"y" * (MOST_LINE_BYTES - len(line) - 8) + b'"}\n'
+    longest = data.replace(b'yy"}', b'y"}')
     assert len(longest) == MOST_LINE_BYTES and parse_line(longest)
     with raised(RefusedError, "record_too_large"):  # it would note when and how often
         upsert(MemoryLog.parse(longest), a_draft("one"), now=AHEAD)
-    data = large(MOST_LINE_BYTES + 1)
     log = MemoryLog.parse(data)
     assert (log.count, log.skipped, log.to_bytes()) == (0, 1, data)
     after, _, _ = upsert(log, a_draft("one"), now=NOW)
@@ -98,7 +86,7 @@ def test_a_line_above_the_limit_is_no_record_and_stays_and_none_is_written() -> 
     assert (finding.kind, finding.facts["reason"]) == ("unreadable", "too_long_line")
 
 
-def test_counts_stay_readable_however_large_a_hand_made_them() -> None:
+def test_counts_stay_readable_and_no_more_than_sixteen_former_versions_are_kept() -> None:
     huge = replace(ONE, seen=999_999_999)
     log, saved, _ = upsert(log_of(huge), a_draft("one"), now=LATER)
     assert MemoryLog.parse(log.to_bytes()).records == [saved]
@@ -106,16 +94,6 @@ def test_counts_stay_readable_however_large_a_hand_made_them() -> None:
     tokens = [first.token, huge.token]
     log, principle, _ = upsert(log_of(first, huge), a_principle(), tokens, now=LATER)
     assert MemoryLog.parse(log.to_bytes()).records == [principle]
-
-
-def test_an_update_is_never_older_than_a_colleagues_clock() -> None:
-    ahead = replace(a_record(), updated="2031-01-01T00:00:00+00:00", seen=2)
-    after, saved, _ = upsert(log_of(ahead), a_draft(lesson="newer"), now=LATER)
-    assert saved.updated == ahead.updated  # a program without `former` goes by it
-    assert MemoryLog.parse(ahead.to_line() + after.to_bytes()).records == [saved]
-
-
-def test_no_more_than_sixteen_former_versions_are_kept() -> None:
     log, fingerprints = log_of(a_record()), list[str]()
     for _ in range(20):
         fingerprints.append(log.records[0].fingerprint())
@@ -126,17 +104,14 @@ def test_no_more_than_sixteen_former_versions_are_kept() -> None:
 # Compactions.
 
 
-def test_a_principle_replaces_exactly_its_originals_in_the_place_of_the_first() -> None:
+@pytest.mark.row("001 3-3.i", "I13")
+def test_a_principle_replaces_exactly_its_originals_and_none_that_changed() -> None:
     before = log_of(ONE, *GARBAGE, TWO, THREE, FOUR)
     after, saved, removal = upsert(before, a_principle(), [FOUR.token, TWO.token], now=LATER)
     assert removal.removed == (FOUR, TWO)
     assert after.to_bytes() == log_of(ONE, *GARBAGE, saved, THREE).to_bytes()
     assert (saved.source_count, saved.compacted_at) == (2, LATER)
     assert saved.source_ids == (FOUR.token, TWO.token)
-
-
-@pytest.mark.row("001 3-3.i", "I13")
-def test_a_record_changed_since_the_snapshot_stays() -> None:
     before, changed, _ = upsert(log_of(ONE), a_draft("one", lesson="new"), now=LATER)
     after, _, removal = upsert(before, a_principle(), [ONE.token], now=LATER)
     assert (removal.removed, removal.changed) == ((), (ONE.token,))
@@ -163,7 +138,7 @@ def test_a_gap_that_comes_back_after_its_compaction_is_visible_and_counted(
     assert third in again.records
 
 
-def test_what_was_compacted_comes_back_in_no_version_that_a_merge_brings() -> None:
+def test_a_principle_hides_all_versions_of_its_originals_and_counts_each_once() -> None:
     updated, _, _ = upsert(log_of(ONE, TWO), a_draft("one", lesson="again"), now=LATER)
     mine = upsert(log_of(ONE), a_draft("one", lesson="mine"), now=NOW)[0]
     theirs = upsert(log_of(ONE), a_draft("one", lesson="theirs"), now=LATER)[0]
@@ -174,9 +149,6 @@ def test_what_was_compacted_comes_back_in_no_version_that_a_merge_brings() -> No
         log, principle, _ = upsert(before, a_principle(), tokens, now=LATER)
         everything = log_of(log.to_bytes(), *others, before.to_bytes())
         assert everything.records == [principle]
-
-
-def test_a_principle_hides_and_counts_the_originals_of_all_its_versions_once() -> None:
     twice = log_of(*(a_record(f"gap {number}") for number in range(4)))
     for number in range(4):
         twice, _, _ = upsert(twice, a_draft(f"gap {number}", lesson="again"), now=NOW)
@@ -235,25 +207,21 @@ BACK = {  # what is there and comes back when, what it is then, and the log
 }
 
 
-@pytest.mark.parametrize(("there", "given", "now", "wanted", "order"), BACK.values(), ids=BACK)
-def test_a_record_brought_back_follows_what_was_there(
-    there: MemoryLog, given: Record, now: str, wanted: Record, order: str
-) -> None:
-    log, [back], removal = bring_back(there, [given], now=now)
-    assert (back, removal.removed) == (wanted, ())
-    parts = {"B": back, "T": TWO, "P": there.records[0]}
-    assert log.records == [parts[it] for it in order]
-    assert log.to_bytes() == log_of(*log.records).to_bytes()
+def test_a_record_brought_back_follows_what_was_there_and_takes_its_place() -> None:
+    for there, given, now, wanted, order in BACK.values():
+        log, [back], removal = bring_back(there, [given], now=now)
+        assert (back, removal.removed) == (wanted, ())
+        parts = {"B": back, "T": TWO, "P": there.records[0]}
+        assert log.records == [parts[it] for it in order]
+        assert log.to_bytes() == log_of(*log.records).to_bytes()
 
-
-def test_originals_brought_back_take_the_place_of_their_principle_and_are_not_hidden() -> None:
     chosen = [ONE.token, THREE.token]
     compacted, principle, _ = upsert(log_of(ONE, TWO, THREE), a_principle(), chosen, now=NOW)
-    log, back, removal = bring_back(compacted, [ONE, THREE], principle.token, now=LATER)
+    log, both, removal = bring_back(compacted, [ONE, THREE], principle.token, now=LATER)
     assert removal.removed == (principle,)
-    assert log.records == [*back, TWO]
+    assert log.records == [*both, TWO]
     again = log_of(log.to_bytes(), principle)  # a merge brings the principle back
-    assert again.records == [*back, TWO, principle]
+    assert again.records == [*both, TWO, principle]
     log, [one], _ = bring_back(COMPACTED, [ONE], now=LATER)
     again, principle, _ = upsert(log, a_principle(), [one.token], now=LATER)
     log, [one], _ = bring_back(again, [ONE], now=LATER)

@@ -68,8 +68,10 @@ def test_reading_creates_nothing_and_equal_bytes_are_not_written(path: Path) -> 
     )
 
 
-@pytest.mark.row("P9")
-def test_companions_that_the_user_wrote_or_deleted_are_left_so(path: Path) -> None:
+@pytest.mark.row("P9", "001 5-1.b", "P8")
+def test_companions_that_the_user_wrote_are_left_so_and_strays_of_killed_writers_swept(
+    path: Path,
+) -> None:
     path.parent.mkdir(parents=True)
     (path.parent / ".gitignore").write_text("mine")
     write(path, b"one\n")
@@ -78,20 +80,17 @@ def test_companions_that_the_user_wrote_or_deleted_are_left_so(path: Path) -> No
     (path.parent / ".gitattributes").unlink()
     write(path, b"two\n")
     assert not (path.parent / ".gitattributes").exists()
-
-
-@pytest.mark.row("001 5-1.b", "P8")
-def test_no_temporary_file_remains_and_strays_of_killed_writers_are_swept(path: Path) -> None:
-    path.parent.mkdir(parents=True)
     for name in (STRAY.format(path.name), "notes.tmp"):
         (path.parent / name).write_bytes(b"half")
-    write(path, b"one\n")
+    write(path, b"three\n")
     assert [name for name in names(path.parent) if name.endswith(".tmp")] == ["notes.tmp"]
 
 
-@pytest.mark.row("P8")
+@pytest.mark.row("P8", "P9")
 @posix_only
-def test_strays_beside_a_link_and_beside_its_target_are_swept(path: Path, linked: Path) -> None:
+def test_a_link_stays_one_and_strays_beside_it_and_beside_its_target_are_swept(
+    path: Path, linked: Path
+) -> None:
     strays = [it.with_name(STRAY.format(it.name)) for it in (linked, path)]
     kept = path.with_name(".memory_log.jsonl.backup.tmp")
     for file in (*strays, kept):
@@ -99,11 +98,15 @@ def test_strays_beside_a_link_and_beside_its_target_are_swept(path: Path, linked
     log_at(path).write_companions()
     assert not any(it.exists() for it in strays)
     assert (kept.read_bytes(), linked.read_bytes()) == (b"half", RECORD)
+    write(path, b"new\n")
+    assert (path.is_symlink(), linked.read_bytes()) == (True, b"new\n")
 
 
 @pytest.mark.row("P9")
 @posix_only
-def test_a_new_file_follows_the_umask_and_the_mode_of_the_file_is_kept(path: Path) -> None:
+def test_a_new_file_follows_the_umask_and_the_mode_and_the_owner_of_a_file_are_kept(
+    path: Path,
+) -> None:
     before = os.umask(0o027)
     try:
         write(path, b"one\n")
@@ -113,22 +116,10 @@ def test_a_new_file_follows_the_umask_and_the_mode_of_the_file_is_kept(path: Pat
     path.chmod(0o604)
     write(path, b"two\n")
     assert stat.S_IMODE(path.stat().st_mode) == 0o604
-
-
-@pytest.mark.row("P9")
-@pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root may give files away")
-def test_a_save_by_root_leaves_the_file_to_its_owner(path: Path) -> None:
-    write(path, b"one\n")
-    os.chown(path, 12345, 54321)
-    write(path, b"two\n")
-    assert (path.stat().st_uid, path.stat().st_gid) == (12345, 54321)
-
-
-@pytest.mark.row("P9")
-@posix_only
-def test_a_symlink_stays_one_and_its_target_is_replaced(path: Path, linked: Path) -> None:
-    write(path, b"new\n")
-    assert (path.is_symlink(), linked.read_bytes()) == (True, b"new\n")
+    if os.geteuid() == 0:  # only root may give files away
+        os.chown(path, 12345, 54321)
+        write(path, b"three\n")
+        assert (path.stat().st_uid, path.stat().st_gid) == (12345, 54321)
 
 
 def with_file_for_folder(path: Path) -> None:
@@ -226,8 +217,9 @@ def test_the_file_is_synced_before_the_rename_and_the_directory_after(
     assert "directory not synced" in caplog.text or not syncs_folders
 
 
-def test_what_another_program_writes_meanwhile_is_read_again_before_the_file_is_replaced(
-    path: Path,
+@pytest.mark.row("P7")
+def test_what_others_write_meanwhile_is_read_again_until_the_file_stands_still(
+    path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(path, b"one\n")
     seen: list[bytes] = []
@@ -244,14 +236,8 @@ def test_what_another_program_writes_meanwhile_is_read_again_before_the_file_is_
     assert log_at(path).rewrite(append) == "done"
     assert seen == [b"one\n", b"one\ntwo\n", b"one\ntwo\nthree\n"]
     assert path.read_bytes() == b"one\ntwo\nthree\nmine\n"
-
-
-@pytest.mark.row("P7")
-def test_a_file_that_never_stands_still_ends_in_an_error_and_keeps_the_others_text(
-    path: Path,
-) -> None:
     write(path, b"")
-    seen: list[bytes] = []
+    seen.clear()
 
     def restless(data: bytes) -> Replacement[None]:
         seen.append(data)
@@ -262,11 +248,6 @@ def test_a_file_that_never_stands_still_ends_in_an_error_and_keeps_the_others_te
         log_at(path).rewrite(restless)
     assert caught.value.facts == {"path": str(path)}
     assert (path.read_bytes(), len(seen)) == (b"theirs\n" * 5, 5)
-
-
-def test_a_memory_that_is_empty_for_a_moment_is_not_taken_for_an_empty_one(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     write(path, b"one\n")
     path.write_bytes(b"")  # an editor has emptied the file and is about to write it
     monkeypatch.setattr(time, "sleep", lambda _: path.write_bytes(b"one\ntwo\n"))

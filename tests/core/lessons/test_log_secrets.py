@@ -71,15 +71,13 @@ def fields_of(row: dict[str, Any]) -> dict[str, Any]:
     return {key: tuple(it) if isinstance(it, list) else it for key, it in row.items()}
 
 
-@pytest.mark.parametrize(("before", "after", "kinds"), TABLES["fields"])
-def test_a_field_is_cleaned_and_keeps_the_rest(
-    before: dict[str, Any], after: dict[str, Any], kinds: int
-) -> None:
-    found, after = replace(PLAIN, **fields_of(before)), fields_of(after)
-    lines, changes = cleaned(found)
-    assert {name: getattr(of(lines[0]), name) for name in after} == after
-    assert len(changes[0].kinds) == kinds
-    assert log_of(found, *lines).records == log_of(*lines, found).records == [of(lines[0])]
+def test_a_field_is_cleaned_and_keeps_the_rest() -> None:
+    for before, after, kinds in TABLES["fields"]:
+        found, after = replace(PLAIN, **fields_of(before)), fields_of(after)
+        lines, changes = cleaned(found)
+        assert {name: getattr(of(lines[0]), name) for name in after} == after
+        assert len(changes[0].kinds) == kinds
+        assert log_of(found, *lines).records == log_of(*lines, found).records == [of(lines[0])]
 
 
 def test_other_keys_keep_their_shape_without_their_secrets() -> None:
@@ -107,20 +105,15 @@ PARTS = {"PLAIN": PLAIN, "TWO": a_record("two"), "OLDER": OLDER, "NEWER": NEWER}
 TWICE = PLAIN.to_line().replace(b'"lesson"', b'"lesson": "' + KEY + b'", "lesson"')
 
 
-@pytest.mark.parametrize(("before", "after", "at"), TABLES["lines"])
-def test_a_line_that_is_no_record_or_a_leftover_loses_its_secret_and_others_stay(
-    before: list[str], after: list[str], at: int
-) -> None:
-    parts, wanted = (
-        [PARTS.get(it) or it.encode("latin-1") for it in texts] for texts in (before, after)
-    )
-    lines, changes = cleaned(*parts)
-    assert b"".join(lines) == log_of(*wanted).to_bytes()
-    assert [change.lines for change in changes] == [(at,)]
-    assert changes[0].after is None and changes[0].kinds
-
-
-def test_the_value_of_a_key_that_stands_twice_goes_too_and_markers_of_git_stay() -> None:
+def test_a_line_that_is_no_record_loses_its_secret_and_others_and_markers_stay() -> None:
+    for before, after, at in TABLES["lines"]:
+        parts, wanted = (
+            [PARTS.get(it) or it.encode("latin-1") for it in texts] for texts in (before, after)
+        )
+        lines, changes = cleaned(*parts)
+        assert b"".join(lines) == log_of(*wanted).to_bytes()
+        assert [change.lines for change in changes] == [(at,)]
+        assert changes[0].after is None and changes[0].kinds
     assert of(TWICE) == PLAIN
     [looked] = look(log_of(TWICE))
     assert [(spot.line, spot.field) for spot in looked.spots] == [(0, "whole_line")]
@@ -147,7 +140,7 @@ def test_a_long_line_is_looked_at_for_secrets_and_keeps_the_rest(
 # Records.
 
 
-def test_a_cleaned_record_has_the_id_of_its_new_text_and_hides_the_old_version() -> None:
+def test_a_cleaned_record_hides_its_old_version() -> None:
     lines, changes = cleaned(PLAIN, ONE, b"a note\r\n")
     record = of(lines[1])
     assert [lines[0], lines[2]] == [PLAIN.to_line(), b"a note\r\n"]
@@ -171,20 +164,17 @@ def test_a_cleaned_record_has_the_id_of_its_new_text_and_hides_the_old_version()
     principle = replace(a_record("rule", type="principle"), source_ids=(record.token,))
     lines, changes = cleaned(ONE, principle)
     assert log_of(*lines).records == [changes[0].after, principle]
+    for updated in ["", AHEAD]:
+        found = replace(PLAIN, lesson=f"use {TOKEN}", former=("aaaaaa",), seen=3, updated=updated)
+        lines, _ = cleaned(found)
+        record = of(lines[0])
+        assert (record.id, record.source_ids, record.seen) == (PLAIN.id, (), 3)
+        assert record.former == ("aaaaaa", found.fingerprint())
+        assert record.updated == (updated or LATEST)
+        assert log_of(found, *lines).records == [record]
 
 
-@pytest.mark.parametrize("updated", ["", AHEAD])  # a colleague's clock may be ahead
-def test_a_record_that_keeps_its_id_lists_the_old_version_as_a_former_one(updated: str) -> None:
-    found = replace(PLAIN, lesson=f"use {TOKEN}", former=("aaaaaa",), seen=3, updated=updated)
-    lines, _ = cleaned(found)
-    record = of(lines[0])
-    assert (record.id, record.source_ids, record.seen) == (PLAIN.id, (), 3)
-    assert record.former == ("aaaaaa", found.fingerprint())
-    assert record.updated == (updated or LATEST)
-    assert log_of(found, *lines).records == [record]
-
-
-def test_two_records_that_become_one_gap_lose_neither_lesson() -> None:
+def test_two_records_that_become_one_gap_lose_no_lesson_and_one_above_its_limit_stays() -> None:
     one = a_record(f"the key is {TOKEN}", lesson="ask ops", ask_next_time="who?")
     one = replace(one, seen=2, extra={"a": 1})
     two = a_record(f"the key is {OTHER}", lesson="rotate it", ask_next_time="who?", now=LATER)
@@ -203,9 +193,6 @@ def test_two_records_that_become_one_gap_lose_neither_lesson() -> None:
     assert record.former[-1] == there.fingerprint()
     assert changes[0].before == (ONE, there)
     assert log_of(there, ONE, lines[0]).records == [record]
-
-
-def test_a_field_that_grows_above_its_limit_is_kept_whole_and_told() -> None:
     address = "https://bob:" + "x9Kq2" + "@db.example.com/x"
     found = replace(PLAIN, topic=address.ljust(LIMITS_BYTES["topic"], "y"))
     lines, changes = cleaned(found)
@@ -268,7 +255,10 @@ def test_no_secret_stays_no_record_goes_and_no_other_line_changes(lines: list[by
     log = log_of(*lines)
     new, _ = cleaned(*lines)
     after = log_of(*new)
-    wanted = {_redacted_gap(record) for record in log.records}
+    wanted = {
+        (it.type, normalise_topic(redact(it.topic).text), redact(it.key_text).text)
+        for it in log.records
+    }
     assert {record.gap for record in after.records} == wanted
     told = "\n".join(record.lesson for record in after.records)
     for record in log.records:
@@ -277,8 +267,3 @@ def test_no_secret_stays_no_record_goes_and_no_other_line_changes(lines: list[by
         kept = [line for line in log.lines if KEY not in line]
         assert [line for line in kept if OTHER.encode() not in line and line not in new] == []
     assert {it.gap for it in log_of(log.to_bytes(), after.to_bytes()).records} == wanted
-
-
-def _redacted_gap(record: Record) -> tuple[str, str, str]:
-    topic = normalise_topic(redact(record.topic).text)
-    return record.type, topic, redact(record.key_text).text

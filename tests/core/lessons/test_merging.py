@@ -3,13 +3,15 @@
 import shutil
 import subprocess
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from core.lessons.log import MemoryLog
@@ -94,10 +96,6 @@ class Branches:
         records = [*self.ours.records, *self.theirs.records]
         return {token for record in records for token in record.source_ids}
 
-    @property
-    def replaced_ids(self) -> set[str]:
-        return {token.rpartition("@")[0] for token in self.replaced_tokens}
-
     def joined(self, way: str) -> MemoryLog:
         """What `git merge` writes into the file: `git merge-file` is its line-wise part."""
         with tempfile.TemporaryDirectory() as folder:
@@ -121,8 +119,9 @@ def by_id(records: Iterable[Record]) -> dict[str, Record]:
     return {record.id: record for record in records}
 
 
-def is_alone(record: Record, log: MemoryLog) -> bool:
-    return sum(it.id == record.id for it in log.records) == 1
+def apart(record: Record) -> Record:
+    """A version without what it may have taken over from another one."""
+    return replace(record, former=(), source_ids=(), source_count=None)
 
 
 def on(day: int) -> str:
@@ -154,24 +153,29 @@ FOUND: dict[str, Branches] = {  # what was wrong once
     ),
 }
 
-quickly = settings(
-    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None
-)
+
+def with_what_was_found(test: Any) -> Any:
+    """Try these, too."""
+    for branches in FOUND.values():
+        test = example(branches, "--union", "seven", on(6))(test)
+    return test
 
 
 def faults(drawn: Branches, log: MemoryLog) -> Iterator[str]:
     """Yield what must not be so in a log that git has joined of these branches."""
     base, replaced = by_id(drawn.base.records), drawn.replaced_tokens
+    replaced_ids = {token.rpartition("@")[0] for token in replaced}
     ours, theirs = by_id(drawn.ours.records), by_id(drawn.theirs.records)
     sides = ((ours, theirs), (theirs, ours))
     words = [(record.id, record.lesson) for record in log.records]
-    twice = {it.id for it in log.records if not is_alone(it, log)}
+    ids = Counter(it.id for it in log.records)
+    twice = {id_ for id_, count in ids.items() if count > 1}
     if len(words) != len(set(words)) or twice != {it[0].id for it in log.unsettled}:
         yield "a gap is shown twice in the same words, or unsettled in one version"
     for side in (ours, theirs):
-        if not twice <= {id_ for id_ in side if side[id_] != base.get(id_)} | drawn.replaced_ids:
+        if not twice <= {id_ for id_ in side if side[id_] != base.get(id_)} | replaced_ids:
             yield "a gap is shown twice that one side left alone"
-    kept = (ours.keys() | theirs.keys()) - drawn.replaced_ids
+    kept = (ours.keys() | theirs.keys()) - replaced_ids
     expected = {
         (id_, one[id_].lesson)
         for one, other in sides
@@ -208,21 +212,14 @@ def faults(drawn: Branches, log: MemoryLog) -> Iterator[str]:
 
 
 @pytest.mark.row("P11", "I15")
-@quickly
+@settings(
+    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None
+)
 @given(BRANCHES, WAYS, GAPS | st.just("seven"), DAYS)
+@with_what_was_found
 def test_a_join_loses_no_lesson_and_brings_none_back_and_the_next_save_changes_nothing_else(
     drawn: Branches, way: str, gap: str, now: str
 ) -> None:
-    judge(drawn, way, gap, now)
-
-
-@pytest.mark.row("P11")
-@pytest.mark.parametrize("drawn", FOUND.values(), ids=FOUND)
-def test_what_a_join_once_lost_or_brought_back_it_does_no_more(drawn: Branches) -> None:
-    judge(drawn, "--union", "seven", on(6))
-
-
-def judge(drawn: Branches, way: str, gap: str, now: str) -> None:
     log = drawn.joined(way)
     none_of(faults(drawn, log))
     after, saved, _ = upsert(log, a_draft(gap, lesson="next"), now=now)
@@ -230,8 +227,3 @@ def judge(drawn: Branches, way: str, gap: str, now: str) -> None:
     others = [record for record in again.records if record.id != saved.id]
     assert others == [record for record in log.records if record.id != saved.id]
     assert [record for record in again.records if record.id == saved.id] == [saved]
-
-
-def apart(record: Record) -> Record:
-    """A version without what it may have taken over from another one."""
-    return replace(record, former=(), source_ids=(), source_count=None)

@@ -29,11 +29,6 @@ def surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(call, "WAIT_S", 60)
 
 
-def a_project(project: Path, files: dict[str, str]) -> Path:
-    """A project with these files beside those of `new_project`, all of them tracked."""
-    return add(new_project(project, "one"), files)
-
-
 def add(project: Path, files: dict[str, str]) -> Path:
     for name, text in files.items():
         path = project / name
@@ -61,11 +56,13 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         f"src/{at}.py": f"{COMMON}\n" + "six(x)\n" * (at < 6) + "seven(x)\n" * (at < 7)
         for at in range(TRACKED - 1)
     }
-    return a_project(tmp_path_factory.mktemp("made") / "shop", texts)
+    return add(new_project(tmp_path_factory.mktemp("made") / "shop", "one"), texts)
 
 
 @pytest.mark.long  # it costs much
-def test_a_piece_in_more_than_three_percent_of_the_tracked_files_is_left_out(made: Path) -> None:
+def test_a_piece_in_many_tracked_files_is_left_out_and_a_path_of_no_file_named(
+    made: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert kept([" six(x)", "nowhere("], made) == ["six(x)", "nowhere("]
     reach = reach_of((), ["six(x)", "seven(x)", COMMON], made)
     assert reach.triggers == ("six(x)",)
@@ -76,27 +73,6 @@ def test_a_piece_in_more_than_three_percent_of_the_tracked_files_is_left_out(mad
     notes = in_language("ko", lambda: reach.notes)
     assert "git이 추적하는 파일 200개 가운데 lesson의 paths 밖에 있는 7개" in notes[0]
     assert not any("seven" in note for note in reach.notes)
-
-
-def test_what_is_within_the_paths_of_the_lesson_or_known_may_be_common(made: Path) -> None:
-    assert kept([COMMON], made, (), "src/**") == [COMMON]
-    assert kept([COMMON, "seven(x)"], made, (), "src/1*.py", "src/0.py") == ["seven(x)"]
-    known = [COMMON, *(f"call{at}(" for at in range(8))]
-    assert kept(known, made, known) == known
-    assert reach_of((), [*known[:3], "seven(x)"], made, known).common[0]["number"] == 4
-
-
-def test_a_piece_is_taken_literally_and_in_a_small_project_in_three_files(
-    made: Path, tmp_path: Path
-) -> None:
-    pieces = ["six(x)", "Six(x)", "six.x.", "s.x(x)", "-six(x)", "--help"]
-    assert counted(pieces, made) == ([6, 0, 0, 0, 0, 0], TRACKED)
-    files = {f"{at}.py": "three(x)\n" * (at < 3) + "four(x)\n" * (at < 4) for at in range(9)}
-    assert kept(["three(x)", "four(x)"], a_project(tmp_path / "shop", files)) == ["three(x)"]
-
-
-@pytest.mark.long  # it costs much
-def test_a_path_that_matches_no_file_is_named(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (made / ".git" / "info").mkdir(exist_ok=True)
     (made / ".git" / "info" / "exclude").write_text("built/\n")
     for name in ("new/draft.py", "built/a.js"):
@@ -112,20 +88,28 @@ def test_a_path_that_matches_no_file_is_named(made: Path, monkeypatch: pytest.Mo
     assert reach_of(gone, (), made).nowhere == ()
 
 
-def test_the_log_and_the_rules_of_clients_do_not_count(tmp_path: Path) -> None:
-    names = [name.replace("**", "x.md") for name in RULES]
-    files = {f"{top}{name}": "call(x)\n" for top in ("", "web/") for name in names}
-    assert counted(["call(x)", "one"], a_project(tmp_path / "shop", files)) == ([0, 0], 1)
-    rules = [it.rules for it in CLIENTS if it.rules]
-    read = {name for it in rules for name in (*it.reads, *it.homes, it.instead) if name}
-    assert [name for name in read if not any(matches(rule, name) for rule in RULES)] == []
+def test_a_piece_is_taken_literally_and_may_be_common_within_the_paths_or_where_known(
+    made: Path, tmp_path: Path
+) -> None:
+    assert kept([COMMON], made, (), "src/**") == [COMMON]
+    assert kept([COMMON, "seven(x)"], made, (), "src/1*.py", "src/0.py") == ["seven(x)"]
+    known = [COMMON, *(f"call{at}(" for at in range(8))]
+    assert kept(known, made, known) == known
+    assert reach_of((), [*known[:3], "seven(x)"], made, known).common[0]["number"] == 4
+    pieces = ["six(x)", "Six(x)", "six.x.", "s.x(x)", "-six(x)", "--help"]
+    assert counted(pieces, made) == ([6, 0, 0, 0, 0, 0], TRACKED)
+    files = {f"{at}.py": "three(x)\n" * (at < 3) + "four(x)\n" * (at < 4) for at in range(9)}
+    small = add(new_project(tmp_path / "shop", "one"), files)
+    assert kept(["three(x)", "four(x)"], small) == ["three(x)"]
 
 
-def test_only_tracked_files_of_the_project_count(made: Path, tmp_path: Path) -> None:
+def test_only_tracked_files_count_but_neither_the_log_nor_the_rules_of_clients(
+    made: Path, tmp_path: Path
+) -> None:
     assert counted([COMMON], made / "src") == ([TRACKED - 1], TRACKED - 1)
     (made / "shelf").mkdir(exist_ok=True)
     assert counted([COMMON], made / "shelf") == ([0], 0)
-    project = a_project(tmp_path / "shop", {"a.py": "call(x)\n"})
+    project = add(new_project(tmp_path / "shop", "one"), {"a.py": "call(x)\n"})
     (project / "b.py").write_text("call(x)\n")
     (project / "a.py").write_text("nothing\n")
     assert counted(["call(x)"], project) == ([1], 2)
@@ -136,23 +120,18 @@ def test_only_tracked_files_of_the_project_count(made: Path, tmp_path: Path) -> 
     assert run_git(project, "merge", "main").returncode
     assert len(git(project, "ls-files", "--unmerged").splitlines()) == 3
     assert counted(["call(x)"], project) == ([1], 3)  # of b.py; in conflict it holds nothing yet
+    names = [name.replace("**", "x.md") for name in RULES]
+    files = {f"{top}{name}": "call(x)\n" for top in ("", "web/") for name in names}
+    other = add(new_project(tmp_path / "rules", "one"), files)
+    assert counted(["call(x)", "one"], other) == ([0, 0], 1)
+    rules = [it.rules for it in CLIENTS if it.rules]
+    read = {name for it in rules for name in (*it.reads, *it.homes, it.instead) if name}
+    assert [name for name in read if not any(matches(rule, name) for rule in RULES)] == []
 
 
-def test_where_git_cannot_tell_every_piece_is_taken(
-    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_secret_is_given_to_no_other_program_and_where_git_cannot_tell_all_is_taken(
+    made: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    assert kept([COMMON], tmp_path) == [COMMON]
-    slow = slow_git(tmp_path / "slow-git")  # by its own name no PATH finds it
-    for wait_s, program in ((0, call.program), (0.3, lambda: str(slow))):
-        with monkeypatch.context() as patch:
-            patch.setattr(call, "WAIT_S", wait_s)
-            patch.setattr(call, "program", program)
-            assert kept([COMMON], made) == [COMMON]  # and not left out by a late answer
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert kept([COMMON], made) == [COMMON]
-
-
-def test_a_secret_is_given_to_no_other_program(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     secret = "ghp" + "_" + "a1B2c3D4e5" * 3 + "F6g7h8"
     asked: list[str] = []
     run = call.run
@@ -165,3 +144,12 @@ def test_a_secret_is_given_to_no_other_program(made: Path, monkeypatch: pytest.M
     reach_of((), [f"token={secret}", "six(x)"], made)
     assert "six(x)" in asked
     assert not any(secret in it for it in asked)
+    assert kept([COMMON], tmp_path) == [COMMON]
+    slow = slow_git(tmp_path / "slow-git")  # by its own name no PATH finds it
+    for wait_s, program in ((0, call.program), (0.3, lambda: str(slow))):
+        with monkeypatch.context() as patch:
+            patch.setattr(call, "WAIT_S", wait_s)
+            patch.setattr(call, "program", program)
+            assert kept([COMMON], made) == [COMMON]  # and not left out by a late answer
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert kept([COMMON], made) == [COMMON]

@@ -61,51 +61,39 @@ def edit(path: str, text: str = "") -> Action:
     return Action(paths=[path], text=text)
 
 
-def others(count: int) -> list[Record]:
-    return [a_record(f"other {at}", "Ask first.") for at in range(count)]
+OTHERS = [a_record(f"other {at}", "Ask first.") for at in range(80)]
 
 
 @pytest.mark.row("001 1-3.a")
-@pytest.mark.parametrize("kind", ["actions", "anchored actions"])
-def test_an_action_is_given_the_lesson_about_it_and_mostly_none(kind: str) -> None:
-    """A trigger stands for itself, a tool for its files."""
-    records = MEMORY if kind == "actions" else ANCHORED
-    for label, action, expected in TABLES[kind]:
-        assert found(Action(**action), records) == ([expected] if expected else []), label
-
-
-def test_there_are_never_more_than_four_and_the_newer_come_first() -> None:
+def test_an_action_is_given_the_lesson_about_it_and_never_more_than_four() -> None:
+    for kind in ["actions", "anchored actions"]:
+        records = MEMORY if kind == "actions" else ANCHORED
+        for label, action, expected in TABLES[kind]:
+            assert found(Action(**action), records) == ([expected] if expected else []), label
     lesson = "Ask before ledger_sync, then call settle_batch."
     records = [a_record(str(at), lesson, "money", ["src/money/"]) for at in range(6)]
     action = edit(MONEY, "ledger_sync(settle_batch)")
-    assert found(action, [*records, *others(40)]) == ["5", "4", "3", "2"]
+    assert found(action, [*records, *OTHERS[:40]]) == ["5", "4", "3", "2"]
     assert recall.MOST_RECORDS == 4
 
 
-BATCH = "Ask before ledger_sync, then call settle_batch after each transfer_order."
-OF_BATCH = Action(text="ledger_sync(settle_batch, transfer_order)")
+def test_of_these_records_these_are_shown_and_no_order_for_its_words_alone() -> None:
+    for why, is_large, rows, action, shown in TABLES["scenes"]:
+        records = [
+            a_record(name.format(at), lesson, topic.format(at), *anchors)
+            for name, lesson, topic, *anchors, count in rows
+            for at in range(count)
+        ]
+        around = recall.surroundings_of(records, [], SOURCES) if is_large else None
+        assert found(Action(**action), records, around) == shown, why
+    batch = "Ask before ledger_sync, then call settle_batch after each transfer_order."
+    of_batch = Action(text="ledger_sync(settle_batch, transfer_order)")
+    plain, order = a_record("plain", batch, "ledger"), a_record("order", f"{batch} {ORDER}")
+    assert found(of_batch, [plain, *OTHERS]) == ["plain"]
+    assert found(of_batch, [replace(order, topic="ledger"), *OTHERS]) == []
 
 
-@pytest.mark.parametrize(("why", "is_large", "rows", "action", "shown"), TABLES["scenes"])
-def test_of_these_records_these_are_shown(
-    why: str, is_large: bool, rows: list[Any], action: dict[str, Any], shown: list[str]
-) -> None:
-    records = [
-        a_record(name.format(at), lesson, topic.format(at), *anchors)
-        for name, lesson, topic, *anchors, count in rows
-        for at in range(count)
-    ]
-    around = recall.surroundings_of(records, [], SOURCES) if is_large else None
-    assert found(Action(**action), records, around) == shown, why
-
-
-def test_what_reads_like_an_order_is_not_given_where_words_alone_speak_for_it() -> None:
-    plain, order = a_record("plain", BATCH, "ledger"), a_record("order", f"{BATCH} {ORDER}")
-    assert found(OF_BATCH, [plain, *others(80)]) == ["plain"]
-    assert found(OF_BATCH, [replace(order, topic="ledger"), *others(80)]) == []
-
-
-def test_what_is_common_in_the_project_tells_nothing() -> None:
+def test_what_is_common_in_the_project_tells_nothing_nor_does_an_anchor_on_much_of_it() -> None:
     records = [a_record("sync", "Call ledger_sync after each transfer.", "ledger"), *MEMORY]
     action = edit("src/b.py", "ledger_sync(transfer)")
     changes = [edit(f"src/{at}.py", "ledger_sync(transfer)") for at in range(60)]
@@ -113,9 +101,6 @@ def test_what_is_common_in_the_project_tells_nothing() -> None:
     names = [f"src/ledger_sync/transfer/{at}.py" for at in range(60)]
     for past, files, shown in ((settled, [], ["sync"]), (changes, [], []), (settled, names, [])):
         assert found(action, records, recall.surroundings_of(records, past, files)) == shown
-
-
-def test_an_anchor_on_much_of_the_project_needs_words_beside_it() -> None:
     record = a_record("all", "Call ledger_sync after each transfer.", "ledger", ["src/**"])
     files = [f"src/{at}.py" for at in range(200)] + [f"docs/{at}.md" for at in range(200)]
     alone, worded = edit("src/1.py"), edit("src/1.py", "ledger_sync(transfer)")
@@ -161,22 +146,16 @@ def test_whatever_an_old_record_says_it_is_read_in_a_very_long_log() -> None:
     assert at_hand(action, [worded, *many]).records == many[-MOST_CHOSEN:]
 
 
-def test_what_a_merge_hides_of_a_very_long_log_is_hidden() -> None:
+def test_of_a_very_long_log_what_shares_something_and_is_not_hidden_is_compared() -> None:
     old, action = a_record("old", "Call ledger_sync."), edit("b.py", "ledger_sync()")
     later: dict[str, Any] = {"updated": "2027-03-02T10:30:00+00:00", "former": (old.fingerprint(),)}
     newer = replace(old, lesson="Call ledger_sync twice.", **later)
     principle = replace(a_record("rule", "Look."), type="principle", source_ids=(old.token,))
-    for other, found in ((newer, [newer]), (principle, [])):
+    for other, seen in ((newer, [newer]), (principle, [])):
         for records in ([other, old, *LONG_LOG], [old, *LONG_LOG, other]):
-            assert at_hand(action, records).records == found
-
-
-def test_of_a_very_long_log_only_records_that_share_something_are_compared() -> None:
+            assert at_hand(action, records).records == seen
     shared = a_record("shared", "Call ledger_sync.")
     assert at_hand(edit("b.py", "ledger_sync()"), [shared, *LONG_LOG]).records == [shared]
-
-
-def test_in_a_very_long_log_a_word_of_a_few_records_is_rare() -> None:
     words = "zeta omega kappa sigma lambda"
     few = [a_record(f"few {at}", f"Call {words}.") for at in range(30)]
     assert found(Action(text=words), [*few, *LONG_LOG]) == ["few 29", "few 28", "few 27"]
@@ -193,14 +172,12 @@ def test_any_text_is_allowed_and_the_answer_is_always_the_same(
     assert found(action, records) == found(action, records)
 
 
-@pytest.mark.parametrize(("path", "text", "files"), TABLES["files that a text names"])
-def test_a_text_is_searched_for_files_where_it_may_name_those_of_the_action(
-    path: str, text: str, files: list[str]
-) -> None:
-    candidate = recall.Candidate(
-        a_record("it", text), recall.Sought(edit(path)), recall.Surroundings()
-    )
-    assert candidate.files == set(files)
+def test_a_text_is_searched_for_files_where_it_may_name_those_of_the_action() -> None:
+    for path, text, files in TABLES["files that a text names"]:
+        candidate = recall.Candidate(
+            a_record("it", text), recall.Sought(edit(path)), recall.Surroundings()
+        )
+        assert candidate.files == set(files)
 
 
 # What is common in a project.

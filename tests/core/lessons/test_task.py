@@ -37,13 +37,16 @@ def test_a_record_is_near_to_work_whose_words_or_files_it_has() -> None:
     none_of(row for row, it in zip(TABLES["work"], found, strict=True) if it != row[1])
 
 
-def test_what_shares_nothing_with_the_work_is_left_out_and_a_changed_file_counts_most() -> None:
+def test_what_shares_nothing_or_is_too_long_is_left_out_and_a_changed_file_counts_most() -> None:
     assert by_work([*ALL, *OTHERS], Work(changed=["src/webhook.py"])) == [WEBHOOK]
     assert by_work(ALL, Work()) == []
     assert by_work([], Work(branch="refund")) == []
     one, other = (replace(ANCHORED, id=name, paths=(f"{name}/**",)) for name in ("one", "other"))
     work = Work(changed=["one/a.py"], commits=[("Tidy up", ["other/b.py"])])
     assert by_work([*OTHERS, one, other], work) == [one, other]
+    huge = replace(REFUND, lesson="refund " * 10_000)
+    assert by_work([huge, STYLE], Work(branch="refund")) == []
+    assert for_prompt("A refund needs a second approver", [huge, STYLE], 2, {}) == []
 
 
 def test_of_equals_the_later_comes_first_and_of_very_many_the_earlier_are_left_out() -> None:
@@ -55,18 +58,9 @@ def test_of_equals_the_later_comes_first_and_of_very_many_the_earlier_are_left_o
     assert found[0] == WEBHOOK  # a word that many have tells little
 
 
-def test_a_record_that_is_far_too_long_is_passed_over() -> None:
-    huge = replace(REFUND, lesson="refund " * 10_000)
-    assert by_work([huge, STYLE], Work(branch="refund")) == []
-    assert for_prompt("A refund needs a second approver", [huge, STYLE], 2, {}) == []
-
-
-def test_a_prompt_gets_the_record_that_at_least_two_of_its_words_or_a_file_tell_of() -> None:
+def test_a_prompt_gets_the_record_that_two_of_its_words_or_a_file_tell_of() -> None:
     none_of(row for row in TABLES["prompts"] if asked(row[0])[0].topic != row[1])
     none_of(prompt for prompt in TABLES["nothing said"] if asked(prompt))
-
-
-def test_what_only_a_part_of_a_long_log_seems_to_have_alone_counts_as_in_the_whole() -> None:
     assert for_prompt(PROMPT, ALL, 5_000, {}) == [REFUND]
     assert for_prompt(PROMPT, ALL, 5_000, {"refund": 4_000, "approver": 4_000}) == []
 
@@ -90,16 +84,11 @@ def test_what_is_shared_is_what_both_have(one: str, other: str) -> None:
     assert Vocabulary(terms_of(one)).shared(other) == terms_of(one) & terms_of(other)
 
 
-@pytest.mark.parametrize(("command", "files"), TABLES["files of a tool"])
-def test_a_tool_reads_or_writes_files_that_its_command_does_not_name(
-    command: str, files: dict[str, bool]
-) -> None:
-    found = tool_files(command)
-    assert found.items() >= files.items()
-    assert bool(files) == bool(found)
-
-
-def test_two_words_in_a_row_are_read_of_each_program() -> None:
+def test_the_files_and_the_phrases_of_a_command_are_read() -> None:
+    for command, files in TABLES["files of a tool"]:
+        found = tool_files(command)
+        assert found.items() >= files.items()
+        assert bool(files) == bool(found)
     command = "sudo env A=1 git push --force origin main; uv run alembic upgrade head"
     words = {"git push", "push origin", "origin main", "alembic upgrade", "upgrade head"}
     assert set(phrases_in(command)) == words

@@ -22,6 +22,8 @@ TABLES = table("upkeep")
 BOM = b"\xef\xbb\xbf"
 ONE, TWO = a_record("one"), a_record("두 번째")
 
+LATIN_1 = "unreadable lines, bytes as in Latin-1"
+
 
 def file_of(*parts: bytes | Record) -> bytes:
     return log_of(*parts).to_bytes()
@@ -33,26 +35,14 @@ def found(*parts: bytes | Record, threshold: int = 50) -> list[tuple[str, str, t
 
 
 UNREADABLE: list[tuple[bytes, str, str]] = [  # the reason, and the key that is wrong
-    (b"\xff\xfe{}", "not_utf8", ""),
-    (b"\xff\xfe\xc3(", "not_utf8", ""),
-    (b"a note", "not_json", ""),
-    ("\u2028 이 줄은 메모 \u2029".encode(), "not_json", ""),
-    (b"{", "not_json", ""),
+    *((text.encode("latin-1"), *why) for text, *why in table("record")[LATIN_1]),
     (a_record("torn").to_line()[:60], "not_json", ""),
-    (b"\x00\x00\x00", "not_json", ""),
-    (b'{"id": "x\x00"}', "not_json", ""),
-    (b"one\rtwo", "not_json", ""),
     (b"x" * 1_000_000, "not_json", ""),
-    (b'{"id": NaN}', "not_json", ""),
     (a_record().to_line().replace(b'"meta"', b'"x": 1e999, "meta"'), "not_json", ""),
     (b"[" * 100_000, "too_deep", ""),
     (b'{"id": ' + b"[" * 50_000 + b"]" * 50_000 + b"}", "too_deep", ""),
     (b'{"id": ' + b"9" * 5_000 + b"}", "not_json", ""),
-    (b"[1]", "not_object", ""),
-    (b"null", "not_object", ""),
-    (b'{"id": "a"}', "missing", "type"),
     (b'{"id": "' + b"x" * 1_000_000 + b'"}', "missing", "type"),
-    (b'{"id": 1, "type": 2, "topic": [], "meta": "x"}', "wrong_type", "id"),
     (a_line(ONE).replace(b'"created"', b'"made"'), "missing", "meta.created"),
     (a_line(ONE).replace(b'"type": "log"', b'"type": "rule"'), "wrong_type", "type"),
     (a_line(ONE).replace(b'"lesson": "', b'"lesson": 1, "x": "'), "wrong_type", "lesson"),
@@ -62,26 +52,24 @@ UNREADABLE: list[tuple[bytes, str, str]] = [  # the reason, and the key that is 
 ]
 
 
-@pytest.mark.parametrize(("line", "reason", "key"), UNREADABLE)
-def test_an_unreadable_line_is_named_stays_through_a_save_and_is_set_aside_by_a_repair(
-    line: bytes, reason: str, key: str
-) -> None:
-    line = line.rstrip(b"\n") + b"\n"
-    log = log_of(ONE, line, TWO)
-    assert (log.records, log.skipped, log.conflicts) == ([ONE, TWO], 1, 0)
-    after, saved, _ = upsert(log, a_draft("three"), now=LATER)
-    assert after.to_bytes() == log.to_bytes() + saved.to_line()
-    finding = Finding(
-        kind="unreadable",
-        severity="error",
-        lines=(2,),
-        facts={"reason": reason, "key": key},
-        fixable=True,
-    )
-    assert finding in examine(log, now=NOW)
-    repaired = repair(log.to_bytes())
-    assert repaired.data == file_of(ONE, TWO)
-    assert repaired.aside == b"# line 2: unreadable\n" + line
+def test_an_unreadable_line_is_named_stays_through_a_save_and_is_set_aside_by_a_repair() -> None:
+    for line, reason, key in UNREADABLE:
+        line = line.rstrip(b"\n") + b"\n"
+        log = log_of(ONE, line, TWO)
+        assert (log.records, log.skipped, log.conflicts) == ([ONE, TWO], 1, 0)
+        after, saved, _ = upsert(log, a_draft("three"), now=LATER)
+        assert after.to_bytes() == log.to_bytes() + saved.to_line()
+        finding = Finding(
+            kind="unreadable",
+            severity="error",
+            lines=(2,),
+            facts={"reason": reason, "key": key},
+            fixable=True,
+        )
+        assert finding in examine(log, now=NOW)
+        repaired = repair(log.to_bytes())
+        assert repaired.data == file_of(ONE, TWO)
+        assert repaired.aside == b"# line 2: unreadable\n" + line
 
 
 @given(FILES)
@@ -152,7 +140,9 @@ def test_many_records_are_a_note_and_far_too_many_a_warning() -> None:
 
 @pytest.mark.row("P10")
 @given(FILES)
-def test_a_repair_loses_no_record_and_no_line(data: bytes) -> None:
+def test_a_repair_loses_no_record_and_no_line_and_leaves_nothing_that_one_could_mend(
+    data: bytes,
+) -> None:
     before = MemoryLog.parse(data)
     repaired = repair(data)
     after = MemoryLog.parse(repaired.data)
@@ -162,12 +152,7 @@ def test_a_repair_loses_no_record_and_no_line(data: bytes) -> None:
         record = before.entries[at]
         shown = record and (record.type, record.topic, record.key_text, record.lesson)
         assert shown in kept or not content.strip() or content in repaired.aside
-
-
-@given(FILES)
-def test_after_a_repair_nothing_is_left_that_one_could_mend(data: bytes) -> None:
-    repaired = repair(data)
-    assert [item for item in examine(log_of(repaired.data), now=LATER) if item.fixable] == []
+    assert [item for item in examine(after, now=LATER) if item.fixable] == []
     again = repair(repaired.data)
     assert (again.data, again.aside) == (repaired.data, b"")
 

@@ -8,12 +8,11 @@ import sqlite3
 import stat
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from contextlib import closing, nullcontext, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import cycle
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
@@ -34,13 +33,6 @@ from tests.support.sentences import in_language, raised
 
 posix = pytest.mark.skipif(os.name == "nt", reason="files and users as POSIX has them")
 resource = pytest.importorskip("resource", reason="faults as POSIX makes them")
-
-
-class Spoilt(NamedTuple):
-    """With which error a call was spoilt, and what was said then; "killed" of a kill."""
-
-    code: int
-    said: str
 
 
 def fresh(path: Path) -> Database:
@@ -87,8 +79,13 @@ def broken(path: Path) -> None:
         Path(f"{path}{name}").unlink(missing_ok=True)
 
 
-def at_each_call(path: Path, work: Callable[[], str], *, is_killed: bool) -> Iterator[Spoilt]:
-    """Do the work with each call of the system spoilt in turn, by a kill or by an error."""
+def at_each_call(
+    path: Path, work: Callable[[], str], *, is_killed: bool
+) -> Iterator[tuple[int, str]]:
+    """Do the work with each call of the system spoilt in turn, by a kill or by an error.
+
+    Yields the code of the error, and what was said then; "killed" of a kill.
+    """
     kept = path.parent.with_name("kept")
     shutil.copytree(path.parent, kept)
     is_over = False
@@ -106,44 +103,39 @@ def at_each_call(path: Path, work: Callable[[], str], *, is_killed: bool) -> Ite
             with Child(spoilt) as child:
                 status, said = child.end()
             calls, _, said = said.partition(" ")
-            yield Spoilt(code, "killed" if status else said)
+            yield code, "killed" if status else said
             is_over = is_over or (not status and int(calls) < at)
         if is_over:
             assert at > 5
             return
 
 
-def test_a_copy_is_whole_one_file_and_its_users_alone(path: Path, opened: notes.Opened) -> None:
-    database = opened()
+def test_a_copy_is_whole_and_for_its_user_and_there_is_one_a_day_of_which_two_are_kept(
+    path: Path, opened: notes.Opened
+) -> None:
+    database, begun = opened(), path.with_name(".data.db.0123456789abcdef.tmp")
     database.keep_copy()
     assert list(path.parent.iterdir()) == []  # nothing is made where there is no database
+    begun.write_bytes(b"SQLite format 3")
     notes.put(database, "one", "둘")
     database.keep_copy()
     [copy] = copies_of(path)
-    assert texts_of(copy) == ["one", "둘"] and flaw_of(copy, passes) == ""
+    assert flaw_of(copy, passes) == ""
     assert os.name == "nt" or stat.S_IMODE(copy.stat().st_mode) == 0o600
     now = datetime.now(UTC)
     moments = (now, now - timedelta(seconds=50))
     assert date_of(copy) in [f"{it:%Y-%m-%d %H:%M} UTC" for it in moments]
     names = {it.name for it in path.parent.iterdir()}
-    assert names <= {"data.db", "data.db-wal", "data.db-shm", copy.name}
-
-
-def test_there_is_one_a_day_and_two_are_kept_and_what_a_killed_process_has_begun_goes(
-    path: Path, opened: notes.Opened
-) -> None:
-    begun = path.with_name(".data.db.0123456789abcdef.tmp")
-    begun.write_bytes(b"SQLite format 3")
-    database = opened()
-    days_of(database, 1)
+    assert begun.name in names  # its process may be at it
+    assert names <= {"data.db", "data.db-wal", "data.db-shm", copy.name, begun.name}
     notes.put(database, "later that day")
     database.keep_copy()
-    assert copied(path) == [["day 0"]]
-    assert begun.exists()  # its process may be at it
+    assert copied(path) == [["one", "둘"]]
     os.utime(begun, (0, 0))
     days_of(database, 3)
-    former = ["day 0", "later that day", "day 0", "day 1"]
-    assert copied(path) == [[*former, "day 2"], former] and not begun.exists()
+    former = ["one", "둘", "later that day", "day 0", "day 1"]
+    assert copied(path) == [[*former, "day 2"], former]
+    assert not begun.exists()  # what a killed process has begun
 
 
 def test_neither_what_nobody_has_changed_nor_a_copy_dated_ahead_makes_or_stops_a_copy(
@@ -195,18 +187,6 @@ def test_a_call_of_the_system_that_fails_leaves_the_former_copies_and_a_whole_on
         if notes.texts(opened()) != ["day 0", "day 1", "today"]:
             wrong.append("the database is another")
     assert wrong == []
-
-
-def test_a_copy_that_is_not_whole_gets_no_name(path: Path, opened: notes.Opened) -> None:
-    notes.filled(opened())
-
-    def write(target: Path) -> None:
-        target.write_bytes(path.read_bytes())
-        notes.without_a_page(target)
-
-    with pytest.raises(sqlite3.DatabaseError):
-        keep_copy(path, write, passes)
-    assert copies_of(path) == [] and not list(path.parent.glob(".*"))
 
 
 def test_a_disk_that_is_full_is_said_and_loses_nothing(path: Path, opened: notes.Opened) -> None:
@@ -278,21 +258,25 @@ def test_what_is_removed_for_good_is_in_no_copy(
     assert copied(path) == [["day 0"]]
 
 
-@pytest.mark.parametrize("moment", ["begun", "written"])
-def test_a_copy_that_is_in_the_making_at_a_removal_is_not_kept(
+@pytest.mark.parametrize("moment", ["begun", "written", "torn"])
+def test_a_copy_that_is_not_whole_or_in_the_making_at_a_removal_is_not_kept(
     path: Path, opened: notes.Opened, moment: str
 ) -> None:
-    notes.put(opened(), "a telling text")
+    notes.filled(opened())
 
     def write(target: Path) -> None:
-        if moment == "written":
+        if moment != "begun":
             target.write_bytes(path.read_bytes())
+        if moment == "torn":
+            notes.without_a_page(target)
+            return
         assert remove_copies(path)
         if moment == "begun":
             with pytest.raises(FileNotFoundError):
                 os.open(target, os.O_WRONLY)
 
-    keep_copy(path, write, passes)
+    with pytest.raises(sqlite3.DatabaseError) if moment == "torn" else nullcontext():
+        keep_copy(path, write, passes)
     assert copies_of(path) == [] and not list(path.parent.glob(".*"))
 
 

@@ -30,7 +30,10 @@ posix = pytest.mark.skipif(os.name == "nt", reason="files and users as POSIX has
 Spoil = Callable[[Path], Any]
 
 
-def test_reading_what_is_not_there_creates_nothing(path: Path, opened: notes.Opened) -> None:
+@pytest.mark.row("003 T3", "004 4.17")
+def test_reading_creates_nothing_and_a_write_a_file_for_its_user_alone_that_others_read(
+    path: Path, opened: notes.Opened
+) -> None:
     def is_nothing() -> bool:
         with opened().reading() as connection:
             return connection is None
@@ -46,12 +49,8 @@ def test_reading_what_is_not_there_creates_nothing(path: Path, opened: notes.Ope
     assert is_nothing() and list(path.parent.iterdir()) == [path]
     notes.put(opened(), "one")
     assert notes.texts(opened()) == ["one"]
-
-
-@pytest.mark.row("003 T3", "004 4.17")
-def test_a_write_makes_the_file_for_its_user_alone_and_it_is_there_for_others(
-    path: Path, opened: notes.Opened
-) -> None:
+    for file in path.parent.iterdir():
+        file.unlink()
     notes.put(opened(), "one")
     assert notes.from_outside(path, "SELECT text FROM notes") == [("one",)]
     assert notes.from_outside(path, "PRAGMA journal_mode") == [("wal",)]
@@ -60,7 +59,7 @@ def test_a_write_makes_the_file_for_its_user_alone_and_it_is_there_for_others(
     assert os.name == "nt" or stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_a_write_that_fails_inside_leaves_nothing_and_an_error_of_the_caller_stays_as_it_is(
+def test_a_write_that_fails_leaves_nothing_and_a_reader_sees_one_state_meanwhile(
     opened: notes.Opened,
 ) -> None:
     database = opened()
@@ -77,17 +76,12 @@ def test_a_write_that_fails_inside_leaves_nothing_and_an_error_of_the_caller_sta
         assert caught.value is caught_too.value is error
     notes.put(database, "three")
     assert notes.texts(database) == ["one", "three"]
-
-
-def test_a_reader_sees_one_state_while_others_write(opened: notes.Opened) -> None:
-    database = opened()
-    notes.put(database, "one")
     with database.reading() as connection:
         assert connection is not None
         before = connection.execute("SELECT count(*) FROM notes").fetchone()
-        notes.put(database, "two")
+        notes.put(database, "four")
         assert connection.execute("SELECT count(*) FROM notes").fetchone() == before
-    assert notes.texts(database) == ["one", "two"]
+    assert notes.texts(database) == ["one", "three", "four"]
 
 
 # versions
@@ -236,6 +230,12 @@ def test_a_file_that_is_removed_or_replaced_is_read_and_written_as_it_is_now(
 ) -> None:
     database = opened()
     notes.put(database, "one")
+    Path(f"{path}-wal").unlink()
+    notes.put(database, "two")
+    database.close()
+    assert notes.texts(opened()) == ["one", "two"]
+    database = opened()
+    notes.put(database, "one")
     other = Database(path.with_name("other.db"), notes.ONE, application_id=notes.OURS, timeout_s=60)
     notes.put(other, "of the other")
     other.close()
@@ -251,14 +251,6 @@ def test_a_file_that_is_removed_or_replaced_is_read_and_written_as_it_is_now(
     assert notes.texts(database) == ["of the other"]
     notes.put(database, "three")
     assert notes.texts(opened()) == ["of the other", "three"]
-
-
-@posix
-def test_a_file_that_is_replaced_during_a_write_is_not_written(
-    path: Path, opened: notes.Opened
-) -> None:
-    database = opened()
-    notes.put(database, "one")
     with raised(DatabaseError, "moved") as caught, database.writing() as connection:
         connection.execute("INSERT INTO notes VALUES ('two')")
         for file in path.parent.iterdir():
@@ -266,18 +258,6 @@ def test_a_file_that_is_replaced_during_a_write_is_not_written(
         path.write_bytes(b"another file")
     assert "nothing was saved" in str(caught.value)
     assert path.read_bytes() == b"another file"
-
-
-@posix
-def test_what_was_saved_survives_that_somebody_removes_the_journal(
-    path: Path, opened: notes.Opened
-) -> None:
-    database = opened()
-    notes.put(database, "one")
-    Path(f"{path}-wal").unlink()
-    notes.put(database, "two")
-    database.close()
-    assert notes.texts(opened()) == ["one", "two"]
 
 
 # waiting

@@ -6,23 +6,33 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import psycopg
 import pytest
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.errors import DiskFull, TransactionTimeout
+from psycopg.pq import DiagnosticField
 
+from core.errors import placeless
 from core.postgres.pool import Pool
 from core.postgres.server import (
     ConnectionCutError,
     NoConnectionError,
+    Phase,
     Server,
     ServerBusyError,
     ServerError,
+    ServerSettingError,
+    error_of,
+    failed_connection,
     server_of,
 )
 from core.program import Cancellation
 from core.room.database import DatabaseBusyError, DatabaseError, DatabaseWaitEndedError
 from tests.support.real_engines import postgres
-from tests.support.sentences import in_language, raised
+from tests.support.sentences import LANGUAGES, in_language, raised
+from tests.support.tables import table
 from tests.support.team_engines import TeamServer, a_server
 from tests.support.team_engines import team_database as team_database
 from tests.support.team_engines import team_pool as team_pool
@@ -50,7 +60,10 @@ def kill(pool: Pool, process: int) -> None:
         connection.execute("SELECT pg_terminate_backend(%s, 5000)", (process,))
 
 
-def test_a_transaction_that_does_not_end_well_stores_nothing_and_says_so(pool: Pool) -> None:
+@pytest.mark.row("002 2.95.a")
+def test_a_transaction_that_does_not_end_well_stores_nothing_and_says_so_or_that_it_is_unknown(
+    pool: Pool,
+) -> None:
     with pytest.raises(ConnectionCutError) as cut, pool.transaction(agent="alice") as connection:
         connection.execute("INSERT INTO plain VALUES (1)")
         kill(pool, connection.info.backend_pid)
@@ -68,10 +81,6 @@ def test_a_transaction_that_does_not_end_well_stores_nothing_and_says_so(pool: P
         connection.execute("INSERT INTO plain VALUES (1)")
     assert "takes no changes" in str(reading.value)
     assert counted(pool) == 0
-
-
-@pytest.mark.row("002 2.95.a")
-def test_a_commit_without_an_answer_is_said_to_be_unknown(pool: Pool) -> None:
     with raised(ServerError, "unknown") as told, pool.transaction(agent="alice") as connection:
         connection.execute("INSERT INTO plain VALUES (1)")
         kill(pool, connection.info.backend_pid)
@@ -95,8 +104,10 @@ def test_sixty_threads_share_five_connections(pool: Pool) -> None:
     assert len(used) <= 5
 
 
-@pytest.mark.row("002 2.71.b")
-def test_a_full_pool_is_told_after_the_time_that_is_allowed(team_database: str) -> None:
+@pytest.mark.row("002 2.71.b", "002 2.71.c")
+def test_a_full_pool_is_told_after_its_time_and_a_slow_statement_is_ended(
+    team_database: str,
+) -> None:
     server = a_server(team_database, DB_MAX_CONNECTIONS="1", DB_CONN_TIMEOUT_MS="300")
     pool = Pool(server)
     one, another = pool.transaction(changes=False), pool.transaction(changes=False)
@@ -104,9 +115,13 @@ def test_a_full_pool_is_told_after_the_time_that_is_allowed(team_database: str) 
         pytest.fail("there were two connections")
     assert "DB_MAX_CONNECTIONS" in str(told.value)
     pool.close()
+    pool = Pool(a_server(team_database, DB_QUERY_TIMEOUT="100"))
+    with raised(ServerError, "slow"), pool.transaction() as connection:
+        connection.execute("SELECT pg_sleep(600)")
+    pool.close()
 
 
-def test_one_agents_changes_wait_for_each_other_and_others_go_on(pool: Pool) -> None:
+def test_one_agents_changes_wait_for_each_other_until_the_call_is_cancelled(pool: Pool) -> None:
     def turn_of_alice() -> None:
         with pool.transaction(agent="alice", wait_s=600):
             pass
@@ -126,9 +141,6 @@ def test_one_agents_changes_wait_for_each_other_and_others_go_on(pool: Pool) -> 
     upkeep, alice = pool.transaction(), pool.transaction(agent="alice", wait_s=0.1)
     with upkeep, pytest.raises(DatabaseBusyError), alice:
         pytest.fail("it had its turn")
-
-
-def test_a_wait_ends_when_the_call_is_cancelled(pool: Pool) -> None:
     looks = list[int]()
 
     def is_cancelled() -> bool:
@@ -141,14 +153,6 @@ def test_a_wait_ends_when_the_call_is_cancelled(pool: Pool) -> None:
         pytest.fail("it had its turn")
     assert len(looks) == 3
     other.close()
-
-
-@pytest.mark.row("002 2.71.c")
-def test_a_slow_statement_is_ended(team_database: str) -> None:
-    pool = Pool(a_server(team_database, DB_QUERY_TIMEOUT="100"))
-    with raised(ServerError, "slow"), pool.transaction() as connection:
-        connection.execute("SELECT pg_sleep(600)")
-    pool.close()
 
 
 def test_a_lock_is_had_by_one_and_let_go_by_who_is_killed(pool: Pool) -> None:
@@ -223,7 +227,7 @@ def room_user(team_pool: Pool) -> Iterator[str]:
         connection.execute(f"DROP ROLE {name}")
 
 
-def test_from_the_login_of_agents_nothing_leads_to_the_role_of_upkeep(
+def test_from_the_login_of_agents_nothing_leads_to_upkeep_and_a_stronger_one_is_refused(
     team_pool: Pool, team_database: str, room_user: str
 ) -> None:
     pool = Pool(a_server(team_database, POSTGRES_ROOM_USER=room_user), path=team_pool.path)
@@ -235,9 +239,6 @@ def test_from_the_login_of_agents_nothing_leads_to_the_role_of_upkeep(
             assert connection.info.user == room_user
             connection.execute(tried)
     pool.close()
-
-
-def test_a_login_of_agents_that_may_do_more_is_refused(team_database: str) -> None:
     pool = Pool(a_server(team_database, POSTGRES_ROOM_USER="owner"))
     with pool.transaction():
         pass
@@ -254,3 +255,106 @@ def test_a_database_without_the_roles_is_refused_with_the_command() -> None:
             pytest.fail("it began")
         assert "fragments migrate" in str(told.value)
         pool.close()
+
+
+# Which server an address and the environment name, and what its failures are told as.
+
+TABLES = table("postgres_server")
+NAMES = TABLES["names"]
+
+
+@pytest.mark.row("002 2.70.a", "002 2.70.c")
+def test_what_an_address_says_stands_and_the_rest_comes_from_the_environment() -> None:
+    for place, name in TABLES["what an address says"]:
+        server = server_of(place, NAMES)
+        assert server.name == name
+        assert "hidden" not in repr(server)
+    wanted = {"host": "db.example", "port": "6432", "dbname": "memory"}
+    for place in ("postgresql://", "POSTGRES://", "postgresql:///"):
+        server = server_of(place, NAMES)
+        login = {"user": "al/ice", "password": "p@ss/w:rd%"}
+        assert conninfo_to_dict(server.dsn) == wanted | login
+        assert server.name == "postgresql://al/ice@db.example:6432/memory"
+        assert "p@ss" not in repr(server)
+        assert server.room_dsn == ""
+    # Agents may have a login of their own.
+    given = {**NAMES, "POSTGRES_ROOM_USER": "ag/ents", "POSTGRES_ROOM_PASSWORD": "o:ther@"}
+    for place in ("postgresql://", "postgresql://bob:x@db.example/memory?user=eve&passfile=f"):
+        server = server_of(place, given)
+        login = {"user": "ag/ents", "password": "o:ther@"}
+        assert conninfo_to_dict(server.room_dsn) == wanted | login
+        assert "o:ther" not in repr(server) + server.name
+
+
+@pytest.mark.row("002 2.70.a", "002 2.70.b", "002 2.70.c", "002 2.70.d", "002 2.70.e", "002 2.70.f")
+def test_each_name_is_read_and_the_longer_one_wins() -> None:
+    for name, part, value in TABLES["parts of an address"]:
+        short, long = "DB_NAME" if name == "DB" else f"DB_{name}", f"POSTGRES_{name}"
+        for given in ({short: value}, {long: value}, {long: value, short: "1"}):
+            assert conninfo_to_dict(server_of("postgresql://", given).dsn)[part] == value
+
+
+@pytest.mark.row("002 2.70.b", "002 2.71", "002 2.71.a", "002 2.71.b", "002 2.71.c")
+def test_figures_are_those_of_the_environment_and_a_wrong_one_is_refused_without_its_value() -> (
+    None
+):
+    for given, figures in TABLES["figures"]:
+        server = server_of("postgresql://h/d", given)
+        assert {name: getattr(server, name) for name in figures} == figures
+    for name in ("DB_MAX_CONNECTIONS", "DB_CONN_TIMEOUT_MS", "DB_PORT"):
+        for value in TABLES["wrong figures"]:
+            with pytest.raises(ServerSettingError, match=name) as told:
+                server_of("postgresql://h/d", {name: value})
+            assert isinstance(told.value, ValueError)
+            assert value != "many" or value not in str(told.value)
+
+
+WHERE = 'connection to server at "127.0.0.1", port 5432 failed: '
+
+
+def test_what_libpq_says_is_told_as_what_happened() -> None:
+    for told_as, key, reason in TABLES["said by libpq"]:
+        text = f"{WHERE}{told_as.replace('WHERE ', WHERE)}"
+        told = failed_connection("postgresql://a@h/d", psycopg.OperationalError(text))
+        assert told.key == key
+        assert f"{reason})" in str(told) if reason else "does not let this user in" in str(told)
+
+
+# As PostgreSQL 18 told_as it while it recovered from a full disk.
+RECOVERING = """connection failed: FATAL:  the database system is not yet accepting connections
+DETAIL:  Consistent recovery state has not been yet reached."""
+
+
+def told_as(error: psycopg.Error, phase: Phase) -> Any:
+    return error_of("postgresql://h/d", error, phase, query_s=30, waited_s=10)
+
+
+def failed(severity: bytes) -> DiskFull:
+    return DiskFull("No space left", info={DiagnosticField.SEVERITY_NONLOCALIZED: severity})
+
+
+def test_a_full_disk_and_the_end_of_a_server_are_told_as_what_may_have_been_stored() -> None:
+    phases: tuple[Phase, ...] = ("begin", "body", "commit")
+    for phase in phases:
+        error = told_as(failed(b"ERROR"), phase)
+        assert isinstance(error, ServerError) and error.key == "disk_full"
+        assert "is full. Nothing was saved" in str(error)
+    assert told_as(failed(b"PANIC"), "commit").key == "unknown"
+    assert told_as(failed(b"PANIC"), "body").key == "disk_full"
+    assert isinstance(told_as(TransactionTimeout("too long"), "body"), ConnectionCutError)
+    error = failed_connection("postgresql://h/d", psycopg.OperationalError(RECOVERING))
+    assert error.key == "unreachable"
+    assert "not yet accepting connections" in str(error) and "DETAIL" not in str(error)
+
+
+def test_a_client_elsewhere_is_not_told_where_the_server_is() -> None:
+    for lang in LANGUAGES:
+        for why in TABLES["not told elsewhere"]:
+            error = failed_connection("postgresql://a@db.internal/d", psycopg.OperationalError(why))
+            shown = in_language(lang, placeless, error)
+            assert ("the server's log says why" if lang == "en" else "이유는 서버 로그에") in shown
+            for piece in ("/run/db", "db.internal", "db.other", "10.0.0.5", '"a"', "postgresql://"):
+                assert piece not in shown
+            assert why.rpartition("FATAL:  ")[2] in in_language(
+                lang, str, error
+            )  # the operator is told

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -21,7 +22,8 @@ INSTALLED = "tests/inspector"
 LAUNCHER = "@modelcontextprotocol/inspector/clients/launcher/build/index.js"
 CALL = ("--method", "tools/call", "--tool-name")
 
-pytestmark = [pytest.mark.night, needs_packages(INSTALLED)]
+pytestmark = pytest.mark.night
+with_inspector = needs_packages(INSTALLED)
 
 
 def inspected(home: Path, *arguments: str) -> Any:
@@ -59,6 +61,7 @@ def project(tmp_path: Path) -> Path:
     return tmp_path / "project"
 
 
+@with_inspector
 def test_what_it_logs_and_remembers_is_what_it_finds(project: Path) -> None:
     facts: Facts = {"count": 1, "project": str(project)}
     topics = sentence("en", "answers.topics", topics="결제 (1)")
@@ -79,6 +82,7 @@ def test_what_it_logs_and_remembers_is_what_it_finds(project: Path) -> None:
     assert recalled.endswith(": 세율이 다르다")
 
 
+@with_inspector
 def test_it_lists_tools_without_a_fault_in_their_schemas_the_log_and_the_prompts(
     project: Path,
 ) -> None:
@@ -91,6 +95,7 @@ def test_it_lists_tools_without_a_fault_in_their_schemas_the_log_and_the_prompts
     assert names == ["start_task", "finish_task", "compact", "memory_injection"]
 
 
+@with_inspector
 @pytest.mark.parametrize("era", ["legacy", "modern"])
 def test_it_remembers_over_http_with_a_key(era: str, tmp_path: Path) -> None:
     with HttpServer(tmp_path) as server:
@@ -99,3 +104,49 @@ def test_it_remembers_over_http_with_a_key(era: str, tmp_path: Path) -> None:
         told = inspected(tmp_path, server.url, "--transport", "http", *key, *given)
         assert text_of(told).startswith("Remembered: ")
         assert "세율이 다르다" in server.tool("recall", query="세율")
+
+
+# The official conformance suite of MCP, over HTTP on loopback. It wants tools, resources and
+# prompts of its own; what needs none of them has to pass. That FastMCP passes the rest is for
+# FastMCP, which runs the suite itself.
+
+OF_SUITE = "tests/conformance"
+SUITE = "@modelcontextprotocol/conformance/dist/index.js"
+
+PASSES_AS_IT_IS = {
+    "localhost-host-rebinding-rejected",
+    "localhost-host-valid-accepted",
+    "logging-set-level",
+    "ping",
+    "prompts-list",
+    "resources-list",
+    "server-accepts-multiple-post-streams",
+    "server-initialize",
+    "tools-list",
+}
+
+
+@needs_packages(OF_SUITE)
+def test_the_server_over_http_passes_what_needs_none_of_the_offers(tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    with HttpServer(tmp_path, "--no-auth", key="") as server:
+        command = [*command_of(OF_SUITE, SUITE), "server", "--url", server.url, "--suite", "all"]
+        done = subprocess.run(  # that it fails in something is no error here
+            [*command, "--output-dir", str(results)],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            cwd=tmp_path,
+            env={**os.environ, "HOME": str(tmp_path), "NO_COLOR": "1"},
+            timeout=WAIT_S,
+            check=False,
+        )
+    ran = re.findall(r"^=== Running scenario: (\S+) ===$", done.stdout, re.MULTILINE)
+    assert ran, done.stdout + done.stderr
+    found: dict[tuple[str, str], str] = {}  # scenario and check: status
+    for scenario in ran:
+        [path] = results.glob(f"server-{scenario}-20*/checks.json")
+        for check in json.loads(path.read_text("utf-8")):
+            status = check["status"]
+            assert found.setdefault((scenario, check["id"]), status) == status
+    assert {check for (_, check), it in found.items() if it == "SUCCESS"} >= PASSES_AS_IT_IS
