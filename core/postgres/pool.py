@@ -65,14 +65,10 @@ _STRONG = f"pg_catalog.pg_has_role(session_user, '{UPKEEP_ROLE}', 'MEMBER')"
 
 
 class _Kind(NamedTuple):
-    """A kind of transaction.
+    """A kind of transaction."""
 
-    agent: whose rows it sees, "" for all; None for the login's own, which takes no turn. wait_s:
-    for its turn, and for locks on rows.
-    """
-
-    agent: str | None
-    wait_s: float
+    agent: str | None  # whose rows it sees, "" for all; None for the login's, which takes no turn
+    wait_s: float  # for its turn, and for locks on rows
     changes: bool
     in_turn: bool = True
 

@@ -108,21 +108,15 @@ _CUT = ("57P01", "57P02", "57P03", "57P05", "25P03", "25P04")
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server, and how it is used.
+    """A server, and how it is used."""
 
-    dsn: its address with the password, shown nowhere. room_dsn: the same with the login of agents,
-    "" without one. most_connections: of one process and login. idle_s: how long an idle one is
-    kept. wait_s: for a free one, and for locks. query_s: for one statement. prepares: whether
-    statements are prepared; never through a pooler that is noticed.
-    """
-
-    dsn: str = field(repr=False)
-    most_connections: int = 20
-    idle_s: float = 30.0
-    wait_s: float = 10.0
-    query_s: float = 30.0
-    prepares: bool = True
-    room_dsn: str = field(default="", repr=False)
+    dsn: str = field(repr=False)  # its address with the password, shown nowhere
+    most_connections: int = 20  # of one process and login
+    idle_s: float = 30.0  # for which an idle one is kept
+    wait_s: float = 10.0  # for a free one, and for locks
+    query_s: float = 30.0  # for one statement
+    prepares: bool = True  # statements; never through a pooler that is noticed
+    room_dsn: str = field(default="", repr=False)  # the same with the login of agents, if any
 
     @property
     def name(self) -> str:

@@ -92,7 +92,10 @@ class Source(Protocol):
     """A model that makes vectors."""
 
     def numbers(self, texts: Sequence[str], timeout_s: float) -> list[Sequence[object]]:
-        """Return the numbers of each text, in order. Raises ServiceError."""
+        """Return the numbers of each text, in order.
+
+        Raises ServiceError, and what goes wrong with another form of the answer.
+        """
 
 
 class Embedder:
@@ -118,17 +121,18 @@ class Embedder:
             with self._pause.asking():
                 rows = self._source.numbers(clean, timeout_s)
             vectors = [vector_of(row) for row in rows]
+            [size] = {len(vector) // FLOAT_BYTES for vector in vectors}
+            if len(vectors) != len(texts) or size > MOST_DIMENSIONS:
+                raise ValueError("too many")
+            if size != (self.dimensions or size):
+                raise ValueError("not as before")
         except ServiceError:
             self.failures += 1
             raise
-        except ValueError:
-            vectors = []
-        sizes = {len(vector) // FLOAT_BYTES for vector in vectors}
-        is_like_before = sizes == {self.dimensions or max(sizes, default=0)}
-        if len(vectors) != len(texts) or not is_like_before or max(sizes) > MOST_DIMENSIONS:
+        except (TypeError, ValueError, LookupError, AttributeError):
             self.failures += 1
-            raise ServiceError("bad_answer", variable=VARIABLE)
-        [self.dimensions] = sizes
+            raise ServiceError("bad_answer", variable=VARIABLE) from None
+        self.dimensions = size
         return vectors
 
     @cached_property
@@ -164,17 +168,9 @@ class EmbeddingService:
         body: dict[str, object] = {"model": self.model, "input": list(texts)}
         if self.dimensions:  # a model that knows none refuses even its own number
             body["dimensions"] = self.dimensions
-        answer = services.post(self.service, body, timeout_s=timeout_s)
-        try:
-            rows = dict[int, Sequence[object]]()
-            for at, row in enumerate(answer["data"]):  # in whatever order
-                rows[row.get("index", at)] = row["embedding"]
-            ordered = [rows[at] for at in range(len(texts))]
-        except (TypeError, ValueError, LookupError, AttributeError):
-            ordered = []
-        if len(rows) != len(texts) or not all(isinstance(it, list) for it in ordered):
-            raise ServiceError("bad_answer", variable=VARIABLE)
-        return ordered
+        rows = services.post(self.service, body, timeout_s=timeout_s)["data"]
+        found = {row.get("index", at): row["embedding"] for at, row in enumerate(rows)}
+        return [found[at] for at in range(len(found))]  # sent in whatever order
 
 
 class LocalModel:
@@ -235,15 +231,12 @@ def cosine_of(one: bytes, other: bytes) -> float:
 
 
 class Cosines(NamedTuple):
-    """The cosines of the fragments nearest to questions that nothing answers.
-
-    texts: fragments with a vector then, 0 before the first measurement.
-    """
+    """The cosines of the fragments nearest to questions that nothing answers."""
 
     model: str = ""
     mean: float = 0.0
     deviation: float = 0.0
-    texts: int = 0
+    texts: int = 0  # fragments with a vector then, 0 before the first measurement
     measured_at: str = ""
 
     @property

@@ -53,23 +53,18 @@ _LOOK = f"""SELECT current_user,
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The state of a server.
+    """The state of a server."""
 
-    user: of the address. roles: of ours; taken: that the user may take. vectors_in: the schema of
-    the extension `vector`, "" without a new one; has_vectors: whether the server offers it. names:
-    of the tables. embedding: the column's type. version: 0 without our tables.
-    """
-
-    user: str
+    user: str  # of the address
     encoding: str
-    roles: list[str]
-    taken: list[str]
-    vectors_in: str
-    has_vectors: bool
+    roles: list[str]  # of ours
+    taken: list[str]  # that the user may take
+    vectors_in: str  # the schema of the extension `vector`, "" without a new one
+    has_vectors: bool  # whether the server offers it
     has_schema: bool
-    names: list[str]
-    embedding: str
-    version: int = 0
+    names: list[str]  # of the tables
+    embedding: str  # the column's type
+    version: int = 0  # 0 without our tables
 
     @property
     def is_foreign(self) -> bool:

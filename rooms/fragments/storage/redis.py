@@ -49,19 +49,15 @@ class PlaceError(RefusedError):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A Redis server. name: for people.
+    """A Redis server."""
 
-    sentinels: asked for the server named `master`, unless (). keeps_answers: whether answers are
-    cached beside keywords. ttl_s: for either.
-    """
-
-    name: str
+    name: str  # for people
     address: str = field(repr=False)
-    sentinels: tuple[tuple[str, int], ...] = ()
+    sentinels: tuple[tuple[str, int], ...] = ()  # asked for the server named `master`
     sentinel_password: str = field(default="", repr=False)
     master: str = ""
-    keeps_answers: bool = True
-    ttl_s: int = TTL_S
+    keeps_answers: bool = True  # beside keywords
+    ttl_s: int = TTL_S  # for either
 
 
 def place_of(environment: Mapping[str, str]) -> Place | None:

@@ -63,39 +63,32 @@ Progress = Callable[[int, int, str], object]  # the place of a step, from 1, the
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The work of one step. count: of its changes. figures: all its counts."""
+    """The work of one step."""
 
     name: str
-    count: int
-    figures: dict[str, int]
+    count: int  # of its changes
+    figures: dict[str, int]  # all its counts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """The work of a consolidation, and open questions for its caller.
+    """The work of a consolidation, and open questions for its caller."""
 
-    steps: [] for an agent of a team, as they count others' fragments. suspicions: to settle with
-    `link` or `amend`. stale: procedures long unverified. promotable: may be worth pinning.
-    """
-
-    steps: list[Done]
-    suspicions: list[Pair]
-    stale: list[Fragment]
-    promotable: list[Fragment]
+    steps: list[Done]  # [] for an agent of a team, as they count others' fragments
+    suspicions: list[Pair]  # to settle with `link` or `amend`
+    stale: list[Fragment]  # procedures long unverified
+    promotable: list[Fragment]  # may be worth pinning
     for_the_log: list[Fragment]
     feedback: list[OfTool]
 
 
 class Run(NamedTuple):
-    """The progress of a run. begun_at: its moment, for every step.
-
-    at: next pass, "" at the end. after: where its next page begins.
-    """
+    """The progress of a run."""
 
     kind: Kind
-    begun_at: str
-    at: str = PASSES[0].name
-    after: int = 0
+    begun_at: str  # its moment, for every step
+    at: str = PASSES[0].name  # next pass, "" at the end
+    after: int = 0  # where its next page begins
     figures: Mapping[str, Counts] = {}
 
 
@@ -176,11 +169,8 @@ def consolidate(
     """Carry out the eleven steps, or the rest of a run that was cut off.
 
     The run is of the whole room; the open questions are of fragments that its agent may change.
-    judge: decides on contradictions. embedder: if it fails, its step counts that and the others go
-    on.
-
-    Raises UpkeepBusyError while another process is at it, UpkeepError if stopped, DatabaseError.
-    Creates no database.
+    judge: decides on contradictions. embedder: its failure is counted, and the others go on. Raises
+    UpkeepBusyError while another process is at it, UpkeepError if stopped, DatabaseError.
     """
     whole, fill = room.for_all(), None
     if embedder:
@@ -303,9 +293,7 @@ def do_daily(room: Room, *, compares: bool, goes_on: Callable[[], bool]) -> bool
 
 
 class ServedFragments:
-    """The fragments of an HTTP server, and the thread that does their upkeep.
-
-    Raises FragmentsError for a wrong setting.
+    """The fragments of an HTTP server, and the thread of their upkeep. Refuses a wrong setting.
 
     silent_for: after so long without a call a session ends, a quarter later at most. pause_s:
     between two rounds. figures: counted in each round, {} while the database is away. cancellation:

@@ -20,7 +20,7 @@ from core.errors import SentinelError
 from core.lessons.upkeep import Finding, Severity
 from core.messages import Facts
 from core.postgres.server import Server, ServerError
-from core.room.copies import date_of, kept_aside
+from core.room.copies import date_of, kept_aside, size_of
 from core.room.database import DatabaseError
 from core.room.documents import as_json
 from core.room.full_text import is_sound
@@ -150,8 +150,7 @@ def _of_file(path: Path, settings: Settings) -> Iterator[Finding]:
                 counts = _counts(rows)
         except SentinelError:  # said of the file
             return
-        files = (Path(f"{path}{suffix}") for suffix in ("", "-wal"))
-        size = sum(it.stat().st_size for it in files if it.exists())
+        size = sum(size_of(f"{path}{suffix}") for suffix in ("", "-wal"))
         facts = counts | {"schema": schema, "bytes": size, "mode": f"{mode:o}", "agents": 0}
         yield _finding("ok", "ok", place | facts | {"engine": ""})
 
@@ -235,15 +234,11 @@ _Row = dict[str, Any]  # by column
 
 
 class _Group(NamedTuple):
-    """Rows that may give away each other's secrets.
+    """Rows that may give away each other's secrets."""
 
-    name: id of their fragment, "" for none. changes: table, None for the state; row before and
-    after.
-    """
-
-    name: str
+    name: str  # id of their fragment, "" for none
     kinds: tuple[str, ...]
-    changes: list[tuple[Table | None, _Row, _Row]]
+    changes: list[tuple[Table | None, _Row, _Row]]  # None for the state; row before and after
 
 
 def secrets_held(engine: Engine) -> list[Held]:

@@ -48,33 +48,24 @@ Opening = Callable[[], AbstractContextManager[Rows]]
 
 
 class Work(NamedTuple):
-    """The input of every step.
+    """The input of every step."""
 
-    now: start of the run. compares: find contradictions among new fragments. judge: decides on
-    them. fill: makes missing embeddings, None without a model.
-    """
-
-    now: str
+    now: str  # start of the run
     config: Config
-    compares: bool = True
-    judge: "OneJudge | None" = None
-    fill: Callable[[], object] | None = None
+    compares: bool = True  # find contradictions among new fragments
+    judge: "OneJudge | None" = None  # decides on them
+    fill: Callable[[], object] | None = None  # makes missing embeddings, None without a model
 
 
 @dataclass(slots=True)
 class Page:
-    """The part of a step in one transaction.
+    """The part of a step in one transaction."""
 
-    after: where it begins, 0 at first. next: where the next page begins, None at the end; a step
-    without `over` sets it. fragments: of a step with `over`, without the changes of earlier steps,
-    else of `ask`. so_far: counts of this run. asked: result of `ask`.
-    """
-
-    after: int
-    so_far: Mapping[str, int] = field(default_factory=dict)
-    asked: Any = None
-    fragments: Sequence[Fragment] = ()
-    next: int | None = None
+    after: int  # where it begins, 0 at first
+    so_far: Mapping[str, int] = field(default_factory=dict)  # counts of this run
+    asked: Any = None  # result of `ask`
+    fragments: Sequence[Fragment] = ()  # of `over`, without changes of earlier steps, or of `ask`
+    next: int | None = None  # where the next page begins; a step without `over` sets it
 
 
 StepFunction = Callable[[Rows, Page, Work], Counts]  # returns what it counted
@@ -82,23 +73,18 @@ Ask = Callable[[Opening, Page, Work], Any]
 
 
 class Step(NamedTuple):
-    """A step. figures: names of its counts. changes: the figures that are changes."""
-
     name: str
-    figures: Sequence[str]
-    changes: Sequence[str]
+    figures: Sequence[str]  # names of its counts
+    changes: Sequence[str]  # the figures that are changes
     run: StepFunction
 
 
 class Pass(NamedTuple):
-    """Steps that run together. over: state of the fragments, None if a step finds its own.
-
-    ask: slow or off the machine; runs before each page's transaction.
-    """
+    """Steps that run together."""
 
     steps: list[Step]
-    over: State | None
-    ask: Ask | None
+    over: State | None  # of the fragments, None if a step finds its own
+    ask: Ask | None  # slow or off the machine; runs before each page's transaction
 
     @property
     def name(self) -> str:

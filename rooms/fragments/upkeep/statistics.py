@@ -20,35 +20,29 @@ Counts = Mapping[str, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statistics:
-    """Counts of fragments, and how they are kept.
-
-    deleted: in the bin, by reason. tiers, kinds, lifetimes, agents, anchors, with_vector: of the
-    live fragments. links: from fragments outside the bin, by relation. model: of the vectors, ""
-    for none. least_cosine: of a fragment found by its vector alone, 0 without a model. figures:
-    counted since the room exists, such as `purged`, gone for good. upkeep: changes of the last one,
-    by step. Both are {} for an agent of a team: they count others' fragments. upkeep_at: start of
-    the last finished one, "" for none. unreflected: past sessions that wrote and never reflected.
-    """
+    """Counts of fragments, and how they are kept."""
 
     live: int = 0
     superseded: int = 0
-    deleted: Counts = field(default_factory=dict)
-    tiers: Counts = field(default_factory=dict)
+    deleted: Counts = field(default_factory=dict)  # in the bin, by reason
+    tiers: Counts = field(default_factory=dict)  # of live ones, to `anchors`, and `with_vector`
     kinds: Counts = field(default_factory=dict)
     lifetimes: Counts = field(default_factory=dict)
     agents: Counts = field(default_factory=dict)
     anchors: int = 0
-    links: Counts = field(default_factory=dict)
+    links: Counts = field(default_factory=dict)  # from fragments outside the bin, by relation
     versions: int = 0
     with_vector: int = 0
-    model: str = ""
-    least_cosine: float = 0.0
+    model: str = ""  # of the vectors
+    least_cosine: float = 0.0  # of a fragment found by its vector alone, 0 without a model
+    # Counted since the room exists, such as `purged`, gone for good; and the changes of the last
+    # upkeep, by step. {} for an agent of a team: they count others' fragments.
     figures: Counts = field(default_factory=dict)
-    upkeep_at: str = ""
+    upkeep_at: str = ""  # start of the last finished one
     upkeep: Mapping[str, Counts] = field(default_factory=dict)
     is_under_way: bool = False
     suspicions: int = 0
-    unreflected: int = 0
+    unreflected: int = 0  # past sessions that wrote
 
     @property
     def left_out(self) -> int:
@@ -106,16 +100,13 @@ def statistics_of(room: Room) -> Statistics:
 
 @dataclass(frozen=True, slots=True)
 class OfTool:
-    """Feedback on one tool.
-
-    relevant, sufficient: shares of its answers, from 0 to 1. suggestions: the latest first.
-    """
+    """Feedback on one tool."""
 
     tool: str
     count: int
-    relevant: float
+    relevant: float  # share of its answers, from 0 to 1
     sufficient: float
-    suggestions: tuple[str, ...]
+    suggestions: tuple[str, ...]  # the latest first
 
 
 def feedback_by_tool(rows: Rows) -> list[OfTool]:

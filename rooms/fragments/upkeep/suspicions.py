@@ -37,18 +37,14 @@ _WIDE = "\u1100"  # from here on words carry endings, and stand joined
 
 
 class Pair(NamedTuple):
-    """Two fragments on the same matter, the earlier first.
-
-    similarity: from 0 to 1. signs: of a contradiction. label: verdict on the later one, if the
-    judge is sure; `unsure`; "" for no answer.
-    """
+    """Two fragments on the same matter, the earlier first."""
 
     earlier: Fragment
     later: Fragment
-    similarity: float
-    signs: tuple[str, ...]
+    similarity: float  # from 0 to 1
+    signs: tuple[str, ...]  # of a contradiction
     found_at: str
-    label: str = ""
+    label: str = ""  # verdict on the later one, if the judge is sure; `unsure`; "" for no answer
 
     @property
     def suspicion(self) -> Suspicion:

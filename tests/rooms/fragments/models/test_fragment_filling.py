@@ -123,7 +123,7 @@ def test_a_failure_ends_it_until_the_next_save(
     saved(room, PORT)
     with monkeypatch.context() as patch:
         patch.setattr(threading, "excepthook", said.append)
-        fill_in_background(room, first_doing(lambda: [][0]))  # what nobody expected
+        fill_in_background(room, first_doing(lambda: 1 / 0))  # what nobody expected
         assert has_ended()
     service.says({}, 401)
     fill_in_background(room, embedder(service))
