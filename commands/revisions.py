@@ -94,7 +94,8 @@ def read_revisions(store: MemoryStore, wanted: str | None, *, staged: bool) -> R
         raise failed(done.stderr)
     if done.returncode:
         short = {"one": first[:SHORT_DIGITS], "other": last[:SHORT_DIGITS]}
-        raise HistoryError("no_merge_base", *_cut(repository), **short)
+        notes = ("cut",) if repository.is_cut else ()
+        raise HistoryError("no_merge_base", *notes, **short)
     parted = done.stdout.decode("ascii").split()[0]
     found = reader.compared(parted, last)
     known = {content for _, content in (*fresh_lines(found.before.data, set()), *found.fresh)}
@@ -130,11 +131,8 @@ def commit_of(repository: Repository, name: str) -> str:
         )
         if is_lost:
             raise failed(done.stderr, is_lacking=True)
-    raise HistoryError("bad_revision", *_cut(repository), name=name)
-
-
-def _cut(repository: Repository) -> tuple[str, ...]:
-    return ("cut",) if repository.is_cut else ()
+    notes = ("cut",) if repository.is_cut else ()
+    raise HistoryError("bad_revision", *notes, name=name)
 
 
 def lines_brought(

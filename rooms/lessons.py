@@ -404,14 +404,11 @@ def _line_of(record: Record, date: str, topic: str, lesson: str) -> Item:
     return Item(
         room=LESSONS,
         id=record.id,
-        version="",
         date=date or record.updated or record.created,
         kind=record.type,
         topic=topic_text(topic),
         mark="*" if record.type == "principle" else "",
         texts=((say("lessons.lesson"), lesson),),
-        facts=(),
-        data={},
     )
 
 

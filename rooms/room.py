@@ -8,7 +8,7 @@ import importlib
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -47,14 +47,14 @@ class Item:
 
     room: str
     id: str  # as a person types it, whole
-    version: str  # names this state: a change leaves alone an item that has another one
+    version: str = ""  # names this state: a change leaves alone an item that has another one
     date: str  # when it was last saved, or forgotten; ISO 8601 in UTC
     kind: str  # the word that `--kind` takes
     topic: str
     mark: str  # `*` for a principle or a pinned fragment, `!` for a failure or blocker, ""
     texts: tuple[tuple[str, str], ...]  # each with its label; a line of a list shows the first
-    facts: tuple[str, ...]  # the lines below them, in the reader's language
-    data: Data  # the whole item, for scripts
+    facts: tuple[str, ...] = ()  # the lines below them, in the reader's language
+    data: Data = field(default_factory=dict)  # the whole item, for scripts
     privacy: str = ""  # public, team or private, where it is its user's own and of no project
 
 

@@ -18,7 +18,7 @@ from commands.clients.machine import SCRIPT, Machine
 from commands.clients.table import CLIENTS, COMMANDS, ENTRY, TEAM_ENTRY, Client, value_at
 from core import config
 from core.disk import read_regular
-from core.errors import RefusedError, SentinelError
+from core.errors import RefusedError
 from core.sanitizer import has_secret
 
 MOST_BYTES = 50_000_000  # of a file that a client keeps
@@ -27,10 +27,6 @@ _HEADERS = "headers", "http_headers"
 _URL = re.compile(r"https?://[A-Za-z0-9.:\[\]_-]{1,255}(?:/[A-Za-z0-9._~/%-]{0,500})?", re.I)
 _LOOPBACK = re.compile(r"localhost|127(?:\.\d{1,3}){3}|::1", re.I)
 Expand = Callable[[str], str]
-
-
-class AddressError(SentinelError, ValueError):
-    table = "setup"
 
 
 # An entry, as its client reads it.
@@ -338,21 +334,21 @@ def _cannot_start(command: str, script: str, start: Path | None, machine: Machin
 
 
 def checked_url(text: str) -> str:
-    """Return the URL of a server. Raises AddressError for a name, password, key or query in it.
+    """Return the URL of a server. Raises RefusedError for a name, password, key or query in it.
 
     >>> checked_url("https://memory.example.org/")
     'https://memory.example.org/mcp'
     """
     url = text.strip()
     if has_secret(url) or "smk_" in url or "@" in url:
-        raise AddressError("url_secret")
+        raise RefusedError("setup.url_secret")
     try:
         parts = urlsplit(url)
         is_sound = _URL.fullmatch(url) and parts.hostname and parts.port != 0
     except ValueError:
         is_sound = False
     if not is_sound:
-        raise AddressError("bad_url")
+        raise RefusedError("setup.bad_url")
     url = url.rstrip("/")
     return url if urlsplit(url).path else url + _PATH
 

@@ -134,7 +134,7 @@ class Plan:
         self.there = set[str]()
         self._files: dict[str, Change | Remark] = {}
         self._problems: dict[str, Remark] = {}
-        self._pasted: dict[str, str] = {}
+        self._pasted: dict[str, Table] = {}
 
     @property
     def changes(self) -> list[Change]:
@@ -234,10 +234,9 @@ class Plan:
                     raise
                 # The lines to paste for all our parts of this file, of which this is one.
                 real = self._real(path)
-                before = merge.json_data(self._pasted.get(real, ""))
-                self._pasted[real] = merge.json_text(edited(before), "")
+                self._pasted[real] = edited(self._pasted.get(real, {}))
                 self._problems.pop(real, None)
-                block = self._pasted[real]
+                block = merge.json_text(self._pasted[real], "")
                 raise CannotEditError("json_kept", **error.facts, block=block) from None
             after = edited(data)
             if self.job.remove and not after and data:

@@ -24,6 +24,7 @@ from commands.clients.table import CLIENTS, COMMANDS, ENTRY, LEVELS, Client, Lev
 from core import program
 from core.config import Project, no_project_kind
 from core.disk import read_regular
+from core.errors import RefusedError
 from core.git import HistoryError, WorkTree
 from core.lessons.upkeep import Finding, Severity
 from core.messages import LANG_VARIABLE, Facts, say
@@ -92,7 +93,7 @@ def client_findings(project: Project) -> Iterator[Finding]:
             yield Finding("team_key_in_file", "error", facts=facts)
         try:
             facts["url"] = url = entries.checked_url(team.url)
-        except entries.AddressError:  # neither its key nor an odd address is said
+        except RefusedError:  # neither its key nor an odd address is said
             yield Finding("team_bad_url", "error", facts=facts)
             continue
         if entries.is_readable_on_the_way(url):
@@ -286,7 +287,7 @@ def server_findings(project: Project) -> Iterator[Finding]:
     machine = machine_here(project.root)
     by_url = dict[str, list[entries.TeamEntry]]()
     for team in entries.team_entries(machine):
-        with suppress(entries.AddressError):
+        with suppress(RefusedError):
             by_url.setdefault(entries.checked_url(team.url), []).append(team)
     for url, teams in by_url.items():
         kind, reason = health_of(url)

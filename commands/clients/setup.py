@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from commands.clients import machine
-from commands.clients.entries import AddressError, checked_url, configured_clients
+from commands.clients.entries import checked_url, configured_clients
 from commands.clients.files import Change, Job, Plan
 from commands.clients.plan import command_line, plan, tree_of
 from commands.clients.table import ASKED_FOR, CLIENTS, COMPLAINT, KEY_VARIABLE, TEAM_ENTRY
@@ -54,10 +54,9 @@ def setup(arguments: argparse.Namespace) -> int:
     try:
         url = checked_url(arguments.url) if arguments.url else ""
         rooms = None if arguments.rooms is None else read_rooms(arguments.rooms)
-    except AddressError as error:
-        arguments.refuse(str(error))
     except RefusedError as error:
-        arguments.refuse(say("setup.bad_rooms", known=str(error.facts["known"])))
+        known = str(error.facts.get("known", ""))
+        arguments.refuse(say("setup.bad_rooms", known=known) if known else str(error))
     project = open_memory(arguments, writes=not arguments.user).project
     installation = _installation(is_idle=arguments.remove or bool(url))
     if installation is None:

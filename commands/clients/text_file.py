@@ -5,7 +5,6 @@ followed out of it, neither to read nor to write.
 """
 
 import contextlib
-import difflib
 import errno
 import os
 import shlex
@@ -99,7 +98,7 @@ def check_stays(path: Path, project: Path, *, named: bool = False) -> None:
 
 
 def write_new(
-    path: Path, content: str | bytes, *, force: bool, project: Path, is_private: bool = False
+    path: Path, content: str, *, force: bool, project: Path, is_private: bool = False
 ) -> None:
     """Write a new file, with `force` over an old one; follow no link out. Raises ExportError.
 
@@ -109,20 +108,7 @@ def write_new(
     with _written(path):
         if disk.is_there(path) and not force:
             raise ExportError("exists", path=str(path))
-        data = content.encode("utf-8") if isinstance(content, str) else content
-        disk.replace_whole(path, data, is_private=is_private)
-
-
-def diff(before: str, after: str, old: str, new: str, *, context: int = 3) -> list[str]:
-    """Return a unified diff as lines; `old` and `new` name the file."""
-    lines = _lines(before), _lines(after)
-    return list(difflib.unified_diff(*lines, old, new, lineterm="", n=context))
-
-
-def _lines(text: str) -> list[str]:
-    """Return the lines; a lone carriage return ends none."""
-    text = text.removeprefix("\ufeff").replace("\r\n", "\n").removesuffix("\n")
-    return text.split("\n") if text else []
+        disk.replace_whole(path, content.encode("utf-8"), is_private=is_private)
 
 
 @contextlib.contextmanager

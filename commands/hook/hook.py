@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Sequence
 from commands.clients.table import RECORDING
 from commands.hook import events
 from commands.hook.journal import Session, forget_old, version_of
-from commands.hook.scene import Asked, OddInputError, Scene, complain, payload_of, write
-from core.errors import LogMissingError
+from commands.hook.scene import Asked, Scene, complain, payload_of, write
+from core.errors import LogMissingError, SentinelError
 from core.lessons.briefing import Briefing, action_briefing, prompt_briefing
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
@@ -67,9 +67,9 @@ def _watch(done: threading.Event, words: Sequence[str]) -> None:
     late = None
     while not late and not done.wait(_LOOK_S):
         if time.monotonic() > last_s:
-            late = OddInputError("no_answer", seconds=MOST_S)
+            late = SentinelError("hook.no_answer", seconds=MOST_S)
         elif time.process_time() > most_s:
-            late = OddInputError("slow_record" if RECORDING in words else "slow")
+            late = SentinelError("hook.slow_record" if RECORDING in words else "hook.slow")
     if late:
         complain(late)
         os._exit(0)
@@ -106,7 +106,7 @@ def _at_start(scene: Scene) -> Briefing:
 
     log = MemoryLog.parse(scene.data)
     if unusable := sum(not is_usable(record) for record in log.records):
-        complain(OddInputError("unusable", count=unusable))
+        complain(SentinelError("hook.unusable", count=unusable))
     briefing = briefing_of(scene, log)
     before = scene.note(briefing)
     forget_old(scene.directory)

@@ -13,23 +13,15 @@ from commands.clients.table import COMPLAINT, EVENTS, HOOKS
 from commands.hook.events import Moment, event_of, inside, paths_inside
 from commands.hook.journal import Session, open_session, version_of
 from core import config
-from core.errors import SentinelError
+from core.errors import RefusedError, SentinelError
 from core.lessons.briefing import Briefing
 from core.lessons.file import LogFile
-from core.messages import language_of, say, speaking
+from core.messages import language_of, speaking
 from core.text.plain import estimate_tokens, one_line
 
 MOST_INPUT_BYTES = 32_000_000
 MOST_LOG_BYTES = 8_000_000  # a log has some 16,000 records then
 _OF_A_SHELL = ("||", ":")  # how setup ends a line; a client may start it without a shell
-
-
-class OddInputError(ValueError):
-    """A hook's input is of no use, or its work takes too long."""
-
-    def __init__(self, key: str, **facts: int) -> None:
-        super().__init__(key)
-        self.key, self.facts = key, facts
 
 
 class Asked(NamedTuple):
@@ -42,7 +34,7 @@ class Asked(NamedTuple):
 
     @classmethod
     def of(cls, words: Sequence[str]) -> "Asked":
-        """Read the arguments. Raises OddInputError.
+        """Read the arguments. Raises RefusedError.
 
         No argument parser: it would end with 2, which vetoes the action.
         """
@@ -59,7 +51,7 @@ class Asked(NamedTuple):
         event, client = given.pop("EVENT", ""), given.pop("--client", "")
         named, lang = given.pop("--project", None), given.pop("--lang", "")
         if given or event not in EVENTS or client not in HOOKS:
-            raise OddInputError("usage")
+            raise RefusedError("hook.usage")
         environment = {**os.environ, **({"SENTINEL_MEMORY_LANG": lang} if lang else {})}
         return cls(event, client, named, environment)
 
@@ -92,7 +84,7 @@ class Scene(NamedTuple):
 
     @classmethod
     def of(cls, asked: Asked, moment: Moment) -> "Scene | None":
-        """Return the scene, None without a memory. Raises OddInputError for a large log.
+        """Return the scene, None without a memory. Raises RefusedError for a large log.
 
         Raises LogMissingError at a start and a stop only: events between are too frequent to ask
         git.
@@ -107,7 +99,7 @@ class Scene(NamedTuple):
             return None
         log_path = os.path.join(root, config.CONTEXT_DIRECTORY, config.LOG_NAME)
         if os.path.isfile(log_path) and os.path.getsize(log_path) > MOST_LOG_BYTES:
-            raise OddInputError("too_large")
+            raise RefusedError("hook.too_large")
         asks_git = asked.event in ("session-start", "stop")
         data = LogFile(project.log_path, lock_timeout_s=0, asks_git=asks_git).read()
         directory = config.state_directory(root, asked.environment)
@@ -125,20 +117,20 @@ class Scene(NamedTuple):
 
 
 def payload_of(asked: Asked) -> dict[str, Any] | None:
-    """Return the JSON object on standard input. Raises OddInputError.
+    """Return the JSON object on standard input. Raises RefusedError.
 
     None for an event that the client lacks, and where another client runs this hook, as Cursor and
     Copilot do Claude Code's.
     """
     if sys.stdin is None:
-        raise OddInputError("closed")
+        raise RefusedError("hook.closed")
     text = sys.stdin.buffer.read(MOST_INPUT_BYTES).decode("utf-8-sig", "replace")
     try:
         payload = json.loads(text, strict=False)  # some clients write a tab or a line end as it is
     except (ValueError, RecursionError) as error:
-        raise OddInputError("no_json") from error
+        raise RefusedError("hook.no_json") from error
     if not isinstance(payload, dict):
-        raise OddInputError("no_object")
+        raise RefusedError("hook.no_object")
     others = {"cursor_version", "timestamp"} & payload.keys()
     if HOOKS[asked.client].shared and (others or "CURSOR_VERSION" in asked.environment):
         return None
@@ -175,11 +167,7 @@ def complain(error: BaseException) -> None:
     try:
         with speaking(language_of(os.environ, for_person=True)):
             reason = getattr(error, "strerror", None) or type(error).__name__
-            if isinstance(error, SentinelError):
-                reason = str(error)
-            elif isinstance(error, OddInputError):
-                reason = say(f"hook.{error.key}", **error.facts)
-            reason = one_line(reason)
+            reason = one_line(str(error) if isinstance(error, SentinelError) else reason)
     except Exception:  # the sentences themselves may be what is broken
         reason = type(error).__name__
     with contextlib.suppress(OSError, ValueError):

@@ -6,11 +6,12 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from difflib import unified_diff
 from functools import partial
 from pathlib import Path
 
 from commands.clients.merge import CannotEditError, markers, with_block, without_block
-from commands.clients.text_file import ExportError, UserFile, check_stays, diff, write_new
+from commands.clients.text_file import ExportError, UserFile, check_stays, write_new
 from commands.rooms.read import rooms_with_kind, table_lines
 from commands.rooms.sources import FORMAT, MARKER, STDIN, VERSION, Source, read_source, topic_of
 from commands.terminal import ask
@@ -166,8 +167,9 @@ def _put_block(opened: Opened, arguments: argparse.Namespace) -> int:
     if text in (file.text, file.text.replace("\r\n", "\n")):
         print(plain(say("export.unchanged", path=shown)))
         return status
-    changed = map(plain, diff(file.text, text or "", shown, shown, context=2))
-    for line in terminal.painted_diff(changed, screen_here()):
+    before, after = (_lines(it) for it in (file.text, text or ""))
+    changed = unified_diff(before, after, shown, shown, lineterm="", n=2)
+    for line in terminal.painted_diff(map(plain, changed), screen_here()):
         print(line)
     key = "remove" if text is None else "change" if file.is_there else "create"
     if arguments.dry_run:
@@ -180,6 +182,12 @@ def _put_block(opened: Opened, arguments: argparse.Namespace) -> int:
         file.replace(text)
     print(plain(say(f"export.{key}d", path=shown)))
     return status
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines; a lone carriage return ends none."""
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").removesuffix("\n")
+    return text.split("\n") if text else []
 
 
 def _block(opened: Opened, topics: set[str]) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from commands.clients.entries import AddressError, checked_url
+from commands.clients.entries import checked_url
 from commands.clients.files import Plan, Remark, Tree
 from commands.clients.machine import commands_here, installed, runner_of
 from commands.clients.merge import BEGIN, END, MARK
@@ -26,6 +26,7 @@ from commands.clients.table import (
 )
 from commands.clients.table import client_of as row_of
 from commands.clients.text_file import ExportError
+from core.errors import RefusedError
 from core.lessons.briefing import rules
 from tests.commands.clients.conftest import WITH_SESSIONS, Bench
 from tests.support.cli_process import Run
@@ -449,6 +450,6 @@ def test_addresses_are_places_and_nothing_else() -> None:
     good, bad = ROWS["addresses"]["good"], ROWS["addresses"]["bad"]
     assert {given: checked_url(given) for given in good} == good
     for given, key in bad.items():
-        with pytest.raises(AddressError) as raised:
+        with pytest.raises(RefusedError) as raised:
             checked_url(given.replace("KEY", "smk_" + "a" * 43))
-        assert raised.value.key == key, given
+        assert raised.value.key == f"setup.{key}", given
