@@ -18,20 +18,8 @@ from core.messages import Facts, say
 from core.text.plain import Budget, estimate_tokens, flat, one_line
 from core.text.ranking import Gather, Gathered
 from rooms.fragments import activity, draft, links, versions
-from rooms.fragments.fragment import (
-    AMENDED,
-    DEFAULT_TOPIC,
-    Amendment,
-    Draft,
-    Fragment,
-    Link,
-    Query,
-    Reflection,
-    Relation,
-    ToolFeedback,
-    Version,
-    column_of,
-)
+from rooms.fragments import fragment as stored
+from rooms.fragments.fragment import Fragment, Link, Query, Version, column_of
 from rooms.fragments.room import Room, readers, repeats_when_cut, visible
 from rooms.fragments.texts import CONTENT_CHARS, SOURCE_CHARS
 from rooms.fragments.upkeep.life import is_doubtful
@@ -53,7 +41,7 @@ _USUAL = (
     *("tier", "is_anchor", "privacy", "access_count", "accessed_at", "created_at", "verified_at"),
 )
 _RARE = ("session", "expires_at", "superseded_at", "promoted", "deleted_at")
-_OF_VERSION = (*AMENDED, "amended_at", "amended_by")
+_OF_VERSION = (*stored.AMENDED, "amended_at", "amended_by")
 
 
 class Call(NamedTuple):
@@ -89,7 +77,7 @@ class Call(NamedTuple):
         if isinstance(row, Link):
             return f"  {row.relation} {id_text(row.to_id)}"
         kind = f"{row.kind}{'!' if row.is_anchor else ''}"
-        if row.topic != DEFAULT_TOPIC:
+        if row.topic != stored.DEFAULT_TOPIC:
             kind += f"/{topic_text(row.topic)}"
         words = [id_text(row.id), day_of(row.created_at), kind]
         notes = {
@@ -111,7 +99,7 @@ class Call(NamedTuple):
 
     # Each tool: its operation, and the answer.
 
-    def remember(self, new: Draft, agent: str) -> str:
+    def remember(self, new: stored.Draft, agent: str) -> str:
         """Keep a fragment; return a ready call for each proposal, too."""
         done = draft.remember(self.room, new, agent=agent, session=self.session)
         fragment, proposals = done.fragment, list[str]()
@@ -152,14 +140,14 @@ class Call(NamedTuple):
             said.append(_say("kept_shared", count=done.shared))
         return " ".join(said) or _say("nothing_forgotten")
 
-    def link(self, from_id: str, to_id: str, relation: Relation, agent: str) -> str:
+    def link(self, from_id: str, to_id: str, relation: stored.Relation, agent: str) -> str:
         link, is_new = links.link(self.room, from_id, to_id, relation, agent=agent)
         if self.as_json:
             return _answer({"created": is_new, **object_of(link)})
         key, from_id = "linked" if is_new else "linked_before", id_text(link.from_id)
         return _say(key, relation=link.relation, from_id=from_id, to_id=id_text(link.to_id))
 
-    def amend(self, amendment: Amendment, agent: str) -> str:
+    def amend(self, amendment: stored.Amendment, agent: str) -> str:
         done = versions.amend(self.room, amendment, agent=agent, session=self.session)
         fragment, before = done.fragment, done.before
         if self.as_json:
@@ -171,7 +159,7 @@ class Call(NamedTuple):
         said = _say(key, id=id_text(fragment.id), old=id_text(before.id))
         return " ".join([said, *_cautions(done)])
 
-    def reflect(self, reflection: Reflection, agent: str) -> str:
+    def reflect(self, reflection: stored.Reflection, agent: str) -> str:
         done = draft.reflect(self.room, reflection, agent=agent, session=self.session)
         if self.as_json:
             saved = [
@@ -271,7 +259,7 @@ class Call(NamedTuple):
         counts = {"unreflected": sessions, "left_out": found.left_out}
         return _answer({**fields, **counts, "injectionText": text})
 
-    def tool_feedback(self, feedback: ToolFeedback) -> str:
+    def tool_feedback(self, feedback: stored.ToolFeedback) -> str:
         activity.give_feedback(self.room, replace(feedback, session_id=self.session))
         return _answer({}) if self.as_json else _say("noted")
 

@@ -334,7 +334,7 @@ def restore_context(
     """Return the fragments for a session's start; this counts no use.
 
     tokens: of the answer. types: of `TYPES`; pinned fragments come anyway. session: whose working
-    memory. agent, line: see `recall`.
+    memory. agent: whose, beside the default agent's. line: see `recall`.
     """
     agents, now = readers(room, agent), room.clock()
     worth = worth_of(room.config, now, has_order=True)
