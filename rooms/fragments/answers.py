@@ -210,7 +210,7 @@ class Call(NamedTuple):
             )
         lines = list[str]()
         for entry in found.found:
-            lines.append(entry.labelled() if found.is_labelled else entry.line())
+            lines.append(entry.labelled() if beside else entry.line())
             if entry.source == "fragment":
                 relations = [it for it in found.relations if it.from_id == entry.id]
                 lines += map(line, relations)

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from core.lessons.record_text import minute_of
-from core.messages import say
+from core.messages import Facts, say
 from core.text.plain import estimate_tokens
 from rooms.fragments import activity, texts
 from rooms.fragments.errors import FragmentsError
@@ -237,14 +237,9 @@ def end_session(room: Room, session: str) -> Fragment | None:
             minutes = max(round((last - start).total_seconds() / 60), 0)  # a clock may be set back
         except (TypeError, ValueError):  # moments of another program
             minutes = 0
-        content = say(
-            "fragments.saving.unreflected",
-            agent=known.agent,
-            date=minute_of(known.started_at),
-            minutes=minutes,
-            calls=known.calls,
-            written=known.written,
-        )
+        facts: Facts = {"agent": known.agent, "calls": known.calls, "written": known.written}
+        facts |= {"date": minute_of(known.started_at), "minutes": minutes}
+        content = say("fragments.saving.unreflected", **facts)
         if same := same_content(rows, known.agent, hash_of(content)):
             return same
         fact = begun(

@@ -56,7 +56,6 @@ class Recalled(NamedTuple):
     linked: list[Step]  # to `found`
     left_out: int = 0  # how many more entries answer
     failure: SentinelError | None = None  # why only words were compared
-    is_labelled: bool = False  # other rooms were asked, too
     relations: tuple[Link, ...] = ()  # links between two fragments of `found`
 
     @property
@@ -123,7 +122,7 @@ def recall(
     show([it for it in few if it.id not in told])
     between = tuple(it for it in relations if {it.from_id, it.to_id} <= ids)
     left_out = len(found) - len(shown)
-    done = Recalled(shown, linked, left_out, search.failure, bool(beside), between)
+    done = Recalled(shown, linked, left_out, search.failure, between)
     count(room, [*done.fragments, *(it.fragment for it in linked)], query.session)
     return done
 
@@ -354,11 +353,9 @@ def restore_context(
     working = [it for it in own if is_current(it, room, now, it.session)]
     working.sort(key=lambda it: (it.created_at, it.number), reverse=True)
     ids = {it.id for it in working}
-    core = dict[str, Fragment]()
-    for some in (anchors, best):
-        for it in sorted(some, key=worth, reverse=True):
-            if it.id not in ids and not it.session and is_current(it, room, now, ""):
-                core.setdefault(it.id, it)
+    ranked = (it for some in (anchors, best) for it in sorted(some, key=worth, reverse=True))
+    others = (it for it in ranked if it.id not in ids and not it.session)
+    core = {it.id: it for it in others if is_current(it, room, now, "")}
     budget = Budget(tokens, room.settings.budget_chars)
     share = budget.split_off(_WORKING_SHARE) if working else Budget(0, 0)
 
@@ -368,5 +365,5 @@ def restore_context(
     shown = fitting(share, working)
     budget.add(share)
     kept = fitting(budget, core.values())
-    others = [it for it in silent if it.session_id != session and activity.is_over(it, now)]
-    return Context(kept, shown, others, len(core) + len(working) - len(kept) - len(shown))
+    past = [it for it in silent if it.session_id != session and activity.is_over(it, now)]
+    return Context(kept, shown, past, len(core) + len(working) - len(kept) - len(shown))
