@@ -15,14 +15,12 @@ from typing import Any
 import pytest
 from fastmcp import Client
 from fastmcp.client.auth import OAuth
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from http_server.keys import Keys
 from http_server.papers import FILE_NAME, sqlite_papers
 from http_server.sessions import SESSIONS_AT_ONCE
 from rooms.fragments.upkeep.passes import STEPS
-from tests.support.broken_messages import CALL, known, spoilt, text_of
+from tests.support.broken_messages import known, spoilt
 from tests.support.consent_browser import agree
 from tests.support.servers import KEY, OLDER, STATELESS, HttpServer, bearer, hello, until
 
@@ -343,7 +341,9 @@ def test_health_tells_a_stranger_the_status_alone(server: HttpServer) -> None:
 
 
 @pytest.mark.row("002 2.7", "002 2.10.g")
-def test_metrics_name_tools_and_routes_and_nothing_else(server: HttpServer) -> None:
+def test_metrics_name_tools_and_routes_and_nothing_that_is_sent(
+    server: HttpServer,
+) -> None:
     server.tool("recall", text="a-text-that-nobody-sees")
     server.call("tools/call", {"name": "no-such-tool-xyz", "arguments": {}})
     server.ask("GET", "/a-path-that-nobody-sees")
@@ -353,8 +353,6 @@ def test_metrics_name_tools_and_routes_and_nothing_else(server: HttpServer) -> N
     assert "nobody-sees" not in text and "no-such-tool" not in text
     assert 'route="/mcp"' in text and 'tool="other"' in text
 
-
-def test_the_names_of_figures_do_not_grow_with_what_is_sent(server: HttpServer) -> None:
     def series(round_: str) -> set[str]:
         for name in (f"{round_}{it}" for it in range(4)):
             server.ask("GET", f"/{name}")
@@ -408,31 +406,6 @@ def test_messages_spoilt_at_random_are_answered_in_form(server: HttpServer) -> N
         assert [it for it in wrong if it] == []
     assert "zebra" in server.tool("recall", query="zebra")
     assert "Traceback" not in server.said
-
-
-_json = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
-    lambda it: st.lists(it, max_size=4) | st.dictionaries(st.text(max_size=8), it, max_size=4),
-    max_leaves=12,
-)
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(arguments=_json, name=st.sampled_from(["recall", "remember", "context", "link"]))
-def test_whatever_arguments_a_tool_gets_it_answers_in_form(
-    server: HttpServer, arguments: Any, name: str
-) -> None:
-    params = {"name": name, "arguments": arguments}
-    assert wrong_answer(server, text_of({**CALL, "params": params})) == ""
-
-
-@pytest.mark.row("002 2.68")
-def test_nothing_that_was_sent_is_in_what_the_server_says(server: HttpServer) -> None:
-    server.ask("GET", "/mcp?secret=in-the-query", key="smk_of-nobody")
-    with ThreadPoolExecutor(3) as threads:
-        list(threads.map(lambda _: server.begin(), range(3)))
-    for text in (KEY, "smk_of-nobody", "in-the-query", "Traceback"):
-        assert text not in server.said
 
 
 # Other people's clients; FastMCP's login is the one of the protocol's own library.

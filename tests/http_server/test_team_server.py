@@ -146,6 +146,7 @@ def sent_everywhere(server: HttpServer, secret: str) -> None:
     server.raw(f"GET /{secret} HTTP/1.1\r\nHost: {secret}\r\nA{secret}\r\n\r\n".encode())
 
 
+@pytest.mark.row("002 2.68")
 def test_no_text_of_anybody_is_in_the_log_the_figures_or_the_health(team: Team) -> None:
     sent_everywhere(team, TOKEN)
     figures, health = (team.ask("GET", it)[2].decode() for it in ("/metrics", "/health"))

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from core.text.plain import moment_of
 from rooms.sessions.answers import whole
-from rooms.sessions.draft import agent_of, continued, prepared, with_resolved
+from rooms.sessions.draft import agent_of, continued, prepared
 from rooms.sessions.hints import hint
 from rooms.sessions.search import Criteria, resembling, search
 from rooms.sessions.session import (
@@ -182,7 +182,7 @@ def later(session: Session, **fields: Any) -> Session:
     return continued(session, Draft(**{"goal": "g", **fields}), agent="cursor", now=LATER)
 
 
-@pytest.mark.row("003 T9", "003 T15", "003 T17", "003 T26.c", "003 T33", "003 T33.a")
+@pytest.mark.row("003 T9", "003 T9.a", "003 T15", "003 T17", "003 T26.c", "003 T33", "003 T33.a")
 def test_what_a_draft_leaves_open_stays_and_what_it_gives_is_taken() -> None:
     new = first()
     assert (new.status, new.agent, new.ended_at) == ("planning", "codex", "")
@@ -197,6 +197,12 @@ def test_what_a_draft_leaves_open_stays_and_what_it_gives_is_taken() -> None:
     changes = Changes(modified_files=("a", "b", "c"), summary="one")
     assert other == replace(expected, **told, parent_id="ctx_9", changes=changes)
     assert later(other, goal="h", changes=Changes(summary="two")).changes.summary == "two"
+    for status in STATUSES:
+        ends = status in ("completed", "paused")
+        assert first(status=status).ended_at == (FIRST if ends else "")
+        again = later(first(status="completed"), status=status)
+        assert again.ended_at == (LATER if ends else "")  # with the last save that says so
+    assert later(first(status="completed")).ended_at == FIRST
 
 
 @pytest.mark.row("003 T33.a")
@@ -205,16 +211,6 @@ def test_the_last_ten_replaced_texts_are_kept() -> None:
     for at in range(12):
         session = later(session, summary=f"{at}")
     assert [it.summary for it in session.former] == [f"{at}" for at in range(1, 11)]
-
-
-@pytest.mark.row("003 T9.a", "003 T17")
-@pytest.mark.parametrize("status", STATUSES)
-def test_completed_and_paused_end_a_session(status: str) -> None:
-    ends = status in ("completed", "paused")
-    assert first(status=status).ended_at == (FIRST if ends else "")
-    again = later(first(status="completed"), status=status)
-    assert again.ended_at == (LATER if ends else "")  # with the last save that says so
-    assert later(first(status="completed")).ended_at == FIRST
 
 
 @pytest.mark.row("003 T12", "003 T13", "003 T14", "003 T33")
@@ -235,20 +231,6 @@ def test_saves_that_add_up_to_too_much_are_refused() -> None:
     changed = first(changes=Changes(modified_files=tuple(f"{at}.py" for at in range(500))))
     with pytest.raises(SessionsError, match="codeChanges: 501 given"):
         later(changed, changes=Changes(modified_files=("more.py",)))
-
-
-@pytest.mark.row("003 T14.a")
-def test_a_later_session_resolves_the_open_blockers_that_it_names() -> None:
-    access, slow = Point(text="no access", why="wait", at=FIRST), Point(text="slow CI", at=FIRST)
-    vault = Point(text="vault", is_resolved=True, why="so", at=FIRST, resolved_at=FIRST)
-    before = first(blockers=(access, slow, vault))
-    cure = Point(text="No access", is_resolved=True, why="asked")
-    after = with_resolved(before, (cure, slow, replace(vault, why="otherwise")), LATER)
-    done = replace(access, is_resolved=True, why="asked", resolved_at=LATER)
-    assert after.blockers == (done, slow, vault)
-    assert (after.has_warnings, after.updated_at) == (True, before.updated_at)  # slow CI is open
-    assert not with_resolved(after, (replace(slow, is_resolved=True),), LATER).has_warnings
-    assert with_resolved(before, (Point(text="other", is_resolved=True),), LATER) is before
 
 
 # how it is stored and given out
