@@ -105,9 +105,7 @@ def test_a_fact_has_one_owner_and_the_others_link_to_it(fact: str, owner: str) -
 
 
 @pytest.mark.parametrize(("name", "most_bytes"), [(READMES[0], 10_000), (READMES[1], 12_000)])
-def test_the_readme_is_short_and_its_first_screen_no_wider_than_the_page(
-    name: str, most_bytes: int
-) -> None:
+def test_the_readme_is_short_narrow_and_names_every_client(name: str, most_bytes: int) -> None:
     """A browser shows some 96 cells of a block in a page of 1,000 pixels; a lesson reads at 72."""
     text = text_of(name)
     assert len(text.encode()) <= most_bytes
@@ -115,11 +113,7 @@ def test_the_readme_is_short_and_its_first_screen_no_wider_than_the_page(
     [lesson], [install] = blocks(first, "text"), blocks(first, "sh")
     assert max(map(cells, lesson.splitlines())) <= 72
     assert max(map(cells, install.splitlines())) <= 96
-
-
-@pytest.mark.parametrize("name", READMES)
-def test_the_readme_names_every_client(name: str) -> None:
-    introduction, rest = text_of(name).split("\n## ", 1)
+    introduction, rest = text.split("\n## ", 1)
     none_of(client.name for client in CLIENTS if client.name not in introduction)
     none_of(client.key for client in CLIENTS if f"`{client.key}`" not in rest)
     without = {client.name for client in CLIENTS if not client.hooks and client.key != "copilot"}
@@ -138,12 +132,11 @@ WHOLLY_GENERATED = ["README.md", "docs/README.ko.md", "docs/benchmarks.md", ROOM
 OF_THE_METHOD = ("0.50 x", "10 ms", "5 %", "1 MB", "1MB")
 
 
-def test_it_is_short() -> None:
-    assert len(text_of(ROOMS_PAGE).encode()) <= MOST_BYTES
-
-
 @pytest.mark.parametrize("name", [ROOMS_PAGE, "docs/rooms.ko.md"])
-def test_every_room_and_profile_has_its_tools(name: str) -> None:
+def test_the_page_of_rooms_is_short_and_names_every_room_and_profile_with_its_tools(
+    name: str,
+) -> None:
+    assert name != ROOMS_PAGE or len(text_of(name).encode()) <= MOST_BYTES
     rows = re.findall(r"^- `([a-z]+(?::[a-z]+)?)`: (.+)$", text_of(name), re.M)
     told = {room: re.findall(r"`(\w+)`", tools) for room, tools in rows}
     profiles = [(room, *(f"{room}:{it}" for it in more)) for room, more in ROOMS.items()]

@@ -304,9 +304,7 @@ def test_a_page_of_another_origin_is_told_nothing(server: HttpServer) -> None:
             assert found.get(ALLOW + "origin", "") not in ("*", origin or OTHER)
             assert status in ((400, 403, 405) if method == "OPTIONS" else (403,)) or not origin
             assert "mcp-session-id" not in found
-
-
-def test_pages_of_any_origin_find_the_login_and_no_more(server: HttpServer) -> None:
+    # Pages of any origin find the login.
     for name in ("oauth-authorization-server", "oauth-protected-resource"):
         asked = {"Origin": OURS}
         status, headers, _ = server.ask("GET", f"/.well-known/{name}", key="", headers=asked)

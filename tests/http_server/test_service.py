@@ -143,8 +143,8 @@ def options_of(*given: str, rooms: str = "fragments", **environment: str) -> Opt
     return read_options(parser.parse_args(given), environment, tuple(rooms.split(",")))
 
 
-@pytest.mark.row("002 2.2", "002 2.3", "002 2.67.a")
-def test_the_environment_says_port_origins_end_and_log_or_they_are_as_specified() -> None:
+@pytest.mark.row("002 2.2", "002 2.3", "002 2.67", "002 2.67.a")
+def test_options_and_environment_are_as_specified_and_a_wrong_one_is_refused() -> None:
     read = options_of("--http")
     assert (read.port, read.host, read.ttl_s) == (56332, "127.0.0.1", 3600)
     assert (read.with_sse, read.is_open, read.origins, read.log_directory) == (False, False, (), "")
@@ -153,10 +153,6 @@ def test_the_environment_says_port_origins_end_and_log_or_they_are_as_specified(
     assert (read.port, read.ttl_s, read.log_directory) == (8080, 300, "/var/log/mcp")
     assert read.origins == (ORIGIN, LOCAL)
     assert options_of("--http", "9000", PORT="8080").port == 9000
-
-
-@pytest.mark.row("002 2.67")
-def test_it_refuses_to_start_with_a_sentence() -> None:
     for arguments, given, word in table("http_options"):  # given: rooms, or variables
         with pytest.raises(ServingError) as refused:
             listen(options_of(*arguments.split(), **given)).close()

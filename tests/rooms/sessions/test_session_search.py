@@ -389,7 +389,7 @@ def found_anywhere(store: SessionStore, **criteria: object) -> list[tuple[str, i
 
 
 @pytest.mark.row("003 T44", "003 T72")
-def test_hits_of_all_projects_stand_in_one_order_and_filters_and_pages_hold_over_them(
+def test_hits_of_all_projects_that_share_stand_in_one_order_for_filters_and_pages(
     shop: SessionStore, bank: SessionStore
 ) -> None:
     of_bank = [("bank", 1, "2024-03-01")]
@@ -407,6 +407,18 @@ def test_hits_of_all_projects_stand_in_one_order_and_filters_and_pages_hold_over
     for query in ("", "README"):  # an offset beyond all numbers
         page = search_all(shop, Criteria(query=query), limit=5, offset=10**30)
         assert (page.hits, page.total > 0) == ([], True)
+    # One that shares no more, cannot be used or is gone is passed over.
+    assert unshare(bank.root, os.environ)
+    assert not unshare(bank.root, os.environ)
+    assert found_anywhere(shop, query="로그인") == []
+    share(bank.root, os.environ)
+    assert found_anywhere(shop, query="로그인") == [("bank", 1, "2024-03-01")]
+    config = bank.path.parent / "config.json"
+    config.write_text("no settings", encoding="utf-8")
+    assert found_anywhere(shop, query="로그인") == []
+    config.unlink()
+    shutil.rmtree(bank.root)
+    assert found_anywhere(shop, query="OAuth") == [("", 2, "2026-05-01")]
 
 
 @pytest.mark.row("003 T44")
@@ -441,25 +453,9 @@ def test_a_session_of_another_project_is_named_and_read_only_with_its_consent(
         find_session(shop, session.id)
 
 
-def test_a_project_that_shares_no_more_is_gone_or_cannot_be_used_is_passed_over(
-    shop: SessionStore, bank: SessionStore
-) -> None:
-    assert unshare(bank.root, os.environ)
-    assert not unshare(bank.root, os.environ)
-    assert found_anywhere(shop, query="로그인") == []
-    share(bank.root, os.environ)
-    assert found_anywhere(shop, query="로그인") == [("bank", 1, "2024-03-01")]
-    config = bank.path.parent / "config.json"
-    config.write_text("no settings", encoding="utf-8")
-    assert found_anywhere(shop, query="로그인") == []
-    config.unlink()
-    shutil.rmtree(bank.root)
-    assert found_anywhere(shop, query="OAuth") == [("", 2, "2026-05-01")]
-
-
 @pytest.mark.row("003 T72")
-def test_nothing_of_a_session_is_written_outside_of_its_project(
-    store: SessionStore, state: Path
+def test_nothing_is_written_outside_of_a_project_but_a_consent_for_its_directory_on_this_machine(
+    store: SessionStore, state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     saved(store, "Fix the login", summary="summary that stays")
     assert not state.exists()
@@ -472,17 +468,10 @@ def test_nothing_of_a_session_is_written_outside_of_its_project(
     [consent] = [path for path in state.rglob("*") if path.is_file()]
     assert consent.read_text(encoding="utf-8") == os.path.realpath(store.root)
     assert consent.stat().st_mode & 0o777 == 0o600
-
-
-def test_the_consent_is_for_one_directory_on_this_machine(
-    store: SessionStore, state: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A name that only looks the same, as a checksum that another path has, gives none."""
-    share(store.root, os.environ)
-    [path] = [it for it in state.rglob("*") if it.is_file()]
+    # A name that only looks the same, as a checksum that another path has, gives none.
     assert shared_roots(state, os.environ) == [os.path.realpath(store.root)]
     for text in (f"{store.root}2", "relative/shop", ""):
-        path.write_text(text, encoding="utf-8")
+        consent.write_text(text, encoding="utf-8")
         assert shared_roots(store.root, os.environ) == shared_roots(state, os.environ) == []
     environment = {"XDG_STATE_HOME": "relative"}  # an account without a home directory
     monkeypatch.setenv("HOME", "nowhere")
