@@ -35,9 +35,7 @@ def tell(at: Path, **variables: str) -> Run:
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_the_story_fits_on_a_screen_in_the_language_of_the_reader_and_leaves_nothing(
-    tmp_path: Path, lang: Language
-) -> None:
+def test_the_story_fits_on_a_screen_and_leaves_nothing(tmp_path: Path, lang: Language) -> None:
     run = tell(tmp_path, SENTINEL_MEMORY_LANG=lang, COLUMNS=str(COLUMNS))
     assert (run.code, run.errors) == (0, "")
     lines = run.out.splitlines()

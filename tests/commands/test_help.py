@@ -81,9 +81,7 @@ def test_every_sentence_of_help_is_said_of_a_command_an_argument_or_the_page() -
     assert keys - said == set()
 
 
-def test_the_first_page_names_the_commands_of_a_day_and_help_all_in_groups(
-    command: Command,
-) -> None:
+def test_the_first_page_names_the_daily_commands_and_help_all_in_groups(command: Command) -> None:
     first = command()
     for words in (("--help",), ("-h",), ("-p", ".", "--help")):
         assert command(*words) == first == Run(0, first.out, "")

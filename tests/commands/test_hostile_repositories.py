@@ -138,7 +138,7 @@ def test_the_table_is_long_enough_and_most_of_it_can_fail() -> None:
 
 
 @pytest.mark.parametrize("group", GROUPS)
-def test_a_plain_git_starts_what_the_settings_name(
+def test_plain_git_starts_what_settings_name(
     group: str, made: Path, hostile: Desk, traps: Traps
 ) -> None:
     """Or the tests below could not fail."""
@@ -166,18 +166,14 @@ def variables(traps: Traps, made: Path) -> dict[str, str]:
     return {it.key: traps.filled(it.value, it.key, made) for it in ENVIRONMENT}
 
 
-def test_a_plain_git_starts_what_the_variables_name(
-    made: Path, hostile: Desk, traps: Traps
-) -> None:
+def test_plain_git_starts_what_the_variables_name(made: Path, hostile: Desk, traps: Traps) -> None:
     given, environment = variables(traps, made), with_programs(hostile, traps)
     for setting in ENVIRONMENT:
         alone = {**environment, setting.key: given[setting.key]}
         assert not setting.fires or traps.fires(setting, hostile.root, alone), setting.key
 
 
-def test_no_variable_starts_a_program_or_changes_an_answer(
-    made: Path, hostile: Desk, traps: Traps
-) -> None:
+def test_no_variable_starts_a_program_or_lies(made: Path, hostile: Desk, traps: Traps) -> None:
     all_is_said_and_nothing_started(hostile, traps, lambda: variables(traps, made))
 
 
@@ -260,7 +256,7 @@ def test_a_missing_object_is_not_fetched_and_said_to_be_missing(
 
 @pytest.mark.parametrize("promisor", PROMISORS)
 @pytest.mark.usefixtures("older_git")
-def test_an_older_git_does_not_fetch_it_either(
+def test_an_older_git_does_not_fetch_it(
     promisor: str, made: Path, hostile: Desk, traps: Traps
 ) -> None:
     test_a_missing_object_is_not_fetched_and_said_to_be_missing(

@@ -95,7 +95,7 @@ def keys_of(value: object) -> object:
     return {key: keys_of(it) for key, it in value.items()} if isinstance(value, dict) else None
 
 
-def test_data_has_no_text_of_a_record_and_the_same_keys_where_the_memory_is_empty(
+def test_data_has_no_text_of_a_record_and_always_the_same_keys(
     lively: Desk, tmp_path: Path
 ) -> None:
     full, empty = lively.figures(), Desk(tmp_path / "new", lively.home).figures()

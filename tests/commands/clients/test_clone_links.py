@@ -69,9 +69,7 @@ def test_a_real_path_and_a_link_within_the_repository_are_written(desk: Desk, wo
     assert ((desk.home / ".bashrc").read_bytes() != MINE) == is_written
 
 
-def test_a_link_of_another_clone_or_below_a_home_under_git_is_not_followed_either(
-    desk: Desk,
-) -> None:
+def test_a_link_of_another_clone_or_below_a_home_under_git_is_not_followed(desk: Desk) -> None:
     other, below = desk.root.parent / "other", desk.home / "unpacked"
     git(desk.root, "clone", "-q", str(desk.root), str(other))
     git(desk.home, "init", "-q")

@@ -49,9 +49,7 @@ def refused(bench: Bench, name: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", THEIRS)
-def test_a_link_within_the_project_stays_one_and_any_other_is_refused(
-    name: str, bench: Bench
-) -> None:
+def test_a_link_within_the_project_stays_and_any_other_is_refused(name: str, bench: Bench) -> None:
     link, outside = bench.path(name), bench.top / "outside"
     real = bench.root / "shared" / link.name
     bench.put({f"root/shared/{link.name}": THEIRS[name]})
@@ -125,9 +123,7 @@ def test_no_link_of_a_clone_is_followed_out_of_it(clone: Bench, name: str, remov
         assert str(problem.facts["target"]).startswith(str(target))
 
 
-def test_a_link_to_git_or_to_the_file_of_another_client_is_told_from_that_file(
-    clone: Bench,
-) -> None:
+def test_a_link_to_git_or_to_another_client_is_told_from_that_file(clone: Bench) -> None:
     """The user's own file of Claude Desktop is edited; by the link of the clone it is not."""
     own = "home/.config/Claude/claude_desktop_config.json"
     clone.put({own: "{}\n"})

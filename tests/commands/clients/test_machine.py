@@ -38,7 +38,7 @@ def find(bench: Bench, platform: str = "linux", **environment: str) -> list[Conf
 @pytest.mark.parametrize(
     ("client", "file", "source"), ROWS["the_configuration_of_the_document_leads_to_the_project"]
 )
-def test_the_configuration_of_the_document_leads_to_the_project(
+def test_a_documented_configuration_is_found(
     client: str, file: str, source: str, bench: Bench
 ) -> None:
     part = text_of("docs/clients.md").split(f"\n### {client}\n", 1)[1]
@@ -52,9 +52,7 @@ def test_the_configuration_of_the_document_leads_to_the_project(
 
 
 @pytest.mark.parametrize(("platform", "file", "variable"), ROWS["every_system_has_its_own_places"])
-def test_every_system_has_its_own_places(
-    platform: str, file: str, variable: str, bench: Bench
-) -> None:
+def test_systems_have_their_places(platform: str, file: str, variable: str, bench: Bench) -> None:
     under = "servers" if file.endswith("/User/mcp.json") else "mcpServers"
     bench.put({file: {under: {ENTRY: our_entry(bench, "--project", str(bench.root))}}})
     environment = {variable: str(bench.path("moved"))} if variable else {}

@@ -90,9 +90,7 @@ def test_json_keeps_its_step_and_its_order() -> None:
 
 
 @pytest.mark.parametrize(("kind", "text", "times", "key"), ROWS["refused"])
-def test_what_cannot_be_edited_is_refused_with_a_reason(
-    kind: str, text: str, times: int, key: str
-) -> None:
+def test_what_cannot_be_edited_is_refused(kind: str, text: str, times: int, key: str) -> None:
     """Marks of a block that do not pair as well, whether one is read, put in or taken out."""
     edits: dict[str, list[Any]] = {
         "json": [json_data],
@@ -135,9 +133,7 @@ def test_items_join_a_list_and_leave_it(listed: list[str]) -> None:
 
 
 @given(data=st.data(), grouped=st.booleans())
-def test_our_hooks_join_those_of_the_user_and_leave_them(
-    data: st.DataObject, grouped: bool
-) -> None:
+def test_our_hooks_join_those_of_a_user_and_leave_them(data: st.DataObject, grouped: bool) -> None:
     def wanted(line: str) -> dict[str, dict[str, Any]]:
         handler = {"type": "command", "command": f"{line} hook stop --client cursor || :"}
         return {"Stop": {"stop": {"hooks": [handler]} if grouped else handler}}

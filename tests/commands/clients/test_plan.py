@@ -267,9 +267,7 @@ def test_a_plan_shows_nothing_of_the_user(key: str, bench: Bench) -> None:
 # Approvals, hooks and the language.
 
 
-def test_only_the_tools_of_the_rooms_are_allowed_and_none_that_removes_for_good(
-    bench: Bench,
-) -> None:
+def test_only_tools_of_the_rooms_are_allowed_and_none_that_removes_for_good(bench: Bench) -> None:
     for rooms, last, count in (
         (WITH_SESSIONS, "context_recommend", 10),
         (("lessons", "sessions:core"), "context_warn", 7),
@@ -301,7 +299,7 @@ def test_a_hook_for_each_prompt_that_a_person_wrote_stays(bench: Bench) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("gone", ["interpreter", "scripts"])
 @pytest.mark.parametrize("client", [key for key in KEYS if row_of(key).hooks])
-def test_a_hook_of_an_installation_that_is_gone_does_not_stop_a_tool(
+def test_a_hook_of_a_gone_installation_does_not_stop_a_tool(
     client: str, gone: str, bench: Bench
 ) -> None:
     """Other codes than 0 are a veto in some clients, and stdout is an answer."""
@@ -334,9 +332,7 @@ def test_a_language_that_was_asked_for_is_written_kept_and_changed(bench: Bench)
 # The machine: commands on the path, Windows and uv.
 
 
-def test_commands_on_the_path_are_written_without_a_path_of_this_machine(
-    bench: Bench, tmp_path: Path
-) -> None:
+def test_commands_on_the_path_are_written_without_their_path(bench: Bench, tmp_path: Path) -> None:
     scripts, linked = tmp_path / "venv" / "bin", tmp_path / "linked"
     for folder in (scripts, linked):
         folder.mkdir(parents=True)
@@ -380,9 +376,7 @@ def test_hooks_are_written_for_the_shell_that_a_client_uses_on_windows(
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("client", one_in(3, KEYS))
-def test_the_forms_of_windows_are_found_again_and_taken_out(
-    client: str, place: str, bench: Bench
-) -> None:
+def test_forms_of_windows_are_found_and_taken_out(client: str, place: str, bench: Bench) -> None:
     python, tool = PLACES[place]
     asked: dict[str, Any] = {
         "installation": installed((python,), tool, windows=True),
@@ -428,9 +422,7 @@ def test_the_document_shows_each_entry_of_a_teams_server_as_it_is_written(bench:
         names=2,
     ),
 )
-def test_it_comes_beside_our_own_entry_and_goes_without_a_trace(
-    client: str, level: Level, bench: Bench
-) -> None:
+def test_it_comes_beside_our_entry_and_goes_again(client: str, level: Level, bench: Bench) -> None:
     bench.do(client, level=level)
     before = bench.files()
     for oauth in (False, True, False):

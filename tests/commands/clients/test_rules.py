@@ -73,7 +73,7 @@ def met_by(client: str, past: str, there: dict[str, str]) -> str:
 @pytest.mark.row("001 6.b")
 @pytest.mark.parametrize("past", PAST)
 @pytest.mark.parametrize("count", [5, *(pytest.param(it, marks=pytest.mark.long) for it in (1, 2))])
-def test_every_client_that_is_set_up_reads_the_rules_and_what_it_read_before(
+def test_every_client_reads_the_rules_and_what_it_read_before(
     past: str, count: int, tmp_path: Path
 ) -> None:
     for chosen in combinations(READ, count):
@@ -93,9 +93,7 @@ def test_every_client_that_is_set_up_reads_the_rules_and_what_it_read_before(
 
 
 @pytest.mark.parametrize("case", ROWS)
-def test_the_rules_stand_in_one_file_and_nothing_of_the_user_is_hidden(
-    case: str, bench: Bench
-) -> None:
+def test_the_rules_stand_in_one_file_and_hide_nothing_of_the_user(case: str, bench: Bench) -> None:
     """A case is the files before, and what each setup, or with `-` each removal, leaves there.
 
     Behind that stand the clients for which a removal has left the rules.
@@ -111,9 +109,7 @@ def test_the_rules_stand_in_one_file_and_nothing_of_the_user_is_hidden(
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
-def test_the_rule_that_an_older_version_made_for_cursor_is_renewed_and_taken_out(
-    newline: str, bench: Bench
-) -> None:
+def test_an_older_rule_for_cursor_is_renewed_and_taken_out(newline: str, bench: Bench) -> None:
     old = f"{front_matter('en')}\n{RULES}".replace("\n", newline)
     bench.put({f"root/{RULE}": old.replace(rules("en").splitlines()[0], "Old.")})
     bench.do("cursor", hooks=False)
@@ -146,7 +142,7 @@ FIRST = {"codex": "AGENTS.md", "gemini": "GEMINI.md", "claude-code": "CLAUDE.md"
 
 @pytest.mark.parametrize("second", ["codex", "claude-code", "gemini"])
 @pytest.mark.parametrize("first", FIRST)
-def test_the_rules_of_a_colleague_stay_where_git_has_them(
+def test_rules_of_a_colleague_stay_where_git_has_them(
     first: str, second: str, bench: Bench
 ) -> None:
     """Also where an older version has put them, whatever client the colleague uses."""

@@ -171,9 +171,7 @@ def test_every_remark_that_a_row_may_need_has_a_sentence() -> None:
 # Git.
 
 
-def test_one_line_puts_the_files_of_the_team_into_git_and_one_is_for_colleagues(
-    cloned: Desk,
-) -> None:
+def test_one_line_puts_the_files_of_a_team_into_git_and_one_is_for_others(cloned: Desk) -> None:
     before = tree(cloned.root / ".git/info")
     code, out, errors = cloned.run("setup", "claude-code", "--yes")
     assert (code, errors) == (0, "")
@@ -223,7 +221,7 @@ def test_what_git_says_of_a_work_tree(cloned: Desk, tmp_path: Path) -> None:
 
 
 @pytest.mark.long  # it costs much
-def test_a_hook_is_tried_once_and_leaves_its_byte_code(
+def test_a_hook_that_is_tried_has_byte_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     copied_checkout(tmp_path)

@@ -109,7 +109,7 @@ PERMISSIONS = {  # a place, its mode, the status, and how the finding begins
 
 
 @pytest.mark.parametrize("case", one_in(3, PERMISSIONS))
-def test_what_cannot_be_read_is_an_error_and_what_cannot_be_written_a_note(
+def test_what_cannot_be_read_is_an_error_and_written_a_note(
     healthy: Desk, bound: None, case: str
 ) -> None:
     place, mode, code, said = PERMISSIONS[case]
@@ -122,7 +122,7 @@ def test_what_cannot_be_read_is_an_error_and_what_cannot_be_written_a_note(
     assert (done.code, [it[: len(said)] for it in done.found]) == (code, [said] if said else [])
 
 
-def test_a_network_file_system_is_a_note(
+def test_a_network_disk_is_a_note(
     healthy: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place = str(healthy.root).replace(" ", "\\040")
@@ -133,9 +133,7 @@ def test_a_network_file_system_is_a_note(
     assert found.startswith("note  The log is on a network file system (nfs4), where locks may not")
 
 
-def test_a_lock_file_of_another_user_is_an_error_and_named(
-    bare: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lock_of_another_user_is_an_error(bare: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     bare.write(ONE)
     lock = bare.log.with_name(f"{bare.log.name}.lock")
     lock.touch()
@@ -227,9 +225,7 @@ def test_a_git_that_refuses_to_answer_is_a_warning(healthy: Desk, tmp_path: Path
 
 
 @posix
-def test_as_a_hook_it_stops_a_commit_of_a_torn_log_and_no_other(
-    healthy: Desk, tmp_path: Path
-) -> None:
+def test_as_a_hook_it_stops_only_a_commit_of_a_torn_log(healthy: Desk, tmp_path: Path) -> None:
     folder, report = healthy.root / "src", tmp_path / "report"
     folder.mkdir()
     (folder / "code").write_text("1\n")
@@ -323,7 +319,7 @@ def test_nothing_of_a_record_reaches_the_terminal_as_a_command(bare: Desk) -> No
     assert keys == ["lesson", HOSTILE]
 
 
-def test_the_secrets_of_a_large_log_are_left_to_the_scan(
+def test_secrets_of_a_large_log_are_for_the_scan(
     bare: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lessons, "MOST_SECRETS_BYTES", 1)

@@ -96,9 +96,7 @@ def break_it(desk: Desk, verb: str, file: str, *more: Any) -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_what_breaks_is_told_and_the_command_that_is_named_mends_it(
-    project: Desk, case: str
-) -> None:
+def test_what_breaks_is_told_and_the_named_command_mends_it(project: Desk, case: str) -> None:
     client, steps, said, by_hand = CASES[case]
     set_up(project, client)
     assert found_by(project) == []
@@ -113,9 +111,7 @@ def test_what_breaks_is_told_and_the_command_that_is_named_mends_it(
     assert found_by(project) == []
 
 
-def test_all_clients_at_once_are_well_until_what_they_share_or_start_is_gone(
-    project: Desk,
-) -> None:
+def test_all_clients_are_well_until_what_they_share_or_start_is_gone(project: Desk) -> None:
     set_up(project, *KEYS)
     assert found_by(project) == []
     changed(project, "log_memory", "save_memory", "AGENTS.md")
@@ -134,9 +130,7 @@ def test_all_clients_at_once_are_well_until_what_they_share_or_start_is_gone(
     assert not any("absolute" in it["text"] for it in gone)
 
 
-def test_what_is_only_missing_here_in_files_that_git_has_is_a_note(
-    project: Desk, tmp_path: Path
-) -> None:
+def test_what_is_only_missing_here_in_files_of_git_is_a_note(project: Desk, tmp_path: Path) -> None:
     set_up(project, "codex", "claude-code", "copilot")
     project.commit()
     git(tmp_path, "clone", "--quiet", str(project.root), "clone")
@@ -225,9 +219,7 @@ def write(path: Path, url: str, sent: str = "Bearer ${SENTINEL_MEMORY_KEY}") -> 
 
 
 @pytest.mark.parametrize("client", [row.key for row in CLIENTS if row.http])
-def test_what_setup_writes_for_a_url_is_well_where_the_variable_is_set(
-    client: str, healthy: Desk
-) -> None:
+def test_what_setup_writes_for_a_url_is_well_with_the_variable(client: str, healthy: Desk) -> None:
     set_up(healthy, client, "--url", URL)
     assert found_by(healthy, SENTINEL_MEMORY_KEY=KEY) == []
     assert kinds_of(found_by(healthy)) == ["warning key_unset"]
@@ -274,7 +266,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ThreadingHTTPServer]:
         server.shutdown()
 
 
-def test_a_server_is_asked_only_on_demand_once_and_without_the_key(
+def test_a_server_is_asked_on_demand_once_without_key(
     healthy: Desk, server: ThreadingHTTPServer
 ) -> None:
     address = f"http://127.0.0.1:{server.server_port}/mcp"

@@ -142,7 +142,7 @@ def test_what_git_would_carry_by_mistake_is_said(healthy: Desk, room: SessionSto
     assert kinds(healthy) == [("sessions.health.tracked", "warning")]
 
 
-def test_settings_are_said_by_their_key_in_both_languages(
+def test_settings_are_said_by_their_key(
     healthy: Desk, room: SessionStore, engine: SqliteEngine
 ) -> None:
     config = room.path.parent / "config.json"
@@ -188,9 +188,7 @@ def asked(desk: Desk, *options: str, **variables: str) -> Run:
     return Run.placed("doctor", *options, **desk.place(**variables), is_bound=False)
 
 
-def test_what_lets_agents_see_each_other_is_an_error_and_mended(
-    healthy: Desk, team_server: TeamServer
-) -> None:
+def test_agents_that_see_each_other_are_an_error(healthy: Desk, team_server: TeamServer) -> None:
     dsn = team_server.new_dsn(password=PASSWORD)
     place = {"SENTINEL_MEMORY_FRAGMENTS": dsn}
     assert "✓ fragments 0" in asked(healthy, **place).lines[0]

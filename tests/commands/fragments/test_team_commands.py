@@ -127,9 +127,7 @@ def test_whoever_runs_the_server_reads_what_all_agents_know(told: Told, desk: De
 
 
 @pytest.mark.long  # it costs much
-def test_whoever_runs_the_server_corrects_what_any_agent_has_saved(
-    told: Told, desk: Desk, dsn: str
-) -> None:
+def test_who_runs_the_server_corrects_what_agents_saved(told: Told, desk: Desk, dsn: str) -> None:
     assert told("fragments", "pin", "robert01").lines[0].startswith("Pinned: robert01.")
     assert kept(dsn)["robert01"].is_anchor
     refused = told("forget", "robert01", "--yes", code=1)

@@ -56,9 +56,7 @@ def desk(tmp_path: Path) -> Desk:
 
 @pytest.mark.row("003 T27", "003 T28")
 @ALL
-def test_what_a_client_has_done_is_recorded_and_bound_to_its_session(
-    client: str, desk: Desk
-) -> None:
+def test_what_a_client_did_is_recorded_and_bound_to_its_session(client: str, desk: Desk) -> None:
     """A command with how it went as far as the client tells, an edit with its file and lines."""
     desk.take(client, ran(client, desk.root, "cd web && npm test", 0, "all good"))
     desk.take(client, ran(client, desk.root, "npm test", 3, "1 failed"))
@@ -189,7 +187,7 @@ def test_what_takes_too_long_is_said_to_be_left_out() -> None:
         ("config.json", b'{"actionLogging": {"enabled": 1}}', "actionLogging.enabled"),
     ],
 )
-def test_what_cannot_be_used_is_said_and_left_as_it_is(
+def test_what_cannot_be_used_is_said_and_left(
     desk: Desk, name: str, held: bytes, said: str
 ) -> None:
     file = desk.path.parent / name

@@ -328,7 +328,7 @@ def test_an_interrupted_hook_ends_with_0(desk: Desk) -> None:
 
 @pytest.mark.long  # it costs much
 @pytest.mark.parametrize("options", [("-I",), ("-P",), ("-OO",), ("-W", "error", "-X", "dev"), ()])
-def test_an_interpreter_with_other_rules_and_other_modules_answers_the_same(
+def test_an_interpreter_with_other_rules_answers_the_same(
     desk: Desk, options: tuple[str, ...]
 ) -> None:
     for name in ("core", "commands", "protocol", "rooms"):

@@ -20,9 +20,7 @@ def directory(tmp_path: Path) -> str:
     return str(tmp_path / "state" / "shop-1")
 
 
-def test_what_was_noted_is_there_for_the_next_hook_and_empty_facts_are_left_out(
-    directory: str,
-) -> None:
+def test_what_was_noted_is_there_for_the_next_hook_without_empty_facts(directory: str) -> None:
     session = open_session(directory, "s")
     assert (session.events, os.path.exists(directory)) == ([], False)
     before = session.note("before-action", agent="", shown=["a@1"], changed=True, tokens=0)
@@ -88,9 +86,7 @@ def test_an_id_becomes_the_name_of_a_file_in_the_directory(directory: str) -> No
     )
 
 
-def test_the_oldest_are_listed_first_and_removed_when_nobody_touched_them_for_long(
-    directory: str,
-) -> None:
+def test_the_oldest_are_listed_first_and_removed_when_untouched_for_long(directory: str) -> None:
     paths = [Path(directory, f"{name}.jsonl") for name in ("b", "a", "new")]
     for at, path in enumerate(paths):
         open_session(directory, path.stem).note("stop")

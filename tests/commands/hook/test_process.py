@@ -120,7 +120,7 @@ def check(desk: Desk, name: str, event: str, lang: Language, *, is_started: bool
 
 
 @pytest.mark.parametrize(("name", "event", "lang"), enough(STARTED, lambda *it: it[1:], names=3))
-def test_a_hook_ends_with_0_and_says_json_or_nothing(
+def test_it_ends_with_0_and_json_or_nothing(
     desk: Desk, name: str, event: str, lang: Language
 ) -> None:
     prepare(desk, TRAPS[name])
@@ -165,9 +165,7 @@ ERRORS = ("ImportError", "RuntimeError('odd')", "MemoryError", "KeyboardInterrup
         names=2,
     ),
 )
-def test_a_part_of_the_program_that_fails_vetoes_nothing(
-    desk: Desk, module: str, error: str
-) -> None:
+def test_a_part_of_the_program_that_fails_is_no_veto(desk: Desk, module: str, error: str) -> None:
     event = PARTS[module]
     script = BROKEN.format(root=str(ROOT), module=module, error=error)
     command = (sys.executable, "-c", script, event, "--client", "claude-code")
@@ -183,7 +181,7 @@ def test_a_part_of_the_program_that_fails_vetoes_nothing(
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_hook_ends_soon_with_every_hostile_log(
+def test_it_ends_soon_with_every_hostile_log(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
@@ -199,7 +197,7 @@ def test_a_hook_ends_soon_with_every_hostile_log(
 
 
 @pytest.mark.long
-def test_a_hook_answers_from_ten_thousand_records(
+def test_it_answers_from_ten_thousand_records(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))

@@ -76,9 +76,7 @@ def test_what_git_cannot_tell_and_what_it_does_not_know_is_left_out(
 
 @needs_git
 @pytest.mark.long  # it costs much
-def test_five_commits_are_shown_no_merge_and_of_a_tree_that_was_copied_no_changes(
-    project: Path,
-) -> None:
+def test_five_commits_are_shown_no_merge_and_no_changes_of_a_copied_tree(project: Path) -> None:
     for at in range(5):
         commit(project, str(at))
     git(project, "checkout", "--quiet", "-b", "other", "HEAD~1")
@@ -95,7 +93,7 @@ def test_five_commits_are_shown_no_merge_and_of_a_tree_that_was_copied_no_change
 
 
 @needs_git
-def test_a_project_below_the_top_and_a_linked_work_tree_show_their_own_work(
+def test_a_project_below_the_top_and_a_work_tree_show_their_work(
     project: Path, tmp_path: Path
 ) -> None:
     git(project, "worktree", "add", "--quiet", "-b", "beside", str(tmp_path / "tree"))
@@ -170,7 +168,7 @@ ROWS = table("commands/hook")["approvals"]  # files, and whether the start says 
 
 
 @pytest.mark.parametrize(("client", "files", "says"), one_in(4, map(tuple, ROWS), names=3))
-def test_a_session_whose_tools_are_not_approved_says_so(
+def test_tools_without_approval_are_told(
     desk: Desk, client: str, files: dict[str, Any], says: bool
 ) -> None:
     for name, data in files.items():

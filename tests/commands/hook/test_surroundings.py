@@ -93,9 +93,7 @@ def test_the_project_is_read_at_first_and_when_the_log_has_changed(desk: Desk) -
 
 
 @pytest.mark.long  # it costs much
-def test_what_all_changes_have_or_a_file_already_holds_is_no_reason_to_show_a_lesson(
-    desk: Desk,
-) -> None:
+def test_what_all_changes_have_or_a_file_holds_is_no_reason_for_a_lesson(desk: Desk) -> None:
     desk.write(replace(REFUND, paths=()), LOGIN)
     for session, text in (("one", LESSON), ("another", "")):
         ran = desk.edit("src/b.py", new="approver(refund_above=500)", session_id=session)
@@ -132,9 +130,7 @@ def hunks(project: Path) -> list[tuple[str, str, str]]:
     return [(it.paths[0], it.text, it.removed) for it in changes_in(str(project))]
 
 
-def test_each_hunk_has_its_lines_whatever_settings_the_repository_has(
-    project: Path, tmp_path: Path
-) -> None:
+def test_each_hunk_has_its_lines_whatever_settings_there_are(project: Path, tmp_path: Path) -> None:
     lines = [f"line {at}\n" for at in range(30)]
     lines[3:5] = ["\n", "\n"]
     changed(project, "begin", pay__py="".join(lines))
@@ -161,9 +157,7 @@ def test_each_hunk_has_its_lines_whatever_settings_the_repository_has(
     assert [text for _, text, _ in of_clone] == ["3"]
 
 
-def test_the_memory_a_rename_a_deletion_a_merge_and_what_is_no_text_are_no_work(
-    project: Path,
-) -> None:
+def test_the_memory_a_rename_a_deletion_a_merge_and_no_text_are_no_work(project: Path) -> None:
     changed(project, "begin", old__py="one\ntwo\nthree\n")
     git(project, "checkout", "--quiet", "-b", "side")
     (project / "shop").mkdir()

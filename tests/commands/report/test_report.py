@@ -157,9 +157,7 @@ def test_no_field_lets_a_secret_out_in_any_form(field: str, project: Path, repor
 
 
 @pytest.mark.long  # it costs much
-def test_the_report_can_be_had_as_data_and_as_annotations_of_a_runner(
-    project: Path, report: Asked
-) -> None:
+def test_the_report_can_be_had_as_data_and_annotations(project: Path, report: Asked) -> None:
     ordered = a_record("odd", topic="100%: a, b\n::error::x", lesson=ORDER)
     passing = a_record("gone " + TOKEN)
     base = written(project, PLAIN, a_record("gone"))
@@ -255,7 +253,7 @@ def test_the_longest_texts_leave_a_report_with_every_part(
 
 @pytest.mark.long  # it costs much
 @posix
-def test_a_path_is_escaped_as_a_property_and_left_out_where_it_may_not_be_printed(
+def test_a_path_is_escaped_or_left_out_where_it_may_not_be_printed(
     project: Path, report: Asked
 ) -> None:
     for name in ("50%, a:b", "line\nend", TOKEN):
@@ -273,9 +271,7 @@ def test_a_path_is_escaped_as_a_property_and_left_out_where_it_may_not_be_printe
 # The documents.
 
 
-def test_the_document_names_the_parts_and_keys_as_the_report_does(
-    project: Path, report: Asked
-) -> None:
+def test_the_document_names_parts_and_keys_as_the_report(project: Path, report: Asked) -> None:
     text = (ROOT / "docs/ci.md").read_text(encoding="utf-8")
     listed = re.findall(r"\*\*([^*]+)\*\*", "\n".join(re.findall(r"^\d\. .+$", text, re.M)))
     assert [part.rstrip(".") for part in listed] == [
@@ -289,9 +285,7 @@ def test_the_document_names_the_parts_and_keys_as_the_report_does(
 
 @pytest.mark.long  # it costs much
 @posix
-def test_the_step_of_the_workflow_does_what_the_document_says(
-    project: Path, tmp_path: Path
-) -> None:
+def test_the_step_of_the_workflow_does_what_is_documented(project: Path, tmp_path: Path) -> None:
     text = (ROOT / "docs/ci.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```yaml\n(.*?)^```", text, re.M | re.S)
     [workflow] = [block for block in blocks if "pull_request:" in block]
@@ -410,7 +404,7 @@ OUR_PROSE |= {"after: —", "before: —", "—", ""}  # a text of blanks is sho
 @given(hostile, hostile, hostile)
 @example("::error::x\n##[error]x", "a\n ::stop-commands::b", "##vso[task.x]")
 @example("`@kim`", "```\n# a", "</details>")
-def test_no_text_changes_the_form_of_a_report_or_stands_outside_of_code(
+def test_no_text_changes_the_form_of_a_report_or_leaves_code(
     one: str, two: str, topic: str
 ) -> None:
     told = document(one, two, "t" + topic)  # a blank topic is none

@@ -79,9 +79,7 @@ def test_the_markdown_document_is_the_golden_one(lang: Language) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full")
 @pytest.mark.parametrize("count", [1, 200], ids=["at the end", "on the way"])
 @pytest.mark.parametrize(("lang", "said"), ROWS["an_output_that_is_full_is_a_sentence"])
-def test_an_output_that_is_full_is_a_sentence(
-    project: Path, lang: str, said: str, count: int
-) -> None:
+def test_a_full_output_is_a_sentence(project: Path, lang: str, said: str, count: int) -> None:
     path_of(project).write_bytes(b"".join(a_record(f"gap {it}").to_line() for it in range(count)))
     with open("/dev/full", "wb") as full:
         environment = {**os.environ, "SENTINEL_MEMORY_LANG": lang}
@@ -150,9 +148,7 @@ def everywhere(text: str) -> list[Record]:
 @example(everywhere("@./.env"))
 @example(everywhere("*x*@./.env `a`@./.env _@./.env [@./.env](@./.env)"))
 @example(everywhere("`@./.env` !`id` `@./.env`"))
-def test_no_text_forges_the_structure_of_a_document_or_names_a_file_or_a_command(
-    found: list[Record],
-) -> None:
+def test_no_text_forges_the_structure_of_a_document_or_names_a_file(found: list[Record]) -> None:
     text = document(found)
     for shown in (text, document(found, found[0].lesson), "\n".join(lessons(found))):
         assert ACTIVE.findall(without_code(shown)) == []
@@ -229,9 +225,7 @@ def test_a_file_that_a_block_would_harm_is_left_alone(
 
 @pytest.mark.long  # it costs much
 @pytest.mark.parametrize("field", ["topic", "lesson", "ask_next_time", "paths"])
-def test_no_marker_in_a_record_keeps_a_line_of_the_block(
-    export: Command, project: Path, field: str
-) -> None:
+def test_no_marker_in_a_record_keeps_a_line(export: Command, project: Path, field: str) -> None:
     found = []
     for at, mark in enumerate((END, BEGIN, f"{END}\n{BEGIN}", f"`{END}`", f"``{END}``", MARKER)):
         record = new_record(a_principle(f"rule {at}", ask_next_time="y"), now=NOW)

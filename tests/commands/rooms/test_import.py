@@ -92,9 +92,7 @@ def test_what_a_source_becomes_is_shown_and_saved(take: Command, project: Path, 
     assert not set(done.out) & set("\x1b\x9b\u202e")
 
 
-def test_a_log_and_an_export_of_an_older_version_come_without_loss(
-    take: Command, project: Path
-) -> None:
+def test_a_log_and_an_older_export_come_without_loss(take: Command, project: Path) -> None:
     log = a_record(ask_next_time="어느 국가?", paths=["src/**"], when=["vat_of(", "a, b"])
     log = replace(log, seen=7, updated=LATER, former=("abcdef",), extra={"room": ["me", 1.5]})
     rule = new_record(a_principle(topic="결제", when=[f"f{at}(x)" for at in range(9)]), now=NOW)
@@ -227,9 +225,7 @@ ITEM = ("mem-000001", "semantic", f"Use {TOKEN}.", 0.7, "public", "2020-01-02 10
 LONG = ("mem-000002", "semantic", "x" * 2_000, 0.7, "public", "2020-01-02 10:00:00", 0)
 
 
-def test_a_memory_db_is_shown_then_saved_then_known(
-    tmp_path: Path, project: Path, command: Command
-) -> None:
+def test_a_memory_db_is_shown_saved_known(tmp_path: Path, project: Path, command: Command) -> None:
     make_memory_db(project / "memory.db", ITEM, LONG)
     dry = command("import", "memory.db", "--dry-run")
     assert dry.lines[0] == "memory.db: Fragments. To save: Fragments 1."

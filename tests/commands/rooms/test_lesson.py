@@ -68,9 +68,7 @@ def edit(command: Command, project: Path, monkeypatch: pytest.MonkeyPatch) -> Co
 
 
 @pytest.mark.long  # it costs much
-def test_a_principle_keeps_what_it_replaced_and_its_many_anchors(
-    command: Command, project: Path
-) -> None:
+def test_a_principle_keeps_its_originals_and_anchors(command: Command, project: Path) -> None:
     write(project, VAT, OTHER)
     tokens = [VAT.token, OTHER.token]
     rule = MemoryStore(path_of(project)).upsert_log(a_principle("check tax"), tokens).record
@@ -141,7 +139,7 @@ def test_without_options_an_editor_opens_and_what_comes_back_is_saved_over_no_ne
 
 
 @pytest.mark.long  # it costs much
-def test_what_cannot_be_saved_is_kept_for_whoever_typed_it(
+def test_what_cannot_be_saved_is_kept_for_its_author(
     typing: Typing, edit: Command, project: Path
 ) -> None:
     before = path_of(project).read_bytes()

@@ -119,7 +119,7 @@ PLACES = ("", "  ", "{}/memory.db", "{}", "{}/other.db", " {}/other.db ", "~/oth
 
 @pytest.mark.long  # it costs much
 @pytest.mark.parametrize("name", ["", "memory.db", "other.db", DEFAULT_PLACE])
-def test_the_same_file_is_looked_for_as_the_room_opens(
+def test_the_file_is_that_of_the_room(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     for variable in ("HOME", "USERPROFILE"):
@@ -220,7 +220,7 @@ def test_a_record_that_was_updated_while_somebody_looked_stays(project: Path) ->
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_item_is_forgotten_in_the_version_that_was_shown(
+def test_the_version_that_was_shown_is_forgotten(
     three: Room, project: Path, command: Command, name: str
 ) -> None:
     def amend() -> None:

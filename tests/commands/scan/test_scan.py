@@ -365,9 +365,7 @@ def test_the_history_and_a_report_are_looked_at_in_every_encoding(
     assert (found.code, f" {LOG}:" in found.out) == (1, True)
 
 
-def test_a_mark_before_utf_8_takes_no_record_and_no_secret_from_anybody(
-    scan: Command, project: Path
-) -> None:
+def test_a_mark_before_utf_8_takes_no_record_and_no_secret(scan: Command, project: Path) -> None:
     for kind in ("FF FE before UTF-8", "FE FF before UTF-8", "an odd length"):
         log = MemoryLog.parse(FILES[kind])
         assert (log.records, log.skipped) == ([FIRST, BAD], 0)
@@ -380,9 +378,7 @@ def test_a_mark_before_utf_8_takes_no_record_and_no_secret_from_anybody(
         assert TOKEN.encode() not in git_clones.path_of(project).read_bytes()
 
 
-def test_what_begins_like_utf_16_is_named_let_be_and_not_clean(
-    scan: Command, project: Path
-) -> None:
+def test_what_begins_like_utf_16_is_named_and_not_clean(scan: Command, project: Path) -> None:
     for kind, finding in ROWS["what_begins_like_utf_16_is_named_and_let_be"]:
         data = FILES[kind]
         found = examine(MemoryLog.parse(data), now=NOW)

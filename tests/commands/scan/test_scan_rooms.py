@@ -93,9 +93,7 @@ def test_what_holds_a_secret_is_said_and_taken_out_of_every_byte(held: Held) -> 
     assert held.scan("--redact", "--yes").lines == ["No secrets found; nothing was written."]
 
 
-def test_a_damaged_database_is_named_and_hides_nothing_that_was_found_elsewhere(
-    held: Held,
-) -> None:
+def test_a_damaged_database_is_named_and_hides_nothing_found_elsewhere(held: Held) -> None:
     kept = held.path.with_name(f"{held.path.name}.{KEPT}")
     kept.write_bytes(b"x")
     assert (
@@ -145,7 +143,7 @@ def scan(desk: Desk, dsn: str, *options: str, **variables: str) -> Run:
 
 
 @pytest.mark.long  # it costs much
-def test_secrets_of_all_agents_of_a_server_are_named_and_taken_out_of_redis_too(
+def test_secrets_of_all_agents_of_a_server_are_taken_out(
     desk: Desk, team_server: TeamServer
 ) -> None:
     dsn = team_server.new_dsn()

@@ -179,9 +179,7 @@ def test_a_working_directory_that_is_gone_is_named(
 
 
 @pytest.mark.row("P4")
-def test_tools_and_resources_refuse_as_the_commands_do(
-    gone: Path, start_server: StartServer
-) -> None:
+def test_tools_and_resources_refuse_as_commands_do(gone: Path, start_server: StartServer) -> None:
     before = files_in(gone)
     server = start_server(cwd=gone)
     refused = {

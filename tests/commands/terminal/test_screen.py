@@ -91,9 +91,7 @@ def test_a_day_has_its_year_only_where_it_is_another() -> None:
     )
 
 
-def test_signs_and_colours_are_for_terminals_that_know_them(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_signs_and_colours_are_for_terminals_with_them(monkeypatch: pytest.MonkeyPatch) -> None:
     for encoding, term, sign in (("utf-8", "xterm", "✓"), ("ascii", "xterm", "ok"),
                                  ("utf-8", "linux", "ok")):  # fmt: skip
         monkeypatch.setenv("TERM", term)
@@ -165,9 +163,7 @@ class Terminal(io.StringIO):
 SENTENCES = "The log is broken by a merge. Run python cli.py doctor --fix, then try again."
 
 
-def test_an_error_wraps_at_words_and_its_first_sentence_is_red(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_error_wraps_at_words_with_a_red_first_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (("COLUMNS", "30"), ("TERM", "xterm")):
         monkeypatch.setenv(name, value)
     monkeypatch.delenv("NO_COLOR", raising=False)

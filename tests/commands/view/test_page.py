@@ -279,9 +279,7 @@ def test_a_room_that_cannot_be_read_is_left_out_unless_it_was_named(desk: Desk) 
     assert desk.view("-o", "-", "--room", "sessions").code == 1
 
 
-def test_no_secret_that_a_hand_has_put_into_a_room_is_on_the_page(
-    desk: Desk, tmp_path: Path
-) -> None:
+def test_no_secret_that_a_hand_put_into_a_room_is_on_the_page(desk: Desk, tmp_path: Path) -> None:
     desk.write(a_record(lesson=f"Use {TOKEN}", topic=TOKEN, ask_next_time=TOKEN))
     session, actions = sample_sessions(1)[0]
     spoiled = replace(session, goal=TOKEN, summary=TOKEN, tags=(TOKEN,), agent=TOKEN)

@@ -88,7 +88,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_the_first_item_is_on_the_first_screen_and_nothing_is_asked_for(
+def test_the_first_item_is_on_the_first_screen_without_requests(
     browser: Shown, lang: Language
 ) -> None:
     long = "x" * 4_000
@@ -136,9 +136,7 @@ def test_colours_follow_the_system_and_paper_has_all_items(browser: Shown) -> No
     assert len(browser.texts("article")) == 120
 
 
-def test_an_empty_memory_has_three_steps_and_without_a_script_one_sentence_is_there(
-    browser: Shown,
-) -> None:
+def test_an_empty_memory_has_three_steps_and_no_script_has_one_sentence(browser: Shown) -> None:
     browser.shows([])
     assert len(browser.texts("li")) == 3
     assert browser.texts(f"{FIRST} b") == [sentence("en", "page.sample_lesson")]
