@@ -95,9 +95,7 @@ def keys_of(value: object) -> object:
     return {key: keys_of(it) for key, it in value.items()} if isinstance(value, dict) else None
 
 
-def test_data_has_no_text_of_a_record_and_always_the_same_keys(
-    lively: Desk, tmp_path: Path
-) -> None:
+def test_data_has_no_text_of_a_record_and_ever_the_same_keys(lively: Desk, tmp_path: Path) -> None:
     full, empty = lively.figures(), Desk(tmp_path / "new", lively.home).figures()
     assert tokens_of(full["came_back"]) == [VAT.token, SESSION.token]
     assert full["lessons"]["topics"] == {"payment": 2, "인증": 1, "build": 1}

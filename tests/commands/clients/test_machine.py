@@ -38,9 +38,7 @@ def find(bench: Bench, platform: str = "linux", **environment: str) -> list[Conf
 @pytest.mark.parametrize(
     ("client", "file", "source"), ROWS["the_configuration_of_the_document_leads_to_the_project"]
 )
-def test_a_documented_configuration_is_found(
-    client: str, file: str, source: str, bench: Bench
-) -> None:
+def test_what_is_documented_is_found(client: str, file: str, source: str, bench: Bench) -> None:
     part = text_of("docs/clients.md").split(f"\n### {client}\n", 1)[1]
     sample = re.findall(r"^```(?:json|toml)\n(.*?)^```", part, re.M | re.S)[0]
     sample = sample.replace("/opt/sentinel-memory", bench.tool.as_posix())

@@ -299,9 +299,7 @@ def test_a_hook_for_each_prompt_that_a_person_wrote_stays(bench: Bench) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("gone", ["interpreter", "scripts"])
 @pytest.mark.parametrize("client", [key for key in KEYS if row_of(key).hooks])
-def test_a_hook_of_a_gone_installation_does_not_stop_a_tool(
-    client: str, gone: str, bench: Bench
-) -> None:
+def test_a_hook_of_a_gone_installation_stops_no_tool(client: str, gone: str, bench: Bench) -> None:
     """Other codes than 0 are a veto in some clients, and stdout is an answer."""
     python = bench.python if gone == "interpreter" else sys.executable
     made = installed((python,), str(bench.top / "gone"), windows=False)

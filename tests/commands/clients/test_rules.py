@@ -73,9 +73,7 @@ def met_by(client: str, past: str, there: dict[str, str]) -> str:
 @pytest.mark.row("001 6.b")
 @pytest.mark.parametrize("past", PAST)
 @pytest.mark.parametrize("count", [5, *(pytest.param(it, marks=pytest.mark.long) for it in (1, 2))])
-def test_every_client_reads_the_rules_and_what_it_read_before(
-    past: str, count: int, tmp_path: Path
-) -> None:
+def test_every_client_reads_the_rules_and_all_before(past: str, count: int, tmp_path: Path) -> None:
     for chosen in combinations(READ, count):
         bench = Bench(tmp_path / "-".join(chosen))
         bench.put({f"root/{name}": text for name, text in PAST[past].items()})
@@ -142,9 +140,7 @@ FIRST = {"codex": "AGENTS.md", "gemini": "GEMINI.md", "claude-code": "CLAUDE.md"
 
 @pytest.mark.parametrize("second", ["codex", "claude-code", "gemini"])
 @pytest.mark.parametrize("first", FIRST)
-def test_rules_of_a_colleague_stay_where_git_has_them(
-    first: str, second: str, bench: Bench
-) -> None:
+def test_rules_of_a_colleague_stay_where_git_has_it(first: str, second: str, bench: Bench) -> None:
     """Also where an older version has put them, whatever client the colleague uses."""
     name = FIRST[first]
     bench.put({f"root/{name}": RULES})

@@ -221,7 +221,7 @@ def test_what_git_says_of_a_work_tree(cloned: Desk, tmp_path: Path) -> None:
 
 
 @pytest.mark.long  # it costs much
-def test_a_hook_that_is_tried_has_byte_code(
+def test_a_hook_that_was_tried_has_bytecode(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     copied_checkout(tmp_path)

@@ -109,7 +109,7 @@ PERMISSIONS = {  # a place, its mode, the status, and how the finding begins
 
 
 @pytest.mark.parametrize("case", one_in(3, PERMISSIONS))
-def test_what_cannot_be_read_is_an_error_and_written_a_note(
+def test_no_right_to_read_is_an_error_to_write_a_note(
     healthy: Desk, bound: None, case: str
 ) -> None:
     place, mode, code, said = PERMISSIONS[case]
@@ -319,9 +319,7 @@ def test_nothing_of_a_record_reaches_the_terminal_as_a_command(bare: Desk) -> No
     assert keys == ["lesson", HOSTILE]
 
 
-def test_secrets_of_a_large_log_are_for_the_scan(
-    bare: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_secrets_of_large_logs_are_for_scan(bare: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lessons, "MOST_SECRETS_BYTES", 1)
     bare.write(ONE)
     assert bare.doctor().found[0] == (

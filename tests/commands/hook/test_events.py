@@ -105,9 +105,7 @@ def test_only_lines_that_were_not_there_are_new(text: str, before: str, new: lis
 
 @pytest.mark.long  # it costs much
 @given(st.text(), st.text())
-def test_nothing_is_new_in_what_was_there_and_all_words_are_in_nothing(
-    one: str, other: str
-) -> None:
+def test_nothing_is_new_in_what_was_there_and_all_is_in_nothing(one: str, other: str) -> None:
     assert new_lines(one, one) == []
     assert "".join(new_lines(one, "")).split() == "".join(one.splitlines()).split()
     assert set(new_lines(one, other)) <= set(one.splitlines())

@@ -328,9 +328,7 @@ def test_an_interrupted_hook_ends_with_0(desk: Desk) -> None:
 
 @pytest.mark.long  # it costs much
 @pytest.mark.parametrize("options", [("-I",), ("-P",), ("-OO",), ("-W", "error", "-X", "dev"), ()])
-def test_an_interpreter_with_other_rules_answers_the_same(
-    desk: Desk, options: tuple[str, ...]
-) -> None:
+def test_an_interpreter_of_other_rules_answers_alike(desk: Desk, options: tuple[str, ...]) -> None:
     for name in ("core", "commands", "protocol", "rooms"):
         (desk.root / name).mkdir()
         (desk.root / name / "__init__.py").write_text("raise SystemExit(3)")

@@ -120,9 +120,7 @@ def check(desk: Desk, name: str, event: str, lang: Language, *, is_started: bool
 
 
 @pytest.mark.parametrize(("name", "event", "lang"), enough(STARTED, lambda *it: it[1:], names=3))
-def test_it_ends_with_0_and_json_or_nothing(
-    desk: Desk, name: str, event: str, lang: Language
-) -> None:
+def test_it_ends_with_0_and_says_json(desk: Desk, name: str, event: str, lang: Language) -> None:
     prepare(desk, TRAPS[name])
     check(desk, name, event, lang, is_started=True)
 
@@ -197,9 +195,7 @@ def test_it_ends_soon_with_every_hostile_log(
 
 
 @pytest.mark.long
-def test_it_answers_from_ten_thousand_records(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_answers_from_10000_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     project = project_of(tmp_path / "project", ten_thousand())
     # It gives up after some processor time, which other processes may make longer: one has to end.

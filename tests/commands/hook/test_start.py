@@ -93,9 +93,7 @@ def test_five_commits_are_shown_no_merge_and_no_changes_of_a_copied_tree(project
 
 
 @needs_git
-def test_a_project_below_the_top_and_a_work_tree_show_their_work(
-    project: Path, tmp_path: Path
-) -> None:
+def test_a_project_below_the_top_and_a_work_tree_show_theirs(project: Path, tmp_path: Path) -> None:
     git(project, "worktree", "add", "--quiet", "-b", "beside", str(tmp_path / "tree"))
     write(project, "src/환불.py", "1 + 1\n")
     work = work_at_hand(project / "src")
@@ -168,7 +166,7 @@ ROWS = table("commands/hook")["approvals"]  # files, and whether the start says 
 
 
 @pytest.mark.parametrize(("client", "files", "says"), one_in(4, map(tuple, ROWS), names=3))
-def test_tools_without_approval_are_told(
+def test_tools_to_approve_are_told(
     desk: Desk, client: str, files: dict[str, Any], says: bool
 ) -> None:
     for name, data in files.items():

@@ -253,9 +253,7 @@ def test_the_longest_texts_leave_a_report_with_every_part(
 
 @pytest.mark.long  # it costs much
 @posix
-def test_a_path_is_escaped_or_left_out_where_it_may_not_be_printed(
-    project: Path, report: Asked
-) -> None:
+def test_a_path_is_escaped_or_left_out_where_none_may_stand(project: Path, report: Asked) -> None:
     for name in ("50%, a:b", "line\nend", TOKEN):
         (project / name / ".context").mkdir(parents=True)
         (project / name / LOG).write_bytes(b"torn\n")
@@ -404,9 +402,7 @@ OUR_PROSE |= {"after: —", "before: —", "—", ""}  # a text of blanks is sho
 @given(hostile, hostile, hostile)
 @example("::error::x\n##[error]x", "a\n ::stop-commands::b", "##vso[task.x]")
 @example("`@kim`", "```\n# a", "</details>")
-def test_no_text_changes_the_form_of_a_report_or_leaves_code(
-    one: str, two: str, topic: str
-) -> None:
+def test_no_text_changes_the_form_of_a_report_or_leaves_it(one: str, two: str, topic: str) -> None:
     told = document(one, two, "t" + topic)  # a blank topic is none
     assert {token.type for token in markdown_tokens(told)} <= OURS
     kinds = [token.type for token in markdown_tokens(told)]

@@ -143,9 +143,7 @@ def scan(desk: Desk, dsn: str, *options: str, **variables: str) -> Run:
 
 
 @pytest.mark.long  # it costs much
-def test_secrets_of_all_agents_of_a_server_are_taken_out(
-    desk: Desk, team_server: TeamServer
-) -> None:
+def test_secrets_of_all_agents_of_a_server_are_removed(desk: Desk, team_server: TeamServer) -> None:
     dsn = team_server.new_dsn()
     engine = PostgresEngine(a_server(dsn), timeout_s=5)
     with engine.writing() as writing:

@@ -88,9 +88,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_the_first_item_is_on_the_first_screen_without_requests(
-    browser: Shown, lang: Language
-) -> None:
+def test_the_first_item_is_on_screen_without_requests(browser: Shown, lang: Language) -> None:
     long = "x" * 4_000
     item = an_item(long, topic=long, kind=long, facts=(long,), texts=(("a", long), (long, long)))
     for size in (NARROW, PHONE, DESKTOP):
