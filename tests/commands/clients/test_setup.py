@@ -15,11 +15,9 @@ from commands.clients.machine import installed, runner_of
 from commands.clients.plan import tree_of
 from commands.clients.setup import tried_hook
 from commands.clients.table import CLIENTS
-from core.lessons.briefing import rules
 from core.messages import has_sentence
 from tests.support.cli_process import Desk, Run
 from tests.support.costly import one_in
-from tests.support.faults import tree
 from tests.support.git_clones import copied_checkout, git
 from tests.support.sentences import sentence
 from tests.support.tables import ROOT
@@ -122,24 +120,6 @@ def test_a_python_without_the_packages_is_told_how_to_get_them(desk: Desk) -> No
 
 
 @posix
-def test_without_a_name_it_takes_the_clients_that_are_found_and_says_by_what(desk: Desk) -> None:
-    (desk.root / ".vscode").mkdir()
-    (desk.home / ".codex").mkdir()
-    program = desk.root.parent / "bin" / "gemini"
-    program.parent.mkdir()
-    program.write_bytes(b"#!/bin/sh\n")
-    program.chmod(0o755)
-    code, out, _ = desk.run("setup", "--dry-run", PATH=str(program.parent))
-    assert code == 0
-    found = [f"VS Code ({desk.root}/.vscode)", f"Codex ({desk.home}/.codex)", "Gemini CLI (gemini)"]
-    assert out.splitlines()[1] == f"Found here: {', '.join(found)}"
-    (desk.root / ".vscode").rmdir()
-    (desk.home / ".codex").rmdir()
-    code, _, errors = desk.run("setup", "--yes", PATH="/nowhere")
-    assert (code, errors) == (1, sentence("en", "setup.none_found", clients=", ".join(KEYS)) + "\n")
-
-
-@posix
 def test_what_cannot_be_written_is_told_and_the_rest_is_done(desk: Desk) -> None:
     (desk.root / ".codex").mkdir(mode=0o555)
     done = desk.run("setup", "codex", "--yes")
@@ -152,16 +132,6 @@ def test_what_cannot_be_written_is_told_and_the_rest_is_done(desk: Desk) -> None
     assert desk.files("home") == {}
 
 
-def test_the_locale_sets_the_language_of_the_screen_and_not_that_of_the_rules(desk: Desk) -> None:
-    """A team keeps the rules, which models read, beside answers that are English as well."""
-    done = desk.run("setup", "cursor", "--yes", LANG="ko_KR.UTF-8")
-    assert (done.code, done.errors) == (0, "")
-    assert "프로젝트: " in done.out
-    written = {name: data.decode() for name, data in desk.files().items()}
-    assert any(rules("en").strip() in text for text in written.values())
-    assert not any("SENTINEL_MEMORY_LANG" in text for text in written.values())
-
-
 def test_every_remark_that_a_row_may_need_has_a_sentence() -> None:
     said = {f"next_{key}" for key in KEYS} | {"codex_cuts", "codex_hooks_twice"}
     said |= {f"no_remote_{row.key}" for row in CLIENTS if not row.http}
@@ -169,40 +139,6 @@ def test_every_remark_that_a_row_may_need_has_a_sentence() -> None:
 
 
 # Git.
-
-
-def test_one_line_puts_the_files_of_a_team_into_git_and_one_is_for_others(cloned: Desk) -> None:
-    before = tree(cloned.root / ".git/info")
-    code, out, errors = cloned.run("setup", "claude-code", "--yes")
-    assert (code, errors) == (0, "")
-    [line] = re.findall(r"git add .*", out)
-    subprocess.run(line, shell=True, cwd=cloned.root, check=True)
-    shared = [".context/.gitattributes", ".context/.gitignore", "AGENTS.md", "CLAUDE.md"]
-    assert git(cloned.root, "status", "--porcelain", "-uall").splitlines() == [
-        *(f"A  {name}" for name in shared),
-        "?? .claude/settings.json",
-        "?? .mcp.json",
-    ]
-    assert flat(sentence("en", "setup.next_local", files=".mcp.json, .claude/settings.json")) in (
-        flat(out)
-    )
-    assert "sentinel-memory setup claude-code" in flat(out)
-    git(cloned.root, "reset", "-q")
-    assert cloned.run("setup", "claude-code", "--remove", "--yes")[0] == 0
-    assert git(cloned.root, "status", "--porcelain", "-uall") == ""
-    assert tree(cloned.root / ".git/info") == before
-
-
-def test_a_project_below_the_top_is_named_from_there(desk: Desk) -> None:
-    below = desk.root / "a [b] *" / "작업"
-    below.mkdir(parents=True)
-    git(desk.root, "init", "-q")
-    code, out, _ = desk.run("setup", "claude-code", "--no-hooks", "--yes", "--project", str(below))
-    assert code == 0
-    option = shlex.join(["--project", str(desk.root)])
-    said = sentence("en", "setup.below_top", top=str(desk.root), option=option)
-    assert said in out
-    assert "settings.local.json" not in git(desk.root, "status", "--porcelain", "-uall")
 
 
 def test_what_git_says_of_a_work_tree(cloned: Desk, tmp_path: Path) -> None:

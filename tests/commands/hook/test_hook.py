@@ -229,15 +229,6 @@ def test_korean_is_answered_in_korean_under_a_korean_path_with_blanks(tmp_path: 
     assert ran.text.startswith("[memory_log - records: 1 | ")
 
 
-@pytest.mark.row("001 2-3.d", "001 6.e")
-def test_a_memory_of_more_than_the_threshold_says_that_a_compaction_is_due(desk: Desk) -> None:
-    due = "Compaction is required: 51 records, threshold 50. Call compact_memory now."
-    for count, said in ((50, "topics: payment (50)"), (51, due)):
-        desk.write(*(a_record(f"gap {at}") for at in range(count)))
-        lines = desk.start(session_id=str(count)).text.splitlines()
-        assert lines[:2] == [f"[memory_log - records: {count} | {desk.root}]", said]
-
-
 @pytest.mark.long  # it costs much
 @pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 def test_a_long_memory_begins_with_what_is_near_to_the_work(desk: Desk, tmp_path: Path) -> None:

@@ -181,13 +181,6 @@ def test_the_browser_is_given_a_private_page_that_the_next_call_replaces(desk: D
     assert desk.view(PATH=os.defpath, **desk.browser(code=1)) == (1, "", f"{said}\n")
 
 
-def test_a_state_directory_that_cannot_be_made_is_named(desk: Desk) -> None:
-    (desk.home / ".local").write_text("a file")
-    code, out, errors = desk.view()
-    assert (code, out) == (1, "")
-    assert "could not be written" in errors and str(desk.home / ".local") in errors
-
-
 def test_lines_that_are_no_records_are_said_and_of_very_many_items_the_newest_are_shown(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -268,15 +261,6 @@ def test_sessions_are_on_the_page_wherever_their_settings_keep_them(desk: Desk) 
     assert days == sorted(days, reverse=True)
     assert stat.S_IMODE(page.stat().st_mode) == 0o600
     assert {it["room"] for it in desk.page("--room", "lessons").data["items"]} == {"lessons"}
-
-
-def test_a_room_that_cannot_be_read_is_left_out_unless_it_was_named(desk: Desk) -> None:
-    make_sample_store(desk.root, 2).database.close()
-    (desk.root / ".context" / "sessions" / "history.db").write_bytes(b"no database" * 400)
-    told = desk.view("-o", "-")
-    assert told.code == 0 and told.errors.startswith("Without Sessions: ")
-    assert {it["room"] for it in Document(told.out).data["items"]} == {"lessons"}
-    assert desk.view("-o", "-", "--room", "sessions").code == 1
 
 
 def test_no_secret_that_a_hand_put_into_a_room_is_on_the_page(desk: Desk, tmp_path: Path) -> None:
