@@ -1,6 +1,7 @@
-"""Tests how the program reads what clients tell a hook, payload by payload."""
+"""Tests how the program reads what clients tell a hook, and which files a command line edits."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from commands.hook.events import (
     new_lines,
     read_moment,
 )
+from commands.hook.shell import Edits, edits_of
 from tests.support.tables import none_of, table
 
 ROWS = table("commands/events")
@@ -109,3 +111,56 @@ def test_nothing_is_new_in_what_was_there_and_all_is_in_nothing(one: str, other:
     assert new_lines(one, one) == []
     assert "".join(new_lines(one, "")).split() == "".join(one.splitlines()).split()
     assert set(new_lines(one, other)) <= set(one.splitlines())
+
+
+# A command line.
+
+FILE, SHELL = "src/pay/refund.py", table("commands/shell")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / FILE).parent.mkdir(parents=True)
+    (tmp_path / FILE).write_text("x")
+    return tmp_path
+
+
+def edits(command: str, root: Path) -> Edits:
+    return edits_of(command.replace("FILE", FILE).replace("ROOT", str(root)), str(root), str(root))
+
+
+@pytest.mark.parametrize("kind", SHELL["edits"])
+def test_a_command_that_edits_a_file_is_seen_to_do_so(kind: str, root: Path) -> None:
+    commands = SHELL["edits"][kind]
+    none_of(it for it in commands if str(root / FILE) not in edits(it, root).paths)
+
+
+@pytest.mark.parametrize("command", SHELL["with_a_text"])
+def test_of_a_here_document_the_file_and_the_text_are_seen(command: str, root: Path) -> None:
+    seen = edits(command, root)
+    assert str(root / FILE) in seen.paths
+    assert "x = 1" in seen.text
+
+
+def test_a_command_that_only_reads_edits_nothing(root: Path) -> None:
+    none_of(it for it in SHELL["reads"] if edits(it, root).paths not in ((), ("/tmp/a.py",)))
+
+
+def test_what_stands_for_many_files_tells_nothing(root: Path) -> None:
+    for at in range(60):
+        (root / f"src/{at}.py").write_text("x")
+    for command in ("black .", "rm -rf src", "sed -i s/a/b/ src/*.py"):
+        assert edits_of(command, str(root), str(root)).paths == ()
+
+
+@given(st.text(st.sampled_from(list("'\"\\$(){}<>|;&\n =-*[]~#aF/.")), max_size=80))
+def test_any_text_is_read_to_its_end(text: str) -> None:
+    for command in (text, f"sed -i {text}", f"cat <<{text}", f"bash -c {text}", f"A={text}; rm $A"):
+        edits_of(command, "/nowhere", "/")
+
+
+@pytest.mark.long  # it costs much
+def test_odd_and_long_commands_are_read_soon() -> None:
+    """Each would take minutes if its time grew with the square of its length."""
+    for text in ("'", '"', '\\"', "$(", "<<a\n", "(", "a=a;$a ", "{a,a}", "bash -c '", "\\", "# "):
+        edits_of(f"rm {text * 8_000}", "/nowhere", "/")

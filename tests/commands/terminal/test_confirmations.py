@@ -23,10 +23,6 @@ class Asking(NamedTuple):
     log: tuple[Record | bytes, ...] = (ONE,)
     before: Callable[[MemoryStore], object] = lambda store: None
 
-    @property
-    def is_repair(self) -> bool:
-        return self.words in ("scan --redact", "doctor --fix")
-
     def prepare(self, desk: Desk) -> list[str]:
         """Make what it needs; its words."""
         desk.write(*self.log)
@@ -54,41 +50,36 @@ ASKING = [
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.parametrize("asking", ASKING, ids=lambda it: it.words.partition(" ")[0])
-def test_nothing_is_changed_unseen_without_a_terminal_and_yes_does_it_without_a_question(
-    asking: Asking, desk: Desk
+@pytest.mark.parametrize(
+    ("asking", "answer"), [*zip(ASKING, cycle(["y\n", "예\n", "\n"]), strict=False)]
+)
+def test_nothing_is_changed_unseen_and_a_person_decides(
+    asking: Asking, answer: str, desk: Desk
 ) -> None:
+    """Without a terminal, on trial, by who sits at one, and with `--yes`."""
     words = asking.prepare(desk)
     before = desk.files()
     done = desk.run(*words)
-    assert (done.code, desk.files()) == (1, before)
-    assert asking.shows in done.out
+    assert (done.code, asking.shows in done.out, desk.files()) == (1, True, before)
     assert done.errors.startswith("Nothing was ") and "--yes" in done.errors
     done = desk.run(*words, "--dry-run")
-    assert (done.errors, desk.files()) == ("", before)
-    assert asking.shows in done.out
+    assert (done.errors, asking.shows in done.out, desk.files()) == ("", True, before)
     assert done.out.splitlines()[-1].startswith("Nothing was ") and "(--dry-run)" in done.out
-    assert done.code == asking.is_repair  # what is wrong still is
+    is_repair = asking.words in ("scan --redact", "doctor --fix")
+    assert done.code == is_repair  # what is wrong still is
     if asking.words == "doctor --fix":
         as_data = desk.run(*words, "--json", "-n")
         assert (as_data.code, as_data.errors, desk.files()) == (1, "", before)
         assert as_data.told
+    done = Run.at_terminal(*words, answer=answer, **desk.place())
+    assert asking.shows in done.out and "? [y/N] " in done.out
+    assert (desk.files() != before) == (answer != "\n")
+    assert ("Nothing was " in done.out) == (answer == "\n")
+    asking.prepare(desk)
+    before = desk.files()
     done = desk.run(*words, "-y")
     assert (done.code, done.errors, "[y/N]" in done.out) == (0, "", False)
     assert desk.files() != before
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.parametrize(
-    ("asking", "answer"), [*zip(ASKING, cycle(["y\n", "예\n", "\n"]), strict=False)]
-)
-def test_a_person_at_the_terminal_decides(asking: Asking, answer: str, desk: Desk) -> None:
-    words = asking.prepare(desk)
-    before = desk.log.read_bytes()
-    done = Run.at_terminal(*words, answer=answer, **desk.place())
-    assert asking.shows in done.out and "? [y/N] " in done.out
-    assert (desk.log.read_bytes() != before) == (answer != "\n")
-    assert ("Nothing was " in done.out) == (answer == "\n")
 
 
 def test_where_nothing_is_to_be_done_nobody_is_asked(desk: Desk) -> None:
