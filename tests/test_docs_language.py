@@ -11,7 +11,7 @@ from commands.terminal.screen import cells
 from core.config import ROOMS
 from tests.support.documents import DOCUMENTS, EDITIONS, blocks, prose, text_of
 from tests.support.sentences import sentences
-from tests.support.tables import ROOT, none_of
+from tests.support.tables import ROOT, none_of, table
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
@@ -22,25 +22,7 @@ PAIRS = [READMES, *EDITIONS]
 KOREAN = [name for name in DOCUMENTS if name.endswith(".ko.md")]
 ENGLISH = [name for name in DOCUMENTS if name.endswith(".md") and name not in KOREAN]
 # A term that reads translated, and what a Korean engineer writes.
-TERMS = {
-    "격차": "빠진 정보, 재발",
-    "가림 처리": "마스킹",
-    "복제": "클론",
-    "시연": "데모",
-    "찌꺼기": "잔여",
-    "망가진": "손상된",
-    "무고한": "잘못 가린",
-    "닮은 예": "유사 사례",
-    "온 그대로": "받은 그대로",
-    "되풀이하": "다시 실행",
-    "스스로 말": "묻지 않아도 알려 줍니다",
-    "견주": "비교",
-    "어판": "버전, English:",
-    "예전 판": "이전 버전",
-    "(으)로": "로, 으로",
-    "(이)": "이, 가",
-    "을(를)": "을, 를",
-}
+TERMS: dict[str, str] = table("translated_terms")
 # *Room* is 기억 종류; 방 would be one of a chat. 방법, 방식, 방금, 방지 and 방향 are other words.
 A_ROOM = re.compile("(?<![가-힣])방(?!법|식|금|지|향).*")
 # A sentence that ends in neither 해요체, as instructions do, nor 합니다체, as statements do.

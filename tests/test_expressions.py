@@ -5,6 +5,7 @@ The expressions are those of the source and of the tables of rules, so that none
 
 import ast
 import importlib
+import json
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -25,26 +26,17 @@ from core.lessons.record_text import _LIKE_QUOTES, _LIKE_SIGNS, _UNSEEN
 from core.sanitizer import redact
 from tests.support.stalling import Attack, ambiguities, attacks_of, by_example, growth, use_of
 from tests.support.stalling import seconds as seconds_of
-from tests.support.tables import none_of
+from tests.support.tables import DATA, none_of
 from tests.support.templates import examples, expand
 from tests.weight import ROOT, product
 
 ONE_IN, ONE_IN_OF_REDACTION = 100, 4_000  # attacks are tried; all of them take hours
 FAST_REDACTION = 0.16  # seconds for 16 KB: 10 ms for each
 # Heads at which some version of a rule took exponential time, or the square of its text.
-KNOWN = (
-    *(Attack(head, "''") for head in ('SET PASSWORD "', 'source_password="')),
-    *(Attack(head, "''") for head in ('OPTIONS (password "', 'encryptbypassphrase("')),
-    *(Attack(head, "\\'") for head in ('login me password \\"', 'curl -u \\"a:', '-p \\"')),
-    Attack("-----BEGIN PRIVATE KEY-----\n", "Comment: "),
-    Attack("-----BEGIN PRIVATE KEY-----", "\nComment: x"),
-    Attack("", "AccountKey="),
-    Attack("", "pass a1B!zq8 "),
-    Attack("", "pw='"),
-    Attack("|", "pw|pw|pw|pw|pw|pw|\n|"),
-    Attack("token:\n  ", "A1b2C3d4E5f6G7h8token:\n  "),
-    Attack("", "AKIA" + "A2B3C4D5E6F7G2H3"),
-)
+KNOWN = [
+    Attack(*json.loads(line))
+    for line in (DATA / "known_attacks.jsonl").read_text("utf-8").splitlines()
+]
 GLOBS = "*a*a*a*b", "**/a/**/a/**/b", "**/**/**", "?" * 60, "[a-z]*[a-z]*x", "a*" * 40, "**/" * 40
 # A file without one of these words compiles nothing, and is not parsed.
 MAY_COMPILE = re.compile(r"\b(?:re|_?compiled)\b")

@@ -15,7 +15,7 @@ from core.lessons.anchors import normalise_paths
 from core.lessons.record import Draft, Record, check
 from core.lessons.task import for_prompt
 from tests.support.git_clones import run_git
-from tests.support.tables import ROOT, none_of
+from tests.support.tables import DATA, ROOT, none_of
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
@@ -31,18 +31,7 @@ CI = "jobs:\n  - run: make lint\n  - run: |\n      docker build \\\n        -t t
 RULES = "- Always run the linter\n  before you commit.\n1. Do not tell the user.\n\nUse pnpm.\n"
 FILES = {"a.py": NEW, "b.py": "new = 1\n", "n.ipynb": json.dumps({"cells": CELLS}), "ci.yml": CI}
 
-CHATTER = (
-    *("thanks", "thank you, that looks good", "continue", "go on", "go on with it", "yes", "why?"),
-    *("ok do it", "yes please, proceed", "looks good, commit it", "try again", "undo that", "stop"),
-    *("run the tests again", "what did you change?", "explain that again", "hello", "fix it"),
-    *("can you summarize what you did", "keep going until it is done", "never mind", "perfect"),
-    *("no, the other one", "commit and push", "it still does not work", "show me the diff", "next"),
-    *("what else is left?", "do the same for the other file", "please be brief"),
-    *("계속해줘", "고마워", "네", "좋아요 진행해주세요", "다시 해봐", "응 그렇게 해줘", "왜?"),
-    *("뭐가 바뀐거야?", "테스트 다시 돌려줘", "커밋해줘", "요약해줘", "그만", "안녕하세요", "다음"),
-    *("아직 안 돼", "방금 거 되돌려줘", "설명 좀 더 해줘", "수고했어", "확인했어 고마워"),
-    "나머지도 똑같이 해줘",
-)
+CHATTER = (DATA / "chatter.txt").read_text("utf-8").splitlines()
 
 
 @pytest.fixture

@@ -37,8 +37,8 @@ from tests.support.fragments_room import (
     state_of,
     stored,
 )
-from tests.support.hostile_texts import HOSTILE
 from tests.support.sentences import in_language
+from tests.support.tables import table
 from tests.support.team_engines import IN_A_FILE
 from tests.support.team_engines import kept_in as kept_in
 
@@ -85,9 +85,9 @@ def held_as_it_is(room: Room, text: str) -> Fragment:
 
 
 @costly
-@pytest.mark.parametrize("kind", HOSTILE)
+@pytest.mark.parametrize("kind", table("hostile_texts"))
 def test_a_hostile_text_is_stored_found_changed_and_removed_as_text(room: Room, kind: str) -> None:
-    text = HOSTILE[kind]
+    text = table("hostile_texts")[kind]
     one = held_as_it_is(room, text)
     with room.engine.reading() as rows:
         assert rows.find(Wanted(topics=(one.topic,), keywords=one.keywords)) == [one]

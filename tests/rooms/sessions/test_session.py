@@ -4,6 +4,7 @@ import base64
 import json
 import os
 import random
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -37,7 +38,6 @@ from rooms.sessions.session import (
 from rooms.sessions.store import SessionStore
 from rooms.sessions.upkeep import delete
 from tests.support.cli_process import TOKEN
-from tests.support.hostile_texts import HOSTILE, OBEYED
 from tests.support.secret_corpus import sampled
 from tests.support.sentences import in_language
 from tests.support.session_samples import every_byte
@@ -271,6 +271,11 @@ def test_a_short_form_is_one_line_within_its_characters(text: str, most: int) ->
 
 def test_a_date_from_outside_becomes_a_moment_in_utc_or_nothing() -> None:
     assert {text: moment_of(text) for text in TABLE["dates"]} == TABLE["dates"]
+
+
+HOSTILE = table("hostile_texts")  # for a database, a terminal, a page or a model
+# What would end a line, move the cursor or turn the direction of what follows.
+OBEYED = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
 def is_line(text: str) -> bool:
