@@ -53,9 +53,7 @@ def stored(record: Record) -> Record:
 
 
 @pytest.mark.row("001 2-2.c", "001 5-1.k", "001 5-1.m")
-def test_the_path_follows_the_working_directory_and_may_be_set(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_path_follows_the_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         monkeypatch.chdir(tmp_path / name)

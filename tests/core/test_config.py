@@ -50,9 +50,7 @@ def test_the_argument_beats_the_variables_and_these_the_directory(tmp_path: Path
 
 
 @pytest.mark.parametrize("git_is_a_file", [False, True])  # as in a work tree
-def test_the_nearest_context_directory_up_to_the_git_root_is_the_project(
-    git_is_a_file: bool, tmp_path: Path
-) -> None:
+def test_the_nearest_context_up_to_the_git_root_counts(git_is_a_file: bool, tmp_path: Path) -> None:
     repo, web = tmp_path / "repo", tmp_path / "repo" / "packages" / "web"
     made(tmp_path, "repo/packages/web/src", ".context")
     assert root_of(repo) == repo  # without git
@@ -100,7 +98,7 @@ def owners(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
 OF_A_STRANGER = dict.fromkeys(("common", "common/.git", "common/.context", "common/till"), STRANGER)
 
 
-def test_what_the_user_root_or_the_owner_of_the_directory_has_put_above_is_taken(
+def test_what_the_user_or_root_has_put_above_is_taken(
     owners: dict[str, int], tmp_path: Path
 ) -> None:
     for owned in ({}, {".": ROOT_USER}, {"common": ROOT_USER}, OF_A_STRANGER):

@@ -80,9 +80,7 @@ INSIDE = (
 
 
 @pytest.mark.row("P9")
-def test_a_log_that_is_a_link_to_no_memory_is_neither_read_nor_written(
-    home: Path, project: Path
-) -> None:
+def test_a_log_that_is_a_link_to_no_memory_is_left_alone(home: Path, project: Path) -> None:
     for target in OUTSIDE:
         made = link(project, ".context/memory_log.jsonl", home / target)
         error = refused(project, tree(home), home)
@@ -204,7 +202,7 @@ def git(folder: Path, *words: str) -> str:
     return done.stdout.decode()
 
 
-def test_the_lock_stays_out_of_the_status_after_a_refused_first_save_and_a_stash(
+def test_the_lock_stays_out_of_the_status_after_a_refused_save_and_a_stash(
     project: Path,
 ) -> None:
     git(project, "init", "-q")
@@ -223,9 +221,7 @@ def test_the_lock_stays_out_of_the_status_after_a_refused_first_save_and_a_stash
 # What belongs to a project.
 
 
-def test_a_link_may_lead_anywhere_in_its_work_tree_but_into_the_git_directory(
-    home: Path, project: Path
-) -> None:
+def test_a_link_may_lead_anywhere_in_its_work_tree_but_to_git(home: Path, project: Path) -> None:
     git(project, "init", "-q")
     app = project / "app"
     for name, target, leads_out in (
@@ -254,9 +250,7 @@ def test_a_link_may_lead_anywhere_in_its_work_tree_but_into_the_git_directory(
     assert log_of(project).read() == RECORD * 2
 
 
-def test_an_archive_cannot_name_a_home_or_another_project_as_its_worktree(
-    home: Path, project: Path
-) -> None:
+def test_an_archive_cannot_name_another_project_its_tree(home: Path, project: Path) -> None:
     git(home, "init", "-q")  # whose files a dotfile manager keeps
     other = home / "src" / "other"
     other.mkdir()

@@ -85,9 +85,7 @@ def test_threads_that_wait_for_their_turn_end_with_the_one_that_polls(path: str)
     assert len(ended) == 50
 
 
-def test_a_lock_file_of_another_user_is_named_and_how_to_get_rid_of_it(
-    path: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lock_file_of_another_user_is_named(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     real = os.open
 
     def open_of_another(name: Any, *rest: Any, **more: Any) -> int:

@@ -16,7 +16,7 @@ from tests.support.tables import ROOT, table
 SEVERAL = ("a", "b", "c")
 
 
-def test_a_refusal_says_what_is_wrong_and_what_shows_the_right_way(
+def test_a_refusal_says_what_is_wrong_and_what_helps(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     made = Parser(prog="made")

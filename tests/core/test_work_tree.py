@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,7 +20,6 @@ from tests.support.cli_process import without_settings
 from tests.support.git_clones import (
     commit,
     copied,
-    delete,
     git,
     new_project,
     path_of,
@@ -29,7 +27,9 @@ from tests.support.git_clones import (
     slow_git,
 )
 from tests.support.hostile_repository import GROUPS, Traps, make_project, poison
+from tests.support.memory_steps import MemorySteps
 from tests.support.sentences import in_language
+from tests.support.tables import table
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 posix = pytest.mark.skipif(os.name == "nt", reason="scripts of a shell")
@@ -78,7 +78,7 @@ def reason(folder: Path) -> tuple[str, str]:
 # Layouts.
 
 
-def test_the_work_tree_is_found_from_any_folder_and_wherever_its_git_directory_is(
+def test_the_work_tree_is_found_wherever_its_git_directory_is(
     project: Path, tmp_path: Path
 ) -> None:
     found = WorkTree(project / ".context")
@@ -100,9 +100,7 @@ def test_the_work_tree_is_found_from_any_folder_and_wherever_its_git_directory_i
     assert subjects(path_of(project)) == ["two", "memory"]
 
 
-def test_neither_a_bare_repository_nor_a_git_directory_nor_one_inside_is_a_work_tree(
-    project: Path, tmp_path: Path
-) -> None:
+def test_no_bare_repository_and_none_inside_is_a_work_tree(project: Path, tmp_path: Path) -> None:
     git(tmp_path, "clone", "--quiet", "--bare", str(project), "shop.git")
     (tmp_path / "shop.git" / "hooks").mkdir(exist_ok=True)
     for folder in (tmp_path / "shop.git", tmp_path / "shop.git" / "hooks"):
@@ -140,9 +138,7 @@ def test_a_work_tree_that_the_repository_names_is_kept_to(project: Path) -> None
 
 
 @posix
-def test_a_log_that_is_a_link_is_that_of_the_repository_it_leads_to(
-    project: Path, tmp_path: Path
-) -> None:
+def test_a_linked_log_is_that_of_the_repository_it_leads_to(project: Path, tmp_path: Path) -> None:
     other = new_project(tmp_path / "other", "another")
     path_of(project).unlink()
     path_of(project).symlink_to(path_of(other))
@@ -251,9 +247,7 @@ def gone(project: Path, revision: str, *, torn: bool = False) -> None:
 
 
 @pytest.mark.long  # it costs much
-def test_what_a_history_lacks_is_a_sentence_and_told_from_an_unknown_revision(
-    project: Path, tmp_path: Path
-) -> None:
+def test_what_a_history_lacks_is_no_unknown_revision(project: Path, tmp_path: Path) -> None:
     unknown = ("nothing", "1" * 40, "HEAD:README", "HEAD~9", "--all", "^HEAD")
     for at, (missing, names, key) in enumerate((
         ("HEAD", ("HEAD", "main", "HEAD~1"), "objects_missing"),
@@ -305,53 +299,36 @@ def test_a_log_that_has_another_place_now_is_a_neighbours(project: Path) -> None
 LOG = ".context/memory_log.jsonl"
 
 
-def untracked(project: Path) -> None:
-    git(project, "rm", "--quiet", "--cached", LOG)
-    git(project, "commit", "--quiet", "--message", "forget the log")
+class States(MemorySteps):
+    """Steps of tests/data/uncommitted.json that also take something away."""
+
+    def without(self, folder: str) -> None:
+        shutil.rmtree(self._project / folder)
+
+    def gone(self, revision: str) -> None:
+        gone(self._project, revision)
 
 
-def anew(project: Path, *options: str) -> None:
-    shutil.rmtree(project / ".git")
-    git(project, "init", "--quiet", *options)
-
-
-def of_windows(project: Path) -> None:
-    """The lines end as an editor there leaves them; git takes them up as they were."""
-    path_of(project).write_bytes(path_of(project).read_bytes().replace(b"\n", b"\r\n"))
-
-
-Change = Callable[[Path], object]
-STATES: dict[str, tuple[list[Change], bool]] = {
-    "committed": ([], False),
-    "saved": ([save("three")], True),
-    "only less": ([delete("one")], True),
-    "staged": ([save("three"), lambda it: git(it, "add", "--all")], True),
-    "untracked": ([untracked], True),
-    "ignored": ([lambda it: (it / ".gitignore").write_text(".context/\n"), untracked], False),
-    "other line ends": ([of_windows], False),
-    "no commit yet": ([anew], True),
-    "sha256": ([lambda it: anew(it, "--object-format=sha256"), commit], False),
-    "detached": ([lambda it: git(it, "checkout", "--quiet", "--detach")], False),
-}
+STATES = table("uncommitted")  # what was done, and what is said; where git cannot tell, null
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.parametrize(("changes", "expected"), STATES.values(), ids=STATES)
+@pytest.mark.parametrize("name", STATES)
 def test_it_is_whether_git_would_have_something_to_commit(
-    changes: list[Change], expected: bool, project: Path
+    name: str, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for change in changes:
-        change(project)
-    found = asked(project)
-    git(project, "add", "--all")
-    status = git(project, "status", "--porcelain", "--", LOG)
-    assert (found, bool(status)) == (expected, expected)
+    done, expected = STATES[name]
+    states = States(project, monkeypatch, {})
+    for step in done:
+        states.live(*step)
+    assert asked(project) == (expected is True)
+    if expected is not None:
+        git(project, "add", "--all")
+        assert bool(git(project, "status", "--porcelain", "--", LOG)) == expected
 
 
 @pytest.mark.long  # it costs much
-def test_a_log_below_the_top_and_one_in_a_linked_work_tree_are_found(
-    project: Path, tmp_path: Path
-) -> None:
+def test_a_log_below_the_top_and_in_a_linked_tree_is_found(project: Path, tmp_path: Path) -> None:
     below = project / "가게 [a]"
     save("three")(below)
     assert asked(below)
@@ -361,25 +338,6 @@ def test_a_log_below_the_top_and_one_in_a_linked_work_tree_are_found(
     assert not asked(tmp_path / "tree")
     save("four")(tmp_path / "tree")
     assert (asked(tmp_path / "tree"), asked(project)) == (True, False)
-
-
-DAMAGES: dict[str, Change] = {
-    "no repository": lambda it: shutil.rmtree(it / ".git"),
-    "no head": lambda it: (it / ".git/HEAD").write_text("nonsense\n"),
-    "a torn branch": lambda it: (it / ".git/refs/heads/main").write_text("nonsense\n"),
-    "no commit": lambda it: gone(it, "HEAD"),
-    "no tree": lambda it: gone(it, "HEAD^{tree}"),
-    "a filter": lambda it: (it / ".gitattributes").write_text("*.jsonl filter=lfs\n"),
-}
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
-def test_nothing_is_said_where_git_cannot_tell(damage: Change, project: Path) -> None:
-    save("three")(project)
-    assert asked(project)
-    damage(project)
-    assert not asked(project)
 
 
 @posix

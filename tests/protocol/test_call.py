@@ -73,16 +73,13 @@ REFUSED: list[tuple[Any, list[object]]] = [
 ]
 
 
-def test_what_is_meant_is_taken_and_what_means_nothing_is_refused() -> None:
+def test_what_is_meant_is_taken_and_a_schema_shows_no_defaults() -> None:
     for kind, given, taken in TAKEN:
         assert TypeAdapter(kind).validate_python(given) == taken, given
     for kind, values in REFUSED:
         for given in values:
             with pytest.raises(ValidationError):
                 TypeAdapter(kind).validate_python(given)
-
-
-def test_a_schema_shows_neither_defaults_nor_what_a_class_says_of_itself() -> None:
     assert Card.model_json_schema()["properties"] == {
         "title": {"title": "Title", "type": "string"},
         "note": {"title": "Note", "type": "string"},
@@ -157,7 +154,7 @@ def test_a_session_is_the_doors_else_what_is_named_else_the_client_and_the_day()
     assert call.caller() is None
 
 
-def test_where_a_server_over_http_was_started_names_no_project(
+def test_a_server_over_http_names_no_project(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "shop").mkdir()

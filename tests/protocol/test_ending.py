@@ -77,9 +77,7 @@ Closings = list[Callable[[ServerProcess], None]]
     one_in(3, [(HANDSHAKE, 50), (STATELESS, 7), (HANDSHAKE, 1)], names=2),
     indirect=["server"],
 )
-def test_all_requests_under_way_are_answered_when_the_input_closes(
-    server: ServerProcess, tmp_path: Path, count: int
-) -> None:
+def test_requests_under_way_are_answered(server: ServerProcess, tmp_path: Path, count: int) -> None:
     requests = [server.ask_tool("log_memory", **gap(number)) for number in range(count)]
     params = {"name": "search_memory", "arguments": {"query": "rule"}}
     search = server.unsent("tools/call", params)
@@ -110,9 +108,7 @@ def test_a_lock_that_is_let_go_in_time_lets_saves_through_or_their_answers_say_s
 @pytest.mark.parametrize(
     ("server", "count"), [(HANDSHAKE, 1), (STATELESS, 50)], indirect=["server"]
 )
-def test_saves_that_wait_for_a_lock_do_not_hold_the_end(
-    server: ServerProcess, tmp_path: Path, count: int
-) -> None:
+def test_waiting_saves_let_a_server_end(server: ServerProcess, tmp_path: Path, count: int) -> None:
     (tmp_path / CONTEXT_DIRECTORY).mkdir()
     with FileLock(f"{path_of(tmp_path)}.lock"):
         requests = [server.ask_tool("log_memory", **gap(number)) for number in range(count)]
@@ -212,7 +208,7 @@ def test_of_a_client_that_left_what_was_stored_is_said_and_nothing_else(
 
 @posix_only
 @pytest.mark.long
-def test_answers_that_nobody_reads_do_not_hold_the_end_for_ever(
+def test_answers_that_nobody_reads_do_not_hold_the_end(
     unread: ServerProcess, tmp_path: Path
 ) -> None:
     for number in range(40):
@@ -255,12 +251,12 @@ def test_a_signal_at_any_moment_leaves_a_whole_file_and_no_litter_for_good(
 
 @pytest.mark.long  # it costs much
 @posix_only
-@pytest.mark.parametrize("closed", ["<&-", ">&-"])
-def test_a_server_without_its_streams_says_so(tmp_path: Path, closed: str) -> None:
-    command = f'"{sys.executable}" "{ROOT / "server.py"}" {closed}'
-    done = Run.process("/bin/sh", "-c", command, cwd=tmp_path)
-    assert (done.code, done.out) == (2, "")
-    assert done.errors == f"server.py: {sentence('en', 'protocol.no_streams')}\n"
+def test_a_server_without_its_streams_says_so(tmp_path: Path) -> None:
+    for closed in ["<&-", ">&-"]:
+        command = f'"{sys.executable}" "{ROOT / "server.py"}" {closed}'
+        done = Run.process("/bin/sh", "-c", command, cwd=tmp_path)
+        assert (done.code, done.out) == (2, "")
+        assert done.errors == f"server.py: {sentence('en', 'protocol.no_streams')}\n"
 
 
 @posix_only
@@ -305,9 +301,7 @@ def test_lines_arrive_whole_and_unchanged_whatever_the_buffer() -> None:
         assert ended
 
 
-def test_requests_are_under_way_until_answered_and_only_one_that_changes_is_named_at_the_end() -> (
-    None
-):
+def test_requests_are_under_way_until_answered_and_at_the_end_only_changes_are_named() -> None:
     def line(**message: Any) -> bytes:
         return json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n"
 

@@ -83,7 +83,7 @@ def test_what_it_logs_and_remembers_is_what_it_finds(project: Path) -> None:
 
 
 @with_inspector
-def test_it_lists_tools_without_a_fault_in_their_schemas_the_log_and_the_prompts(
+def test_it_lists_tools_with_sound_schemas_the_log_and_the_prompts(
     project: Path,
 ) -> None:
     listed = over_stdio(project, "--strict", "--method", "tools/list", rooms=",".join(ROOMS))

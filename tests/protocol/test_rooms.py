@@ -56,11 +56,10 @@ def names(server: ServerProcess, kind: str) -> list[str]:
     return [item["name"] for item in items]
 
 
-@pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.89", "003 T85")
-@pytest.mark.parametrize(
-    ("rooms", "named", "tools", "said"),
-    [
+@pytest.mark.long  # it costs much
+def test_a_room_brings_its_tools_and_its_instructions(start: Callable[..., ServerProcess]) -> None:
+    for rooms, named, tools, said in [
         (None, "", LESSONS, OF_LESSONS),
         (None, "sessions:core", CORE, OF_SESSIONS),
         ("lessons", "kitchen", LESSONS, OF_LESSONS),  # the command line wins
@@ -68,28 +67,20 @@ def names(server: ServerProcess, kind: str) -> list[str]:
         ("sessions", "", SESSIONS, OF_SESSIONS),
         ("fragments:core", "", FRAGMENTS_CORE, OF_FRAGMENTS),
         ("lessons,sessions:core,fragments", "", LESSONS + CORE + FRAGMENTS, OF_ALL),
-    ],
-)
-def test_a_room_brings_its_tools_and_its_instructions(
-    rooms: str | None,
-    named: str,
-    tools: list[str],
-    said: str,
-    start: Callable[..., ServerProcess],
-) -> None:
-    server = start(rooms, SENTINEL_MEMORY_ROOMS=named)
-    assert server.greet()["instructions"] == said
-    assert names(server, "tools") == tools
-    has_log = tools[0] == LESSONS[0]
-    assert names(server, "prompts") == (PROMPTS if has_log else PROMPTS[-1:])
-    assert names(server, "resources") == (["log"] if has_log else [])
-    templates = ["record"] * has_log + ["fragment"] * ("remember" in tools)
-    assert names(server, "resources/templates") == templates
-    if not has_log:
-        said = server.request("resources/read", {"uri": "memory://log"})["error"]["message"]
-        assert said == "Resource not found: 'memory://log'"
-        said = server.request("prompts/get", {"name": "start_task"})["error"]["message"]
-        assert said == "Unknown prompt: 'start_task'"
+    ]:
+        server = start(rooms, SENTINEL_MEMORY_ROOMS=named)
+        assert server.greet()["instructions"] == said
+        assert names(server, "tools") == tools
+        has_log = tools[0] == LESSONS[0]
+        assert names(server, "prompts") == (PROMPTS if has_log else PROMPTS[-1:])
+        assert names(server, "resources") == (["log"] if has_log else [])
+        templates = ["record"] * has_log + ["fragment"] * ("remember" in tools)
+        assert names(server, "resources/templates") == templates
+        if not has_log:
+            said = server.request("resources/read", {"uri": "memory://log"})["error"]["message"]
+            assert said == "Resource not found: 'memory://log'"
+            said = server.request("prompts/get", {"name": "start_task"})["error"]["message"]
+            assert said == "Unknown prompt: 'start_task'"
 
 
 BUDGET = "SENTINEL_MEMORY_BUDGET"

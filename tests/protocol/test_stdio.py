@@ -109,7 +109,7 @@ def server(pair: dict[Era, ServerProcess], era: Era, project: Path) -> Iterator[
 
 
 @pytest.mark.row("001 2-1.h", "001 2-3.a")
-def test_each_revision_greets_with_name_version_and_instructions(
+def test_each_revision_greets_with_its_instructions(
     pair: dict[Era, ServerProcess],
 ) -> None:
     named = {"name": "sentinel-memory", "version": VERSION}
@@ -126,7 +126,7 @@ TABLE = table("stdio")
 
 
 @pytest.mark.row("P14")
-def test_neither_lines_that_are_no_request_nor_what_cannot_be_had_disturb_the_server(
+def test_what_is_no_request_or_cannot_be_had_disturbs_no_server(
     server: ServerProcess,
 ) -> None:
     for line in [*TABLE["no_requests"], "[" * 5000 + "\n"]:
@@ -167,9 +167,7 @@ def test_an_argument_of_ten_megabytes_is_refused_with_its_size(
 
 @pytest.mark.row("001 5-1.f", "P7")
 @pytest.mark.parametrize("count", [1, pytest.param(60, marks=pytest.mark.long)])
-def test_very_many_waiting_saves_do_not_hold_up_a_search(
-    server: ServerProcess, project: Path, count: int
-) -> None:
+def test_waiting_saves_hold_up_no_search(server: ServerProcess, project: Path, count: int) -> None:
     before = seed(project)
     with FileLock(f"{path_of(project)}.lock"):
         waiting = [
@@ -186,9 +184,7 @@ def test_very_many_waiting_saves_do_not_hold_up_a_search(
 
 
 @pytest.mark.row("P13")
-def test_standard_error_never_holds_the_text_of_a_record(
-    server: ServerProcess, project: Path
-) -> None:
+def test_standard_error_holds_no_text_of_a_record(server: ServerProcess, project: Path) -> None:
     server.call("log_memory", **{**GAP, "lesson": MARKER})
     with path_of(project).open("ab") as file:
         file.write(b'{"torn": "' + MARKER.encode() + b"\n")
@@ -202,9 +198,7 @@ def test_standard_error_never_holds_the_text_of_a_record(
 
 
 @pytest.mark.row("001 8.c", "001 2-2.a", "P14")
-def test_a_hostile_environment_changes_no_letter_and_no_stream(
-    start_server: StartServer, tmp_path: Path
-) -> None:
+def test_a_hostile_environment_changes_no_letter(start_server: StartServer, tmp_path: Path) -> None:
     hostile_project = tmp_path / "내 프로젝트 2"
     hostile_project.mkdir()
     (hostile_project / ".env").write_text(
@@ -239,9 +233,7 @@ def test_a_hostile_environment_changes_no_letter_and_no_stream(
 @pytest.mark.long  # it costs much
 @pytest.mark.row("001 2-2.f")
 @posix_only
-def test_nothing_is_written_where_no_project_was_named(
-    start_server: StartServer, tmp_path: Path
-) -> None:
+def test_nothing_is_written_where_no_project_is(start_server: StartServer, tmp_path: Path) -> None:
     directory = Path("/")
     lang: Language = "ko"
     environment = {"SENTINEL_MEMORY_PROJECT": UNEXPANDED, "CLAUDE_PROJECT_DIR": " "}
@@ -333,9 +325,7 @@ def test_trouble_with_the_file_is_said_leaves_it_as_it_was_and_lets_the_next_sav
 @pytest.mark.row("P3")
 @posix_only
 @pytest.mark.long
-def test_a_killed_server_leaves_a_whole_file_and_the_next_one_goes_on(
-    tmp_path: Path, start_server: StartServer
-) -> None:
+def test_a_killed_server_leaves_a_whole_file(tmp_path: Path, start_server: StartServer) -> None:
     safe = {"PYTHONSAFEPATH": "1"}  # Python leaves out the directory of the script
     killed = start_server(cwd=tmp_path, environment=safe)
     killed.call("log_memory", **GAP)

@@ -26,7 +26,7 @@ def corpus() -> list[secret_corpus.Case]:
     return secret_corpus.cases()
 
 
-def test_every_family_kind_and_place_has_its_share_and_about_half_is_korean(
+def test_each_family_kind_and_language_has_its_share(
     corpus: list[secret_corpus.Case],
 ) -> None:
     found = Counter(case.family for case in corpus)
@@ -49,7 +49,7 @@ def test_every_family_kind_and_place_has_its_share_and_about_half_is_korean(
     none_of(set(secret_corpus.FORMATS) - {place.split("/")[0] for _, place in placed})
 
 
-def test_places_lie_within_the_text_secrets_are_fresh_and_a_seed_makes_the_same_ones(
+def test_secrets_lie_at_their_places_alone_and_are_fresh(
     corpus: list[secret_corpus.Case],
 ) -> None:
     def is_sound(case: secret_corpus.Case) -> bool:

@@ -180,7 +180,7 @@ def is_told_to_wait(path: Path) -> bool:
     return True
 
 
-def test_a_writer_that_is_stopped_before_its_turn_holds_up_nobody_and_loses_nothing(
+def test_a_writer_that_is_stopped_before_its_turn_holds_nobody_up(
     tmp_path: Path,
 ) -> None:
     scenario = by_name["a new record"]
@@ -198,7 +198,7 @@ def test_a_writer_that_is_stopped_before_its_turn_holds_up_nobody_and_loses_noth
 
 
 @pytest.mark.row("P3")
-def test_a_store_that_failed_once_saves_the_next_time_and_so_does_a_fork_of_it(
+def test_a_store_that_failed_once_saves_again_and_so_does_a_fork_of_it(
     tmp_path: Path,
 ) -> None:
     path = by_name["a new record"].begin(tmp_path)
@@ -222,7 +222,7 @@ def test_a_store_that_failed_once_saves_the_next_time_and_so_does_a_fork_of_it(
 
 @pytest.mark.row("P2")
 @pytest.mark.long
-def test_a_writer_that_is_killed_again_and_again_loses_nothing_it_acknowledged(
+def test_a_writer_that_is_killed_ever_again_loses_nothing_it_acknowledged(
     tmp_path: Path,
 ) -> None:
     writers = torture.Writers(tmp_path, random.Random(SEED))

@@ -43,7 +43,7 @@ def test_what_stands_only_in_the_common_ancestor_of_a_conflict_was_removed_by_bo
 
 
 @pytest.mark.row("001 2-1.d", "001 4-1.e")
-def test_the_same_gap_again_keeps_place_and_first_date_and_is_never_older() -> None:
+def test_the_same_gap_again_keeps_place_and_first_date_and_leftovers_go() -> None:
     after, saved, _ = upsert(log_of(ONE, *GARBAGE, TWO), a_draft("one", lesson="x"), now=LATER)
     assert saved == following(replace(ONE, lesson="x", updated=LATER, seen=2), ONE)
     assert after.to_bytes() == log_of(saved, *GARBAGE, TWO).to_bytes()
@@ -56,9 +56,6 @@ def test_the_same_gap_again_keeps_place_and_first_date_and_is_never_older() -> N
     after, saved, _ = upsert(log_of(ahead), a_draft(lesson="newer"), now=LATER)
     assert saved.updated == ahead.updated  # a program without `former` goes by it
     assert MemoryLog.parse(ahead.to_line() + after.to_bytes()).records == [saved]
-
-
-def test_the_next_change_drops_leftovers_and_nothing_else() -> None:
     new = replace(TWO, lesson="newer", updated=LATER, seen=2)
     merged = log_of(*GARBAGE, TWO, COMPACTED.to_bytes(), ONE, new)
     after, saved, _ = upsert(merged, a_draft("three"), now=LATER)
@@ -123,19 +120,19 @@ def test_a_principle_replaces_exactly_its_originals_and_none_that_changed() -> N
     assert removal.removed == () and again in after.records  # a principle that lists itself
 
 
-@pytest.mark.parametrize("lesson", [ONE.lesson, "once more"])
-@pytest.mark.parametrize("original", [ONE, replace(ONE, updated=LATER, seen=5)])
-@pytest.mark.parametrize("back_at", [NOW, LATER])  # also within the same second
-def test_a_gap_that_comes_back_after_its_compaction_is_visible_and_counted(
-    original: Record, lesson: str, back_at: str
-) -> None:
-    compacted, principle, _ = upsert(log_of(original), a_principle(), [original.token], now=NOW)
-    log, back, _ = upsert(compacted, a_draft("one", lesson=lesson), now=back_at)
-    assert log_of(log.to_bytes(), original).records == log.records == [principle, back]
-    assert back.seen == 2
-    twice, _, _ = upsert(log, a_principle(), [back.token], now=back_at)
-    again, third, _ = upsert(twice, a_draft("one"), now=back_at)
-    assert third in again.records
+def test_a_gap_that_comes_back_after_its_compaction_is_visible_and_counted() -> None:
+    for lesson in [ONE.lesson, "once more"]:
+        for original in [ONE, replace(ONE, updated=LATER, seen=5)]:
+            for back_at in [NOW, LATER]:
+                compacted, principle, _ = upsert(
+                    log_of(original), a_principle(), [original.token], now=NOW
+                )
+                log, back, _ = upsert(compacted, a_draft("one", lesson=lesson), now=back_at)
+                assert log_of(log.to_bytes(), original).records == log.records == [principle, back]
+                assert back.seen == 2
+                twice, _, _ = upsert(log, a_principle(), [back.token], now=back_at)
+                again, third, _ = upsert(twice, a_draft("one"), now=back_at)
+                assert third in again.records
 
 
 def test_a_principle_hides_all_versions_of_its_originals_and_counts_each_once() -> None:

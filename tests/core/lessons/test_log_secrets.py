@@ -71,16 +71,13 @@ def fields_of(row: dict[str, Any]) -> dict[str, Any]:
     return {key: tuple(it) if isinstance(it, list) else it for key, it in row.items()}
 
 
-def test_a_field_is_cleaned_and_keeps_the_rest() -> None:
+def test_a_field_and_other_keys_lose_their_secrets_and_keep_the_rest() -> None:
     for before, after, kinds in TABLES["fields"]:
         found, after = replace(PLAIN, **fields_of(before)), fields_of(after)
         lines, changes = cleaned(found)
         assert {name: getattr(of(lines[0]), name) for name in after} == after
         assert len(changes[0].kinds) == kinds
         assert log_of(found, *lines).records == log_of(*lines, found).records == [of(lines[0])]
-
-
-def test_other_keys_keep_their_shape_without_their_secrets() -> None:
     extra: dict[str, Any] = {
         "note": f"first\n{TOKEN}\nlast",
         "deep": [{TOKEN: 1, "kept": [1.5, None, True]}],
@@ -126,7 +123,7 @@ def test_a_line_that_is_no_record_loses_its_secret_and_others_and_markers_stay()
 
 
 @pytest.mark.long  # it costs much
-def test_a_long_line_is_looked_at_for_secrets_and_keeps_the_rest(
+def test_of_a_long_line_the_beginning_is_looked_at(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(upkeep, "MOST_LOOKED_BYTES", MOST_LINE_BYTES)
@@ -216,7 +213,7 @@ def test_a_principle_keeps_its_originals_and_passes_on_that_an_old_version_is_hi
     assert log_of(log.to_bytes(), ONE).records == [principle]
 
 
-def test_the_store_cleans_in_one_write_and_loses_no_save_that_happens_meanwhile(
+def test_the_store_cleans_in_one_write_and_loses_no_save_meanwhile(
     tmp_path: Path,
 ) -> None:
     store = MemoryStore(tmp_path / "memory_log.jsonl", now=lambda: LATEST)

@@ -98,9 +98,7 @@ def test_whatever_is_accepted_comes_back_exactly(draft: Draft) -> None:
 
 @pytest.mark.row("001 4-1.d", "I7")
 @given(st.sampled_from(sorted(LIMITS_BYTES)), UNITS, UNITS, st.integers(0, 4))
-def test_a_field_may_have_its_bytes_and_not_one_more(
-    name: str, one: str, two: str, more: int
-) -> None:
+def test_a_field_has_its_bytes_and_not_one_more(name: str, one: str, two: str, more: int) -> None:
     room = LIMITS_BYTES[name] - 3 * len(two.encode())
     text = two * 3 + one * (room // len(one.encode())) + "x" * more
     texts: dict[str, Any] = {"topic": "t", "missing_context": "m", "lesson": "l", name: text}

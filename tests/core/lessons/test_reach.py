@@ -88,9 +88,7 @@ def test_a_piece_in_many_tracked_files_is_left_out_and_a_path_of_no_file_named(
     assert reach_of(gone, (), made).nowhere == ()
 
 
-def test_a_piece_is_taken_literally_and_may_be_common_within_the_paths_or_where_known(
-    made: Path, tmp_path: Path
-) -> None:
+def test_a_piece_is_literal_and_may_be_common_within_the_paths(made: Path, tmp_path: Path) -> None:
     assert kept([COMMON], made, (), "src/**") == [COMMON]
     assert kept([COMMON, "seven(x)"], made, (), "src/1*.py", "src/0.py") == ["seven(x)"]
     known = [COMMON, *(f"call{at}(" for at in range(8))]
@@ -103,9 +101,7 @@ def test_a_piece_is_taken_literally_and_may_be_common_within_the_paths_or_where_
     assert kept(["three(x)", "four(x)"], small) == ["three(x)"]
 
 
-def test_only_tracked_files_count_but_neither_the_log_nor_the_rules_of_clients(
-    made: Path, tmp_path: Path
-) -> None:
+def test_only_tracked_files_count_and_no_rules_of_clients(made: Path, tmp_path: Path) -> None:
     assert counted([COMMON], made / "src") == ([TRACKED - 1], TRACKED - 1)
     (made / "shelf").mkdir(exist_ok=True)
     assert counted([COMMON], made / "shelf") == ([0], 0)

@@ -77,7 +77,7 @@ def test_an_action_is_given_the_lesson_about_it_and_never_more_than_four() -> No
     assert recall.MOST_RECORDS == 4
 
 
-def test_of_these_records_these_are_shown_and_no_order_for_its_words_alone() -> None:
+def test_of_these_records_these_are_shown_and_neither_orders_nor_what_is_too_long() -> None:
     for why, is_large, rows, action, shown in TABLES["scenes"]:
         records = [
             a_record(name.format(at), lesson, topic.format(at), *anchors)
@@ -91,6 +91,12 @@ def test_of_these_records_these_are_shown_and_no_order_for_its_words_alone() -> 
     plain, order = a_record("plain", batch, "ledger"), a_record("order", f"{batch} {ORDER}")
     assert found(of_batch, [plain, *OTHERS]) == ["plain"]
     assert found(of_batch, [replace(order, topic="ledger"), *OTHERS]) == []
+    lesson = "Call ledger_sync with half_even. "
+    usable, large = a_record("usable", lesson), a_record("large", lesson * 500)
+    action = edit("b.py", "ledger_sync(order)\nhalf_even = 1")
+    assert found(action, [usable, large, *MEMORY]) == ["usable"]
+    paths = [f"src/{at}/" for at in range(50)]  # a principle has inherited them
+    assert found(edit("src/49/a.py"), [a_record("all", "Ask first.", "money", paths)]) == ["all"]
 
 
 def test_what_is_common_in_the_project_tells_nothing_nor_does_an_anchor_on_much_of_it() -> None:
@@ -111,15 +117,6 @@ def test_what_is_common_in_the_project_tells_nothing_nor_does_an_anchor_on_much_
         (alone, few, often, []),
     ):
         assert found(action, records, recall.surroundings_of(records, changes, names)) == shown
-
-
-def test_a_record_far_above_the_limits_is_passed_over() -> None:
-    lesson = "Call ledger_sync with half_even. "
-    usable, large = a_record("usable", lesson), a_record("large", lesson * 500)
-    action = edit("b.py", "ledger_sync(order)\nhalf_even = 1")
-    assert found(action, [usable, large, *MEMORY]) == ["usable"]
-    paths = [f"src/{at}/" for at in range(50)]  # a principle has inherited them
-    assert found(edit("src/49/a.py"), [a_record("all", "Ask first.", "money", paths)]) == ["all"]
 
 
 LONG_LOG = [a_record(str(at), f"Ask number {at} first.") for at in range(3 * MOST_READ)]
@@ -164,20 +161,12 @@ def test_of_a_very_long_log_what_shares_something_and_is_not_hidden_is_compared(
 
 @pytest.mark.long  # it costs much
 @given(st.text(max_size=60), st.text(max_size=60), st.text(max_size=60), st.text(max_size=30))
-def test_any_text_is_allowed_and_the_answer_is_always_the_same(
+def test_any_text_has_the_same_answer_twice(
     path: str, command: str, text: str, lesson: str
 ) -> None:
     records = [*MEMORY, a_record("any", lesson, lesson or "x", [lesson])]
     action = Action(paths=[path], command=command, text=text)
     assert found(action, records) == found(action, records)
-
-
-def test_a_text_is_searched_for_files_where_it_may_name_those_of_the_action() -> None:
-    for path, text, files in TABLES["files that a text names"]:
-        candidate = recall.Candidate(
-            a_record("it", text), recall.Sought(edit(path)), recall.Surroundings()
-        )
-        assert candidate.files == set(files)
 
 
 # What is common in a project.
@@ -198,7 +187,7 @@ def test_the_more_texts_have_a_term_the_less_it_tells(size: int, data: st.DataOb
     assert (nothing.rarity("it"), nothing.weight_of_anchor("**")) == (1, 1)
 
 
-def test_only_what_the_records_have_is_counted() -> None:
+def test_only_what_the_records_have_is_counted_and_files_that_a_text_may_name() -> None:
     lesson, paths = "Call approveRefund first.", ["src/refund.py", "src/**"]
     record = a_record("it", lesson, "refunds", paths, ["approve("])
     changes = [
@@ -217,6 +206,11 @@ def test_only_what_the_records_have_is_counted() -> None:
         touched=recall.Sample(2, {"src/refund.py": 1, "src/**": 1}),
         triggers=recall.Sample(2, {"approve(": 1}),
     )
+    for path, text, files in TABLES["files that a text names"]:
+        candidate = recall.Candidate(
+            a_record("it", text), recall.Sought(edit(path)), recall.Surroundings()
+        )
+        assert candidate.files == set(files)
 
 
 # How often it is right.

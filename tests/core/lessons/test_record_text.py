@@ -59,18 +59,14 @@ FORGERIES = (
 )
 
 
-@pytest.mark.row("001 3-1.g", "001 3-1.h")
-def test_a_record_is_laid_out_as_the_table_says() -> None:
+@pytest.mark.row("001 3-1.g", "001 3-1.h", "001 3-1.i", "P13", "I11")
+def test_a_record_is_laid_out_as_the_table_says_and_no_field_passes_for_another() -> None:
     for case, lang, fields, lines in table("rendering"):
         of_record: dict[str, Any] = {
             key: tuple(it) if isinstance(it, list) else it for key, it in fields.items()
         }
         block = in_language(lang, record_text.record_block, replace(a_record(), **of_record))
         assert block.split("\n") == lines, case
-
-
-@pytest.mark.row("001 3-1.i", "P13", "I11")
-def test_no_field_can_pass_for_another_record() -> None:
     for forgery in FORGERIES:
         for field in ["topic", "missing_context", "lesson", "ask_next_time"]:
             record = replace(a_record(), **{field: f"text{forgery}"})  # type: ignore[arg-type]
@@ -80,7 +76,7 @@ def test_no_field_can_pass_for_another_record() -> None:
 
 
 @pytest.mark.row("001 7-2.a")
-def test_an_answer_is_never_larger_than_its_budget() -> None:
+def test_an_answer_keeps_to_its_budget_but_for_the_best_record() -> None:
     records = [a_record(f"틈 {number}", lesson="결제 모듈 " * 60) for number in range(120)]
     for chars in (1_000, 5_000, 45_000):
         lines = in_language("ko", lines_within, records, "결제", Budget(10**6, chars))
@@ -91,9 +87,6 @@ def test_an_answer_is_never_larger_than_its_budget() -> None:
         assert len(text) <= chars
         assert text.count("<U+0001>" * 1_000) == whole_ones
         assert len(whole_records(hostile, "", Budget(10**6, chars))) <= chars
-
-
-def test_the_best_record_is_shown_even_when_it_alone_is_above_the_budget() -> None:
     records = [a_record("one", lesson="rule " * 200), a_record("two", lesson="wanted " * 140)]
     block = f"[payment]\n2026-03-01 two\n→ {'wanted ' * 140}"
     assert whole_records(records, "wanted", Budget(0, 0)) == block
@@ -119,14 +112,6 @@ def test_a_record_too_large_for_the_answer_does_not_keep_the_others_out() -> Non
     size = len("\n".join(lines_within(records, "", Budget(20_000, 45_000))))
     lines = lines_within(records, "", Budget(10**6, size - 10))
     assert lines[0].startswith("17 of 20 records in full, the most relevant first; 3 more")
-
-
-@pytest.mark.long  # it costs much
-def test_many_large_records_in_a_row_end_the_search_for_smaller_ones() -> None:
-    large = [a_record(f"wanted {number}", lesson="wanted " * 1_100) for number in range(51)]
-    for before, shown in ((large[:50], 1), (large, 0)):
-        text = whole_records([a_record("small"), *before], "wanted", Budget(10**6, 2_000))
-        assert text.count("2026-03-01 small") == shown
 
 
 def test_no_text_hides_at_the_beginning_of_a_line_or_in_json_or_passes_for_a_note() -> None:
@@ -321,17 +306,21 @@ def is_within(answer: str) -> bool:
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.parametrize("field", ["missing_context", "lesson", "ask_next_time"])
-@pytest.mark.parametrize("char", ["vat ", "환", "\u200b"])
-def test_a_record_larger_than_an_answer_is_begun_and_keeps_its_token(field: str, char: str) -> None:
-    log = large(field, char)
-    [record] = log.records
-    offered = compaction_answer(log, USUAL)
-    assert is_within(offered)
-    assert record.token in offered
-    assert "shortened" in offered
-    assert is_within(search_answer(log, USUAL, query="vat"))
-    assert len(whole_records([record], "vat", Budget(1_500, 45_000))) < 10_000
+def test_a_record_larger_than_an_answer_is_begun_and_many_end_the_search_for_smaller_ones() -> None:
+    long = [a_record(f"wanted {number}", lesson="wanted " * 1_100) for number in range(51)]
+    for before, shown in ((long[:50], 1), (long, 0)):
+        text = whole_records([a_record("small"), *before], "wanted", Budget(10**6, 2_000))
+        assert text.count("2026-03-01 small") == shown
+    for field in ["missing_context", "lesson", "ask_next_time"]:
+        for char in ["vat ", "환", "\u200b"]:
+            log = large(field, char)
+            [record] = log.records
+            offered = compaction_answer(log, USUAL)
+            assert is_within(offered)
+            assert record.token in offered
+            assert "shortened" in offered
+            assert is_within(search_answer(log, USUAL, query="vat"))
+            assert len(whole_records([record], "vat", Budget(1_500, 45_000))) < 10_000
 
 
 def test_a_large_record_that_is_deleted_is_repeated_as_far_as_there_is_room() -> None:

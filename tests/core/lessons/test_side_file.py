@@ -36,7 +36,7 @@ def kept(store: MemoryStore) -> list[Replaced]:
 
 
 @pytest.mark.row("P12")
-def test_former_versions_and_originals_are_kept_with_what_followed_and_deleted_records(
+def test_what_was_replaced_is_kept_with_what_followed_and_so_is_a_deletion(
     store: MemoryStore,
 ) -> None:
     first = store.upsert_log(a_draft("one", lesson="first", when=["call("])).record
@@ -117,7 +117,7 @@ def keep(store: MemoryStore, *lines: bytes) -> bytes:
 
 
 @pytest.mark.row("P8")
-def test_a_line_is_added_behind_a_torn_one_too_and_no_more_than_a_megabyte_is_kept(
+def test_a_line_is_added_behind_a_torn_one_and_a_megabyte_is_kept(
     store: MemoryStore,
 ) -> None:
     lines = [left(a_record(f"gap {number}")).to_line() for number in range(3)]
@@ -156,7 +156,7 @@ def test_each_version_is_read_once_whatever_stands_between() -> None:
     ]
 
 
-def test_a_side_file_that_cannot_be_read_holds_a_change_up_and_odd_rules_for_git_do_not(
+def test_an_unreadable_side_file_stops_a_change_and_odd_rules_do_not(
     store: MemoryStore,
 ) -> None:
     record = store.upsert_log(a_draft(lesson="first")).record

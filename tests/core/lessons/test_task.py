@@ -32,12 +32,9 @@ def asked(prompt: str) -> list[Record]:
     return for_prompt(prompt, records, len(records), {})
 
 
-def test_a_record_is_near_to_work_whose_words_or_files_it_has() -> None:
+def test_a_record_is_near_to_work_whose_words_or_files_it_has_the_changed_ones_most() -> None:
     found = [by_work([*ALL, *OTHERS], Work(**work))[0].topic for work, _ in TABLES["work"]]
     none_of(row for row, it in zip(TABLES["work"], found, strict=True) if it != row[1])
-
-
-def test_what_shares_nothing_or_is_too_long_is_left_out_and_a_changed_file_counts_most() -> None:
     assert by_work([*ALL, *OTHERS], Work(changed=["src/webhook.py"])) == [WEBHOOK]
     assert by_work(ALL, Work()) == []
     assert by_work([], Work(branch="refund")) == []
@@ -47,15 +44,12 @@ def test_what_shares_nothing_or_is_too_long_is_left_out_and_a_changed_file_count
     huge = replace(REFUND, lesson="refund " * 10_000)
     assert by_work([huge, STYLE], Work(branch="refund")) == []
     assert for_prompt("A refund needs a second approver", [huge, STYLE], 2, {}) == []
-
-
-def test_of_equals_the_later_comes_first_and_of_very_many_the_earlier_are_left_out() -> None:
     many = [replace(REFUND, id=str(at)) for at in range(MOST_RANKED + 1)]
-    found = by_work(many, Work(branch="refund"))
-    assert [it.id for it in found] == [str(at) for at in range(MOST_RANKED, 0, -1)]
+    ranked = by_work(many, Work(branch="refund"))
+    assert [it.id for it in ranked] == [str(at) for at in range(MOST_RANKED, 0, -1)]
     common = [replace(STYLE, id=str(at), lesson="A refund again.") for at in range(10)]
-    found = by_work([*common, WEBHOOK], Work(branch="refund-signature"))
-    assert found[0] == WEBHOOK  # a word that many have tells little
+    ranked = by_work([*common, WEBHOOK], Work(branch="refund-signature"))
+    assert ranked[0] == WEBHOOK  # a word that many have tells little
 
 
 def test_a_prompt_gets_the_record_that_two_of_its_words_or_a_file_tell_of() -> None:

@@ -61,7 +61,7 @@ def kill(pool: Pool, process: int) -> None:
 
 
 @pytest.mark.row("002 2.95.a")
-def test_a_transaction_that_does_not_end_well_stores_nothing_and_says_so_or_that_it_is_unknown(
+def test_a_transaction_that_ends_badly_stores_nothing_and_says_what_is_known(
     pool: Pool,
 ) -> None:
     with pytest.raises(ConnectionCutError) as cut, pool.transaction(agent="alice") as connection:
@@ -105,7 +105,7 @@ def test_sixty_threads_share_five_connections(pool: Pool) -> None:
 
 
 @pytest.mark.row("002 2.71.b", "002 2.71.c")
-def test_a_full_pool_is_told_after_its_time_and_a_slow_statement_is_ended(
+def test_a_full_pool_is_told_in_time_and_a_slow_statement_is_ended(
     team_database: str,
 ) -> None:
     server = a_server(team_database, DB_MAX_CONNECTIONS="1", DB_CONN_TIMEOUT_MS="300")
@@ -172,9 +172,22 @@ def test_a_lock_is_had_by_one_and_let_go_by_who_is_killed(pool: Pool) -> None:
 
 
 @pytest.mark.row("002 2.70.e")
-def test_what_prevents_a_connection_is_told_without_the_password(
-    team_server: TeamServer, caplog: pytest.LogCaptureFixture
+def test_what_prevents_a_connection_is_told_once_a_minute_and_without_the_password(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, team_server: TeamServer
 ) -> None:
+    pool, minute = Pool(Server("postgresql://u:s3cr3t@127.0.0.1:1/x", wait_s=2.0)), 60.0
+
+    def lines() -> int:
+        for begun in (pool.transaction(), pool.transaction(agent="alice", changes=False)):
+            with pytest.raises(NoConnectionError), begun:
+                pytest.fail("it began")
+        return caplog.text.count("does not answer")
+
+    assert lines() == 1
+    now = time.monotonic
+    monkeypatch.setattr(time, "monotonic", lambda: now() + minute)
+    assert lines() == 2 and "s3cr3t" not in caplog.text
+    pool.close()
     caplog.set_level(logging.DEBUG)
     real, secret = team_server.postgres, "s3cr3t-of-mine"
     socket = f"?host={real.directory}&password={secret}"
@@ -196,24 +209,6 @@ def test_what_prevents_a_connection_is_told_without_the_password(
             assert not [text for text in shown if secret in text]
         pool.close()
     assert secret not in caplog.text
-
-
-def test_the_log_says_once_a_minute_that_the_server_is_away(
-    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pool, minute = Pool(Server("postgresql://u:s3cr3t@127.0.0.1:1/x", wait_s=2.0)), 60.0
-
-    def lines() -> int:
-        for begun in (pool.transaction(), pool.transaction(agent="alice", changes=False)):
-            with pytest.raises(NoConnectionError), begun:
-                pytest.fail("it began")
-        return caplog.text.count("does not answer")
-
-    assert lines() == 1
-    now = time.monotonic
-    monkeypatch.setattr(time, "monotonic", lambda: now() + minute)
-    assert lines() == 2 and "s3cr3t" not in caplog.text
-    pool.close()
 
 
 @pytest.fixture
@@ -295,9 +290,7 @@ def test_each_name_is_read_and_the_longer_one_wins() -> None:
 
 
 @pytest.mark.row("002 2.70.b", "002 2.71", "002 2.71.a", "002 2.71.b", "002 2.71.c")
-def test_figures_are_those_of_the_environment_and_a_wrong_one_is_refused_without_its_value() -> (
-    None
-):
+def test_figures_come_from_the_environment_and_a_wrong_one_is_refused_without_its_value() -> None:
     for given, figures in TABLES["figures"]:
         server = server_of("postgresql://h/d", given)
         assert {name: getattr(server, name) for name in figures} == figures

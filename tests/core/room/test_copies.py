@@ -110,9 +110,7 @@ def at_each_call(
             return
 
 
-def test_a_copy_is_whole_and_for_its_user_and_there_is_one_a_day_of_which_two_are_kept(
-    path: Path, opened: notes.Opened
-) -> None:
+def test_a_copy_is_whole_and_one_a_day_and_two_are_kept(path: Path, opened: notes.Opened) -> None:
     database, begun = opened(), path.with_name(".data.db.0123456789abcdef.tmp")
     database.keep_copy()
     assert list(path.parent.iterdir()) == []  # nothing is made where there is no database
@@ -138,9 +136,7 @@ def test_a_copy_is_whole_and_for_its_user_and_there_is_one_a_day_of_which_two_ar
     assert not begun.exists()  # what a killed process has begun
 
 
-def test_neither_what_nobody_has_changed_nor_a_copy_dated_ahead_makes_or_stops_a_copy(
-    path: Path, opened: notes.Opened
-) -> None:
+def test_a_copy_is_due_after_a_change_whatever_its_date(path: Path, opened: notes.Opened) -> None:
     database = opened()
     days_of(database, 1)
     database.close()
@@ -213,9 +209,7 @@ def test_a_disk_that_is_full_is_said_and_loses_nothing(path: Path, opened: notes
     assert after.keys() - before.keys() <= {"data.db-wal", "data.db-shm"}
 
 
-def test_who_saves_does_not_wait_for_a_copy_and_of_two_who_copy_at_once_one_does(
-    path: Path, opened: notes.Opened
-) -> None:
+def test_a_save_waits_for_no_copy_and_of_two_one_is_made(path: Path, opened: notes.Opened) -> None:
     database = opened()
     days_of(database, 2)
     age(path, 1)
@@ -292,9 +286,7 @@ def test_a_copy_that_is_not_whole_or_in_the_making_at_a_removal_is_not_kept(
         "CREATE TRIGGER t AFTER INSERT ON notes BEGIN SELECT 1; END",
     ],
 )
-def test_a_copy_that_is_broken_is_passed_over_for_the_older_one(
-    path: Path, opened: notes.Opened, spoil: str
-) -> None:
+def test_a_broken_copy_is_passed_over(path: Path, opened: notes.Opened, spoil: str) -> None:
     database = opened()
     notes.filled(database)
     days_of(database, 2)
@@ -338,9 +330,7 @@ def test_a_link_is_no_copy_and_without_one_an_empty_file_begins_and_the_damaged_
     notes.put(database, "three")
 
 
-def test_a_repair_waits_for_who_writes_and_keeps_what_only_the_journal_has(
-    path: Path, opened: notes.Opened
-) -> None:
+def test_a_repair_waits_its_turn_and_keeps_the_journal(path: Path, opened: notes.Opened) -> None:
     database = opened(timeout_s=0.1)
     days_of(database, 1)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
@@ -360,7 +350,7 @@ def test_a_repair_waits_for_who_writes_and_keeps_what_only_the_journal_has(
 
 @pytest.mark.long  # it costs much
 @pytest.mark.parametrize("is_killed", [False, True])
-def test_a_repair_that_fails_or_is_killed_anywhere_loses_nothing(
+def test_a_repair_that_fails_loses_nothing(
     path: Path, opened: notes.Opened, is_killed: bool
 ) -> None:
     database = opened()
@@ -412,9 +402,7 @@ def test_nobody_is_told_that_a_save_is_kept_which_a_repair_leaves_behind(
     assert told == ["busy"]
 
 
-def test_once_damage_was_met_nothing_is_copied_or_written_until_the_copy_is_back(
-    path: Path, opened: notes.Opened
-) -> None:
+def test_damage_stops_writes_until_the_copy_is_back(path: Path, opened: notes.Opened) -> None:
     database = opened()
     notes.filled(database)
     days_of(database, 2)

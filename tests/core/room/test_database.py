@@ -31,9 +31,7 @@ Spoil = Callable[[Path], Any]
 
 
 @pytest.mark.row("003 T3", "004 4.17")
-def test_reading_creates_nothing_and_a_write_a_file_for_its_user_alone_that_others_read(
-    path: Path, opened: notes.Opened
-) -> None:
+def test_reading_creates_nothing_and_a_write_a_file(path: Path, opened: notes.Opened) -> None:
     def is_nothing() -> bool:
         with opened().reading() as connection:
             return connection is None
@@ -59,7 +57,7 @@ def test_reading_creates_nothing_and_a_write_a_file_for_its_user_alone_that_othe
     assert os.name == "nt" or stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_a_write_that_fails_leaves_nothing_and_a_reader_sees_one_state_meanwhile(
+def test_a_failed_write_leaves_nothing_and_a_reader_sees_one_state(
     opened: notes.Opened,
 ) -> None:
     database = opened()
@@ -87,9 +85,7 @@ def test_a_write_that_fails_leaves_nothing_and_a_reader_sees_one_state_meanwhile
 # versions
 
 
-def test_an_older_schema_is_brought_up_to_date_in_one_piece_also_by_a_reader(
-    path: Path, opened: notes.Opened
-) -> None:
+def test_an_older_schema_is_brought_up_in_one_piece(path: Path, opened: notes.Opened) -> None:
     notes.put(opened(notes.ONE), "one")
     broken = (
         *notes.ONE,
@@ -192,9 +188,7 @@ def state(folder: Path) -> dict[str, bytes | str]:
 
 @pytest.mark.row("002 2.10.h", "003 T3.a")
 @pytest.mark.parametrize("name", PLACES)
-def test_whatever_is_in_its_place_is_said_and_stays_as_it_is(
-    path: Path, opened: notes.Opened, name: str
-) -> None:
+def test_whatever_is_there_is_said_and_stays(path: Path, opened: notes.Opened, name: str) -> None:
     spoil, key = PLACES[name]
     if key == "link" and os.name == "nt":
         pytest.skip("links as POSIX has them")
@@ -225,9 +219,7 @@ def test_a_text_that_is_no_unicode_is_never_repeated(path: Path, opened: notes.O
 
 
 @posix
-def test_a_file_that_is_removed_or_replaced_is_read_and_written_as_it_is_now(
-    path: Path, opened: notes.Opened
-) -> None:
+def test_a_file_removed_or_replaced_is_read_as_it_is_now(path: Path, opened: notes.Opened) -> None:
     database = opened()
     notes.put(database, "one")
     Path(f"{path}-wal").unlink()
@@ -264,9 +256,7 @@ def test_a_file_that_is_removed_or_replaced_is_read_and_written_as_it_is_now(
 
 
 @pytest.mark.parametrize("is_reader", [False, True])
-def test_who_is_kept_out_waits_and_no_longer_than_said(
-    path: Path, opened: notes.Opened, is_reader: bool
-) -> None:
+def test_a_wait_is_no_longer_than_said(path: Path, opened: notes.Opened, is_reader: bool) -> None:
     """Readers wait, too, where another program keeps them out."""
     database = opened()
     notes.put(database, "one")
@@ -291,7 +281,7 @@ def test_who_is_kept_out_waits_and_no_longer_than_said(
     assert notes.texts(opened()) == (["one"] if is_reader else ["one", "two"])
 
 
-def test_a_cancelled_call_writes_nothing_and_one_that_ends_takes_a_free_database(
+def test_a_cancelled_call_writes_nothing_and_waits_no_more(
     path: Path, opened: notes.Opened
 ) -> None:
     looks = list[bool]()

@@ -230,7 +230,7 @@ def ordered(question: str, *gathered: Gathered) -> list[str]:
     return [it.text for it in in_one_order(question, gathered)]
 
 
-def test_what_answers_best_comes_first_and_of_equals_lessons_whatever_room_it_is_from() -> None:
+def test_in_one_order_the_best_answer_comes_first_and_what_a_lesson_says_is_told_once() -> None:
     lessons = Gathered([entry("lesson", "rounding of fees"), entry("lesson", "retry")])
     sessions = Gathered([entry("session", "fees are rounded down to the cent")])
     found = ordered("fees rounded to the cent", lessons, sessions)
@@ -245,30 +245,22 @@ def test_what_answers_best_comes_first_and_of_equals_lessons_whatever_room_it_is
     few, many = of_texts(10, cache=9, nginx=1), of_texts(1_000, cache=900, nginx=2)
     lessons = Gathered([entry("lesson", "cache")], few)
     sessions = Gathered([entry("session", "nginx")], many)
-    assert ordered("cache nginx", lessons, sessions) == [
-        "nginx",
-        "cache",
-    ]  # it is rare in all rooms
-
-
-def test_what_a_lesson_says_is_told_once() -> None:
+    found = ordered("cache nginx", lessons, sessions)
+    assert found == ["nginx", "cache"]  # it is rare in all rooms
     lesson = entry("lesson", "vault: use two doors")._replace(says=("The vault", "Use two doors"))
     same, gap = entry("fragment", "use  TWO doors"), entry("fragment", "the vault")
     other = entry("fragment", "use two doors and a lock")
     silent = entry("session", "use two doors today")._replace(says=())
     blank = entry("lesson", "doors")._replace(says=("", " ", "\n"))  # hides nothing
-    rooms = Gathered([same, gap, other, silent]), Gathered([lesson, blank])
+    rooms = [Gathered([same, gap, other, silent]), Gathered([lesson, blank])]
     assert set(ordered("two doors", *rooms)) == {it.text for it in (lesson, other, silent, blank)}
-
-
-def test_a_vector_counts_for_half_and_what_has_none_is_as_near_as_its_words_say() -> None:
     near = entry("fragment", "lorry", nearness=0.9)
     far = entry("fragment", "truck", nearness=0.1)
     lesson = entry("lesson", "truck", says="mind the truck")
     assert ordered("truck", Gathered([near, far])) == ["truck", "lorry"]
     assert ordered("truck", Gathered([near._replace(nearness=None), far])) == ["truck", "lorry"]
-    found = in_one_order("truck", [Gathered([near, far]), Gathered([lesson])])
-    assert [it.source for it in found] == ["lesson", "fragment", "fragment"]
+    both = in_one_order("truck", [Gathered([near, far]), Gathered([lesson])])
+    assert [it.source for it in both] == ["lesson", "fragment", "fragment"]
 
 
 def test_a_room_that_cannot_be_read_holds_nothing_and_of_lessons_what_fits_is_gathered() -> None:
