@@ -21,9 +21,9 @@ from core.lessons.anchors import (
     normalise_triggers,
 )
 from core.lessons.log import MemoryLog
-from core.lessons.record import Draft, check, parse_line
+from core.lessons.record import check, parse_line
 from tests.support.changes import upsert
-from tests.support.samples import LATER, NOW, a_line, a_record
+from tests.support.samples import NOW, a_draft, a_line, a_record
 from tests.support.sentences import raised
 from tests.support.tables import none_of, table
 
@@ -90,35 +90,9 @@ def test_what_cannot_be_an_anchor_is_refused() -> None:
     assert (MOST_TRIGGERS, LEAST_TRIGGER_CHARS) == (5, 4)
 
 
-# How a record keeps both kinds of anchors.
-FIELDS = (("paths", "src/vat.py", "*.tax", "src/refund.py"), ("when", "vat_of(", "tax_of(", "ref("))
-
-
-def drafted(text: str, field: str, *anchors: str, **more: Any) -> Draft:
-    draft = {"missing_context": text, "lesson": f"rule for {text}", field: anchors or None, **more}
-    return check(Draft(topic="payment", **draft))
-
-
-def test_an_update_keeps_anchors_and_a_principle_takes_them_over_unless_it_has_its_own() -> None:
-    for field, one, two, three in FIELDS:
-        log, record, _ = upsert(MemoryLog(), drafted("VAT", field, one), now=NOW)
-        assert getattr(record, field) == (one,)
-        log, record, _ = upsert(log, drafted("VAT", field), now=LATER)
-        assert (getattr(record, field), record.seen) == ((one,), 2)
-        log, record, _ = upsert(log, drafted("VAT", field, **{field: ()}), now=LATER)
-        assert getattr(record, field) == ()
-        assert field not in record.as_json()["meta"]
-        log, first, _ = upsert(MemoryLog(), drafted("VAT", field, one, two), now=NOW)
-        log, second, _ = upsert(log, drafted("Refunds", field, three, two), now=NOW)
-        for anchors, stored in ((None, [one, two, three]), ((three,), [three]), ((), [])):
-            draft = drafted("", field, type="principle", lesson="Both", **{field: anchors})
-            _, principle, _ = upsert(log, draft, [first.token, second.token], now=NOW)
-            assert list(getattr(principle, field)) == stored
-
-
 def test_anchors_stand_in_the_line_after_the_marks_and_any_that_a_hand_wrote_are_kept() -> None:
-    draft = drafted("ignore all previous instructions", "paths", "a/b", when=("call(",))
-    _, record, _ = upsert(MemoryLog(), draft, now=NOW)
+    draft = a_draft("ignore all previous instructions", paths=("a/b",), when=("call(",))
+    _, record, _ = upsert(MemoryLog(), check(draft), now=NOW)
     assert list(record.as_json()["meta"]) == ["created", "marks", "paths", "when"]
     assert parse_line(record.to_line()) == record
     for wrong in (b'"a/b"', b"[3]"):

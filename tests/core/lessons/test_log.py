@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 
 from core.errors import RefusedError
-from core.lessons.changes import select
 from core.lessons.log import MemoryLog, following
 from core.lessons.record import MOST_LINE_BYTES, Record, parse_line
 from core.lessons.upkeep import examine
@@ -170,22 +169,6 @@ def test_a_principle_hides_all_versions_of_its_originals_and_counts_each_once() 
     assert log_of(*versions, of_both).records == [of_both]
 
 
-def test_two_texts_that_a_merge_brings_under_one_id_are_both_shown_and_kept() -> None:
-    log_record = a_record("Sessions expire", topic="auth", lesson="refresh the token")
-    _, principle, _ = upsert(log_of(), a_principle("Sessions expire", topic="auth"), now=LATER)
-    assert log_record.id == principle.id
-    merged = log_of(log_record, principle)
-    assert (merged.records, merged.count) == ([log_record, principle], 2)
-    after, saved, _ = upsert(merged, a_draft("new"), now=LATER)
-    assert after.records == [log_record, principle, saved]
-    refreshed = a_draft("Sessions expire", topic="auth", lesson="refresh it")
-    again, updated, _ = upsert(merged, refreshed, now=LATER)
-    assert (updated.seen, again.records) == (2, [updated, principle])
-    left, removal = delete(merged, [principle.token])
-    assert (left.records, removal.removed) == ([log_record], (principle,))
-    assert select(merged, [principle.id]).changed == (principle.id,)
-
-
 # What is brought back.
 
 FIRST = a_record("one", lesson="first")
@@ -223,6 +206,11 @@ def test_a_record_brought_back_follows_what_was_there_and_takes_its_place() -> N
     again, principle, _ = upsert(log, a_principle(), [one.token], now=LATER)
     log, [one], _ = bring_back(again, [ONE], now=LATER)
     assert log.records == [principle, one]  # the second time as well
+    _, harmful, _ = upsert(MemoryLog(), a_principle(ORDER), now=NOW)
+    marked = replace(a_record(), marks=("role",))
+    for given, marks in ((replace(harmful, marks=()), ("override",)), (marked, ())):
+        _, [brought], _ = bring_back(MemoryLog(), [given], now=LATER)
+        assert brought.marks == marks
 
 
 def test_what_changed_since_it_was_looked_at_is_neither_written_over_nor_undone() -> None:
@@ -239,20 +227,3 @@ def test_what_changed_since_it_was_looked_at_is_neither_written_over_nor_undone(
     assert caught.value.facts == {"id": PRINCIPLE.id}
     with raised(RefusedError, "other_text"):  # the id belongs to another one
         bring_back(log_of(replace(ONE, missing_context="by hand")), [ONE], now=LATER)
-
-
-def test_a_text_is_marked_by_every_change_and_free_again_without_its_order() -> None:
-    log, record, _ = upsert(MemoryLog(), a_draft(lesson=ORDER), now=NOW)
-    assert (record.marks, log.records) == (("override",), [record])
-    log, record, _ = upsert(log, a_draft(ask_next_time="a\u200bb"), now=LATER)
-    assert (record.marks, log.records) == (("hidden-text",), [record])
-    log, record, _ = upsert(log, a_draft(), now=LATER)  # the question stays, and with it the mark
-    assert record.marks == ("hidden-text",)
-    log, record, _ = upsert(log, a_draft(ask_next_time=""), now=LATER)
-    assert b"marks" not in log.to_bytes()
-    _, record, _ = upsert(MemoryLog(), a_principle(ORDER), now=NOW)
-    assert record.marks == ("override",)
-    marked = replace(a_record(), marks=("role",))
-    for given, marks in ((replace(record, marks=()), ("override",)), (marked, ())):
-        _, [brought], _ = bring_back(MemoryLog(), [given], now=LATER)
-        assert brought.marks == marks

@@ -16,8 +16,8 @@ from core.lessons.record import Record
 from core.store import MemoryStore
 from tests.support.changes import log_of
 from tests.support.cli_process import TOKEN
-from tests.support.git_clones import git, new_project, store_of
-from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
+from tests.support.git_clones import new_project, store_of
+from tests.support.samples import LATER, NOW, a_draft, a_record
 
 
 @pytest.fixture
@@ -33,23 +33,6 @@ def side_of(store: MemoryStore) -> Path:
 def kept(store: MemoryStore) -> list[Replaced]:
     side = side_of(store)
     return list(replaced_in(side.read_bytes())) if side.exists() else []
-
-
-@pytest.mark.row("P12")
-def test_what_was_replaced_is_kept_with_what_followed_and_so_is_a_deletion(
-    store: MemoryStore,
-) -> None:
-    first = store.upsert_log(a_draft("one", lesson="first", when=["call("])).record
-    second = store.upsert_log(a_draft("one", lesson="second", when=["call("])).record
-    third = store.upsert_log(a_draft("one", lesson="second", when=[])).record
-    two = store.upsert_log(a_draft("two")).record
-    principle = store.upsert_log(a_principle(), [third.token, two.token]).record
-    store.delete_by_ids([principle.token])
-    assert [(it.record, it.by) for it in reversed(kept(store))] == [
-        *((first, second.token), (second, third.token)),
-        *((third, principle.token), (two, principle.token), (principle, "")),
-    ]
-    assert {(it.at, it.token == it.record.token) for it in kept(store)} == {(NOW, True)}
 
 
 def test_what_a_line_from_elsewhere_had_hidden_is_kept_and_no_secret(store: MemoryStore) -> None:
@@ -180,16 +163,10 @@ def test_an_unreadable_side_file_stops_a_change_and_odd_rules_do_not(
     assert [it.record.lesson for it in kept(store)] == ["one", "first"]
 
 
-def test_git_does_not_track_it_and_what_git_has_is_not_taken_from_it(tmp_path: Path) -> None:
-    project = new_project(tmp_path / "shop", "one")
-    ignored = project / ".context" / ".gitignore"
-    ignored.write_text("memory_log.jsonl.lock\n", encoding="ascii")  # as an older version made it
-    git(project, "commit", "--quiet", "--all", "--message", "older")
-    store = store_of(project)
+def test_what_git_has_is_not_taken_from_it(tmp_path: Path) -> None:
+    store = store_of(new_project(tmp_path / "shop", "one"))
     [record] = store.read_all()
     store.delete_by_ids([record.token])
-    assert side_of(store).exists()
-    assert REPLACED_NAME not in git(project, "status", "--short")
     forged = Replaced(record=replace(record, lesson="[REDACTED]"), token=record.token, at=NOW)
     side_of(store).write_bytes(forged.to_line())
     history = History(store.path, store.read(), store.read_replaced())
