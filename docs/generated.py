@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from cogapp import Cog
 
 import cli
+from commands.clients.merge import with_value
 from commands.clients.table import CLIENTS, KEY_VARIABLE, Client, Level, Place
 from commands.options import about_of, explain, parser_of
 from core import program
@@ -275,7 +276,8 @@ def team_entries() -> None:
     rows = []
     for client in CLIENTS:
         if client.http:
-            entry = {**client.http, **client.allows, **client.key_in}
+            *keys, key = client.key_in
+            entry = with_value({**client.http, **client.allows}, keys, key)
             text = json.dumps(entry).replace("$url", "https://memory.example.com/mcp")
             text = text.replace("$key", KEY_VARIABLE)
             if client.entry["project"].endswith(".toml"):

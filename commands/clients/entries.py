@@ -251,14 +251,13 @@ def team_entries(machine: Machine) -> Iterator[TeamEntry]:
         headers = (value_at(entry, (key, "Authorization")) for key in _HEADERS)
         sent = next((it for it in headers if isinstance(it, str) and it), "")
         sent = sent.removeprefix("Bearer ").strip()
-        by_name = (entry.get(key) for key, form in client.key_in.items() if form == "$key")
-        named = next((it for it in by_name if isinstance(it, str) and it), "")
+        named = value_at(entry, client.key_in[:-1]) if client.key_in[-1] == "$key" else ""
         match = re.match(r"\$(?:\{(?:env:)?)?(\w+)", sent, re.ASCII)
         yield TeamEntry(
             client=client,
             path=path,
             url=entry[address] if isinstance(entry.get(address), str) else "",
-            variable=named or (match[1] if match else ""),
+            variable=(named if isinstance(named, str) else "") or (match[1] if match else ""),
             has_key=bool(sent) and match is None,
         )
 

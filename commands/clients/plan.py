@@ -205,7 +205,7 @@ def _plan_values(
     def ours(data: Any) -> list[str]:
         """Return the entry with `…` for the user's values and for a key that is written out."""
         own = found(data)
-        known = {*row.stdio, *row.http, *row.key_in, *row.allows, row.passes, "env"}
+        known = {*row.stdio, *row.http, *row.key_in[:1], *row.allows, row.passes, "env"}
         shown: dict[str, Any] = {key: it if key in known else "…" for key, it in own.values.items()}
         for key, name, sign in ("env", LANG_VARIABLE, ""), ("headers", "Authorization", "$"):
             for it, value in shown[key].items() if isinstance(shown.get(key), dict) else ():
@@ -289,17 +289,9 @@ def _plan_team(planned: Plan, row: Client) -> None:
         form = filled(row.http, url=job.url)
         made = {**form, **granted, **own.values, **form}
         # The key's variable; with `job.oauth` the client logs in without it.
-        for name, value in filled(row.key_in, key=table.KEY_VARIABLE).items():
-            if isinstance(value, dict):  # headers, of which the user may have others
-                there = made.get(name)
-                others = there if isinstance(there, dict) else {}
-                kept = {key: it for key, it in others.items() if key not in value}
-                made[name] = kept if job.oauth else {**others, **value}
-            else:
-                made[name] = "" if job.oauth else value
-            if not made[name]:
-                del made[name]
-        return made
+        *keys, named = row.key_in
+        key = None if job.oauth else filled(named, key=table.KEY_VARIABLE)
+        return merge.with_value(made, keys, key)
 
     path = job.machine.path(row.entry[job.level])
     _plan_values(planned, row, path, "remote", found, wanted)

@@ -101,7 +101,7 @@ class Client(NamedTuple):
     packaged: Place = ""  # a pattern of files that are set up like the first one
     not_of_user: tuple[str, ...] = ()  # keys that our entry does not get for all projects
     http: Mapping[str, Any] = {}  # the entry of a server that is reached by its URL
-    key_in: Mapping[str, Any] = {}  # its keys that name the variable of the key
+    key_in: tuple[str, ...] = ()  # the keys to its value that names the variable of the key, and it
     allows: Mapping[str, Any] = {}  # keys of an entry that let its tools be called unasked
     project: str = ""  # how our entry names the project; "" for not at all
     starts_in_project: bool = False  # where an entry has no `cwd`
@@ -123,7 +123,6 @@ def _frozen(value: Any) -> Any:
 
 def client_from(key: str, row: Mapping[str, Any]) -> Client:
     parts: dict[str, Any] = {name: _frozen(value) for name, value in row.items()}
-    parts["key_in"] = parts.pop("key", {})
     if hooks := row.get("hooks"):
         events = tuple(Event(*event) for event in hooks["events"])
         parts["hooks"] = Hooks(**{**hooks, "events": events})
