@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,9 +37,9 @@ class Job:
     """The user's request.
 
     clients, present: keys of `CLIENTS`, to set up and set up before. chosen: the language that the
-    user named. rooms: None keeps those of each entry. level: this project, or all of the user.
-    tree: None outside git. url: of a remote server, whose entry alone is planned. oauth: the client
-    logs in without a key.
+    user named. without: unwanted parts, of rules, hooks and approvals. rooms: None keeps those of
+    each entry. level: this project, or all of the user. tree: None outside git. url: of a remote
+    server, whose entry alone is planned. oauth: the client logs in without a key.
     """
 
     clients: tuple[str, ...]
@@ -48,9 +48,7 @@ class Job:
     installation: Installation
     chosen: Language | None = None
     remove: bool = False
-    rules: bool = True
-    hooks: bool = True
-    approvals: bool = True
+    without: Collection[str] = ()
     level: Level = "project"
     rooms: tuple[str, ...] | None = None
     tree: Tree | None = None

@@ -20,7 +20,7 @@ from commands.clients import entries
 from commands.clients.files import Change, Job, Plan, Tree
 from commands.clients.machine import Installation, Machine, machine_here, this_program, trace_of
 from commands.clients.plan import plan, tree_of
-from commands.clients.table import CLIENTS, COMMANDS, ENTRY, LEVELS, Client, Level, client_of
+from commands.clients.table import CLIENTS, COMMANDS, ENTRY, LEVELS, PARTS, Client, Level, client_of
 from core import program
 from core.config import Project, no_project_kind
 from core.disk import read_regular
@@ -32,7 +32,6 @@ from core.messages import LANG_VARIABLE, Facts, say
 _MOST_BYTES = 4_000_000
 # Why a client itself reads nothing of a file; with another reason only setup leaves it alone.
 _UNREAD = ("unreadable", "not_utf8", "toml_syntax", "json_syntax", "json_comments", "json_mark")
-_PARTS = ("entry", "hooks", "rules", "approvals")
 _CODEX = "codex"
 _WAIT_S, _MOST_ANSWER_BYTES = 5.0, 100_000
 
@@ -182,7 +181,7 @@ def _kinds(change: Change) -> set[str]:
 
 def _parts(row: Client, level: Level, whole: Plan, desk: Desk) -> set[str]:
     path = desk.machine.path(row.entry[level])
-    there = {"rules" if kind == "import" else kind for kind in whole.there} & {*_PARTS}
+    there = {"rules" if kind == "import" else kind for kind in whole.there} & {*PARTS}
     if any(found.path == path and found.entry for found in desk.configured):
         there.add("entry")
     if row.allows and any(known["path"] == str(path) for _, known in whole.problems):
@@ -205,9 +204,7 @@ def _about_level(
         "approvals": row.allows or (row.approvals and getattr(row.approvals, level)),
     }
     absent = [part for part in can_have if can_have[part] and part not in there]
-    kept = replace(
-        job, hooks="hooks" in there, rules="rules" in there, approvals="approvals" in there
-    )
+    kept = replace(job, without=absent)
     put = plan(kept) if absent else whole
     if any("hooks" in _kinds(change) for change in put.changes):
         other = replace(job.installation, cli=this_program().cli)

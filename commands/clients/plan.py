@@ -82,9 +82,9 @@ def plan(job: Job) -> Plan:
         if not job.url:
             _plan_entry(planned, row)
     for row in () if job.url else job.rows:
-        if job.hooks and row.hooks and job.level in row.entry:
+        if row.hooks and "hooks" not in job.without and job.level in row.entry:
             _plan_hooks(planned, row, row.hooks)
-    if job.rules and not job.url:
+    if "rules" not in job.without and not job.url:
         plan_rules(planned)
     is_kept = os.path.islink(folder) or os.path.lexists(folder / config.LOG_NAME)
     if job.level == "project" and not (job.url or is_kept):
@@ -241,7 +241,7 @@ def _entry_for(row: Client, job: Job, own: OwnEntry) -> Table:
     args += ["--rooms", named] if named else []
     left_out = row.not_of_user if job.level == "user" else ()
     form = {key: it for key, it in row.stdio.items() if key not in left_out}
-    granted = row.allows if job.approvals else {}
+    granted = {} if "approvals" in job.without else row.allows
     entry = {**form, **granted, **own.values, "command": command, "args": args}
     now = "ko" if own.variable(LANG_VARIABLE).lower().startswith("ko") else "en"
     if job.chosen and job.chosen != now:
@@ -285,7 +285,7 @@ def _plan_team(planned: Plan, row: Client) -> None:
             return None
         if not own.values and table.value_at(data, (row.under, table.TEAM_ENTRY)):
             raise CannotEditError("foreign_entry", entry=table.TEAM_ENTRY)
-        granted = row.allows if job.approvals else {}
+        granted = {} if "approvals" in job.without else row.allows
         form = filled(row.http, url=job.url)
         made = {**form, **granted, **own.values, **form}
         # The key's variable; with `job.oauth` the client logs in without it.
@@ -324,7 +324,7 @@ def _plan_tools(planned: Plan, row: Client, name: str, rooms: Iterable[str]) -> 
     job, listed = planned.job, row.approvals
     offered = [tool for room in rooms for tool in table.TOOLS[room]]
     planned.tools += [tool for tool in offered if tool not in planned.tools]
-    if not (listed and job.approvals and getattr(listed, job.level)):
+    if not (listed and "approvals" not in job.without and getattr(listed, job.level)):
         return
     keys = [os.path.realpath(job.top) if key == "$top" else key for key in listed.keys]
 

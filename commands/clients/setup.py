@@ -18,7 +18,7 @@ from commands.clients import machine
 from commands.clients.entries import checked_url, configured_clients
 from commands.clients.files import Change, Job, Plan
 from commands.clients.plan import command_line, plan, tree_of
-from commands.clients.table import ASKED_FOR, CLIENTS, COMPLAINT, KEY_VARIABLE, TEAM_ENTRY
+from commands.clients.table import ASKED_FOR, CLIENTS, COMPLAINT, KEY_VARIABLE, PARTS, TEAM_ENTRY
 from commands.clients.text_file import ExportError
 from commands.terminal import screen as terminal
 from commands.terminal.ask import is_confirmed, open_memory
@@ -73,9 +73,7 @@ def setup(arguments: argparse.Namespace) -> int:
         installation=installation,
         chosen=spoken if os.environ.get(LANG_VARIABLE, "").strip().lower()[:2] == spoken else None,
         remove=arguments.remove,
-        rules=not arguments.no_rules,
-        hooks=not arguments.no_hooks,
-        approvals=not arguments.no_approvals,
+        without=[it for it in PARTS if getattr(arguments, f"no_{it}", False)],
         rooms=rooms,
         level="user" if arguments.user else "project",
         tree=tree_of(project.root),
@@ -172,7 +170,7 @@ def _tell_plan(planned: Plan) -> None:
     granting = ("remote",) if job.url else ("entry", "approvals")
     names = {part.client for part in parts if part.kind in granting}
     rows = [row for row in job.rows if row.name in names and (row.approvals or row.allows)]
-    if rows and job.approvals and not job.remove:
+    if rows and "approvals" not in job.without and not job.remove:
         is_whole = any(row.allows for row in rows)  # such a client can only allow a whole server
         count = sum(is_whole or tool not in ASKED_FOR for tool in planned.tools)
         granted: Facts = {"clients": ", ".join(row.name for row in rows), "count": count}
@@ -287,7 +285,7 @@ def _next_steps(job: Job, written: Sequence[Change]) -> Iterator[str]:
         return
     for row in rows:
         key = f"next_user_{row.key}" if job.level == "user" else f"next_{row.key}"
-        if row.key == "codex" and (job.url or not job.hooks):
+        if row.key == "codex" and (job.url or "hooks" in job.without):
             key = "next_codex_no_hooks"  # hooks would wait for a review
         known = key if has_sentence(f"setup.{key}") else "next_client"
         yield say(f"setup.{known}", client=row.name)

@@ -31,6 +31,7 @@ TOOLS: Mapping[str, tuple[str, ...]] = {  # by room and profile
 }
 ASKED_FOR = ("forget",)  # a tool that can remove for good: no list of approvals gets it
 
+PARTS = ("entry", "hooks", "rules", "approvals")  # of a client's files
 Level = Literal["project", "user"]
 LEVELS: tuple[Level, ...] = ("project", "user")
 # A place is the name of a directory and a file or a pattern below it: `home:.cursor/mcp.json`.

@@ -78,15 +78,15 @@ def test_every_client_reads_the_rules_and_all_before(past: str, count: int, tmp_
         bench = Bench(tmp_path / "-".join(chosen))
         bench.put({f"root/{name}": text for name, text in PAST[past].items()})
         before = texts(bench)
-        bench.do(*chosen, hooks=False)
+        bench.do(*chosen, without=["hooks"])
         there = {name.removeprefix("root/"): it.decode() for name, it in bench.files().items()}
         for client in chosen:
             met = met_by(client, past, there)
             assert SAVING in met, (chosen, client)
             was = met_by(client, past, {"AGENTS.md": "", **PAST[past]})
             assert all(line in met for line in was.splitlines() if "@" not in line)
-        assert bench.plan(*chosen, hooks=False).changes == []
-        bench.do(*chosen, hooks=False, remove=True)
+        assert bench.plan(*chosen, without=["hooks"]).changes == []
+        bench.do(*chosen, without=["hooks"], remove=True)
         assert texts(bench) == before, chosen
 
 
@@ -110,13 +110,13 @@ def test_the_rules_stand_in_one_file_and_hide_nothing_of_the_user(case: str, ben
 def test_an_older_rule_for_cursor_is_renewed_and_taken_out(newline: str, bench: Bench) -> None:
     old = f"{front_matter('en')}\n{RULES}".replace("\n", newline)
     bench.put({f"root/{RULE}": old.replace(rules("en").splitlines()[0], "Old.")})
-    bench.do("cursor", hooks=False)
+    bench.do("cursor", without=["hooks"])
     assert (bench.root / RULE).read_bytes().decode() == old
     assert list(texts(bench)) == [RULE]
-    bench.do("cursor", hooks=False, remove=True)
+    bench.do("cursor", without=["hooks"], remove=True)
     assert texts(bench) == {}
     bench.put({f"root/{RULE}": old + "Mine." + newline})
-    bench.do("cursor", hooks=False, remove=True)
+    bench.do("cursor", without=["hooks"], remove=True)
     assert (bench.root / RULE).read_bytes().decode().endswith("Mine." + newline)
 
 
@@ -124,13 +124,13 @@ def test_an_older_rule_for_cursor_is_renewed_and_taken_out(newline: str, bench: 
 def test_rules_beyond_what_codex_reads_are_told(lead: int, keys: list[str], bench: Bench) -> None:
     own = 32 * 1024 - len(f"\n\n{BEGIN}\n{rules('en')}".encode()) + lead
     bench.put({"root/AGENTS.md": "가" * (own // 3) + "." * (own % 3) + "\n"})
-    assert [note.key for note in bench.do("codex", hooks=False).notes] == keys
+    assert [note.key for note in bench.do("codex", without=["hooks"]).notes] == keys
 
 
 @pytest.mark.parametrize("name", [".git/hooks/x", "a/../../x", ".GIT/config", "x\\.git\\y", "/x"])
 def test_a_setting_of_the_clone_names_no_file_of_git(name: str, bench: Bench) -> None:
     bench.put({"root/.gemini/settings.json": {"context": {"fileName": name}}})
-    bench.do("gemini", hooks=False)
+    bench.do("gemini", without=["hooks"])
     assert texts(bench)["GEMINI.md"] == IMPORT
     assert not any(it.name in ("x", "y", "config") for it in bench.top.rglob("*"))
 
