@@ -285,8 +285,8 @@ def worth_of(config: Config, now: str, *, has_order: bool) -> Worth:
             return 0.0, at, fragment.number
         seconds = datetime.fromisoformat(at).timestamp()
         recency = 0.5 ** (max(now_s - seconds, 0.0) / _DAY_S / _HALF_DAYS)
-        worth = config.importance_weight * fragment.importance + config.recency_weight * recency
-        return worth, at, fragment.number
+        weight = config.importance_weight
+        return weight * fragment.importance + (1 - weight) * recency, at, fragment.number
 
     return worth
 

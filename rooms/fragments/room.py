@@ -53,8 +53,7 @@ class Config(NamedTuple):
     """The settings of the room."""
 
     path: Path  # of the database, which need not exist
-    importance_weight: float = 0.6  # of two that order equally relevant fragments; their sum is 1
-    recency_weight: float = 0.4
+    importance_weight: float = 0.6  # against recency, among equally relevant fragments
     activation_threshold: int = 100  # fragments, from which on the weights count
     stale_days: tuple[tuple[str, int], ...] = ()  # by type word, in place of `TYPES`
     linked_limit: int = 10  # linked fragments of a recall
@@ -224,15 +223,12 @@ def read_config(environment: Mapping[str, str]) -> Config:
     values = values_in(config_path(path), _KEYS)
     stale = ("fact", "decision", "relation")
     values["stale_days"] = tuple((word, values.pop(word)) for word in stale if word in values)
-    importance, recency = values.get("importance_weight"), values.get("recency_weight")
-    if importance is not None:
-        rest = round(1 - importance, _DIGITS)
-        if recency is not None and round(recency - rest, _DIGITS):
+    recency = values.pop("recency_weight", None)
+    if recency is not None:
+        rest = round(1 - recency, _DIGITS)
+        if round(values.setdefault("importance_weight", rest) - rest, _DIGITS):
             key = "ranking.recencyWeight"
             raise wrong_value(config_path(path), key, "fragments.room.expects_rest")
-        values["recency_weight"] = rest
-    elif recency is not None:
-        values["importance_weight"] = round(1 - recency, _DIGITS)
     return Config(path, **values, server=server, cache=cache)
 
 

@@ -85,7 +85,7 @@ def test_every_wrong_value_is_refused_by_its_key_and_two_weights_make_one_togeth
         weights = {"importanceWeight": importance, "recencyWeight": recency}
         said = "ranking.recencyWeight must be what ranking.importanceWeight leaves of 1."
         assert said in refused(read, ranking=weights)
-    assert read(ranking={"importanceWeight": 0.9, "recencyWeight": 0.1}).recency_weight == 0.1
+    assert read(ranking={"importanceWeight": 0.9, "recencyWeight": 0.1}).importance_weight == 0.9
 
 
 @pytest.mark.parametrize(
