@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -165,16 +165,6 @@ def links_of(room: Room, *ids: str) -> set[tuple[str, str, str]]:
     """The links from and to these fragments: from which, the relation, to which."""
     with room.engine.reading() as rows:
         return {(it.from_id, it.relation, it.to_id) for it in rows.links(ids)}
-
-
-def whole(room: Room) -> dict[str, object]:
-    """All that a room holds, but for how far its upkeep is."""
-    fragments = [asdict(it) for it in all_of(room)]
-    links = sorted(links_of(room, *(it["id"] for it in fragments)))
-    with room.engine.reading() as rows:
-        noted = [rows.entries(it) for it in (Version, Suspicion, Activity)]
-    state = {it: value for it, value in state_of(room).items() if "upkeep" not in it}
-    return {"fragments": fragments, "links": links, "noted": noted, "state": state}
 
 
 def everything(room: Room) -> dict[str, Any]:

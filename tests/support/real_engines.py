@@ -12,13 +12,12 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import pytest
 
@@ -30,11 +29,8 @@ START_S = 60.0
 _POSTGRES_PID, _VALKEY_PID = "data/postmaster.pid", "valkey.pid"
 # Until the process of the tests lets go of the watcher's input, however that ends.
 _ONE_PROCESS = "cat > /dev/null"
-# Until each process of the run has let go of its lock on this file. The watcher keeps the lock
-# while it removes the directory, so nobody joins a server that is about to end.
-_USERS = "users"
-_ALL_PROCESSES = f'''exec 9< "$1/{_USERS}"
-"{sys.executable}" -c "import fcntl; fcntl.flock(9, fcntl.LOCK_EX)"'''
+# Until the process ends that has begun the run, and with it all others.
+_ALL_PROCESSES = "while kill -0 {run} 2> /dev/null; do sleep 1; done"
 # SIGQUIT ends PostgreSQL at once.
 _WATCHER = """
 eval "$3"
@@ -168,17 +164,17 @@ def postgres(**settings: str) -> Iterator[Postgres]:
 
 
 class _Shared:
-    """The server of the run, once this process has joined it, and what keeps it running."""
+    """The server of the run, once this process knows it."""
 
     server: Postgres | None = None
-    users: IO[bytes] | None = None
 
 
 def shared_postgres(run: Path, prepare: Callable[[Postgres], None]) -> Postgres:
     """Return the one server of a run of tests, whose processes may be many.
 
-    The first process starts it; it ends after the last one has ended, however that ends. run: a
-    directory that the processes share. prepare: what the first one does before the others come.
+    The first process starts it; it ends after the one that has begun the run, however that ends.
+    run: a directory that the processes share. prepare: what the first one does before the others
+    come.
     """
     import fcntl
 
@@ -189,37 +185,21 @@ def shared_postgres(run: Path, prepare: Callable[[Postgres], None]) -> Postgres:
     with (run / "postgres").open("a+", encoding="utf-8") as place:
         fcntl.flock(place, fcntl.LOCK_EX)  # one process after the other
         place.seek(0)
-        told = place.read().splitlines()
-        users = _joined(Path(told[0])) if told else None
-        if users:
+        if told := place.read().splitlines():
             server = Postgres(Path(told[1]), Path(told[0]), FAST)
         else:
             directory = _new_directory()
-            (directory / _USERS).touch()
-            users = _joined(directory)
-            assert users
-            _watch(directory, _POSTGRES_PID, _ALL_PROCESSES, stdin=subprocess.DEVNULL)
+            begun = os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else os.getpid()
+            until = _ALL_PROCESSES.format(run=begun)
+            _watch(directory, _POSTGRES_PID, until, stdin=subprocess.DEVNULL)
             server = Postgres(_binaries(directory), directory, FAST)
             server.make()
             server.keep_fresh()
             server.start()
             prepare(server)
-            place.truncate(0)
             place.write(f"{server.directory}\n{server.binaries}\n")
-    _Shared.server, _Shared.users = server, users
+    _Shared.server = server
     return server
-
-
-def _joined(directory: Path) -> IO[bytes] | None:
-    """Return what keeps a server running until it is closed; None where the server has ended."""
-    import fcntl
-
-    try:
-        users = (directory / _USERS).open("rb")
-        fcntl.flock(users, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return None
-    return users if (directory / _USERS).exists() else None
 
 
 def _installed() -> Path:

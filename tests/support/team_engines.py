@@ -18,6 +18,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from psycopg.conninfo import conninfo_to_dict
 
 from core.postgres.pool import Pool
 from core.postgres.server import Server, server_of
@@ -148,22 +149,16 @@ IN_A_FILE = pytest.mark.parametrize("kept_in", ["file"], indirect=True)
 
 
 class Databases:
-    """Gives each path of a test a database; those of earlier tests are emptied and given again."""
+    """Keeps each room of a test in a database of its own, which is emptied and given again."""
 
     def __init__(self, server: TeamServer) -> None:
-        self._server = server
-        self.kept, self._copies = list[PostgresEngine](), list[PostgresEngine]()
-        self._by_path = dict[Path, PostgresEngine]()
+        self._server, self._by_path = server, dict[Path, PostgresEngine]()
 
     def engine_at(self, path: Path, cancellation: Cancellation = NO_CANCELLATION) -> Engine:
         """See `Files`."""
         if path not in self._by_path:
-            taken = len(self._by_path) - len(self._copies)
-            if taken == len(self.kept):  # these are emptied and used by several files
-                server = self._server.postgres
-                dsn = server.dsn(server.new_database(self._server.template, is_kept=True))
-                self.kept.append(PostgresEngine(a_server(dsn), timeout_s=5))
-            self._by_path[path] = self.kept[taken]
+            dsn = self._server.emptied_dsn(len(self._by_path))
+            self._by_path[path] = PostgresEngine(a_server(dsn), timeout_s=5)
         engine = self._by_path[path]
         if cancellation is NO_CANCELLATION:
             return engine
@@ -171,35 +166,24 @@ class Databases:
 
     def copy(self, path: Path, other: Path) -> None:
         """See `Files`."""
-        engine = self._by_path[path]
-        engine.close()
-        with engine.pool.as_login(changes=False) as connection:
-            name = connection.info.dbname
-        engine.close()
-        server = self._server.postgres
-        copied = server.dsn(server.new_database(name))
-        self._copies.append(PostgresEngine(a_server(copied), timeout_s=5))
-        self._by_path[other] = self._copies[-1]
+        database = conninfo_to_dict(self._by_path[path].server.dsn)["dbname"]
+        copied = self._server.postgres.new_database(str(database))
+        dsn = self._server.postgres.dsn(copied)
+        self._by_path[other] = PostgresEngine(a_server(dsn), timeout_s=5)
 
     def empty(self) -> None:
-        """Forget all paths, and what their databases hold."""
+        """Forget all paths."""
         for engine in self._by_path.values():
-            if engine not in self._copies:
-                with engine.pool.as_login() as connection:
-                    connection.execute(EMPTIED)
-            if engine is not self.kept[0]:
-                engine.close()
+            engine.close()
         self._by_path.clear()
-        self._copies.clear()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def databases(team_server: TeamServer) -> Iterator[Databases]:
-    """The databases of this worker."""
+    """Databases for the rooms of a test."""
     made = Databases(team_server)
     yield made
-    for engine in made.kept:
-        engine.close()
+    made.empty()
 
 
 @pytest.fixture(autouse=True, params=["file", pytest.param("server", marks=pytest.mark.long)])
@@ -209,7 +193,5 @@ def kept_in(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     if place == "file":
         yield place
         return
-    databases: Databases = request.getfixturevalue("databases")
-    monkeypatch.setattr(Places, "here", databases)
+    monkeypatch.setattr(Places, "here", request.getfixturevalue("databases"))
     yield place
-    databases.empty()

@@ -27,11 +27,10 @@ from tests.rooms.fragments.test_engines import (
     Engines,
     a_cache,
     a_fragment,
-    beside,
     everything,
     lived,
+    on_a_server,
 )
-from tests.support.costly import one_in
 from tests.support.real_engines import Valkey, free_port, valkey
 from tests.support.sentences import in_language
 from tests.support.servers import until
@@ -44,8 +43,6 @@ THREADS = 3
 WAIT_S = 60.0
 
 STEPS, LIVES = 30, 3
-
-Disturb = Callable[[Valkey, int], None]
 
 
 @pytest.fixture(autouse=True)
@@ -63,7 +60,7 @@ def redis_server() -> Iterator[Valkey]:
 
 @pytest.fixture
 def engines(team_server: TeamServer, redis_server: Valkey) -> Iterator[Engines]:
-    made = beside(team_server, redis_server)
+    made = on_a_server(team_server, redis=redis_server)
     yield made
     made.close()
 
@@ -126,66 +123,58 @@ def test_a_room_has_a_layer_where_a_server_keeps_the_fragments_alone() -> None:
 # What happens to it.
 
 
-def nothing(server: Valkey, step: int) -> None:
-    """The server is left alone."""
+# By the step before which it happens, in a life of so many steps.
+HAPPENS = {
+    "nothing": {},
+    "killed": {8: "kill"},
+    "restarted": {8: "kill", 12: "start", 24: "kill", 28: "start"},
+    "frozen": {12: "freeze", 14: "thaw", 28: "freeze", 30: "thaw"},
+    "emptied": dict.fromkeys(range(STEPS), "emptied"),
+    "spoilt": dict.fromkeys(range(STEPS), "spoilt"),
+}
 
 
-def killed(server: Valkey, step: int) -> None:
-    if step == 8:
-        server.kill()
-
-
-def restarted(server: Valkey, step: int) -> None:
-    if step % 16 == 8:
-        server.kill()
-    if step % 16 == 12:
-        server.start()
-
-
-def frozen(server: Valkey, step: int) -> None:
-    if step in (12, 28):
-        server.freeze()
-    if step in (14, 30):
-        server.thaw()
-
-
-def emptied(server: Valkey, step: int) -> None:
+def emptied(redis: Any, step: int) -> None:
     """As a server with too little memory does it: some keys are gone, others stay."""
-    with Redis(port=server.port) as redis:
-        if names := sorted(redis.keys("*"))[step % 2 :: 2]:
-            redis.delete(*names)
+    if names := sorted(redis.keys("*"))[step % 2 :: 2]:
+        redis.delete(*names)
 
 
-def spoilt(server: Valkey, step: int) -> None:
+def spoilt(redis: Any, step: int) -> None:
     """Values are cut, of another kind, or rubbish."""
-    with Redis(port=server.port) as redis:
-        for at, name in enumerate(sorted(redis.keys("*"))):
-            new = [b"", b"[3, [", b"\x80\x04cos\nsystem\n", b"[" * 5_000, None][(at + step) % 5]
-            redis.delete(name)
-            if new is None:
-                redis.lpush(name, "x")
-            elif at % 2:
-                redis.set(name, new)
-            else:
-                redis.sadd(name, b"0", new or b"x")
+    for at, name in enumerate(sorted(redis.keys("*"))):
+        new = [b"", b"[3, [", b"\x80\x04cos\nsystem\n", b"[" * 5_000, None][(at + step) % 5]
+        redis.delete(name)
+        if new is None:
+            redis.lpush(name, "x")
+        elif at % 2:
+            redis.set(name, new)
+        else:
+            redis.sadd(name, b"0", new or b"x")
 
 
 @pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.20.a", "002 2.23", "002 2.72.e")
-@pytest.mark.parametrize(
-    "disturb",
-    one_in(6, [killed, restarted, frozen, emptied, nothing, spoilt]),
-    ids=lambda it: it.__name__,
-)
+@pytest.mark.parametrize("case", HAPPENS)
 def test_the_same_is_told_whatever_happens_to_the_server(
-    engines: Engines, redis_server: Valkey, disturb: Disturb, monkeypatch: pytest.MonkeyPatch
+    engines: Engines, redis_server: Valkey, case: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if disturb is frozen:
+    if case == "frozen":
         monkeypatch.setattr(layer, "TIMEOUT_S", 0.1)
-    lived(engines, LIVES, STEPS, at=lambda step: disturb(redis_server, step))
-    figures = [it.cache.figures for it in engines.made if it.cache]
+
+    def happen(step: int) -> None:
+        what = HAPPENS[case].get(step, "")
+        if what in ("emptied", "spoilt"):
+            with Redis(port=redis_server.port) as redis:
+                {"emptied": emptied, "spoilt": spoilt}[what](redis, step)
+        elif what:
+            getattr(redis_server, what)()
+
+    lived(engines, LIVES, STEPS, at=happen)
+    caches = [getattr(it, "cache", None) for it in engines.made]
+    figures = [it.figures for it in caches if it]
     assert any(it["hits"] for it in figures)
-    assert any(it["errors"] for it in figures) == (disturb not in (nothing, emptied))
+    assert any(it["errors"] for it in figures) == (case not in ("nothing", "emptied"))
 
 
 @pytest.mark.long  # it costs much

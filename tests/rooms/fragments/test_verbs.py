@@ -1,8 +1,10 @@
 """Tests of the verbs what no life can tell: threads, other processes, bytes, any text at all."""
 
-import itertools
+import base64
+import random
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
@@ -15,16 +17,26 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.room.copies import copies_of
+from core.sanitizer import find
 from core.text.plain import estimate_tokens
+from rooms.fragments import texts
 from rooms.fragments.activity import count_later
 from rooms.fragments.draft import end_session, prepared, reflect, remember
 from rooms.fragments.errors import FragmentsError
-from rooms.fragments.fragment import Amendment, Draft, Fragment, Link, Query, Reflection, Wanted
+from rooms.fragments.fragment import (
+    Amendment,
+    Draft,
+    Fragment,
+    Link,
+    Query,
+    Reflection,
+    Wanted,
+    plain_keyword,
+)
 from rooms.fragments.links import cures, link
 from rooms.fragments.recall import plain_line, recall, restore_context
 from rooms.fragments.room import Room
 from rooms.fragments.storage.sqlite import SqliteEngine
-from rooms.fragments.texts import parts_of
 from rooms.fragments.versions import amend, forget
 from tests.support.fragments_room import (
     START,
@@ -42,6 +54,7 @@ from tests.support.tables import table
 from tests.support.team_engines import IN_A_FILE
 from tests.support.team_engines import kept_in as kept_in
 
+HOSTILE: dict[str, str] = table("hostile_texts")
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 ANY = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=80)
 costly = pytest.mark.long  # it costs much
@@ -65,37 +78,26 @@ def test_threads_that_say_the_same_make_one_fragment(room: Room) -> None:
     assert figures(room)["remembered"] == 4
 
 
-def held_as_it_is(room: Room, text: str) -> Fragment:
-    """Saved, every text of a fragment comes back as it was cleaned, also from outside."""
+def goes_through(room: Room, text: str) -> None:
+    """Saved, a text comes back as it was cleaned, also from outside; found, changed and removed."""
     draft = Draft(content=f"c {text}", topic=f"t {text}"[:50].strip(), source=f"s {text}"[:200],
                   keywords=(f"k {text}"[:50].strip(), "crowd"))  # fmt: skip
     expected, _ = prepared(draft)
-    saved = remember(room, draft).fragment
-    assert stored(room, saved.id) == [saved]
-    texts = (saved.content, saved.topic, saved.keywords, saved.source)
-    assert texts == (expected.content, expected.topic, expected.keywords, expected.source)
+    one = remember(room, draft).fragment
+    assert stored(room, one.id) == [one]
+    told = (one.content, one.topic, one.keywords, one.source)
+    assert told == (expected.content, expected.topic, expected.keywords, expected.source)
     if not room.engine.keeps_agents_apart:  # a server keeps no NUL as it is
         with closing(sqlite3.connect(room.engine.name)) as connection:
             statement = "SELECT content, topic, source FROM fragments WHERE id = ?"
-            [row] = connection.execute(statement, (saved.id,))
+            [row] = connection.execute(statement, (one.id,))
             check = "INSERT INTO fragments_fts(fragments_fts) VALUES ('integrity-check')"
             connection.execute(check)
         assert row == (expected.content, expected.topic, expected.source)
-    return saved
-
-
-@costly
-@pytest.mark.parametrize("kind", table("hostile_texts"))
-def test_a_hostile_text_is_stored_found_changed_and_removed_as_text(room: Room, kind: str) -> None:
-    text = table("hostile_texts")[kind]
-    one = held_as_it_is(room, text)
-    with room.engine.reading() as rows:
-        assert rows.find(Wanted(topics=(one.topic,), keywords=one.keywords)) == [one]
+    assert all_of(room, Wanted(topics=(one.topic,), keywords=one.keywords)) == [one]
     for asked in (text, text[:20], f'"{text}"'):
-        recall(room, Query(text=asked))
+        recall(room, Query(text=asked, keywords=(text,)))
         recall(room, Query(keywords=(asked,), topic=asked, tags=(asked,)))
-        with pytest.raises(FragmentsError):
-            recall(room, Query(since=asked))
     amend(room, Amendment(id=one.id, content=f"other {text}"))
     forget(room, id=one.id, hard=True)
     with room.engine.writing() as rows:
@@ -103,19 +105,22 @@ def test_a_hostile_text_is_stored_found_changed_and_removed_as_text(room: Room, 
 
 
 @costly
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_hostile_text_is_stored_found_changed_and_removed_as_text(room: Room, kind: str) -> None:
+    goes_through(room, HOSTILE[kind])
+    with pytest.raises(FragmentsError):
+        recall(room, Query(since=HOSTILE[kind]))
+
+
+@costly
 @IN_A_FILE
 @SOME
-@given(text=ANY, topic=st.text(max_size=10))
+@given(ANY)
 def test_any_text_comes_back_and_any_question_is_answered(
-    tmp_path_factory: pytest.TempPathFactory, text: str, topic: str
+    tmp_path_factory: pytest.TempPathFactory, text: str
 ) -> None:
     room = a_room(tmp_path_factory.mktemp("any"))  # in which no other says the same already
-    one = held_as_it_is(room, text)
-    recall(room, Query(text=text, keywords=(text,), topic=topic, tags=(text, topic)))
-    recall(room, Query(text=text, keywords=(text,)))
-    assert [it.id for it in all_of(room, Wanted(topics=(one.topic,), keywords=one.keywords))] == [
-        one.id
-    ]
+    goes_through(room, text)
     room.engine.close()
 
 
@@ -182,48 +187,21 @@ def test_a_fragment_is_gone_though_its_bytes_have_to_wait(room: Room) -> None:
 
 
 @costly
-@SOME
-@given(st.lists(st.permutations("abcd").map(lambda it: (it[0], it[1])), max_size=20), st.data())
-def test_what_is_superseded_has_a_successor_and_no_circle_arises(
-    tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[str, str]], data: st.DataObject
-) -> None:
-    room = a_room(tmp_path_factory.mktemp("room"))
-    ids = {name: saved(room, f"says {name}").id for name in "abcd"}
-    for start, end in pairs:
-        relation: Any = data.draw(st.sampled_from(["superseded_by", "superseded_by", "related"]))
-        try:
-            link(room, ids[start], ids[end], relation)
-        except FragmentsError as error:
-            assert error.key == "circle"
-    links = links_of(room, *ids.values())
-    reached = {(start, end) for start, relation, end in links if relation == "superseded_by"}
-    replaced = {start for start, _ in reached}
-    assert {it.id for it in stored(room, *ids.values()) if it.superseded_at} == replaced
-    for middle, start, end in itertools.product(ids.values(), repeat=3):
-        if (start, middle) in reached and (middle, end) in reached:
-            reached.add((start, end))
-    assert not any(start == end for start, end in reached)
-
-
-@costly
 def test_a_place_is_taken_over_with_very_many_links_in_one_go(
     room: Room, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hub, new, calls = saved(room, "The hub of all").id, saved(room, "What comes after").id, []
+    hub, new = saved(room, "The hub of all").id, saved(room, "What comes after").id
+    calls = list[str]()
 
-    def counting(method: Callable[..., Any]) -> Callable[..., Any]:
-        def called(*arguments: Any, **named: Any) -> Any:
-            calls.append(method)
-            return method(*arguments, **named)
-
-        return called
+    def counting(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda *arguments, **named: calls.append(name) or method(*arguments, **named)  # type: ignore[func-returns-value]
 
     spokes = [Fragment(id=f"spoke{at}", content=f"{at}", created_at=START) for at in range(1_200)]
     with room.engine.writing() as rows:
         rows.add(spokes)
         rows.put_links(Link(from_id=hub, to_id=it.id, created_at=START) for it in spokes)
     for name in ("links", "by_ids", "by_numbers", "find", "put_links", "replace", "entries"):
-        monkeypatch.setattr(type(rows), name, counting(getattr(type(rows), name)))
+        monkeypatch.setattr(type(rows), name, counting(name, getattr(type(rows), name)))
     link(room, hub, new, "superseded_by")
     assert 0 < len(calls) < 60  # and not some for each link
     assert len(links_of(room, new)) == len(spokes) + 1
@@ -275,7 +253,7 @@ def test_a_reflection_that_is_broken_off_stores_nothing(tmp_path: Path) -> None:
 @costly
 @given(ANY.filter(str.strip), st.integers(4, 60))
 def test_parting_a_text_loses_nothing_but_blanks(text: str, most: int) -> None:
-    parts = parts_of(text * 8, most)
+    parts = texts.parts_of(text * 8, most)
     assert all(0 < len(it.encode()) <= most for it in parts)
     assert "".join("".join(parts).split()) == "".join((text * 8).split())
 
@@ -291,7 +269,7 @@ def test_parting_a_text_loses_nothing_but_blanks(text: str, most: int) -> None:
     ],
 )
 def test_a_text_is_parted_where_sentences_end(text: str, most: int, parts: list[str]) -> None:
-    assert parts_of(text, most) == parts
+    assert texts.parts_of(text, most) == parts
 
 
 # Recall and context
@@ -327,3 +305,79 @@ def test_the_context_keeps_its_budget_and_counts_the_rest_and_is_no_use(room: Ro
         assert sum(estimate_tokens(plain_line(it)) + 1 for it in shown) <= tokens
         assert len(shown) + found.left_out == 9
     assert {it.access_count for it in all_of(room)} == {0}
+
+
+# What may be stored of a text, and its keywords
+
+
+@pytest.mark.row("002 2.12.b")
+def test_the_limit_of_a_content_holds_behind_the_redactor() -> None:
+    body = base64.encodebytes(random.Random(1).randbytes(1_200)).decode()
+    key = f"-----BEGIN RSA PRIVATE KEY-----\n{body}-----END RSA PRIVATE KEY-----"
+    draft, _ = prepared(Draft(content=key))
+    assert len(draft.content) < 100
+
+
+@pytest.mark.long  # it measures time
+@pytest.mark.parametrize(
+    ("keywords", "said"),
+    [
+        (tuple(f"{at} {'x' * 9_990}" for at in range(400)), "keywords: 400 given"),
+        (("a," * 2_000_000,), "keywords: 2,000,001 given"),
+        (("x" * 4_000_000,), "keywords: 4,000,000 characters"),
+        # Separators of a secret part it in a text that is too long to be looked through.
+        ((f"{' ' * 11_000}password='Xk29bQw7,zLp4Rt55'",), "keywords: 11,0"),
+    ],
+)
+def test_keywords_are_counted_before_they_are_looked_at(keywords: tuple[str], said: str) -> None:
+    start = time.process_time()
+    with pytest.raises(FragmentsError) as caught:
+        prepared(Draft(content="x", keywords=keywords))
+    assert str(caught.value).startswith(said)
+    assert time.process_time() - start < 2
+
+
+@costly
+@given(st.text(max_size=400), st.lists(st.text(max_size=60), max_size=8))
+def test_any_text_is_stored_whole_or_refused(content: str, keywords: list[str]) -> None:
+    try:
+        done, redacted = prepared(Draft(content=content, keywords=tuple(keywords)))
+    except FragmentsError as error:
+        assert error.key in ("blank", "too_large", "too_long", "too_many", "lone_surrogate")
+        return
+    assert 0 < len(done.content.encode()) <= 1_024
+    assert prepared(done)[0] == done
+    assert not find(done.content) or redacted == ()
+
+
+@costly
+@pytest.mark.row("002 2.94")
+@given(ANY, st.sampled_from(["", "\0", "\x1f", "\u200b", "\x9f"]))
+def test_no_secret_survives_what_hides_it(around: str, hider: str) -> None:
+    split = TOKEN[:12] + hider + TOKEN[12:]
+    [text], _ = texts.cleaned(
+        [texts.Text("content", f"{around} {split} {around}", 4_000)], strict=False
+    )
+    assert TOKEN not in text.replace("\u200b", "")
+
+
+@pytest.mark.row("002 2.34")
+def test_the_keywords_of_a_text_are_its_names_and_nouns() -> None:
+    known: dict[str, list[str]] = table("fragment_keywords")
+    assert {text: [*texts.keywords_of(text)] for text in known} == known
+
+
+@costly
+@given(st.text())
+def test_any_text_has_few_keywords_that_differ(text: str) -> None:
+    found = texts.keywords_of(text)
+    assert len({plain_keyword(each) for each in found}) == len(found) <= texts.MOST_FOUND
+    assert all(1 < len(each) <= texts.KEYWORD_CHARS for each in found)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("piece", ["a-", "a_", "A", "가", "가 ", "x.", "ア", "를", "漢"])
+def test_a_text_at_its_limit_takes_no_time(piece: str) -> None:
+    start = time.process_time()
+    texts.keywords_of(piece * (10_000 // len(piece)))
+    assert time.process_time() - start < 5
