@@ -45,13 +45,6 @@ _SLICE_S = 0.5  # of a wait, after which it asks whether it is still wanted
 _LOCK_SLICE_S = 0.05
 _IDLE_S = 300  # in a transaction: of a process that hangs, after which others get its locks
 _QUIET_S = 60.0  # between two lines of the log about a server that is away
-_KEEPALIVES = {
-    "keepalives": 1,
-    "keepalives_idle": 30,
-    "keepalives_interval": 10,
-    "keepalives_count": 3,
-    "tcp_user_timeout": 60_000,
-}
 # A role may have this limit from PostgreSQL 17 on; tables take as long as they need.
 _NO_END = (
     "SELECT pg_catalog.set_config(name, '0', true) FROM pg_catalog.pg_settings"
@@ -359,7 +352,8 @@ def _parameters(server: Server) -> dict[str, Any]:
         "application_name": APPLICATION_NAME,
         "client_encoding": "utf8",
         "connect_timeout": max(round(server.wait_s), 2),
-        **_KEEPALIVES,
+        **{"keepalives": 1, "keepalives_idle": 30, "keepalives_interval": 10},
+        **{"keepalives_count": 3, "tcp_user_timeout": 60_000},
     }
 
 

@@ -126,12 +126,10 @@ def judge_of(environment: Mapping[str, str]) -> Judge | None:
         if isinstance(it, ServiceError):
             raise it
         judges.append(it)
-    return _judge(tuple(judges)) if judges else None
+    return _kept(tuple(judges)) if judges else None
 
 
-@lru_cache(maxsize=8)  # keeps the pause of a service, and a model that is loaded
-def _judge(judges: Sequence[OneJudge]) -> Judge:
-    return Judge(judges)
+_kept = lru_cache(maxsize=8)(Judge)  # with the pause of a service, and a model that is loaded
 
 
 def has_judge(environment: Mapping[str, str]) -> bool:

@@ -14,17 +14,8 @@ from functools import lru_cache
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
-from rooms.fragments.fragment import (
-    Activity,
-    Fragment,
-    Link,
-    Suspicion,
-    TaskFeedback,
-    ToolFeedback,
-    Version,
-    column_of,
-    plain_keyword,
-)
+from rooms.fragments import fragment as stored
+from rooms.fragments.fragment import column_of, plain_keyword
 
 if TYPE_CHECKING:
     from psycopg import Cursor
@@ -135,23 +126,29 @@ def _number(value: object, most: float, otherwise: float) -> float:
     return min(max(float(value), 0.0), most)
 
 
-FRAGMENTS = Table("fragments", Fragment)
-LINKS = Table("fragment_links", Link, key=("from_id", "to_id"))
-VERSIONS = Table("fragment_versions", Version, ("fragment_id",), moment="amended_at")
+FRAGMENTS = Table("fragments", stored.Fragment)
+LINKS = Table("fragment_links", stored.Link, key=("from_id", "to_id"))
+VERSIONS = Table("fragment_versions", stored.Version, ("fragment_id",), moment="amended_at")
 _ENDS = ("first_id", "second_id")
 SUSPICIONS = Table(
-    "suspicions", Suspicion, _ENDS, moment="found_at", order=("found_at", *_ENDS), key=_ENDS
+    "suspicions", stored.Suspicion, _ENDS, moment="found_at", order=("found_at", *_ENDS), key=_ENDS
 )
 _SESSION, _STARTED = ("session_id",), ("started_at", "session_id", "agent_id")
 ENTRIES: dict[type[Any], Table] = {
-    Version: VERSIONS,
-    ToolFeedback: Table("tool_feedback", ToolFeedback, _SESSION),
-    TaskFeedback: Table("task_feedback", TaskFeedback, _SESSION),
-    Activity: Table(
-        "activities", Activity, _SESSION, moment="last_at", order=_STARTED, key=_STARTED[1:]
+    stored.Version: VERSIONS,
+    stored.ToolFeedback: Table("tool_feedback", stored.ToolFeedback, _SESSION),
+    stored.TaskFeedback: Table("task_feedback", stored.TaskFeedback, _SESSION),
+    stored.Activity: Table(
+        "activities", stored.Activity, _SESSION, moment="last_at", order=_STARTED, key=_STARTED[1:]
     ),
-    Suspicion: SUSPICIONS,
+    stored.Suspicion: SUSPICIONS,
 }
+# Each column that names a fragment, in the order in which its rows go.
+NAMING = (
+    *((LINKS.name, "from_id"), (LINKS.name, "to_id")),
+    *((SUSPICIONS.name, column) for column in SUSPICIONS.about),
+    *((VERSIONS.name, "fragment_id"), (FRAGMENTS.name, "id")),
+)
 
 
 # Values of PostgreSQL.

@@ -310,7 +310,7 @@ class PostgresTerms:
     """Asks PostgreSQL's full text in this program's words; see `Terms`."""
 
     def __init__(self, rows: PostgresRows) -> None:
-        self._rows, self._words = rows, dict[str, list[str]]()
+        self._rows = rows
 
     def extent(self) -> Extent:
         return self._rows.extent()

@@ -10,26 +10,8 @@ from typing import Any, ClassVar
 
 from core.room.full_text import INDEXED_VERSION, Terms, holding_of
 from core.text.ranking import Holding
-from rooms.fragments.fragment import (
-    By,
-    Embedding,
-    Entry,
-    Fragment,
-    Link,
-    Order,
-    State,
-    Wanted,
-    column_of,
-)
-from rooms.fragments.storage.columns import (
-    ENTRIES,
-    FRAGMENTS,
-    LINKS,
-    SUSPICIONS,
-    VERSIONS,
-    Table,
-    spelled,
-)
+from rooms.fragments.fragment import By, Embedding, Entry, Fragment, Link, Order, State, Wanted
+from rooms.fragments.storage.columns import ENTRIES, FRAGMENTS, LINKS, NAMING, Table, spelled
 
 MOST_NUMBER = 2**63 - 1  # that a database knows
 ORDERS: dict[Order, str] = {
@@ -41,12 +23,6 @@ INDEX_STATE = "index"  # in the state: the version of `indexed` that made the in
 
 # The fields by which texts and keywords are found or hidden.
 _INDEXED_FIELDS = {"content", "topic", "keywords", "deleted_at", "superseded_at"}
-# Each column that names a fragment, in the order in which its rows go.
-_NAMING = (
-    *((LINKS.name, "from_id"), (LINKS.name, "to_id")),
-    *((SUSPICIONS.name, column) for column in SUSPICIONS.about),
-    *((VERSIONS.name, "fragment_id"), (FRAGMENTS.name, "id")),
-)
 
 Condition = tuple[str, list[Any]]  # in SQL with ? for each value, and the values
 Counted = list[tuple[int, int]]  # numbers of fragments, and a count for each
@@ -137,7 +113,7 @@ class Rows(ABC):
     def count(self, wanted: Wanted, by: By = "", *, least: int = 0) -> dict[str, int]:
         """Count the wanted by a field, {"": 52} without one. least: leave out rarer values."""
         condition, values = self.condition_of(wanted)
-        column = f"coalesce({column_of(by)}, '')" if by else "''"
+        column = f"coalesce({FRAGMENTS.columns[by]}, '')" if by else "''"
         group = f" GROUP BY 1 HAVING count(*) >= {least:d}" if by else ""
         statement = f"SELECT {column}, count(*) FROM fragments WHERE {condition}{group}"
         return dict(sorted(self.run(statement, values), key=lambda row: str(row[0])))
@@ -239,7 +215,7 @@ class Rows(ABC):
         if values.keys() & _INDEXED_FIELDS:
             self.replace([replace(each, **values) for each in self.by_numbers(numbers)])
         elif values:
-            setting = ", ".join(f"{column_of(field)} = ?" for field in values)
+            setting = ", ".join(f"{FRAGMENTS.columns[field]} = ?" for field in values)
             new = [self.encoded(field, value) for field, value in values.items()]
             condition, which = self.any_of("number", numbers)
             self.run(f"UPDATE fragments SET {setting} WHERE {condition}", [*new, *which])
@@ -252,7 +228,7 @@ class Rows(ABC):
         self.drop_vectors([each.number for each in dropped])
         for fragment in dropped:
             self.index(fragment, None)
-        for table, column in _NAMING:
+        for table, column in NAMING:
             condition, values = self.any_of(column, [fragment.id for fragment in dropped])
             self.run(f"DELETE FROM {table} WHERE {condition}", values)
         return len(dropped)

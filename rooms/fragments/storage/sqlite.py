@@ -15,7 +15,7 @@ from operator import mul
 from pathlib import Path
 from typing import Any
 
-from core.disk import held, make_directory, reason_of
+from core.disk import held, make_directory, reason_of, status_of
 from core.errors import BusyError, SentinelError
 from core.program import NO_CANCELLATION, Cancellation
 from core.room.database import Database, DatabaseError, Migrations
@@ -61,9 +61,6 @@ class Vectors:
 
     def __init__(self, *, uses_numpy: bool | None = None) -> None:
         self._uses_numpy, self._guard = uses_numpy, threading.Lock()
-        self.forget()
-
-    def forget(self) -> None:
         self._file: object = None  # which was read, up to the revision
         self._kept, self._revision = dict[int, bytes](), 0
 
@@ -85,8 +82,7 @@ class Vectors:
             return []
         with self._guard:
             if self._file != file:
-                self.forget()
-                self._file = file
+                self._file, self._kept, self._revision = file, {}, 0
             statement = (
                 "SELECT revision, number, embedding FROM fragment_vectors"
                 " WHERE revision > ? ORDER BY revision"
@@ -310,15 +306,12 @@ class SqliteEngine(Engine):
 
     def close(self) -> None:
         self.database.close()
-        self._vectors.forget()
+        self._vectors = Vectors()
 
     def _file(self) -> object:
         """Tell the file from another of its name, None for none."""
-        try:
-            status = os.lstat(self.path)
-        except OSError:
-            return None
-        return status.st_dev, status.st_ino
+        status = status_of(self.path)
+        return status and (status.st_dev, status.st_ino)
 
 
 @contextmanager

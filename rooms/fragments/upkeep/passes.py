@@ -13,17 +13,9 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rooms.fragments import fragment as stored
 from rooms.fragments.errors import ServiceError
-from rooms.fragments.fragment import (
-    Activity,
-    Fragment,
-    Link,
-    State,
-    TaskFeedback,
-    ToolFeedback,
-    Version,
-    Wanted,
-)
+from rooms.fragments.fragment import Fragment, Link, State, Wanted
 from rooms.fragments.links import settled
 from rooms.fragments.room import Config
 from rooms.fragments.storage.rows import Rows
@@ -220,7 +212,9 @@ def _unite(rows: Rows, kept: Fragment, others: Sequence[Fragment], now: str) -> 
             ends = [kept.id if it == other.id else it for it in (link.from_id, link.to_id)]
             if ends[0] != ends[1] and tuple(ends) not in known:
                 rows.put_links([replace(link, from_id=ends[0], to_id=ends[1])])
-        rows.note(replace(it, fragment_id=kept.id) for it in rows.entries(Version, of=other.id))
+        rows.note(
+            replace(it, fragment_id=kept.id) for it in rows.entries(stored.Version, of=other.id)
+        )
         successor = Link(from_id=other.id, to_id=kept.id, relation="superseded_by", created_at=now)
         rows.put_links([successor])
     numbers = [it.number for it in others]
@@ -343,10 +337,11 @@ def settle_suspicions(rows: Rows, page: Page, work: Work) -> Counts:
 def reckon_feedback(rows: Rows, page: Page, work: Work) -> Counts:
     """Count feedback, and remove it after `FEEDBACK_DAYS`."""
     end = life.before(work.now, days=FEEDBACK_DAYS)
-    thinned = sum(rows.forget_entries(kind, before=end) for kind in (ToolFeedback, TaskFeedback))
+    kinds = stored.ToolFeedback, stored.TaskFeedback
+    thinned = sum(rows.forget_entries(kind, before=end) for kind in kinds)
     answers = [it.count for it in feedback_by_tool(rows)]
     counts = {"tools": len(answers), "answers": sum(answers)}
-    return {**counts, "tasks": rows.count_entries(TaskFeedback), "thinned": thinned}
+    return {**counts, "tasks": rows.count_entries(stored.TaskFeedback), "thinned": thinned}
 
 
 @step("tidying", "index links activities doubtful", changes="index links activities", over="all")
@@ -362,7 +357,7 @@ def tidy(rows: Rows, page: Page, work: Work) -> Counts:
     if page.after:
         return counts
     end = life.before(work.now, days=ACTIVITY_DAYS)
-    activities = rows.forget_entries(Activity, before=end)
+    activities = rows.forget_entries(stored.Activity, before=end)
     return {**counts, "activities": activities, "index": int(rows.mend_index())}
 
 
