@@ -96,10 +96,7 @@ class Pool:
         return self._in(_Kind(agent, wait_s, changes, in_turn))
 
     def as_login(self, *, changes: bool = True) -> "Lent":
-        """Lend a connection in a transaction of the address's own user, who may make tables.
-
-        Statements have no limit of time. Raises DatabaseError.
-        """
+        """Lend a transaction of the address's own user, of any length. Raises DatabaseError."""
         return self._in(_Kind(None, self.server.wait_s, changes))
 
     @contextlib.contextmanager

@@ -50,10 +50,7 @@ class ServerError(DatabaseError):
 
 
 class NoConnectionError(ServerError):
-    """No server answers, the way is not secured, or nobody gets in. Facts: path, reason.
-
-    Keys: `unreachable`, `not_proven`, and those of a server that refuses.
-    """
+    """No server answers, the way is not secured, or nobody gets in. Facts: path, reason."""
 
     placed = ("path", "reason")  # libpq names hosts, sockets and users
 
@@ -87,13 +84,9 @@ _STARTING = re.compile(r"(?:starting up|shutting down|in recovery|not (?:yet )?a
 
 # By the beginning of the codes of SQLSTATE: an error in any phase, and one in the first.
 _KEYS = {
-    "57014": "slow",
-    "42501": "denied",
+    **{"57014": "slow", "42501": "denied", "25006": "read_only"},
+    **{"53100": "disk_full", "53200": "memory", "53300": "full"},
     **dict.fromkeys(("3F000", "42P01", "42703", "42883"), "schema_missing"),
-    "53100": "disk_full",
-    "25006": "read_only",
-    "53200": "memory",
-    "53300": "full",
 }
 _KEYS_AT_BEGIN = {
     **dict.fromkeys(("22023", "42704", "42501"), "no_roles"),

@@ -87,10 +87,7 @@ class OneJudge(Protocol):
 
 
 class Judge:
-    """Judges in order: each gets the pairs that earlier ones were unsure of, or failed at.
-
-    failures: of all judges.
-    """
+    """Judges in order: each gets the pairs that earlier ones were unsure of, or failed at."""
 
     def __init__(self, judges: Sequence[OneJudge]) -> None:
         self._judges = [(judge, services.Pause()) for judge in judges]
@@ -387,11 +384,8 @@ class OnnxJudge:
 
         def scores(premise: str, hypothesis: str) -> Scores:
             encoded = tokenizer.encode(premise, hypothesis)
-            known = {
-                "input_ids": encoded.ids,
-                "attention_mask": encoded.attention_mask,
-                "token_type_ids": encoded.type_ids,
-            }
+            known = {"input_ids": encoded.ids, "attention_mask": encoded.attention_mask}
+            known["token_type_ids"] = encoded.type_ids
             inputs = {name: numpy.array([known[name]], dtype=numpy.int64) for name in names}
             [logits] = session.run(None, inputs)[0]
             powers = numpy.exp(logits - logits.max())

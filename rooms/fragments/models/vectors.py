@@ -99,10 +99,7 @@ class Source(Protocol):
 
 
 class Embedder:
-    """Embeds texts. Safe for threads.
-
-    model: its name beside stored embeddings. dimensions: 0 until the first.
-    """
+    """Embeds texts, in any thread. model: named beside vectors. dimensions: 0 at first."""
 
     def __init__(self, source: Source, model: str, dimensions: int = 0) -> None:
         self.model, self.dimensions, self.failures = model, dimensions, 0
@@ -360,10 +357,7 @@ _turns = dict[int, threading.Lock]()  # by process: a thread stays with the one 
 
 
 def fill_in_background(room: Room, embedder: Embedder | None = None) -> None:
-    """Fill in one thread of this process, which ends without waiting for it. Never raise.
-
-    embedder: None for that of the environment, if any. Failed work is left to the next save.
-    """
+    """Fill in one thread of this process, which ends without waiting for it. Never raise."""
     try:
         chosen = embedder or embedder_of(os.environ)
     except ServiceError:  # said at the start

@@ -38,16 +38,12 @@ class Engine(ABC):
     def writing(self, *, wait_s: float | None = None) -> AbstractContextManager[Rows]:
         """Change fragments in one transaction: on disk as a whole at the end, or not at all.
 
-        wait_s: for other writers, None for the settings' limit. Raises DatabaseError,
-        WaitEndedError.
+        wait_s: for other writers, None for the settings'. Raises DatabaseError, WaitEndedError.
         """
 
     @abstractmethod
     def only_one(self, *, timeout_s: float) -> AbstractContextManager[None]:
-        """Keep other processes and threads from the upkeep; a killed one lets go at once.
-
-        Raises UpkeepBusyError, UpkeepError.
-        """
+        """Keep others from the upkeep; a killed process lets go at once. Raises UpkeepError."""
 
     @abstractmethod
     def exists(self) -> bool:

@@ -29,18 +29,14 @@ _FLOAT_BYTES, _HEAD_BYTES = 4, 4  # of a vector as PostgreSQL sends it
 
 @dataclass(eq=False)  # each is one of its kind
 class Table:
-    """A table, the class of its rows, and its columns by field.
-
-    about: columns of the subject. moment: column of the time. order: oldest first. key: columns by
-    which a new row replaces an old one; () if rows are only added.
-    """
+    """A table, the class of its rows, and its columns by field."""
 
     name: str
     row: type[Any]
-    about: tuple[str, ...] = ()
-    moment: str = "created_at"
-    order: tuple[str, ...] = ("id",)
-    key: tuple[str, ...] = ()
+    about: tuple[str, ...] = ()  # columns of the subject
+    moment: str = "created_at"  # column of the time
+    order: tuple[str, ...] = ("id",)  # oldest first
+    key: tuple[str, ...] = ()  # by which a new row replaces an old one; () if rows are only added
 
     def __post_init__(self) -> None:
         self.columns = {field.name: column_of(field.name) for field in fields(self.row)}

@@ -187,11 +187,8 @@ class PostgresRows(Rows):
         orders = ["embedding <#> ?::vector, number DESC"]
         if size <= tables.MOST_INDEXED and self.extent().texts > FEW:
             held = min(max(some * 2, _FEWEST_HELD), _MOST_HELD)
-            self.run(
-                "SELECT set_config('hnsw.iterative_scan', 'strict_order', true),"
-                " set_config('hnsw.ef_search', ?, true)",
-                [str(held)],
-            )
+            self.run("SET LOCAL hnsw.iterative_scan = strict_order")
+            self.run(f"SET LOCAL hnsw.ef_search = {held:d}")
             indexed = tables.indexed(size)
             orders.insert(0, f"{indexed} <=> {indexed.replace('embedding', '?')}")
         for order in orders:  # without the index where it finds too few
@@ -330,11 +327,9 @@ class PostgresTerms:
         """Look at the newest texts alone."""
         [numbers] = self._rows.matching([f"{_lexeme(begins)}:*"], _MOST_SPELLED)
         condition, values = self._rows.any_of("number", numbers)
-        words = self._rows.run(
-            "SELECT DISTINCT lexeme FROM fragments CROSS JOIN LATERAL unnest(found_by)"
-            f" WHERE {condition} AND starts_with(lexeme, ?)",
-            [*values, begins],
-        )
+        lexemes = "SELECT DISTINCT lexeme FROM fragments CROSS JOIN LATERAL unnest(found_by)"
+        statement = f"{lexemes} WHERE {condition} AND starts_with(lexeme, ?)"
+        words = self._rows.run(statement, [*values, begins])
         return sorted(word for (word,) in words)[:most]
 
     def newest(

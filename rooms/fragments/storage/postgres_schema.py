@@ -135,10 +135,7 @@ class Schema:
                 connection.execute(statement)
 
     def bring_up_to_date(self, *, with_vectors: bool = False) -> Found:
-        """Make what is missing, in a transaction for which other processes wait.
-
-        with_vectors: even a column for them, which rewrites its table.
-        """
+        """Make what is missing, by one process. with_vectors: even rewrite a table for them."""
         path = self._pool.server.name
         for left in reversed(range(_TRIES)):
             try:

@@ -61,10 +61,7 @@ class Place:
 
 
 def place_of(environment: Mapping[str, str]) -> Place | None:
-    """Return the server that is switched on. Raises PlaceError.
-
-    SENTINEL_MEMORY_REDIS is its address; or REDIS_ENABLED takes that of REDIS_HOST, … .
-    """
+    """Return the server that VARIABLE or REDIS_ENABLED switches on. Raises PlaceError."""
 
     def given(name: str, default: str = "") -> str:
         return environment.get(name, "").strip() or default

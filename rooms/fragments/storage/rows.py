@@ -59,10 +59,7 @@ class Rows(ABC):
 
     @abstractmethod
     def moment(self, text: str, *, is_end: bool = False) -> Any:
-        """Return the value to compare with a moment, or a beginning such as `2026-07`.
-
-        is_end: for the first moment behind it.
-        """
+        """Return what to compare with a moment, or a part as `2026-07`. is_end: with its end."""
 
     @abstractmethod
     def encoded(self, field: str, value: Any) -> Any:
@@ -320,14 +317,11 @@ class Rows(ABC):
         parts += [self.any_of(column, words) for column, words in choices.items() if words]
         if wanted.numbers is not None:
             parts.append(self.any_of("number", wanted.numbers))
-        equals: dict[str, object] = {
-            "session_id = ?": wanted.session,
-            "source = ?": wanted.source,
-            "privacy_scope = ?": wanted.privacy,
-            "content_hash = ?": wanted.content_hash,
-            "number > ?": wanted.after,
-        }
-        parts += [(part, [value]) for part, value in equals.items() if value]
+        for name in ("session", "source", "privacy", "content_hash"):
+            if value := getattr(wanted, name):
+                parts.append((f"{FRAGMENTS.columns[name]} = ?", [value]))
+        if wanted.after:
+            parts.append(("number > ?", [wanted.after]))
         if wanted.since:
             parts.append(("created_at >= ?", [self.moment(wanted.since)]))
         if wanted.until:

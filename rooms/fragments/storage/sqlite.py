@@ -54,10 +54,7 @@ def migrations() -> Migrations:
 
 
 class Vectors:
-    """A file's vectors in memory; a question reads only new vectors. Safe for threads.
-
-    uses_numpy: None to use it if installed; Python says the same.
-    """
+    """A file's vectors in memory, for any thread. uses_numpy: None if there; else Python."""
 
     def __init__(self, *, uses_numpy: bool | None = None) -> None:
         self._uses_numpy, self._guard = uses_numpy, threading.Lock()

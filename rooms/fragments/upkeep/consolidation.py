@@ -93,10 +93,7 @@ class Run(NamedTuple):
 
 
 def run_of(state: Mapping[str, str], kind: Kind, now: str) -> Run:
-    """Return the unfinished run of this kind, else a new one.
-
-    A run older than `RESUMED_DAYS`, or in the state of another version or program, does not count.
-    """
+    """Return the unfinished run of this kind, if it is not too old, else a new one."""
     try:
         run = Run(*json.loads(state.get(RUN, "")))
         rested = datetime.fromisoformat(now) - datetime.fromisoformat(run.begun_at)

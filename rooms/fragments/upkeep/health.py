@@ -67,10 +67,7 @@ _TEXTS = {
 
 
 def look(settings: Settings, environment: Mapping[str, str]) -> list[Finding]:
-    """Return faults, and the number of fragments; [] where there are none.
-
-    Nothing changes before a finding is fixed. None holds a password.
-    """
+    """Return faults, and the number of fragments; [] for none. No finding holds a password."""
     try:
         path, server = room.database_path(environment), room.database_server(environment)
     except SentinelError as error:

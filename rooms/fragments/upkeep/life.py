@@ -76,11 +76,7 @@ def is_doubtful(fragment: Fragment, now: str, config: Config) -> bool:
 
 
 def decay_of(fragment: Fragment, now: str) -> Decay | None:
-    """Return the lower importance of a cold fragment; None for no change.
-
-    Whole weeks since it became cold count, each once, however often this is asked. A pinned
-    fragment keeps its importance.
-    """
+    """Return a cold fragment's lower importance, by whole weeks, each once; None if it stays."""
     here = datetime.fromisoformat(now)
     reckoned = _moment(fragment.decayed_at, here) if fragment.decayed_at else None
     if reckoned and reckoned > here:  # the clock was put back
