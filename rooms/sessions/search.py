@@ -191,9 +191,7 @@ def resembling(
     LEAST_SHARE holds for the others.
     """
     with store.reading() as connection:
-        line = [but] if but else []
-        if but and but.parent_id:
-            line += ancestors(connection, but)
+        line = [but, *ancestors(connection, but)] if but else []
         without, most = [it.number for it in line], _MOST_RESEMBLING
         found = Candidates(connection, goal, most=most, any_word=any_word, without=without)
         return found.hits(found.best[:limit])  # a goal says enough by its words

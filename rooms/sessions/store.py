@@ -81,6 +81,7 @@ class SessionStore:
         self.database = rows.database_at(
             self.path, timeout_s=settings.lock_timeout_s, cancellation=cancellation
         )
+        self.declared = settings.answers == "json"  # whether an answer is the declared object
         self._has_warned = False  # that current.json was not written
 
     def beside(self, path: Path | None = None) -> Database:
@@ -122,7 +123,7 @@ class SessionStore:
         """
         # The redactor is loaded with the first save.
         from core.sanitizer import safe
-        from rooms.sessions.draft import agent_of, continued, prepared
+        from rooms.sessions.draft import agent_of, continued, prepared, with_resolved
 
         draft, redacted = prepared(draft, strict=self.settings.strict)
         agent = agent_of(safe(agent))
@@ -150,15 +151,15 @@ class SessionStore:
             # Before its own row is written: the last revision is that of this session.
             resolved = list[Session]()
             if any(it.is_resolved for it in session.blockers):
-                resolved = _resolved(connection, session, now)
+                for earlier in list(ancestors(connection, session)):
+                    after = with_resolved(earlier, session.blockers, now)
+                    if after != earlier:
+                        resolved.append(rows.write(connection, after, before=earlier))
             session = rows.write(connection, session, before=before, process=process)
             rows.settle(connection, now)
         # A status that changes replaces no words.
-        replaced = tuple(
-            name
-            for name in ("goal", "summary", "tags")
-            if before and getattr(before, name) not in ("", (), getattr(session, name))
-        )
+        old = [(name, getattr(before, name, "")) for name in ("goal", "summary", "tags")]
+        replaced = tuple(name for name, was in old if was not in ("", (), getattr(session, name)))
         return Saved(session, before is None, redacted, resolved, replaced, self.project())
 
     def project(self) -> bool:
@@ -268,15 +269,3 @@ def ancestors(connection: sqlite3.Connection, session: Session) -> Iterator[Sess
             return
         seen.add(current.id)
         yield current
-
-
-def _resolved(connection: sqlite3.Connection, session: Session, now: str) -> list[Session]:
-    """Resolve the open blockers of earlier sessions that this one reports as resolved."""
-    from rooms.sessions.draft import with_resolved
-
-    changed = list[Session]()
-    for before in list(ancestors(connection, session)):
-        after = with_resolved(before, session.blockers, now)
-        if after != before:
-            changed.append(rows.write(connection, after, before=before))
-    return changed

@@ -4,11 +4,11 @@ import os
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from core.config import Project, Settings
+from core.config import Project
 from core.errors import SentinelError
 from core.lessons.record_text import as_json
 from core.messages import say
@@ -118,31 +118,20 @@ class _Room:
     rooms: Mapping[str, OfferedRoom] = {}  # all that are on
 
 
-class Call(NamedTuple):
-    """The data of one call."""
-
-    store: "SessionStore"
-    settings: Settings
-    project: Project
-    declared: bool  # whether the settings ask for JSON
-
-    @property
-    def log(self) -> "MemoryStore | None":
-        """The log; None where lessons are not offered."""
-        from core.store import open_store
-
-        if "lessons" not in _Room.rooms:
-            return None
-        return open_store(self.project, self.settings, _Room.cancellation)
-
-
-def opened(*, writes: bool = False) -> Call:
+def opened(*, writes: bool = False) -> "tuple[SessionStore, Project]":
     """Open the sessions for one call. Raises SentinelError; see `opened_project`."""
     from rooms.sessions.store import open_sessions  # a server starts faster without it
 
     project, settings = opened_project(writes=writes)
-    store = open_sessions(project.root, settings, _Room.cancellation)
-    return Call(store, settings, project, settings.answers == "json")
+    return open_sessions(project.root, settings, _Room.cancellation), project
+
+
+def log_of(store: "SessionStore", project: Project) -> "MemoryStore | None":
+    """Return the project's log; None where lessons are not offered."""
+    from core.store import open_store
+
+    is_offered = "lessons" in _Room.rooms
+    return open_store(project, store.settings, _Room.cancellation) if is_offered else None
 
 
 def copy_in_background(store: "SessionStore") -> None:
@@ -199,18 +188,18 @@ def context_save(
         changes=declared.CHANGES.read(codeChanges.model_dump()) if codeChanges else None,
         **points,
     )
-    call = opened(writes=True)
-    done = call.store.save(draft, agent=client_name(), process=process_of())
-    copy_in_background(call.store)
+    store, project = opened(writes=True)
+    done = store.save(draft, agent=client_name(), process=process_of())
+    copy_in_background(store)
     warn_if_cancelled("context_save")
     session, related, beside = done.session, list["Hit"](), list[str]()
     with suppress(SentinelError):  # the session is saved, whatever else cannot be read
-        if call.store.config.recommends and done.is_new:
-            hits = search.resembling(call.store, session.goal, limit=_RELATED, but=session)
+        if store.config.recommends and done.is_new:
+            hits = search.resembling(store, session.goal, limit=_RELATED, but=session)
             related = [it for it in hits if (it.share or 0) >= search.MEDIUM_SHARE]
-    if (approaches or blockers) and (log := call.log):
+    if (approaches or blockers) and (log := log_of(store, project)):
         beside = answers.line_to_the_log(session, draft, log)
-    return answers.saved(done, related, beside, declared=call.declared)
+    return answers.saved(done, related, beside, declared=store.declared)
 
 
 def context_search(
@@ -238,15 +227,15 @@ def context_search(
         since=since,
         until=until,
     )
-    call, start, note = opened(), offset or 0, ""
-    most = limit or call.store.config.default_limit
+    (store, _), start, note = opened(), offset or 0, ""
+    most = limit or store.config.default_limit
     if scope == "global":
-        page = search.search_all(call.store, criteria, limit=most, offset=start)
-        if not search.shared_roots(call.store.root, os.environ):
+        page = search.search_all(store, criteria, limit=most, offset=start)
+        if not search.shared_roots(store.root, os.environ):
             note = say("sessions.answers.nothing_shared")
     else:
-        page = search.search(call.store, criteria, limit=most, offset=start)
-    return answers.found(page, offset=start, note=note, declared=call.declared)
+        page = search.search(store, criteria, limit=most, offset=start)
+    return answers.found(page, offset=start, note=note, declared=store.declared)
 
 
 def _range(field: str, dates: Dates | None) -> tuple[str, str]:
@@ -266,9 +255,9 @@ def context_get(id: Id, includeActions: WithActions = True, includeChain: WithCh
     """
     from rooms.sessions import answers, hints, search
 
-    call, parent, project = opened(), "", ""
-    store, session = search.find_session(call.store, id)
-    if store is not call.store:
+    (own, _), parent, project = opened(), "", ""
+    store, session = search.find_session(own, id)
+    if store is not own:
         project = store.root.name or str(store.root)
         how = say("sessions.answers.there")
     elif _Room.core_only:
@@ -280,8 +269,8 @@ def context_get(id: Id, includeActions: WithActions = True, includeChain: WithCh
             parent = hints.name_of(store.get(session.parent_id), project)
     actions = store.actions(session) if includeActions is not False else None
     chain = store.chain(session) if includeChain else None
-    if call.declared:
-        budget_tokens = call.settings.budget_tokens
+    if own.declared:
+        budget_tokens = own.settings.budget_tokens
         return answers.whole_object(session, actions, chain, budget_tokens=budget_tokens)
     return answers.whole(
         session,
@@ -300,16 +289,16 @@ def context_warn(currentGoal: Task, limit: WarnLimit = None) -> str:
     """
     from rooms.sessions import answers, search
 
-    call = opened()
-    log = call.log
+    store, project = opened()
+    log = log_of(store, project)
     return answers.warned(
         currentGoal,
         answers.lessons_for(currentGoal, log, limit=_MOST_LESSONS) if log else [],
-        search.resembling(call.store, currentGoal, limit=_LOOKED_AT, any_word=True),
-        call.store,
+        search.resembling(store, currentGoal, limit=_LOOKED_AT, any_word=True),
+        store,
         limit=limit or _WARNED,
         more_key="warn_more_core" if _Room.core_only else "warn_more",
-        declared=call.declared,
+        declared=store.declared,
     )
 
 
@@ -317,8 +306,8 @@ def context_stats(range: Days = None) -> str:
     """Counts of sessions by status, client and tag, and of failures. Call it when the user asks."""
     from rooms.sessions import answers, search
 
-    call, days = opened(), range or "all"
-    return answers.counted(search.statistics_of(call.store, days), days, declared=call.declared)
+    (store, _), days = opened(), range or "all"
+    return answers.counted(search.statistics_of(store, days), days, declared=store.declared)
 
 
 def context_export(
@@ -328,9 +317,9 @@ def context_export(
     from rooms.sessions.document import export
 
     since, until = _range("range", range)
-    call, names = opened(writes=bool(output)), tuple(contextIds or ())
-    done = export(call.store, format, since=since, until=until, names=names, output=output or "")
-    if call.declared:
+    (store, _), names = opened(writes=bool(output)), tuple(contextIds or ())
+    done = export(store, format, since=since, until=until, names=names, output=output or "")
+    if store.declared:
         written = {"filePath": done.path} if done.path else {"content": done.text}
         return as_json({**written, "exportedCount": done.count})
     if done.path:
@@ -344,9 +333,9 @@ def context_recommend(currentGoal: str, limit: Limit = None) -> str:
     """
     from rooms.sessions import answers, search
 
-    call = opened()
-    hits = search.resembling(call.store, currentGoal, limit=_LOOKED_AT)[: limit or _RECOMMENDED]
-    return answers.recommended(hits, currentGoal, declared=call.declared)
+    store, _ = opened()
+    hits = search.resembling(store, currentGoal, limit=_LOOKED_AT)[: limit or _RECOMMENDED]
+    return answers.recommended(hits, currentGoal, declared=store.declared)
 
 
 def prompt_lines(query: str, budget: Budget) -> list[str]:
@@ -356,7 +345,7 @@ def prompt_lines(query: str, budget: Budget) -> list[str]:
 
     heading = say("sessions.answers.prompt_head")
     budget.spend(heading)
-    page = search(opened().store, Criteria(query=query), limit=_INJECTED)
+    page = search(opened()[0], Criteria(query=query), limit=_INJECTED)
     hits = (it for it in page.hits if not is_order(it.session))
     lines = [line for it in hits if budget.take(line := hint(it.session, it.project))]
     return [heading, *lines] if lines else []
@@ -375,7 +364,7 @@ def gather(question: str) -> "Gathered":
         text, worth = "\n".join(session.texts), (0.0, session.date, session.number)
         return Entry("session", session.id, text, (), lambda: hint(session), worth)
 
-    with opened().store.reading() as connection:
+    with opened()[0].reading() as connection:
         found = Candidates(connection, question)
         sessions = [it.session for it in found.hits(sorted(found.best[:_GATHERED]))]
     return Gathered([entry(it) for it in sessions if not is_order(it)], found.holding.frequencies())

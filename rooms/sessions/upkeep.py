@@ -302,13 +302,6 @@ def _former_archives(store: SessionStore, stack: ExitStack) -> list[Database]:
 # Secrets
 
 
-class _Found(NamedTuple):
-    """The session of secrets, "" for actions without one, and their kinds."""
-
-    id: str
-    kinds: tuple[str, ...]
-
-
 def secrets_held(store: SessionStore) -> list[Held]:
     """Return each place with a secret: database, archives, `current.json`. Raises DatabaseError."""
     found, numbers = list[Held](), dict[str, int]()
@@ -319,9 +312,7 @@ def secrets_held(store: SessionStore) -> list[Held]:
                     continue
                 if file is store.database:
                     numbers = dict(connection.execute("SELECT id, number FROM contexts"))
-                for id_, kinds in _clean(connection, dry_run=True):
-                    name = f"#{numbers[id_]}" if id_ in numbers else id_
-                    found.append(Held(file.path, name, kinds))
+                found += _clean(connection, file.path, numbers, dry_run=True)
     for path in (store.current, *store.archives()):
         found += [Held(path, "", kinds)] if (kinds := kinds_in_file(path)) else []
     return found
@@ -342,10 +333,10 @@ def redact_held(store: SessionStore) -> Redaction:
         for file in others:
             if file.path in paths:
                 with file.writing() as kept:
-                    _clean(kept)
+                    _clean(kept, file.path, {}, dry_run=False)
         if paths & {file.path for file in (store.database, *others)}:
             with store.writing() as connection:  # a hint here may hold half a secret of an archive
-                _clean(connection)
+                _clean(connection, store.path, {}, dry_run=False)
         unpurged = [it.path for it in (store.database, *others) if not it.purge()]
     if paths:
         store.project()
@@ -369,16 +360,19 @@ def _groups(connection: sqlite3.Connection) -> Iterator[list[Row]]:
     yield rows_of("waiting_actions", "1")
 
 
-def _clean(connection: sqlite3.Connection, *, dry_run: bool = False) -> list[_Found]:
-    """Redact all rows; return where secrets were."""
-    found = list[_Found]()
+def _clean(
+    connection: sqlite3.Connection, path: Path, numbers: Mapping[str, int], *, dry_run: bool
+) -> list[Held]:
+    """Redact all rows of a file; return where secrets were. numbers: of sessions, by id."""
+    found = list[Held]()
     for group in _groups(connection):
         done, kinds = cleaned(group, _OF_JSON)
         if not kinds:
             continue
         is_session = done[0]["_table"] == "contexts"
         session = rows.session_with_id(connection, done[0]["id"]) if is_session else None
-        found.append(_Found(session.id if session else "", kinds))
+        id_ = session.id if session else ""
+        found.append(Held(path, f"#{numbers[id_]}" if id_ in numbers else id_, kinds))
         if dry_run:
             continue
         if session:
