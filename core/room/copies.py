@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from core.disk import is_there, prepared, rename, status_of, sync_directory
+from core.disk import prepared, rename, status_of, sync_directory
 from core.program import shown
 
 MODE = 0o600  # the work on a machine is its user's
@@ -71,7 +71,7 @@ def date_of(copy: Path | None) -> str:
 
 def is_due(path: Path) -> bool:
     """Return whether the newest copy is a day old and the database has changed. Raises OSError."""
-    if not is_there(path):
+    if status_of(path) is None:
         return False
     newest = next(map(_moment_of, copies_of(path)), None)
     now = datetime.now(UTC)

@@ -74,11 +74,10 @@ def saved(done: Saved, hits: Iterable[Hit], beside: Sequence[str], *, declared: 
                 for it in related
             ]
         return as_json(answer)
-    heading, budget = _said("related"), Budget(_SAVED_TOKENS, 1_000)
+    budget = Budget(_SAVED_TOKENS, 1_000)
     budget.spend(_said("saved_new", name=name))
-    budget.spend(heading)
-    fitting = [line for it in related if budget.take(line := hint(it.session))]
-    return "\n".join([message, *([heading, *fitting] if fitting else ()), *beside])
+    hinted = hints.headed("related", (hint(it.session) for it in related), budget)
+    return "\n".join([message, *hinted, *beside])
 
 
 def found(page: Page, *, offset: int, note: str = "", declared: bool) -> str:

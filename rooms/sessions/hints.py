@@ -6,7 +6,7 @@ and hidden characters, and is quoted where it begins like ours.
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 
 from core.guard.injection import orders_in
@@ -102,9 +102,6 @@ def start_lines(store: SessionStore, budget_tokens: int) -> list[str]:
     """
     if not store.config.shows_at_start:
         return []
-    heading = say("sessions.answers.start_head")
-    budget = Budget(budget_tokens, budget_tokens * 8)
-    budget.spend(heading)
     since = (datetime.now(UTC) - timedelta(days=_RECENT_DAYS)).isoformat(timespec="seconds")
     condition = (  # by the index of the last saves
         "updated_at > ? AND archive = '' AND (has_warnings OR ended_at IS NULL)"
@@ -122,5 +119,12 @@ def start_lines(store: SessionStore, budget_tokens: int) -> list[str]:
             state = say("sessions.answers.start_open", status=it.status)
             unended.append(f"{name_of(it)} {short_day(it.date)} {state}: {goal_of(it)}")
     lines = (*unended[:MOST_OPEN], *failures[:MOST_FAILURES])
+    return headed("start_head", lines, Budget(budget_tokens, budget_tokens * 8))
+
+
+def headed(key: str, lines: Iterable[str], budget: Budget) -> list[str]:
+    """Return a heading with the lines that fit; [] without one. key: of its sentence."""
+    heading = say(f"sessions.answers.{key}")
+    budget.spend(heading)
     kept = [line for line in lines if budget.take(line)]
     return [heading, *kept] if kept else []

@@ -340,15 +340,12 @@ def context_recommend(currentGoal: str, limit: Limit = None) -> str:
 
 def prompt_lines(query: str, budget: Budget) -> list[str]:
     """Return hints for the prompt within its budget: on a question, else the newest."""
-    from rooms.sessions.hints import hint, is_order
+    from rooms.sessions.hints import headed, hint, is_order
     from rooms.sessions.search import Criteria, search
 
-    heading = say("sessions.answers.prompt_head")
-    budget.spend(heading)
     page = search(opened()[0], Criteria(query=query), limit=_INJECTED)
     hits = (it for it in page.hits if not is_order(it.session))
-    lines = [line for it in hits if budget.take(line := hint(it.session, it.project))]
-    return [heading, *lines] if lines else []
+    return headed("prompt_head", (hint(it.session, it.project) for it in hits), budget)
 
 
 def gather(question: str) -> "Gathered":

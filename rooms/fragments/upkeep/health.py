@@ -153,13 +153,8 @@ def _of_file(path: Path, settings: Settings) -> Iterator[Finding]:
 
 
 def _put_back_copy(engine: SqliteEngine) -> Facts:
-    try:
-        with closing(engine):
-            done = engine.database.put_back_copy()
-    except DatabaseError:
-        raise
-    except OSError as error:
-        raise DatabaseError("not_mended", path=engine.name, reason=reason_of(error)) from error
+    with closing(engine):
+        done = engine.database.put_back_copy()
     return {"aside": str(done.aside), "copy": date_of(done.copy)}
 
 
