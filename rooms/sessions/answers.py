@@ -180,9 +180,6 @@ def counted(numbers: Statistics, range_: str, *, declared: bool) -> str:
     return "\n".join(lines)
 
 
-# The team's lessons, and failures of earlier work
-
-
 def lessons_for(goal: str, log: MemoryStore, *, limit: int) -> list[Record]:
     """Return the team's lessons on a goal, best first; mostly none, also without a sound log."""
     try:

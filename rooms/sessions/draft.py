@@ -162,9 +162,6 @@ def agent_of(name: str) -> str:
     return _AGENTS.get(lowered, lowered)
 
 
-# The session that a save makes
-
-
 def continued(session: Session, draft: Draft, *, agent: str, now: str) -> Session:
     """Return the session with a draft merged in; `former` keeps replaced texts.
 

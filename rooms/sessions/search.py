@@ -220,8 +220,6 @@ def bound_of(field: str, text: str) -> str:
     return found
 
 
-# Counts
-
 MOST_TAGS = 10
 DAYS: Mapping[str, int] = {"last_7_days": 7, "last_30_days": 30, "last_90_days": 90}
 

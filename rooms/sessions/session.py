@@ -187,9 +187,6 @@ class Action:
         return say(f"sessions.exchange.{self.kind}") if is_known else self.kind
 
 
-# How all of these are declared in JSON
-
-
 @dataclass(frozen=True)
 class Shape(Generic[_Value]):
     """A class as the specification declares it.

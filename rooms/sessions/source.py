@@ -206,9 +206,6 @@ def of_rows(entries: Sequence[tuple[int, Any]], name: str) -> Source:
     return source
 
 
-# One session
-
-
 def _as_declared(context: Data) -> Data:
     """Return a former context as the declared object, any other object as it is."""
     work, talk = context.get("currentWork"), context.get("conversationSummary")
@@ -313,9 +310,6 @@ def _actions(context: Data, id_: str) -> Iterator[Action]:
                 created_at=_moment(it.get("createdAt")),
                 context_id=id_,
             )
-
-
-# The plan
 
 
 @dataclass(slots=True)

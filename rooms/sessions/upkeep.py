@@ -243,9 +243,6 @@ def _exported(store: SessionStore, wholes: list[Whole]) -> Path:
     return path
 
 
-# Forgetting
-
-
 class Forgotten(NamedTuple):
     """The outcome of `forget`. unpurged: files that hold the bytes for now."""
 
@@ -297,9 +294,6 @@ def delete(connection: sqlite3.Connection, session: Session) -> None:
 
 def _former_archives(store: SessionStore, stack: ExitStack) -> list[Database]:
     return [stack.enter_context(closing(store.beside(it))) for it in store.former_archives()]
-
-
-# Secrets
 
 
 def secrets_held(store: SessionStore) -> list[Held]:
