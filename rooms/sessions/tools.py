@@ -118,20 +118,22 @@ class _Room:
     rooms: Mapping[str, OfferedRoom] = {}  # all that are on
 
 
-def opened(*, writes: bool = False) -> "tuple[SessionStore, Project]":
+def opened(*, writes: bool = False) -> "SessionStore":
     """Open the sessions for one call. Raises SentinelError; see `opened_project`."""
     from rooms.sessions.store import open_sessions  # a server starts faster without it
 
     project, settings = opened_project(writes=writes)
-    return open_sessions(project.root, settings, _Room.cancellation), project
+    return open_sessions(project.root, settings, _Room.cancellation)
 
 
-def log_of(store: "SessionStore", project: Project) -> "MemoryStore | None":
-    """Return the project's log; None where lessons are not offered."""
+def log_beside(store: "SessionStore") -> "MemoryStore | None":
+    """Return the log of the same project; None where lessons are not offered."""
     from core.store import open_store
 
-    is_offered = "lessons" in _Room.rooms
-    return open_store(project, store.settings, _Room.cancellation) if is_offered else None
+    if "lessons" not in _Room.rooms:
+        return None
+    project = Project(str(store.root), source="")
+    return open_store(project, store.settings, _Room.cancellation)
 
 
 def copy_in_background(store: "SessionStore") -> None:
@@ -188,7 +190,7 @@ def context_save(
         changes=declared.CHANGES.read(codeChanges.model_dump()) if codeChanges else None,
         **points,
     )
-    store, project = opened(writes=True)
+    store = opened(writes=True)
     done = store.save(draft, agent=client_name(), process=process_of())
     copy_in_background(store)
     warn_if_cancelled("context_save")
@@ -197,7 +199,7 @@ def context_save(
         if store.config.recommends and done.is_new:
             hits = search.resembling(store, session.goal, limit=_RELATED, but=session)
             related = [it for it in hits if (it.share or 0) >= search.MEDIUM_SHARE]
-    if (approaches or blockers) and (log := log_of(store, project)):
+    if (approaches or blockers) and (log := log_beside(store)):
         beside = answers.line_to_the_log(session, draft, log)
     return answers.saved(done, related, beside, declared=store.declared)
 
@@ -227,7 +229,7 @@ def context_search(
         since=since,
         until=until,
     )
-    (store, _), start, note = opened(), offset or 0, ""
+    store, start, note = opened(), offset or 0, ""
     most = limit or store.config.default_limit
     if scope == "global":
         page = search.search_all(store, criteria, limit=most, offset=start)
@@ -255,7 +257,7 @@ def context_get(id: Id, includeActions: WithActions = True, includeChain: WithCh
     """
     from rooms.sessions import answers, hints, search
 
-    (own, _), parent, project = opened(), "", ""
+    own, parent, project = opened(), "", ""
     store, session = search.find_session(own, id)
     if store is not own:
         project = store.root.name or str(store.root)
@@ -289,8 +291,8 @@ def context_warn(currentGoal: Task, limit: WarnLimit = None) -> str:
     """
     from rooms.sessions import answers, search
 
-    store, project = opened()
-    log = log_of(store, project)
+    store = opened()
+    log = log_beside(store)
     return answers.warned(
         currentGoal,
         answers.lessons_for(currentGoal, log, limit=_MOST_LESSONS) if log else [],
@@ -306,7 +308,7 @@ def context_stats(range: Days = None) -> str:
     """Counts of sessions by status, client and tag, and of failures. Call it when the user asks."""
     from rooms.sessions import answers, search
 
-    (store, _), days = opened(), range or "all"
+    store, days = opened(), range or "all"
     return answers.counted(search.statistics_of(store, days), days, declared=store.declared)
 
 
@@ -317,7 +319,7 @@ def context_export(
     from rooms.sessions.document import export
 
     since, until = _range("range", range)
-    (store, _), names = opened(writes=bool(output)), tuple(contextIds or ())
+    store, names = opened(writes=bool(output)), tuple(contextIds or ())
     done = export(store, format, since=since, until=until, names=names, output=output or "")
     if store.declared:
         written = {"filePath": done.path} if done.path else {"content": done.text}
@@ -333,7 +335,7 @@ def context_recommend(currentGoal: str, limit: Limit = None) -> str:
     """
     from rooms.sessions import answers, search
 
-    store, _ = opened()
+    store = opened()
     hits = search.resembling(store, currentGoal, limit=_LOOKED_AT)[: limit or _RECOMMENDED]
     return answers.recommended(hits, currentGoal, declared=store.declared)
 
@@ -343,7 +345,7 @@ def prompt_lines(query: str, budget: Budget) -> list[str]:
     from rooms.sessions.hints import headed, hint, is_order
     from rooms.sessions.search import Criteria, search
 
-    page = search(opened()[0], Criteria(query=query), limit=_INJECTED)
+    page = search(opened(), Criteria(query=query), limit=_INJECTED)
     hits = (it for it in page.hits if not is_order(it.session))
     return headed("prompt_head", (hint(it.session, it.project) for it in hits), budget)
 
@@ -361,7 +363,7 @@ def gather(question: str) -> "Gathered":
         text, worth = "\n".join(session.texts), (0.0, session.date, session.number)
         return Entry("session", session.id, text, (), lambda: hint(session), worth)
 
-    with opened()[0].reading() as connection:
+    with opened().reading() as connection:
         found = Candidates(connection, question)
         sessions = [it.session for it in found.hits(sorted(found.best[:_GATHERED]))]
     return Gathered([entry(it) for it in sessions if not is_order(it)], found.holding.frequencies())
