@@ -6,7 +6,6 @@ and links: the page has no script, loads nothing, and its policy allows only its
 
 import base64
 import os
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from hashlib import sha256
 from html import escape
 from itertools import chain, takewhile
 from pathlib import Path
+from sqlite3 import Connection
 from string import Template
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -184,7 +184,7 @@ def chosen(
         yield len(numbers), (whole_of(connection, number) for number in numbers)
 
 
-def whole_of(connection: sqlite3.Connection, number: int) -> Whole:
+def whole_of(connection: Connection, number: int) -> Whole:
     """Return a session with its actions, without secrets."""
     [session] = sessions_where(connection, "number = ?", (number,))
     statement = "SELECT number FROM contexts WHERE id = ?"

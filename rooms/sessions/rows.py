@@ -5,10 +5,10 @@ https://sqlite.org/fts5.html#external_content_tables
 """
 
 import json
-import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
+from sqlite3 import Connection
 from typing import Any
 
 from core.program import NO_CANCELLATION, Cancellation
@@ -64,7 +64,7 @@ def database_at(
 
 
 def sessions_where(
-    connection: sqlite3.Connection, condition: str, values: Iterable[Any] = ()
+    connection: Connection, condition: str, values: Iterable[Any] = ()
 ) -> Iterator[Session]:
     """Yield the sessions of a condition: our own SQL, with `?` for each value."""
     statement = f"SELECT {', '.join(_NAMES)} FROM contexts WHERE {condition}"
@@ -81,7 +81,7 @@ def sessions_where(
         yield Session(**fields, **from_metadata(metadata))
 
 
-def session_with_id(connection: sqlite3.Connection, id_: str) -> Session | None:
+def session_with_id(connection: Connection, id_: str) -> Session | None:
     return next(sessions_where(connection, "id = ?", (id_,)), None)
 
 
@@ -97,7 +97,7 @@ def as_texts(row: Sequence[Any]) -> Sequence[Any]:
     return [it.decode("utf-8", "replace") if isinstance(it, bytes) else it for it in row]
 
 
-def actions_of(connection: sqlite3.Connection, context_id: str) -> list[Action]:
+def actions_of(connection: Connection, context_id: str) -> list[Action]:
     condition = "context_id = ? ORDER BY created_at, rowid"
     statement = f"SELECT {ACTION_COLUMNS} FROM actions WHERE {condition}"
     rows = map(as_texts, connection.execute(statement, (context_id,)))
@@ -111,7 +111,7 @@ def values_of_action(it: Action) -> tuple[str | None, ...]:
     return it.id, it.context_id, it.kind, it.content, *optional, it.created_at
 
 
-def settle(connection: sqlite3.Connection, now: str) -> None:
+def settle(connection: Connection, now: str) -> None:
     """Settle waiting actions, in the transaction of a save.
 
     Those after the end of a session join it after a day; unclaimed ones go after 30 days. Those of
@@ -129,7 +129,7 @@ def settle(connection: sqlite3.Connection, now: str) -> None:
     connection.execute(f"DELETE FROM actions WHERE {UNCLAIMED}", (now,))
 
 
-def next_revision(connection: sqlite3.Connection) -> int:
+def next_revision(connection: Connection) -> int:
     connection.execute(
         "INSERT INTO counters VALUES ('revision', 1) ON CONFLICT DO UPDATE SET value = value + 1"
     )
@@ -138,11 +138,7 @@ def next_revision(connection: sqlite3.Connection) -> int:
 
 
 def write(
-    connection: sqlite3.Connection,
-    session: Session,
-    *,
-    before: Session | None = None,
-    process: str = "",
+    connection: Connection, session: Session, *, before: Session | None = None, process: str = ""
 ) -> Session:
     """Store a session and return it.
 
@@ -174,7 +170,7 @@ def write(
     return session
 
 
-def keep_index(connection: sqlite3.Connection, tokenizer: str) -> None:
+def keep_index(connection: Connection, tokenizer: str) -> None:
     """Make the index anew for another tokenizer or version of `indexed`, before a change."""
     current = INDEXED_VERSION * 100 + TOKENIZERS.index(tokenizer)
     select = "SELECT value FROM counters WHERE name = 'index'"
@@ -194,7 +190,7 @@ def keep_index(connection: sqlite3.Connection, tokenizer: str) -> None:
     connection.execute("INSERT OR REPLACE INTO counters VALUES ('index', ?)", (current,))
 
 
-def index(connection: sqlite3.Connection, session: Session, *, remove: bool = False) -> None:
+def index(connection: Connection, session: Session, *, remove: bool = False) -> None:
     """Put a session into the index, or take it out in the state that was put in."""
     others = [text for text in session.texts if text not in (session.goal, *session.tags)]
     texts = (indexed(it) for it in (session.goal, "\n".join(others), " ".join(session.tags)))

@@ -6,7 +6,6 @@ Also in the user's other projects, where they share.
 import heapq
 import json
 import os
-import sqlite3
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -16,6 +15,7 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
+from sqlite3 import Connection
 from typing import Literal, NamedTuple
 
 from core.config import Settings, state_directory
@@ -86,7 +86,7 @@ class Candidates:
 
     def __init__(
         self,
-        connection: sqlite3.Connection,
+        connection: Connection,
         query: str,
         fitting: Collection[int] | None = None,
         *,

@@ -5,11 +5,11 @@ that this program does not know stay as they are.
 """
 
 import os
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from pathlib import Path
+from sqlite3 import Connection
 from typing import NamedTuple
 
 from core.config import Settings
@@ -99,7 +99,7 @@ def _found(kind: str, severity: Severity, fix: _Fix | None = None, **facts: str 
 
 
 def _of_file(database: Database, store: SessionStore) -> Iterator[Finding]:
-    def is_index_whole(connection: sqlite3.Connection) -> bool:
+    def is_index_whole(connection: Connection) -> bool:
         has_all = (
             "SELECT (SELECT count(*) FROM contexts) = (SELECT count(*) FROM contexts_fts_docsize)"
             " AND NOT EXISTS (SELECT 1 FROM contexts WHERE number NOT IN"
@@ -282,7 +282,7 @@ def forget(
     return Forgotten(removed, unpurged)
 
 
-def delete(connection: sqlite3.Connection, session: Session) -> None:
+def delete(connection: Connection, session: Session) -> None:
     """Remove a session with its actions; sessions that continue it stay."""
     rows.index(connection, session, remove=True)
     connection.execute("DELETE FROM actions WHERE context_id = ?", (session.id,))
@@ -339,7 +339,7 @@ def redact_held(store: SessionStore) -> Redaction:
     return Redaction(held, secrets_held(store), unpurged)
 
 
-def _groups(connection: sqlite3.Connection) -> Iterator[list[Row]]:
+def _groups(connection: Connection) -> Iterator[list[Row]]:
     """Yield the rows that share secrets: a session with its actions, then actions without one."""
 
     def rows_of(table: str, condition: str, *values: object) -> list[Row]:
@@ -355,7 +355,7 @@ def _groups(connection: sqlite3.Connection) -> Iterator[list[Row]]:
 
 
 def _clean(
-    connection: sqlite3.Connection, path: Path, numbers: Mapping[str, int], *, dry_run: bool
+    connection: Connection, path: Path, numbers: Mapping[str, int], *, dry_run: bool
 ) -> list[Held]:
     """Redact all rows of a file; return where secrets were. numbers: of sessions, by id."""
     found = list[Held]()
