@@ -201,21 +201,6 @@ def test_what_a_principle_hides_is_told_and_is_no_more_than_a_compaction_may() -
     assert not {"\x1b", "\n"} & set(note)
 
 
-def test_neither_an_id_nor_a_date_that_a_hand_wrote_keeps_a_gap_from_being_saved() -> None:
-    wanted = a_record("new", now=LATER)
-    squatter = replace(a_record("squatter"), id=wanted.id)
-    after, saved, _ = upsert(log_of(squatter), a_draft("new"), now=LATER)
-    assert saved.id == wanted.id
-    assert after.records == [squatter, saved]
-    again, _, _ = upsert(after, a_draft("new", lesson="newer"), now=NOW)
-    assert [record.lesson for record in again.records] == [squatter.lesson, "newer"]
-    ahead = replace(RECORDS[0], updated="2999-01-01T00:00:00+00:00")
-    draft = a_draft("gap 0", topic="topic 0", lesson="what holds today")
-    after, saved, _ = upsert(log_of(ahead), draft, now=LATER)
-    assert after.records == [saved]
-    assert log_of(after.to_bytes(), ahead).records == [saved]
-
-
 @pytest.mark.long  # it costs much
 def test_versions_of_one_gap_are_compared_in_linear_time() -> None:
     def looked_at(versions: int) -> None:
