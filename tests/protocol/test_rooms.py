@@ -88,31 +88,24 @@ OF_ROOMS: Facts = {"source": "--rooms", "known": KNOWN}
 OF_BUDGET: Facts = {"variable": BUDGET, "least": 1_000, "default": 20_000}
 
 
+UNUSABLE: list[tuple[list[str], dict[str, str], Language, str, Facts]] = [
+    (["--rooms", "kitchen"], {}, "en", "bad_rooms", OF_ROOMS),
+    ([], {BUDGET: "0"}, "ko", "bad_setting", OF_BUDGET),
+]
+
+
 @pytest.mark.row("003 T85")
-@pytest.mark.parametrize(
-    ("words", "named", "lang", "key", "facts"),
-    [
-        (["--rooms", "kitchen"], {}, "en", "bad_rooms", OF_ROOMS),
-        ([], {BUDGET: "0"}, "ko", "bad_setting", OF_BUDGET),
-    ],
-)
-def test_an_unknown_room_or_an_unusable_setting_ends_the_start_with_a_sentence(
-    words: list[str],
-    named: dict[str, str],
-    lang: Language,
-    key: str,
-    facts: Facts,
-    tmp_path: Path,
-) -> None:
-    environment = {**os.environ, "SENTINEL_MEMORY_LANG": lang, **named}
-    command = (sys.executable, str(ROOT / "server.py"), *words)
+def test_an_unknown_room_or_setting_ends_the_start_with_a_sentence(tmp_path: Path) -> None:
     for rooms in ("sessions:bare", "sessions,sessions:core", "lessons:x"):
         with raised(RefusedError, "bad_rooms") as caught:
             read_rooms(rooms, "--rooms")
         assert caught.value.facts == OF_ROOMS
-    started = Run.process(*command, cwd=tmp_path, environment=environment)
-    said = sentence(lang, f"errors.{key}", **facts)
-    assert (started.code, started.out, started.errors) == (2, "", f"server.py: {said}\n")
+    for words, named, lang, key, facts in UNUSABLE:
+        environment = {**os.environ, "SENTINEL_MEMORY_LANG": lang, **named}
+        command = (sys.executable, str(ROOT / "server.py"), *words)
+        started = Run.process(*command, cwd=tmp_path, environment=environment)
+        said = sentence(lang, f"errors.{key}", **facts)
+        assert (started.code, started.out, started.errors) == (2, "", f"server.py: {said}\n")
     assert list(tmp_path.iterdir()) == []
 
 

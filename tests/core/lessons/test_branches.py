@@ -83,18 +83,6 @@ def test_a_save_of_a_gap_makes_one_record_of_its_versions(
     assert {it.lesson for it in log_of(one, two).records} == {"mine", "theirs"}
 
 
-@pytest.mark.row("001 3-2.l")
-def test_the_same_compaction_sent_twice_removes_nothing_more() -> None:
-    for again_at in (SOON, LATER):
-        two = a_record("two")
-        log, first, _ = upsert(log_of(ONE, two), a_principle(), [ONE.token], now=NOW)
-        after, again, removal = upsert(log, a_principle(), [ONE.token], now=again_at)
-        assert (removal.removed, removal.gone) == ((), (ONE.token,))
-        assert (again.source_count, again.source_ids) == (1, first.source_ids)
-        assert after.records == [again, two]
-        assert (after is log) == (again == first) == (again_at == SOON)
-
-
 COUNTED: list[tuple[Record, str, dict[str, Any], bool]] = [
     (ONE, SOON, {}, False),
     (ONE, SOON, {"when": ("call(",)}, False),

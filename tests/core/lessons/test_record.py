@@ -1,52 +1,21 @@
 """Tests one record: its id, its limits, its line and its fingerprint."""
 
-import hashlib
 import json
-import unicodedata
 from dataclasses import replace
 
 import pytest
 
 from core.lessons.record import (
     LIMITS_BYTES,
-    check,
     marked,
-    new_record,
     parse_line,
-    record_id,
     seconds_of,
     split_tokens,
 )
-from tests.support.samples import LATER, NOW, a_draft, a_line, a_principle, a_record
+from tests.support.samples import LATER, a_line, a_record
 from tests.support.tables import none_of, table
 
 TABLES = table("record")
-
-
-@pytest.mark.row(
-    "001 4-1.a", "001 9.d", "001 4-1.b", "001 4-1.e", "001 3-2.g", "001 3-2.k", "001 3-2.a"
-)
-def test_the_id_is_a_hash_and_the_line_has_the_keys_of_the_specification_in_their_order() -> None:
-    record = replace(a_record(ask_next_time="Which countries?"), id="a1b2c3d4e5f6a7b8")
-    assert record.to_line().decode() == (
-        '{"id": "a1b2c3d4e5f6a7b8", "type": "log", "topic": "payment",'
-        ' "missing_context": "VAT differs by country", "lesson": "check the tax table first",'
-        ' "ask_next_time": "Which countries?", "meta": {"created": "2026-03-01T09:00:00+00:00"}}\n'
-    )
-    value = new_record(a_principle(), now=NOW).as_json()
-    assert value["missing_context"] == ""
-    assert value["meta"] == {"created": NOW, "compacted_at": NOW}
-    for draft, text in (
-        (a_draft("국가별 세율", topic="결제"), "결제국가별 세율"),
-        (a_principle("one rule"), "paymentone rule"),
-    ):
-        assert record_id(draft) == hashlib.sha256(text.encode()).hexdigest()[:16]
-    decomposed = unicodedata.normalize("NFD", " 결제 ")
-    lesson = "  keep\r\nthis\u2028as it is  "
-    checked = check(a_draft(topic=f"  {decomposed[1:-1]}-API\n", lesson=lesson))
-    assert (checked.topic, checked.lesson) == ("결제-API", lesson)
-    read = parse_line(json.dumps({**a_record().as_json(), "topic": decomposed}).encode())
-    assert read and read.topic == "결제"  # as it is read where a hand wrote it
 
 
 @pytest.mark.row("001 4-1.c")
