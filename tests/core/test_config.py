@@ -49,20 +49,20 @@ def test_the_argument_beats_the_variables_and_these_the_directory(tmp_path: Path
     assert project.warnings == (said,)
 
 
-@pytest.mark.parametrize("git_is_a_file", [False, True])  # as in a work tree
-def test_the_nearest_context_up_to_the_git_root_counts(git_is_a_file: bool, tmp_path: Path) -> None:
-    repo, web = tmp_path / "repo", tmp_path / "repo" / "packages" / "web"
-    made(tmp_path, "repo/packages/web/src", ".context")
-    assert root_of(repo) == repo  # without git
-    if git_is_a_file:
-        (repo / ".git").write_text("gitdir: elsewhere")
-    else:
-        (repo / ".git").mkdir()
-    assert root_of(web / "src") == web / "src"  # the other one is outside
-    (repo / ".context").mkdir()
-    assert root_of(web / "src") == repo
-    (web / ".context").mkdir()
-    assert root_of(web / "src") == web
+def test_the_nearest_context_up_to_the_git_root_counts(tmp_path: Path) -> None:
+    for git_is_a_file in (False, True):  # as in a work tree
+        top = made(tmp_path / str(git_is_a_file), "repo/packages/web/src", ".context")
+        repo, web = top / "repo", top / "repo" / "packages" / "web"
+        assert root_of(repo) == repo  # without git
+        if git_is_a_file:
+            (repo / ".git").write_text("gitdir: elsewhere")
+        else:
+            (repo / ".git").mkdir()
+        assert root_of(web / "src") == web / "src"  # the other one is outside
+        (repo / ".context").mkdir()
+        assert root_of(web / "src") == repo
+        (web / ".context").mkdir()
+        assert root_of(web / "src") == web
 
 
 def test_a_context_directory_of_another_tool_is_no_memory(tmp_path: Path) -> None:

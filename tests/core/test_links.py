@@ -125,21 +125,22 @@ def test_a_context_that_is_a_link_to_no_memory_is_not_entered(home: Path, projec
     refused(project, tree(home), home)
 
 
-@pytest.mark.parametrize("place", ["team", "src/shop/memory", "other/.context"])
-def test_the_first_save_into_a_linked_empty_directory_works_and_so_does_the_next(
-    home: Path, project: Path, place: str
+def test_the_first_save_into_a_linked_empty_directory_works_as_does_the_next(
+    home: Path, project: Path
 ) -> None:
-    shared = home / place
-    shared.mkdir(parents=True)
-    link(project, ".context", shared)
-    assert log_of(project).read() == b""
-    (shared / "memory_log.jsonl.lock").touch()  # what a killed save has left
-    (shared / ".memory_log.jsonl.0123456789abcdef.tmp").write_bytes(b"half")
-    save(project)
-    (shared / "README.md").write_bytes(b"ours\n")
-    save(project)
-    assert (shared / "memory_log.jsonl").read_bytes() == RECORD * 2
-    assert set(COMPANIONS) <= {item.name for item in shared.iterdir()}
+    for place in ["team", "src/shop/memory", "other/.context"]:
+        shared = home / place
+        shared.mkdir(parents=True)
+        made = link(project, ".context", shared)
+        assert log_of(project).read() == b""
+        (shared / "memory_log.jsonl.lock").touch()  # what a killed save has left
+        (shared / ".memory_log.jsonl.0123456789abcdef.tmp").write_bytes(b"half")
+        save(project)
+        (shared / "README.md").write_bytes(b"ours\n")
+        save(project)
+        assert (shared / "memory_log.jsonl").read_bytes() == RECORD * 2
+        assert set(COMPANIONS) <= {item.name for item in shared.iterdir()}
+        made.unlink()
 
 
 def test_a_broken_link_names_what_is_missing_in_one_short_line(home: Path, project: Path) -> None:

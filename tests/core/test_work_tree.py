@@ -128,13 +128,23 @@ def test_a_submodule_has_a_history_of_its_own(project: Path, tmp_path: Path) -> 
     assert subjects(path_of(outer)) == ["memory"]
 
 
-def test_a_work_tree_that_the_repository_names_is_kept_to(project: Path) -> None:
+def test_a_named_work_tree_and_a_project_below_the_top_are_found(
+    project: Path, tmp_path: Path
+) -> None:
     (project / "site").mkdir()
     (project / ".context").rename(project / "site" / ".context")
     git(project, "config", "core.worktree", str(project / "site"))
     assert WorkTree(project / "site" / ".context").prefix == ".context/"
     assert subjects(path_of(project / "site")) == ["two", "memory"]
     assert reason(project)[0] == "no_repository"
+    top = new_project(tmp_path / ("상점\n2" if os.name == "posix" else "상점 2"))
+    below = top / "가게 [a]"
+    save("one")(below)
+    commit(top, "one")
+    assert WorkTree(below / ".context").prefix == "가게 [a]/.context/"
+    assert subjects(path_of(below)) == ["one"]
+    git(top, "switch", "--quiet", "--orphan", "new")  # no commit is behind it
+    assert (commits(path_of(below)), len(commits(path_of(below), *EVERYWHERE))) == ([], 1)
 
 
 @posix
@@ -146,17 +156,6 @@ def test_a_linked_log_is_that_of_the_repository_it_leads_to(project: Path, tmp_p
     assert not asked(project)
     save("more")(other)
     assert asked(project)
-
-
-def test_a_project_below_the_top_and_names_with_odd_letters_are_found(tmp_path: Path) -> None:
-    top = new_project(tmp_path / ("상점\n2" if os.name == "posix" else "상점 2"))
-    below = top / "가게 [a]"
-    save("one")(below)
-    commit(top, "one")
-    assert WorkTree(below / ".context").prefix == "가게 [a]/.context/"
-    assert subjects(path_of(below)) == ["one"]
-    git(top, "switch", "--quiet", "--orphan", "new")  # no commit is behind it
-    assert (commits(path_of(below)), len(commits(path_of(below), *EVERYWHERE))) == ([], 1)
 
 
 # What is no repository of the user's.

@@ -35,10 +35,6 @@ posix = pytest.mark.skipif(os.name == "nt", reason="files and users as POSIX has
 resource = pytest.importorskip("resource", reason="faults as POSIX makes them")
 
 
-def fresh(path: Path) -> Database:
-    return Database(path, notes.ONE, application_id=notes.OURS, timeout_s=1)
-
-
 def texts_of(copy: Path) -> list[str]:
     with closing(sqlite3.connect(f"{copy.as_uri()}?immutable=1", uri=True)) as connection:
         return [text for (text,) in connection.execute("SELECT text FROM notes ORDER BY rowid")]
@@ -166,7 +162,7 @@ def test_a_call_of_the_system_that_fails_leaves_the_former_copies_and_a_whole_on
 
     def work() -> str:
         try:
-            fresh(path).keep_copy()
+            opened(timeout_s=1).keep_copy()
         except DatabaseError as error:
             return f"{error.key}: {error}"
         return ""
@@ -197,7 +193,7 @@ def test_a_disk_that_is_full_is_said_and_loses_nothing(path: Path, opened: notes
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, resource.RLIM_INFINITY))
         with raised(DatabaseError, "copy") as caught:
-            fresh(path).keep_copy()
+            opened(timeout_s=1).keep_copy()
         return str(caught.value)
 
     with Child(work) as child:
@@ -361,7 +357,7 @@ def test_a_repair_that_fails_loses_nothing(
 
     def work() -> str:
         with suppress(OSError):
-            fresh(path).put_back_copy()
+            opened(timeout_s=1).put_back_copy()
         return ""
 
     for _ in at_each_call(path, work, is_killed=is_killed):
