@@ -162,14 +162,11 @@ def _figures(side: Side) -> dict[str, int]:
 def markdown(report: Report) -> str:
     """Return the document; a runner or terminal may print each line."""
     revisions, unsettled = report.revisions, report.revisions.after.log.unsettled
-    notes = {
-        "before_absent": revisions.has_log and not revisions.before.is_there,
-        "after_absent": revisions.has_log and not revisions.after.is_there,
-        "cut": revisions.has_log and revisions.is_cut,
-    }
+    is_before, is_after = revisions.before.is_there, revisions.after.is_there
+    notes = {"before_absent": not is_before, "after_absent": not is_after, "cut": revisions.is_cut}
     lines = [summary(report), ""]
     lines += [say("report.earlier", count=report.earlier), ""] if report.earlier else []
-    for key in [key for key, is_so in notes.items() if is_so]:
+    for key in (key for key, is_so in notes.items() if is_so and revisions.has_log):
         lines += [say(f"report.{key}"), ""]
     if unsettled:
         gaps = [[_named(Entry.of(it)) for it in gap] for gap in unsettled[:MOST_UNSETTLED]]

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from core.config import DEFAULT_AGENT, FRAGMENTS_PLACE, NAME_CHARS, REFUSED_AGENTS
+from core.errors import RefusedError
 from core.postgres.server import is_server
 from core.program import shown
 from core.room.database import DatabaseError
 from core.sanitizer import has_secret
-from http_server.options import HttpServerError
 from http_server.papers import Paper, Papers, hash_of
 
 PREFIX = "smk_"
@@ -84,19 +84,19 @@ class Keys:
         return bool(self._master or self._papers.listed("key"))
 
     def add(self, name: str, agent: str | None = None) -> str:
-        """Return a new key, which nobody can read again. Raises HttpServerError."""
+        """Return a new key, which nobody can read again. Raises RefusedError."""
         name = _fit(name.strip(), "name", KEY_NAME_CHARS)
         agent = DEFAULT_AGENT if agent is None else _fit(agent.strip(), "agent", NAME_CHARS)
         if not agent:  # a script whose variable is empty means no other agent's fragments
-            raise HttpServerError("agent_blank")
+            raise RefusedError("http.access.agent_blank")
         if agent.lower() in REFUSED_AGENTS:
-            raise HttpServerError("agent_refused", agent=agent)
+            raise RefusedError("http.access.agent_refused", agent=agent)
         if agent != DEFAULT_AGENT and not self._keeps_agents_apart:
-            raise HttpServerError("one_agent", agent=agent)
+            raise RefusedError("http.access.one_agent", agent=agent)
         if not name:
-            raise HttpServerError("name_blank")
+            raise RefusedError("http.access.name_blank")
         if name == MASTER_NAME or any(it.name == name for it in self._papers.listed("key")):
-            raise HttpServerError("name_taken", name=name)
+            raise RefusedError("http.access.name_taken", name=name)
         secret = PREFIX + secrets.token_urlsafe(32)
         facts: Any = {"agent": agent, "body": {"name": name}, "made_at": self._papers.clock()}
         self._papers.put(Paper(kind="key", key=hash_of(secret), **facts))
@@ -109,7 +109,7 @@ class Keys:
         return [Key(it.name, it, counts[it.key]) for it in self._papers.listed("key")]
 
     def named(self, name: str) -> Key:
-        """Raises HttpServerError for an unknown name."""
+        """Raises RefusedError for an unknown name."""
         name = name.strip()
         for key in self.listed():
             if key.name == name:
@@ -117,32 +117,32 @@ class Keys:
         name = shown(name)
         is_key = name.startswith(PREFIX) or has_secret(name)  # a key is not repeated whole
         name = f"{PREFIX}…" if is_key else name[:KEY_NAME_CHARS]
-        raise HttpServerError("no_key", name=name, place=self.place)
+        raise RefusedError("http.access.no_key", name=name, place=self.place)
 
     def remove(self, name: str) -> Key:
-        """Remove a key with its tokens. Raises HttpServerError."""
+        """Remove a key with its tokens. Raises RefusedError."""
         key = self.named(name)
         if not self._papers.drop("key", key.paper.key):  # another was faster
-            raise HttpServerError("no_key", name=key.name, place=self.place)
+            raise RefusedError("http.access.no_key", name=key.name, place=self.place)
         return key
 
 
 def keys_of(environment: Mapping[str, str], papers: Papers) -> Keys:
-    """Read the environment's key from `MASTER_VARIABLES`. Raises HttpServerError."""
+    """Read the environment's key from `MASTER_VARIABLES`. Raises RefusedError."""
     variable = next((it for it in MASTER_VARIABLES if environment.get(it, "").strip()), "")
     master = environment.get(variable, "").strip()
     if variable and len(master) < LEAST_MASTER_CHARS:
-        raise HttpServerError("short_master", variable=variable, least=LEAST_MASTER_CHARS)
+        raise RefusedError("http.access.short_master", variable=variable, least=LEAST_MASTER_CHARS)
     is_apart = is_server(environment.get(FRAGMENTS_PLACE, "").strip())
     return Keys(papers, master, keeps_agents_apart=is_apart)
 
 
 def _fit(name: str, what: str, most: int) -> str:
-    """Raises HttpServerError for a name that lists cannot show."""
+    """Raises RefusedError for a name that lists cannot show."""
     if len(name) > most:
-        raise HttpServerError("name_long", what=what, chars=len(name), most=most)
+        raise RefusedError("http.access.name_long", what=what, chars=len(name), most=most)
     if not name.isprintable():  # also half of a character
-        raise HttpServerError("name_odd", what=what)
+        raise RefusedError("http.access.name_odd", what=what)
     if has_secret(name):
-        raise HttpServerError("name_secret", what=what)
+        raise RefusedError("http.access.name_secret", what=what)
     return name

@@ -15,12 +15,6 @@ DEFAULT_TTL_MINUTES, MOST_TTL_MINUTES = 60.0, 60 * 24 * 365
 _MOST_PORT = 65_535
 
 
-class HttpServerError(RefusedError):
-    """A key cannot be made, found or kept. Takes the key of its sentence, its facts."""
-
-    table = "http.access"
-
-
 class ServingError(RefusedError):
     """The server cannot start so. Takes the key of its sentence, its facts."""
 

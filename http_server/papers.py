@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from core.config import FRAGMENTS_PLACE, data_directory
 from core.disk import make_directory, reason_of
+from core.errors import RefusedError
 from core.postgres.server import is_server, server_of
 from core.room.database import Database, DatabaseError, Migrations
-from http_server.options import HttpServerError
 
 if TYPE_CHECKING:
     from core.postgres.pool import Pool
@@ -208,7 +208,7 @@ def postgres_papers(pool: "Pool", *, clock: Callable[[], float] = time.time) -> 
 
 
 def papers_of(environment: Mapping[str, str]) -> Papers:
-    """Choose the fragments' server, else a file, without a look at it. Raises HttpServerError."""
+    """Choose the fragments' server, else a file, without a look at it. Raises RefusedError."""
     place = environment.get(FRAGMENTS_PLACE, "").strip()
     if is_server(place):
         from core.postgres.pool import Pool  # a file needs no driver
@@ -217,7 +217,7 @@ def papers_of(environment: Mapping[str, str]) -> Papers:
         return postgres_papers(Pool(server, path="agent_memory"))
     base = data_directory(environment)
     if not base:
-        raise HttpServerError("no_place")
+        raise RefusedError("http.access.no_place")
     return sqlite_papers(Path(base, FILE_NAME))
 
 

@@ -18,9 +18,9 @@ from urllib.parse import urljoin
 
 from commands.clients import entries
 from commands.clients.files import Change, Job, Plan, Tree
-from commands.clients.machine import Installation, Machine, machine_here, this_program, trace_of
+from commands.clients.machine import Machine, machine_here, started_by, this_program, trace_of
 from commands.clients.plan import plan, tree_of
-from commands.clients.table import CLIENTS, COMMANDS, ENTRY, LEVELS, PARTS, Client, Level, client_of
+from commands.clients.table import CLIENTS, ENTRY, LEVELS, PARTS, Client, Level, client_of
 from core import program
 from core.config import Project, no_project_kind
 from core.disk import read_regular
@@ -131,16 +131,7 @@ def _about(row: Client, desk: Desk) -> Iterator[Finding]:
         known = [it for it in starting if it.problem not in ("command_missing", "script_missing")]
         installation = this_program()
         if known:
-            *before, script = known[0].starts
-            plain = desk.machine.plain(script)
-            folder = script[: len(script) - len(plain.rpartition("/")[2])]
-            name = "cli.py" if plain.endswith(".py") else COMMANDS[1]
-            installation = Installation(
-                server=known[0].starts,
-                cli=(*before, folder + name),
-                windows=desk.machine.windows,
-                is_command=not before,
-            )
+            installation = started_by(known[0].starts, windows=desk.machine.windows)
         job = Job(
             clients=(row.key,),
             present=frozenset(),

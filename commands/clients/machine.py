@@ -133,12 +133,21 @@ def runner_of(interpreter: str, environment: Mapping[str, str]) -> tuple[str, ..
     return (uv, "run") if uv and os.path.isabs(uv) else None
 
 
+def started_by(server: Sequence[str], *, windows: bool) -> Installation:
+    """Return the installation of a server; its command line lies beside it."""
+    *before, script = server
+    name = "cli.py" if script.lower().endswith(".py") else COMMANDS[1]
+    cli = re.sub(r"[^/\\]*\Z", name, script, count=1)
+    return Installation(
+        server=tuple(server), cli=(*before, cli), windows=windows, is_command=not before
+    )
+
+
 def installed(runner: Sequence[str], directory: str, *, windows: bool) -> Installation:
     """Return the installation in a directory; on Windows with forward slashes."""
-    server, cli = ((*runner, f"{directory}{os.sep}{name}") for name in (SCRIPT, "cli.py"))
-    if windows:
-        server, cli = (tuple(it.replace("\\", "/") for it in words) for words in (server, cli))
-    return Installation(server=server, cli=cli, windows=windows)
+    words = [*runner, f"{directory}{os.sep}{SCRIPT}"]
+    words = [it.replace("\\", "/") for it in words] if windows else words
+    return started_by(words, windows=windows)
 
 
 def commands_here(interpreter: str, environment: Mapping[str, str]) -> Installation | None:
@@ -153,8 +162,7 @@ def commands_here(interpreter: str, environment: Mapping[str, str]) -> Installat
         found = shutil.which(name, path=environment.get("PATH", ""))
         if not found or os.path.dirname(os.path.realpath(found)) != scripts:
             return None
-    server, cli = COMMANDS
-    return Installation(server=(server,), cli=(cli,), windows=os.name == "nt", is_command=True)
+    return started_by(COMMANDS[:1], windows=os.name == "nt")
 
 
 def this_program() -> Installation:

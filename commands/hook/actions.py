@@ -82,9 +82,7 @@ def record_action(asked: Asked) -> None:
         path = next(events.paths_inside(project.folder, moment._replace(paths=(edit.path,))), "")
         is_ours = path.startswith(f"{CONTEXT_DIRECTORY}/")
         if path and not is_ours and len(path) <= events.MOST_PATH_CHARS:
-            line = f"{edit.verb} {path}"
-            if not failed and edit.added is not None:
-                line += f" (+{edit.added} -{edit.removed})"
+            line = f"{edit.verb} {path}{'' if failed else edit.counts}"
             deeds.append(Deed("edit", line, failed, output, path))
     if deeds:
         strict = read_settings(environment).strict
@@ -137,8 +135,7 @@ def _texts(value: Any, depth: int = 0) -> Iterator[str]:
 class Edit(NamedTuple):
     path: str
     verb: str = "Edit"  # or Write, or Delete
-    added: int | None = None  # lines, None where nothing tells
-    removed: int | None = None
+    counts: str = ""  # ` (+2 -1)`: the lines added and removed, where something tells
 
 
 def _edits(moment: events.Moment, answer: Any) -> Iterator[Edit]:
@@ -148,7 +145,7 @@ def _edits(moment: events.Moment, answer: Any) -> Iterator[Edit]:
         for part, end in zip(parts[: events.MOST_FILES], ends, strict=False):
             text = moment.patch[part.end() : end]
             added, removed = (len(sign.findall(text)) for sign in (_ADDED, _REMOVED))
-            yield Edit(part[2].strip(), _DONE[part[1]], added, removed)
+            yield Edit(part[2].strip(), _DONE[part[1]], f" (+{added} -{removed})")
         return
     pairs = moment.edits
     if moment.whole:
@@ -165,4 +162,4 @@ def _edits(moment: events.Moment, answer: Any) -> Iterator[Edit]:
         return
     added = sum(len(events.new_lines(new, old)) for old, new in pairs)
     removed = sum(len(events.new_lines(old, new)) for old, new in pairs)
-    yield Edit(moment.paths[0], verb, added, removed)
+    yield Edit(moment.paths[0], verb, f" (+{added} -{removed})")

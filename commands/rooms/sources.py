@@ -59,16 +59,17 @@ _TITLES = frozenset("claude agents memory memories lessons rules instructions in
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """The contents of a file. form: its kind; by_room: for each room; passed: for none.
-
-    is_stated: its lessons are made of statements.
-    """
+    """The contents of a file. form: its kind; by_room: for each room; passed: for none."""
 
     path: str
     form: str
     by_room: dict[str, Given]
     passed: list[Passed]
-    is_stated: bool = False
+
+    @property
+    def is_stated(self) -> bool:
+        """Whether its lessons are made of statements."""
+        return self.form in ("server_memory", "markdown")
 
     def in_topics(self, topic_for: Callable[[str], str]) -> "Source":
         """Return the source with other topics of its lessons."""
@@ -211,7 +212,7 @@ def _of_export(rows: Sequence[Row], shown: str, rooms: Sequence[str], agent: str
 
 
 def _of_lessons(form: str, rows: Sequence[Row], data: bytes, shown: str) -> Source:
-    passed, is_stated = list[Passed](), False
+    passed = list[Passed]()
     if form == "document":
         document = _json(data)
         is_former = isinstance(document, dict) and document.get("format") == FORMAT
@@ -222,13 +223,12 @@ def _of_lessons(form: str, rows: Sequence[Row], data: bytes, shown: str) -> Sour
     elif form != "log":
         if len(data) > MOST_TEXT_BYTES:
             raise RefusedError("import.text_too_large", path=shown, most=MOST_TEXT_BYTES)
-        is_stated = True
         if form == "server_memory":
             rows, passed = in_server_memory(rows, record.utc_now())
         else:
             rows, passed = in_markdown(data.decode("utf-8"), record.utc_now())
     by_room = {LESSONS: Given(path=shown, rows=rows)}
-    return Source(path=shown, form=form, by_room=by_room, passed=passed, is_stated=is_stated)
+    return Source(path=shown, form=form, by_room=by_room, passed=passed)
 
 
 def _json(data: bytes) -> Any:
