@@ -2,19 +2,7 @@
 
 import pytest
 
-from tests.spec.rows import (
-    FILE,
-    TESTS,
-    Row,
-    claims_in,
-    claims_of_stories,
-    claims_of_tests,
-    holders_of,
-    main,
-    open_in,
-    rows_of,
-    unknown_in,
-)
+from tests.spec import rows as spec
 from tests.support.tables import none_of
 
 MARK = '@pytest.mark.row("P1", "001 3-1.a")\n'
@@ -33,14 +21,14 @@ NO_MARKS = {
 
 
 def test_each_row_is_held_by_tests_that_there_are_or_says_why_none_can_hold_it() -> None:
-    rows, claims = rows_of(FILE.read_text(encoding="utf-8")), claims_in(TESTS)
+    rows, claims = spec.rows_of(spec.FILE.read_text(encoding="utf-8")), spec.claims_in(spec.TESTS)
     assert len(rows) > 500
-    none_of([*unknown_in(rows, claims), *open_in(rows, holders_of(rows, claims))])
+    none_of([*spec.unknown_in(rows, claims), *spec.open_in(rows, spec.holders_of(rows, claims))])
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_mark_is_read_above(form: str) -> None:
-    claims = claims_of_tests(FORMS[form], "test_file.py")
+    claims = spec.claims_of_tests(FORMS[form], "test_file.py")
     assert [claim.row for claim in claims] == ["P1", "001 3-1.a"]
     assert {claim.holder.split("::")[1] for claim in claims} <= {"test_it", "TestIt"}
 
@@ -48,34 +36,34 @@ def test_a_mark_is_read_above(form: str) -> None:
 def test_a_mark_that_holds_nothing_and_a_row_that_is_none_are_refused() -> None:
     for source in NO_MARKS.values():
         with pytest.raises(ValueError):
-            claims_of_tests(source, "test_file.py")
+            spec.claims_of_tests(source, "test_file.py")
     for text in ('["001 3-1"]\nrequires = "It."', '["005 1"]\nrequires = "It."'):
         with pytest.raises(ValueError, match="write"):
-            rows_of(text)
+            spec.rows_of(text)
     for field in ('reading = "It."', 'requires = "It."\nreason = "It."', "requires = true"):
         with pytest.raises(TypeError):
-            rows_of(f'["P1"]\n{field}')
+            spec.rows_of(f'["P1"]\n{field}')
 
 
 def test_a_row_without_a_holder_is_open_unless_it_says_why() -> None:
     rows = {
-        "P1": Row("P1", "Held."),
-        "P2": Row("P2", "Open.", reading="Read so."),
-        "P3": Row("P3", "Free.", outside="Nobody can."),
-        "P4": Row("P4", "Left.", otherwise="Not done."),
+        "P1": spec.Row("P1", "Held."),
+        "P2": spec.Row("P2", "Open.", reading="Read so."),
+        "P3": spec.Row("P3", "Free.", outside="Nobody can."),
+        "P4": spec.Row("P4", "Left.", otherwise="Not done."),
     }
-    claims = claims_of_tests('@pytest.mark.row("P1")\ndef test_it() -> None: ...\n', "f.py")
-    [fault] = open_in(rows, holders_of(rows, claims))
+    claims = spec.claims_of_tests('@pytest.mark.row("P1")\ndef test_it() -> None: ...\n', "f.py")
+    [fault] = spec.open_in(rows, spec.holders_of(rows, claims))
     assert fault.startswith("P2: Open.")
 
 
 def test_a_story_holds_the_rows_of_its_head_and_none_of_a_section() -> None:
     text = "# Of a tool.\n\n## a lesson is kept  [001 3-1.a, P1, 001 3-1]\nlog_memory topic=[x]\n"
-    claims = claims_of_stories(text, "stories/log.txt")
+    claims = spec.claims_of_stories(text, "stories/log.txt")
     rows = ["001 3-1.a", "001 3-1.b", "P1"]
     story = "stories/log.txt: a lesson is kept"
-    assert holders_of(rows, claims) == {"001 3-1.a": [story], "001 3-1.b": [], "P1": [story]}
-    assert unknown_in(rows, claims) == []
+    assert spec.holders_of(rows, claims) == {"001 3-1.a": [story], "001 3-1.b": [], "P1": [story]}
+    assert spec.unknown_in(rows, claims) == []
 
 
 @pytest.mark.parametrize(
@@ -88,8 +76,8 @@ def test_a_story_holds_the_rows_of_its_head_and_none_of_a_section() -> None:
 )
 def test_a_test_that_names_no_row_is_told_what_to_name(row: str, ask: str) -> None:
     mark = f'@pytest.mark.row("{row}")\ndef test_it() -> None: ...\n'
-    claims = claims_of_tests(mark, "test_file.py")
-    [fault] = unknown_in(["001 3-1.a", "001 3-1.b", "002 2.1"], claims)
+    claims = spec.claims_of_tests(mark, "test_file.py")
+    [fault] = spec.unknown_in(["001 3-1.a", "001 3-1.b", "002 2.1"], claims)
     assert fault.startswith(f"test_file.py::test_it: '{row}' is ")
     assert ask in fault
 
@@ -97,12 +85,12 @@ def test_a_test_that_names_no_row_is_told_what_to_name(row: str, ask: str) -> No
 def test_the_command_prints_all_rows_or_those_that_are_open(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    rows = rows_of(FILE.read_text(encoding="utf-8"))
-    assert main([]) == 0
+    rows = spec.rows_of(spec.FILE.read_text(encoding="utf-8"))
+    assert spec.main([]) == 0
     shown = capsys.readouterr().out
     assert shown.count("\n| ") >= len(rows)
     assert "\n\n## P What the memory log promises\n\n| Row |" in shown
-    assert main(["--open"]) == 0
+    assert spec.main(["--open"]) == 0
     shown = capsys.readouterr().out
     assert all(f"| {row.id} |" in shown for row in rows.values() if not row.needs_holder)
     assert "| P1 |" not in shown

@@ -109,11 +109,14 @@ class ServerProcess:
 
     def greet(self) -> Message:
         """What the server says of itself: the result of `initialize` or of `server/discover`."""
-        if self._greeting is None and self.era == STATELESS:
-            self._greeting = self._result("server/discover", {})
-        elif self._greeting is None:
-            self._greeting = self._result("initialize", hello(name=self._client))
-            self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        if self._greeting is None:
+            begins = ("initialize", hello(name=self._client))
+            is_stateless = self.era == STATELESS
+            answer = self.answer(self._ask(*(("server/discover", {}) if is_stateless else begins)))
+            assert "result" in answer, answer
+            self._greeting = dict(answer["result"])
+            if not is_stateless:
+                self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
         return self._greeting
 
     def ask(self, method: str, params: Message | None = None) -> int:
@@ -216,12 +219,6 @@ class ServerProcess:
         request = self.unsent(method, params)
         self.send(request)
         return int(request["id"])
-
-    def _result(self, method: str, params: Message) -> Message:
-        answer = self.answer(self._ask(method, params))
-        assert "result" in answer, answer
-        result: Message = answer["result"]
-        return result
 
     def _read(self) -> None:
         assert self.process.stdout is not None

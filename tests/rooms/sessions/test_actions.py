@@ -11,16 +11,7 @@ import pytest
 
 from core.config import state_directory
 from rooms.sessions import actions
-from rooms.sessions.actions import (
-    MOST_CHARS,
-    Caller,
-    Deed,
-    commands_in,
-    dropped,
-    is_recorded,
-    record,
-    record_save,
-)
+from rooms.sessions.actions import Caller, Deed
 from rooms.sessions.config import EXCLUDED, INCLUDED
 from rooms.sessions.session import Draft, Session
 from rooms.sessions.store import SessionStore
@@ -46,14 +37,16 @@ class Window:
         self.store, self.caller = store, Caller(agent, name)
 
     def tell(self, *deeds: Deed, now: str = DAY.format(1), strict: bool = False) -> bool:
-        return record(self.store.root, deeds, self.caller, os.environ, strict=strict, now=now)
+        return actions.record(
+            self.store.root, deeds, self.caller, os.environ, strict=strict, now=now
+        )
 
     def run(self, *commands: str, now: str = DAY.format(1)) -> None:
         for command in commands:
             assert self.tell(Deed("command", command), now=now)
 
     def answer(self, text: str, now: str = DAY.format(1)) -> bool:
-        return record_save(self.store.root, self.caller, text, os.environ, now=now)
+        return actions.record_save(self.store.root, self.caller, text, os.environ, now=now)
 
     def save(self, goal: str, status: str = "coding", now: str = DAY.format(1)) -> Session:
         """Save by the tool; then the hook of the client sees its answer."""
@@ -96,15 +89,15 @@ def test_a_command_line_is_recorded_for_a_command_that_is_included_and_not_exclu
         for name in ("recorded", "passed_over")
     )
     assert len(recorded) > 30 and len(passed_over) > 20
-    assert [line for line in recorded if not is_recorded(line, INCLUDED, EXCLUDED)] == []
-    assert [line for line in passed_over if is_recorded(line, INCLUDED, EXCLUDED)] == []
+    assert [line for line in recorded if not actions.is_recorded(line, INCLUDED, EXCLUDED)] == []
+    assert [line for line in passed_over if actions.is_recorded(line, INCLUDED, EXCLUDED)] == []
     # By line: include and exclude, null for the defaults, and whether it is recorded.
     for line, include, exclude, is_wanted in table("sessions/recorded"):
         include = INCLUDED if include is None else include
         exclude = EXCLUDED if exclude is None else exclude
-        assert is_recorded(line, include, exclude) is is_wanted, line
+        assert actions.is_recorded(line, include, exclude) is is_wanted, line
     line = r"""A=1 git -c "user.name=a b" commit -m 'it'\''s; done' && (npm test) | tee out"""
-    assert list(commands_in(line)) == [
+    assert list(actions.commands_in(line)) == [
         ["git", "-c", "user.name=a b", "commit", "-m", "it's; done"],
         ["npm", "test"],
         ["tee", "out"],
@@ -114,7 +107,7 @@ def test_a_command_line_is_recorded_for_a_command_that_is_included_and_not_exclu
 @pytest.mark.long  # it costs much
 def test_odd_lines_end_soon() -> None:
     for text in ("'", '"', "`", "\\", "$(", "<<A\n", "a 'b\" ", "sudo ", "sh -c ", "-", "&", "\0"):
-        assert not is_recorded(text * (2 * MOST_CHARS), ["npm test"], ())
+        assert not actions.is_recorded(text * (2 * actions.MOST_CHARS), ["npm test"], ())
 
 
 # how an action is written
@@ -208,21 +201,21 @@ def test_only_the_last_actions_of_a_conversation_wait(
 @pytest.mark.row("003 T26.b")
 def test_while_another_process_writes_an_action_is_dropped_and_counted(one: Window) -> None:
     session, root = one.save("Mend it"), one.store.root
-    assert dropped(root, os.environ) == 0
+    assert actions.dropped(root, os.environ) == 0
     command = [sys.executable, "-c", HOLD, str(one.store.path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
         assert other.stdout and other.stdout.readline() == b"held\n"
         assert not one.tell(Deed("command", "npm test"))
         assert not one.answer(f"#{session.number}")
         other.kill()
-    assert dropped(root, os.environ) == 2
+    assert actions.dropped(root, os.environ) == 2
     assert one.of(session) == []
     one.run("npm test")
     assert one.of(session) == ["npm test"]
     path = os.path.join(state_directory(str(root), os.environ), actions.DROPPED)
     with open(path, "a") as file:
         file.write("2020-01-01T00:00:00+00:00\nnonsense\n")  # the old one is not counted
-    assert dropped(root, os.environ) == 3  # a line that nobody can read is one, too
+    assert actions.dropped(root, os.environ) == 3  # a line that nobody can read is one, too
 
 
 # to which session
