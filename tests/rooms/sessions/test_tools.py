@@ -18,7 +18,6 @@ from typing import Any
 import pytest
 
 import server
-from core.config import Settings
 from core.messages import Language
 from core.room.copies import copies_of
 from core.room.database import DatabaseError
@@ -27,7 +26,7 @@ from rooms.sessions import tools
 from rooms.sessions.config import FOLDER
 from rooms.sessions.hints import hint, start_lines
 from rooms.sessions.session import Point
-from rooms.sessions.store import SessionStore, keep_copy, open_sessions
+from rooms.sessions.store import SessionStore, keep_copy
 from tests.conftest import StartServer
 from tests.support.costly import one_in
 from tests.support.room_crowds import Sessions
@@ -226,18 +225,6 @@ def test_a_save_a_warning_and_one_session_cost_little_however_much_they_hold(
 # what a hook shows when a client's session starts
 
 
-@pytest.fixture
-def began(store: SessionStore) -> SessionStore:
-    """Work of the last days, one of them open, and one of long ago."""
-    saved(store, "Very old", now=ago(90), approaches=(failed("forgotten"),))
-    saved(store, "Build the login", now=ago(4), approaches=(failed("Axios", "CORS"),))
-    saved(store, "Pay", now=ago(3), blockers=(Point(text="no card"),))
-    saved(store, "Went well", now=ago(2))
-    saved(store, "Export invoices", now=ago(1), status="coding")
-    saved(store, ORDER, now=ago(1), status="coding", approaches=(failed(ORDER),))  # is left out
-    return store
-
-
 @pytest.mark.row("003 T70", "003 T90")
 @pytest.mark.parametrize(
     ("lang", "head", "state"),
@@ -247,10 +234,16 @@ def began(store: SessionStore) -> SessionStore:
     ],
 )
 def test_open_sessions_come_first_then_failures_the_newest_first_as_many_as_fit(
-    began: SessionStore, lang: Language, head: str, state: str
+    store: SessionStore, lang: Language, head: str, state: str
 ) -> None:
+    saved(store, "Very old", now=ago(90), approaches=(failed("forgotten"),))
+    saved(store, "Build the login", now=ago(4), approaches=(failed("Axios", "CORS"),))
+    saved(store, "Pay", now=ago(3), blockers=(Point(text="no card"),))
+    saved(store, "Went well", now=ago(2))
+    saved(store, "Export invoices", now=ago(1), status="coding")
+    saved(store, ORDER, now=ago(1), status="coding", approaches=(failed(ORDER),))  # is left out
     day = {days: ago(days)[5:10].replace("-", "/") for days in range(5)}
-    everything = in_language(lang, start_lines, began, ROOMY)
+    everything = in_language(lang, start_lines, store, ROOMY)
     assert everything == [
         head,
         f"#5 {day[1]} {state}: Export invoices",
@@ -258,28 +251,12 @@ def test_open_sessions_come_first_then_failures_the_newest_first_as_many_as_fit(
         f"! #2 Axios: CORS ({day[4]})",
     ]
     for budget in range(0, 120, 7):
-        lines = in_language(lang, start_lines, began, budget)
+        lines = in_language(lang, start_lines, store, budget)
         assert set(lines) <= set(everything)
         assert not lines or estimate_tokens("\n".join(lines)) <= budget + 1
     for at in range(12):
-        saved(began, f"Work {at}", now=ago(1), status="coding", approaches=(failed(f"try {at}"),))
-    assert len(start_lines(began, ROOMY)) == 7
-
-
-@pytest.mark.row("003 T77")
-def test_nothing_is_shown_where_nothing_is_or_nobody_wants_it(
-    store: SessionStore, request: pytest.FixtureRequest
-) -> None:
-    assert start_lines(store, ROOMY) == []
-    saved(store, "Went well", now=ago(1))
-    assert start_lines(store, ROOMY) == []
-    request.getfixturevalue("began")
-    config = store.path.parent / "config.json"
-    for key, shown in (("warnOnFailedPatterns", ["no card"]), ("showOnSessionStart", [])):
-        config.write_text(f'{{"recommendations": {{"{key}": false}}}}', encoding="utf-8")
-        lines = "\n".join(start_lines(open_sessions(store.root, Settings()), ROOMY))
-        assert [it for it in ("no card", "Axios") if it in lines] == shown
-    assert lines == ""
+        saved(store, f"Work {at}", now=ago(1), status="coding", approaches=(failed(f"try {at}"),))
+    assert len(start_lines(store, ROOMY)) == 7
 
 
 def save(server: ServerProcess, goal: str) -> int:
