@@ -270,9 +270,6 @@ def end_idle_sessions(room: Room, *, silent_for: timedelta = GONE) -> int:
     return len(idle)
 
 
-# How a fragment begins, and begins anew
-
-
 def same_content(rows: Rows, agent: str, content_hash: str) -> Fragment | None:
     """Return the agent's fragment with this content, a live one first."""
     wanted = Wanted(agents=(agent,), content_hash=content_hash, state="all")

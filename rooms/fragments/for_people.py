@@ -113,17 +113,16 @@ class ForPeople(people.Room):
         return [item_of(it, linked) for it in found]
 
     def versions(self, name: str) -> people.Versions | None:
-        from rooms.fragments.fragment import AMENDED
-        from rooms.fragments.fragment import Version as Former
+        from rooms.fragments import fragment as stored
 
         with self.room.engine.reading() as rows:
             found = rows.by_ids([name])
             if not found:
                 return None
-            former = rows.entries(Former, of=name)
+            former = rows.entries(stored.Version, of=name)
         versions = [people.Version(item_of(found[0]), "", {"amendedAt": None})]
         for it in reversed(former):
-            said = {field: getattr(it, field) for field in AMENDED}
+            said = {field: getattr(it, field) for field in stored.AMENDED}
             before = item_of(replace(found[0], **said, updated_at=it.amended_at))
             facts = {"date": minute_of(it.amended_at), "agent": safe(it.amended_by) or "?"}
             until = _say("until", **facts)

@@ -201,9 +201,6 @@ class Suspicion:
     found_at: str = ""
 
 
-# What a caller brings
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
     """The fragment that a caller wants."""

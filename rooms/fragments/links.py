@@ -149,9 +149,6 @@ def settled(rows: Rows, pairs: Iterable[tuple[str, str]]) -> int:
     return count
 
 
-# Links by themselves
-
-
 def linked_by_itself(
     rows: Rows, fragment: Fragment, *, owner: str = ""
 ) -> tuple[list[Link], list[Link]]:
@@ -228,9 +225,6 @@ def alike(
                 found.append((other, min(shares[at], back.get(0, 0.0))))
     enough = [(each, min(share, 1.0)) for each, share in found if share >= least]
     return sorted(enough, key=lambda it: (-it[1], -it[0].number))[:most]
-
-
-# Links that are followed
 
 
 class Step(NamedTuple):

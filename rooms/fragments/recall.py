@@ -310,9 +310,6 @@ def is_current(fragment: Fragment, room: Room, now: str, session: str) -> bool:
     return fragment.is_anchor or not fragment.expires_at or now < fragment.expires_at
 
 
-# The start of a session
-
-
 class Context(NamedTuple):
     core: list[Fragment]  # pinned, then of most worth
     working: list[Fragment]  # the newest first

@@ -169,9 +169,6 @@ def named(field: str, name: str) -> str:
     return name
 
 
-# What a caller may see and change
-
-
 def changing(room: Room, id_: str) -> AbstractContextManager[Rows]:
     """Return the transaction of a change, which makes no database."""
     if not room.engine.exists():
@@ -215,9 +212,6 @@ def repeats_when_cut(read: Callable[_Given, _Result]) -> Callable[_Given, _Resul
         return read(*values, **named)
 
     return twice
-
-
-# Settings
 
 
 def read_config(environment: Mapping[str, str]) -> Config:
