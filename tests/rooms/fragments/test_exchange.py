@@ -10,25 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.text.plain import estimate_tokens
 from rooms.fragments.errors import FragmentsError
-from rooms.fragments.exchange import (
-    MARK,
-    VERSION,
-    line_of,
-    read_source,
-    read_text,
-    rows_of,
-)
-from rooms.fragments.fragment import (
-    Fragment,
-    Wanted,
-    hash_of,
-)
+from rooms.fragments.exchange import MARK, VERSION, line_of, read_source, read_text, rows_of
+from rooms.fragments.fragment import Wanted
 from rooms.fragments.import_plan import Plan, carry_out, planned
 from rooms.fragments.room import Room
 from tests.support.cli_process import TOKEN
-from tests.support.fragments_room import START, Clock, a_room, everything
+from tests.support.fragments_room import Clock, a_room, add, everything
 from tests.support.samples import a_record
 from tests.support.sentences import in_language
 from tests.support.tables import table
@@ -44,70 +32,41 @@ def room(tmp_path: Path) -> Room:
     return a_room(tmp_path / "own", clock=Clock(LATER))
 
 
-def a_fragment(id_: str, content: str, **fields: Any) -> Fragment:
-    begun = {"created_at": START, "updated_at": START, "content_hash": hash_of(content)}
-    tokens = estimate_tokens(content)
-    return Fragment(id=id_, content=content, estimated_tokens=tokens, **{**begun, **fields})
-
-
-def lines_of(room: Room, *, only_public: bool = False) -> list[dict[str, Any]]:
-    with room.engine.reading() as rows:
-        return [*map(line_of, rows_of(rows, Wanted(state="all"), only_public=only_public))]
-
-
-def plan_of(room: Room, *values: Any, agent: str = "") -> Plan:
+def plan_of(room: Room, *values: Any) -> Plan:
     """The plan of a file with these values, one on a line; a text stays as it is."""
     lines = [it if isinstance(it, str) else json.dumps(it, ensure_ascii=False) for it in values]
-    return planned(room, read_text("\n".join(lines).encode(), "a.jsonl"), agent=agent)
-
-
-def taken(room: Room, *values: Any, agent: str = "") -> Plan:
-    """Import a file with these values; what was planned."""
-    plan = plan_of(room, *values, agent=agent)
-    assert carry_out(room, plan) == len(plan.new)
-    return plan
-
-
-def held(room: Room) -> dict[str, Fragment]:
-    """The fragments of the room by what they say."""
-    with room.engine.reading() as rows:
-        return {it.content: it for it in rows.find(Wanted(state="all"))}
+    return planned(room, read_text("\n".join(lines).encode(), "a.jsonl"))
 
 
 # Out, and in again.
 
 
 def test_neither_an_export_nor_a_plan_makes_a_room_and_no_secret_goes_out(room: Room) -> None:
-    assert lines_of(room) == []
+    def lines() -> list[dict[str, Any]]:
+        with room.engine.reading() as rows:
+            return [*map(line_of, rows_of(rows, Wanted(state="all"), only_public=False))]
+
+    assert lines() == []
     assert plan_of(room, *DUMP).new
     assert not room.engine.exists()
-    with room.engine.writing() as rows:
-        rows.add([a_fragment("aaaaaa", f"The token is {TOKEN}.", keywords=(TOKEN,))])
-    assert TOKEN not in str(lines_of(room))
+    add(room, f"The token is {TOKEN}.", keywords=(TOKEN,))
+    assert lines() and TOKEN not in str(lines())
 
 
 # What others have.
 
 
 @pytest.mark.row("002 2.98")
-@pytest.mark.parametrize(
-    ("line", "key"),
-    [
-        (a_record("which port").to_line().decode(), "no_source"),
-        ("Some text.", "no_source"),
-        ('{"a": 1}', "no_source"),
-        ('{"type": "relation", "from": "a", "to": " ", "relationType": "b"}', "no_source"),
-        (json.dumps({**HEAD, "version": 2}), "newer_export"),
-    ],
-)
-def test_a_file_without_fragments_is_refused(line: str, key: str) -> None:
-    with pytest.raises(FragmentsError) as refused:
-        read_text(line.encode(), "a.txt")
-    assert refused.value.key == key
-    assert in_language("ko", str, refused.value)
-
-
-def test_a_database_of_another_kind_is_refused(tmp_path: Path) -> None:
+def test_a_file_without_fragments_and_a_database_of_another_kind_are_refused(
+    tmp_path: Path,
+) -> None:
+    relation = {"type": "relation", "from": "a", "to": " ", "relationType": "b"}
+    values = [relation, {"a": 1}, {**HEAD, "version": 2}]
+    for line in (a_record("which port").to_line().decode(), "Some text.", *map(json.dumps, values)):
+        with pytest.raises(FragmentsError) as refused:
+            read_text(line.encode(), "a.txt")
+        assert refused.value.key == ("newer_export" if MARK in line else "no_source")
+        assert in_language("ko", str, refused.value)
     with closing(sqlite3.connect(tmp_path / "x.db")) as connection:
         connection.execute("CREATE VIEW memory_item AS SELECT 1")
     (tmp_path / "y.db").write_bytes(b"SQLite format 3\0" + b"x" * 5_000)
@@ -134,7 +93,8 @@ def test_no_secret_comes_in(room: Room, tmp_path: Path) -> None:
     row: dict[str, Any] = {"kind": "fragment", "id": "aaaaaaab", **texts}
     row |= {"content": f"The key is {TOKEN}.", "keywords": [TOKEN, long], "topic": long}
     version = {"kind": "version", "fragment_id": "aaaaaaab", "content": TOKEN}
-    plan = taken(room, HEAD, row, version)
+    plan = plan_of(room, HEAD, row, version)
+    assert carry_out(room, plan) == len(plan.new)
     assert plan.redacted == {"github-token": 2}
     room.engine.close()
     data = b"".join(it.read_bytes() for it in (tmp_path / "own").iterdir())
@@ -143,13 +103,13 @@ def test_no_secret_comes_in(room: Room, tmp_path: Path) -> None:
 
 @pytest.mark.long  # it costs much
 def test_several_batches_and_their_progress(room: Room) -> None:
-    rows = [
-        {"id": f"frag-{number:05}", "content": f"Fact {number}", "topic": "t", "keywords": []}
-        for number in range(1_201)
+    ids, told = [f"frag-{number:05}" for number in range(1_201)], list[tuple[int, int]]()
+    rows: list[dict[str, Any]] = [
+        {"id": it, "content": f"Fact {it}", "topic": "t", "keywords": [], "linked_to": ids[:1]}
+        for it in ids
     ]
-    linked = [{**it, "linked_to": [rows[0]["id"]]} for it in rows[1:]]
-    lines = "\n".join(map(json.dumps, [rows[0], *linked])).encode()
-    told = list[tuple[int, int]]()
+    del rows[0]["linked_to"]
+    lines = "\n".join(map(json.dumps, rows)).encode()
     plan = planned(room, read_text(lines, "x"), lambda *count: told.append(count))
     assert told == [(500, 1_201), (1_000, 1_201), (1_201, 1_201)]
     assert carry_out(room, plan) == 1_201

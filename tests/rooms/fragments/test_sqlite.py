@@ -4,8 +4,8 @@ import array
 import math
 import random
 import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
 from itertools import chain
@@ -121,6 +121,11 @@ def a_file_of(version: int, path: Path) -> None:
         connection.commit()
 
 
+def schema_of(path: Path) -> set[tuple[str, str]]:
+    with closing(sqlite3.connect(path)) as connection:
+        return {*connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL")}
+
+
 def contents(path: Path) -> dict[str, list[dict[str, Any]]]:
     """The rows of each table, but for the number of the index."""
     with closing(sqlite3.connect(path)) as connection:
@@ -128,11 +133,6 @@ def contents(path: Path) -> dict[str, list[dict[str, Any]]]:
         rows = {name: list(rows_of(connection, name)) for name in tables}
     rows["state"] = [it for it in rows["state"] if it["name"] != INDEX_STATE]
     return {name: sorted(some, key=repr) for name, some in rows.items()}
-
-
-def statements_of(path: Path) -> set[tuple[str, str]]:
-    with closing(sqlite3.connect(path)) as connection:
-        return {*connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL")}
 
 
 def answers(room: Room, asked: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -166,7 +166,7 @@ def test_a_file_of_each_version_before_is_upgraded_with_its_data_and_answers_ali
         kept = [{column: row[column] for column in columns} for row in after[name]]
         assert sorted(kept, key=repr) == rows, name
     assert after.keys() == before.keys()
-    assert statements_of(room.config.path) == statements_of(new.config.path)
+    assert schema_of(room.config.path) == schema_of(new.config.path)
     with room.engine.writing() as rows_now:
         [activity], [of_tool], [of_task] = (
             rows_now.entries(it)
@@ -180,18 +180,6 @@ def test_a_file_of_each_version_before_is_upgraded_with_its_data_and_answers_ali
     assert promote(room, lesson, RECORD).promoted == RECORD
     room.engine.close()
     new.engine.close()
-
-
-class Watched(SqliteRows):
-    """Rows that keep how SQLite means to answer."""
-
-    plans = ""
-
-    def run(self, statement: str, values: Any = ()) -> sqlite3.Cursor:
-        bound = list(values)
-        found = self._connection.execute(f"EXPLAIN QUERY PLAN {statement}", bound)
-        self.plans += "\n".join(row[3] for row in found)
-        return super().run(statement, bound)
 
 
 PLANS: dict[str, tuple[fragment.Wanted, dict[str, Any], str]] = {
@@ -211,20 +199,29 @@ PLANS: dict[str, tuple[fragment.Wanted, dict[str, Any], str]] = {
 @pytest.mark.row("002 2.13.b", "002 2.13.e")
 @pytest.mark.parametrize("case", PLANS)
 def test_a_question_that_has_an_index_is_answered_by_it(engine: SqliteEngine, case: str) -> None:
+    plans = list[str]()
+
+    class Watched(SqliteRows):
+        """Rows that tell how SQLite means to answer."""
+
+        def run(self, statement: str, values: Any = ()) -> sqlite3.Cursor:
+            bound = list(values)
+            found = self._connection.execute(f"EXPLAIN QUERY PLAN {statement}", bound)
+            plans.extend(row[3] for row in found)
+            return super().run(statement, bound)
+
     wanted, how, index = PLANS[case]
     with engine.database.reading() as connection:
         assert connection is not None
         rows = Watched(connection)
-        if how:
-            rows.find(wanted, **how)
-        else:
-            rows.count(wanted)
-        assert index in rows.plans, rows.plans
+        _ = rows.find(wanted, **how) if how else rows.count(wanted)
+    assert index in "\n".join(plans)
 
 
 # Vectors.
 
 with_numpy = pytest.mark.skipif(find_spec("numpy") is None, reason="needs numpy")
+PUT = "INSERT OR REPLACE INTO fragment_vectors (number, embedding) VALUES (?, ?)"
 both_ways = pytest.mark.parametrize("uses_numpy", [False, pytest.param(True, marks=with_numpy)])
 
 
@@ -237,22 +234,14 @@ def of_length_1(numbers: Sequence[float]) -> bytes:
     return a_vector(*(it / length for it in numbers))
 
 
-@pytest.fixture
-def connection() -> Iterator[sqlite3.Connection]:
-    with closing(a_connection()) as connection:
+@contextmanager
+def holding(vectors: Iterable[tuple[int, Any]]) -> Iterator[sqlite3.Connection]:
+    """A database of these vectors, by number."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        [table] = [it for it in migrations()[0] if it.startswith("CREATE TABLE fragment_vectors")]
+        connection.execute(table)
+        connection.executemany(PUT, vectors)
         yield connection
-
-
-def a_connection() -> sqlite3.Connection:
-    connection = sqlite3.connect(":memory:")
-    [table] = [it for it in migrations()[0] if it.startswith("CREATE TABLE fragment_vectors")]
-    connection.execute(table)
-    return connection
-
-
-def put(connection: sqlite3.Connection, vectors: dict[int, Any]) -> None:
-    statement = "INSERT OR REPLACE INTO fragment_vectors (number, embedding) VALUES (?, ?)"
-    connection.executemany(statement, vectors.items())
 
 
 @pytest.mark.row("002 2.14", "004 4.10")
@@ -263,8 +252,7 @@ def put(connection: sqlite3.Connection, vectors: dict[int, Any]) -> None:
     st.integers(1, 6), st.sets(st.integers(1, 40)),
 )  # fmt: skip
 def test_numpy_and_python_say_the_same(vectors: list[bytes], most: int, allowed: set[int]) -> None:
-    with closing(a_connection()) as connection:
-        put(connection, dict(enumerate(vectors, 1)))
+    with holding(enumerate(vectors, 1)) as connection:
         by_numpy, by_python = (
             Vectors(uses_numpy=uses).near(connection, 1, vectors[0], allowed, most)
             for uses in (True, False)
@@ -275,34 +263,30 @@ def test_numpy_and_python_say_the_same(vectors: list[bytes], most: int, allowed:
 
 
 @both_ways
-def test_what_is_no_vector_of_this_length_is_passed_over(
-    connection: sqlite3.Connection, uses_numpy: bool
-) -> None:
+def test_what_is_no_vector_of_this_length_is_passed_over(uses_numpy: bool) -> None:
     none = [a_vector(1.0), a_vector(math.nan, 1.0), a_vector(math.inf, 0.0), "1234 678", b"odd"]
-    put(connection, dict(enumerate([a_vector(0.6, 0.8), *none, b"", a_vector(1.0, 0.0, 0.0)], 1)))
+    every = [a_vector(0.6, 0.8), *none, b"", a_vector(1.0, 0.0, 0.0)]
     vectors, allowed = Vectors(uses_numpy=uses_numpy), range(1, 10)
-    for asked, expected in (
-        (a_vector(0.0, 1.0), [(1, 0.8)]),
-        (a_vector(math.nan, 1.0), []),
-        (a_vector(1.0), [(2, 1.0)]),  # another model's
-        (a_vector(0.0, 1.0), [(1, 0.8)]),
-    ):
-        assert vectors.near(connection, 1, asked, allowed, 9) == expected
+    with holding(enumerate(every, 1)) as connection:
+        for asked, expected in (
+            (a_vector(0.0, 1.0), [(1, 0.8)]),
+            (a_vector(math.nan, 1.0), []),
+            (a_vector(1.0), [(2, 1.0)]),  # another model's
+            (a_vector(0.0, 1.0), [(1, 0.8)]),
+        ):
+            assert vectors.near(connection, 1, asked, allowed, 9) == expected
 
 
 @both_ways
-def test_many_of_another_model_in_the_place_of_those_before(
-    connection: sqlite3.Connection, uses_numpy: bool
-) -> None:
-    vectors, chance = Vectors(uses_numpy=uses_numpy), random.Random(1)
-    numbers = set[int]()
-    for _ in range(60):
-        one, asked = (of_length_1([chance.gauss(0, 1) for _ in "abc"]) for _ in range(2))
-        numbers.add(number := chance.randint(1, 12))
-        put(connection, {number: one})
-        kept = vectors.near(connection, 1, asked, numbers, 5)
-        fresh = Vectors(uses_numpy=uses_numpy)
-        assert kept == fresh.near(connection, 1, asked, numbers, 5)
+def test_many_of_another_model_in_the_place_of_those_before(uses_numpy: bool) -> None:
+    vectors, chance, numbers = Vectors(uses_numpy=uses_numpy), random.Random(1), set[int]()
+    with holding([]) as connection:
+        for _ in range(60):
+            one, asked = (of_length_1([chance.gauss(0, 1) for _ in "abc"]) for _ in range(2))
+            numbers.add(number := chance.randint(1, 12))
+            connection.execute(PUT, (number, one))
+            fresh = Vectors(uses_numpy=uses_numpy).near(connection, 1, asked, numbers, 5)
+            assert vectors.near(connection, 1, asked, numbers, 5) == fresh
 
 
 def test_a_file_that_took_the_place_of_another_is_read_anew(tmp_path: Path) -> None:
