@@ -86,32 +86,19 @@ class Postgres:
     def make(self, fresh_data: Path | None = None) -> None:
         """Make its files. fresh_data: those of another server, to be copied."""
         if fresh_data:
-            self._copy(fresh_data, self._data)
+            self.run("/bin/cp", "-R", str(fresh_data), str(self._data))
             return
         self.run("initdb", "-D", str(self._data), "-U", OWNER, "-A", "trust", "-E", "UTF8",
                  "--locale=C.UTF-8", "--no-sync")  # fmt: skip
 
     def keep_fresh(self) -> None:
         """Copy its files, which takes other servers a fifth of the time to make them."""
-        self._copy(self._data, self.fresh_data)
-
-    def _copy(self, directory: Path, other: Path) -> None:
-        subprocess.run(
-            ["cp", "-R", str(directory), str(other)],
-            check=True,
-            cwd=self.directory,
-            **_ordinary_user(),
-        )
+        self.run("/bin/cp", "-R", str(self._data), str(self.fresh_data))
 
     def start(self) -> None:
         """Start it, for the first time or again."""
-        given = {
-            "listen_addresses": "''",
-            "unix_socket_directories": str(self.directory),
-            "shared_buffers": "64MB",
-            "max_connections": "300",
-            **self._settings,
-        }
+        given = {"listen_addresses": "''", "unix_socket_directories": str(self.directory)}
+        given |= {"shared_buffers": "64MB", "max_connections": "300", **self._settings}
         options = " ".join(f"-c {name}={value}" for name, value in given.items())
         self._control("-w", "-l", str(self.directory / "log"), "-o", options, "start")
 
@@ -119,31 +106,24 @@ class Postgres:
         """Stop it. mode: `immediate` as if it were killed, `fast`, `smart`."""
         self._control("-m", mode, "stop")
 
-    def run(self, program: str, *arguments: str) -> str:
+    def _control(self, *arguments: str) -> None:
+        # What the server inherits it keeps open: a pipe of ours would never end.
+        self.run("pg_ctl", "-D", str(self._data), *arguments, output=subprocess.DEVNULL)
+
+    def run(self, program: str, *arguments: str, output: int = subprocess.PIPE) -> str:
         """Run one of its programs, and return what it prints."""
         done = subprocess.run(
             [str(self.binaries / program), *arguments],
             check=True,
-            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
             text=True,
             cwd=self.directory,
             timeout=120,
             **_ordinary_user(),
         )
         return str(done.stdout)
-
-    def _control(self, *arguments: str) -> None:
-        # What the server inherits it keeps open: a pipe of ours would never end.
-        subprocess.run(
-            [str(self.binaries / "pg_ctl"), "-D", str(self._data), *arguments],
-            check=True,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            cwd=self.directory,
-            timeout=60,
-            **_ordinary_user(),
-        )
 
 
 @contextlib.contextmanager
@@ -256,12 +236,9 @@ class Valkey:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )  # fmt: skip
-        end = time.monotonic() + START_S
+        end, address = time.monotonic() + START_S, ("127.0.0.1", self.port)
         while time.monotonic() < end:
-            with (
-                contextlib.suppress(OSError),
-                socket.create_connection(("127.0.0.1", self.port), 1),
-            ):
+            with contextlib.suppress(OSError), socket.create_connection(address, 1):
                 return
             time.sleep(0.01)
         raise TimeoutError("valkey does not answer")

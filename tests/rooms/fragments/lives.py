@@ -34,24 +34,12 @@ from core.errors import SentinelError
 from core.text.plain import estimate_tokens
 from core.text.ranking import Entry as Listed
 from rooms.fragments import draft, versions
+from rooms.fragments import fragment as kept
 from rooms.fragments.activity import give_feedback
 from rooms.fragments.draft import reflect, remember
 from rooms.fragments.errors import ServiceError
 from rooms.fragments.exchange import line_of, read_source, read_text, rows_of
-from rooms.fragments.fragment import (
-    Amendment,
-    Draft,
-    Embedding,
-    Entry,
-    Fragment,
-    Link,
-    Query,
-    Reflection,
-    TaskFeedback,
-    ToolFeedback,
-    Wanted,
-    hash_of,
-)
+from rooms.fragments.fragment import Draft, Fragment, Link, Wanted, hash_of
 from rooms.fragments.import_plan import carry_out, planned
 from rooms.fragments.links import Step, explore, link
 from rooms.fragments.models.judge import Verdict
@@ -72,7 +60,7 @@ from tests.support.sentences import in_language
 from tests.support.tables import table
 
 LIVES = Path(__file__).parents[2] / "stories" / "lives"
-KINDS: dict[str, type[Any]] = {it.__name__: it for it in get_args(Entry)}
+KINDS: dict[str, type[Any]] = {it.__name__: it for it in get_args(kept.Entry)}
 IDS = set("id start end linked_to fragment_id first_id second_id lines".split())
 _DAY = re.compile(r"day (-?\d+)(?: (\d\d):(\d\d))?")
 _DRAWN = re.compile(r"[a-z2-9]{8}|stored-\d+")
@@ -345,7 +333,7 @@ def _save(life: Life, session: str = "", agent: str = "", **given: Any) -> Any:
 def _recall(life: Life, **given: Any) -> Any:
     model = life.model
     embedder, known = (Embedder(model, model.name), len(model.asked)) if model else (None, 0)
-    done = recall(life.room, Query(**given), embedder=embedder)
+    done = recall(life.room, kept.Query(**given), embedder=embedder)
     return {**done._asdict(), "asked": model.new_requests(known) if model else ()}
 
 
@@ -366,8 +354,8 @@ def _reflect(life: Life, session: str = "", agent: str = "", **given: Any) -> An
     if "effectiveness" in given:
         said = given["effectiveness"].items()
         lists: Any = {name: tuple(it) if isinstance(it, list) else it for name, it in said}
-        given["effectiveness"] = TaskFeedback(**lists)
-    done = reflect(life.room, Reflection(**given), session=session, agent=agent)
+        given["effectiveness"] = kept.TaskFeedback(**lists)
+    done = reflect(life.room, kept.Reflection(**given), session=session, agent=agent)
     return done._replace(saved=[])
 
 
@@ -418,11 +406,6 @@ def _bring(
     return {**(_parts(plan) or {}), **counted, "faults": faults}
 
 
-def _act(life: Life, agent: str = "") -> None:
-    """Be this agent from here on, "" for all."""
-    life.room = life.of_all.for_agent(agent) if agent else life.of_all
-
-
 def _set_up(life: Life, strict: bool = False, **config: Any) -> None:
     settings = life.room.settings._replace(strict=strict)
     life.room = replace(life.room, config=life.room.config._replace(**config), settings=settings)
@@ -445,10 +428,10 @@ VERBS: dict[str, Callable[..., Any]] = {
         life.room, start, end, relation, **given
     ),
     "amend": lambda life, agent="", session="", **given: amend(
-        life.room, Amendment(**given), agent=agent, session=session
+        life.room, kept.Amendment(**given), agent=agent, session=session
     ),
     "reflect": _reflect,
-    "feedback": lambda life, **given: give_feedback(life.room, ToolFeedback(**given)),
+    "feedback": lambda life, **given: give_feedback(life.room, kept.ToolFeedback(**given)),
     "end": lambda life, session: draft.end_session(life.room, session),
     "end_idle": lambda life: draft.end_idle_sessions(life.room),
     "context": lambda life, **given: restore_context(life.room, **given),
@@ -466,7 +449,9 @@ VERBS: dict[str, Callable[..., Any]] = {
     "reembed": lambda life: _fill(life, again=True),
     # What no tool does
     "wait": lambda life, **given: life.clock.wait(**given) and None,
-    "act": _act,
+    "act": lambda life, agent="": setattr(  # be this agent from here on, "" for all
+        life, "room", life.of_all.for_agent(agent) if agent else life.of_all
+    ),
     "model": lambda life, **given: setattr(life, "model", Model(**given)),
     "room": _set_up,
     "add": _add,
@@ -479,7 +464,7 @@ VERBS: dict[str, Callable[..., Any]] = {
     ),
     "vector": _rows(
         lambda life, rows, id, numbers: rows.put_vectors(
-            Embedding(it.number, struct.pack(f"<{len(numbers)}f", *numbers))
+            kept.Embedding(it.number, struct.pack(f"<{len(numbers)}f", *numbers))
             for it in rows.by_ids([id])
         )
     ),

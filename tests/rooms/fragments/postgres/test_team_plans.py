@@ -59,23 +59,19 @@ def engine(team_server: TeamServer) -> Iterator[PostgresEngine]:
 
 @pytest.fixture(scope="module")
 def embedded(engine: PostgresEngine) -> PostgresEngine:
-    """The same with vectors."""
+    """The same with vectors, about some centres, as those of texts about some subjects are."""
+    chance, vectors = random.Random(5), list[Embedding]()
+    centres = [[chance.gauss(0, 1) for _ in range(DIMENSIONS)] for _ in range(CLUSTERS)]
     with engine.writing() as rows:
-        rows.put_vectors(_vectors())
+        for number in range(2, 2 * MANY + 1):  # all but one
+            floats = [it + chance.gauss(0, 1) for it in centres[number % CLUSTERS]]
+            length = sqrt(sum(it * it for it in floats))
+            vectors.append(Embedding(number, array("f", [it / length for it in floats]).tobytes()))
+        rows.put_vectors(vectors)
     engine.purge()  # the rows without their vectors
     with engine.pool.as_login() as connection:
         connection.execute("ANALYZE")
     return engine
-
-
-def _vectors() -> Iterator[Embedding]:
-    """Vectors of all but one, about some centres, as those of texts about some subjects are."""
-    chance = random.Random(5)
-    centres = [[chance.gauss(0, 1) for _ in range(DIMENSIONS)] for _ in range(CLUSTERS)]
-    for number in range(2, 2 * MANY + 1):
-        floats = [it + chance.gauss(0, 1) for it in centres[number % CLUSTERS]]
-        length = sqrt(sum(it * it for it in floats))
-        yield Embedding(number, array("f", [it / length for it in floats]).tobytes())
 
 
 class Read(NamedTuple):
@@ -96,10 +92,6 @@ def read(engine: PostgresEngine, ask: Callable[[PostgresRows], Any], agent: str 
         after = {name: tuple(it) for name, *it in rows.run(COUNTED)}
     scanned = {name for name in after if after[name][0] > before[name][0]}
     return Read(answer, scanned, sum(after[it][1] - before[it][1] for it in after))
-
-
-def test_reading_everything_is_counted(engine: PostgresEngine) -> None:
-    assert read(engine, lambda it: it.find(Wanted(agents=SEEN))).rows > MANY
 
 
 @pytest.mark.parametrize(
@@ -127,6 +119,7 @@ def test_a_question_of_a_call_reads_few_rows(
 ) -> None:
     for _ in range(7):  # the server keeps a plan for the later ones
         assert read(engine, ask, agent).rows < 1_500
+    assert read(engine, lambda it: it.find(Wanted(agents=SEEN))).rows > MANY  # they are counted
 
 
 @pytest.mark.long  # the index of the vectors costs much
@@ -154,12 +147,11 @@ def test_texts_and_keywords_are_searched_by_gin_for_an_agent_too(
     assert found.answer[0] and index in found.scanned and "fragments" not in found.scanned
 
 
-def test_own_and_default_fragments_together_are_no_filter(engine: PostgresEngine) -> None:
+def test_own_and_default_fragments_are_no_filter_and_the_first_are_read_in_the_order_of_an_index(
+    engine: PostgresEngine,
+) -> None:
     found = read(engine, lambda it: it.with_keywords(["rare9"], Wanted(agents=SEEN), 50))
     assert found.scanned == {"idx_fragments_keywords"}
-
-
-def test_the_first_of_each_agent_are_read_in_the_order_of_an_index(engine: PostgresEngine) -> None:
     found = read(engine, lambda it: it.find(Wanted(agents=SEEN), order="worth", limit=10))
     assert found.scanned == {"idx_fragments_worth"} and found.rows < 50
 
@@ -167,12 +159,11 @@ def test_the_first_of_each_agent_are_read_in_the_order_of_an_index(engine: Postg
 # How many texts there are is kept by triggers, not counted.
 
 
-def test_the_number_of_texts_follows_every_change(team_server: TeamServer) -> None:
-    pool = Pool(a_server(team_server.emptied_dsn()))
-    engine = PostgresEngine(pool.server, timeout_s=5)
+def test_the_number_of_texts_follows_every_change(team_pool: Pool) -> None:
+    engine = PostgresEngine(team_pool.server, timeout_s=5)
 
     def counted() -> dict[str, int]:
-        with pool.transaction() as connection:
+        with team_pool.transaction() as connection:
             kept = connection.execute("SELECT agent_id, texts FROM agent_memory.revisions")
             return {agent: texts for agent, texts in kept if texts}
 
@@ -189,13 +180,12 @@ def test_the_number_of_texts_follows_every_change(team_server: TeamServer) -> No
         rows.touch([it.number for it in added[:10]], {"deleted_at": "", "agent": "a1"})
         assert not rows.mend_index()
     assert counted() == {"a0": 580, "a1": 605}
-    with pool.transaction() as connection:
+    with team_pool.transaction() as connection:
         connection.execute("UPDATE agent_memory.revisions SET texts = 7")
     with engine.writing() as rows:
         assert rows.mend_index() and not rows.mend_index()
     assert counted() == {"a0": 580, "a1": 605}
     engine.close()
-    pool.close()
 
 
 # Vectors: exactly of few, by an index among many.
