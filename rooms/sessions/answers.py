@@ -112,12 +112,19 @@ def found(page: Page, *, offset: int, note: str = "", declared: bool) -> str:
 
 def recommended(hits: Iterable[Hit], goal: str, *, declared: bool) -> str:
     """Return for each session its hint, its level, its tags in the goal, its failures."""
+    text = normal_form("NFC", goal).casefold()
+    words = set(_WORD.findall(text))
+
+    def is_named(tag: str) -> bool:  # any particle may follow a Korean one
+        parts = set(_WORD.findall(tag))
+        return parts <= words if parts and tag.isascii() else bool(tag.strip()) and tag in text
+
     objects, lines = list[dict[str, Any]](), list[str]()
     for it in hits:
         session, level = it.session, it.level or "low"
         if is_order(session):
             continue
-        tags = matched_tags(session, goal)
+        tags = [tag for tag in session.tags if is_named(tag.casefold())]
         answer: dict[str, Any] = {
             "id": session.id,
             "goal": goal_of(session),
@@ -137,18 +144,6 @@ def recommended(hits: Iterable[Hit], goal: str, *, declared: bool) -> str:
     if declared:
         return as_json({"recommendations": objects})
     return "\n".join(lines) or _said("recommended_none")
-
-
-def matched_tags(session: Session, goal: str) -> list[str]:
-    """Return the session's tags in a goal; any particle may follow a Korean tag."""
-    text = normal_form("NFC", goal).casefold()
-    words = set(_WORD.findall(text))
-
-    def is_named(tag: str) -> bool:
-        parts = set(_WORD.findall(tag))
-        return parts <= words if parts and tag.isascii() else bool(tag.strip()) and tag in text
-
-    return [tag for tag in session.tags if is_named(tag.casefold())]
 
 
 def counted(numbers: Statistics, range_: str, *, declared: bool) -> str:
