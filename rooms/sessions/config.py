@@ -17,6 +17,7 @@ from rooms.sessions.rows import TOKENIZERS
 from rooms.sessions.session import SessionsError
 
 FOLDER = f"{CONTEXT_DIRECTORY}/sessions"
+CONFIG = f"{FOLDER}/{CONFIG_NAME}"  # which need not exist
 INCLUDED = (
     *("npm install", "npm run", "npm test", "yarn", "pnpm"),
     *("git commit", "git push", "git merge", "docker", "docker-compose", "python", "pip"),
@@ -57,14 +58,9 @@ class Config(NamedTuple):
         return root / self.folder / self.db_file
 
 
-def config_path(root: Path) -> Path:
-    """Return the path of `config.json`, which need not exist."""
-    return root / FOLDER / CONFIG_NAME
-
-
 def read_config(root: Path) -> Config:
     """Return the settings. Raises ConfigError, SessionsError."""
-    path = config_path(root)
+    path = root / CONFIG
     config = Config(**values_in(path, _KEYS))
     outside = way_out(root / config.folder, root)
     if outside and config.folder != FOLDER:
@@ -77,7 +73,7 @@ def read_config(root: Path) -> Config:
 
 def unknown_keys(root: Path) -> list[str]:
     """Return unknown keys of `config.json`, such as misspelt ones. Raises ConfigError."""
-    return unknown_keys_in(config_path(root), _KEYS)
+    return unknown_keys_in(root / CONFIG, _KEYS)
 
 
 # fmt: off

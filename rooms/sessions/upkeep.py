@@ -26,7 +26,7 @@ from core.room.documents import as_json
 from core.room.redaction import Held, Redaction, Row, clean_file, cleaned, kinds_in_file
 from rooms.sessions import rows
 from rooms.sessions.actions import COUNTED_DAYS, dropped
-from rooms.sessions.config import IGNORED, config_path, make_folder, unknown_keys
+from rooms.sessions.config import CONFIG, IGNORED, make_folder, unknown_keys
 from rooms.sessions.document import FORMS, Head, Whole, context_of, whole_of
 from rooms.sessions.search import bound_of, remove_former_copies, shared_roots, unshare
 from rooms.sessions.session import Action, Session, SessionsError
@@ -59,7 +59,7 @@ def examine(root: Path, settings: Settings, environment: Mapping[str, str]) -> l
         store = open_sessions(root, settings)
     except RefusedError as error:
         return [_found("config", "error", said=str(error)), *not_recorded]
-    where, counted = str(config_path(root)), Facts()
+    where, counted = str(root / CONFIG), Facts()
     found = [_found("unknown_key", "note", path=where, name=it) for it in unknown_keys(root)]
     with closing(store.beside()) as database:
         found += _of_file(database, store)

@@ -14,7 +14,7 @@ from commands.hook import start as reader
 from commands.hook.start import work_at_hand
 from core.lessons.task import MOST_FILES, Work
 from core.text.plain import estimate_tokens
-from rooms.sessions.config import config_path
+from rooms.sessions.config import CONFIG
 from tests.support.cli_process import without_settings
 from tests.support.client_events import LOGIN, REFUND, Desk, Ran, claude, run_hook
 from tests.support.costly import one_in
@@ -145,7 +145,7 @@ def test_the_lessons_come_first_then_what_is_open_or_failed(desk: Desk) -> None:
     lessons, sessions = text.split("\n\n")[0], text.split("\n\n")[-1]
     assert LESSON in lessons and LESSON not in sessions
     assert "#1" in sessions and "fetch without a proxy" in sessions and "Add a login" in sessions
-    settings = config_path(desk.root)
+    settings = desk.root / CONFIG
     settings.write_text('{"recommendations": {"showOnSessionStart": false}}')
     assert "#1" not in begun(desk, session_id="a third").text
     settings.write_text("[]")  # broken settings take nothing from the lessons

@@ -16,7 +16,7 @@ import pytest
 from core.config import Settings
 from core.errors import RefusedError
 from core.program import LOGGER
-from rooms.sessions.config import IGNORED, Config, config_path, read_config
+from rooms.sessions.config import CONFIG, IGNORED, Config, read_config
 from rooms.sessions.session import SESSION, Draft, Point, SessionsError
 from rooms.sessions.store import Saved, SessionStore, exist_in, open_sessions
 from tests.support.cli_process import TOKEN
@@ -242,7 +242,7 @@ SETTINGS = table("sessions/settings")  # values by key: taken with the field the
 
 def write(root: Path, content: object) -> Path:
     """Write settings: bytes as they are, anything else as JSON."""
-    path = config_path(root)
+    path = root / CONFIG
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
     return path
@@ -328,10 +328,10 @@ def test_a_link_that_leads_to_no_settings_is_said_and_a_pipe_is_not_waited_for(
     tmp_path: Path, target: str
 ) -> None:
     if target == "a pipe" and os.name == "posix":
-        config_path(tmp_path).parent.mkdir(parents=True)
-        os.mkfifo(config_path(tmp_path))
+        (tmp_path / CONFIG).parent.mkdir(parents=True)
+        os.mkfifo(tmp_path / CONFIG)
     else:
-        link(config_path(tmp_path), target)
+        link(tmp_path / CONFIG, target)
     assert "is not a JSON object" in said_of(tmp_path)
 
 
