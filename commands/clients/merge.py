@@ -7,12 +7,12 @@ which it would lose; TOML keeps every byte outside of our table.
 import json
 import re
 import tomllib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import pairwise
 from typing import Any, NoReturn
 
-from commands.clients.table import value_at
+from commands.clients.table import CLIENTS, ENTRY, EVENTS, value_at
 from core.errors import RefusedError
 
 RULES = "rules"
@@ -150,19 +150,36 @@ def with_items(
 # Hooks in JSON. A handler is one command at one event; in some clients it stands in a group, which
 # holds the matcher and, for a user, may hold several.
 
-Called = Callable[[Any], str]  # the event of ours that a handler calls, "" for somebody else's
+_EVENTS = "|".join(EVENTS)
+_NEXT = r"""["']?[\s=]+["']?"""
+# Another program may have a `cli.py hook`, too; only ours names a client of the table.
+_CALL = re.compile(
+    rf"""(?:^|[/\\\s"'])(?:cli\.py|{ENTRY}(?:\.exe)?){_NEXT}hook{_NEXT}(?P<event>{_EVENTS})"""
+    rf"""{_NEXT}--client{_NEXT}(?:{"|".join(row.key for row in CLIENTS)})(?![\w-])"""
+    rf"""(?:{_NEXT}--lang{_NEXT}(?P<lang>en|ko)(?![\w-]))?"""
+)
 
 
-def with_hooks(
-    data: Table,
-    wanted: Mapping[str, Mapping[str, Table]],
-    called: Called,
-    *,
-    optional: Collection[str] = (),
-) -> dict[str, Any]:
+def called(handler: Any) -> str:
+    """Return the event of ours that a handler calls, "" for a stranger's handler."""
+    call = call_in(handler)
+    return call["event"] if call else ""
+
+
+def call_in(handler: Any) -> re.Match[str] | None:
+    if not isinstance(handler, dict):
+        return None
+    listed = handler.get("args")
+    words = [word for word in listed if isinstance(word, str)] if isinstance(listed, list) else []
+    keys = ("command", "bash", "powershell", "exec", "windows", "linux", "osx")
+    texts = [text for text in (handler.get(key) for key in keys) if isinstance(text, str)]
+    return next(filter(None, map(_CALL.search, (*texts, " ".join(words)))), None)
+
+
+def with_hooks(data: Table, wanted: Mapping[str, Mapping[str, Table]]) -> dict[str, Any]:
     """Return data with our hooks renewed in place, added or removed; {} removes all.
 
-    wanted: items by the client's event, then by ours. optional: our events to renew, not to add.
+    wanted: items by the client's event, then by ours; that of prompts is renewed, never added.
     Raises CannotEditError.
     """
     events = data.get("hooks", {})
@@ -185,7 +202,7 @@ def with_hooks(
                 kept.append({**item, "hooks": left})
             elif ours[0] in missing:
                 kept.append(missing.pop(ours[0]))
-        kept += [item for event, item in missing.items() if event not in optional]
+        kept += [item for event, item in missing.items() if event != "prompt"]
         if kept:
             result[name] = kept
         elif listed:
@@ -198,7 +215,7 @@ def _handlers(item: Any) -> list[Any]:
     return inner if isinstance(inner, list) else [item]
 
 
-def hooks_in(data: Any, called: Called) -> list[tuple[str, Any]]:
+def hooks_in(data: Any) -> list[tuple[str, Any]]:
     """Return the client's event and our handler, in its group if it has one."""
     events = data.get("hooks") if isinstance(data, dict) else None
     found = []

@@ -22,7 +22,7 @@ from typing import Any
 from commands.clients import merge, table
 from commands.clients.entries import OwnEntry, expander, is_readable_on_the_way, own_entry, value_of
 from commands.clients.files import Job, Plan, Tree
-from commands.clients.merge import CannotEditError, Table, hooks_in
+from commands.clients.merge import CannotEditError, Table, call_in, hooks_in
 from commands.clients.rules import plan_rules
 from commands.clients.table import Client, Hooks
 from core import config
@@ -35,13 +35,6 @@ TEAM_ROOMS = ("fragments",)  # of a team's server, by default
 _ROOM_OF = {table.RECORDING: "sessions", "stop": "lessons"}
 # Variables for the place of the fragments, and for the agent that asks.
 _OF_FRAGMENTS = ("SENTINEL_MEMORY_FRAGMENTS", "SENTINEL_MEMORY_AGENT", "XDG_DATA_HOME")
-_NEXT = r"""["']?[\s=]+["']?"""
-# Another program may have a `cli.py hook`, too; only ours names a client of the table.
-_CALL = re.compile(
-    rf"""(?:^|[/\\\s"'])(?:cli\.py|{table.ENTRY}(?:\.exe)?){_NEXT}hook{_NEXT}(?P<event>[a-z-]+)"""
-    rf"""{_NEXT}--client{_NEXT}(?:{"|".join(row.key for row in table.CLIENTS)})(?![\w-])"""
-    rf"""(?:{_NEXT}--lang{_NEXT}(?P<lang>en|ko)(?![\w-]))?"""
-)
 # The project's files for one person.
 _OF_ONE = {
     row.key: row.approvals.project.removeprefix("root:")
@@ -357,22 +350,6 @@ def _plan_tools(planned: Plan, row: Client, name: str, rooms: Iterable[str]) -> 
 # Hooks.
 
 
-def called(handler: Any) -> str:
-    """Return the event of ours that a handler calls, "" for a stranger's handler."""
-    match = _call_in(handler)
-    return match["event"] if match and match["event"] in table.EVENTS else ""
-
-
-def _call_in(handler: Any) -> re.Match[str] | None:
-    if not isinstance(handler, dict):
-        return None
-    listed = handler.get("args")
-    words = [word for word in listed if isinstance(word, str)] if isinstance(listed, list) else []
-    keys = ("command", "bash", "powershell", "exec", "windows", "linux", "osx")
-    texts = [text for text in (handler.get(key) for key in keys) if isinstance(text, str)]
-    return next(filter(None, map(_CALL.search, (*texts, " ".join(words)))), None)
-
-
 def _plan_hooks(planned: Plan, row: Client, hooks: Hooks) -> None:
     job = planned.job
     place = getattr(hooks, job.level)
@@ -387,15 +364,15 @@ def _plan_hooks(planned: Plan, row: Client, hooks: Hooks) -> None:
 
     def edited(data: Table) -> Table:
         if job.remove:
-            after = merge.with_hooks(data, {}, called)
+            after = merge.with_hooks(data, {})
             return {} if after == {"version": 1} and after != data else after
         odd = next((key for key in data if hooks.keys and key not in hooks.keys), "")
         version = data.get("version", 1)
         if odd or (hooks.version and (version != 1 or version is True)):
             raise CannotEditError("other_form", place=odd or "version")
         first = {"version": 1} if hooks.version and not data else {}
-        there = [item.get("hooks", [item])[0] for _, item in hooks_in(data, called)]
-        calls = [call["lang"] for call in map(_call_in, there) if call and call["lang"]]
+        there = [item.get("hooks", [item])[0] for _, item in hooks_in(data)]
+        calls = [call["lang"] for call in map(call_in, there) if call and call["lang"]]
         lang = next(iter(calls), "") if job.chosen is None else job.chosen
         items: dict[str, dict[str, Table]] = {}
         for event in hooks.events:
@@ -409,11 +386,11 @@ def _plan_hooks(planned: Plan, row: Client, hooks: Hooks) -> None:
             matcher = {"matcher": event.matcher} if event.matcher else {}
             item = {**matcher, "hooks": [handler]} if hooks.grouped else {**handler, **matcher}
             items.setdefault(event.name, {})[event.ours] = item
-        return merge.with_hooks({**first, **data}, items, called, optional=("prompt",))
+        return merge.with_hooks({**first, **data}, items)
 
     def ours(data: Any) -> list[str]:
         known = {*hooks.handler, *hooks.windows, *hooks.unawaited, "hooks", "matcher"}
-        shown = [{name: _pieces(it, known)} for name, it in hooks_in(data, called)]
+        shown = [{name: _pieces(it, known)} for name, it in hooks_in(data)]
         return [json.dumps(it, ensure_ascii=False) for it in shown]
 
     planned.edit_json(path, "hooks", row, edited, ours)

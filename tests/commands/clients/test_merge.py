@@ -28,7 +28,6 @@ from commands.clients.merge import (
     without_block,
     without_kept_out,
 )
-from commands.clients.plan import called
 from commands.clients.table import value_at
 from tests.support.tables import table
 
@@ -146,19 +145,19 @@ def test_our_hooks_join_those_of_a_user_and_leave_them(data: st.DataObject, grou
     items = st.lists(groups if grouped else theirs, min_size=1, max_size=2)
     events = st.dictionaries(st.sampled_from(["Stop", "other"]), items, min_size=1)
     document = data.draw(st.fixed_dictionaries({"model": st.just("x")}, optional={"hooks": events}))
-    made = with_hooks(document, wanted("/ours/cli.py"), called)
-    assert len(hooks_in(made, called)) == 1
-    assert with_hooks(made, wanted("/ours/cli.py"), called) == made
-    assert with_hooks(made, {}, called) == document
-    moved = with_hooks(made, wanted("/new/cli.py"), called)
-    assert len(hooks_in(moved, called)) == 1 and "/ours/cli.py" not in json.dumps(moved)
+    made = with_hooks(document, wanted("/ours/cli.py"))
+    assert len(hooks_in(made)) == 1
+    assert with_hooks(made, wanted("/ours/cli.py")) == made
+    assert with_hooks(made, {}) == document
+    moved = with_hooks(made, wanted("/new/cli.py"))
+    assert len(hooks_in(moved)) == 1 and "/ours/cli.py" not in json.dumps(moved)
 
 
 @pytest.mark.parametrize("case", ROWS["hooks"])
 def test_what_becomes_of_hooks_that_are_there(case: str) -> None:
     before, ours, after = ROWS["hooks"][case]
     there, expected = ({"hooks": {"Stop": it}} if it else {} for it in (before, after))
-    assert with_hooks(there, {"Stop": ours}, called, optional=("prompt",)) == expected
+    assert with_hooks(there, {"Stop": ours}) == expected
 
 
 # TOML.
