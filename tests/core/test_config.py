@@ -178,7 +178,7 @@ def test_root_home_and_system_directories_are_refused_for_writing_only(tmp_path:
 LONG: list[Any] = [{"LOCK_TIMEOUT_S": "9" * 5_000}, {"lock_timeout_s": 999_999_999}, []]
 
 
-def test_a_setting_is_read_and_an_unusable_one_leaves_the_default_and_is_told() -> None:
+def test_a_setting_is_read_or_left_with_a_word_and_a_person_reads_the_locale() -> None:
     for given, changed, warnings in [*TABLES["settings"], LONG]:
         settings = read_settings({f"SENTINEL_MEMORY_{name}": it for name, it in given.items()})
         told = tuple(f"SENTINEL_MEMORY_{it}" for it in warnings)
@@ -191,9 +191,6 @@ def test_a_setting_is_read_and_an_unusable_one_leaves_the_default_and_is_told() 
             [error] = settings.errors
             assert error.facts == {"variable": variable, "least": least, "default": default}
             assert settings == Settings(errors=(error,), warnings=(said,))
-
-
-def test_a_person_reads_the_language_of_the_locale_and_a_model_does_not() -> None:
     for environment, lang in TABLES["languages"]:
         assert language_of(environment, for_person=True) == lang
         named = environment.get("SENTINEL_MEMORY_LANG")

@@ -203,9 +203,7 @@ def git(folder: Path, *words: str) -> str:
     return done.stdout.decode()
 
 
-def test_the_lock_stays_out_of_the_status_after_a_refused_save_and_a_stash(
-    project: Path,
-) -> None:
+def test_the_lock_stays_out_of_the_status_after_a_refused_save_and_a_stash(project: Path) -> None:
     git(project, "init", "-q")
     with pytest.raises(ZeroDivisionError):
         log_of(project).rewrite(lambda data: Replacement(data, 1 / 0))

@@ -124,9 +124,7 @@ def test_a_sentence_fits_one_as_well_as_two() -> None:
     assert wrong == []
 
 
-def test_a_sentence_is_said_in_the_language_of_the_call(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_sentence_is_said_in_the_language_of_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
     assert say("errors.blank_field", field="topic").startswith("topic: it is blank.")
     error = errors.BusyError("log_busy", path="x.lock", waited_s=10)
     with speaking("ko"):

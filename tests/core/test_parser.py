@@ -16,9 +16,7 @@ from tests.support.tables import ROOT, table
 SEVERAL = ("a", "b", "c")
 
 
-def test_a_refusal_says_what_is_wrong_and_what_helps(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_refusal_says_what_is_wrong_and_what_helps(capsys: pytest.CaptureFixture[str]) -> None:
     made = Parser(prog="made")
     made.add_argument("one", metavar="ONE")
     made.add_argument("--some", nargs="+")

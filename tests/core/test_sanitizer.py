@@ -185,9 +185,7 @@ LEAST_FOUND = {"password-en": 0.94, "password-ko": 0.94, "key-en": 0.95, "key-ko
 
 @pytest.mark.long  # it costs much
 @pytest.mark.parametrize("seed", [0, 1])
-def test_most_secrets_in_sentences_are_found_whole_and_the_rest_stays(
-    seed: int,
-) -> None:
+def test_most_secrets_in_sentences_are_found_whole_and_the_rest_stays(seed: int) -> None:
     found, count, faults = Counter[str](), Counter[str](), []
     for case in sentences(seed):
         secrets = [*find(case.text)]

@@ -82,9 +82,7 @@ def test_a_strict_store_refuses_a_secret_in_any_field_and_writes_nothing(
     assert strict.read_bytes() == before + fine.record.to_line()
 
 
-def test_a_secret_in_a_trigger_is_refused_and_not_brought_back(
-    store: MemoryStore,
-) -> None:
+def test_a_secret_in_a_trigger_is_refused_and_not_brought_back(store: MemoryStore) -> None:
     with raised(RefusedError, "secret_refused") as caught:
         store.upsert_log(a_draft(KEY, when=["call(", f"key={KEY}"]))
     assert caught.value.facts == {"fields": "when", "kinds": "github-token"}
@@ -201,9 +199,7 @@ LEFT_BY_A_FILTER = (b"version https://git-lfs.github.com/spec/v1\n", b"\0GITCRYP
 
 
 @pytest.mark.row("P4", "P10")
-def test_nothing_is_written_into_utf_16_or_what_a_filter_left(
-    store: MemoryStore,
-) -> None:
+def test_nothing_is_written_into_utf_16_or_what_a_filter_left(store: MemoryStore) -> None:
     for name, data in LIKE_UTF_16.items():
         log = holding(store, data).read()
         assert log.count + log.skipped > 0 or name == "a mark alone"

@@ -17,15 +17,7 @@ from core import git as call
 from core.git import HistoryError, Repository, WorkTree, files_with, is_uncommitted
 from core.lessons.history import EVERYWHERE, Commit, commits_of, own_commits
 from tests.support.cli_process import without_settings
-from tests.support.git_clones import (
-    commit,
-    copied,
-    git,
-    new_project,
-    path_of,
-    save,
-    slow_git,
-)
+from tests.support.git_clones import commit, copied, git, new_project, path_of, save, slow_git
 from tests.support.hostile_repository import GROUPS, Traps, make_project, poison
 from tests.support.memory_steps import MemorySteps
 from tests.support.sentences import in_language

@@ -280,18 +280,9 @@ def test_an_output_that_does_not_block_takes_long_answers_whole(tmp_path: Path) 
 
 
 @pytest.mark.row("P14")
-def test_what_is_no_message_does_not_reach_the_wire(capfdbinary: Any) -> None:
-    ours, theirs = os.pipe()
-    AnswerOutput(theirs, UnderWay(), print).write(b"hello\n")
-    os.close(theirs)
-    assert os.read(ours, 9) == b""
-    os.close(ours)
-    sys.stderr.flush()
-    assert b"hello" in capfdbinary.readouterr().err
-
-
-@pytest.mark.row("P14")
-def test_lines_arrive_whole_and_unchanged_whatever_the_buffer() -> None:
+def test_lines_arrive_whole_whatever_the_buffer_and_no_others_reach_the_wire(
+    capfdbinary: Any,
+) -> None:
     for size in [1, 7, 70_000]:
         request = b'{"jsonrpc": "2.0", "id": "x", "method": "tools/list"}'
         given = [b"\n", b'{"a": "' + b"x" * 20_000 + b'"}\n', request]
@@ -299,6 +290,13 @@ def test_lines_arrive_whole_and_unchanged_whatever_the_buffer() -> None:
         lines = RequestInput(io.BytesIO(b"".join(given)), UnderWay(), partial(ended.append, True))
         assert list(io.BufferedReader(lines, buffer_size=size)) == [*given[:2], request + b"\n"]
         assert ended
+    ours, theirs = os.pipe()
+    AnswerOutput(theirs, UnderWay(), print).write(b"hello\n")
+    os.close(theirs)
+    assert os.read(ours, 9) == b""
+    os.close(ours)
+    sys.stderr.flush()
+    assert b"hello" in capfdbinary.readouterr().err
 
 
 def test_requests_are_under_way_until_answered_and_at_the_end_only_changes_are_named() -> None:

@@ -83,9 +83,7 @@ def test_what_it_logs_and_remembers_is_what_it_finds(project: Path) -> None:
 
 
 @with_inspector
-def test_it_lists_tools_with_sound_schemas_the_log_and_the_prompts(
-    project: Path,
-) -> None:
+def test_it_lists_tools_with_sound_schemas_the_log_and_the_prompts(project: Path) -> None:
     listed = over_stdio(project, "--strict", "--method", "tools/list", rooms=",".join(ROOMS))
     names = [tool["name"] for tool in listed["tools"]]
     assert names == [tool for room in ROOMS for tool in TOOLS[room]]

@@ -109,9 +109,7 @@ def server(pair: dict[Era, ServerProcess], era: Era, project: Path) -> Iterator[
 
 
 @pytest.mark.row("001 2-1.h", "001 2-3.a")
-def test_each_revision_greets_with_its_instructions(
-    pair: dict[Era, ServerProcess],
-) -> None:
+def test_each_revision_greets_with_its_instructions(pair: dict[Era, ServerProcess]) -> None:
     named = {"name": "sentinel-memory", "version": VERSION}
     agreed, offered = pair[HANDSHAKE].greet(), pair[STATELESS].greet()
     assert (agreed["protocolVersion"], agreed["serverInfo"]) == (HANDSHAKE, named)
@@ -126,9 +124,7 @@ TABLE = table("stdio")
 
 
 @pytest.mark.row("P14")
-def test_what_is_no_request_or_cannot_be_had_disturbs_no_server(
-    server: ServerProcess,
-) -> None:
+def test_what_is_no_request_or_cannot_be_had_disturbs_no_server(server: ServerProcess) -> None:
     for line in [*TABLE["no_requests"], "[" * 5000 + "\n"]:
         server.send(line.encode("latin-1"))
         assert len(server.request("tools/list")["result"]["tools"]) == 3, line

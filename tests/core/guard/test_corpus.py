@@ -26,7 +26,7 @@ def corpus() -> list[secret_corpus.Case]:
     return secret_corpus.cases()
 
 
-def test_each_family_kind_and_language_has_its_share(
+def test_each_family_and_language_has_its_share_and_so_have_lookalikes(
     corpus: list[secret_corpus.Case],
 ) -> None:
     found = Counter(case.family for case in corpus)
@@ -47,11 +47,16 @@ def test_each_family_kind_and_language_has_its_share(
             {(family, place) for name in tables for place in secret_corpus.TABLES[name]} - placed
         )
     none_of(set(secret_corpus.FORMATS) - {place.split("/")[0] for _, place in placed})
+    texts = [text for _, text in secret_corpus.lookalikes()]
+    korean_texts = sum(bool(secret_corpus.HANGUL.search(text)) for text in texts)
+    assert 1100 <= len(texts) == len(set(texts))
+    assert 0.45 <= korean_texts / len(texts) <= 0.55
+    assert [text for _, text in secret_corpus.lookalikes()] == texts
+    none_of(text for text in texts if LEFTOVER.search(text))
+    none_of({*texts} & {case.text for case in corpus})
 
 
-def test_secrets_lie_at_their_places_alone_and_are_fresh(
-    corpus: list[secret_corpus.Case],
-) -> None:
+def test_secrets_lie_at_their_places_alone_and_are_fresh(corpus: list[secret_corpus.Case]) -> None:
     def is_sound(case: secret_corpus.Case) -> bool:
         places = sorted(case.secret_spans + case.label_spans)
         around = [f"{case.text[:start]}\n{case.text[end:]}" for start, end in case.secret_spans]
@@ -72,13 +77,3 @@ def test_secrets_lie_at_their_places_alone_and_are_fresh(
         secrets = {text[start:end] for text, ((start, end),), _ in made}
         assert len(secrets) >= 7, kind.name
     assert secret_corpus.cases() == corpus != secret_corpus.cases(1)
-
-
-def test_lookalikes_are_many_different_and_half_korean(corpus: list[secret_corpus.Case]) -> None:
-    texts = [text for _, text in secret_corpus.lookalikes()]
-    korean = sum(bool(secret_corpus.HANGUL.search(text)) for text in texts)
-    assert 1100 <= len(texts) == len(set(texts))
-    assert 0.45 <= korean / len(texts) <= 0.55
-    assert [text for _, text in secret_corpus.lookalikes()] == texts
-    none_of(text for text in texts if LEFTOVER.search(text))
-    none_of({*texts} & {case.text for case in corpus})

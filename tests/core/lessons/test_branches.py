@@ -59,9 +59,7 @@ def test_the_lines_of_a_gap_are_shown_alike_in_any_order() -> None:
 
 
 @pytest.mark.row("P11")
-def test_a_save_of_a_gap_makes_one_record_of_its_versions(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_save_of_a_gap_makes_one_record_of_its_versions(monkeypatch: pytest.MonkeyPatch) -> None:
     both = log_of(ONE, TWO)
     log, saved, _ = upsert(both, a_draft(lesson="both"), now=LATER)
     assert log.records == [saved]

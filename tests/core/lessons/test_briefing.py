@@ -49,14 +49,11 @@ def start(
     return in_language(lang, session_briefing, log, **named)
 
 
-def test_a_session_begins_with_the_text_of_the_table() -> None:
+def test_a_session_begins_as_the_table_says_principles_first_then_the_newest() -> None:
     for case, lang, lines, threshold, text in table("briefings"):
         data = [it.encode() if isinstance(it, str) else replace(a_record(), **it) for it in lines]
         briefing = start(*data, threshold=threshold, lang=lang)
         assert briefing.text.split("\n") == text, case
-
-
-def test_principles_come_first_then_the_newest_and_nothing_near_is_asked_where_all_fit() -> None:
     two, large = a_record("two"), a_record("large", now=LATER, lesson="x" * 1_000)
     assert start() == action_briefing([]) == Briefing()
     assert start(OLD, two, NEW, PRINCIPLE).records == (PRINCIPLE, NEW, two, OLD)

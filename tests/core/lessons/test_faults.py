@@ -4,7 +4,7 @@ import errno
 import logging
 import os
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import lru_cache, partial
@@ -50,33 +50,27 @@ def rehearsal(
     return rehearsed(scenario, tmp_path_factory.getbasetemp())
 
 
-Choice = Callable[[Iterable[faults.Fault], faults.Scenario], Iterable[faults.Fault]]
-
-
-def some(planned: Iterable[faults.Fault], scenario: faults.Scenario) -> list[faults.Fault]:
+def chosen(
+    planned: Iterable[faults.Fault], scenario: faults.Scenario, how_many: str = "most"
+) -> list[faults.Fault]:
+    """Return those of a scenario that are tried: every one, or some, or most but of its likes."""
+    if how_many == "every" or (how_many == "most" and scenario.name not in ALIKE):
+        return list(planned)
     return list(planned)[faults.SCENARIOS.index(scenario) % EVERY :: EVERY]
 
 
-def most(planned: Iterable[faults.Fault], scenario: faults.Scenario) -> list[faults.Fault]:
-    return some(planned, scenario) if scenario.name in ALIKE else list(planned)
-
-
-def every(planned: Iterable[faults.Fault], _: faults.Scenario) -> Iterable[faults.Fault]:
-    return planned
-
-
 # What goes wrong, at which calls, and how many of them are tried.
-TRIED: dict[str, tuple[str, dict[str, list[str]], Choice]] = {
-    "refused": ("refused", {"but": ["unlock"]}, most),
-    "a disk that dies": ("refused from there on", {"but": ["unlock"]}, some),
-    "failed after its work": ("failed afterwards", {"but": ["replace", "unlock"]}, every),
-    "a rename that happened": ("failed afterwards", {"only": ["replace"]}, every),
-    "a lock not released": ("refused", {"only": ["unlock"]}, every),
-    "a lock released": ("failed afterwards", {"only": ["unlock"]}, every),
-    "half a write": ("torn", {}, every),
-    "a write cut short": ("cut short", {}, every),
-    "a folder that goes": ("folder removed", {}, some),
-    "a file for the folder": ("folder usurped", {}, some),
+TRIED: dict[str, tuple[str, dict[str, list[str]], str]] = {
+    "refused": ("refused", {"but": ["unlock"]}, "most"),
+    "a disk that dies": ("refused from there on", {"but": ["unlock"]}, "some"),
+    "failed after its work": ("failed afterwards", {"but": ["replace", "unlock"]}, "every"),
+    "a rename that happened": ("failed afterwards", {"only": ["replace"]}, "every"),
+    "a lock not released": ("refused", {"only": ["unlock"]}, "every"),
+    "a lock released": ("failed afterwards", {"only": ["unlock"]}, "every"),
+    "half a write": ("torn", {}, "every"),
+    "a write cut short": ("cut short", {}, "every"),
+    "a folder that goes": ("folder removed", {}, "some"),
+    "a file for the folder": ("folder usurped", {}, "some"),
 }
 
 
@@ -87,11 +81,9 @@ TRIED: dict[str, tuple[str, dict[str, list[str]], Choice]] = {
 def test_a_call_that_fails_costs_neither_the_file_nor_the_next_save(
     name: str, scenario: faults.Scenario, rehearsal: faults.Rehearsal, tmp_path: Path
 ) -> None:
-    mode, calls, chosen = TRIED[name]
-    planned = chosen(faults.faults_of(rehearsal, mode, **calls), scenario)
-    assert [
-        wrong for fault in planned for wrong in faults.attempt(rehearsal, fault, tmp_path)
-    ] == []
+    mode, calls, how_many = TRIED[name]
+    tried = chosen(faults.faults_of(rehearsal, mode, **calls), scenario, how_many)
+    assert [it for fault in tried for it in faults.attempt(rehearsal, fault, tmp_path)] == []
 
 
 @pytest.mark.row("P1", "P3")
@@ -108,10 +100,8 @@ def test_a_writer_that_is_killed_leaves_the_file_old_or_new_and_the_lock_free(
         for fault in faults.faults_of(rehearsal, mode)
         if mode != "killed before" or fault.at == 1
     ]
-    tried = most(planned, scenario)
-    assert [
-        what for fault in tried for what in faults.attempt_killed(rehearsal, fault, tmp_path)
-    ] == []
+    tried = chosen(planned, scenario)
+    assert [it for fault in tried for it in faults.attempt_killed(rehearsal, fault, tmp_path)] == []
 
 
 @pytest.mark.long
@@ -180,9 +170,7 @@ def is_told_to_wait(path: Path) -> bool:
     return True
 
 
-def test_a_writer_that_is_stopped_before_its_turn_holds_nobody_up(
-    tmp_path: Path,
-) -> None:
+def test_a_writer_that_is_stopped_before_its_turn_holds_nobody_up(tmp_path: Path) -> None:
     scenario = by_name["a new record"]
     rehearsal = faults.rehearse(scenario, tmp_path / "rehearsal")
     path = scenario.begin(tmp_path / "root")
@@ -198,9 +186,7 @@ def test_a_writer_that_is_stopped_before_its_turn_holds_nobody_up(
 
 
 @pytest.mark.row("P3")
-def test_a_store_that_failed_once_saves_again_and_so_does_a_fork_of_it(
-    tmp_path: Path,
-) -> None:
+def test_a_store_that_failed_once_saves_again_and_so_does_a_fork_of_it(tmp_path: Path) -> None:
     path = by_name["a new record"].begin(tmp_path)
     store = MemoryStore(path, lock_timeout_s=1, now=lambda: LATER)
     dead = faults.Faults(tmp_path, 1, partial(faults.refused, errno.EIO), lasting=True)
@@ -222,9 +208,7 @@ def test_a_store_that_failed_once_saves_again_and_so_does_a_fork_of_it(
 
 @pytest.mark.row("P2")
 @pytest.mark.long
-def test_a_writer_that_is_killed_ever_again_loses_nothing_it_acknowledged(
-    tmp_path: Path,
-) -> None:
+def test_a_writer_that_is_killed_ever_again_loses_nothing_it_acknowledged(tmp_path: Path) -> None:
     writers = torture.Writers(tmp_path, random.Random(SEED))
     assert sum(writers.step() for _ in range(KILLS)) == 2 * KILLS
     done = torture.run(1.0, SEED, (torture.Deaths,), folder=tmp_path)  # one kind always has a turn

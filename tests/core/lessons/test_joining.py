@@ -305,9 +305,7 @@ def test_clones_that_live_on_show_what_each_of_their_steps_says(
 
 
 @pytest.mark.row("001 3-3.j", "001 8.d", "P8")
-def test_git_is_offered_no_temporary_files_and_shows_a_branch_at_once(
-    tmp_path: Path,
-) -> None:
+def test_git_is_offered_no_temporary_files_and_shows_a_branch_at_once(tmp_path: Path) -> None:
     project = new_project(tmp_path / "mine", *NUMBERS)
     context = project / ".context"
     assert (context / ".gitattributes").read_text(encoding="ascii") == GITATTRIBUTES

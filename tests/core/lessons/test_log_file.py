@@ -97,9 +97,7 @@ def test_a_link_stays_one_and_strays_beside_both_ends_are_swept(path: Path, link
 
 @pytest.mark.row("P9")
 @posix_only
-def test_a_new_file_follows_the_umask_and_one_keeps_its_mode_and_its_owner(
-    path: Path,
-) -> None:
+def test_a_new_file_follows_the_umask_and_one_keeps_its_mode_and_its_owner(path: Path) -> None:
     before = os.umask(0o027)
     try:
         write(path, b"one\n")

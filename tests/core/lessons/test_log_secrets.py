@@ -123,9 +123,7 @@ def test_a_line_that_is_no_record_loses_its_secret_and_others_and_markers_stay()
 
 
 @pytest.mark.long  # it costs much
-def test_of_a_long_line_the_beginning_is_looked_at(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_of_a_long_line_the_beginning_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(upkeep, "MOST_LOOKED_BYTES", MOST_LINE_BYTES)
     secret = b"password = 'Tr0ub4dor&3xyz' "
     [looked] = look(log_of(secret + b"." * MOST_LINE_BYTES + secret + b"\n"))
@@ -213,9 +211,7 @@ def test_a_principle_keeps_its_originals_and_passes_on_that_an_old_version_is_hi
     assert log_of(log.to_bytes(), ONE).records == [principle]
 
 
-def test_the_store_cleans_in_one_write_and_loses_no_save_meanwhile(
-    tmp_path: Path,
-) -> None:
+def test_the_store_cleans_in_one_write_and_loses_no_save_meanwhile(tmp_path: Path) -> None:
     store = MemoryStore(tmp_path / "memory_log.jsonl", now=lambda: LATEST)
     store.path.write_bytes(PLAIN.to_line())
     assert store.clean().changes == ()  # and nothing is written

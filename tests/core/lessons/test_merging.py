@@ -90,12 +90,6 @@ class Branches:
     def theirs(self) -> MemoryLog:
         return played(self.base, self.their_edits)
 
-    @property
-    def replaced_tokens(self) -> set[str]:
-        """The tokens that a principle of either branch lists."""
-        records = [*self.ours.records, *self.theirs.records]
-        return {token for record in records for token in record.source_ids}
-
     def joined(self, way: str) -> MemoryLog:
         """What `git merge` writes into the file: `git merge-file` is its line-wise part."""
         with tempfile.TemporaryDirectory() as folder:
@@ -163,7 +157,8 @@ def with_what_was_found(test: Any) -> Any:
 
 def faults(drawn: Branches, log: MemoryLog) -> Iterator[str]:
     """Yield what must not be so in a log that git has joined of these branches."""
-    base, replaced = by_id(drawn.base.records), drawn.replaced_tokens
+    base, both = by_id(drawn.base.records), (*drawn.ours.records, *drawn.theirs.records)
+    replaced = {token for record in both for token in record.source_ids}
     replaced_ids = {token.rpartition("@")[0] for token in replaced}
     ours, theirs = by_id(drawn.ours.records), by_id(drawn.theirs.records)
     sides = ((ours, theirs), (theirs, ours))
@@ -186,7 +181,7 @@ def faults(drawn: Branches, log: MemoryLog) -> Iterator[str]:
     }
     if {(it.id, it.lesson) for it in log.records if it.id in kept} != expected:
         yield "a lesson vanished that no side replaced"
-    shown = [apart(it) for it in (*drawn.ours.records, *drawn.theirs.records)]
+    shown = list(map(apart, both))
     if any(apart(record) not in shown for record in log.records):
         yield "a record is shown that neither side showed"
     if any(record.token in replaced for record in log.records):

@@ -5,13 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.lessons.record import (
-    LIMITS_BYTES,
-    marked,
-    parse_line,
-    seconds_of,
-    split_tokens,
-)
+from core.lessons.record import LIMITS_BYTES, marked, parse_line, seconds_of, split_tokens
 from tests.support.samples import LATER, a_line, a_record
 from tests.support.tables import none_of, table
 

@@ -100,9 +100,7 @@ def keep(store: MemoryStore, *lines: bytes) -> bytes:
 
 
 @pytest.mark.row("P8")
-def test_a_line_is_added_behind_a_torn_one_and_a_megabyte_is_kept(
-    store: MemoryStore,
-) -> None:
+def test_a_line_is_added_behind_a_torn_one_and_a_megabyte_is_kept(store: MemoryStore) -> None:
     lines = [left(a_record(f"gap {number}")).to_line() for number in range(3)]
     keep(store, lines[0])
     before = side_of(store).stat().st_ino
@@ -139,9 +137,7 @@ def test_each_version_is_read_once_whatever_stands_between() -> None:
     ]
 
 
-def test_an_unreadable_side_file_stops_a_change_and_odd_rules_do_not(
-    store: MemoryStore,
-) -> None:
+def test_an_unreadable_side_file_stops_a_change_and_odd_rules_do_not(store: MemoryStore) -> None:
     record = store.upsert_log(a_draft(lesson="first")).record
     before = store.read_bytes()
     side_of(store).mkdir()

@@ -147,9 +147,7 @@ def test_many_records_are_a_note_and_a_line_that_goes_lies_aside_as_it_stood_the
 
 @pytest.mark.row("P10")
 @given(FILES)
-def test_a_repair_loses_no_record_and_no_line_and_leaves_nothing_to_mend(
-    data: bytes,
-) -> None:
+def test_a_repair_loses_no_record_and_no_line_and_leaves_nothing_to_mend(data: bytes) -> None:
     before = MemoryLog.parse(data)
     repaired = repair(data)
     after = MemoryLog.parse(repaired.data)

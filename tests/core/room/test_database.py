@@ -57,9 +57,7 @@ def test_reading_creates_nothing_and_a_write_a_file(path: Path, opened: notes.Op
     assert os.name == "nt" or stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_a_failed_write_leaves_nothing_and_a_reader_sees_one_state(
-    opened: notes.Opened,
-) -> None:
+def test_a_failed_write_leaves_nothing_and_a_reader_sees_one_state(opened: notes.Opened) -> None:
     database = opened()
     notes.put(database, "one")
     with raised(DatabaseError, "write"), database.writing() as connection:
