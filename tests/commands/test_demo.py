@@ -4,6 +4,7 @@ import os
 import re
 from argparse import Namespace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -87,13 +88,8 @@ for line in sys.stdin:
     ],
     ids=["a silent hook", "no server", "a forgetful server", "another program"],
 )
-def test_what_is_not_as_the_story_says_ends_it_in_a_sentence(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    file: str,
-    text: str,
-    reason: str,
+def test_what_is_not_as_the_story_says_ends_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any, file: str, text: str, reason: str
 ) -> None:
     for name in ("cli.py", "server.py"):
         (tmp_path / name).symlink_to(demo.ROOT / name)
@@ -102,9 +98,7 @@ def test_what_is_not_as_the_story_says_ends_it_in_a_sentence(
     monkeypatch.setattr(demo, "ROOT", tmp_path)
     with pytest.raises(SentinelError) as failed:
         demo.demo(Namespace())
-    assert str(failed.value).startswith(
-        f"The demo stopped: {reason.format(server=tmp_path / 'server.py')}"
-    )
-    assert (sentence("en", "demo.story_tuesday", file=demo.FILE) in capsys.readouterr().out) == (
-        file == "cli.py"
-    )
+    reason = reason.format(server=tmp_path / "server.py")
+    assert str(failed.value).startswith(f"The demo stopped: {reason}")
+    begun = sentence("en", "demo.story_tuesday", file=demo.FILE) in capsys.readouterr().out
+    assert begun == (file == "cli.py")

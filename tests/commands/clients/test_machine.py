@@ -57,10 +57,9 @@ def test_systems_have_their_places(platform: str, file: str, variable: str, benc
     assert [it.path for it in find(bench, platform, **environment)] == [bench.path(file)]
 
 
-@pytest.mark.parametrize(("file", "words", "more", "expected"), ROWS["what_becomes_of_an_entry"])
-def test_what_becomes_of_an_entry(
-    file: str, words: list[str], more: dict[str, Any], expected: list[str | None], bench: Bench
-) -> None:
+@pytest.mark.parametrize("row", ROWS["what_becomes_of_an_entry"])
+def test_what_becomes_of_an_entry(row: list[Any], bench: Bench) -> None:
+    file, words, more, expected = row
     bench.put({"root/sub/x": "", "tool/uv": ""})
     entry = {**our_entry(bench, *words), **more}
     bench.put({f"root/{file}": filled({"mcpServers": {ENTRY: entry}}, bench)})
@@ -97,10 +96,9 @@ def test_an_entry_for_a_server_of_others_is_read_without_its_key(bench: Bench) -
     ]
 
 
-@pytest.mark.parametrize(("client", "file", "head", "more", "times", "end"), ROWS["unreadable"])
-def test_a_file_that_nobody_can_read_is_reported(
-    client: str, file: str, head: str, more: str, times: int, end: str, bench: Bench
-) -> None:
+@pytest.mark.parametrize("row", ROWS["unreadable"])
+def test_a_file_that_nobody_can_read_is_reported(row: list[Any], bench: Bench) -> None:
+    client, file, head, more, times, end = row
     bench.put({file: (head + more * times + end).encode("latin-1")})
     [found] = find(bench)
     assert (found.client, found.path, found.problem) == (client, bench.path(file), "unreadable")

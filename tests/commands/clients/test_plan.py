@@ -162,13 +162,11 @@ def test_setup_does_this_in_the_files_of_a_client(life: str, bench: Bench) -> No
 # What is left alone.
 
 
-@pytest.mark.parametrize(
-    ("client", "file", "content", "key"),
-    ROWS["a_file_that_cannot_be_edited_is_left_alone"],
-)
+@pytest.mark.parametrize("row", ROWS["a_file_that_cannot_be_edited_is_left_alone"])
 def test_a_file_that_cannot_be_edited_is_left_alone_and_the_others_are_done(
-    client: str, file: str, content: str, key: str, bench: Bench
+    row: list[str], bench: Bench
 ) -> None:
+    client, file, content, key = row
     bench.do(client)
     fresh = {name: data for name, data in bench.files().items() if name != file}
     bench.do(client, remove=True)
@@ -214,37 +212,26 @@ def test_a_file_that_its_owner_may_not_write_is_left_alone(remove: bool, bench: 
     assert ("root/.codex/hooks.json" in bench.files()) != remove
 
 
-@pytest.mark.parametrize(
-    ("client", "asked", "before", "after", "noted"), ROWS["what_becomes_of_an_entry_that_is_there"]
-)
-def test_what_becomes_of_an_entry_that_is_there(
-    client: str,
-    asked: dict[str, Any],
-    before: dict[str, Any],
-    after: dict[str, Any],
-    noted: list[str],
-    bench: Bench,
-) -> None:
+@pytest.mark.parametrize("row", ROWS["what_becomes_of_an_entry_that_is_there"])
+def test_what_becomes_of_an_entry_that_is_there(row: list[Any], bench: Bench) -> None:
     """Those of others, and of other projects, stay; what a user has put into ours does, too."""
-    row, life = row_of(client), Life(bench)
-    name = bench.name(bench.machine.path(row.entry["project"]))
+    client, asked, before, after, noted = row
+    entry, life = row_of(client), Life(bench)
+    name = bench.name(bench.machine.path(entry.entry["project"]))
     notes = [[note, {"project": "/other"}] for note in noted]
-    life.live("put", {name: {row.under: before}})
+    life.live("put", {name: {entry.under: before}})
     life.live("do", client, asked, {"notes": notes, "problems": []})
-    life.live("data", name, [row.under], after)
+    life.live("data", name, [entry.under], after)
 
 
-@pytest.mark.parametrize(
-    ("client", "directory", "sign"),
-    ROWS["a_client_that_would_expand_the_path_of_the_server_is_told"],
-)
-def test_a_client_that_would_expand_the_path_of_the_server_is_told(
-    client: str, directory: str, sign: str, bench: Bench
-) -> None:
-    tool = installed(("/bin/python",), directory, windows=False)
-    found = [it.facts["sign"] for it in bench.plan(client, installation=tool).notes]
-    assert found == ([sign] if sign else [])
-    assert bench.plan(client, installation=tool, remove=True).notes == []
+def test_a_client_that_would_expand_the_path_of_the_server_is_told(bench: Bench) -> None:
+    for client, directory, sign in ROWS[
+        "a_client_that_would_expand_the_path_of_the_server_is_told"
+    ]:
+        tool = installed(("/bin/python",), directory, windows=False)
+        found = [it.facts["sign"] for it in bench.plan(client, installation=tool).notes]
+        assert found == ([sign] if sign else []), (client, directory)
+        assert bench.plan(client, installation=tool, remove=True).notes == []
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -358,18 +345,15 @@ PLACES = {
 }
 
 
-@pytest.mark.parametrize(
-    ("client", "place", "handler"),
-    ROWS["hooks_are_written_for_the_shell_that_a_client_uses_on_windows"],
-)
-def test_hooks_are_written_for_the_shell_that_a_client_uses_on_windows(
-    client: str, place: str, handler: dict[str, Any]
-) -> None:
-    python, tool = PLACES[place]
-    hooks = row_of(client).hooks
-    made = installed((python,), tool, windows=True)
-    assert hooks
-    assert handler_of(hooks, [*made.cli, "hook", "stop"], "stop", windows=True) == handler
+def test_hooks_are_written_for_the_shell_that_a_client_uses_on_windows() -> None:
+    for client, place, wanted in ROWS[
+        "hooks_are_written_for_the_shell_that_a_client_uses_on_windows"
+    ]:
+        python, tool = PLACES[place]
+        hooks = row_of(client).hooks
+        assert hooks
+        words = [*installed((python,), tool, windows=True).cli, "hook", "stop"]
+        assert handler_of(hooks, words, "stop", windows=True) == wanted, (client, place)
 
 
 @pytest.mark.parametrize("place", PLACES)

@@ -3,14 +3,13 @@
 import os
 import re
 import shlex
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.conftest import StartServer
-from tests.support.cli_process import Command, Run, without_settings
+from tests.support.cli_process import Run, without_settings
 from tests.support.client_events import (
     Ran,
     claude,
@@ -21,26 +20,20 @@ from tests.support.client_events import (
     gemini,
     run_hook,
 )
-from tests.support.git_clones import commit, git, store_of
-from tests.support.samples import a_draft
+from tests.support.git_clones import commit, git, new_project, store_of
 
 LOG = ".context/memory_log.jsonl"
 ADD = ("add", "--topic", "a", "--missing", "b", "--lesson", "c", "--yes")
 GIVEN = {"topic": "a", "missing_context": "b", "lesson": "c"}
 WAY_BACK = re.compile(r"Run (?P<command>.+?) in the directory (?P<folder>.+?), then try again\.")
 WAY_BACK_IN_KOREAN = re.compile(r"(?P<folder>/\S+) 디렉터리에서 (?P<command>.+?)[을를] 실행한 뒤")
-PACKAGE = "the packages/app"  # which a shell has to quote
 
 
 @pytest.fixture
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project whose log is committed, and that of a package which is no work tree of its own."""
+    """A project whose log is committed."""
     without_settings(monkeypatch)
-    root = tmp_path / "shop"
-    root.mkdir()
-    git(root, "init", "--quiet")
-    for folder in (root, root / PACKAGE):
-        store_of(folder).upsert_log(a_draft("one"))
+    root = new_project(tmp_path / "shop", "one")
     (root / "src/pay").mkdir(parents=True)
     (root / "src/pay/refund.py").write_text("pass\n")
     commit(root)
@@ -53,18 +46,6 @@ def gone(shop: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (shop / LOG).unlink()
     monkeypatch.chdir(shop)
     return shop
-
-
-def done_in(folder: Path, *steps: str) -> None:
-    """Carry out commands of git there, and `rm`."""
-    for step in steps:
-        program, *words = shlex.split(step)
-        if program == "git":
-            git(folder, *words)
-        elif (folder / words[0]).is_dir():
-            shutil.rmtree(folder / words[0])
-        else:
-            (folder / words[0]).unlink()
 
 
 def files_in(folder: Path) -> dict[str, bytes]:
@@ -81,101 +62,15 @@ def carry_out(text: str, sentence: re.Pattern[str] = WAY_BACK) -> None:
     found = sentence.search(text)
     assert found, text
     for command in found["command"].split(" && "):
-        assert command.startswith("git ")
-        done_in(Path(found["folder"]), command)
+        program, *words = shlex.split(command)
+        assert program == "git"
+        git(Path(found["folder"]), *words)
 
 
 def hooked(root: Path, event: str, given: dict[str, Any], *more: str) -> Ran:
     environment = environment_of(root.parent / "state")
     words = (event, "--client", *(more or ("claude-code",)))
     return run_hook(*words, given=given, cwd=root, environment=environment)
-
-
-BELOW = "src/pay"
-STATES = {  # what was done, and where a command is given then
-    "without its file": ([f"rm {LOG}"], "."),
-    "without its folder": (["rm .context"], "."),
-    "without its folder, from below": (["rm .context"], BELOW),
-    "in a sparse checkout": ([f"git sparse-checkout set --cone {BELOW}"], "."),
-    "in a sparse checkout, from below": ([f"git sparse-checkout set --cone {BELOW}"], BELOW),
-    "by patterns": (["git sparse-checkout set --no-cone '/*' '!/.context/'"], "."),
-    "passed over": ([f"git update-index --skip-worktree {LOG}", f"rm {LOG}"], "."),
-    "without a checkout": (["git clone --quiet --no-checkout . ../half"], "../half"),
-    "in a package": ([f"rm '{PACKAGE}/{LOG}'"], PACKAGE),
-}
-
-
-@pytest.mark.row("P4")
-@pytest.mark.parametrize("state", STATES)
-def test_however_it_is_missing_the_command_that_is_named_brings_it_back(
-    shop: Path, state: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """No log begins meanwhile, and the doctor and a hook say the same."""
-    steps, folder = STATES[state]
-    done_in(shop, *steps)
-    start = (shop / folder).resolve()
-    (shop.parent / "list.md").write_text("- Use Node 22\n")
-    monkeypatch.chdir(start)
-    before = files_in(start)
-    reading = (("list",), ("search", "one"), ("stats",), ("export",))
-    saving = (ADD, ("import", str(shop.parent / "list.md")))
-    refused = [Run.of(capsys, *words) for words in (*reading, *saving)]
-    assert {(done.code, done.out) for done in refused} == {(1, "")}
-    assert len({done.errors for done in refused}) == 1
-    said = WAY_BACK.search(refused[0].errors)
-    doctor = Run.of(capsys, "doctor")
-    assert said and said["command"] in doctor.out and said["folder"] in doctor.out
-    assert (doctor.code, "the first save creates it" in doctor.out) == (1, False)
-    told = hooked(start, "session-start", claude("SessionStart", start, source="startup"))
-    assert files_in(start) == before
-    assert WAY_BACK.findall(told.text) == WAY_BACK.findall(refused[0].errors)
-    carry_out(refused[0].errors)
-    assert "Lessons: 1 of 1" in Run.of(capsys, "list").out
-
-
-NONE_MISSING = {  # what was done in the project, and where a command is given then
-    "deleted in a commit": ([f"rm {LOG}", "git commit --quiet --all --message gone"], "."),
-    "taken out of git": ([f"git rm --quiet --cached {LOG}", f"rm {LOG}"], "."),
-    "of a package below": ([f"rm {LOG}"], "packages/new"),
-    "of a new repository": (["git init --quiet ../new"], "../new"),
-    "outside git": ([], "../plain"),
-}
-
-
-@pytest.mark.parametrize("state", NONE_MISSING)
-def test_where_git_has_none_a_log_begins(
-    shop: Path, state: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    steps, folder = NONE_MISSING[state]
-    done_in(shop, *steps)
-    root = (shop / folder).resolve()
-    (root / ".context").mkdir(parents=True, exist_ok=True)
-    monkeypatch.chdir(root)
-    assert "no record" in Run.of(capsys, "list").out.lower()
-    assert hooked(root, "session-start", claude("SessionStart", root, source="startup")).text == ""
-    hooked(root, "before-action", claude_edit(root, "a.py"))
-    assert "log_memory" in hooked(root, "stop", claude("Stop", root)).out
-    assert Run.of(capsys, *ADD).code == 0
-    (root / LOG).unlink()
-    assert Run.of(capsys, *ADD).code == 0
-
-
-@pytest.mark.skipif(os.name == "nt", reason="no working directory can be removed there")
-def test_a_working_directory_that_is_gone_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
-) -> None:
-    """The system's error names no file, and would pass for one of the output."""
-    for name in ("left", "other"):
-        (tmp_path / name).mkdir()
-    monkeypatch.chdir(tmp_path / "left")
-    (tmp_path / "left").rmdir()
-    try:
-        refused = command("list")
-        there = command("list", "--project", str(tmp_path / "other"))
-    finally:
-        os.chdir(tmp_path)
-    assert (refused.code, there.code) == (1, 0)
-    assert refused.errors.startswith("The project directory . (from cwd) does not exist.")
 
 
 @pytest.mark.row("P4")
