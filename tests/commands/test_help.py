@@ -4,7 +4,6 @@ import argparse
 import re
 import shlex
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -14,7 +13,6 @@ from commands.terminal.screen import cells
 from core.messages import Language
 from core.program import CLI
 from tests.support.cli_process import Command, Desk, Run
-from tests.support.git_clones import write
 from tests.support.samples import a_record
 from tests.support.sentences import LANGUAGES, sentences
 from tests.support.tables import table
@@ -134,27 +132,3 @@ def test_at_a_terminal_a_refusal_is_broken_between_words(desk: Desk) -> None:
     done = Run.at_terminal("setup", "curser", **desk.place(COLUMNS="50"))
     assert done.code == 2
     assert done.errors.splitlines()[-1].startswith("Nothing was done.")
-
-
-def test_the_project_stands_before_or_behind_the_command(
-    command: Command, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write(project, VAT)
-    monkeypatch.chdir(project.parent)
-    for named in (["-p", "shop"], ["-pshop"], ["--project", "shop"], ["--project=shop"]):
-        assert VAT.id in command(*named, "list", "--json").out
-        assert VAT.id in command("list", "--json", *named).out
-    assert command("-p", ".", "keys").refused == "There is no option --project."
-
-
-@pytest.mark.long  # it costs much
-def test_a_hook_takes_the_project_before_it_and_behind_it(desk: Desk) -> None:
-    desk.write(VAT)
-    hook = ["hook", "session-start", "--client", "claude-code"]
-    for at, named in enumerate((["-p", str(desk.root)], ["--project", str(desk.root)],
-                                [f"-p{desk.root}"])):  # fmt: skip
-        for words in ([*named, *hook], [*hook, *named]):
-            given = f'{{"source": "startup", "session_id": "{at} {words[0]}"}}'.encode()
-            environment = desk.environment()
-            done = Run.placed(*words, cwd=desk.home, environment=environment, given=given)
-            assert (done.code, VAT.lesson in done.out) == (0, True)

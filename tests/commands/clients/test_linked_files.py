@@ -10,7 +10,6 @@ import pytest
 
 from commands.clients.files import Plan
 from commands.clients.table import CLIENTS
-from core.lessons.file import COMPANIONS
 from core.lessons.record import new_record
 from tests.commands.clients.conftest import Bench
 from tests.support.cli_process import Desk
@@ -98,19 +97,6 @@ def test_a_real_path_and_a_link_within_the_repository_are_written(desk: Desk, wo
     assert ((desk.home / ".bashrc").read_bytes() != MINE) == is_written
 
 
-def test_a_link_of_another_clone_or_below_a_home_under_git_is_not_followed(desk: Desk) -> None:
-    other, below = desk.root.parent / "other", desk.home / "unpacked"
-    git(desk.root, "clone", "-q", str(desk.root), str(other))
-    below.mkdir()
-    for folder, cwd, path in (
-        (other, desk.root, "../other/out.md"),
-        (below, below, "out.md"),
-    ):
-        (folder / "out.md").symlink_to(desk.home / ".bashrc")
-        done = desk.run("export", "-o", path, "--force", cwd=cwd)
-        assert (done.code, (desk.home / ".bashrc").read_bytes()) == (1, MINE)
-
-
 # What a clone gives out as its memory log.
 
 
@@ -161,31 +147,6 @@ def test_a_hook_says_nothing_of_it(desk: Desk) -> None:
         words = (event, "--client", "claude-code")
         ran = run_hook(*words, given=given, cwd=desk.root, environment=environment)
         assert (ran.code, ran.out, "Xk29vQp7Lm" in ran.errors) == (0, "", False), event
-
-
-@pytest.mark.long  # it costs much
-def test_a_companion_that_is_a_link_is_told_and_left_alone(desk: Desk) -> None:
-    before = tree(desk.home)
-    for name in COMPANIONS:
-        companion = desk.root / ".context" / name
-        companion.unlink(missing_ok=True)
-        companion.symlink_to(desk.home / ".netrc")
-        said = f"✗ {companion} is a link or not a regular file, so git does not read it,"
-        for words in ("doctor", "doctor --fix --yes"):
-            done = desk.run(*words.split())
-            assert (done.code, said in done.out) == (1, True)
-        assert (tree(desk.home), companion.is_symlink()) == (before, True)
-        companion.unlink()
-    assert MINE not in desk.files("shop").values()
-
-
-def test_a_shared_memory_behind_a_link_is_used_like_any_other(desk: Desk) -> None:
-    (desk.home / "team").mkdir()
-    linked(desk, ".context", "team")
-    assert desk.run("doctor").out.count("error ") == 0
-    assert desk.run("import", "lessons.md", "--yes", "--topic", "x").code == 0
-    assert "Say two." in desk.run("list").out
-    assert "lock" not in git(desk.home, "status", "--porcelain", "-uall")
 
 
 # The files of clients.

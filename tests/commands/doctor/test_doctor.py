@@ -19,7 +19,7 @@ from core.lessons.file import GITIGNORE
 from core.lessons.record import Record
 from core.store import MemoryStore
 from rooms import lessons
-from tests.commands.doctor.conftest import NO_CLIENT, Desk, Run, tree_of
+from tests.commands.doctor.conftest import Desk, Run, tree_of
 from tests.support.costly import one_in
 from tests.support.git_clones import ended_in_conflict, git, install_hook
 from tests.support.samples import a_record
@@ -34,18 +34,7 @@ pytestmark = pytest.mark.long  # each costs much
 posix = pytest.mark.skipif(os.name == "nt", reason="permissions, links and pipes of POSIX")
 
 
-def test_a_project_without_a_client_is_well_and_told_how_to_get_one(healthy: Desk) -> None:
-    done = Run(*healthy.started("doctor"))
-    assert (done.code, done.errors) == (0, "")
-    assert done.lines == [
-        "✓ lessons 1  ✓ git merge=union",
-        f"Project  {healthy.root} (from cwd)",
-        "",
-        f"- {NO_CLIENT} To set one up:",
-        "    python cli.py setup",
-        "",
-        "errors: 0, warnings: 0, notes: 1",
-    ]
+def test_another_directory_and_a_narrow_terminal_change_what_is_said(healthy: Desk) -> None:
     named = healthy.doctor("--project", str(healthy.root), cwd=healthy.home)
     assert named.lines[1] == f"Project  {healthy.root} (from --project)"
     assert named.lines[4] == f"    python cli.py setup --project {shlex.quote(str(healthy.root))}"

@@ -84,13 +84,6 @@ def test_the_lesson_about_a_file_is_shown_at_its_change_and_only_once(
     assert desk.hook(client, event, given) == NOTHING
 
 
-def test_the_hooks_of_claude_code_stay_silent_in_cursor_which_has_its_own(desk: Desk) -> None:
-    given, variables = claude_edit(desk.root, FILE), {"CURSOR_VERSION": "3.20.17"}
-    assert desk.hook("claude-code", "before-action", given, variables=variables) == NOTHING
-    assert desk.edit(cursor_version="3.20.17") == NOTHING
-    assert not desk.state.exists()
-
-
 RECORDS = {
     "REFUND": REFUND,
     "LOGIN": LOGIN,
@@ -271,15 +264,6 @@ def test_what_is_large_is_read_and_what_is_too_large_is_said(desk: Desk) -> None
 
 
 # How it is started, and what it loads.
-
-
-def test_wrong_arguments_end_with_0_too(desk: Desk) -> None:
-    usage = "python cli.py hook EVENT --client CLIENT [--project DIR] [--lang en|ko]\n"
-    for words in ROWS["wrong_arguments_end_with_0_too"]:
-        for lang, name in (("en", "usage"), ("ko", "사용법")):
-            environment = desk.environment(SENTINEL_MEMORY_LANG=lang)
-            ran = Run.placed(*words, cwd=desk.elsewhere, environment=environment)
-            assert ran == (0, "", f"sentinel-memory hook: {name}: {usage}")
 
 
 def started(desk: Desk, event: str, given: bytes) -> "subprocess.Popen[bytes]":

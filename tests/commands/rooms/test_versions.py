@@ -198,22 +198,6 @@ def test_a_record_that_changed_while_somebody_looked_is_not_restored_over(projec
     assert git_clones.now_of(project, THREE.id).lesson == "changed meanwhile"
 
 
-@pytest.mark.skipif(os.name == "nt", reason="git is found there in any case")
-def test_without_git_a_sentence_says_what_to_install(
-    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    git_clones.without_side_file(project)
-    monkeypatch.setenv("PATH", str(project))
-    before = git_clones.path_of(project).read_bytes()
-    originals = ["restore", "--originals", RULE]
-    for asked in (["show", "--versions", TWO.id], ["restore", TWO.id], originals):
-        assert Run.of(capsys, *asked, "--project", str(project)).refusal == (
-            "git was not found, and earlier versions are read through it. The log itself is"
-            " unchanged. Install git, or put it on the PATH, then repeat the command."
-        )
-    assert git_clones.path_of(project).read_bytes() == before
-
-
 # a renamed topic
 
 
