@@ -1,7 +1,5 @@
 """Tests what papers promise, on a SQLite file and on a PostgreSQL server, also where many race."""
 
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,10 +11,9 @@ import pytest
 
 from http_server.grants import Grants, Tokens
 from http_server.keys import Credential, Keys
-from http_server.papers import Paper, Papers, hash_of, sqlite_papers
+from http_server.papers import Paper, Papers, hash_of
 from tests.support.login_flow import URL, Clock, papers_at
 from tests.support.servers import WAIT_S
-from tests.support.tables import ROOT
 from tests.support.team_engines import team_server as team_server
 
 Open = Callable[[], Papers]
@@ -121,26 +118,6 @@ def test_a_paper_goes_with_what_it_was_given_for(opens: Open) -> None:
     assert papers.drop("key", "k1") == 4
     assert [papers.get(it.kind, it.key) for it in below] == [None] * 4
     assert papers.get("access", "other") == other
-
-
-PUTTING = """
-import sys
-from pathlib import Path
-from http_server.papers import Paper, sqlite_papers
-papers = sqlite_papers(Path(sys.argv[1]))
-for number in range(20):
-    papers.put(Paper(kind="key", key=f"{sys.argv[2]}-{number}"))
-"""
-
-
-@pytest.mark.long  # it costs much
-def test_several_processes_put_papers_into_one_new_file(tmp_path: Path) -> None:
-    path = tmp_path / "new" / "http_server.db"
-    command = [sys.executable, "-c", PUTTING, str(path)]
-    running = [subprocess.Popen([*command, str(n)], cwd=ROOT) for n in range(3)]
-    assert [it.wait(60) for it in running] == [0] * 3
-    assert len(sqlite_papers(path).listed("key")) == 60
-    assert path.stat().st_mode & 0o077 == 0
 
 
 # Logins over papers: a renewal and a revocation, in one moment.
