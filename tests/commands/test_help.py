@@ -1,9 +1,7 @@
 """Tests the help of all commands: both languages, the width of a terminal, examples that run."""
 
-import argparse
 import re
 import shlex
-from collections.abc import Iterator
 
 import pytest
 
@@ -22,13 +20,6 @@ NAMES = list(dict.fromkeys(name.partition(" ")[0] for name in cli.COMMANDS))
 VAT = a_record()
 
 
-def all_parsers() -> Iterator[tuple[str, argparse.ArgumentParser]]:
-    """Each command and each action with its parser, and the one of the first page."""
-    yield "", top_parser(cli.COMMANDS)
-    for name in {**dict.fromkeys(NAMES), **cli.COMMANDS}:
-        yield name, parser_of(name, cli.COMMANDS)
-
-
 @pytest.mark.long  # it costs much
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_every_page_is_in_the_language_of_the_reader_within_80_cells_and_its_examples_are_right(
@@ -37,7 +28,9 @@ def test_every_page_is_in_the_language_of_the_reader_within_80_cells_and_its_exa
     monkeypatch.setenv("SENTINEL_MEMORY_LANG", lang)
     monkeypatch.setenv("COLUMNS", "80")
     wrong, seen = [], 0
-    for command, parser in all_parsers():
+    names = {**dict.fromkeys(NAMES), **cli.COMMANDS}  # each command and each action
+    pages = {"": top_parser(cli.COMMANDS)} | {it: parser_of(it, cli.COMMANDS) for it in names}
+    for command, parser in pages.items():
         texts = {it.dest: it.help for it in parser._actions if command or it.option_strings}
         if command:
             texts |= {"what it is for": parser.description, "examples": parser.epilog}

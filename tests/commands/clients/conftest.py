@@ -11,7 +11,7 @@ import pytest
 
 from commands.clients.entries import configured_clients
 from commands.clients.files import Job, Plan
-from commands.clients.machine import Installation, Machine, installed
+from commands.clients.machine import Machine, installed
 from commands.clients.plan import plan
 from core.config import CONTEXT_DIRECTORY
 
@@ -54,15 +54,12 @@ class Bench:
             platform=platform,
         )
 
-    @property
-    def installation(self) -> Installation:
-        return installed((self.python,), str(self.tool), windows=False)
-
     def plan(self, *clients: str, machine: Machine | None = None, **asked: Any) -> Plan:
         """What setup would change for these clients. asked: fields of a `Job`."""
         machine = machine or self.machine
         present = frozenset(it.client for it in configured_clients(machine) if it.entry)
-        asked = {"installation": self.installation, "present": present, **asked}
+        here = installed((self.python,), str(self.tool), windows=False)
+        asked = {"installation": here, "present": present, **asked}
         return plan(Job(clients=clients, machine=machine, **asked))
 
     def do(self, *clients: str, **asked: Any) -> Plan:

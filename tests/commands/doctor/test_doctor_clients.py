@@ -144,16 +144,6 @@ def test_what_is_only_missing_here_in_files_of_git_is_a_note(project: Desk, tmp_
     assert kinds_of(found_by(project)) == ["error gone"] * 2
 
 
-def test_what_a_user_has_left_out_is_a_note_and_no_other_command_brings_it(project: Desk) -> None:
-    parts = ("hooks", "rules", "approvals")
-    set_up(project, "codex", *(f"--no-{part}" for part in parts))
-    for at in range(len(parts)):
-        found = found_by(project)
-        assert kinds_of(found) == [f"note no_{it}" for it in parts[at:]]
-        typed(project, found[:1])
-    assert found_by(project) == []
-
-
 def test_another_installation_that_is_there_is_as_good(project: Desk, tmp_path: Path) -> None:
     other = tmp_path / "other tool"
     other.mkdir()
