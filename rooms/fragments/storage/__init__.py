@@ -20,15 +20,11 @@ if TYPE_CHECKING:
 
 
 class Engine(ABC):
-    """Keeps fragments. Safe for threads.
+    """Keeps fragments. Safe for threads."""
 
-    name: for people, a path or a server without its password. keeps_agents_apart: whether an agent
-    sees nothing of another. cache: looked into first, None without one.
-    """
-
-    name: str
-    keeps_agents_apart: bool = False
-    cache: "Cache | None" = None
+    name: str  # for people, a path or a server without its password
+    keeps_agents_apart: bool = False  # whether an agent sees nothing of another
+    cache: "Cache | None" = None  # looked into first
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[Rows]:
@@ -62,11 +58,7 @@ class Engine(ABC):
         return True
 
     def for_agent(self, agent: str) -> "Engine":
-        """Return the engine for an agent, who changes only its own fragments and sees
-        DEFAULT_AGENT's, too.
-
-        agent: "" for all agents, as the upkeep needs it.
-        """
+        """Return an agent's engine, "" for all: it changes its own, and sees the default's, too."""
         return self
 
     def figures(self) -> dict[str, int]:

@@ -301,7 +301,9 @@ def note_contradictions(rows: Rows, page: Page, work: Work) -> Counts:
         if pair.label == "contradiction" and suspicions.settle(rows, current, work.now):
             linked += 1
         elif current.signs or pair.label or is_near:
-            rows.note([current.suspicion])
+            first, second, found_at = current.earlier.id, current.later.id, current.found_at
+            ids = {"first_id": first, "second_id": second}
+            rows.note([stored.Suspicion(**ids, similarity=current.similarity, found_at=found_at)])
             suspected += 1
     page.next = page.fragments[-1].number if len(page.fragments) == _COMPARED else None
     judged = sum(it.label != "" for it in pairs)
@@ -327,8 +329,8 @@ def settle_suspicions(rows: Rows, page: Page, work: Work) -> Counts:
         if current and pair.label == "contradiction":
             linked += suspicions.settle(rows, current, work.now)
         elif pair.label in _CLEARED:
-            over.append(pair.suspicion)
-    dropped = settled(rows, ((it.first_id, it.second_id) for it in over))
+            over.append((pair.earlier.id, pair.later.id))
+    dropped = settled(rows, over)
     counts = {"judged": sum(it.label != "" for it in judged), "linked": linked}
     return {**counts, "dropped": dropped, "waiting": len(suspicions.pending(rows, work.now)[0])}
 

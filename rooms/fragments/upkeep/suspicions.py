@@ -46,15 +46,6 @@ class Pair(NamedTuple):
     found_at: str
     label: str = ""  # verdict on the later one, if the judge is sure; `unsure`; "" for no answer
 
-    @property
-    def suspicion(self) -> Suspicion:
-        return Suspicion(
-            first_id=self.earlier.id,
-            second_id=self.later.id,
-            similarity=self.similarity,
-            found_at=self.found_at,
-        )
-
 
 def pair_of(one: Fragment, other: Fragment, similarity: float, found_at: str) -> Pair:
     """Return a pair, first the fragment that was said or corrected first."""
@@ -79,8 +70,8 @@ def pairs_with(rows: Rows, fragment: Fragment, now: str) -> list[Pair]:
     return pairs
 
 
-def pending(rows: Rows, now: str) -> tuple[list[Pair], list[Suspicion]]:
-    """Return the open pairs, the most alike first, and the suspicions that are over.
+def pending(rows: Rows, now: str) -> tuple[list[Pair], list[tuple[str, str]]]:
+    """Return the open pairs, the most alike first, and the ids of suspicions that are over.
 
     A suspicion is over when a fragment left recall or was corrected, when the two got a link other
     than `related`, and after `PROPOSED_DAYS`.
@@ -90,7 +81,7 @@ def pending(rows: Rows, now: str) -> tuple[list[Pair], list[Suspicion]]:
     live = {it.id: it for it in rows.by_ids(sorted(ids)) if it.is_live}
     related = {frozenset((it.from_id, it.to_id)) for it in rows.links(sorted(live), _SETTLING)}
     end = life.before(now, days=PROPOSED_DAYS)
-    waiting, over = list[Pair](), list[Suspicion]()
+    waiting, over = list[Pair](), list[tuple[str, str]]()
     for suspicion in noted:
         found_at, pair = suspicion.found_at, (suspicion.first_id, suspicion.second_id)
         one, other = map(live.get, pair)
@@ -98,7 +89,7 @@ def pending(rows: Rows, now: str) -> tuple[list[Pair], list[Suspicion]]:
         if one and other and is_open and max(one.updated_at, other.updated_at) <= found_at:
             waiting.append(pair_of(one, other, suspicion.similarity, found_at))
         else:
-            over.append(suspicion)
+            over.append(pair)
     return sorted(waiting, key=lambda it: (-it.similarity, it.found_at, it.later.id)), over
 
 
