@@ -72,9 +72,8 @@ def look(settings: Settings, environment: Mapping[str, str]) -> list[Finding]:
         path, server = room.database_path(environment), room.database_server(environment)
     except SentinelError as error:
         return [_said("config", error)]
-    aside = (
-        [] if server else [_finding("aside", "note", {"path": str(it)}) for it in kept_aside(path)]
-    )
+    left = [] if server else kept_aside(path)
+    aside = [_finding("aside", "note", {"path": str(it)}) for it in left]
     if not server and not os.path.lexists(path):
         return aside
     found = [*(_of_server(server, settings) if server else _of_file(path, settings))]
