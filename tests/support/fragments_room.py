@@ -5,24 +5,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from core.config import Settings
 from core.program import NO_CANCELLATION, Cancellation
 from rooms.fragments.draft import remember
-from rooms.fragments.fragment import (
-    Activity,
-    Draft,
-    Fragment,
-    Suspicion,
-    TaskFeedback,
-    ToolFeedback,
-    Version,
-    Wanted,
-    hash_of,
-)
+from rooms.fragments.fragment import Draft, Entry, Fragment, Wanted, hash_of
 from rooms.fragments.room import Config, Room
 from rooms.fragments.storage import Engine, pages_of
 from rooms.fragments.storage.sqlite import SqliteEngine
@@ -169,7 +159,7 @@ def links_of(room: Room, *ids: str) -> set[tuple[str, str, str]]:
 
 def everything(room: Room) -> dict[str, Any]:
     """What a room holds in any order, but for the numbers of its rows and its state."""
-    kinds = (Version, ToolFeedback, TaskFeedback, Activity, Suspicion)
+    kinds: list[type[Any]] = [*get_args(Entry)]
     with room.engine.reading() as rows:
         fragments = rows.find(Wanted(state="all"))
         links = rows.links([it.id for it in fragments])

@@ -20,18 +20,8 @@ from core.room.full_text import Extent, holding_of
 from core.text.plain import end_of
 from core.text.ranking import Holding
 from core.text.terms import Term, pieces_of, verb_beginning
-from rooms.fragments.fragment import (
-    By,
-    Embedding,
-    Entry,
-    Fragment,
-    Link,
-    Order,
-    Suspicion,
-    Version,
-    Wanted,
-    plain_keyword,
-)
+from rooms.fragments import fragment as kept
+from rooms.fragments.fragment import Embedding, Entry, Fragment, Link, Wanted, plain_keyword
 from rooms.fragments.storage import Engine
 from rooms.fragments.storage.columns import ENTRIES
 from rooms.fragments.storage.rows import Rows
@@ -155,14 +145,14 @@ class PlainRows:
         return [found[key] for key in dict.fromkeys(numbers) if key in found]
 
     def find(
-        self, wanted: Wanted, *, order: Order = "number", limit: int = 0, offset: int = 0
+        self, wanted: Wanted, *, order: kept.Order = "number", limit: int = 0, offset: int = 0
     ) -> list[Fragment]:
         vectors = self._data.vectors
         found = [each for each in self._seen() if is_wanted(each, wanted, each.number in vectors)]
         found.sort(key=_KEYS[order], reverse=True)
         return found[offset : offset + limit if limit else None]
 
-    def count(self, wanted: Wanted, by: By = "", *, least: int = 0) -> dict[str, int]:
+    def count(self, wanted: Wanted, by: kept.By = "", *, least: int = 0) -> dict[str, int]:
         found = self.find(wanted)
         if not by:
             return {"": len(found)}
@@ -235,9 +225,6 @@ class PlainRows:
     def state(self) -> dict[str, str]:
         return dict(sorted(self._data.values.items()))
 
-    def revisions(self) -> Mapping[str, str]:
-        return {}
-
     def add(self, fragments: Sequence[Fragment]) -> list[Fragment]:
         added = list[Fragment]()
         for fragment in fragments:
@@ -268,8 +255,8 @@ class PlainRows:
         self._data.links = {ends: link for ends, link in links if not names.intersection(ends)}
         self._data.entries = [
             it for it in self._data.entries
-            if not (isinstance(it, Version) and it.fragment_id in names)
-            and not (isinstance(it, Suspicion) and names & {it.first_id, it.second_id})
+            if not (isinstance(it, kept.Version) and it.fragment_id in names)
+            and not (isinstance(it, kept.Suspicion) and names & {it.first_id, it.second_id})
         ]  # fmt: skip
         return len(gone)
 
@@ -325,12 +312,10 @@ class PlainTerms:
     """See `Terms`: a match is a set of words, and a beginning or ""."""
 
     def __init__(self, fragments: Iterable[Fragment]) -> None:
-        self._words = {each.number: self._of(each) for each in fragments}
-
-    @staticmethod
-    def _of(fragment: Fragment) -> set[str]:
-        pieces = {*pieces_of(fragment.text)}
-        return pieces | {*filter(None, map(verb_beginning, pieces))}
+        self._words = dict[int, set[str]]()
+        for each in fragments:
+            pieces = {*pieces_of(each.text)}
+            self._words[each.number] = pieces | {*filter(None, map(verb_beginning, pieces))}
 
     def extent(self) -> Extent:
         numbers = self._words or {1: set(), 0: set()}

@@ -19,20 +19,12 @@ from hypothesis import strategies as st
 from core.room.copies import copies_of
 from core.sanitizer import find
 from core.text.plain import estimate_tokens
+from rooms.fragments import fragment as kept
 from rooms.fragments import texts
 from rooms.fragments.activity import count_later
 from rooms.fragments.draft import end_session, prepared, reflect, remember
 from rooms.fragments.errors import FragmentsError
-from rooms.fragments.fragment import (
-    Amendment,
-    Draft,
-    Fragment,
-    Link,
-    Query,
-    Reflection,
-    Wanted,
-    plain_keyword,
-)
+from rooms.fragments.fragment import Draft, Fragment, Link, Wanted
 from rooms.fragments.links import cures, link
 from rooms.fragments.recall import plain_line, recall, restore_context
 from rooms.fragments.room import Room
@@ -96,9 +88,9 @@ def goes_through(room: Room, text: str) -> None:
         assert row == (expected.content, expected.topic, expected.source)
     assert all_of(room, Wanted(topics=(one.topic,), keywords=one.keywords)) == [one]
     for asked in (text, text[:20], f'"{text}"'):
-        recall(room, Query(text=asked, keywords=(text,)))
-        recall(room, Query(keywords=(asked,), topic=asked, tags=(asked,)))
-    amend(room, Amendment(id=one.id, content=f"other {text}"))
+        recall(room, kept.Query(text=asked, keywords=(text,)))
+        recall(room, kept.Query(keywords=(asked,), topic=asked, tags=(asked,)))
+    amend(room, kept.Amendment(id=one.id, content=f"other {text}"))
     forget(room, id=one.id, hard=True)
     with room.engine.writing() as rows:
         assert not rows.mend_index()
@@ -109,7 +101,7 @@ def goes_through(room: Room, text: str) -> None:
 def test_a_hostile_text_is_stored_found_changed_and_removed_as_text(room: Room, kind: str) -> None:
     goes_through(room, HOSTILE[kind])
     with pytest.raises(FragmentsError):
-        recall(room, Query(since=HOSTILE[kind]))
+        recall(room, kept.Query(since=HOSTILE[kind]))
 
 
 @costly
@@ -220,7 +212,7 @@ def test_the_fact_of_a_session_is_of_the_language_of_the_call(room: Room) -> Non
 def test_a_secret_is_found_before_a_text_is_parted_and_in_every_item(room: Room) -> None:
     for padding in range(960, 1_030, 7):
         text = "x " * (padding // 2) + TOKEN + " more" * 30
-        reflection = Reflection(
+        reflection = kept.Reflection(
             summary="x", decisions=(f"{padding} {text}",), open_questions=(f"is {TOKEN} it",)
         )
         assert reflect(room, reflection).redacted
@@ -238,7 +230,7 @@ def test_a_reflection_that_is_broken_off_stores_nothing(tmp_path: Path) -> None:
         return START
 
     counts = set()
-    reflection = Reflection(
+    reflection = kept.Reflection(
         summary="It works", decisions=("Use pnpm", "Use Bun"), open_questions=("Who owns it?",)
     )
     for most in range(1, 12):
@@ -278,7 +270,7 @@ def test_a_text_is_parted_where_sentences_end(text: str, most: int, parts: list[
 def test_a_server_may_answer_before_use_is_counted(room: Room) -> None:
     add(room, "Ledger")
     for session in ("one", "one", "two"):
-        recall(room, Query(text="ledger", session=session), count=count_later)
+        recall(room, kept.Query(text="ledger", session=session), count=count_later)
     for thread in threading.enumerate():
         if thread.name == "fragments-use":
             thread.join()
@@ -289,7 +281,7 @@ def test_a_server_may_answer_before_use_is_counted(room: Room) -> None:
 def test_a_busy_database_fails_no_recall(room: Room, tmp_path: Path) -> None:
     add(room, "Ledger")
     with a_room(tmp_path).engine.writing():
-        found = recall(room, Query(text="ledger")).fragments
+        found = recall(room, kept.Query(text="ledger")).fragments
     assert [it.content for it in found] == ["Ledger"]
     assert stored(room, "f0")[0].access_count == 0
 
@@ -371,7 +363,7 @@ def test_the_keywords_of_a_text_are_its_names_and_nouns() -> None:
 @given(st.text())
 def test_any_text_has_few_keywords_that_differ(text: str) -> None:
     found = texts.keywords_of(text)
-    assert len({plain_keyword(each) for each in found}) == len(found) <= texts.MOST_FOUND
+    assert len({kept.plain_keyword(each) for each in found}) == len(found) <= texts.MOST_FOUND
     assert all(1 < len(each) <= texts.KEYWORD_CHARS for each in found)
 
 
