@@ -22,15 +22,8 @@ from rooms.fragments.storage import redis as layer
 from rooms.fragments.storage.postgres import PostgresEngine
 from rooms.fragments.storage.redis import Cache, Place, PlaceError, place_of
 from rooms.fragments.upkeep.consolidation import ServedFragments
-from tests.rooms.fragments.test_engines import (
-    AGENTS,
-    Engines,
-    a_cache,
-    a_fragment,
-    everything,
-    lived,
-    on_a_server,
-)
+from tests.rooms.fragments import test_engines as contract
+from tests.rooms.fragments.test_engines import AGENTS, Engines, a_cache, a_fragment
 from tests.support.real_engines import Valkey, free_port, valkey
 from tests.support.sentences import in_language
 from tests.support.servers import until
@@ -60,7 +53,7 @@ def redis_server() -> Iterator[Valkey]:
 
 @pytest.fixture
 def engines(team_server: TeamServer, redis_server: Valkey) -> Iterator[Engines]:
-    made = on_a_server(team_server, redis=redis_server)
+    made = contract.on_a_server(team_server, redis=redis_server)
     yield made
     made.close()
 
@@ -80,7 +73,7 @@ def without_cache(engine: PostgresEngine) -> PostgresEngine:
 def told(engine: Any, agent: str) -> Any:
     """What an agent is told of every question that may be remembered."""
     with engine.for_agent(agent).reading() as rows:
-        return everything(rows, agent)
+        return contract.everything(rows, agent)
 
 
 # Which server is meant.
@@ -170,7 +163,7 @@ def test_the_same_is_told_whatever_happens_to_the_server(
         elif what:
             getattr(redis_server, what)()
 
-    lived(engines, LIVES, STEPS, at=happen)
+    contract.lived(engines, LIVES, STEPS, at=happen)
     caches = [getattr(it, "cache", None) for it in engines.made]
     figures = [it.figures for it in caches if it]
     assert any(it["hits"] for it in figures)
@@ -187,7 +180,7 @@ def test_the_same_is_told_where_another_process_writes_without_a_redis(engines: 
         return without_cache(made) if place else made
 
     engines.make = every_second
-    lived(engines, 3 * LIVES, STEPS, at=lambda step: None)
+    contract.lived(engines, 3 * LIVES, STEPS, at=lambda step: None)
 
 
 @pytest.mark.long  # it costs much
