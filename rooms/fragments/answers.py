@@ -130,9 +130,9 @@ class Call(NamedTuple):
             return _answer({**fields, "recoverable": not done.is_gone})
         said = list[str]()
         if done.fragments:
-            key = "gone" if done.is_gone else "binned"
-            if self.room.engine.keeps_agents_apart:  # with backups that nobody here knows of
-                key += "_served"
+            way = "gone" if done.is_gone else "binned"
+            is_served = self.room.engine.keeps_agents_apart  # with backups nobody here knows of
+            key = f"{way}_served" if is_served else way
             said.append(_say(key, count=count, ids=ids_text(done.fragments)))
         if done.kept:
             said.append(_say("kept", count=done.kept))
