@@ -1,6 +1,10 @@
 """Tests what papers promise, on a SQLite file and on a PostgreSQL server, also where many race."""
 
+import random
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -14,10 +18,11 @@ from http_server.keys import Credential, Keys
 from http_server.papers import Paper, Papers, hash_of
 from tests.support.login_flow import URL, Clock, papers_at
 from tests.support.servers import WAIT_S
+from tests.support.tables import ROOT
 from tests.support.team_engines import team_server as team_server
 
 Open = Callable[[], Papers]
-CLIENT, RACES = "c1", 30
+CLIENT, RACES, MANY_RACES = "c1", 30, 1_000
 PAPER = Paper(
     kind="access",
     key="a1",
@@ -193,3 +198,37 @@ def test_no_token_lives_where_renewals_and_a_revocation_race(opens: Open) -> Non
 
             list(threads.map(act, range(3)))
             assert living(papers) == [], number
+
+
+RENEWING = """
+import sys
+from pathlib import Path
+from tests.http_server.test_papers import grants_of, renew
+from tests.support.login_flow import Clock, papers_at
+place = sys.argv[1]
+grants = grants_of(papers_at(Path(place) if place.startswith("/") else place, Clock()))
+print("ready", flush=True)
+for line in sys.stdin:
+    renew(grants, line.strip())
+    print("done", flush=True)
+"""
+
+
+@pytest.mark.long
+@pytest.mark.row("002 2.9.b")
+def test_no_token_lives_after_a_thousand_races_of_two_processes(place: Any, opens: Open) -> None:
+    papers = opens()
+    grants, credential, chance = grants_of(papers), key_in(papers), random.Random(1)
+    command = [sys.executable, "-c", RENEWING, str(place)]
+    with subprocess.Popen(
+        command, cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        assert other.stdin and other.stdout and other.stdout.readline() == "ready\n"
+        for number in range(MANY_RACES):
+            tokens = login(grants, credential)
+            print(tokens.refresh, file=other.stdin, flush=True)
+            time.sleep(chance.random() * 0.008)
+            grants.take_back((tokens.access, tokens.refresh)[number % 2], CLIENT)
+            assert other.stdout.readline() == "done\n"
+            assert living(papers) == [], number
+        other.stdin.close()
