@@ -234,8 +234,8 @@ class Player:
             for value in pattern.findall(text):
                 known = sum(name.startswith(kind) for name in self._names.values())
                 self._names.setdefault(value, f"{kind}{known + 1}")
-        for value, name in self._names.items():
-            text = text.replace(value, name)
+        for value, name in self._names.items():  # six digits may also stand within an id
+            text = re.sub(rf"(?<![0-9a-z]){value}(?![0-9a-z])", name, text)
         return _MILLISECONDS.sub("N", _DATE.sub("DATE", text))
 
     def _call(self, words: list[str]) -> Answer:
