@@ -18,7 +18,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from core import disk
 from core.disk import Identity, identity_of, status_of
 from core.errors import DiskError, SentinelError, WaitEndedError
 from core.messages import say
@@ -245,8 +244,7 @@ class Database:
         except sqlite3.Error as error:
             raise DatabaseBusyError(path=str(self.path), waited_s=round(self._timeout_s)) from error
         except OSError as error:
-            why = disk.reason_of(error)
-            raise DatabaseError("not_mended", path=str(self.path), reason=why) from error
+            raise self._error(error, "not_mended") from error
         with self.writing():
             return done
 

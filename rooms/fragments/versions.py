@@ -261,19 +261,21 @@ def for_the_log(rows: Rows, agents: Sequence[str], most: int) -> list[Fragment]:
 
     agents: whose, () for all. If the log has one of an error and its cure, both are left out.
     """
-
-    def is_told(fragment: Fragment) -> bool:
-        links = rows.links([fragment.id], ["resolved_by"])
-        ends = rows.by_ids({end for link in links for end in (link.from_id, link.to_id)})
-        return any(it.promoted and not it.deleted_at for it in ends)
-
     asked = most_important(rows, Wanted(agents=tuple(agents), privacy=TEAM))
     used = Wanted(agents=tuple(agents), kinds=KINDS)
     # Pinned fragments are listed apart, so that the most important come first in each list.
     lists = (most_important(rows, replace(used, is_anchor=it), IMPORTANCE) for it in (True, False))
     by_use = chain.from_iterable(lists)
     earned = (it for it in by_use if it.privacy != TEAM and it.sessions_count >= SESSIONS)
-    return [*islice((it for it in chain(asked, earned) if not is_told(it)), most)]
+    candidates, found = chain(asked, earned), list[Fragment]()
+    while len(found) < most and (some := [*islice(candidates, _AT_ONCE)]):
+        links = rows.links([it.id for it in some], ["resolved_by"])
+        pairs = [{it.from_id, it.to_id} for it in links]
+        ends = rows.by_ids(set[str]().union(*pairs))
+        promoted = {it.id for it in ends if it.promoted and not it.deleted_at}
+        told = {end for pair in pairs if pair & promoted for end in pair}
+        found += [it for it in some if it.id not in told]
+    return found[:most]
 
 
 def most_important(rows: Rows, wanted: Wanted, least: float = 0.0) -> Iterator[Fragment]:
