@@ -90,7 +90,7 @@ class _Planner:
     def __init__(self, room: Room, rows: Rows, source: Source, agent: str) -> None:
         self._room, self._rows, self._source, self._agent = room, rows, source, agent
         self._plan, self._now = Plan(faults=[*source.faults]), room.clock()
-        self._new = dict[str, Fragment]()  # by id
+        self._new, self._is_empty = dict[str, Fragment](), not rows.has(Wanted(state="all"))
         self._ids = dict[str, str]()  # of fragments here, by those of the source
         self._firsts = dict[tuple[str, str], str]()  # ids here and of the new, by agent and hash
 
@@ -213,7 +213,7 @@ class _Planner:
         agent, content_hash = key = fragment.agent, fragment.content_hash
         if key not in self._firsts:
             wanted = Wanted(agents=(agent,), content_hash=content_hash, state="kept")
-            here = self._rows.find(wanted, limit=1)
+            here = [] if self._is_empty else self._rows.find(wanted, limit=1)
             self._firsts[key] = (here or [fragment])[0].id
         return self._firsts[key] if self._firsts[key] != fragment.id else ""
 
