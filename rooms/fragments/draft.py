@@ -278,10 +278,10 @@ def same_content(rows: Rows, agent: str, content_hash: str) -> Fragment | None:
 
 
 def fresh_id(rows: Rows) -> str:
-    """Return an unused id, such as `9f2c4b7a`."""
+    """Return an unused id, such as `f9c24b7a`: a letter first, as `59e89878` reads as a number."""
     while True:
         id_ = "".join(_LETTERS[byte % len(_LETTERS)] for byte in os.urandom(_ID_CHARS))
-        if not rows.by_ids([id_]):
+        if id_[0].isalpha() and not rows.by_ids([id_]):
             return id_
 
 

@@ -22,7 +22,7 @@ from core.text.plain import estimate_tokens
 from rooms.fragments import fragment as kept
 from rooms.fragments import texts
 from rooms.fragments.activity import count_later
-from rooms.fragments.draft import end_session, prepared, reflect, remember
+from rooms.fragments.draft import end_session, fresh_id, prepared, reflect, remember
 from rooms.fragments.errors import FragmentsError
 from rooms.fragments.fragment import Draft, Fragment, Link, Wanted
 from rooms.fragments.links import cures, link
@@ -68,6 +68,11 @@ def test_threads_that_say_the_same_make_one_fragment(room: Room) -> None:
     assert sum(it.is_new for it in done) == 4
     assert len({it.fragment.id for it in done}) == 4
     assert figures(room)["remembered"] == 4
+
+
+def test_an_id_begins_with_a_letter_and_so_is_no_number(room: Room) -> None:
+    with room.engine.writing() as rows:
+        assert all(fresh_id(rows)[0].isalpha() for _ in range(60))
 
 
 def goes_through(room: Room, text: str) -> None:
