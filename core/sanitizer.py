@@ -209,8 +209,8 @@ def _in_window(
 
     among: the only hints to ask.
     """
-    found = merged(_repeated(text, known))
-    redacted = replaced(text, found)
+    found = merged(_repeated(text, known)) if known else []
+    redacted = replaced(text, found) if found else text
     passes = 0
     # A replaced token can bare the edge of its neighbour.
     while secrets := _secrets(redacted, None if found else among):

@@ -135,7 +135,8 @@ def opened_project(*, writes: bool = False) -> tuple[Project, Settings]:
     """Return project and settings; it must hold a memory if it `writes`. Raises SentinelError."""
     settings = read_settings(os.environ)
     project = find_project(arguments.project, os.environ, Path.cwd())
-    warn(settings.warnings + project.warnings)
+    if warnings := settings.warnings + project.warnings:
+        warn(warnings)
     project.check(os.environ, writes=writes)
     return project, settings
 
