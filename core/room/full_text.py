@@ -65,7 +65,7 @@ class Terms(Protocol[Match]):
     def match(self, term: Term) -> Match:
         """Return the query for texts with a term."""
 
-    def any_of(self, words: Sequence[str]) -> Match:
+    def either(self, words: Sequence[str]) -> Match:
         """Return the query for texts with one of these words."""
 
     def words(self, begins: str, most: int) -> Sequence[str]:
@@ -95,7 +95,7 @@ def holding_of(index: Terms[Match], query: str, most: int) -> Holding:
 
                 begun = index.words(needle[:_SAME_CHARS], _MOST_COMPARED)
                 if alike := get_close_matches(needle, begun, _MOST_WORDS, _LEAST_RATIO):
-                    near[term] = index.any_of(alike)
+                    near[term] = index.either(alike)
         matches |= near
         found |= _counted(index, near, extent)
     known = [it for it in found.values() if it.having]
@@ -157,7 +157,7 @@ class IndexTerms:
             return f'" {needle} " OR "{needle}s"'
         return f'" {needle} "'  # between blanks, the index has it for the tokenizer trigram, too
 
-    def any_of(self, words: Sequence[str]) -> str:
+    def either(self, words: Sequence[str]) -> str:
         return " OR ".join(f'"{word}"' for word in words)
 
     def words(self, begins: str, most: int) -> list[str]:

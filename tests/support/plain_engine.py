@@ -100,12 +100,10 @@ def is_wanted(each: Fragment, wanted: Wanted, has_vector: bool) -> bool:
         not wanted.agents or each.agent in wanted.agents,
         not wanted.kinds or each.kind in wanted.kinds,
         not wanted.lifetimes or each.lifetime in wanted.lifetimes,
-        not wanted.tiers or each.tier in wanted.tiers,
         not wanted.topics or plain_keyword(each.topic) in map(plain_keyword, wanted.topics),
         {*map(plain_keyword, wanted.keywords)} <= {*map(plain_keyword, each.keywords)},
         wanted.numbers is None or each.number in wanted.numbers,
         wanted.session in ("", each.session),
-        wanted.source in ("", each.source),
         wanted.privacy in ("", each.privacy),
         wanted.content_hash in ("", each.content_hash),
         each.created_at >= wanted.since,
@@ -329,7 +327,7 @@ class PlainTerms:
             return set(), needle
         return {needle, f"{needle}s"} if term.ends and needle.isalpha() else {needle}, ""
 
-    def any_of(self, words: Sequence[str]) -> tuple[set[str], str]:
+    def either(self, words: Sequence[str]) -> tuple[set[str], str]:
         return {*words}, ""
 
     def words(self, begins: str, most: int) -> list[str]:

@@ -7,7 +7,7 @@ PostgreSQL does not keep, is stored there as U+0001 and 0, and U+0001 as itself 
 import json
 import re
 import struct
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import Field, dataclass, fields
 from datetime import datetime
 from functools import lru_cache
@@ -187,7 +187,3 @@ def floats_sent(value: bytes) -> tuple[float, ...]:
     """Read a vector as the server sends it."""
     data = bytes(value)[_HEAD_BYTES:]
     return struct.unpack(f">{len(data) // _FLOAT_BYTES}f", data)
-
-
-def text_of(floats: Iterable[float]) -> str:
-    return f"[{','.join(map(repr, floats))}]"

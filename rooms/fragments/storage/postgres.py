@@ -129,8 +129,44 @@ class PostgresRows(Rows):
         compared |= {name: f"{name} NULLS FIRST" for name in names if is_moment(name)}
         return ", ".join((compared | {"id": "id"})[name] for name in names)
 
-    def terms(self) -> "PostgresTerms":
-        return PostgresTerms(self)
+    def terms(self) -> "PostgresRows":
+        """Return itself: the rows are their own index, asked in this program's words."""
+        return self
+
+    def match(self, term: Term) -> str:
+        needle = _folded(term.needle)
+        if term.run.startswith(term.needle) and (stem := verb_beginning(term.run)):
+            return self.either((needle, stem))
+        if term.begins and not term.ends:
+            return f"{_lexeme(needle)}:*"
+        return self.either((needle, f"{needle}s") if term.ends and needle.isalpha() else (needle,))
+
+    def either(self, words: Sequence[str]) -> str:
+        return " | ".join(map(_lexeme, words))
+
+    def words(self, begins: str, most: int) -> list[str]:
+        """Look at the newest texts alone."""
+        [numbers] = self._matching([f"{_lexeme(begins)}:*"], _MOST_SPELLED)
+        condition, values = self.any_of("number", numbers)
+        lexemes = "SELECT DISTINCT lexeme FROM fragments CROSS JOIN LATERAL unnest(found_by)"
+        statement = f"{lexemes} WHERE {condition} AND starts_with(lexeme, ?)"
+        return sorted(word for (word,) in self.run(statement, [*values, begins]))[:most]
+
+    def newest(
+        self, matches: Sequence[str], most: int, within: Sequence[str] = ()
+    ) -> list[list[int]]:
+        also = f" & ({' | '.join(within)})" if within else ""
+        return self._matching([f"({match}){also}" for match in matches], most)
+
+    def _matching(self, questions: Sequence[str], most: int) -> list[list[int]]:
+        """For each question the newest live texts, newest first."""
+        found: list[list[int]] = [[] for _ in questions]
+        statement = (
+            "SELECT place, number FROM matching(?::tsquery[], ?)" if self.agent else _MATCHING
+        )
+        for place, number in self.run(statement, [list(questions), most]):
+            found[place - 1].append(number)
+        return found
 
     def find(
         self, wanted: Wanted, *, order: Order = "number", limit: int = 0, offset: int = 0
@@ -168,16 +204,6 @@ class PostgresRows(Rows):
         )
         return self.run(statement, [words, *values, most]).fetchall()
 
-    def matching(self, questions: Sequence[str], most: int) -> list[list[int]]:
-        """For each question the newest live texts, newest first."""
-        found: list[list[int]] = [[] for _ in questions]
-        statement = (
-            "SELECT place, number FROM matching(?::tsquery[], ?)" if self.agent else _MATCHING
-        )
-        for place, number in self.run(statement, [list(questions), most]):
-            found[place - 1].append(number)
-        return found
-
     def near(self, vector: bytes, wanted: Wanted, most: int) -> list[tuple[int, float]]:
         floats = columns.floats_of(vector)
         if not floats or most < 1 or not self._keeps_vectors:
@@ -198,7 +224,7 @@ class PostgresRows(Rows):
                     f" {self.has_vector} AND vector_dims(embedding) = {size} ORDER BY {order}"
                     " LIMIT ?"
                 )
-                asked = [*values, columns.text_of(floats), some]
+                asked = [*values, str([*floats]), some]
                 rows = self.run(statement, asked, binary=True).fetchall()
         found = [
             (number, round(sum(map(mul, floats, columns.floats_sent(it))), DIGITS))
@@ -269,7 +295,7 @@ class PostgresRows(Rows):
             self.run("SET CONSTRAINTS ALL DEFERRED")
         self._cursor.executemany(
             "UPDATE fragments SET embedding = %s::vector WHERE number = %s",
-            [(columns.text_of(floats) if floats else None, number) for floats, number in vectors],
+            [(str([*floats]) if floats else None, number) for floats, number in vectors],
         )
 
     def drop_vectors(self, numbers: Iterable[int] | None = None) -> None:
@@ -301,42 +327,6 @@ class PostgresRows(Rows):
         if not self.agent:
             self.set_state({INDEX_STATE: str(INDEXED_VERSION)})
         return bool(changed)
-
-
-class PostgresTerms:
-    """Asks PostgreSQL's full text in this program's words; see `Terms`."""
-
-    def __init__(self, rows: PostgresRows) -> None:
-        self._rows = rows
-
-    def extent(self) -> Extent:
-        return self._rows.extent()
-
-    def match(self, term: Term) -> str:
-        needle = _folded(term.needle)
-        if term.run.startswith(term.needle) and (stem := verb_beginning(term.run)):
-            return self.any_of((needle, stem))
-        if term.begins and not term.ends:
-            return f"{_lexeme(needle)}:*"
-        return self.any_of((needle, f"{needle}s") if term.ends and needle.isalpha() else (needle,))
-
-    def any_of(self, words: Sequence[str]) -> str:
-        return " | ".join(map(_lexeme, words))
-
-    def words(self, begins: str, most: int) -> list[str]:
-        """Look at the newest texts alone."""
-        [numbers] = self._rows.matching([f"{_lexeme(begins)}:*"], _MOST_SPELLED)
-        condition, values = self._rows.any_of("number", numbers)
-        lexemes = "SELECT DISTINCT lexeme FROM fragments CROSS JOIN LATERAL unnest(found_by)"
-        statement = f"{lexemes} WHERE {condition} AND starts_with(lexeme, ?)"
-        words = self._rows.run(statement, [*values, begins])
-        return sorted(word for (word,) in words)[:most]
-
-    def newest(
-        self, matches: Sequence[str], most: int, within: Sequence[str] = ()
-    ) -> list[list[int]]:
-        also = f" & ({' | '.join(within)})" if within else ""
-        return self._rows.matching([f"({match}){also}" for match in matches], most)
 
 
 class PostgresEngine(Engine):

@@ -14,7 +14,6 @@ from core.postgres.pool import Pool
 from core.room.full_text import INDEXED_VERSION
 from rooms.fragments.fragment import Embedding, Fragment, Wanted
 from rooms.fragments.storage import postgres as storage
-from rooms.fragments.storage.columns import text_of
 from rooms.fragments.storage.postgres import PostgresEngine, PostgresRows
 from rooms.fragments.storage.postgres_schema import index_name
 from rooms.fragments.storage.rows import INDEX_STATE
@@ -134,8 +133,8 @@ def test_what_lacks_a_vector_is_told_by_that_alone(embedded: PostgresEngine) -> 
 @pytest.mark.parametrize(
     ("ask", "index"),
     [
-        (lambda it: it.matching(["'bizz' & 'text'"], 400), "idx_fragments_found_by"),
-        (lambda it: it.matching(["'bh':*"], 400), "idx_fragments_found_by"),
+        (lambda it: it.newest(["'bizz' & 'text'"], 400), "idx_fragments_found_by"),
+        (lambda it: it.newest(["'bh':*"], 400), "idx_fragments_found_by"),
         (lambda it: it.with_keywords(["rare9"], Wanted(), 50), "idx_fragments_keywords"),
         (lambda it: it.find(Wanted(keywords=("rare9",))), "idx_fragments_keywords"),
     ],
@@ -210,7 +209,7 @@ def near(engine: PostgresEngine, agent: str) -> Iterator[tuple[list[int], list[i
             exact = connection.execute(
                 "SELECT number FROM fragments WHERE embedding IS NOT NULL"
                 " ORDER BY embedding <#> %s::vector, number DESC LIMIT 10",
-                (text_of(array("f", vector)),),
+                (str(array("f", vector).tolist()),),
             ).fetchall()
         yield [it for it, _ in found.answer], [it for (it,) in exact], found.scanned
 
