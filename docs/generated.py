@@ -193,6 +193,8 @@ def keys(room: str) -> None:
             value: Any = fragment.TYPES[field].stale_days
         elif field == "doubtful_days":
             value = fragment.TYPES["procedure"].doubtful_days
+        elif field == "recency_weight":
+            value = 1 - fragments_room.Config(Path()).importance_weight
         else:
             value = getattr(defaults, field)
         shown = value if isinstance(value, tuple) else [value]

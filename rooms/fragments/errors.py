@@ -7,9 +7,7 @@ from core.sanitizer import redact
 from core.text.plain import one_line
 
 _MOST_SHOWN, _MOST_READ = 40, 400  # characters of a bad id
-# Keys of failures that pass by themselves, and of failures that single texts may cause.
-_PASSING = frozenset(("unreachable", "timeout", "broken_off", "overloaded", "failed"))
-_OF_THESE = frozenset(("bad_answer", "refused", "too_large"))
+_OF_THESE = ("bad_answer", "refused", "too_large")  # failures that single texts may cause
 
 
 class FragmentsError(RefusedError):
@@ -51,11 +49,6 @@ class ServiceError(FragmentsError):
     def again(self) -> "ServiceError":
         """Return a copy, for another call to raise."""
         return ServiceError(self.key, retry_after_s=self.retry_after_s, **self.facts)
-
-    @property
-    def is_passing(self) -> bool:
-        """Whether a later try may succeed without any change."""
-        return self.key in _PASSING
 
     @property
     def may_be_of_these(self) -> bool:

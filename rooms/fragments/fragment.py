@@ -5,7 +5,6 @@ A kind is the sort of knowledge, a lifetime how long it is kept; the specificati
 """
 
 import hashlib
-import re
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
@@ -40,8 +39,6 @@ _COLUMN_OF = {
     "utility": "utility_score",
     "relation": "relation_type",
 }
-
-_BLANKS = re.compile(r"\s+")
 
 
 class TypeRow(NamedTuple):
@@ -296,15 +293,13 @@ By = Literal[
 class Wanted:
     """A filter of fragments; an empty field filters nothing."""
 
-    agents: tuple[str, ...] = ()  # any of them, as of kinds, lifetimes, tiers, topics
+    agents: tuple[str, ...] = ()  # any of them, as of kinds, lifetimes, topics
     kinds: tuple[str, ...] = ()
     lifetimes: tuple[str, ...] = ()
-    tiers: tuple[str, ...] = ()
     topics: tuple[str, ...] = ()  # compared by `plain_keyword`, as keywords are
     keywords: tuple[str, ...] = ()  # all of them
     numbers: tuple[int, ...] | None = None  # None for all, () finds none
     session: str = ""
-    source: str = ""
     privacy: str = ""
     content_hash: str = ""
     since: str = ""  # day or moment of creation, included, as `until`
@@ -318,7 +313,7 @@ class Wanted:
 
 def hash_of(content: str) -> str:
     """Return 32 hex digits of a content; case counts, blanks and composition do not."""
-    plain = _BLANKS.sub(" ", normal_form("NFC", content)).strip()
+    plain = " ".join(normal_form("NFC", content).split())
     return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 

@@ -62,10 +62,6 @@ class Config(NamedTuple):
     server: Server | None = None  # keeps the fragments instead
     cache: Place | None = None  # a Redis before that server
 
-    @property
-    def recency_weight(self) -> float:
-        return 1 - self.importance_weight
-
 
 @dataclass(frozen=True, kw_only=True)
 class Room:

@@ -311,13 +311,12 @@ class Rows(ABC):
             "agent_id" if wanted.content_hash else self.agent_column: wanted.agents,
             "type": wanted.kinds,
             "lifetime": wanted.lifetimes,
-            "ttl_tier": wanted.tiers,
             "plain_topic": tuple(map(spelled, wanted.topics)),
         }
         parts += [self.any_of(column, words) for column, words in choices.items() if words]
         if wanted.numbers is not None:
             parts.append(self.any_of("number", wanted.numbers))
-        for name in ("session", "source", "privacy", "content_hash"):
+        for name in ("session", "privacy", "content_hash"):
             if value := getattr(wanted, name):
                 parts.append((f"{FRAGMENTS.columns[name]} = ?", [value]))
         if wanted.after:

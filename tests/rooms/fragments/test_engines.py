@@ -221,12 +221,10 @@ WANTED = st.builds(
     agents=some_of([*AGENTS, "nobody"]),
     kinds=some_of(kept.KINDS),
     lifetimes=some_of(kept.LIFETIMES),
-    tiers=some_of(get_args(kept.Tier)),
     topics=at_times(st.lists(WORDS, max_size=2).map(tuple), ()),
     keywords=at_times(st.lists(WORDS, max_size=2).map(tuple), ()),
     numbers=at_times(st.lists(st.integers(-1, 12) | st.just(2**70), max_size=6).map(tuple), None),
     session=at_times(st.just("s1"), ""),
-    source=at_times(st.just("README"), ""),
     privacy=at_times(st.sampled_from(get_args(kept.Privacy)), ""),
     content_hash=at_times(st.sampled_from(["a", "b"]), ""),
     since=at_times(st.sampled_from([*DAYS, DAYS[1][:10], DAYS[3][:7]]), ""),
@@ -529,9 +527,9 @@ class TestFinding:
     def test_whatever_is_asked_for_is_a_text(self, engines: Engines, text: str) -> None:
         engine = engines.new()
         stored(engine, a_fragment("f1", "zebra", keywords=("zebra",)))
-        lists = ("agents", "kinds", "lifetimes", "tiers", "topics", "keywords")
+        lists = ("agents", "kinds", "lifetimes", "topics", "keywords")
         asked: dict[str, Any] = dict.fromkeys(lists, (text,))
-        asked |= dict.fromkeys(("session", "source", "content_hash"), text)
+        asked |= dict.fromkeys(("session", "content_hash"), text)
         for name, value in asked.items():
             assert found(engine, replace(Wanted(), **{name: value})) == []
         with engine.reading() as rows:
