@@ -296,11 +296,10 @@ class Call(NamedTuple):
         """Run the upkeep; return its changes, and the open questions that fit."""
         from rooms.fragments.models.judge import judge_of
         from rooms.fragments.models.vectors import embedder_of
-        from rooms.fragments.upkeep.consolidation import consolidate, in_turn
+        from rooms.fragments.upkeep.consolidation import consolidate
 
         models: Any = {"judge": judge_of(os.environ), "embedder": embedder_of(os.environ)}
-        with in_turn(waits=waits):
-            report = consolidate(self.room, progress=progress, **models)
+        report = consolidate(self.room, progress=progress, waits=waits, **models)
         if self.as_json:
             return _answer(_report_fields(report))
         changed = sum(it.count for it in report.steps)

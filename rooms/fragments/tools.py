@@ -353,12 +353,11 @@ def end_session() -> None:
     if not _Room.is_used:
         return
     from rooms.fragments import draft
-    from rooms.fragments.upkeep.consolidation import resting
+    from rooms.fragments.upkeep.consolidation import close
 
     with opened() as call:
         draft.end_session(call.room, call.session)
-        with resting():  # all is left in one file, a copy of which is a backup
-            call.room.engine.close()
+        close(call.room)  # all is left in one file, a copy of which is a backup
 
 
 # fmt: off

@@ -10,7 +10,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -26,7 +26,7 @@ from rooms.fragments.fragment import Fragment, Wanted
 from rooms.fragments.room import Room, open_room
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.upkeep import life
-from rooms.fragments.upkeep.passes import PASSES, STEPS, Counts, Page, Work
+from rooms.fragments.upkeep.passes import AT_ONCE, STEPS, Counts, Page, Work
 from rooms.fragments.upkeep.statistics import ENDED, FIGURES, RUN, OfTool, feedback_by_tool
 from rooms.fragments.upkeep.suspicions import MOST_PROPOSED, Pair, pending
 from rooms.fragments.versions import for_the_log, most_important
@@ -39,7 +39,7 @@ HOURS, AT_MOST_S = 24, 1.0  # between two daily upkeeps; of one at the end of a 
 RESUMED_DAYS = 7  # a run that rests for longer is begun anew
 MOST_LISTED = 10
 
-_PLACES = {it.name: place for place, it in enumerate(PASSES)}
+_PLACES = {it.name: place for place, it in enumerate(STEPS)}
 QUIET_S = 60.0  # after all is done, before a write looks for what is due
 _ANSWER_S = 0.1  # for the answer to a write to be out
 _REST_S = 1.5  # until a thread that tends rests
@@ -87,7 +87,7 @@ class Run(NamedTuple):
 
     kind: Kind
     begun_at: str  # its moment, for every step
-    at: str = PASSES[0].name  # next pass, "" at the end
+    at: str = STEPS[0].name  # next step, "" at the end
     after: int = 0  # where its next page begins
     figures: Mapping[str, Counts] = {}
 
@@ -121,22 +121,23 @@ def carry_out(
     """Do the rest of a run, a transaction for each page; yield its progress."""
     begun = ""
     while run.at:
-        current = PASSES[_PLACES[run.at]]
+        place = _PLACES[run.at]
+        step, left = STEPS[place], STEPS[place + 1 :]
         if progress and run.at != begun:
-            for step in current.steps:
-                progress(STEPS.index(step) + 1, len(STEPS), step.name)
-        begun = run.at
-        page = Page(run.after, run.figures.get(run.at, {}))
-        if current.ask:
-            page.asked = current.ask(room.engine.reading, page, work)
+            progress(place + 1, len(STEPS), step.name)
+        begun, before = run.at, run.figures.get(run.at, {})
+        page = Page(run.after, before)
+        if step.ask:
+            page.asked = step.ask(room.engine.reading, page, work)
         with room.engine.writing() as rows:
-            counted = current.run(rows, page, work)
-            figures = dict(run.figures)
-            for step in current.steps:
-                before, now = figures.get(step.name, {}), counted[step.name]
-                figures[step.name] = {it: before.get(it, 0) + now.get(it, 0) for it in step.figures}
+            if step.over:
+                page.fragments = rows.find(Wanted(state=step.over, after=run.after), limit=AT_ONCE)
+                is_last = len(page.fragments) < AT_ONCE
+                page.next = None if is_last else page.fragments[-1].number
+            now = step.run(rows, page, work)
+            counted = {it: before.get(it, 0) + now.get(it, 0) for it in step.figures}
+            figures = {**run.figures, step.name: counted}
             if page.next is None:
-                left = PASSES[_PLACES[run.at] + 1 :]
                 run = run._replace(at=left[0].name if left else "", after=0, figures=figures)
             else:
                 run = run._replace(after=page.next, figures=figures)
@@ -145,29 +146,20 @@ def carry_out(
         yield run
 
 
-@contextmanager
-def in_turn(*, waits: bool) -> Iterator[None]:
-    """Consolidate alone in this process. waits: False raises UpkeepError if a call is at it."""
-    if not _consolidating.acquire(blocking=waits):
-        raise UpkeepError("under_way")
-    try:
-        yield
-    finally:
-        _consolidating.release()
-
-
 def consolidate(
     room: Room,
     *,
     progress: Progress | None = None,
     judge: "OneJudge | None" = None,
     embedder: "Embedder | None" = None,
+    waits: bool = True,
 ) -> Report:
     """Carry out the eleven steps, or the rest of a run that was cut off.
 
     The run is of the whole room; the open questions are of fragments that its agent may change.
-    judge: decides on contradictions. embedder: its failure is counted, and the others go on. Raises
-    UpkeepBusyError while another process is at it, UpkeepError if stopped, DatabaseError.
+    judge: decides on contradictions. embedder: its failure is counted, and the others go on. waits:
+    for another call of this process, which else is refused. Raises UpkeepBusyError while another
+    process is at it, UpkeepError if refused or stopped, DatabaseError.
     """
     whole, fill = room.for_all(), None
     if embedder:
@@ -175,18 +167,23 @@ def consolidate(
 
         fill = partial(fill_in, whole, embedder)
     run = Run("asked", room.clock())
-    if room.engine.exists():
-        with whole.engine.only_one(timeout_s=room.settings.lock_timeout_s):
-            end_idle_sessions(whole)
-            with whole.engine.reading() as rows:
-                begun = run = run_of(rows.state(), "asked", room.clock())
-            work = Work(run.begun_at, room.config, judge=judge, fill=fill)
-            try:
-                for run in carry_out(whole, work, begun, progress=progress):  # noqa: B007
-                    pass
-            except WaitEndedError as error:
-                step = 1 + [it.name for it in STEPS].index(run.at)
-                raise UpkeepError("stopped", step=step, steps=len(STEPS)) from error
+    if not _consolidating.acquire(blocking=waits):
+        raise UpkeepError("under_way")
+    try:
+        if room.engine.exists():
+            with whole.engine.only_one(timeout_s=room.settings.lock_timeout_s):
+                end_idle_sessions(whole)
+                with whole.engine.reading() as rows:
+                    run = run_of(rows.state(), "asked", room.clock())
+                work = Work(run.begun_at, room.config, judge=judge, fill=fill)
+                try:
+                    for run in carry_out(whole, work, run, progress=progress):  # noqa: B007, B020
+                        pass
+                except WaitEndedError as error:
+                    step = 1 + _PLACES[run.at]
+                    raise UpkeepError("stopped", step=step, steps=len(STEPS)) from error
+    finally:
+        _consolidating.release()
     with room.engine.reading() as rows:
         return _report(rows, run, room)
 
@@ -237,15 +234,12 @@ def go_on(room: Room) -> None:
         timer.start()
 
 
-@contextmanager
-def resting() -> Iterator[None]:
-    """Keep the upkeep of this process away, once its thread rests."""
+def close(room: Room) -> None:
+    """Close the engine as soon as the thread of the upkeep rests."""
     is_resting = _tending.acquire(timeout=_REST_S)
-    try:
-        yield
-    finally:
-        if is_resting:
-            _tending.release()
+    room.engine.close()
+    if is_resting:
+        _tending.release()
 
 
 def tend(room: Room, *, compares: bool = True) -> bool:
