@@ -1,7 +1,6 @@
 """Tests what an export holds in each form, every text as text, and where it may be written."""
 
 import json
-import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -24,12 +23,11 @@ from rooms.sessions.session import (
     NoSuchSessionError,
     Point,
     Session,
-    SessionsError,
 )
 from rooms.sessions.store import SessionStore, open_sessions
 from tests.support.cli_process import TOKEN
 from tests.support.sentences import in_language
-from tests.support.session_samples import keep, make_sample_store, sample_sessions
+from tests.support.session_samples import keep, sample_sessions
 from tests.support.tables import table
 
 FORMS: Sequence[FormName] = ("markdown", "json", "html")
@@ -184,26 +182,3 @@ def test_no_secret_leaves_even_if_the_database_has_one(store: SessionStore, form
     text = export(store, form).text
     assert TOKEN not in text
     assert "use " in text
-
-
-# where it is written, beside what a story tells
-
-
-@pytest.mark.skipif(os.name == "nt", reason="links of POSIX")
-def test_no_link_leads_out_or_into_git_and_one_inside_is_followed(store: SessionStore) -> None:
-    shop = make_sample_store(store.root, 2)
-    outside = shop.root.parent / "outside"
-    for folder in (outside, shop.root / ".git", shop.root / "real"):
-        folder.mkdir()
-    for name, target, output, key in (
-        ("docs", outside, "docs/a.md", "output_outside"),
-        ("a.md", outside / "a.md", "a.md", "output_outside"),
-        ("to git", ".git", "to git/a.md", "output_reserved"),
-    ):
-        (shop.root / name).symlink_to(target)
-        with pytest.raises(SessionsError) as refused:
-            export(shop, "markdown", output=output)
-        assert refused.value.key == key
-    assert [*outside.iterdir(), *(shop.root / ".git").iterdir()] == []
-    (shop.root / "in").symlink_to("real")
-    assert export(shop, "markdown", output="in/a.md").path == "real/a.md"

@@ -1,13 +1,10 @@
 """Tests that sessions are found by words and filters, in their order, here and in all projects."""
 
-import json
 import os
 import random
-import shutil
 import sqlite3
 import sys
 import time
-import unicodedata
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -22,22 +19,17 @@ from rooms.sessions.search import (
     Candidates,
     Criteria,
     Page,
-    find_session,
     resembling,
     search,
-    search_all,
     share,
     shared_roots,
     unshare,
 )
-from rooms.sessions.session import NoSuchSessionError, Session, SessionsError
+from rooms.sessions.session import Session, SessionsError
 from rooms.sessions.store import SessionStore, open_sessions, resolve
 from rooms.sessions.upkeep import delete
-from tests.support.room_tools import Call
 from tests.support.session_samples import (
-    OLD,
     a_room,
-    failed,
     keep,
     make_sample_store,
     sample_sessions,
@@ -99,29 +91,6 @@ def test_the_session_with_most_of_the_question_comes_first_and_has_its_level(
     assert found(store, "로그인") == [7]  # a pair of letters is no hit
 
 
-@pytest.mark.row("003 T36", "003 T38", "003 T39", "003 T40", "003 T41")
-def test_filters_hold_together_and_with_words(store: SessionStore) -> None:
-    nfd = unicodedata.normalize("NFD", "인증")
-    with store.writing() as connection:
-        for row in (
-            session(1, "login", "2026-01-01T00:00:00+00:00", tags=("Auth", "인증"), agent="a"),
-            session(2, "login", "2026-01-02T23:59:59+00:00", tags=("auth",), status="paused"),
-            session(3, "other", "2026-01-03T00:00:00+00:00", tags=("AUTH", nfd), agent="b"),
-        ):
-            write(connection, row)
-    assert found(store, tags=("AUTH",)) == found(store, tags=(" ",)) == [3, 2, 1]
-    assert found(store, tags=("auth", nfd)) == [3, 1]
-    assert found(store, "login", tags=("auth", "인증")) == [1]
-    assert found(store, tags=("aut",)) == found(store, "login", agent="b") == []
-    assert found(store, status="paused") == [2]
-    assert found(store, since="2026-01-02") == [3, 2]
-    assert found(store, until="2026-01-02") == [2, 1]
-    assert found(store, since="2026-01-02T23:59:59Z", until="2026-01-02T23:59:59") == [2]
-    assert found(store, since="2026-01-03T08:59:59+09:00", until="2026-01-02") == [2]
-    assert found(store, since="9999-12-31") == found(store, until="0001-01-01") == []
-    assert found(store, since="0001-01-01", until="9999-12-31") == [3, 2, 1]
-
-
 @pytest.mark.long  # it costs much
 @pytest.mark.row("003 T43")
 def test_pages_hold_every_hit_once_and_the_same_total(project: Path) -> None:
@@ -141,16 +110,6 @@ def test_pages_hold_every_hit_once_and_the_same_total(project: Path) -> None:
         whole = [search(store, criteria, limit=20, offset=at) for at in range(0, total, 20)]
         assert [hit.session.number for page in whole for hit in page.hits] == numbers
     assert search(store, Criteria(), limit=5, offset=10**30).hits == []
-
-
-def test_what_resembles_a_goal_leaves_out_a_whole_chain(store: SessionStore) -> None:
-    goal = "Fix the redirect loop after login"
-    first = saved(store, goal)
-    second = saved(store, f"{goal} 2", parent=first.id)
-    third = saved(store, f"{goal} 3")
-    assert [it.session.id for it in resembling(store, goal, limit=9, but=second)] == [third.id]
-    assert len(resembling(store, goal, limit=2)) == 2
-    assert {it.level for it in resembling(store, goal, limit=9)} == {"high"}
 
 
 @pytest.mark.row("003 T78")
@@ -352,96 +311,6 @@ def test_the_sessions_that_answer_come_first(
 
         measured = ndcg_at_10(order, labelled)
     assert measured >= FLOORS[name]
-
-
-@pytest.fixture
-def shop(store: SessionStore) -> SessionStore:
-    """A project that does not share, with two sessions."""
-    saved(store, "Write the README")
-    saved(store, "Add a basket", summary="OAuth was left for another day")
-    return store
-
-
-@pytest.fixture
-def bank(tmp_path: Path) -> SessionStore:
-    """A project that shares."""
-    store = a_room(tmp_path / "bank")
-    tried = (failed("implicit flow", "it is gone"),)
-    saved(store, "OAuth 로그인을 구현한다", OLD, tags=("인증", "OAuth"), approaches=tried)
-    saved(store, "Print statements", "2026-06-01T00:00:00+00:00", status="coding")
-    share(store.root, os.environ)
-    return store
-
-
-def found_anywhere(store: SessionStore, **criteria: object) -> list[tuple[str, int, str]]:
-    page = search_all(store, Criteria(**criteria), limit=20)  # type: ignore[arg-type]
-    assert page.total == len(page.hits)
-    return [(hit.project, hit.session.number, hit.session.date) for hit in page.hits]
-
-
-@pytest.mark.row("003 T44", "003 T72")
-def test_hits_of_all_projects_that_share_stand_in_one_order_for_filters_and_pages(
-    shop: SessionStore, bank: SessionStore
-) -> None:
-    of_bank = [("bank", 1, "2024-03-01")]
-    assert found_anywhere(shop, query="OAuth 로그인") == [*of_bank, ("", 2, "2026-05-01")]
-    assert found_anywhere(shop) == [
-        *(("bank", 2, "2026-06-01"), ("", 2, "2026-05-01")),
-        *(("", 1, "2026-05-01"), ("bank", 1, "2024-03-01")),
-    ]
-    assert (
-        found_anywhere(shop, tags=("인증",)) == found_anywhere(shop, until="2025-01-01") == of_bank
-    )
-    assert found_anywhere(shop, status="coding") == [("bank", 2, "2026-06-01")]
-    page = search_all(shop, Criteria(), limit=1, offset=3)
-    assert (page.total, [hit.session.goal for hit in page.hits]) == (4, ["OAuth 로그인을 구현한다"])
-    for query in ("", "README"):  # an offset beyond all numbers
-        page = search_all(shop, Criteria(query=query), limit=5, offset=10**30)
-        assert (page.hits, page.total > 0) == ([], True)
-    # One that shares no more, cannot be used or is gone is passed over.
-    assert unshare(bank.root, os.environ)
-    assert not unshare(bank.root, os.environ)
-    assert found_anywhere(shop, query="로그인") == []
-    share(bank.root, os.environ)
-    assert found_anywhere(shop, query="로그인") == [("bank", 1, "2024-03-01")]
-    config = bank.path.parent / "config.json"
-    config.write_text("no settings", encoding="utf-8")
-    assert found_anywhere(shop, query="로그인") == []
-    config.unlink()
-    shutil.rmtree(bank.root)
-    assert found_anywhere(shop, query="OAuth") == [("", 2, "2026-05-01")]
-
-
-@pytest.mark.row("003 T44")
-def test_a_session_of_another_project_is_named_and_read_only_with_its_consent(
-    shop: SessionStore,
-    bank: SessionStore,
-    call: Call,
-    refused: Call,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    own, session = shop.get("1"), bank.get("1")
-    store, read = find_session(shop, session.id)
-    assert (store.root, read) == (bank.root, session)
-    said = call("context_search", query="로그인", scope="global")
-    goal = "OAuth 로그인을 구현한다"
-    assert said.splitlines()[1:] == [f"{session.id} 2024-03-01 ! [bank] {goal}"]
-    assert call("context_search", query="로그인") == "No session found."
-    whole = call("context_get", id=session.id)
-    assert whole.startswith(f"[bank] {session.id} · ") and f"goal: {goal}" in whole
-    assert "failed: implicit flow (why: it is gone)" in whole
-    said = refused("context_save", goal="x", parentId=session.id)
-    assert said.startswith(f"{session.id}: this project has no such session")
-    assert call("context_search").startswith("Sessions: 2 of 2.")
-    monkeypatch.setenv("SENTINEL_MEMORY_ANSWERS", "json")
-    [told] = json.loads(call("context_search", query="로그인", scope="global"))["hints"]
-    shown = {"id": session.id, "goal": f"[bank] {goal}", "date": "2024-03-01", "hasWarnings": True}
-    assert told == shown
-    with pytest.raises(NoSuchSessionError):
-        find_session(bank, own.id)
-    unshare(bank.root, os.environ)
-    with pytest.raises(NoSuchSessionError):
-        find_session(shop, session.id)
 
 
 @pytest.mark.row("003 T72")

@@ -16,11 +16,10 @@ import pytest
 from core.config import Settings
 from core.errors import RefusedError
 from core.program import LOGGER
-from rooms.sessions.config import CONFIG, IGNORED, Config, read_config
+from rooms.sessions.config import CONFIG, Config, read_config
 from rooms.sessions.session import SESSION, Draft, Point, SessionsError
 from rooms.sessions.store import Saved, SessionStore, exist_in, open_sessions
 from tests.support.cli_process import TOKEN
-from tests.support.git_clones import git
 from tests.support.tables import none_of, table
 
 NOON = "2026-03-01T12:00:00+00:00"
@@ -51,52 +50,6 @@ def refusal(save: Save, **fields: Any) -> str:
 
 
 # what is made
-
-
-@pytest.mark.row("003 T1.c", "003 T2")
-def test_the_first_save_makes_the_directory_and_keeps_the_database_out_of_git(
-    save: Save, store: SessionStore
-) -> None:
-    refusal(save, goal=" ")
-    assert (store.count(), exist_in(store.root), os.listdir(store.root)) == (0, False, [])
-    git(store.root, "init", "-q")
-    assert save().session.number == 1
-    assert exist_in(store.root)
-    seen = git(store.root, "status", "--porcelain", "--untracked-files=all").split()
-    assert [name for name in seen if name != "??"] == [".context/sessions/.gitignore"]
-    if os.name == "posix":
-        assert store.path.stat().st_mode & 0o777 == 0o600
-    ignored = store.path.parent / ".gitignore"
-    # One that somebody wrote stays; an empty one is of a writer that was killed.
-    for at, (text, expected) in enumerate(((IGNORED, IGNORED), ("own\n", "own\n"), ("", IGNORED))):
-        ignored.write_text(text)
-        save(f"goal {at}")
-        assert ignored.read_text() == expected
-
-
-@pytest.mark.parametrize(
-    "kind", ["link", "broken link", "directory", ".context", ".context/sessions"]
-)
-def test_what_stands_in_the_place_of_the_directory_or_its_gitignore_is_said_and_stays(
-    save: Save, store: SessionStore, kind: str, tmp_path: Path
-) -> None:
-    ignored, theirs = store.path.parent / ".gitignore", tmp_path / "theirs"
-    theirs.write_text("theirs")
-    if kind.startswith("."):
-        theirs = store.root / kind
-        theirs.parent.mkdir(exist_ok=True)
-        theirs.write_text("theirs")
-        assert "could not be made" in refusal(save)
-    else:
-        ignored.parent.mkdir(parents=True)
-        if kind == "directory":
-            ignored.mkdir()
-        else:
-            ignored.symlink_to(theirs if kind == "link" else tmp_path / "nowhere")
-        said = refusal(save)
-        assert str(ignored) in said and "Nothing was saved or changed" in said
-    assert theirs.read_text() == "theirs" and not store.path.exists()
-    assert not (tmp_path / "nowhere").exists()
 
 
 def test_other_settings_and_another_place_are_another_store(project: Path) -> None:
@@ -218,25 +171,6 @@ def test_a_failure_is_no_failed_save_and_is_said_once_until_it_works_again(
     assert names(store) == [".gitignore", "current.json"]  # no litter
 
 
-@pytest.mark.skipif(os.name == "nt", reason="links as POSIX has them")
-@pytest.mark.parametrize("name", ["current.json", ".current.json.tmp"])
-@pytest.mark.parametrize("is_link", [True, False])
-def test_a_link_in_its_place_is_replaced_and_not_followed(
-    save: Save, store: SessionStore, tmp_path: Path, name: str, is_link: bool
-) -> None:
-    theirs, path = tmp_path / "theirs", store.path.with_name(name)
-    theirs.write_text("theirs")
-    path.parent.mkdir(parents=True)
-    if is_link:
-        path.symlink_to(theirs)
-    else:
-        path.write_text('{"torn')  # by a process that was killed
-    assert save("a").projected
-    assert (theirs.read_text(), store.current.is_symlink()) == ("theirs", False)
-    assert json.loads(store.current.read_text("utf-8"))["goal"] == "a"
-    assert names(store) == [".gitignore", "current.json"]
-
-
 SETTINGS = table("sessions/settings")  # values by key: taken with the field they set, and refused
 
 
@@ -313,50 +247,3 @@ def test_what_is_no_json_object_is_said_and_stays_as_it_is(tmp_path: Path, kind:
 
 
 # links, and what is no file
-
-
-def link(at: Path, to: str) -> None:
-    at.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        at.symlink_to(to)
-    except OSError:
-        pytest.skip("this system lets nobody make links")
-
-
-@pytest.mark.parametrize("target", ["nowhere.json", "/dev/null", "/dev/zero", ".", "a pipe"])
-def test_a_link_that_leads_to_no_settings_is_said_and_a_pipe_is_not_waited_for(
-    tmp_path: Path, target: str
-) -> None:
-    if target == "a pipe" and os.name == "posix":
-        (tmp_path / CONFIG).parent.mkdir(parents=True)
-        os.mkfifo(tmp_path / CONFIG)
-    else:
-        link(tmp_path / CONFIG, target)
-    assert "is not a JSON object" in said_of(tmp_path)
-
-
-@pytest.mark.row("003 T1.b")
-@pytest.mark.parametrize("linked", ["data", ".context", ".context/sessions"])
-def test_a_directory_that_a_link_leads_out_of_the_project_is_refused_by_the_key(
-    tmp_path: Path, linked: str
-) -> None:
-    project, outside = tmp_path / "project", tmp_path / "outside"
-    outside.mkdir()
-    link(project / linked, str(outside))
-    if linked == "data":
-        write(project, with_value("storage.location", "data/sessions"))
-        assert "storage.location must be a directory inside the project" in said_of(project)
-    else:
-        said = said_of(project)
-        assert f"{project / linked} is a symbolic link that leads out of the project" in said
-        assert f"rm {project / linked}" in said and "Nothing was read or written" in said
-    assert os.listdir(outside) == []
-
-
-def test_a_link_inside_the_project_may_hold_the_sessions(tmp_path: Path) -> None:
-    (tmp_path / "data").mkdir()
-    link(tmp_path / ".context" / "sessions", "../data")
-    store = open_sessions(tmp_path, Settings())
-    store.save(Draft(goal="g"), agent="a", process="p")
-    assert (tmp_path / "data" / "history.db").is_file()
-    assert store.get("#1").goal == "g"
