@@ -24,7 +24,8 @@ for the point of any, write what has to be in it.
     file PATH TEXT …        puts each text behind what is in the file, as a line
     cat PATH                what is in a file, or the names in a directory
     env NAME=VALUE          cd PATH                 # a comment
-    git ARGUMENTS           and so chmod, ln, mkdir, mkfifo, readlink, rm
+    git ARGUMENTS           and so chmod, ln, mkdir, mkfifo, readlink, rm, sed
+    sh -c SCRIPT            what no other step can, as short as it may be
     as AGENT                what the client calls itself from here on
     shop LANG               the project of the documents' examples, in the place of an empty one
 
@@ -33,8 +34,9 @@ are done before each story of the file; `rooms NAMES` there names what the serve
 says that its stories cost much.
 
 What differs from day to day or from machine to machine is masked in every answer: a day or moment
-is DATE, the project DIR, the user's directory HOME, this checkout ROOT, milliseconds N. A version
-id is TOKEN1, the next one TOKEN2, an id that is drawn ID1; a later step may use these names.
+is DATE, the project DIR, the user's directory HOME, this checkout ROOT, its interpreter PYTHON,
+milliseconds N. A version id is TOKEN1, the next one TOKEN2, an id that is drawn ID1; a later step
+may use the names of places and ids.
 What hangs on the clock in any other way is no story.
 """
 
@@ -215,7 +217,9 @@ class Player:
             words = [re.sub(rf"\b{name}\b", value, word) for word in words]
         words = [_TIMES.sub(lambda it: it[1] * int(it[2]), word) for word in words]
         places = {"DIR": str(self.project), "HOME": str(self.home)}
-        words = [re.sub(r"\b(DIR|HOME)\b(?!=)", lambda it: places[it[1]], word) for word in words]
+        places |= {"ROOT": str(ROOT), "PYTHON": sys.executable}
+        of_place = re.compile(rf"\b({'|'.join(places)})\b(?!=)")
+        words = [of_place.sub(lambda it: places[it[1]], word) for word in words]
         times = re.match(r"(?:! )?repeat (\d+) ", step.text)
         for number in range(1, int(times[1]) + 1) if times else [0]:
             now = [word.replace("{n}", str(number)) for word in words]
@@ -308,6 +312,7 @@ _STEPS: dict[str, Callable[[Player, list[str]], Answer]] = {
     "cat": Player._cat,
     "env": Player._env,
     **dict.fromkeys(("git", "chmod", "ln", "mkdir", "mkfifo", "readlink", "rm"), Player._program),
+    **dict.fromkeys(("sed", "sh"), Player._program),
     "cd": Player._cd,
     "as": Player._as,
     "shop": Player._shop,
