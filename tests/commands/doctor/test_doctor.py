@@ -1,103 +1,56 @@
-"""Tests `cli.py doctor` as people and CI run it, with real git, and what a repair leaves."""
+"""Tests `cli.py doctor` beside its stories: rights, odd bytes, a terminal, servers."""
 
 import json
 import os
-import re
-import shlex
-import shutil
+import ssl
 import stat
-import subprocess
-import sys
+import threading
+from collections.abc import Iterator
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from random import Random
+from typing import Any, ClassVar
 
 import pytest
 
 from commands import doctor as module
-from core.lessons.file import GITIGNORE
+from commands.clients.table import CLIENTS, TEAM_ENTRY
 from core.lessons.record import Record
-from core.store import MemoryStore
 from rooms import lessons
-from tests.commands.doctor.conftest import Desk, Run, tree_of
-from tests.support.costly import one_in
-from tests.support.git_clones import ended_in_conflict, git, install_hook
+from tests.commands.doctor.conftest import Desk, Run
 from tests.support.samples import a_record
-from tests.support.tables import ROOT, table
 from tests.support.tables import text_of as recorded
 
-LONG_AGO, LATER = "2025-03-01T09:00:00+00:00", "2025-03-02T09:00:00+00:00"
+LONG_AGO = "2025-03-01T09:00:00+00:00"
 ONE, TWO = a_record("one", now=LONG_AGO), a_record("두 번째", now=LONG_AGO)
-NO_GIT = "No git repository: the memory is not shared and has no history."
+LONG = a_record("long", lesson="가" * 400, now=LONG_AGO)
 
 pytestmark = pytest.mark.long  # each costs much
-posix = pytest.mark.skipif(os.name == "nt", reason="permissions, links and pipes of POSIX")
+posix = pytest.mark.skipif(os.name == "nt", reason="permissions and terminals of POSIX")
 
 
-def test_another_directory_and_a_narrow_terminal_change_what_is_said(healthy: Desk) -> None:
-    named = healthy.doctor("--project", str(healthy.root), cwd=healthy.home)
-    assert named.lines[1] == f"Project  {healthy.root} (from --project)"
-    assert named.lines[4] == f"    python cli.py setup --project {shlex.quote(str(healthy.root))}"
-    told = healthy.doctor("--json")
-    assert list(told.told) == ["project", "source", "log", "findings", "fixed"]
-    assert told.well("lessons_ok") == {"count": 1, "lines": 1, "bytes": healthy.log.stat().st_size}
-    if os.name == "posix":  # what is well breaks between two parts
-        place = healthy.place(COLUMNS="24", NO_COLOR="1")
-        assert Run.at_terminal("doctor", **place).lines[:2] == ["✓ lessons 1", "✓ git merge=union"]
+@posix
+def test_what_is_well_breaks_between_two_parts(healthy: Desk) -> None:
+    place = healthy.place(COLUMNS="24", NO_COLOR="1")
+    assert Run.at_terminal("doctor", **place).lines[:2] == ["✓ lessons 1", "✓ git merge=union"]
 
 
-# What is in the file
+# What is around the log
 
 
-LONG = a_record("long", lesson="가" * 400, now=LONG_AGO)
-PRINCIPLE = replace(
-    a_record("", lesson="all", type="principle", now=LATER), source_ids=(ONE.token,)
-)
-FLAWS = table("commands/doctor")["flaws"]  # the bytes of a log as Latin-1, and what is said of it
-IN_THE_FILE: dict[str, tuple[list[bytes | Record], str]] = {
-    **{case: ([text.encode("latin-1")], said) for case, (text, said) in FLAWS.items()},
-    "unreadable, too deep": (
-        [ONE, b"[" * 100_000 + b"\n"],
-        FLAWS["unreadable, not JSON"][1].replace("not JSON", "JSON nested too deeply"),
-    ),
-}
-
-
-@pytest.mark.parametrize("case", IN_THE_FILE)
-def test_each_flaw_of_a_line_is_told_with_its_severity(bare: Desk, case: str) -> None:
-    parts, said = IN_THE_FILE[case]
-    bare.write(*parts)
-    done = bare.doctor()
-    width = len(said.split()[0])
-    assert done.found == [said, f"{'note':<{width}}  {NO_GIT}"]
-
-
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
-def test_the_command_that_is_named_saves_a_utf_16_log_as_utf_8(bare: Desk, encoding: str) -> None:
-    bare.write(ONE)
-    data = bare.log.read_bytes()
-    bare.log.write_bytes(data.decode().encode(encoding))
-    [command] = re.findall(r"`(python3? -c .*)`", "\n".join(bare.doctor().found))
-    program = shlex.split(command)[2]
-    subprocess.run([sys.executable, "-c", program], cwd=bare.root, check=True)
-    assert bare.log.read_bytes() == data
-
-
-# What is around it
-
-
-PERMISSIONS = {  # a place, its mode, the status, and how the finding begins
+PERMISSIONS = {  # a place, its mode, the status, and what is said
     "a log that cannot be written": (
-        ".context/memory_log.jsonl", 0o444, 0, "note  {} cannot be written"),
-    "a folder that cannot be written": (".context", 0o555, 0, "note  {} cannot be written"),
+        ".context/memory_log.jsonl", 0o444, 0, "\n- {} cannot be written"),
+    "a folder that cannot be written": (".context", 0o555, 0, "\n- {} cannot be written"),
     "a log that cannot be read": (
-        ".context/memory_log.jsonl", 0, 1, "error  The memory log {} cannot be read (Permission"),
-    "a folder that cannot be entered": (".context", 0, 1, "error  The memory log {}/memory_log"),
-    "a folder that cannot be listed": (".context", 0o311, 0, ""),
+        ".context/memory_log.jsonl", 0, 1, "\n✗ The memory log {} cannot be read (Permission"),
+    "a folder that cannot be entered": (".context", 0, 1, "\n✗ The memory log {}/memory_log"),
+    "a folder that cannot be listed": (".context", 0o311, 0, "warnings: 0, notes: 1\n"),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", one_in(3, PERMISSIONS))
+@pytest.mark.parametrize("case", PERMISSIONS)
 def test_no_right_to_read_is_an_error_to_write_a_note(
     healthy: Desk, bound: None, case: str
 ) -> None:
@@ -105,10 +58,9 @@ def test_no_right_to_read_is_an_error_to_write_a_note(
     path = healthy.root / place
     before = path.stat().st_mode
     path.chmod(mode)
-    done = Run(*healthy.started("doctor"))
+    done = healthy.started("doctor")
     path.chmod(before)
-    said = said.format(path)
-    assert (done.code, [it[: len(said)] for it in done.found]) == (code, [said] if said else [])
+    assert (done.code, done.errors) == (code, "") and said.format(path) in done.out
 
 
 def test_a_network_disk_is_a_note(
@@ -118,8 +70,9 @@ def test_a_network_disk_is_a_note(
     mounts = tmp_path / "mounts"
     mounts.write_text(f"/dev/sda / ext4 rw 0 0\nserver:/x {place} nfs4 rw 0 0\n")
     monkeypatch.setattr(module, "MOUNTS", mounts)
-    [found] = healthy.doctor().found
-    assert found.startswith("note  The log is on a network file system (nfs4), where locks may not")
+    done = healthy.doctor()
+    assert "\n- The log is on a network file system (nfs4), where locks may not" in done.out
+    assert done.code == 0
 
 
 def test_a_lock_of_another_user_is_an_error(bare: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,114 +82,7 @@ def test_a_lock_of_another_user_is_an_error(bare: Desk, monkeypatch: pytest.Monk
     real = os.access
     monkeypatch.setattr(os, "access", lambda path, mode: path != lock and real(path, mode))
     done = bare.doctor()
-    assert done.code == 1
-    assert any(line.startswith("error") and f"`rm -f {lock}`" in line for line in done.found)
-
-
-# git
-
-
-@pytest.fixture
-def torn(project: Desk) -> Desk:
-    """A repository in the middle of a merge that conflicts in the log."""
-    project.companions(attributes="memory_log.jsonl text eol=lf\n")
-    project.write(ONE)
-    project.commit()
-    git(project.root, "checkout", "--quiet", "-b", "theirs")
-    project.write(ONE, PRINCIPLE)
-    project.commit()
-    git(project.root, "checkout", "--quiet", "main")
-    project.write(ONE, TWO)
-    project.commit()
-    assert ended_in_conflict(project.root, "merge", "--quiet", "theirs")
-    return project
-
-
-def test_a_torn_log_is_told_alike_in_every_form_and_its_way_out_works(torn: Desk) -> None:
-    """Looking, in whatever form, changes nothing and creates nothing."""
-    torn.log.with_name(".memory_log.jsonl.0123456789abcdef.tmp").write_bytes(b"half")
-    before = tree_of(torn.root)
-    for options in ((), ("--json",), ("--fix", "--dry-run")):
-        assert torn.doctor(*options).code == 1
-    assert torn.doctor(SENTINEL_MEMORY_THRESHOLD="1").code == 1
-    assert tree_of(torn.root) == before
-    assert list(torn.home.iterdir()) == [torn.home / ".gemini"]
-    text, told = torn.doctor(), torn.doctor("--json")
-    for line, one in zip(text.found, told.findings, strict=True):
-        assert line.startswith(one["severity"]) and line.endswith(one["text"])
-    [conflict] = [it for it in told.findings if it["kind"] == "conflict"]
-    assert conflict == {
-        "kind": "conflict",
-        "severity": "error",
-        "lines": [2, 4, 6],
-        "facts": {},
-        "fixable": True,
-        "text": (
-            "git conflict markers. The records of both sides are read. Delete exactly these"
-            " lines, or run --fix; then git add the file."
-        ),
-    }
-    korean = torn.doctor(SENTINEL_MEMORY_LANG="ko")
-    facts = {"root": torn.root, "principle": PRINCIPLE.id, "one": ONE.id}
-    assert (korean.code, korean.out) == (1, recorded("commands/doctor.ko.txt", **facts))
-    done = torn.doctor("--fix", "--yes", "--json")
-    assert (done.code, done.kinds) == (1, [("unmerged", "error"), ("set_aside", "note")])
-    torn.asides()[0].unlink()
-    git(torn.root, "add", ".context/memory_log.jsonl", ".context/.gitattributes")
-    git(torn.root, "commit", "--quiet", "--no-edit")
-    assert torn.doctor().found == []
-    before = tree_of(torn.root)
-    assert torn.doctor("--fix", "--yes").lines[0] == "There was nothing to repair."
-    assert tree_of(torn.root) == before
-    ignored = torn.log.with_name(".gitignore")
-    ignored.write_bytes(b"# ours\r\nscratch/\r\n")
-    assert torn.doctor("--fix", "--yes").lines[0] == "Repaired (1):"
-    assert ignored.read_bytes() == b"# ours\r\nscratch/\r\n" + GITIGNORE.encode()
-    assert {record.id for record in MemoryStore(torn.log).read_all()} == {TWO.id, PRINCIPLE.id}
-
-
-@posix
-def test_a_git_that_refuses_to_answer_is_a_warning(healthy: Desk, tmp_path: Path) -> None:
-    program = tmp_path / "programs" / "git"  # as it would be for another user
-    program.parent.mkdir()
-    as_another = 'GIT_TEST_ASSUME_DIFFERENT_OWNER=1 exec "$GIT" "$@"\n'
-    program.write_text("#!/bin/sh\n" + as_another.replace("$GIT", str(shutil.which("git"))))
-    program.chmod(0o755)
-    done = healthy.doctor(PATH=f"{program.parent}{os.pathsep}{os.environ['PATH']}")
-    assert (done.code, done.found) == (
-        1,
-        [
-            "warning  git does not answer here (detected dubious ownership in repository at"
-            f" '{healthy.root}'), so nothing about git was checked. Make git status work in the"
-            " project, then run this again."
-        ],
-    )
-
-
-@posix
-def test_as_a_hook_it_stops_only_a_commit_of_a_torn_log(healthy: Desk, tmp_path: Path) -> None:
-    folder, report = healthy.root / "src", tmp_path / "report"
-    folder.mkdir()
-    (folder / "code").write_text("1\n")
-    healthy.commit()
-    command = shlex.join([sys.executable, str(ROOT / "cli.py"), "doctor"])
-    install_hook(healthy.root, f"{command} >{shlex.quote(str(report))} 2>&1")
-    names = ("GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL")
-    environment = healthy.environment(**dict.fromkeys(names, "t@example"))
-
-    def commits(*options: str) -> bool:
-        words = ("git", "commit", "--quiet", "--no-edit", "--message=code", *options)
-        return Run.process(*words, cwd=folder, environment=environment).code == 0
-
-    for at, options in enumerate(((), ("--all",), ("--", "code"))):
-        (folder / "code").write_text(f"2{at}\n")
-        git(folder, "add", "code")
-        assert commits(*options)
-        assert report.read_text().endswith("\nerrors: 0, warnings: 0, notes: 1\n")
-    healthy.log.write_bytes(b"torn\n")
-    git(healthy.root, "add", "--all")
-    assert not commits()
-    assert "✗ line 1: not a record: not JSON." in report.read_text()
+    assert (done.code, done.out.count("\n✗ "), f"\n    rm -f {lock}\n" in done.out) == (1, 1, True)
 
 
 # Repairs
@@ -255,13 +101,13 @@ ILL: list[bytes | Record] = [
 
 
 @pytest.mark.row("P9")
-@pytest.mark.parametrize("place", one_in(2, [".context", ".context/memory_log.jsonl"]))
+@pytest.mark.parametrize("place", [".context", ".context/memory_log.jsonl"])
 def test_a_log_that_cannot_be_written_is_not_repaired(bare: Desk, bound: None, place: str) -> None:
     before = bare.write(*ILL)
     path = bare.root / place
     mode = path.stat().st_mode
     path.chmod(mode & ~0o222)
-    done = Run(*bare.started("doctor", "--fix", "--yes"))
+    done = bare.started("doctor", "--fix", "--yes")
     path.chmod(mode)
     assert done.code == 1
     assert f"The memory log {bare.log} could not be written (Permission" in done.out + done.errors
@@ -311,16 +157,138 @@ def test_nothing_of_a_record_reaches_the_terminal_as_a_command(bare: Desk) -> No
 def test_secrets_of_large_logs_are_for_scan(bare: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lessons, "MOST_SECRETS_BYTES", 1)
     bare.write(ONE)
-    assert bare.doctor().found[0] == (
-        "note  The log is too large to look for secrets here. `python cli.py scan` does."
-    )
+    said = "\n- The log is too large to look for secrets here. `python cli.py scan` does.\n"
+    assert said in bare.doctor().out
 
 
 def test_random_bytes_are_told_in_a_few_lines_and_kept_by_a_repair(bare: Desk) -> None:
     data = bare.write(Random(1).randbytes(30_000))
     done = bare.doctor()
-    assert (done.code, len(done.found) < 10) == (1, True)
+    assert (done.code, len(done.lines) < 16) == (1, True)
     assert bare.doctor("--fix", "--yes").code == 0
     [aside] = bare.asides()
     kept = aside.read_bytes()
     assert all(line.rstrip(b"\r") in kept for line in data.split(b"\n"))
+
+
+@posix
+@pytest.mark.parametrize("seed", range(4))
+def test_no_file_of_a_client_however_torn_makes_the_doctor_fail(bare: Desk, seed: int) -> None:
+    assert bare.run("setup", *(row.key for row in CLIENTS), "--yes").code == 0
+    random = Random(seed)
+    for path in [it for top in (bare.root, bare.home) for it in top.rglob("*") if it.is_file()]:
+        data = bytearray(path.read_bytes())
+        for _ in range(random.randrange(4) if ".context" not in path.parts else 0):
+            at = random.randrange(len(data) + 1)
+            data[at : at + random.randrange(40)] = random.choice(
+                (b"", b"[]", b'"', b"{", b"1", b"null", b"\xff", b"\n", b"true")
+            )
+        path.write_bytes(data)
+    found_by(bare)
+    for odd in ("[]", "1", '{"hooks": []}', '{"hooks": {"Stop": [1, {"hooks": 2}]}}'):
+        for path in bare.root.rglob("*.json"):
+            path.write_text(odd)
+        found_by(bare)
+
+
+# A server that others run
+
+
+KEY = "smk_" + "k" * 43
+
+
+def found_by(desk: Desk, *options: str, **variables: str) -> list[dict[str, Any]]:
+    """What the doctor says of clients; its status follows from that."""
+    done = desk.doctor("--json", *options, **variables)
+    found = [it for it in done.findings if it["kind"].startswith(("client_", "team_"))]
+    assert (done.code, done.errors) == (int(any(it["severity"] != "note" for it in found)), "")
+    return found
+
+
+def kinds_of(found: list[dict[str, Any]]) -> list[str]:
+    return [f"{it['severity']} {it['kind'].partition('_')[2]}" for it in found]
+
+
+def write(path: Path, url: str, sent: str = "Bearer ${SENTINEL_MEMORY_KEY}") -> None:
+    """A file with the entry of a team's server."""
+    entry = {"type": "http", "url": url, "headers": {"Authorization": sent}}
+    path.write_text(json.dumps({"mcpServers": {TEAM_ENTRY: entry}}), encoding="utf-8")
+
+
+class _Health(BaseHTTPRequestHandler):
+    asked: ClassVar[list[str]] = []
+    answers: ClassVar[list[tuple[int, str]]] = []
+
+    def do_GET(self) -> None:
+        self.asked.append(f"{self.path} {self.headers.get('authorization')}")
+        code, body = self.answers.pop(0)
+        self.send_response(code)
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    def log_message(self, *_: object) -> None:
+        """Print nothing."""
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ThreadingHTTPServer]:
+    """Says that it is well, that it is not, and that there is no such page."""
+    answers = [(200, '{"status": "ok"}'), (503, '{"status": "down"}'), (404, "Not Found")]
+    monkeypatch.setattr(_Health, "asked", [])
+    monkeypatch.setattr(_Health, "answers", answers)
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Health) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+def test_a_server_is_asked_on_demand_once_without_key(
+    healthy: Desk, server: ThreadingHTTPServer
+) -> None:
+    address = f"http://127.0.0.1:{server.server_port}/mcp"
+    assert healthy.run("setup", "cursor", "--url", address, "--yes").code == 0
+    write(healthy.root / ".mcp.json", f"{address}/")  # the same address
+    asked = {"SENTINEL_MEMORY_KEY": KEY}
+    assert (found_by(healthy, **asked), _Health.asked) == ([], [])
+    told = healthy.doctor("--online", **asked).out
+    assert f"✓ {address} answers" in told and f"{server.server_port}/health" in told
+    assert kinds_of(found_by(healthy, "--online", **asked)) == ["error unwell"]
+    assert kinds_of(found_by(healthy, "--online", **asked)) == ["error silent"]
+    assert _Health.asked == ["/health None"] * 3
+
+
+@pytest.mark.parametrize(("code", "said"), [(401, ["error key_wrong"]), (200, [])])
+def test_a_key_is_tried_where_the_users_own_file_sends_it(
+    healthy: Desk, server: ThreadingHTTPServer, code: int, said: list[str]
+) -> None:
+    well = '{"status": "ok"}'
+    _Health.answers[:] = [(200, well), (code, well)] * 3
+    address = f"http://127.0.0.1:{server.server_port}/mcp"
+    of_project = healthy.root / ".mcp.json"  # which may be a stranger's
+    write(of_project, address)
+    found = found_by(healthy, "--online", SENTINEL_MEMORY_KEY=KEY)
+    assert (kinds_of(found), _Health.asked) == (["note key_untried"], ["/health None"])
+    _Health.answers.pop(0)
+    of_project.unlink()
+    write(healthy.home / ".claude.json", address, "Bearer ${TEAM_KEY}")
+    found = found_by(healthy, "--online", TEAM_KEY=KEY)
+    assert kinds_of(found) == said
+    assert _Health.asked[1:] == ["/health None", f"/health Bearer {KEY}"]
+    assert all(it["facts"]["variable"] == "TEAM_KEY" for it in found)
+    assert KEY not in healthy.doctor("--online", TEAM_KEY=KEY).out
+
+
+def test_a_certificate_that_is_not_trusted_is_told_from_silence(
+    healthy: Desk, server: ThreadingHTTPServer, tmp_path: Path
+) -> None:
+    made = ("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost")
+    files = [str(tmp_path / name) for name in ("key.pem", "cert.pem")]
+    done = Run.process(*made, "-keyout", files[0], "-out", files[1], "-days", "1")
+    assert done.code == 0, done.errors
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(files[1], files[0])
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    write(healthy.root / ".mcp.json", f"https://localhost:{server.server_port}/mcp")
+    told = healthy.doctor("--online", SENTINEL_MEMORY_KEY=KEY)
+    assert "does not trust the server's certificate" in told.out and "self-signed" in told.out
+    assert KEY not in told.out and _Health.asked == []
