@@ -305,11 +305,9 @@ STATES = table("uncommitted")  # what was done, and what is said; where git cann
 
 @pytest.mark.long  # it costs much
 @pytest.mark.parametrize("name", STATES)
-def test_it_is_whether_git_would_have_something_to_commit(
-    name: str, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_is_whether_git_would_have_something_to_commit(name: str, project: Path) -> None:
     done, expected = STATES[name]
-    states = States(project, monkeypatch, {})
+    states = States(project)
     for step in done:
         states.live(*step)
     assert asked(project) == (expected is True)

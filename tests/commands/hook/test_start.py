@@ -63,12 +63,12 @@ class Steps(MemorySteps):
 @needs_git
 @pytest.mark.parametrize("state", one_in(8, WORK))
 def test_what_git_cannot_tell_and_what_it_does_not_know_is_left_out(
-    state: str, project: Path, monkeypatch: pytest.MonkeyPatch
+    state: str, project: Path
 ) -> None:
     head = git(project, "rev-parse", "HEAD").strip()
     *steps, expected = WORK[state]
     for step in steps:
-        Steps(project, monkeypatch, {"head": head}).live(*step)
+        Steps(project, head=head).live(*step)
     expected["changed"] = tuple(expected.get("changed", ()))
     expected["commits"] = LAST if expected.pop("commits", False) else ()
     assert work_at_hand(project) == Work(**expected)

@@ -22,7 +22,7 @@ from core.text.plain import printable
 from tests.support import git_clones
 from tests.support.cli_process import TOKEN, DiscreetRun
 from tests.support.costly import one_in
-from tests.support.memory_steps import MemorySteps, cases, needs_git
+from tests.support.memory_steps import needs_git
 from tests.support.samples import LATER, a_draft, a_record
 from tests.support.sentences import sentence
 from tests.support.tables import ROOT, table
@@ -78,64 +78,18 @@ def head(project: Path) -> str:
     return git_clones.git(project, "rev-parse", "HEAD").strip()
 
 
-# What a change does, step by step.
-
-FACTS = {
-    **{"endless": "never ending " * 10_000, "secret": TOKEN, "other": OTHER, "end": OTHER[6:]},
-    **{"order": ORDER, "log": LOG},
-}
-DAYS = table("commands/reports")
+# What must not be merged. What a change does is told in tests/stories/report_*.txt.
 
 
-class Day(MemorySteps):
-    """Changes a memory and asks for reports; `${project}` is where it lies."""
-
-    def __init__(self, project: Path, report: Asked, patch: pytest.MonkeyPatch) -> None:
-        super().__init__(project, patch, FACTS | {"project": str(project)})
-        self._report = report
-
-    def told(self, arguments: list[str], code: int, first: str, more: dict[str, Any]) -> None:
-        """more: whole parts, the last lines of parts, what else is in the report or is not."""
-        told = self._report(*arguments)
-        assert (told.code, told.errors, told.first) == (code, "", f"**Memory:** {first}")
-        parts, ends = more.get("parts", {}), more.get("ends", {})
-        assert {it: told.part(it).splitlines() for it in parts} == parts
-        assert {it: told.part(it).splitlines()[-1] for it in ends} == ends
-        assert [it for it in more.get("has", []) if it not in told.out] == []
-        assert [it for it in more.get("lacks", []) if it in told.out] == []
-        if "below" in more:
-            assert told.out.splitlines()[2] == more["below"]
-        for part, number in more.get("counts", {}).items():
-            assert told.out.count(part) == number
-
-    def whole(self, arguments: list[str], *lines: str) -> None:
-        """A report that is no more than these lines."""
-        told = self._report(*arguments)
-        assert (told.code, told.errors, told.out.splitlines()) == (0, "", list(lines))
-
-    def utf_16(self) -> None:
-        """The same file as an editor of Windows may save it, in a commit."""
-        text = "\ufeff" + git_clones.path_of(self._project).read_text(encoding="utf-8")
-        git_clones.path_of(self._project).write_bytes(text.encode("utf-16-le"))
-        self.commit()
-
-    def refused(self, arguments: list[str], said: str) -> None:
-        """said: how the sentence begins."""
-        told = self._report(*arguments)
-        assert (told.code, told.out) == (2, "")
-        assert told.errors.startswith(said)
-
-
-@pytest.mark.parametrize("name", cases(DAYS))
-def test_a_report_tells_what_was_done(
-    name: str, project: Path, report: Asked, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    day = Day(project, report, monkeypatch)
-    for step in DAYS[name]:
-        day.live(*step)
-
-
-# What must not be merged.
+@pytest.mark.long  # it costs much
+def test_a_file_that_became_utf_16_is_damage(project: Path, report: Asked) -> None:
+    base = written(project, PLAIN)
+    text = "\ufeff" + (PLAIN.to_line() + SECRET.to_line()).decode()
+    written(project, text.encode("utf-16-le"))
+    told = report(f"{base}..HEAD")
+    assert (told.code, told.errors) == (1, "")
+    assert told.first == "**Memory:** 1 possible secret, 1 damaged line, 1 record removed."
+    assert f"- `{LOG}:1`: the file is UTF-16 and cannot be read\n" in told.out
 
 
 @pytest.mark.long  # it costs much
