@@ -99,11 +99,11 @@ class Deaths(Kind):
 
     def step(self) -> int:
         rehearsal = self.any_rehearsal()
-        if self.chance.random() < 0.1:
-            none_of(faults.attempt_full(rehearsal, self.chance.randint(0, 2500), self.folder))
-            return 1
-        possible = list(faults.faults_of(rehearsal, self.chance.choice(faults.KILLING)))
-        none_of(faults.attempt_killed(rehearsal, self.chance.choice(possible), self.folder))
+        fault = Fault(self.chance.randint(0, 2500), "full")
+        if self.chance.random() >= 0.1:
+            possible = list(faults.faults_of(rehearsal, self.chance.choice(faults.KILLING)))
+            fault = self.chance.choice(possible)
+        none_of(faults.attempt(rehearsal, fault, self.folder))
         return 1
 
 
@@ -492,10 +492,10 @@ class Injections(Kind):
             return faults.judge_success(rehearsal, refused, root)
         if code == 0:
             wrong = [] if has_sentence(f"errors.{said}") else [f"not ours: {said}"]
-            return wrong + faults.judge_failure(rehearsal, refused, None, root)
+            return wrong + faults.judge_failure(rehearsal, refused, root)
         if faults.without_litter(faults.tree(root)) == rehearsal.after:
             return []
-        return faults.judge_failure(rehearsal, Fault(0, "killed before"), None, root)
+        return faults.judge_failure(rehearsal, Fault(0, "killed before"), root)
 
 
 @contextlib.contextmanager

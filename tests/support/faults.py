@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 
 from core.config import CONTEXT_DIRECTORY, LOG_NAME
 from core.errors import SentinelError
-from core.lessons.file import COMPANIONS, LOCK_SUFFIX, REPLACED_NAME, LogFile, Replacement
+from core.lessons.file import COMPANIONS, LOCK_SUFFIX, REPLACED_NAME, Replacement
 from core.store import MemoryStore
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
 
@@ -49,17 +49,11 @@ _LOOKING = {"read", "close", "fstat", "stat", "lstat", "readlink", "listdir", "s
 _TEMPORARY = re.compile(r"\..+\.[0-9a-f]{16}\.tmp")
 
 
-@dataclass(frozen=True)
-class Call:
-    """One system call that is about to be made. path: what it is about, as far as known.
-
-    half: a write of half of it. target: what a replacement takes the place of.
-    """
+class Call(NamedTuple):
+    """A system call: what it is about, as far as known, and what a replacement replaces."""
 
     name: str
     path: str
-    perform: Callable[[], Any]
-    half: Callable[[], Any] | None = None
     changes: bool = False
     target: str = ""
 
@@ -67,78 +61,80 @@ class Call:
         return f"{self.name}({Path(self.path).name})"
 
 
-Spoil = Callable[[Call], Any]
+Perform = Callable[[], Any]
+FAILING = ("refused", "refused from there on", "failed afterwards", "torn", "cut short")
+FOLDER = ("folder removed", "folder usurped")
+KILLING = ("killed before", "killed after", "killed half-way")
 
 
-def refused(code: int, call: Call) -> Any:
-    """The call fails and has done nothing; but a failed close has freed the descriptor."""
-    if call.name == "close":
-        call.perform()
-    raise OSError(code, os.strerror(code), call.path)
+@dataclass(frozen=True)
+class Fault:
+    """What is to go wrong: the call numbered `at` of an operation, how, and with which error.
 
+    Of the mode "full" `at` is how many bytes a file may have: the system itself refuses then.
+    """
 
-def _failed_afterwards(code: int, call: Call) -> Any:
-    """The call does its work and fails all the same; nobody gets the descriptor it opened."""
-    result = call.perform()
-    if call.name == "open":
-        os.close(result)
-    raise OSError(code, os.strerror(code), call.path)
+    at: int
+    mode: str
+    code: int = errno.EIO
 
+    def __str__(self) -> str:
+        return f"{self.mode} at {self.at} ({errno.errorcode[self.code]})"
 
-def _cut_short(call: Call) -> Any:
-    """A write takes half of what it was given and says so, as it may."""
-    return call.half() if call.half else call.perform()
+    @property
+    def lasting(self) -> bool:
+        """Whether everything fails from there on, as on a disk that is dead."""
+        return self.mode.endswith("from there on")
 
+    def on(self, root: Path) -> "Faults":
+        """The layer that makes it happen below `root`."""
+        return Faults(root, self)
 
-def _torn(code: int, call: Call) -> Any:
-    """A write takes half of what it was given and fails."""
-    if call.half:
-        call.half()
-    raise OSError(code, os.strerror(code), call.path)
+    def spoil(self, root: Path, call: Call, perform: Perform, half: Perform | None) -> Any:
+        """Make the call as far as this mode lets it, and end it as the mode says.
 
-
-def _without(directory: Path, call: Call, left: bytes | None = None) -> Any:
-    """Somebody removes the folder just before the call, or puts a file in its place."""
-    shutil.rmtree(directory, ignore_errors=True)
-    if left is not None:
-        directory.write_bytes(left)
-    return call.perform()
-
-
-def _signalled(number: int, call: Call) -> Any:
-    """The process gets the signal before the call: it dies, or stands still until it may go on."""
-    os.kill(os.getpid(), number)
-    return call.perform()
-
-
-killed_before: Spoil = partial(_signalled, signal.SIGKILL)
-
-
-def killed_after(call: Call, work: Callable[[Call], Any] | None = None) -> Any:
-    """The process dies once the call has done its work, or half of it."""
-    try:
-        work(call) if work else call.perform()
-    finally:
-        os.kill(os.getpid(), signal.SIGKILL)
+        half: a write of half of what it was given.
+        """
+        work: Perform | None = perform
+        if self.mode in FOLDER:  # somebody removes it, or puts a file in its place
+            context = log_path(root).parent
+            shutil.rmtree(context, ignore_errors=True)
+            if self.mode == "folder usurped":
+                context.write_bytes(b"mine")
+        elif self.mode == "stopped":
+            os.kill(os.getpid(), signal.SIGSTOP)
+        elif self.mode == "killed before":
+            os.kill(os.getpid(), signal.SIGKILL)
+        elif self.mode in ("cut short", "killed half-way"):
+            work = half or perform
+        elif self.mode != "killed after" and self.mode != "failed afterwards":
+            work = perform if call.name == "close" else None  # it frees its descriptor all the same
+            work = half if self.mode == "torn" else work
+        try:
+            result = work() if work else None
+        finally:
+            if self.mode in KILLING:
+                os.kill(os.getpid(), signal.SIGKILL)
+        if self.mode not in FAILING or self.mode == "cut short":
+            return result
+        if call.name == "open" and result is not None:
+            os.close(result)  # nobody gets it
+        raise OSError(self.code, os.strerror(self.code), call.path)
 
 
 class Faults:
-    """While it is entered, counts the calls that concern `root` and spoils the one numbered `at`.
+    """While it is entered, counts the calls that concern `root` and spoils the one of the fault.
 
-    lasting: all later calls are spoilt, too, but for the end of a lock, which asks no disk.
-    calls: what was asked, the first call is number 1.
-    A sync is counted, but the disk is not waited for: no test here cuts the power.
+    Of a lasting fault all later calls are spoilt, too, but for the end of a lock, which asks no
+    disk. calls: what was asked, the first call is number 1. A sync is counted, but the disk is not
+    waited for: no test here cuts the power.
     """
 
-    def __init__(
-        self, root: Path, at: int = 0, spoil: Spoil | None = None, *, lasting: bool = False
-    ) -> None:
+    def __init__(self, root: Path, fault: Fault | None = None) -> None:
         self.calls: list[Call] = []
-        self._root = str(root)
-        self._at, self._spoil, self._lasting = at, spoil, lasting
         self.descriptors: dict[int, str] = {}
-        self._thread = threading.get_ident()
-        self._resting = True
+        self._root, self._fault = root, fault or Fault(0, "refused")
+        self._thread, self._resting = threading.get_ident(), True
         self._undo = contextlib.ExitStack()
 
     def __enter__(self) -> "Faults":
@@ -157,16 +153,16 @@ class Faults:
         self._resting = True
         self._undo.close()
 
-    def reach(self, call: Call) -> Any:
+    def reach(self, call: Call, perform: Perform, half: Perform | None = None) -> Any:
         """Make the call, or what is to happen in its place."""
         self.calls.append(call)
-        number = len(self.calls)
-        hit = number == self._at or (self._lasting and number > self._at > 0)
-        if self._lasting and call.name == "unlock":
-            hit = False
+        number, fault = len(self.calls), self._fault
+        hit = number == fault.at or (
+            fault.lasting and number > fault.at > 0 and call.name != "unlock"
+        )
         self._resting = True  # what a spoilt call does is not what the program does
         try:
-            return self._spoil(call) if hit and self._spoil else call.perform()
+            return fault.spoil(self._root, call, perform, half) if hit else perform()
         finally:
             self._resting = False
 
@@ -176,9 +172,8 @@ class Faults:
             return None
         if isinstance(subject, int):
             return self.descriptors.get(subject)
-        path = os.fspath(subject) if isinstance(subject, str | os.PathLike) else ""
-        inside = path == self._root or str(path).startswith(self._root + os.sep)
-        return str(path) if inside else None
+        path = str(os.fspath(subject)) if isinstance(subject, str | os.PathLike) else ""
+        return path if path == str(self._root) or path.startswith(f"{self._root}{os.sep}") else None
 
     def _asked(self, name: str, real: Callable[..., Any], *args: Any, **options: Any) -> Any:
         path = self._about(args[0] if args else None)
@@ -196,7 +191,7 @@ class Faults:
         elif name == "flock" and args[1] & fcntl.LOCK_UN:
             name = "unlock"
         target = os.fspath(args[1]) if name == "replace" else ""
-        result = self.reach(Call(name, path, perform, half, changes, target))
+        result = self.reach(Call(name, path, changes, target), perform, half)
         if name == "open":
             self.descriptors[result] = path
         return result
@@ -206,7 +201,7 @@ class Faults:
         if path is None or isinstance(file, int):
             return real(file, mode, *args, **named)
         assert mode == "rb", f"a way to open a file that is not watched: {path}, {mode}"
-        raw = self.reach(Call("open", path, partial(_WatchedFile, path, self)))
+        raw = self.reach(Call("open", path), partial(_WatchedFile, path, self))
         self.descriptors[raw.fileno()] = path
         return io.BufferedReader(raw)
 
@@ -219,13 +214,13 @@ class _WatchedFile(io.FileIO):
         self._path, self._faults = path, faults
 
     def readall(self) -> bytes:
-        data: bytes = self._faults.reach(Call("read", self._path, super().readall))
+        data: bytes = self._faults.reach(Call("read", self._path), super().readall)
         return data
 
     def close(self) -> None:
         if not self.closed:
             self._faults.descriptors.pop(self.fileno(), None)  # it may soon be another file's
-            self._faults.reach(Call("close", self._path, super().close))
+            self._faults.reach(Call("close", self._path), super().close)
 
 
 class Item(NamedTuple):
@@ -243,25 +238,23 @@ def tree(root: Path) -> Tree:
     """Everything below `root`, but no locks."""
     items: Tree = {}
     for path in sorted(root.rglob("*")):
-        name, status = str(path.relative_to(root)), path.lstat()
-        if stat.S_ISLNK(status.st_mode):
+        name = str(path.relative_to(root))
+        if path.is_symlink():
             items[name] = Item("link", 0, os.fsencode(os.readlink(path)))
-        elif stat.S_ISDIR(status.st_mode):
+        elif path.is_dir():
             items[name] = Item("folder", 0, b"")
         elif path.suffix != LOCK_SUFFIX:
-            items[name] = Item("file", stat.S_IMODE(status.st_mode), path.read_bytes())
+            items[name] = Item("file", stat.S_IMODE(path.lstat().st_mode), path.read_bytes())
     return items
 
 
-def _litter(items: Tree) -> list[str]:
-    """The temporary files among these."""
-    return [name for name in items if _TEMPORARY.fullmatch(Path(name).name)]
+def _is_litter(name: str) -> bool:
+    return bool(_TEMPORARY.fullmatch(Path(name).name))
 
 
 def without_litter(items: Tree) -> Tree:
     """These without temporary files: what has to be there after a success."""
-    gone = _litter(items)
-    return {name: item for name, item in items.items() if name not in gone}
+    return {name: item for name, item in items.items() if not _is_litter(name)}
 
 
 def _belongings(items: Tree) -> Tree:
@@ -273,9 +266,8 @@ def _belongings(items: Tree) -> Tree:
     return {
         name: item
         for name, item in without_litter(items).items()
-        if item.kind != "folder"
-        and not (Path(name).name in COMPANIONS and item.data in ours)
-        and Path(name).name != REPLACED_NAME
+        if item.kind != "folder" and Path(name).name != REPLACED_NAME
+        if not (Path(name).name in COMPANIONS and item.data in ours)
     }
 
 
@@ -296,14 +288,23 @@ TOKENS = [record.token for record in RECORDS]
 LINES = b"".join(record.to_line() for record in RECORDS[:2]) + b"a note of somebody\n"
 DATA = LINES + b"".join(record.to_line() for record in RECORDS[2:])
 
+Files = dict[str, bytes]  # of the directory of the memory, with a relative path for one elsewhere
+_SHARED = f"../../shared/{SHARED_NAME}"
+_SECRET = a_record("secret", lesson="password: Xk29vQp7Lm", now=NOW).to_line()
+_TORN = RECORDS[0].to_line() + RECORDS[1].to_line()[:50]  # by a writer that was killed
+_TOLD: Files = {".gitignore": b"of the user\n"}
+_FOUR: Files = {**{name: text.encode() for name, text in COMPANIONS.items()}, LOG_NAME: DATA}
+_STRAYS = _FOUR | {f".{LOG_NAME}.{digit * 16}.tmp": DATA[:99] for digit in "12"}
+_SECRETS = _FOUR | {LOG_NAME: DATA + _SECRET + b'{"token": "ghp_' + b"a1B2" * 9 + b'"}\n'}
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class Scenario:
-    """One operation on a prepared project. prepare and act get the path of the log."""
+    """One operation on a project with these files."""
 
     name: str
-    prepare: Callable[[Path], object]
-    act: Callable[[Path], object]
+    files: Files
+    change: Callable[[MemoryStore], object]
 
     def __str__(self) -> str:
         return self.name
@@ -312,92 +313,59 @@ class Scenario:
         """Make the project below `root`; the path of its log."""
         path = log_path(root)
         path.parent.parent.mkdir(parents=True)
-        self.prepare(path)
+        for name, data in self.files.items():
+            for folder in (path.parent, (path.parent / name).parent):
+                folder.mkdir(exist_ok=True)
+            (path.parent / name).write_bytes(data)
+        if _SHARED in self.files:
+            path.symlink_to(_SHARED)
+        elif LOG_NAME in self.files:
+            path.chmod(0o640)
+            if os.geteuid() == 0:  # a save by root gives the file back to its owner
+                os.chown(path, 12345, 12345)
         return path
 
-
-def _git_is_told(path: Path) -> None:
-    path.parent.mkdir()
-    (path.parent / ".gitignore").write_bytes(b"of the user\n")
-
-
-def _four(path: Path) -> None:
-    path.parent.mkdir()
-    for name, text in COMPANIONS.items():
-        (path.parent / name).write_text(text)
-    path.write_bytes(DATA)
-    path.chmod(0o640)
-    if os.geteuid() == 0:  # a save by root gives the file back to its owner
-        os.chown(path, 12345, 12345)
+    def act(self, path: Path) -> None:
+        """Carry the operation out, as a new process would."""
+        self.change(a_store(path))
 
 
-def _four_beside_strays(path: Path) -> None:
-    _four(path)
-    for digit in "12":
-        path.with_name(f".{LOG_NAME}.{digit * 16}.tmp").write_bytes(DATA[:99])
+def _append(store: MemoryStore) -> object:
+    return store.upsert_log(a_draft("fifth"))
 
 
-def _four_and_a_replaced_one(path: Path) -> None:
-    _four(path)
-    torn = RECORDS[0].to_line() + RECORDS[1].to_line()[:50]  # by a writer that was killed
-    path.with_name(REPLACED_NAME).write_bytes(torn)
+def _update(store: MemoryStore) -> object:
+    return store.upsert_log(a_draft("둘째", lesson="better"))
 
 
-def _four_with_secrets(path: Path) -> None:
-    _four(path)
-    secret = a_record("secret", lesson="password: Xk29vQp7Lm", now=NOW)
-    path.write_bytes(DATA + secret.to_line() + b'{"token": "ghp_' + b"a1B2" * 9 + b'"}\n')
-
-
-def _four_behind_a_link(path: Path) -> None:
-    shared = path.parents[2] / "shared"
-    shared.mkdir()
-    (shared / SHARED_NAME).write_bytes(DATA)
-    path.parent.mkdir()
-    path.symlink_to(Path("..", "..", "shared", SHARED_NAME))
-
-
-def _append(path: Path) -> object:
-    return a_store(path).upsert_log(a_draft("fifth"))
-
-
-def _update(path: Path) -> object:
-    return a_store(path).upsert_log(a_draft("둘째", lesson="better"))
-
-
-def _bring_back(path: Path) -> object:
-    former = [a_record("sixth", now=NOW), RECORDS[1]]
-    return a_store(path).bring_back(former, instead_of=TOKENS[3])
-
-
-def _set_aside(path: Path) -> object:
-    file = LogFile(path, lock_timeout_s=1)
-    return file.rewrite(lambda _: Replacement(LINES, None, DATA[len(LINES) :]), aside_name=ASIDE)
+def _set_aside(store: MemoryStore) -> object:
+    left = Replacement(LINES, None, DATA[len(LINES) :])
+    return store.file.rewrite(lambda _: left, aside_name=ASIDE)
 
 
 _TELLING = "telling git"
 _MAY_PASS_OVER = ("a deletion", "a repair", "a cleaning")  # what they are told is not there
+_FORMER = [a_record("sixth", now=NOW), RECORDS[1]]
 
 SCENARIOS = [
-    Scenario("the first save", lambda _: None, _append),
-    Scenario("the first save beside a user's gitignore", _git_is_told, _append),
-    Scenario("a new record", _four, _append),
-    Scenario("an update in the middle", _four, _update),
-    Scenario("a principle", _four, lambda it: a_store(it).upsert_log(a_principle(), TOKENS[:3])),
-    Scenario("a deletion", _four, lambda it: a_store(it).delete_by_ids([TOKENS[0], TOKENS[3]])),
-    Scenario("a bringing back", _four, _bring_back),
-    Scenario("a save behind a link", _four_behind_a_link, _append),
-    Scenario("a save beside strays", _four_beside_strays, _append),
-    Scenario("a change that sets aside", _four, _set_aside),
-    Scenario("a repair", _four_beside_strays, lambda it: a_store(it).repair(aside_name=ASIDE)),
-    Scenario("a cleaning", _four_with_secrets, lambda it: a_store(it).clean()),
-    Scenario(_TELLING, _git_is_told, lambda it: a_store(it).file.write_companions()),
-    Scenario("an update after another", _four_and_a_replaced_one, _update),
+    Scenario("the first save", {}, _append),
+    Scenario("the first save beside a user's gitignore", _TOLD, _append),
+    Scenario("a new record", _FOUR, _append),
+    Scenario("an update in the middle", _FOUR, _update),
+    Scenario("a principle", _FOUR, lambda it: it.upsert_log(a_principle(), TOKENS[:3])),
+    Scenario("a deletion", _FOUR, lambda it: it.delete_by_ids([TOKENS[0], TOKENS[3]])),
+    Scenario("a bringing back", _FOUR, lambda it: it.bring_back(_FORMER, instead_of=TOKENS[3])),
+    Scenario("a save behind a link", {_SHARED: DATA}, _append),
+    Scenario("a save beside strays", _STRAYS, _append),
+    Scenario("a change that sets aside", _FOUR, _set_aside),
+    Scenario("a repair", _STRAYS, lambda it: it.repair(aside_name=ASIDE)),
+    Scenario("a cleaning", _SECRETS, lambda it: it.clean()),
+    Scenario(_TELLING, _TOLD, lambda it: it.file.write_companions()),
+    Scenario("an update after another", _FOUR | {REPLACED_NAME: _TORN}, _update),
 ]
 
 
-@dataclass(frozen=True)
-class Rehearsal:
+class Rehearsal(NamedTuple):
     """A scenario without faults: what was there before and after, and the calls it made.
 
     data: what a reader of the log gets afterwards.
@@ -407,7 +375,7 @@ class Rehearsal:
     before: Tree
     after: Tree
     data: bytes
-    calls: tuple[Call, ...]
+    calls: list[Call]
 
 
 def rehearse(scenario: Scenario, root: Path) -> Rehearsal:
@@ -417,11 +385,9 @@ def rehearse(scenario: Scenario, root: Path) -> Rehearsal:
     with Faults(root) as faults:
         scenario.act(path)
     after, data = tree(root), _data(path)
-    made = faults.calls  # and not to be made again
-    calls = tuple(Call(it.name, it.path, lambda: None, None, it.changes) for it in made)
-    assert not _litter(after)
+    assert after == without_litter(after)
     shutil.rmtree(root)
-    return Rehearsal(scenario, before, after, data, calls)
+    return Rehearsal(scenario, before, after, data, faults.calls)
 
 
 def _data(path: Path) -> bytes:
@@ -429,45 +395,6 @@ def _data(path: Path) -> bytes:
 
 
 # Faults in a scenario.
-
-FAILING = ("refused", "refused from there on", "failed afterwards", "torn", "cut short")
-FOLDER = ("folder removed", "folder usurped")
-KILLING = ("killed before", "killed after", "killed half-way")
-
-
-@dataclass(frozen=True)
-class Fault:
-    """What is to go wrong: the call numbered `at` of an operation, how, and with which error."""
-
-    at: int
-    mode: str
-    code: int = errno.EIO
-
-    def __str__(self) -> str:
-        return f"{self.mode} at call {self.at} ({errno.errorcode[self.code]})"
-
-    @property
-    def lasting(self) -> bool:
-        """Whether everything fails from there on, as on a disk that is dead."""
-        return self.mode.endswith("from there on")
-
-    def on(self, root: Path) -> Faults:
-        """The layer that makes it happen below `root`."""
-        context = log_path(root).parent
-        spoils: dict[str, Spoil] = {
-            "refused": partial(refused, self.code),
-            "refused from there on": partial(refused, self.code),
-            "failed afterwards": partial(_failed_afterwards, self.code),
-            "torn": partial(_torn, self.code),
-            "cut short": _cut_short,
-            "folder removed": partial(_without, context),
-            "folder usurped": partial(_without, context, left=b"mine"),
-            "killed before": killed_before,
-            "killed after": killed_after,
-            "killed half-way": partial(killed_after, work=_cut_short),
-            "stopped": partial(_signalled, signal.SIGSTOP),
-        }
-        return Faults(root, self.at, spoils[self.mode], lasting=self.lasting)
 
 
 def faults_of(
@@ -478,13 +405,10 @@ def faults_of(
     only, but: names of the calls that are meant, or not meant.
     """
     for at, call in enumerate(rehearsal.calls, 1):
-        if call.name in but or (only and call.name not in only):
-            continue
+        fits = call.changes or mode not in ("failed afterwards", "killed after")
         if mode in ("torn", "cut short", "killed half-way"):
             fits = call.name == "write"
-        else:
-            fits = call.changes or mode not in ("failed afterwards", "killed after")
-        if fits:
+        if fits and call.name not in but and (not only or call.name in only):
             fault = Fault(at, mode, CODES[(at + len(rehearsal.calls)) % len(CODES)])
             yield fault
             if mode == "refused" and fault.code == errno.ENOENT and not call.changes:
@@ -494,77 +418,43 @@ def faults_of(
 _numbers = count(1)
 
 
-def _begun(rehearsal: Rehearsal, folder: Path) -> tuple[Path, Path]:
-    """A new directory in `folder` for an attempt, and the log in it."""
-    root = folder / f"attempt {next(_numbers)}"
-    return root, rehearsal.scenario.begin(root)
-
-
-def _ended(rehearsal: Rehearsal, root: Path, how: str, wrong: list[str]) -> list[str]:
-    """What was wrong with an attempt and the save after it, in words; nothing else remains."""
-    found = [*wrong, *recover(log_path(root), root)]
-    shutil.rmtree(root)
-    return [f"{rehearsal.scenario}, {how}: {what}" for what in found]
-
-
 def attempt(rehearsal: Rehearsal, fault: Fault, folder: Path) -> list[str]:
     """Carry out the scenario with this fault, then save once more; what was wrong, in words."""
-    root, path = _begun(rehearsal, folder)
-    error: Exception | None = None
-    with fault.on(root) as faults:
+    root = folder / f"attempt {next(_numbers)}"
+    path, wrong, calls = rehearsal.scenario.begin(root), list[str](), list[Call]()
+    told = "success"  # or why there was none
+    if fault.mode == "full" or fault.mode in KILLING:
+        with act_in_child(rehearsal.scenario, path, fault, root) as child:
+            code, said = child.end()
+        told = "success" if said == "done" else f"{code} {said}"
+        if fault.mode == "full" and told not in ("success", "0 log_write"):
+            wrong.append("not an error of ours")
+        elif fault.mode != "full" and code != -signal.SIGKILL:
+            wrong.append("the process was not killed")
+        elif fault.mode != "full" and without_litter(tree(root)) == rehearsal.after:
+            told = "success"
+    else:
         try:
-            rehearsal.scenario.act(path)
-        except Exception as caught:
-            error = caught
-    call = faults.calls[fault.at - 1] if fault.at <= len(faults.calls) else "no call"
+            with fault.on(root) as faults:
+                calls = faults.calls
+                rehearsal.scenario.act(path)
+        except Exception as error:
+            told = _told(error)
+            wrong += [] if isinstance(error, SentinelError) else ["not an error of ours"]
     if fault.mode in FOLDER:
-        later = [call for call in faults.calls[fault.at - 1 :] if call.name == "replace"]
+        later = [call for call in calls[fault.at - 1 :] if call.name == "replace"]
         renamed = any(Path(call.target).name in (LOG_NAME, SHARED_NAME) for call in later)
-        wrong = _judge_without_folder(rehearsal, fault, error, renamed, root)
-    elif error is None:
-        wrong = judge_success(rehearsal, fault, root)
+        wrong += _judge_without_folder(rehearsal, fault, told == "success", renamed, root)
     else:
-        wrong = judge_failure(rehearsal, fault, error, root)
-    return _ended(rehearsal, root, f"{fault}, {call}: {_told(error)}", wrong)
+        judge = judge_success if told == "success" else judge_failure
+        wrong += judge(rehearsal, fault, root)
+    wrong += recover(path, root)
+    shutil.rmtree(root)
+    call = str(calls[fault.at - 1]) if 0 < fault.at <= len(calls) else "no call"
+    return [f"{rehearsal.scenario}, {fault}, {call}: {told}: {what}" for what in wrong]
 
 
-def attempt_killed(rehearsal: Rehearsal, fault: Fault, folder: Path) -> list[str]:
-    """Let a process die of `fault` in the scenario, then save once more; see `attempt`."""
-    root, path = _begun(rehearsal, folder)
-    with act_in_child(rehearsal.scenario, path, fault, root) as child:
-        code, said = child.end()
-    wrong = [] if code == -signal.SIGKILL else [f"the process ended with {code} {said}"]
-    if without_litter(tree(root)) != rehearsal.after:
-        wrong += judge_failure(rehearsal, fault, None, root)
-    return _ended(rehearsal, root, str(fault), wrong)
-
-
-def attempt_full(rehearsal: Rehearsal, limit: int, folder: Path) -> list[str]:
-    """Carry out the scenario in a process whose files may have `limit` bytes; see `attempt`.
-
-    The system itself refuses then: it takes the bytes that fit, and none of the next write.
-    """
-    root, path = _begun(rehearsal, folder)
-
-    def work(_: Say) -> str:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
-        rehearsal.scenario.act(path)
-        return "done"
-
-    with Child(work) as child:
-        code, said = child.end()
-    fault = Fault(0, "full", errno.EFBIG)
-    if (code, said) == (0, "done"):
-        wrong = judge_success(rehearsal, fault, root)
-    else:
-        wrong = [] if (code, said) == (0, "log_write") else [f"it ended with {code} {said}"]
-        wrong += judge_failure(rehearsal, fault, None, root)
-    return _ended(rehearsal, root, f"files of {limit} bytes: {said}", wrong)
-
-
-def _told(error: Exception | None) -> str:
-    if error is None:
-        return "success"
+def _told(error: Exception) -> str:
     reason = error.facts.get("reason", "") if isinstance(error, SentinelError) else error
     return f"{type(error).__name__} {reason}".strip()
 
@@ -583,51 +473,44 @@ def judge_success(rehearsal: Rehearsal, fault: Fault, root: Path) -> list[str]:
     return [f"acknowledged, but {_difference(now, rehearsal.after)}"]
 
 
-def judge_failure(
-    rehearsal: Rehearsal, fault: Fault, error: Exception | None, root: Path
-) -> list[str]:
-    """Everything is as it was, and the caller was told in our words."""
-    wrong = [] if error is None or isinstance(error, SentinelError) else ["not an error of ours"]
-    now = tree(root)
-    strays = set(_litter(now)) - set(_litter(rehearsal.before))
+def judge_failure(rehearsal: Rehearsal, fault: Fault, root: Path) -> list[str]:
+    """Everything is as it was."""
+    now, after, wrong = tree(root), rehearsal.after, list[str]()
+    strays = {name for name in now.keys() - rehearsal.before.keys() if _is_litter(name)}
     if fault.mode in ("refused", "torn", "full") and strays:
         wrong.append(f"an error that leaves {strays}")
     left, old = _belongings(now), _belongings(rehearsal.before)
     if fault.lasting or fault.mode == "failed afterwards" or fault.mode in KILLING:
         # What was set aside stays where nobody could take it back; the log has it still.
         for name in [name for name in left if Path(name).name == ASIDE]:
-            if rehearsal.after[name].data.startswith(left[name].data):
+            if after[name].data.startswith(left[name].data):
                 del left[name]
     if rehearsal.scenario.name == _TELLING:  # two files, each of them old or new
-        old = {name: item for name, item in old.items() if left.get(name) != rehearsal.after[name]}
-        left = {name: item for name, item in left.items() if item != rehearsal.after[name]}
-    if left != old:
-        wrong.append(f"an error, but {_difference(left, old)}")
-    return wrong
+        old = {name: item for name, item in old.items() if left.get(name) != after[name]}
+        left = {name: item for name, item in left.items() if item != after[name]}
+    return wrong if left == old else [*wrong, f"an error, but {_difference(left, old)}"]
 
 
 def _judge_without_folder(
-    rehearsal: Rehearsal, fault: Fault, error: Exception | None, renamed: bool, root: Path
+    rehearsal: Rehearsal, fault: Fault, is_success: bool, renamed: bool, root: Path
 ) -> list[str]:
     """Somebody took the folder away: no more is lost than they took, and nothing of theirs.
 
     renamed: whether a log was replaced after that.
     """
     wrong, context = list[str](), log_path(root).parent
-    if error is not None and not isinstance(error, SentinelError):
-        wrong.append("not an error of ours")
     if fault.mode == "folder usurped":
         if not context.is_file() or context.read_bytes() != b"mine":
             wrong.append("the file in the place of the folder is not what it was")
         context.unlink(missing_ok=True)
     now = without_litter(tree(root))
     logs = [name for name in now if Path(name).name in (LOG_NAME, SHARED_NAME)]
-    if error is None and renamed and not logs and rehearsal.scenario.name != _TELLING:
+    if is_success and renamed and not logs and rehearsal.scenario.name != _TELLING:
         wrong.append("acknowledged after the folder went, and not there")
-    inside = str(Path("project", CONTEXT_DIRECTORY, "x"))[:-1]
+    inside = f"{context.relative_to(root)}{os.sep}"
     before = _belongings(rehearsal.before)
     outside = {name: item for name, item in before.items() if not name.startswith(inside)}
-    if error is not None and _belongings(now) != outside:
+    if not is_success and _belongings(now) != outside:
         wrong.append(f"an error, and yet {_difference(now, outside)}")
     return wrong
 
@@ -636,11 +519,10 @@ def recover(path: Path, root: Path) -> list[str]:
     """Whether the lock is free and the next save of a new store works; what was wrong, in words."""
     wrong = [f"the lock {lock.name} is still held" for lock in root.rglob("*") if is_held(lock)]
     before = _data(path)
-    lock = Path(os.path.realpath(path) + LOCK_SUFFIX)
     held: list[bool] = []
 
     def now() -> str:
-        held.append(is_held(lock))
+        held.append(is_held(Path(os.path.realpath(path) + LOCK_SUFFIX)))
         return LATER
 
     try:
@@ -654,8 +536,7 @@ def recover(path: Path, root: Path) -> list[str]:
     ended = before + b"\n" if before and not before.endswith(b"\n") else before
     if path.read_bytes() != ended + saved.to_line():
         wrong.append("the next save is not the old file and one line more")
-    left = _litter(tree(root))
-    return [*wrong, f"the next save leaves {left}"] if left else wrong
+    return [*wrong, *(f"the next save leaves {it}" for it in tree(root) if _is_litter(it))]
 
 
 def is_held(lock: Path) -> bool:
@@ -704,12 +585,15 @@ class Child:
         self._pipe, inner = os.pipe()
         self.pid = os.fork()
         if not self.pid:  # it never comes back into the program that it was forked from
+
+            def say(text: str) -> None:
+                os.write(inner, text.encode())
+
             try:
                 try:
-                    said = work(lambda text: _say(inner, text))
+                    say(work(say))
                 except BaseException as error:
-                    said = error.key if isinstance(error, SentinelError) else type(error).__name__
-                _say(inner, said)
+                    say(error.key if isinstance(error, SentinelError) else type(error).__name__)
                 os._exit(0)
             finally:
                 os._exit(1)
@@ -759,14 +643,14 @@ class Child:
         os.kill(self.pid, signal.SIGKILL)
 
 
-def _say(pipe: int, text: str) -> None:
-    os.write(pipe, text.encode())
-
-
 def act_in_child(scenario: Scenario, path: Path, fault: Fault, root: Path) -> Child:
     """A process that carries out the scenario with this fault."""
 
     def work(_: Say) -> str:
+        if fault.mode == "full":
+            resource.setrlimit(resource.RLIMIT_FSIZE, (fault.at, resource.RLIM_INFINITY))
+            scenario.act(path)
+            return "done"
         with fault.on(root):
             scenario.act(path)
         return "done"

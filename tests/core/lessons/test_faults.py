@@ -4,10 +4,9 @@ import errno
 import logging
 import os
 import random
-from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -28,7 +27,6 @@ EVERY = 10  # the costlier kinds try every tenth call here, each scenario other 
 ALIKE = {"an update in the middle", "a principle", "a bringing back"}  # calls of a new record
 
 by_name = {scenario.name: scenario for scenario in faults.SCENARIOS}
-all_scenarios = pytest.mark.parametrize("scenario", faults.SCENARIOS, ids=str)
 
 
 @pytest.fixture(autouse=True)
@@ -43,74 +41,44 @@ def rehearsed(scenario: faults.Scenario, folder: Path) -> faults.Rehearsal:
     return faults.rehearse(scenario, folder / "rehearsal")
 
 
-@pytest.fixture
-def rehearsal(
-    scenario: faults.Scenario, tmp_path_factory: pytest.TempPathFactory
-) -> faults.Rehearsal:
-    return rehearsed(scenario, tmp_path_factory.getbasetemp())
-
-
-def chosen(
-    planned: Iterable[faults.Fault], scenario: faults.Scenario, how_many: str = "most"
-) -> list[faults.Fault]:
-    """Return those of a scenario that are tried: every one, or some, or most but of its likes."""
-    if how_many == "every" or (how_many == "most" and scenario.name not in ALIKE):
-        return list(planned)
-    return list(planned)[faults.SCENARIOS.index(scenario) % EVERY :: EVERY]
-
-
-# What goes wrong, at which calls, and how many of them are tried.
-TRIED: dict[str, tuple[str, dict[str, list[str]], str]] = {
-    "refused": ("refused", {"but": ["unlock"]}, "most"),
-    "a disk that dies": ("refused from there on", {"but": ["unlock"]}, "some"),
-    "failed after its work": ("failed afterwards", {"but": ["replace", "unlock"]}, "every"),
-    "a rename that happened": ("failed afterwards", {"only": ["replace"]}, "every"),
-    "a lock not released": ("refused", {"only": ["unlock"]}, "every"),
-    "a lock released": ("failed afterwards", {"only": ["unlock"]}, "every"),
-    "half a write": ("torn", {}, "every"),
-    "a write cut short": ("cut short", {}, "every"),
-    "a folder that goes": ("folder removed", {}, "some"),
-    "a file for the folder": ("folder usurped", {}, "some"),
+# What goes wrong, at which calls, and how many of them are tried: all, most but of those scenarios
+# that are like another one, or some.
+TRIED: dict[str, tuple[tuple[str, ...], dict[str, list[str]], str]] = {
+    "refused": (("refused",), {"but": ["unlock"]}, "most"),
+    "a disk that dies": (("refused from there on",), {"but": ["unlock"]}, "some"),
+    "failed after its work": (("failed afterwards",), {"but": ["replace", "unlock"]}, "all"),
+    "a rename that happened": (("failed afterwards",), {"only": ["replace"]}, "all"),
+    "a lock not released": (("refused",), {"only": ["unlock"]}, "all"),
+    "a lock released": (("failed afterwards",), {"only": ["unlock"]}, "all"),
+    "half a write": (("torn",), {}, "all"),
+    "a write cut short": (("cut short",), {}, "all"),
+    "a folder that goes": (("folder removed",), {}, "some"),
+    "a file for the folder": (("folder usurped",), {}, "some"),
+    "a kill": (faults.KILLING, {}, "most"),
 }
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.row("I12", "P1", "P2", "P4")
-@all_scenarios
-@pytest.mark.parametrize("name", TRIED)
-def test_a_call_that_fails_costs_neither_the_file_nor_the_next_save(
-    name: str, scenario: faults.Scenario, rehearsal: faults.Rehearsal, tmp_path: Path
+@pytest.mark.row("I12", "P1", "P2", "P3", "P4")
+@pytest.mark.parametrize("scenario", faults.SCENARIOS, ids=str)
+@pytest.mark.parametrize("name", [*TRIED, "a full disk"])
+def test_no_fault_costs_the_file_or_the_lock_or_the_next_save(
+    name: str,
+    scenario: faults.Scenario,
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    mode, calls, how_many = TRIED[name]
-    tried = chosen(faults.faults_of(rehearsal, mode, **calls), scenario, how_many)
-    assert [it for fault in tried for it in faults.attempt(rehearsal, fault, tmp_path)] == []
-
-
-@pytest.mark.row("P1", "P3")
-@pytest.mark.long
-@all_scenarios
-def test_a_writer_that_is_killed_leaves_the_file_old_or_new_and_the_lock_free(
-    scenario: faults.Scenario, rehearsal: faults.Rehearsal, tmp_path: Path
-) -> None:
-    # To die before a call is to die after the one before it, and after one that only looks at
-    # something nothing is different.
-    planned = [
-        fault
-        for mode in faults.KILLING
-        for fault in faults.faults_of(rehearsal, mode)
-        if mode != "killed before" or fault.at == 1
-    ]
-    tried = chosen(planned, scenario)
-    assert [it for fault in tried for it in faults.attempt_killed(rehearsal, fault, tmp_path)] == []
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("limit", [0, 30, 700, 1800])
-@all_scenarios
-def test_a_file_that_may_not_grow_any_further_ends_in_an_error(
-    rehearsal: faults.Rehearsal, tmp_path: Path, limit: int
-) -> None:
-    assert faults.attempt_full(rehearsal, limit, tmp_path) == []
+    rehearsal = rehearsed(scenario, tmp_path_factory.getbasetemp())
+    planned = [faults.Fault(limit, "full") for limit in (0, 30, 700, 1800)]
+    if name in TRIED:
+        modes, calls, how_many = TRIED[name]
+        planned = [it for mode in modes for it in faults.faults_of(rehearsal, mode, **calls)]
+        # To die before a call is to die after the one before it, and after one that only looks at
+        # something nothing is different.
+        planned = [it for it in planned if it.mode != "killed before" or it.at == 1]
+        if how_many == "some" or (how_many == "most" and scenario.name in ALIKE):
+            planned = planned[faults.SCENARIOS.index(scenario) % EVERY :: EVERY]
+    assert [it for fault in planned for it in faults.attempt(rehearsal, fault, tmp_path)] == []
 
 
 @pytest.mark.long  # it costs much
@@ -144,6 +112,12 @@ def test_a_reader_and_the_next_writer_of_a_stopped_one_are_not_led_astray(tmp_pa
     stops = sorted({opened, written, renamed, renamed + 1, last})
     roots = [tmp_path / f"stopped at {at}" for at in stops]
     paths = [scenario.begin(root) for root in roots]
+
+    def is_told_to_wait(path: Path) -> bool:
+        with raised(BusyError, "log_busy"):
+            faults.a_store(path).upsert_log(a_draft("behind"))
+        return True
+
     with ExitStack() as running, ThreadPoolExecutor(len(stops)) as pool:
         children = [
             running.enter_context(
@@ -161,13 +135,6 @@ def test_a_reader_and_the_next_writer_of_a_stopped_one_are_not_led_astray(tmp_pa
         assert [child.end() for child in children] == [(0, "done")] * len(stops)
     assert [path.read_bytes() for path in paths] == [rehearsal.data] * len(stops)
     assert [what for at in zip(paths, roots, strict=True) for what in faults.recover(*at)] == []
-
-
-def is_told_to_wait(path: Path) -> bool:
-    """Whether a save behind somebody who holds the lock is told so and changes nothing."""
-    with raised(BusyError, "log_busy"):
-        faults.a_store(path).upsert_log(a_draft("behind"))
-    return True
 
 
 def test_a_writer_that_is_stopped_before_its_turn_holds_nobody_up(tmp_path: Path) -> None:
@@ -189,8 +156,8 @@ def test_a_writer_that_is_stopped_before_its_turn_holds_nobody_up(tmp_path: Path
 def test_a_store_that_failed_once_saves_again_and_so_does_a_fork_of_it(tmp_path: Path) -> None:
     path = by_name["a new record"].begin(tmp_path)
     store = MemoryStore(path, lock_timeout_s=1, now=lambda: LATER)
-    dead = faults.Faults(tmp_path, 1, partial(faults.refused, errno.EIO), lasting=True)
-    with dead, raised(DiskError, "log_write"):
+    dead = faults.Fault(1, "refused from there on")
+    with dead.on(tmp_path), raised(DiskError, "log_write"):
         store.upsert_log(a_draft("fifth"))
     store.upsert_log(a_draft("fifth"))
     assert path.read_bytes() == faults.DATA + a_record("fifth", now=LATER).to_line()

@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, nullcontext, suppress
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from itertools import cycle
 from pathlib import Path
 
@@ -19,16 +18,7 @@ import pytest
 from core.room.copies import copies_of, date_of, flaw_of, is_due, keep_copy, remove_copies
 from core.room.database import Database, DatabaseBusyError, DatabaseError
 from tests.core.room import conftest as notes
-from tests.support.faults import (
-    CODES,
-    Child,
-    Faults,
-    Spoil,
-    killed_after,
-    killed_before,
-    refused,
-    tree,
-)
+from tests.support.faults import CODES, Child, Fault, tree
 from tests.support.sentences import in_language, raised
 
 posix = pytest.mark.skipif(os.name == "nt", reason="files and users as POSIX has them")
@@ -86,13 +76,14 @@ def at_each_call(
     shutil.copytree(path.parent, kept)
     is_over = False
     for at, code in enumerate(cycle(CODES), 1):
-        spoils = [killed_before, killed_after] if is_killed else [partial(refused, code)]
-        for spoil in spoils:
+        for mode in ("killed before", "killed after") if is_killed else ("refused",):
             shutil.rmtree(path.parent)
             shutil.copytree(kept, path.parent)
 
-            def spoilt(_: object, spoil: Spoil = spoil, at: int = at) -> str:
-                with Faults(path.parent, at, spoil) as faults:
+            fault = Fault(at, mode, code)
+
+            def spoilt(_: object, fault: Fault = fault) -> str:
+                with fault.on(path.parent) as faults:
                     said = work()
                 return f"{len(faults.calls)} {said}"
 
