@@ -1,25 +1,42 @@
-"""Tests what the doctor finds in the lines of a log, and that a repair loses nothing.
+"""Tests what the doctor finds in the lines of a log, and that a repair and a cleaning lose nothing.
 
 tests/data/upkeep.json has the lines of a log, what is found (kind, severity, lines), and what a
-repair keeps and sets aside.
+repair keeps and sets aside; tests/data/log_secrets.json fields and lines before and after a
+cleaning, bytes as in Latin-1.
 """
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
-from core.lessons.log import MemoryLog, following
-from core.lessons.record import Record, parse_line
-from core.lessons.upkeep import Finding, examine, flaw_of, repair
+from core.lessons import upkeep
+from core.lessons.history import originals_of, principles_over
+from core.lessons.log import BOM, MemoryLog, following
+from core.lessons.record import (
+    LIMITS_BYTES,
+    MOST_LINE_BYTES,
+    Record,
+    normalise_topic,
+    parse_line,
+    record_id,
+    reidentified,
+)
+from core.lessons.upkeep import Cleaned, Finding, clean, examine, flaw_of, look, repair
+from core.sanitizer import redact
+from core.store import MemoryStore
 from tests.core.lessons.test_properties import FILES
 from tests.support.changes import log_of, upsert
+from tests.support.cli_process import TOKEN
 from tests.support.samples import AHEAD, LATER, NOW, a_draft, a_line, a_principle, a_record
-from tests.support.tables import table
+from tests.support.tables import table, text_of
 
 TABLES = table("upkeep")
-BOM = b"\xef\xbb\xbf"
 ONE, TWO = a_record("one"), a_record("두 번째")
 
 LATIN_1 = "unreadable lines, bytes as in Latin-1"
@@ -160,3 +177,239 @@ def test_a_repair_loses_no_record_and_no_line_and_leaves_nothing_to_mend(data: b
     assert [item for item in examine(after, now=LATER) if item.fixable] == []
     again = repair(repaired.data)
     assert (again.data, again.aside) == (repaired.data, b"")
+
+
+# Which secrets go out of a log, and what a merge brings back.
+
+KEY = TOKEN.encode()
+OTHER = "ghp" + "_" + "Z9y8X7w6V5u4T3s2R1q0P9o8N7m6L5k4J3i2"
+LATEST = "2026-03-03T09:00:00+00:00"
+WITH_KEY, PLAIN = a_record(f"the key is {TOKEN}"), a_record("plain")
+
+
+def cleaned(*parts: Record | bytes) -> tuple[list[bytes], tuple[Cleaned, ...]]:
+    """The lines of a log after it was cleaned, and what was told of it; nothing is left in it."""
+    cleaning = clean(log_of(*parts).to_bytes(), now=LATEST)
+    assert KEY not in cleaning.data
+    assert OTHER.encode() not in cleaning.data
+    assert clean(cleaning.data, now=LATEST).data == cleaning.data
+    return cleaning.data.splitlines(keepends=True), cleaning.changes
+
+
+def of(line: bytes) -> Record:
+    record = parse_line(line.removeprefix(BOM))
+    assert record is not None
+    return record
+
+
+# Lines.
+
+BLOCK = "-----BEGIN RSA PRIVATE" + " KEY-----\n" + f"{'MIIEpAIBAAKCAQEA7x' * 3}\n" * 8
+FACTS = {
+    **{"TOKEN": TOKEN, "BEGINNING": TOKEN[:9], "END": TOKEN[9:], "OTHER": OTHER},
+    **{"PASSWORD": "vX7kQ2" + "mZp9Lt", "AWS": "AKIA" + "Q3EGRZ7XK2LMN5PT"},
+    "BLOCK": BLOCK + "-----END RSA PRIVATE" + " KEY-----\n",
+}
+SECRETS = json.loads(
+    text_of("log_secrets.json", **{key: json.dumps(it)[1:-1] for key, it in FACTS.items()})
+)
+
+
+def fields_of(row: dict[str, Any]) -> dict[str, Any]:
+    return {key: tuple(it) if isinstance(it, list) else it for key, it in row.items()}
+
+
+def test_a_field_and_other_keys_lose_their_secrets_and_keep_the_rest() -> None:
+    for before, after, kinds in SECRETS["fields"]:
+        found, after = replace(PLAIN, **fields_of(before)), fields_of(after)
+        lines, changes = cleaned(found)
+        assert {name: getattr(of(lines[0]), name) for name in after} == after
+        assert len(changes[0].kinds) == kinds
+        assert log_of(found, *lines).records == log_of(*lines, found).records == [of(lines[0])]
+    extra: dict[str, Any] = {
+        "note": f"first\n{TOKEN}\nlast",
+        "deep": [{TOKEN: 1, "kept": [1.5, None, True]}],
+        "password": 90210411873,
+        "plain": {"a": "b"},
+    }
+    lines, changes = cleaned(replace(PLAIN, extra=extra, meta_extra={"tool": f"x {TOKEN}"}))
+    record = of(lines[0])
+    assert record.meta_extra == {"tool": "x [REDACTED]"}
+    assert record.extra["note"] == "first\n[REDACTED]\nlast"
+    assert record.extra["deep"] == [{"[REDACTED]": 1, "kept": [1.5, None, True]}]
+    assert record.extra["plain"] == {"a": "b"}
+    assert len(changes[0].kinds) >= 3
+    line = a_line(replace(PLAIN, id=TOKEN), updated=f"{TOKEN}", source_ids=[TOKEN])
+    record = of(cleaned(line)[0][0])  # of what only a hand can have written so
+    assert (record.id, record.updated, record.source_ids) == (PLAIN.id, LATEST, ("[REDACTED]",))
+
+
+OLDER = replace(PLAIN, lesson=TOKEN)
+NEWER_ONE = replace(PLAIN, updated=LATER, former=(OLDER.fingerprint(),))
+LINE_PARTS = {"PLAIN": PLAIN, "TWO": a_record("two"), "OLDER": OLDER, "NEWER": NEWER_ONE}
+TWICE = PLAIN.to_line().replace(b'"lesson"', b'"lesson": "' + KEY + b'", "lesson"')
+
+
+def test_a_line_that_is_no_record_loses_its_secret_and_others_and_markers_stay() -> None:
+    for before, after, at in SECRETS["lines"]:
+        parts, wanted = (
+            [LINE_PARTS.get(it) or it.encode("latin-1") for it in texts]
+            for texts in (before, after)
+        )
+        lines, changes = cleaned(*parts)
+        assert b"".join(lines) == log_of(*wanted).to_bytes()
+        assert [change.lines for change in changes] == [(at,)]
+        assert changes[0].after is None and changes[0].kinds
+    assert of(TWICE) == PLAIN
+    [looked] = look(log_of(TWICE))
+    assert [(spot.line, spot.field) for spot in looked.spots] == [(0, "whole_line")]
+    lines, _ = cleaned(TWICE)
+    assert of(lines[0]).lesson == PLAIN.lesson
+    markers = (b"<<<<<<< HEAD\n", b"||||||| base\n", b"=======\n", b">>>>>>> x\n")
+    lines, changes = cleaned(
+        markers[0], WITH_KEY, markers[1], WITH_KEY, markers[2], PLAIN, markers[3]
+    )
+    assert tuple(lines[::2]) == markers
+    assert [change.lines for change in changes] == [(2,), (4,)]
+
+
+@pytest.mark.long  # it costs much
+def test_of_a_long_line_the_beginning_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(upkeep, "MOST_LOOKED_BYTES", MOST_LINE_BYTES)
+    secret = b"password = 'Tr0ub4dor&3xyz' "
+    [looked] = look(log_of(secret + b"." * MOST_LINE_BYTES + secret + b"\n"))
+    assert len(looked.spots) == 1
+    assert looked.raw.startswith(b"password = ")
+    assert looked.raw.endswith(b"." + secret + b"\n")
+
+
+# Records.
+
+
+def test_a_cleaned_record_hides_its_old_version() -> None:
+    lines, changes = cleaned(PLAIN, WITH_KEY, b"a note\r\n")
+    record = of(lines[1])
+    assert [lines[0], lines[2]] == [PLAIN.to_line(), b"a note\r\n"]
+    assert record == replace(
+        WITH_KEY,
+        id=record_id(record),
+        missing_context="the key is [REDACTED]",
+        updated=LATEST,
+        source_ids=(WITH_KEY.token,),
+    )
+    assert changes == (
+        Cleaned(lines=(2,), before=(WITH_KEY,), after=record, kinds=("github-token",)),
+    )
+    merged = log_of(WITH_KEY, *lines)
+    assert (merged.records, merged.leftovers) == ([PLAIN, record], {0})
+    assert principles_over(WITH_KEY.id, log_of(*lines)) == [(record, WITH_KEY.token)]
+    [line], _ = cleaned(WITH_KEY)
+    changed = replace(WITH_KEY, lesson="changed", updated=LATER)  # by a colleague meanwhile
+    [after], [change] = cleaned(changed, line)
+    assert changed in change.before
+    assert of(after).lesson == f"{WITH_KEY.lesson}\nchanged"
+    # It is shown although a principle lists it as replaced.
+    principle = replace(a_record("rule", type="principle"), source_ids=(record.token,))
+    lines, changes = cleaned(WITH_KEY, principle)
+    assert log_of(*lines).records == [changes[0].after, principle]
+    for updated in ["", AHEAD]:
+        found = replace(PLAIN, lesson=f"use {TOKEN}", former=("aaaaaa",), seen=3, updated=updated)
+        lines, _ = cleaned(found)
+        record = of(lines[0])
+        assert (record.id, record.source_ids, record.seen) == (PLAIN.id, (), 3)
+        assert record.former == ("aaaaaa", found.fingerprint())
+        assert record.updated == (updated or LATEST)
+        assert log_of(found, *lines).records == [record]
+
+
+def test_two_records_that_become_one_gap_lose_no_lesson_and_one_above_its_limit_stays() -> None:
+    one = a_record(f"the key is {TOKEN}", lesson="ask ops", ask_next_time="who?")
+    one = replace(one, seen=2, extra={"a": 1})
+    two = a_record(f"the key is {OTHER}", lesson="rotate it", ask_next_time="who?", now=LATER)
+    lines, changes = cleaned(one, PLAIN, two)
+    assert lines[0] == PLAIN.to_line()
+    record = of(lines[1])
+    assert (record.lesson, record.ask_next_time) == ("rotate it\nask ops", "who?")
+    assert (record.seen, record.created, record.updated) == (3, NOW, LATEST)
+    assert record.extra == {"a": 1}
+    assert [change.lines for change in changes] == [(1, 3)]
+    assert log_of(two, one, lines[1]).records == [record]
+    there = a_record("the key is [REDACTED]", lesson="known", now=LATER)  # and one that is there
+    lines, changes = cleaned(WITH_KEY, there)
+    [record] = map(of, lines)
+    assert record.lesson == f"known\n{WITH_KEY.lesson}"
+    assert record.former[-1] == there.fingerprint()
+    assert changes[0].before == (WITH_KEY, there)
+    assert log_of(there, WITH_KEY, lines[0]).records == [record]
+    address = "https://bob:" + "x9Kq2" + "@db.example.com/x"
+    found = replace(PLAIN, topic=address.ljust(LIMITS_BYTES["topic"], "y"))
+    lines, changes = cleaned(found)
+    assert of(lines[0]).topic == found.topic.replace("x9Kq2", "[REDACTED]")
+    assert changes[0].over == ("topic",)
+
+
+def test_a_principle_keeps_its_originals_and_passes_on_that_an_old_version_is_hidden() -> None:
+    two = a_record("two")
+    tokens = [PLAIN.token, two.token]
+    _, old, _ = upsert(log_of(PLAIN, two), a_principle(f"rule {TOKEN}"), tokens, now=NOW)
+    new = of(cleaned(old)[0][0])
+    assert (new.lesson, new.source_count) == ("rule [REDACTED]", 2)
+    assert old.token in new.source_ids
+    assert originals_of(new) == tuple(tokens)
+    lines, _ = cleaned(BOM + WITH_KEY.to_line())
+    assert lines[0].startswith(BOM + b'{"id"')  # it stays before the first record
+    log, principle, _ = upsert(log_of(lines[0]), a_principle(), [of(lines[0]).token], now=LATEST)
+    assert principle.source_count == 1
+    assert WITH_KEY.token in principle.source_ids
+    assert log_of(log.to_bytes(), WITH_KEY).records == [principle]
+
+
+def test_the_store_cleans_in_one_write_and_loses_no_save_meanwhile(tmp_path: Path) -> None:
+    store = MemoryStore(tmp_path / "memory_log.jsonl", now=lambda: LATEST)
+    store.path.write_bytes(PLAIN.to_line())
+    assert store.clean().changes == ()  # and nothing is written
+    assert [path.name for path in tmp_path.iterdir()] == ["memory_log.jsonl"]
+    store.path.write_bytes(b"".join(a_record(f"{gap} {TOKEN}").to_line() for gap in range(5)))
+    with ThreadPoolExecutor() as pool:
+        saves = [pool.submit(store.upsert_log, a_draft(f"gap {gap}")) for gap in range(10)]
+        cleanings = [pool.submit(store.clean) for _ in range(3)]
+        for saved in saves:
+            saved.result()
+        changed = [change for cleaning in cleanings for change in cleaning.result().changes]
+    assert (store.read().count, len(changed)) == (15, 5)
+    assert KEY not in store.read_bytes()
+
+
+TEXTS = st.lists(st.sampled_from([TOKEN, OTHER, "plain", "\n", " ", "결제", '"', "\\"]), max_size=5)
+FIELDS: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
+    {
+        **{name: TEXTS.map(" ".join) for name in LIMITS_BYTES},
+        "type": st.sampled_from(["log", "principle"]),
+        "extra": st.dictionaries(st.sampled_from(["a", TOKEN]), TEXTS.map(" ".join), max_size=1),
+    }
+)
+RECORDS = FIELDS.map(lambda fields: reidentified(replace(PLAIN, **fields)))
+LINES = st.one_of(
+    RECORDS.map(Record.to_line),
+    TEXTS.map(lambda words: " ".join(words).encode() + b"\n"),
+    st.sampled_from([b"\xff\n", b"\n", b"<<<<<<< HEAD\n", b"=======\n", b'{"a": 1}\r\n']),
+)
+
+
+@given(st.lists(LINES, max_size=6))
+def test_no_secret_stays_no_record_goes_and_no_other_line_changes(lines: list[bytes]) -> None:
+    log = log_of(*lines)
+    new, _ = cleaned(*lines)
+    after = log_of(*new)
+    wanted = {
+        (it.type, normalise_topic(redact(it.topic).text), redact(it.key_text).text)
+        for it in log.records
+    }
+    assert {record.gap for record in after.records} == wanted
+    told = "\n".join(record.lesson for record in after.records)
+    for record in log.records:
+        assert redact(record.lesson).text.strip() in told
+    if not log.leftovers and len(after.records) == len(log.records):
+        kept = [line for line in log.lines if KEY not in line]
+        assert [line for line in kept if OTHER.encode() not in line and line not in new] == []
+    assert {it.gap for it in log_of(log.to_bytes(), after.to_bytes()).records} == wanted
