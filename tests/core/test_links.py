@@ -194,30 +194,13 @@ def test_a_lock_that_is_a_link_is_not_opened(home: Path, project: Path, target: 
         save(project)  # another writer finds the lock beside what the log is a link to
 
 
-# The rule for the lock.
+# What belongs to a project.
 
 
 def git(folder: Path, *words: str) -> str:
     ours = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "protocol.file.allow=always")
     done = subprocess.run(("git", *ours, *words), cwd=folder, capture_output=True, check=True)
     return done.stdout.decode()
-
-
-def test_the_lock_stays_out_of_the_status_after_a_refused_save_and_a_stash(project: Path) -> None:
-    git(project, "init", "-q")
-    with pytest.raises(ZeroDivisionError):
-        log_of(project).rewrite(lambda data: Replacement(data, 1 / 0))
-    assert "lock" not in git(project, "status", "--porcelain", "-uall")
-    save(project)
-    git(project, "add", ".context/memory_log.jsonl", ".context/.gitattributes")
-    git(project, "commit", "-qm", "one")
-    git(project, "stash", "-u")
-    assert "lock" in git(project, "status", "--porcelain", "-uall")
-    save(project)
-    assert "lock" not in git(project, "status", "--porcelain", "-uall")
-
-
-# What belongs to a project.
 
 
 def test_a_link_may_lead_anywhere_in_its_work_tree_but_to_git(home: Path, project: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 from commands.revisions import commit_of
 from core import git as call
 from core.git import HistoryError, Repository, WorkTree, files_with, is_uncommitted
-from core.lessons.history import EVERYWHERE, Commit, commits_of, own_commits
+from core.lessons.history import Commit, commits_of, own_commits
 from tests.support.cli_process import without_settings
 from tests.support.git_clones import commit, copied, git, new_project, path_of, save, slow_git
 from tests.support.hostile_repository import GROUPS, Traps, make_project, poison
@@ -67,87 +67,17 @@ def reason(folder: Path) -> tuple[str, str]:
     return caught.value.key, str(caught.value.facts.get("reason", ""))
 
 
-# Layouts.
-
-
-def test_the_work_tree_is_found_wherever_its_git_directory_is(
-    project: Path, tmp_path: Path
-) -> None:
-    found = WorkTree(project / ".context")
-    assert Path(found.git_directory) == project / ".git"
-    assert (found.top, found.prefix) == (project, ".context/")
-    assert WorkTree(project).prefix == ""
-    tree, bare = tmp_path / "tree", tmp_path / "shop.git"
-    git(project, "worktree", "add", "--quiet", str(tree), "HEAD~1")
-    found = WorkTree(tree / ".context")  # a linked one has its own log
-    assert found.top == tree
-    assert Path(found.git_directory).parent == project / ".git" / "worktrees"
-    assert subjects(path_of(tree)) == ["memory"]
-    git(tmp_path, "clone", "--quiet", "--bare", str(project), str(bare))
-    git(bare, "worktree", "add", "--quiet", "main-tree", "main")
-    assert WorkTree(bare / "main-tree" / ".context").top == bare / "main-tree"
-    assert subjects(path_of(bare / "main-tree")) == ["two", "memory"]
-    (project / ".git").rename(tmp_path / "kept")
-    (project / ".git").write_text(f"gitdir: {tmp_path / 'kept'}\n")
-    assert subjects(path_of(project)) == ["two", "memory"]
-
-
-def test_no_bare_repository_and_none_inside_is_a_work_tree(project: Path, tmp_path: Path) -> None:
-    git(tmp_path, "clone", "--quiet", "--bare", str(project), "shop.git")
-    (tmp_path / "shop.git" / "hooks").mkdir(exist_ok=True)
-    for folder in (tmp_path / "shop.git", tmp_path / "shop.git" / "hooks"):
-        assert reason(folder)[0] == "no_repository"
-    assert reason(project / ".git" / "objects") == ("no_repository", "")
-    key, said = reason(tmp_path)
-    assert (key, said[:27]) == ("no_repository", "fatal: not a git repository")
-    git(project, "init", "--quiet", "--bare", "planted")
-    for path in (project / "planted").iterdir():
-        path.rename(project / ".context" / path.name)
-    assert WorkTree(project / ".context").top == project
-    assert WorkTree(project / ".context" / "refs").prefix == ".context/refs/"
-    assert subjects(path_of(project)) == ["two", "memory"]
-
-
-@pytest.mark.long  # it costs much
-def test_a_submodule_has_a_history_of_its_own(project: Path, tmp_path: Path) -> None:
-    outer = new_project(tmp_path / "outer", "outer")
-    add = ("-c", "protocol.file.allow=always", "submodule", "--quiet", "add")
-    git(outer, *add, str(project), "part")
-    commit(outer, "add the part")
-    found = WorkTree(outer / "part" / ".context")
-    assert (found.top, found.prefix) == (outer / "part", ".context/")
-    assert subjects(path_of(outer / "part")) == ["two", "memory"]
-    assert subjects(path_of(outer)) == ["memory"]
-
-
-def test_a_named_work_tree_and_a_project_below_the_top_are_found(
-    project: Path, tmp_path: Path
-) -> None:
-    (project / "site").mkdir()
-    (project / ".context").rename(project / "site" / ".context")
-    git(project, "config", "core.worktree", str(project / "site"))
-    assert WorkTree(project / "site" / ".context").prefix == ".context/"
-    assert subjects(path_of(project / "site")) == ["two", "memory"]
-    assert reason(project)[0] == "no_repository"
-    top = new_project(tmp_path / ("상점\n2" if os.name == "posix" else "상점 2"))
-    below = top / "가게 [a]"
-    save("one")(below)
-    commit(top, "one")
-    assert WorkTree(below / ".context").prefix == "가게 [a]/.context/"
-    assert subjects(path_of(below)) == ["one"]
-    git(top, "switch", "--quiet", "--orphan", "new")  # no commit is behind it
-    assert (commits(path_of(below)), len(commits(path_of(below), *EVERYWHERE))) == ([], 1)
-
-
 @posix
-def test_a_linked_log_is_that_of_the_repository_it_leads_to(project: Path, tmp_path: Path) -> None:
-    other = new_project(tmp_path / "other", "another")
+def test_a_linked_log_and_one_below_an_odd_top_are_asked_about_where_they_are(
+    project: Path, tmp_path: Path
+) -> None:
+    other = new_project(tmp_path / "상점\n2", "another")
     path_of(project).unlink()
     path_of(project).symlink_to(path_of(other))
-    assert subjects(path_of(project)) == ["memory"]
     assert not asked(project)
     save("more")(other)
     assert asked(project)
+    assert (WorkTree(other / ".context").top, WorkTree(other).prefix) == (other, "")
 
 
 # What is no repository of the user's.
@@ -169,22 +99,6 @@ def test_a_git_directory_that_git_refuses_is_none_unless_the_user_says_that_it_i
     (tmp_path / "config").write_text(f"[safe]\n\tdirectory = {safe}\n")
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "config"))
     assert WorkTree(project).top == project
-
-
-@pytest.mark.long  # it costs much
-def test_neither_a_replacement_nor_a_graft_changes_what_is_read(project: Path) -> None:
-    harmless = git(project, "commit-tree", "HEAD~1^{tree}", "-m", "harmless").strip()
-    blob = git(project, "rev-parse", "HEAD:.context/memory_log.jsonl").strip()
-    other = git(project, "rev-parse", "HEAD~1:.context/memory_log.jsonl").strip()
-    git(project, "replace", "HEAD", harmless)
-    git(project, "replace", blob, other)
-    head = git(project, "--no-replace-objects", "rev-parse", "HEAD~0").strip()
-    (project / ".git" / "info").mkdir(exist_ok=True)
-    (project / ".git" / "info" / "grafts").write_text(f"{head}\n")
-    assert git(project, "log", "--format=%s").split() == ["harmless"]
-    assert subjects(path_of(project)) == ["two", "memory"]
-    read = WorkTree(project).ask("cat-file", "blob", blob)
-    assert read.count(b"\n") == 2
 
 
 # How git is called.

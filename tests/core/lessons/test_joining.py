@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from core.lessons.file import GITATTRIBUTES
 from tests.support.git_clones import (
     LESSON,
     WITHOUT_UNION,
@@ -39,7 +38,7 @@ from tests.support.git_clones import (
     shown,
     store_of,
 )
-from tests.support.samples import LATER, NOW, a_draft, a_principle
+from tests.support.samples import LATER, NOW, a_principle
 from tests.support.tables import table
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
@@ -299,29 +298,3 @@ def test_clones_that_live_on_show_what_each_of_their_steps_says(
             use_style(clone, style)
             keeps = attributes is None
             assert (b"\r\n" in path_of(clone).read_bytes()) != keeps
-
-
-# What git sees of the memory.
-
-
-@pytest.mark.row("001 3-3.j", "001 8.d", "P8")
-def test_git_is_offered_no_temporary_files_and_shows_a_branch_at_once(tmp_path: Path) -> None:
-    project = new_project(tmp_path / "mine", *NUMBERS)
-    context = project / ".context"
-    assert (context / ".gitattributes").read_text(encoding="ascii") == GITATTRIBUTES
-    (context / ".memory_log.jsonl.0123456789abcdef.tmp").write_bytes(b"half")
-    store_of(project).upsert_log(a_draft("five"))
-    tracked = git(project, "ls-files", ".context").split()
-    names = (".gitattributes", ".gitignore", "memory_log.jsonl")
-    assert tracked == [f".context/{name}" for name in names]
-    changed = git(project, "status", "--short", "--untracked-files=all").split()
-    assert changed == ["M", ".context/memory_log.jsonl"]
-    assert git(project, "diff", "--numstat").split()[:2] == ["1", "0"]  # one line is added
-    store = store_of(project)
-    git(project, "checkout", "--quiet", ".context/memory_log.jsonl")
-    git(project, "switch", "--quiet", "--create", "side")
-    compact("rule")(project)
-    commit(project)
-    for branch, texts in (("side", ["rule"]), ("main", list(NUMBERS)), ("side", ["rule"])):
-        git(project, "switch", "--quiet", branch)
-        assert [record.key_text for record in store.read_all()] == texts
