@@ -109,6 +109,9 @@ class Parser(argparse.ArgumentParser):
         Only what is near to an unknown name is added to the words of argparse.
         """
         message = message.removeprefix("argument ")
+        _, is_lacking, names = message.partition("the following arguments are required: ")
+        if is_lacking:
+            message = say("parser.lacking", names=names)
         name, _, rest = message.partition(": invalid choice: ")
         value, is_choice, known = rest.rpartition(" (choose from ")
         if is_choice:
