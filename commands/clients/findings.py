@@ -86,7 +86,8 @@ def client_findings(project: Project) -> Iterator[Finding]:
     if here:
         names = ", ".join(client_of(key).name for key in here)
         yield Finding("clients_ok", "ok", facts={"clients": names})
-    for team in entries.team_entries(machine):
+    teams = list(entries.team_entries(machine))
+    for team in teams:
         facts: Facts = {"client": team.client.name, "path": str(team.path)}
         if team.has_key:
             yield Finding("team_key_in_file", "error", facts=facts)
@@ -101,7 +102,7 @@ def client_findings(project: Project) -> Iterator[Finding]:
             yield Finding("team_key_unset", "warning", facts={**facts, "variable": team.variable})
         elif not team.has_key:
             yield Finding("team_ok", "ok", facts=facts)
-    if not desk.configured and not no_project_kind(project.folder, os.environ):
+    if not (desk.configured or teams) and not no_project_kind(project.folder, os.environ):
         named = [] if any(trace_of(row, machine) for row in CLIENTS) else ["CLIENT"]
         named += ["--project", project.folder] if project.source == "--project" else []
         command = f"{program.CLI} {shlex.join(['setup', *named])}"
