@@ -23,7 +23,7 @@ class Tree:
     """A project in git.
 
     exclude: the path of `info/exclude`. prefix: the project from the top, "" or "a/b/". tracked:
-    our files in git. ignored: the rule that hides the memory, or "".
+    its files in git. ignored: the rule that hides the memory, or "".
     """
 
     exclude: Path
@@ -110,13 +110,6 @@ class Change:
     def before(self) -> str | None:
         """The present text, None for no file."""
         return self.file.text if self.file.is_there else None
-
-    def write(self, root: Path) -> None:
-        """Write or remove the file, and emptied directories below `root`. Raises ExportError."""
-        if self.after is None and not self.path.is_symlink():
-            self.file.remove(root)
-        else:
-            self.file.replace(self.after or "")
 
 
 class Plan:

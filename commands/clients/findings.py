@@ -25,7 +25,6 @@ from core import program
 from core.config import Project, no_project_kind
 from core.disk import read_regular
 from core.errors import RefusedError
-from core.git import HistoryError, WorkTree
 from core.lessons.upkeep import Finding, Severity
 from core.messages import LANG_VARIABLE, Facts, say
 
@@ -52,17 +51,10 @@ class Desk:
 
     def are_shared(self, paths: Iterable[Path]) -> bool:
         """Return whether git tracks all these files, so that others have them."""
-        root, paths = self.machine.root, [*paths]
-        if not self.tree or not all(path.is_relative_to(root) for path in paths):
-            return False
-        names = {path.relative_to(root).as_posix() for path in paths}
-        try:
-            listed = WorkTree(root).ask(
-                "ls-files", "-z", "--", *(f":(literal){it}" for it in names)
-            )
-        except HistoryError:
-            return False
-        return {os.fsdecode(name) for name in listed.split(b"\0") if name} == names
+        root, tracked = self.machine.root, self.tree.tracked if self.tree else ()
+        return all(
+            it.is_relative_to(root) and it.relative_to(root).as_posix() in tracked for it in paths
+        )
 
     def command(self, row: Client, level: Level = "project", without: Iterable[str] = ()) -> str:
         """Return the command that sets a client up. without: unwanted parts."""

@@ -252,22 +252,16 @@ def with_table(text: str, path: Keys, table: Table | None) -> str:
     before, after = toml_data(text), text
     if value_at(before, path) == table:
         return text
-    newline = "\r\n" if "\r\n" in text else "\n"
-    block = "" if table is None else _table_text(path, table)
+    lines = [] if table is None else _table_lines(path, table)
     spans = _spans(text, tuple(path))
-    place = spans[:1] if block else []
-    for span in reversed(spans[len(place) :]):
-        after = _cut(after, *span)
-    for start, end in place:
-        ending = newline if after[:end].endswith("\n") else ""
-        after = after[:start] + block.replace("\n", newline) + ending + after[end:]
-    if block and not place:
-        gap, ending = newline, newline
-        if not text.strip("\ufeff"):
-            gap = ""
-        elif not text.endswith("\n"):
-            gap, ending = newline * 2, ""
-        after += gap + block.replace("\n", newline) + ending
+    for start, end in reversed(spans[1:] if lines else spans):
+        after = _cut(after, start, end)
+    if lines and spans:
+        start, end = spans[0]
+        ended = after[:end].endswith("\n")
+        after = after[:start] + _joined(lines, text, ended=ended) + after[end:]
+    elif lines:
+        after = _appended(after, lines)
     try:
         is_sound = toml_data(after) == with_value(before, path, table)
     except ValueError:  # CannotEditError, too
@@ -276,7 +270,7 @@ def with_table(text: str, path: Keys, table: Table | None) -> str:
         return after
     if table is None:
         raise CannotEditError("toml_form_out")
-    raise CannotEditError("toml_form", block=block)
+    raise CannotEditError("toml_form", block="\n".join(lines))
 
 
 def _spans(text: str, path: tuple[str, ...]) -> list[tuple[int, int]]:
@@ -300,23 +294,14 @@ def _spans(text: str, path: tuple[str, ...]) -> list[tuple[int, int]]:
     return spans
 
 
-def _cut(text: str, start: int, end: int) -> str:
-    head, rest = text[:start], text[end:]
-    is_ended = text[start:end].endswith("\n")
-    if not head.strip("\ufeff"):
-        return head + re.sub(r"\A\r?\n", "", rest)
-    head = re.sub(r"(?<=\n)\r?\n\Z", "", head)
-    return (head if is_ended else re.sub(r"\r?\n\Z", "", head)) + rest
-
-
-def _table_text(path: Keys, table: Table) -> str:
+def _table_lines(path: Keys, table: Table) -> list[str]:
     lines, below = [f"[{'.'.join(map(_key, path))}]"], list[str]()
     for key, it in table.items():
         if isinstance(it, dict):
-            below.append(_table_text((*path, key), it))
+            below += ["", *_table_lines((*path, key), it)]
         else:
             lines.append(f"{_key(key)} = {_value(it)}")
-    return "\n\n".join(["\n".join(lines), *below])
+    return lines + below
 
 
 def _key(key: str) -> str:
@@ -349,17 +334,13 @@ def block_in(text: str, name: str = RULES) -> str | None:
 
 def with_block(text: str, body: str, name: str = RULES) -> str:
     """Return the text with this block at its old place, else at the end. Raises CannotEditError."""
-    newline, (begin, end) = "\r\n" if "\r\n" in text else "\n", markers(name)
-    block = newline.join([begin, *body.strip("\r\n").splitlines(), end])
-    held = block_in(text, name)
-    if held is not None:
-        if held.splitlines() == body.strip("\r\n").splitlines():
-            return text
-        return text[: text.index(begin)] + block + text[text.index(end) + len(end) :]
-    if not text.strip("\ufeff"):
-        return text + block + newline
-    ended = text.endswith("\n")
-    return text + newline * (1 if ended else 2) + block + newline * ended
+    held, lines, (begin, end) = block_in(text, name), body.strip("\r\n").splitlines(), markers(name)
+    if held is None:
+        return _appended(text, [begin, *lines, end])
+    if held.splitlines() == lines:
+        return text
+    block = _joined([begin, *lines, end], text, ended=False)
+    return text[: text.index(begin)] + block + text[text.index(end) + len(end) :]
 
 
 def without_block(text: str, name: str = RULES) -> str:
@@ -367,12 +348,34 @@ def without_block(text: str, name: str = RULES) -> str:
     if block_in(text, name) is None:
         return text
     begin, end = markers(name)
-    before, after = text[: text.index(begin)], text[text.index(end) + len(end) :]
-    if before.strip("\ufeff"):
-        before = re.sub(r"\r?\n\Z", "", before)
-        if not after:
-            return re.sub(r"\r?\n\Z", "", before)
-    return before + re.sub(r"\A\r?\n", "", after)
+    start, rest = text.index(begin), text.index(end) + len(end)
+    line_end = re.compile(r"\r?\n").match(text, rest) if text[:start].strip("\ufeff") else None
+    return _cut(text, start, line_end.end() if line_end else rest)
+
+
+# Lines of ours in a text of lines.
+
+
+def _joined(lines: Sequence[str], text: str, *, ended: bool) -> str:
+    newline = "\r\n" if "\r\n" in text else "\n"
+    return newline.join([*lines, ""] if ended else lines)
+
+
+def _appended(text: str, lines: Sequence[str]) -> str:
+    """Return the text with lines behind it and a blank one between; they end as it did."""
+    if not text.strip("\ufeff"):
+        return text + _joined(lines, text, ended=True)
+    ended = text.endswith("\n")
+    return text + _joined(["", *lines] if ended else ["", "", *lines], text, ended=ended)
+
+
+def _cut(text: str, start: int, end: int) -> str:
+    """Return the text without these lines and the blank one before them."""
+    head, rest = text[:start], text[end:]
+    if not head.strip("\ufeff"):
+        return head + re.sub(r"\A\r?\n", "", rest)
+    head = re.sub(r"(?<=\n)\r?\n\Z", "", head)
+    return (head if text[start:end].endswith("\n") else re.sub(r"\r?\n\Z", "", head)) + rest
 
 
 # Lines of `info/exclude`, which tells git the files to ignore on one machine.

@@ -1,7 +1,7 @@
 """Plans a setup: from the files of clients as they are to the files as they would be.
 
     planned = plan(job)
-    planned.changes     the files that would change; `change.write(job.root)` writes one
+    planned.changes     the files that would change; `change.file.write(change.after)` writes one
     planned.problems    why files are left alone
     planned.notes       for the user, such as a switch that turns our entry off
 
@@ -35,22 +35,14 @@ TEAM_ROOMS = ("fragments",)  # of a team's server, by default
 _ROOM_OF = {table.RECORDING: "sessions", "stop": "lessons"}
 # Variables for the place of the fragments, and for the agent that asks.
 _OF_FRAGMENTS = ("SENTINEL_MEMORY_FRAGMENTS", "SENTINEL_MEMORY_AGENT", "XDG_DATA_HOME")
-# The project's files for one person.
-_OF_ONE = {
-    row.key: row.approvals.project.removeprefix("root:")
-    for row in table.CLIENTS
-    if row.approvals and row.approvals.project.startswith("root:")
-}
 
 
 def tree_of(root: Path) -> Tree | None:
     """Return the git tree of a project, None where git says nothing."""
-    names = [f"{config.CONTEXT_DIRECTORY}/{name}" for name in COMPANIONS]
-    names += [*_OF_ONE.values(), table.AGENTS]
     log = f"{config.CONTEXT_DIRECTORY}/{config.LOG_NAME}"
     try:
         tree = WorkTree(root)
-        said = tree.ask("ls-files", "-z", "--", *(f":(literal){name}" for name in names))
+        listed = tree.ask("ls-files", "-z")
         exclude = tree.ask("rev-parse", "--git-path", "info/exclude")
         ignored = tree.run("check-ignore", "--verbose", "--", log)
     except HistoryError:
@@ -59,7 +51,7 @@ def tree_of(root: Path) -> Tree | None:
     return Tree(
         exclude=Path(os.path.abspath(root / os.fsdecode(exclude.removesuffix(b"\n")))),
         prefix=tree.prefix,
-        tracked=frozenset(os.fsdecode(name) for name in said.split(b"\0") if name),
+        tracked=frozenset(os.fsdecode(name) for name in listed.split(b"\0") if name),
         ignored=rule,
     )
 
@@ -105,7 +97,9 @@ def _plan_companions(planned: Plan, folder: Path) -> None:
 
 def _plan_exclude(planned: Plan, tree: Tree) -> None:
     job = planned.job
-    files = sorted({_OF_ONE[row.key] for row in job.rows if row.key in _OF_ONE} - tree.tracked)
+    places = (row.approvals.project for row in job.rows if row.approvals)
+    own = {place.removeprefix("root:") for place in places if place.startswith("root:")}
+    files = sorted(own - tree.tracked)  # the project's files of one person
     stays = not job.remove or job.url  # our own server's approvals stand in the same file
     kept = [file for file in files if stays and planned.text(job.root / file) is not None]
     if not kept and merge.MARK not in (planned.text(tree.exclude) or ""):

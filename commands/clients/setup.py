@@ -224,7 +224,7 @@ def _write(planned: Plan) -> int:
     for change in planned.changes:
         path = shown_path(change.path, job.root)
         try:
-            change.write(job.root)
+            change.file.write(change.after, job.root)
         except ExportError as error:
             failed += 1
             keys = {"file_write": "not_written", "file_changed": "changed_meanwhile"}

@@ -53,32 +53,30 @@ class UserFile:
     def is_there(self) -> bool:
         return self.identity is not None
 
-    def replace(self, text: str) -> None:
-        """Write this text in one step and to disk. Raises ExportError.
+    def write(self, text: str | None, root: Path | None = None) -> None:
+        """Write this text in one step and to disk, None for no file. Raises ExportError.
 
-        A file that changed since, and a link that leads nowhere, stay.
+        A file that changed since, and a link that leads nowhere, stay; without a text a link gets
+        an empty one. root: emptied directories below it go with the file.
         """
         check_stays(self.path, self.project)
+        is_link = self.path.is_symlink()
         with _written(self.path):
-            if self.path.is_symlink() and not self.path.exists():
-                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-            disk.make_directory(self.path.parent)
-            disk.replace_whole(self.path, text.encode("utf-8"), self._check_unchanged)
-
-    def remove(self, root: Path | None = None) -> None:
-        """Delete an unchanged file, and emptied directories below `root`. Raises ExportError."""
-        check_stays(self.path, self.project)
-        with _written(self.path):
+            if text is not None or is_link:
+                if is_link and not self.path.exists():
+                    raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+                disk.make_directory(self.path.parent)
+                data = (text or "").encode("utf-8")
+                disk.replace_whole(self.path, data, self._check_unchanged)
+                return
             self._check_unchanged(self.path)
             self.path.unlink()
             disk.sync_directory(self.path.parent)
-        directory = self.path.parent
-        while root and directory != root and directory.is_relative_to(root):
-            with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # a directory that is not empty, and those above it
+            for directory in self.path.parents:
+                if root not in directory.parents:
+                    return
                 os.rmdir(directory)
-            if directory.exists():
-                return
-            directory = directory.parent
 
     def _check_unchanged(self, target: Path) -> None:
         if disk.identity_of(target) != self.identity:

@@ -176,10 +176,7 @@ def _put_block(opened: Opened, arguments: argparse.Namespace) -> int:
         print(plain(say(f"export.would_{key}", path=shown)))
         print(say("export.dry"))
         return status
-    if text is None:
-        file.remove()
-    else:
-        file.replace(text)
+    file.write(text)
     print(plain(say(f"export.{key}d", path=shown)))
     return status
 

@@ -167,7 +167,7 @@ def written(bench: Bench, *clients: str, remove: bool = False) -> Plan:
     """Plan, and write with the care of a real write."""
     planned = bench.plan(*clients, remove=remove)
     for change in planned.changes:
-        change.write(bench.root)
+        change.file.write(change.after, bench.root)
     return planned
 
 

@@ -188,12 +188,12 @@ def test_a_file_that_changed_after_the_plan_is_not_overwritten(bench: Bench) -> 
     for content in (b"new", b"old"):
         bench.put({"root/AGENTS.md": content})
         with pytest.raises(ExportError, match="Another program changed"):
-            change.write(bench.root)
+            change.file.write(change.after, bench.root)
         assert bench.files() == {"root/AGENTS.md": content}
         [change] = [it for it in bench.plan("codex").changes if it.path.name == "AGENTS.md"]
     (bench.root / "AGENTS.md").unlink()
     with pytest.raises(ExportError, match="Another program changed"):
-        change.write(bench.root)
+        change.file.write(change.after, bench.root)
     assert bench.files() == {}
 
 
