@@ -138,8 +138,7 @@ def own_entry(data: Any, row: Client, machine: Machine) -> OwnEntry:
             words = entry_line(entry, expander(row, machine))
             at = script_at(words, name, machine)
             found += [OwnEntry(name, entry, words[at + 1 :])] if at >= 0 else []
-    named = [entry for entry in found if entry.name == ENTRY]
-    return next(iter((*named, *found)), OwnEntry(ENTRY, {}))
+    return min(found, key=lambda entry: entry.name != ENTRY, default=OwnEntry(ENTRY, {}))
 
 
 # The entries on this machine.

@@ -105,13 +105,12 @@ def _about(row: Client, desk: Desk) -> Iterator[Finding]:
     own = [found for found in desk.configured if found.client == row.key]
     for found in own:
         yield from _about_entry(row, found, desk)
-    if own and not any(map(desk.is_here, own)) and row.entry["project"].startswith("root:"):
-        other = next((found for found in own if not found.problem), None)
-        if other:
-            facts: Facts = {"client": row.name, "path": str(other.path)}
-            facts |= {"project": str(other.project), "command": desk.command(row)}
-            severity: Severity = "note" if desk.are_shared([other.path]) else "warning"
-            yield Finding("client_elsewhere", severity, facts=facts)
+    other = next((found for found in own if not found.problem), None)
+    if other and row.entry["project"].startswith("root:") and not any(map(desk.is_here, own)):
+        facts: Facts = {"client": row.name, "path": str(other.path)}
+        facts |= {"project": str(other.project), "command": desk.command(row)}
+        severity: Severity = "note" if desk.are_shared([other.path]) else "warning"
+        yield Finding("client_elsewhere", severity, facts=facts)
     plans: dict[Level, Plan] = {}
     for level in (level for level in LEVELS if level in row.entry):
         path = desk.machine.path(row.entry[level])

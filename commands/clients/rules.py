@@ -6,6 +6,7 @@ CLAUDE.md or GEMINI.md would hide AGENTS.md. Only a removal takes rules out.
 
 import os
 import re
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -22,37 +23,28 @@ _FENCE = re.compile(r"[ >]*(?:```|~~~)")
 def plan_rules(planned: Plan) -> None:
     """Plan the rules for the rooms of their readers: clients of the job or with our entry."""
     job = planned.job
-    rooms_by_client = {
-        row.key: planned.rooms_of(row)
-        for row in CLIENTS
-        if job.level in row.entry and (row in job.rows or planned.entry_of(row).values)
-    }
-    if job.level == "user":
-        for row in job.rows:
-            _of_user(planned, row, rooms_by_client.get(row.key, ()))
+    for row in job.rows if job.level == "user" or job.remove else ():
+        if row.rules and job.level == "project":
+            _take_out(planned, row, row.rules)
+        elif row.rules and "user" in row.entry:
+            _plan_of_user(planned, row, row.rules)
+    if job.level == "user" or job.remove:
         return
-    rows = [row for row in CLIENTS if row.rules and row.key in rooms_by_client]
-    rooms = tuple({room: None for row in rows for room in rooms_by_client[row.key]})
-    if job.remove:
-        for row in CLIENTS:
-            if row.rules and row.key in job.clients:
-                _take_out(planned, row, row.rules)
-        return
-    bodies, readers = dict[str, str](), dict[str, list[str]]()
+    known = [it for it in CLIENTS if it.rules and (it in job.rows or planned.entry_of(it).values)]
+    rooms = tuple(dict.fromkeys(room for row in known for room in planned.rooms_of(row)))
+    bodies, readers = dict[str, str](), dict[str, list[Client]]()
     for row in job.rows:
-        if row.rules:
-            for name, body in _bodies(planned, row, row.rules).items():
-                bodies[name] = body
-                readers.setdefault(name, []).append(row.name)
+        for name, body in _bodies(planned, row, row.rules).items() if row.rules else ():
+            bodies[name] = body
+            readers.setdefault(name, []).append(row)
     for name, body in bodies.items():
+        path, clients = job.root / name, ", ".join(row.name for row in readers[name])
         edited = partial(merge.with_block, body=body or rules(_language(planned, name), rooms))
-        kind, clients = "import" if body else "rules", ", ".join(readers[name])
-        planned.edit(job.root / name, kind, edited, _block_lines, clients)
-    for row in job.rows:
-        most = row.rules.most_bytes if row.rules else 0
-        for name in (name for name in bodies if most and row.name in readers[name]):
-            text = planned.text(job.root / name) or ""
-            if len(text[: text.find(merge.END)].encode()) > most:
+        planned.edit(path, "import" if body else "rules", edited, _block_lines, clients)
+        text = planned.text(path) or ""
+        for row in readers[name]:
+            most = row.rules.most_bytes if row.rules else 0
+            if most and len(text[: text.find(merge.END)].encode()) > most:
                 planned.note(f"{row.key}_cuts", file=name, kib=most // 1024)
 
 
@@ -83,7 +75,7 @@ def _bodies(planned: Plan, row: Client, kept: Rules) -> dict[str, str]:
     return {home.name: ""}
 
 
-def _reads(planned: Plan, row: Client, kept: Rules) -> tuple[str, ...]:
+def _reads(planned: Plan, row: Client, kept: Rules) -> Sequence[str]:
     job = planned.job
     if kept.instead and os.path.lexists(job.root / kept.instead):
         return (kept.instead,)
@@ -135,16 +127,14 @@ def _without(text: str) -> str | None:
     return None if is_ours else rest
 
 
-def _of_user(planned: Plan, row: Client, rooms: tuple[str, ...]) -> None:
-    job = planned.job
-    if row.rules is None or "user" not in row.entry:
-        return
-    if not row.rules.user:
+def _plan_of_user(planned: Plan, row: Client, kept: Rules) -> None:
+    job, rooms = planned.job, planned.rooms_of(row)
+    if not kept.user:
         if not job.remove:
             planned.note("no_user_rules", client=row.name)
         return
-    path = job.machine.path(row.rules.user)
-    instead = path.with_name(row.rules.instead or path.name)
+    path = job.machine.path(kept.user)
+    instead = path.with_name(kept.instead or path.name)
     path = instead if planned.text(instead) is not None else path
 
     def edited(text: str) -> str | None:

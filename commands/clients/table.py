@@ -48,7 +48,7 @@ class Event(NamedTuple):
 
 
 class Hooks(NamedTuple):
-    events: tuple[Event, ...]
+    events: Sequence[Event]
     handler: Mapping[str, Any]  # the form of a handler, with `$line` and `$event`
     project: Place
     user: Place = ""
@@ -62,7 +62,7 @@ class Hooks(NamedTuple):
     called: str = ""  # the client that they name, where several have one file; "" for their own
     shared: bool = False  # other clients run these hooks, too, and have their own
     merged_with: Place = ""  # a TOML file whose hooks are added, with a warning: KEY_hooks_twice
-    keys: tuple[str, ...] = ()  # the client ignores a file with another key; () for any
+    keys: Sequence[str] = ()  # the client ignores a file with another key; () for any
     unawaited: Mapping[str, Any] = {}  # keys of a handler that the client need not wait for
     tells_failure: bool = False  # a failure has an event or a sign of its own
 
@@ -70,22 +70,22 @@ class Hooks(NamedTuple):
 class Approvals(NamedTuple):
     """Tools that a client calls unasked, listed in a file of one person."""
 
-    keys: tuple[str, ...]  # to the list; `$top` is the directory of the repository
+    keys: Sequence[str]  # to the list; `$top` is the directory of the repository
     tool: Any  # the item for a tool, with `$server` and `$tool`
-    whole: tuple[Any, ...]  # and for all tools of a server
+    whole: Sequence[Any]  # and for all tools of a server
     project: Place
     user: Place = ""
-    refused: tuple[tuple[str, ...], ...] = ()  # to tools to refuse or to ask for
+    refused: Sequence[Sequence[str]] = ()  # to tools to refuse or to ask for
 
 
 class Rules(NamedTuple):
     """The files in which a client looks for rules."""
 
-    reads: tuple[str, ...]  # in a project
-    homes: tuple[str, ...]  # gets ours, or an import of AGENTS.md: the first that is there
+    reads: Sequence[str]  # in a project
+    homes: Sequence[str]  # gets ours, or an import of AGENTS.md: the first that is there
     user: Place = ""  # for all projects of a user
     instead: str = ""  # takes the place of AGENTS.md where it is there
-    setting: tuple[str, ...] = ()  # keys in the client's configuration that name other files
+    setting: Sequence[str] = ()  # keys in the client's configuration that name other files
     most_bytes: int = 0  # how much of a file it reads, 0 for all of it: KEY_cuts
 
 
@@ -94,15 +94,15 @@ class Client(NamedTuple):
 
     key: str  # on the command line
     name: str  # in sentences
-    found: tuple[Place, ...]  # a trace of the client; `$NAME` is a program
+    found: Sequence[Place]  # a trace of the client; `$NAME` is a program
     under: str  # the key below which the entries stand
     entry: Mapping[str, Place]  # by level, the file of our entry
     stdio: Mapping[str, Any]  # the entry that starts our server
-    also_read: tuple[tuple[str, ...], ...] = ()  # another file with entries, and the keys to them
+    also_read: Sequence[Sequence[str]] = ()  # another file with entries, and the keys to them
     packaged: Place = ""  # a pattern of files that are set up like the first one
-    not_of_user: tuple[str, ...] = ()  # keys that our entry does not get for all projects
+    not_of_user: Sequence[str] = ()  # keys that our entry does not get for all projects
     http: Mapping[str, Any] = {}  # the entry of a server that is reached by its URL
-    key_in: tuple[str, ...] = ()  # the keys to its value that names the variable of the key, and it
+    key_in: Sequence[str] = ()  # the keys to its value that names the variable of the key, and it
     allows: Mapping[str, Any] = {}  # keys of an entry that let its tools be called unasked
     project: str = ""  # how our entry names the project; "" for not at all
     starts_in_project: bool = False  # where an entry has no `cwd`
@@ -114,23 +114,17 @@ class Client(NamedTuple):
     hooks: Hooks | None = None
     approvals: Approvals | None = None
     rules: Rules | None = None
-    switches: tuple[tuple[str, str, Any], ...] = ()  # file, keys, and the value that turns us off
-
-
-def _frozen(value: Any) -> Any:
-    """Return a JSON value with tuples for lists; objects are written and stay."""
-    return tuple(map(_frozen, value)) if isinstance(value, list) else value
+    switches: Sequence[tuple[str, str, Any]] = ()  # file, keys, and the value that turns us off
 
 
 def client_from(key: str, row: Mapping[str, Any]) -> Client:
-    parts: dict[str, Any] = {name: _frozen(value) for name, value in row.items()}
+    parts: dict[str, Any] = {**row, "key": key}
     if hooks := row.get("hooks"):
-        events = tuple(Event(*event) for event in hooks["events"])
-        parts["hooks"] = Hooks(**{**hooks, "events": events})
+        parts["hooks"] = Hooks(**{**hooks, "events": [Event(*it) for it in hooks["events"]]})
     for name, kind in ("approvals", Approvals), ("rules", Rules):
         if found := row.get(name):
-            parts[name] = kind(**{part: _frozen(value) for part, value in found.items()})
-    return Client(key=key, **parts)
+            parts[name] = kind(**found)
+    return Client(**parts)
 
 
 with open(os.path.join(os.path.dirname(__file__), "clients.json"), encoding="utf-8") as _file:
