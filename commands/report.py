@@ -66,8 +66,8 @@ def report(arguments: argparse.Namespace) -> int:
 class Report:
     """The content of a report on two revisions.
 
-    secrets: in new lines. passing: in lines that one commit brought and another removed. earlier:
-    the number of secrets in older lines. damage: lines that no reader can use; the kind names the
+    secrets: in new lines; with a commit, in lines that it brought and another removed. earlier: the
+    number of secrets in older lines. damage: lines that no reader can use; the kind names the
     sentence. orders: records with texts that read like instructions to a model. before, after:
     figures.
     """
@@ -78,7 +78,8 @@ class Report:
         self.secrets = list(in_lines(revisions.path, revisions.fresh))
         there = set[tuple[str, ...]]().union(*map(_values, self.secrets))
         # Only other words of its record changed; another value is another secret.
-        self.passing = [it for it in revisions.passing if not _values(it) or _values(it) - there]
+        passing = [it for it in revisions.passing if not _values(it) or _values(it) - there]
+        self.secrets += passing
         self.earlier = sum(1 for _ in in_lines(revisions.path, revisions.kept))
         self.damage = list(_damage(revisions))
         self.records = Comparison(before, after, revisions.passed)
@@ -95,7 +96,7 @@ class Report:
     @property
     def is_refused(self) -> bool:
         """Whether the change must not be merged."""
-        return bool(self.secrets or self.passing or self.damage)
+        return bool(self.secrets or self.damage)
 
 
 def _values(found: Suspicion) -> set[tuple[str, ...]]:
@@ -205,7 +206,7 @@ def summary(report: Report) -> str:
     if not revisions.has_log:
         return say("report.no_log", path=code(shown_path(revisions.path)))
     counts = {
-        "secrets": len(report.secrets) + len(report.passing),
+        "secrets": len(report.secrets),
         "damage": len(report.damage),
         "marked": len(report.orders),
         **{kind: len(report.records.changes[kind]) for kind in KINDS},
@@ -223,15 +224,17 @@ def summary(report: Report) -> str:
 
 def _parts(report: Report) -> Iterator[tuple[str, str, list[Item], str]]:
     """Yield heading key, introduction, items and ending of each part."""
-    refused = [[f"- {_secret(found)}"] for found in report.secrets]
-    for found in report.passing:
-        commit = code(found.commit.short if found.commit else "")
-        refused.append([f"- {say('report.passing', commit=commit, found=_secret(found))}"])
+    refused = list[Item]()
+    for found in report.secrets:
+        text, commit = _secret(found), found.commit
+        if commit:
+            text = say("report.passing", commit=code(commit.short), found=text)
+        refused.append([f"- {text}"])
     for found in report.damage:
         refused.append([f"- {say(f'report.{found.kind}', where=code(found.where))}"])
     advice = {
-        "replace_advice": report.secrets or report.passing,
-        "redact_advice": report.secrets,
+        "replace_advice": report.secrets,
+        "redact_advice": [it for it in report.secrets if not it.commit],
         "damage_advice": [it for it in report.damage if it.kind not in ("link", "hidden")],
     }
     yield "refused", "", refused, " ".join(say(f"report.{key}") for key in advice if advice[key])
@@ -342,8 +345,8 @@ def report_json(report: Report) -> dict[str, object]:
         "before": {"version": before.name, "present": before.is_there, **report.before},
         "after": {"version": after.name, "present": after.is_there, **report.after},
         "shallow": revisions.is_cut,
-        "secrets": list(map(Suspicion.as_json, report.secrets)),
-        "passing_secrets": list(map(Suspicion.as_json, report.passing)),
+        "secrets": [it.as_json() for it in report.secrets if not it.commit],
+        "passing_secrets": [it.as_json() for it in report.secrets if it.commit],
         "earlier_secrets": report.earlier,
         "damage": [
             {"path": shown_path(it.path), "line": it.line, "kind": it.kind} for it in report.damage
@@ -378,11 +381,10 @@ def _entry_json(entry: Entry, **more: object) -> dict[str, object]:
 def annotations(report: Report) -> Iterator[str]:
     """Yield GitHub's commands: errors for secrets and damage, warnings for orders."""
     for found in report.secrets:
-        yield _annotation("error", "secret", found.sentence(), found)
-    for found in report.passing:  # nowhere in the files that the runner shows
-        commit, line = found.commit, found.sentence()
-        text = say("report.passing", commit=commit.short if commit else "", found=line)
-        yield _annotation("error", "secret", text)
+        text, commit = found.sentence(), found.commit
+        if commit:  # it is nowhere in the files that the runner shows
+            text = say("report.passing", commit=commit.short, found=text)
+        yield _annotation("error", "secret", text, None if commit else found)
     for found in report.damage:
         text = say(f"report.{found.kind}", where=found.where)
         yield _annotation("error", "damage", text, found)

@@ -29,8 +29,6 @@ _HEAD = "HEAD"
 _WHOLE_ID = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 # Dots alone are no range: two variables that nobody has set would make one without any change.
 _RANGE = re.compile(r"(?!\.+\Z)(.*?)\.\.\.?(.*)", re.S)
-
-
 # Keys that another part of a report covers, or that only programs need.
 _NO_NEWS = frozenset(
     (
@@ -115,13 +113,12 @@ def commit_of(repository: Repository, name: str) -> str:
     The name of both a branch and a tag is refused: git would take the tag, so whoever may push tags
     would choose the commit.
     """
+    is_whole = _WHOLE_ID.fullmatch(name)
     if name and not name.startswith(("-", "^")) and "\0" not in name:
         done = repository.run("rev-parse", "--verify", f"{name}^{{commit}}")
-        is_whole = _WHOLE_ID.fullmatch(name)
-        is_certain = is_whole or name == _HEAD
-        if not done.returncode and b"is ambiguous" in done.stderr and not is_certain:
-            raise HistoryError("ambiguous_revision", name=name)
         if not done.returncode:
+            if b"is ambiguous" in done.stderr and not (is_whole or name == _HEAD):
+                raise HistoryError("ambiguous_revision", name=name)
             return done.stdout.decode("ascii").strip()
         # A name may also mean an object that git does not have, or begin at one.
         is_lost = b"Could not read" in done.stderr or any(
