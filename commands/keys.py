@@ -7,14 +7,7 @@ from datetime import UTC, datetime
 
 from commands.terminal import screen as terminal
 from commands.terminal.ask import is_confirmed
-from commands.terminal.screen import (
-    plain,
-    plain_json,
-    print_lines,
-    print_within,
-    screen_here,
-    table,
-)
+from commands.terminal.screen import plain, print_lines, print_within, table
 from core.messages import say
 from http_server.keys import keys_of
 from http_server.papers import papers_of
@@ -36,7 +29,7 @@ def list_keys(arguments: argparse.Namespace) -> int:
             }
             for key in listed
         ]
-        print(plain_json({"keys": data}))
+        print(terminal.plain_json({"keys": data}))
         return 0
     if not listed:
         print_within([say("keys.none", place=place)])
@@ -47,11 +40,8 @@ def list_keys(arguments: argparse.Namespace) -> int:
         made = terminal.day_text(_moment(paper.made_at))
         used = terminal.day_text(_moment(paper.used_at)) if paper.used_at else say("keys.never")
         rows.append([plain(key.name), plain(paper.agent), made, used, str(key.tokens)])
-    screen = screen_here()
     head = [say(f"keys.{it}") for it in ("name", "agent", "made_on", "used_on", "tokens")]
-    first, *lines = table(head, rows, screen.width)
-    count = say("keys.listed", count=len(listed))
-    print_within([screen.painted(first, "bold"), *lines, "", count])
+    print_within([*table(head, rows), "", say("keys.listed", count=len(listed))])
     return 0
 
 

@@ -184,7 +184,7 @@ def _hook_lines(
         for name, it in hooks["moments"].items()
     ]
     heads = [say(f"stats.{name}") for name in ("times", "count", "tokens", "shown_at")]
-    lines += table(heads, rows, screen.width)
+    lines += table(heads, rows, screen)
     changed = {"changed": hooks["changed_sessions"], "reminders": hooks["reminders"]}
     lines += _said(say("stats.changed", **changed), screen)
     if hooks["shown_and_gone"]:
@@ -235,7 +235,7 @@ def _section(
         ]
         rows.append([*cells, plain(entry["token"][:ID_CHARS]), plain(f"[{topic}] {text}")])
     heads = [*(say(f"stats.column_{name}") for name in columns), "id", say("stats.record")]
-    lines += table(heads, rows, screen.width)
+    lines += table(heads, rows, screen)
     if more := len(entries[MOST_ROWS:]):
         lines += _said(say("stats.more", more=more), screen)
     return lines

@@ -201,12 +201,9 @@ def table_lines(items: Sequence[Item], screen: Screen, words: str = "") -> list[
             lines += [screen.painted(first, "dim"), _lit(second, words, screen)]
         return lines
     names = [say(f"rooms.{it}") for it in ("day", "kind", "topic", "text")]
-    head, *lines = terminal.table(["id", *names], rows, screen.width)
-    start = head.rfind(names[-2])
-    return [
-        screen.painted(head, "bold"),
-        *(line[:start] + _lit(line[start:], words, screen) for line in lines),
-    ]
+    head, *lines = terminal.table(["id", *names], rows, screen)
+    start = terminal.uncoloured(head).rfind(names[-2])
+    return [head, *(line[:start] + _lit(line[start:], words, screen) for line in lines)]
 
 
 def _lit(line: str, words: str, screen: Screen) -> str:

@@ -3,7 +3,6 @@
 import argparse
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from commands.rooms.lesson import redacted_lines, topic_name
 from commands.rooms.read import table_lines, whole
@@ -19,9 +18,6 @@ from core.messages import say
 from core.sanitizer import redact
 from core.text.wording import TOPICS_COMPARED, similar_to, similar_topics
 from rooms.lessons import item_of
-
-if TYPE_CHECKING:  # the rooms cost nothing where nobody asks for them
-    from rooms.fragments.upkeep.consolidation import Report
 
 MOST_PAIRS = 10
 
@@ -59,11 +55,9 @@ def list_topics(arguments: argparse.Namespace) -> int:
     for topic in by_size:
         counts = (f"{topics[topic][it]:,}" for it in ("records", "principles"))
         rows.append([*counts, terminal.day_text(str(topics[topic]["last"])), topic_name(topic)])
-    screen = screen_here()
     head = [say("records.records"), "principle", say("records.date"), "topic"]
-    first, *lines = table(head, rows, screen.width)
     count = sum(map(len, groups.values()))
-    lines += ["", say("records.topics", topics=len(groups), count=count)]
+    lines = [*table(head, rows), "", say("records.topics", topics=len(groups), count=count)]
     for pair in pairs[:MOST_PAIRS]:
         names = {"topic": topic_name(pair.topic), "other": topic_name(pair.other)}
         reason = say(f"answers.reason_{pair.reason}", shared=pair.shared)
@@ -72,7 +66,7 @@ def list_topics(arguments: argparse.Namespace) -> int:
         lines.append(say("records.more_similar", more=more))
     if pairs:
         lines.append(say("records.merge_hint"))
-    print_within([screen.painted(first, "bold"), *lines])
+    print_within(lines)
     return 0
 
 
@@ -220,53 +214,35 @@ def consolidate(arguments: argparse.Namespace) -> int:
             judge=judge_of(os.environ),
             embedder=embedder_of(os.environ),
         )
-    if not arguments.json:
-        print_within(_report_lines(report))
+    stale, promotable, for_the_log = (
+        [*map(item_of, it)] for it in (report.stale, report.promotable, report.for_the_log)
+    )
+    pairs = [(item_of(it.earlier), item_of(it.later)) for it in report.suspicions]
+    if arguments.json:
+        steps = [{"name": it.name, "count": it.count, "figures": it.figures} for it in report.steps]
+        suspicions = [
+            {"earlier": earlier.data, "later": later.data, "similarity": pair.similarity}
+            for (earlier, later), pair in zip(pairs, report.suspicions, strict=True)
+        ]
+        listed = {"stale": stale, "promotable": promotable, "forTheLog": for_the_log}
+        data = {name: [it.data for it in items] for name, items in listed.items()}
+        print(terminal.plain_json({"steps": steps, "suspicions": suspicions, **data}))
         return 0
-    suspicions = [
-        {
-            "earlier": item_of(pair.earlier).data,
-            "later": item_of(pair.later).data,
-            "similarity": pair.similarity,
-        }
-        for pair in report.suspicions
-    ]
-    value = {
-        "steps": [
-            {"name": it.name, "count": it.count, "figures": it.figures} for it in report.steps
-        ],
-        "suspicions": suspicions,
-        "stale": [item_of(it).data for it in report.stale],
-        "promotable": [item_of(it).data for it in report.promotable],
-        "forTheLog": [item_of(it).data for it in report.for_the_log],
-    }
-    print(terminal.plain_json(value))
-    return 0
-
-
-def _report_lines(report: "Report") -> list[str]:
-    from rooms.fragments.for_people import item_of
-
-    screen, rows = screen_here(), list[list[str]]()
+    rows = list[list[str]]()
     for step in report.steps:
         figures = [f"{name} {count:,}" for name, count in step.figures.items() if count]
         rows.append([step.name, f"{step.count:,}", ", ".join(figures) or "-"])
-    head, *lines = table(["step", "changed", "figures"], rows, screen.width)
+    lines = table(["step", "changed", "figures"], rows) if rows else []
     count = sum(step.count for step in report.steps)
-    lines = [screen.painted(head, "bold"), *lines] if rows else []
-    lines += [say("fragment_commands.consolidated", count=count)]
-    pairs = [item_of(it) for pair in report.suspicions for it in (pair.earlier, pair.later)]
-    listed = {
-        "pairs": pairs,
-        "doubtful": [*map(item_of, report.stale)],
-        "promotable": [*map(item_of, report.promotable)],
-        "for_the_log": [*map(item_of, report.for_the_log)],
-    }
-    for key, items in listed.items():
+    lines.append(say("fragment_commands.consolidated", count=count))
+    shown = {"pairs": [item for pair in pairs for item in pair], "doubtful": stale}
+    shown |= {"promotable": promotable, "for_the_log": for_the_log}
+    for key, items in shown.items():
         if items:
             lines += ["", say(f"fragment_commands.{key}", id=items[0].id)]
-            lines += table_lines(items, screen)
-    return lines
+            lines += table_lines(items, screen_here())
+    print_within(lines)
+    return 0
 
 
 def embed(arguments: argparse.Namespace) -> int:

@@ -187,8 +187,11 @@ def broken(text: str, most: int) -> list[str]:
     return [*lines, line.rstrip()]
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[str]:
-    """Align numbers right, text left; the last column takes the rest."""
+def table(
+    head: Sequence[str], rows: Sequence[Sequence[str]], screen: Screen | None = None
+) -> list[str]:
+    """Align numbers right, text left; the last column takes the rest. The head is bold."""
+    screen = screen or screen_here()
     columns = list(zip(*rows, strict=True))[:-1]
     widths = [max(map(cells, (name, *column))) for name, column in zip(head, columns, strict=False)]
     numeric = [all(cell.replace(",", "").isdecimal() for cell in column) for column in columns]
@@ -198,8 +201,8 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> lis
         for text, most, is_number in zip(row, widths, numeric, strict=False):
             blank = " " * (most - cells(text))
             line += INDENT + (blank + text if is_number else text + blank)
-        lines.append(line + INDENT + fitted(row[-1], width - cells(line) - len(INDENT)))
-    return lines
+        lines.append(line + INDENT + fitted(row[-1], screen.width - cells(line) - len(INDENT)))
+    return [screen.painted(lines[0], "bold"), *lines[1:]]
 
 
 def _pieces(text: str, most: int) -> Iterator[str]:
@@ -254,8 +257,7 @@ def markdown_lines(text: str, screen: Screen) -> list[str]:
                 rows.append([cell.strip() for cell in line.strip("|").split("|")])
             continue
         if rows:
-            head, *others = table(rows[0], rows[1:], screen.width)
-            lines += [screen.painted(head, "bold"), *others]
+            lines += table(rows[0], rows[1:], screen)
             rows = []
         shown = line.removesuffix("\\").lstrip(" ")
         if shown.startswith("#"):
