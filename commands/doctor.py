@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 
 from commands.clients.findings import client_findings, server_findings
 from commands.terminal.ask import check_confirmation, is_confirmed, open_memory
-from commands.terminal.screen import INDENT, Screen, cells, plain, plain_json, said, screen_here
+from commands.terminal.screen import INDENT, cells, plain, plain_json, said, screen_here
 from core.config import CONTEXT_DIRECTORY, LOG_NAME, Project
 from core.disk import is_odd
 from core.errors import LogMissingError, LogReadError, ProjectRefusedError, SentinelError
@@ -55,15 +55,15 @@ def doctor(arguments: argparse.Namespace) -> int:
     """Look, repair if asked, look again and print; 1 while an error or a warning is left."""
     check_confirmation(arguments, "--fix")
     opened = open_memory(arguments, writes=arguments.fix and not arguments.dry_run)
-    project, checks, screen = opened.project, list(CHECKS), screen_here()
+    project, checks = opened.project, list(CHECKS)
     if arguments.online:
         checks.append(lambda scene: server_findings(scene.opened.project))
     found, fixed = examined(opened, checks), list[Finding]()
     fixable = [finding for finding in found if finding.fix]
     if arguments.fix and fixable:
         if not (arguments.yes or arguments.json):
-            head = [*_head(project, (), screen), "", say("doctor.to_fix", count=len(fixable))]
-            print("\n".join([*head, *finding_lines(fixable, screen), ""]))
+            head = [*_head(project, ()), "", say("doctor.to_fix", count=len(fixable))]
+            print("\n".join([*head, *finding_lines(fixable), ""]))
             if not is_confirmed(arguments, say("doctor.ask_fix")):
                 return status_of(found)
         if not arguments.dry_run:
@@ -89,13 +89,13 @@ def doctor(arguments: argparse.Namespace) -> int:
         print(plain_json(value))
     else:
         lines = [*_fixed(project, found, fixed), ""] if arguments.fix else []
-        wrong = finding_lines((it for it in found if it.severity != "ok"), screen)
-        lines += [*_head(project, found, screen), "", *wrong, *([""] if wrong else [])]
+        wrong = finding_lines(it for it in found if it.severity != "ok")
+        lines += [*_head(project, found), "", *wrong, *([""] if wrong else [])]
         severities = [finding.severity for finding in found]
         counts = {f"{severity}s": severities.count(severity) for severity in SEVERITIES}
         lines.append(say("doctor.summary", **counts))
         if fixable and not arguments.fix:
-            lines += said(say("doctor.would_fix", count=len(fixable)), screen)
+            lines += said(say("doctor.would_fix", count=len(fixable)))
         print("\n".join(lines))
     return status_of(found)
 
@@ -297,8 +297,8 @@ CHECKS: tuple[Check, ...] = (
 # Output.
 
 
-def _head(project: Project, found: Sequence[Finding], screen: Screen) -> list[str]:
-    lines = [""]
+def _head(project: Project, found: Sequence[Finding]) -> list[str]:
+    lines, screen = [""], screen_here()
     for finding in found:
         if finding.severity == "ok":
             part = f"{screen.sign('ok')} {text_of(finding)}"
@@ -313,20 +313,19 @@ def _head(project: Project, found: Sequence[Finding], screen: Screen) -> list[st
 
 
 def _fixed(project: Project, found: Iterable[Finding], fixed: Sequence[Finding]) -> list[str]:
-    screen = screen_here()
     if not fixed:
         return [say("doctor.nothing_to_fix")]
-    lines = [say("doctor.fixed", count=len(fixed)), *finding_lines(fixed, screen)]
+    lines = [say("doctor.fixed", count=len(fixed)), *finding_lines(fixed)]
     is_shared = any(finding.kind == "git_ok" for finding in found)
     if is_shared and any(it.lines or it.kind in _SHARED for it in fixed):
         is_here = os.path.realpath(os.getcwd()) == os.path.realpath(project.root)
         place = [] if is_here else ["-C", str(project.root)]
         command = shlex.join(["git", *place, "add", CONTEXT_DIRECTORY])
-        lines += said(say("doctor.to_commit", command=plain(command)), screen)
+        lines += said(say("doctor.to_commit", command=plain(command)))
     return lines
 
 
-def finding_lines(findings: Iterable[Finding], screen: Screen) -> list[str]:
+def finding_lines(findings: Iterable[Finding]) -> list[str]:
     """Return lines by kind of finding, each command on its own line."""
     grouped: dict[tuple[Severity, str, str], list[int]] = {}
     for finding in findings:
@@ -336,7 +335,7 @@ def finding_lines(findings: Iterable[Finding], screen: Screen) -> list[str]:
     lines = list[str]()
     for (severity, text, command), numbers in grouped.items():
         where = f"{where_text(numbers)}: " if numbers else ""
-        lines += said(where + text, screen, f"{screen.sign(severity)} ")
+        lines += said(where + text, f"{screen_here().sign(severity)} ")
         lines += [INDENT * 2 + plain(command)] if command else []
     return lines
 

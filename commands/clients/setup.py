@@ -244,7 +244,7 @@ def _write(planned: Plan) -> int:
     if steps:
         print("", screen.painted(say("setup.next"), "bold"), sep="\n")
     for text in steps:
-        print("\n".join(terminal.said(text, screen, "- ")))
+        print("\n".join(terminal.said(text, "- ")))
     return failed
 
 

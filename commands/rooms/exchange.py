@@ -284,7 +284,7 @@ def _tell(far: Callable[[str], object], key: str, done: int, count: int) -> None
 
 def _preview(source: Source, takings: dict[str, people.Taken], project: str) -> list[str]:
     """Return the plan. project: "" where it gets nothing."""
-    screen, key = screen_here(), f"import.{source.form}"
+    key = f"import.{source.form}"
     form = say(key) if has_sentence(key) else ask.title(source.form)
     counts = Counter({name: taken.count for name, taken in takings.items()})
     facts = {"path": source.path, "form": form, "counts": _counted(counts), "project": project}
@@ -292,9 +292,9 @@ def _preview(source: Source, takings: dict[str, people.Taken], project: str) -> 
     if source.is_stated and counts[LESSONS]:
         lines.append(say("import.principles"))
     for taken in takings.values():
-        shown_items = taken.items[: MOST_ROWS if screen.is_terminal else None]
+        shown_items = taken.items[: MOST_ROWS if screen_here().is_terminal else None]
         if shown_items:
-            lines += ["", *table_lines(shown_items, screen)]
+            lines += ["", *table_lines(shown_items)]
         if more := taken.count - len(shown_items):
             lines.append(INDENT + say("import.more_rows", more=more))
     redacted = [kind for taken in takings.values() for kind in taken.redacted]

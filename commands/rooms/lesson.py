@@ -17,7 +17,7 @@ from typing import Any
 
 from commands.rooms.read import whole
 from commands.terminal.ask import is_confirmed, open_memory, typed
-from commands.terminal.screen import complain, plain, print_within, screen_here
+from commands.terminal.screen import complain, plain, print_within
 from core.errors import RefusedError, SentinelError
 from core.git import is_ignored
 from core.guard.injection import HIDDEN_TEXT
@@ -93,13 +93,12 @@ def add(arguments: argparse.Namespace) -> int:
     try:
         trial = opened.store.upsert_log(draft, dry_run=True, now=now)
         if trial.is_written:
-            screen = screen_here()
             before = [it for it in trial.before.records if it.gap == trial.record.gap]
             lines = [say("records.would_update" if before else "records.would_add")]
-            lines += ["", *whole(item_of(trial.record), screen)]
+            lines += ["", *whole(item_of(trial.record))]
             lines += ["", say("records.put_away")] if before else []
             for record in before:
-                lines += ["", *whole(item_of(record), screen)]
+                lines += ["", *whole(item_of(record))]
             print_within([*lines, "", *reach.notes])
             if not arguments.yes:
                 print_within(redacted_lines(trial.redacted, "would_redact"))
@@ -201,7 +200,7 @@ class _Promotion:
 
     def join(self, arguments: argparse.Namespace, known: Record) -> int:
         """Take a fragment out of recall whose lesson is known; return 1 without a yes."""
-        print_within([self.sentence("would_join"), "", *whole(item_of(known), screen_here()), ""])
+        print_within([self.sentence("would_join"), "", *whole(item_of(known)), ""])
         if not is_confirmed(arguments, say("add.ask_join")):
             return int(not arguments.dry_run)
         print_within([self.promote(known.id)])
@@ -343,7 +342,7 @@ def _save_edited(opened: Opened, record: Record, before: Texts, after: Texts) ->
         return [say("terminal.not_changed"), *notes]
     outcome = opened.store.renew({record.token: changed}, join=False)
     saved = outcome.records[0]
-    lines = [*whole(item_of(saved), screen_here()), ""]
+    lines = [*whole(item_of(saved)), ""]
     lines.append(say("records.saved", record=named_record(saved), count=outcome.log.count))
     lines += [*redacted_lines(outcome.redacted), *_suspicious(outcome.suspicious, saved)]
     if saved.id != record.id:

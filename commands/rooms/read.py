@@ -75,7 +75,7 @@ def list_items(arguments: argparse.Namespace) -> int:
 
 def show_items(arguments: argparse.Namespace) -> int:
     """Print items whole, or all their versions. Raises SentinelError."""
-    opened, screen, lines = ask.open_memory(arguments), screen_here(), list[str]()
+    opened, lines = ask.open_memory(arguments), list[str]()
     data: dict[str, Any] = {"project": str(opened.project.root)}
     if arguments.versions:
         rooms, names = rooms_of(opened, arguments.room or ()), dict.fromkeys(arguments.ids)
@@ -88,16 +88,16 @@ def show_items(arguments: argparse.Namespace) -> int:
         ]
         data["notes"] = list(dict.fromkeys(note for one in known for note in one.notes))
         for one in known:
-            head = screen.painted(plain(one.found[0].item.id), "bold")
+            head = screen_here().painted(plain(one.found[0].item.id), "bold")
             count = say("records.versions", count=len(one.found))
             lines += ["", head, *map(plain, one.notes), count]
             for number, (item, places, _) in enumerate(one.found, 1):  # the newest first
                 head = f"{number}. {minute_of(item.date)}  {places}".rstrip()
-                lines += ["", plain(head), *whole(item, screen)]
+                lines += ["", plain(head), *whole(item)]
     else:
         for _, item in named_items(opened, arguments):
             data.setdefault(item.room, {"items": []})["items"].append(item.data)
-            lines += ["", *whole(item, screen)]
+            lines += ["", *whole(item)]
     if arguments.json:
         print(terminal.plain_json(data))
     else:
@@ -168,8 +168,9 @@ def _nowhere(name: str, rooms: Sequence[Room]) -> RefusedError:
     return RefusedError("rooms.nowhere", id=plain(name), rooms=listed)
 
 
-def whole(item: Item, screen: Screen) -> list[str]:
+def whole(item: Item) -> list[str]:
     """Return all lines of an item, within the screen."""
+    screen = screen_here()
     topic = f" [{plain(item.topic)}]" if item.topic else ""
     mark = f"{item.mark} " if item.mark else ""
     lines = [screen.painted(f"{plain(item.id)}  {mark}{plain(item.kind)}{topic}", "bold")]
@@ -180,8 +181,9 @@ def whole(item: Item, screen: Screen) -> list[str]:
     return [piece for line in lines for piece in terminal.hung(line, screen.text_width)]
 
 
-def table_lines(items: Sequence[Item], screen: Screen, words: str = "") -> list[str]:
+def table_lines(items: Sequence[Item], screen: Screen | None = None, words: str = "") -> list[str]:
     """Return a table of items, on a narrow terminal two lines each. words: to colour."""
+    screen = screen or screen_here()
     cut = SHORT_ID if len({it.id[:SHORT_ID] for it in items}) == len(items) else LONG_ID
     rows = [
         [
@@ -282,5 +284,4 @@ def _print_restoring(restoring: Restoring, heading: str) -> None:
 
 
 def _blocks(items: list[Item]) -> list[str]:
-    screen = screen_here()
-    return [line for item in items for line in ("", *whole(item, screen))]
+    return [line for item in items for line in ("", *whole(item))]

@@ -8,7 +8,7 @@ from commands.rooms.lesson import redacted_lines, topic_name
 from commands.rooms.read import table_lines, whole
 from commands.terminal import screen as terminal
 from commands.terminal.ask import is_confirmed, open_memory, progress
-from commands.terminal.screen import plain, print_lines, print_within, screen_here, table
+from commands.terminal.screen import plain, print_lines, print_within, table
 from core.errors import RefusedError
 from core.lessons.answers import need_of
 from core.lessons.log import MemoryLog
@@ -72,7 +72,7 @@ def list_topics(arguments: argparse.Namespace) -> int:
 
 def rename_topic(arguments: argparse.Namespace) -> int:
     """Rename a topic; return 1 without a yes or for an unknown one."""
-    opened, screen = open_memory(arguments, writes=not arguments.dry_run), screen_here()
+    opened = open_memory(arguments, writes=not arguments.dry_run)
     log = opened.store.read()
     old, new = normalise_topic(arguments.old), normalise_topic(arguments.new)
     if old not in log.topics:
@@ -89,12 +89,12 @@ def rename_topic(arguments: argparse.Namespace) -> int:
     counts = {"count": len(before), "there": log.topics[topic]}
     head = say(f"records.{key}", old=topic_name(old), new=topic_name(topic), **counts)
     lines = [plain(head), ""]
-    lines += table_lines([*map(item_of, before)], screen)
+    lines += table_lines([*map(item_of, before)])
     for versions in trial.earlier:
         if len(versions) > 1:
             lines += ["", say("records.would_join", count=len(versions))]
             for record in versions:
-                lines += [terminal.INDENT + line for line in whole(item_of(record), screen)]
+                lines += [terminal.INDENT + line for line in whole(item_of(record))]
     lines += ["", *redacted_lines(trial.redacted, "would_redact")]
     if trial.suspicious:
         lines.append(say("records.suspicious", fields=", ".join(trial.suspicious)))
@@ -142,7 +142,7 @@ def archive(arguments: argparse.Namespace) -> int:
     from rooms.sessions.for_people import ForPeople, item_of
     from rooms.sessions.upkeep import archive_before
 
-    opened, screen = open_memory(arguments, writes=not arguments.dry_run), screen_here()
+    opened = open_memory(arguments, writes=not arguments.dry_run)
     store = ForPeople(opened).store
     before, with_open = arguments.before, arguments.open
     planned = archive_before(store, before, with_open=with_open, dry_run=True)
@@ -151,12 +151,12 @@ def archive(arguments: argparse.Namespace) -> int:
         left.append(say("session_commands.left_open", count=planned.open))
     if planned.kept:
         left.append(say("session_commands.left_kept", count=len(planned.kept)))
-        left += table_lines([*map(item_of, planned.kept)], screen)
+        left += table_lines([*map(item_of, planned.kept)])
     if not planned.sessions:
         print_lines([say("session_commands.none_old"), *left])
         return 0
     heading = say("session_commands.would_archive", count=len(planned.sessions))
-    print_lines([heading, *table_lines([*map(item_of, planned.sessions)], screen), *left])
+    print_lines([heading, *table_lines([*map(item_of, planned.sessions)]), *left])
     if not is_confirmed(arguments, say("session_commands.ask_archive")):
         return int(not arguments.dry_run)
     done = archive_before(store, before, with_open=with_open)
@@ -240,7 +240,7 @@ def consolidate(arguments: argparse.Namespace) -> int:
     for key, items in shown.items():
         if items:
             lines += ["", say(f"fragment_commands.{key}", id=items[0].id)]
-            lines += table_lines(items, screen_here())
+            lines += table_lines(items)
     print_within(lines)
     return 0
 

@@ -221,8 +221,9 @@ def _cells(char: str) -> int:
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
-def said(text: str, screen: Screen, first: str = "") -> list[str]:
+def said(text: str, first: str = "") -> list[str]:
     """Return a sentence behind `first`, a sign and a blank; a terminal gets lines below it."""
+    screen = screen_here()
     if not screen.is_terminal:
         return [first + text]
     indent = INDENT if first else ""
