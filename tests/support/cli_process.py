@@ -127,7 +127,7 @@ class Run(NamedTuple):
             with (
                 contextlib.chdir(cwd),
                 mock.patch.dict(os.environ, environment, clear=True),
-                _as_new(),
+                as_new(),
                 _streams(*files),
                 bound_by_permissions_here() if is_bound else contextlib.nullcontext(),
             ):
@@ -240,7 +240,7 @@ class DiscreetRun(Run):
 
 
 @contextlib.contextmanager
-def _as_new() -> Iterator[None]:
+def as_new() -> Iterator[None]:
     """Begin and end without what a run keeps for the next, far from the limits that it sets itself.
 
     Handlers of signals and the collector of garbage are afterwards what they were.
