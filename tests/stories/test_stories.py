@@ -6,13 +6,16 @@ are served over HTTP, the fragments out of PostgreSQL.
 """
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from tests.stories.story import Story, held, read_stories
-from tests.stories.wires import InProcess, Servers
+from tests.stories.wires import InProcess, Servers, emptied_file
+from tests.support.team_engines import EMPTIED
 from tests.support.team_engines import team_server as team_server
 
 FILES = sorted(Path(__file__).parent.glob("*.txt"))
@@ -68,7 +71,8 @@ for _rooms in dict.fromkeys(story.rooms for stories in STORIES.values() for stor
 
 @pytest.fixture(scope="module")
 def over_stdio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
-    wire = Servers(tmp_path_factory.mktemp("stdio"))
+    folder = tmp_path_factory.mktemp("stdio")
+    wire = Servers(folder, lambda: emptied_file(folder / "memory.db"))
     yield wire
     wire.close()
 
@@ -77,17 +81,23 @@ def over_stdio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
 def over_http(
     tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Iterator[Servers]:
-    def new_dsn() -> str:
+    @cache
+    def dsn() -> str:
         return str(request.getfixturevalue("team_server").new_dsn())
 
-    wire = Servers(tmp_path_factory.mktemp("http"), new_dsn)
+    def emptied() -> str:
+        with psycopg.connect(dsn()) as connection:
+            connection.execute(EMPTIED)
+        return dsn()
+
+    wire = Servers(tmp_path_factory.mktemp("http"), emptied, is_http=True)
     yield wire
     wire.close()
 
 
 @pytest.mark.parametrize(("path", "story"), params(lambda it: it.calls_a_tool, is_long=True))
 def test_a_story_over_stdio(path: Path, story: Story, over_stdio: Servers) -> None:
-    over_stdio.begin(story.rooms)
+    over_stdio.begin(story)
     held(story, over_stdio.project, over_stdio.home, over_stdio)
 
 
@@ -96,5 +106,5 @@ def test_a_story_over_stdio(path: Path, story: Story, over_stdio: Servers) -> No
     params(lambda it: it.calls_a_tool and not it.is_local, is_long=True),
 )
 def test_a_story_over_http(path: Path, story: Story, over_http: Servers) -> None:
-    over_http.begin(story.rooms)
+    over_http.begin(story)
     held(story, over_http.project, over_http.home, over_http)

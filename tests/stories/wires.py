@@ -2,16 +2,18 @@
 
 Over stdio and HTTP one server serves all stories that have the same environment, in one project
 that is emptied between them, as log and sessions are read anew at each call. The fragments keep
-their database open: there a server is started for each story.
+their database open, and the rows of one outside the project are removed. What a story with local
+steps does to them is seen in the user's directory: it has a server of its own.
 """
 
 import asyncio
 import os
 import shutil
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Coroutine
-from contextlib import AsyncExitStack, ExitStack
+from contextlib import AsyncExitStack, ExitStack, closing
 from functools import partial
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -21,7 +23,7 @@ from fastmcp import Client
 from fastmcp.exceptions import ToolError
 from mcp.types import Implementation
 
-from tests.stories.story import Answer
+from tests.stories.story import Answer, Story
 from tests.support.room_tools import put_back
 from tests.support.servers import WAIT_S, HttpServer, ServerProcess
 from tests.support.tables import ROOT
@@ -74,20 +76,27 @@ class InProcess:
 class Servers:
     """Calls tools of server processes, one for each client and environment.
 
-    folder: in which the project is, and what the servers keep. new_dsn: makes a database for the
-    fragments of servers elsewhere, over HTTP; without it they are on this machine, over stdio.
+    folder: in which the project is, and what the servers keep. emptied_database: returns where the
+    fragments are, none of which is there any more. is_http: whether the servers are elsewhere.
     """
 
-    def __init__(self, folder: Path, new_dsn: Callable[[], str] | None = None) -> None:
+    def __init__(
+        self, folder: Path, emptied_database: Callable[[], str], *, is_http: bool = False
+    ) -> None:
         self.project, self.home, self._folder = folder / "shop", folder / "home", folder
-        self._rooms, self._new_dsn = "", new_dsn
-        self._running = dict[tuple[str, ...], tuple[ServerProcess | HttpServer, Ask]]()
+        self._emptied_database, self._is_http = emptied_database, is_http
+        self._rooms, self._database = "", ""
+        self._running = dict[tuple[str, ...], ServerProcess | HttpServer]()
+        self._asked = dict[tuple[str, ...], Ask]()  # in this story
 
-    def begin(self, rooms: str) -> None:
-        """Empty the project and the user's directory for a story in these rooms."""
-        if "fragments" in rooms:
-            self.close()
-        self._rooms = rooms
+    def begin(self, story: Story) -> None:
+        """Empty the project, the user's directory and the fragments for a story."""
+        self._rooms, self._database = story.rooms, ""
+        self._asked.clear()
+        if "fragments" in story.rooms:
+            for key in [key for key in self._running if "fragments" in key[0] and not key[1]]:
+                self._running.pop(key).__exit__()
+            self._database = "" if story.is_local else self._emptied_database()
         for made in (self.project, self.home):
             made.mkdir(parents=True, exist_ok=True)  # stays: the server works in it
             gone = self._folder / f"gone-{time.monotonic_ns()}"  # a server may still write in it
@@ -100,33 +109,53 @@ class Servers:
         """See `Wire`."""
         environment = dict(os.environ)
         variables = (f"{name}={value}" for name, value in sorted(environment.items()))
-        key = (self._rooms, agent, *variables)
-        if key not in self._running:
-            self._running[key] = self._started(agent, environment)
-        _, ask = self._running[key]
-        answer = ask({"name": tool, "arguments": arguments})
+        key = (self._rooms, self._database, agent, *variables)
+        if key not in self._asked:
+            if key not in self._running:
+                self._running[key] = self._started(agent, environment)
+            self._asked[key] = _asking(self._running[key])
+        answer = self._asked[key]({"name": tool, "arguments": arguments})
         assert "result" in answer, answer
         [content] = answer["result"]["content"]
         return Answer(content["text"], answer["result"].get("isError", False))
 
     def close(self) -> None:
         """End the servers."""
-        for running, _ in self._running.values():
+        for running in self._running.values():
             running.__exit__()
-        self._running.clear()
 
-    def _started(
-        self, agent: str, environment: dict[str, str]
-    ) -> tuple[ServerProcess | HttpServer, Ask]:
-        rooms = ("--rooms", self._rooms)
-        if not self._new_dsn:
-            path = self._folder / f"stderr-{len(self._running)}.txt"
-            where: Any = {"cwd": self.project, "environment": environment, "client": agent}
-            process = ServerProcess(*rooms, stderr_path=path, **where)
-            return process, partial(process.request, "tools/call")
-        if "fragments" in self._rooms:
-            environment["SENTINEL_MEMORY_FRAGMENTS"] = self._new_dsn()
-        options = (*rooms, "--project", str(self.project))
-        server = HttpServer(self._folder / "server", *options, environment=environment)
-        session = server.begin()
-        return server, lambda params: server.call("tools/call", params, session)[2]
+    def _started(self, agent: str, environment: dict[str, str]) -> ServerProcess | HttpServer:
+        if self._database:
+            environment["SENTINEL_MEMORY_FRAGMENTS"] = self._database
+        options = ("--rooms", self._rooms, "--project", str(self.project))
+        if self._is_http:
+            return HttpServer(self._folder / "server", *options, environment=environment)
+        where: Any = {"cwd": self.project, "environment": environment, "client": agent}
+        path = self._folder / f"stderr-{time.monotonic_ns()}.txt"
+        return ServerProcess(*options[:2], stderr_path=path, **where)
+
+
+def _asking(server: ServerProcess | HttpServer) -> Ask:
+    """Return what calls a tool of a server; over HTTP in a session that begins now."""
+    if isinstance(server, ServerProcess):
+        return partial(server.request, "tools/call")
+    session = server.begin()
+    return lambda params: server.call("tools/call", params, session)[2]
+
+
+def emptied_file(path: Path) -> str:
+    """Remove all rows of a database of fragments, if it is there, and return its path.
+
+    It stays, and no number is given twice: a server may still count the uses of a former story.
+    """
+    if path.exists():
+        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            tables = connection.execute(
+                "SELECT name FROM sqlite_schema WHERE type = 'table'"
+                " AND name NOT GLOB 'sqlite_*' AND name NOT GLOB 'fragments_fts_*'"
+            ).fetchall()
+            connection.execute("BEGIN IMMEDIATE")
+            for (table,) in tables:
+                connection.execute(f"DELETE FROM {table}")
+            connection.execute("COMMIT")
+    return str(path)
