@@ -12,7 +12,6 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -45,27 +44,6 @@ def weight() -> dict[str, int]:
         "long_functions": sum(lines > LONG_FUNCTION for lines in _function_lines(texts)),
         "long_files": sum(lines > LONG_FILE for lines in code_lines),
         **{name: _worst(name) for name in _RULES},
-    }
-
-
-def shape() -> dict[str, float]:
-    """Return the figures that are printed and have no ceiling."""
-    paths = product()
-    texts = {path: path.read_text(encoding="utf-8") for path in paths}
-    tops = {path.relative_to(ROOT).parts[0].removesuffix(".py") for path in paths}
-    imports = [
-        node
-        for text in texts.values()
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.ImportFrom) and str(node.module).partition(".")[0] in tops
-    ]
-    names = [path.stem for path in paths if path.stem != "__init__"]
-    repeated = sum(count for count in Counter(names).values() if count > 1)
-    return {
-        "lines for each own import": sum(map(_lines, texts.values())) / len(imports),
-        "% of files named after a doing (…ing)": 100 * _share(names, "ing"),
-        "% of files whose name is used again": 100 * repeated / len(names),
-        "folders": len({path.parent for path in paths}),
     }
 
 
@@ -142,14 +120,6 @@ def _holds(rule: str, setting: str, limit: int) -> bool:
     return subprocess.run(command, cwd=ROOT, capture_output=True).returncode == 0
 
 
-def _lines(text: str) -> int:
-    return text.count("\n")
-
-
-def _share(names: list[str], ending: str) -> float:
-    return sum(name.endswith(ending) for name in names) / len(names)
-
-
 def main() -> int:
     """Print the figures; 1 where one is above its ceiling, or where a ceiling was raised."""
     if "--lower" in sys.argv[1:]:
@@ -157,8 +127,6 @@ def main() -> int:
     held, figures = ceilings(), weight()
     for name, figure in figures.items():
         print(f"{figure:9,}  {name} (ceiling {held[name]:,})")
-    for title, value in shape().items():
-        print(f"{value:9.1f}  {title}")
     former = [wrong for before in former_ceilings() for wrong in raised(before, held)]
     wrongs = breaches(held, figures) + former
     print("\n".join(wrongs), file=sys.stderr, end="\n" if wrongs else "")

@@ -1,7 +1,7 @@
 """Makes the pictures of both editions of the README anew, from the memory of a team.
 
-`python -m tests.support.view_pictures [FOLDER]` writes them to docs, or to the folder.
-It needs chromium, chromedriver and a font for Hangul (fonts-noto-cjk).
+`python docs/pictures.py [FOLDER]` writes them to docs, or to the folder. It needs chromium,
+chromedriver and a font for Hangul (fonts-noto-cjk).
 """
 
 import json
@@ -13,6 +13,8 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 from unittest import mock
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import cli
 from core.lessons.log import MemoryLog
