@@ -35,7 +35,7 @@ PASSWORD = "of-a-test"
 THREADS = 3
 WAIT_S = 60.0
 
-STEPS, LIVES = 30, 3
+STEPS, LIVES = 30, 2
 
 
 @pytest.fixture(autouse=True)
@@ -180,7 +180,7 @@ def test_the_same_is_told_where_another_process_writes_without_a_redis(engines: 
         return without_cache(made) if place else made
 
     engines.make = every_second
-    contract.lived(engines, 3 * LIVES, STEPS, at=lambda step: None)
+    contract.lived(engines, 9, STEPS, at=lambda step: None)
 
 
 @pytest.mark.long  # it costs much
