@@ -15,10 +15,8 @@ import pytest
 
 from core import parser, program
 from core.config import Settings, find_project, read_settings
-from core.errors import DiskError, ProjectRefusedError
 from core.messages import language_of
 from core.parser import Parser, filled, nearest, one_of
-from tests.support.sentences import raised
 from tests.support.tables import ROOT, table
 
 TABLES = table("config")
@@ -33,53 +31,6 @@ def made(folder: Path, *names: str) -> Path:
 
 def root_of(folder: Path) -> Path:
     return find_project(None, {}, folder).root
-
-
-@pytest.mark.row("001 2-2.c", "001 2-2.e")
-def test_the_argument_beats_the_variables_and_these_the_directory(tmp_path: Path) -> None:
-    here = made(tmp_path, "a", "b", "c", "d/e") / "d"
-    mine = {"SENTINEL_MEMORY_PROJECT": str(tmp_path / "b")}
-    clients = {"CLAUDE_PROJECT_DIR": str(tmp_path / "c")}
-    for argument, environment, name, source in (
-        (str(tmp_path / "a"), mine | clients, "a", "--project"),
-        ("e", mine | clients, "d/e", "--project"),  # relative to the working directory
-        (None, mine | clients, "b", "SENTINEL_MEMORY_PROJECT"),
-        (None, clients, "c", "CLAUDE_PROJECT_DIR"),
-        (None, {}, "d", "cwd"),
-        ("${workspaceFolder}", {"CLAUDE_PROJECT_DIR": ""}, "d", "cwd"),
-    ):
-        project = find_project(argument, environment, here)
-        assert (project.root, project.source) == (tmp_path / name, source)
-        assert project.log_path == tmp_path / name / ".context" / "memory_log.jsonl"
-    said = "--project holds an unexpanded variable and is treated as unset"
-    assert project.warnings == (said,)
-
-
-def test_the_nearest_context_up_to_the_git_root_counts(tmp_path: Path) -> None:
-    for git_is_a_file in (False, True):  # as in a work tree
-        top = made(tmp_path / str(git_is_a_file), "repo/packages/web/src", ".context")
-        repo, web = top / "repo", top / "repo" / "packages" / "web"
-        assert root_of(repo) == repo  # without git
-        if git_is_a_file:
-            (repo / ".git").write_text("gitdir: elsewhere")
-        else:
-            (repo / ".git").mkdir()
-        assert root_of(web / "src") == web / "src"  # the other one is outside
-        (repo / ".context").mkdir()
-        assert root_of(web / "src") == repo
-        (web / ".context").mkdir()
-        assert root_of(web / "src") == web
-
-
-def test_a_context_directory_of_another_tool_is_no_memory(tmp_path: Path) -> None:
-    for at, (name, content, counts) in enumerate(TABLES["context directories"]):
-        top = tmp_path / str(at)
-        package = made(top, ".git", ".context", "packages/app/.context") / "packages" / "app"
-        if name:
-            file = package / ".context" / name
-            file.parent.mkdir(exist_ok=True)
-            file.write_text(content)
-        assert root_of(package) == (package if counts else top)
 
 
 # What another user has put above.
@@ -146,37 +97,6 @@ def test_a_link_belongs_to_who_made_it_and_not_to_whom_it_leads(name: str, tmp_p
     project = find_project(None, {}, till)
     assert project.root == till
     assert project.warnings[0].startswith(repr(str(link)))
-
-
-def test_a_missing_directory_is_an_error_for_readers_and_writers(tmp_path: Path) -> None:
-    for name in ["gone", "~no-such-user/app", "x" * 5_000, "a\0b"]:
-        project = find_project(name, {}, tmp_path)
-        for writes in (False, True):
-            with raised(DiskError, "project_missing") as caught:
-                project.check({}, writes=writes)
-            assert caught.value.facts == {"path": project.folder, "source": "--project"}
-        assert list(tmp_path.iterdir()) == []
-
-
-OF_POSIX = "/etc /usr /usr/bin /usr/share /proc/self /home /var /mnt".split()
-
-
-def test_root_home_and_system_directories_are_refused_for_writing_only(tmp_path: Path) -> None:
-    made(tmp_path, "Windows/System32", "project")
-    environment = {"HOME": str(tmp_path), "SYSTEMROOT": str(tmp_path / "Windows")}
-    for path, kind in (
-        *((it, "system") for it in OF_POSIX if os.name != "nt"),
-        *(("/", "root"), ("HERE", "home"), ("HERE/Windows/System32", "system")),
-        ("HERE/project", ""),  # below the directory of temporary files
-    ):
-        project = find_project(path.replace("HERE", str(tmp_path)), {}, Path("/"))
-        project.check(environment)
-        found = ""
-        try:
-            project.check(environment, writes=True)
-        except ProjectRefusedError as error:
-            found = str(error.facts["kind"])
-        assert found == kind
 
 
 # Settings. In the table a name stands without SENTINEL_MEMORY_ before it, in a warning as well.

@@ -1,10 +1,8 @@
 """Makes clones of a small project with real git, saves in them and joins them."""
 
-import functools
 import os
 import re
 import shutil
-import stat
 import subprocess
 import sys
 import tempfile
@@ -19,7 +17,6 @@ from tests.support.tables import ROOT
 
 Edit = Callable[[Path], object]
 Shown = tuple[str, str, str]
-Entry = tuple[str, bytes | None, int]  # path, bytes of a file, permissions
 
 LESSON = a_draft().lesson
 WITHOUT_UNION = "memory_log.jsonl text eol=lf\n"
@@ -115,56 +112,35 @@ def write(project: Path, *parts: Record | bytes) -> bytes:
 
 def new_project(folder: Path, *gaps: str, attributes: str | None = None) -> Path:
     """A repository with these gaps in one commit, and other attributes than the server's."""
+
+    def fill(folder: Path) -> None:
+        git(folder, "init", "--quiet")
+        (folder / "README").write_text("a project\n", encoding="utf-8", newline="\n")
+        if attributes is not None:
+            (folder / ".context").mkdir()
+            given = folder / ".context" / ".gitattributes"
+            given.write_text(attributes, encoding="utf-8", newline="\n")
+        for gap in gaps:
+            store_of(folder).upsert_log(a_draft(gap))
+        commit(folder)
+
     if folder.is_dir() and any(folder.iterdir()):
-        return _make_project(folder, gaps, attributes)
+        fill(folder)
+        return folder
     settings = frozenset((name, value) for name, value in os.environ.items() if name[:4] == "GIT_")
-    unpack(_project(gaps, attributes, settings), folder)  # made once for each of these
-    return folder
+    return made_once((gaps, attributes, settings), fill, folder)
 
 
-def _make_project(folder: Path, gaps: tuple[str, ...], attributes: str | None) -> Path:
-    git(folder, "init", "--quiet")
-    (folder / "README").write_text("a project\n", encoding="utf-8", newline="\n")
-    if attributes is not None:
-        (folder / ".context").mkdir()
-        (folder / ".context/.gitattributes").write_text(attributes, encoding="utf-8", newline="\n")
-    for gap in gaps:
-        store_of(folder).upsert_log(a_draft(gap))
-    commit(folder)
-    return folder
+_made: dict[object, tempfile.TemporaryDirectory[str]] = {}
 
 
-@functools.cache
-def _project(
-    gaps: tuple[str, ...], attributes: str | None, _settings: frozenset[tuple[str, str]]
-) -> list[Entry]:
-    with tempfile.TemporaryDirectory() as folder:
-        return packed(_make_project(Path(folder), gaps, attributes))
-
-
-def packed(folder: Path) -> list[Entry]:
-    """All that lies in the folder, each folder before what it holds."""
-    paths = sorted(folder.rglob("*"))
-    return [
-        (
-            str(path.relative_to(folder)),
-            path.read_bytes() if path.is_file() else None,
-            stat.S_IMODE(path.stat().st_mode),
-        )
-        for path in paths
-    ]
-
-
-def unpack(entries: list[Entry], folder: Path) -> None:
-    """Make in the folder what was packed."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, data, mode in entries:
-        path = folder / name
-        if data is None:
-            path.mkdir()
-        else:
-            path.write_bytes(data)
-        path.chmod(mode)
+def made_once(what: object, fill: Callable[[Path], object], to: Path) -> Path:
+    """A copy of the folder that `fill` made when this was asked for the first time."""
+    if what not in _made:
+        _made[what] = tempfile.TemporaryDirectory(prefix="project-")
+        fill(Path(_made[what].name))
+    shutil.copytree(_made[what].name, to, symlinks=True, dirs_exist_ok=True)
+    return to
 
 
 def copied(clone: Path, to: Path) -> Path:
@@ -229,10 +205,6 @@ def without_side_file(clone: Path) -> Path:
     """The clone, as on a machine on which nothing was replaced."""
     path_of(clone).with_name(REPLACED_NAME).unlink(missing_ok=True)
     return clone
-
-
-def records_by_id(clone: Path) -> list[Record]:
-    return sorted(saved(clone), key=lambda record: (record.id, record.lesson))
 
 
 def now_of(clone: Path, record_id: str) -> Record:

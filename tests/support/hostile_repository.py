@@ -11,10 +11,8 @@ import re
 import shlex
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 from tests.support import git_clones
@@ -62,14 +60,7 @@ def make_project(folder: Path) -> Path:
 
     Its attributes lead to drivers that nobody has defined yet.
     """
-    git_clones.unpack(_made(), folder)
-    return folder
-
-
-@cache
-def _made() -> list[git_clones.Entry]:
-    with tempfile.TemporaryDirectory() as folder:
-        return git_clones.packed(_fill(Path(folder)))
+    return git_clones.made_once("hostile", _fill, folder)
 
 
 def _fill(folder: Path) -> Path:

@@ -13,31 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.git_clones import (
-    LESSON,
-    WITHOUT_UNION,
-    Edit,
-    Shown,
-    commit,
-    compact,
-    conflict_styles,
-    copied,
-    delete,
-    ended_in_conflict,
-    git,
-    lend_branches,
-    log,
-    markers,
-    new_project,
-    path_of,
-    principle,
-    pull,
-    records_by_id,
-    run_git,
-    save,
-    shown,
-    store_of,
-)
+from tests.support import git_clones as clones
 from tests.support.samples import LATER, NOW, a_principle
 from tests.support.tables import table
 
@@ -49,36 +25,38 @@ LATEST = "2026-03-03T09:00:00+00:00"
 MOMENTS = {"EARLIER": "2026-02-28T09:00:00+00:00", "NOW": NOW, "LATER": LATER, "LATEST": LATEST}
 
 
-def edit_of(text: str) -> Edit:
+def edit_of(text: str) -> clones.Edit:
     """Read `save GAP: LESSON`, `compact LESSON of GAP + GAP` or `delete GAP`, `@` a moment."""
     what, _, moment = text.partition(" @ ")
     word, _, rest = what.partition(" ")
     at = {"now": MOMENTS[moment]} if moment else {}
     if word == "save":
         gap, _, lesson = rest.partition(": ")
-        return save(gap, lesson or LESSON, **at)
+        return clones.save(gap, lesson or clones.LESSON, **at)
     if word == "delete":
-        return delete(rest)
+        return clones.delete(rest)
     if word == "principle":
-        return lambda clone: store_of(clone).upsert_log(a_principle(rest))
+        return lambda clone: clones.store_of(clone).upsert_log(a_principle(rest))
     lesson, _, gaps = rest.partition(" of ")
-    return compact(lesson, *filter(None, gaps.split(" + ")), **at)
+    return clones.compact(lesson, *filter(None, gaps.split(" + ")), **at)
 
 
-def records(texts: list[str]) -> list[Shown]:
+def records(texts: list[str]) -> list[clones.Shown]:
     """What is shown: each text is `GAP`, `GAP: LESSON` or `principle LESSON`."""
     found = []
     for text in texts:
         gap, _, lesson = text.partition(": ")
         rule = text.removeprefix("principle ")
-        found.append(log(gap, lesson or LESSON) if rule == text else principle(rule))
+        found.append(
+            clones.log(gap, lesson or clones.LESSON) if rule == text else clones.principle(rule)
+        )
     return sorted(found)
 
 
 UNION = "union"
 WITH_BASE = ["<<<<<<<", "|||||||", "=======", ">>>>>>>"]
 MARKERS = {"merge": ["<<<<<<<", "=======", ">>>>>>>"], "diff3": WITH_BASE, "zdiff3": WITH_BASE}
-STYLES = (UNION, *conflict_styles())
+STYLES = (UNION, *clones.conflict_styles())
 
 
 def use_style(clone: Path, style: str) -> None:
@@ -92,33 +70,16 @@ def use_style(clone: Path, style: str) -> None:
 # that git asks nobody without a union merge. "first": neither side had a memory before.
 
 SCENARIOS: dict[str, dict[str, Any]] = TABLES["scenarios"]
-Join = Callable[[Path], tuple[Path, bool]]
-
-
-def by_git(*words: str) -> Join:
-    return lambda clone: (clone, ended_in_conflict(clone, *words))
-
-
-def stash_pop(clone: Path) -> tuple[Path, bool]:
-    git(clone, "reset", "--quiet", "--soft", "main~1")
-    git(clone, "stash", "push", "--quiet")
-    git(clone, "merge", "--quiet", "--ff-only", "other")
-    return clone, ended_in_conflict(clone, "stash", "pop", "--quiet")
-
-
-def merge_in_a_worktree(clone: Path) -> tuple[Path, bool]:
-    tree = clone.parent / "tree"
-    git(clone, "worktree", "add", "--quiet", "-b", "tree", str(tree), "other")
-    return tree, ended_in_conflict(tree, "merge", "--quiet", "main")
-
-
-JOINS: dict[str, Join] = {
-    "merge": by_git("merge", "--quiet", "other"),
-    "merge-into-theirs": by_git("merge", "--quiet", "other"),
-    "rebase": by_git("rebase", "--quiet", "other"),
-    "cherry-pick": by_git("cherry-pick", "other"),
-    "stash-pop": stash_pop,
-    "worktree": merge_in_a_worktree,
+JOINS = {  # the last command of each joins, in a work tree of its own where there is one
+    "merge": ("merge --quiet other",),
+    "merge-into-theirs": ("merge --quiet other",),
+    "rebase": ("rebase --quiet other",),
+    "cherry-pick": ("cherry-pick other",),
+    "stash-pop": (
+        *("reset --quiet --soft main~1", "stash push --quiet"),
+        *("merge --quiet --ff-only other", "stash pop --quiet"),
+    ),
+    "worktree": ("worktree add --quiet -b tree ../tree other", "merge --quiet main"),
 }
 
 
@@ -127,8 +88,8 @@ def finish(clone: Path) -> bool:
     waits = (clone / ".git" / "rebase-merge").is_dir()
     stopped = waits
     while stopped:
-        git(clone, "add", "--all")
-        stopped = ended_in_conflict(clone, "rebase", "--continue")
+        clones.git(clone, "add", "--all")
+        stopped = clones.ended_in_conflict(clone, "rebase", "--continue")
     return waits
 
 
@@ -143,19 +104,21 @@ def edited(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, bool], Pa
     def pair(name: str, union: bool) -> Path:
         scenario, folder = SCENARIOS[name], tmp_path_factory.mktemp("edited")
         gaps = () if "first" in scenario else NUMBERS
-        base = new_project(folder / "base", *gaps, attributes=None if union else WITHOUT_UNION)
+        base = clones.new_project(
+            folder / "base", *gaps, attributes=None if union else clones.WITHOUT_UNION
+        )
         for side in ("mine", "theirs"):
-            clone = copied(base, folder / side)
+            clone = clones.copied(base, folder / side)
             for edit in scenario[side]:
                 edit_of(edit)(clone)
-            commit(clone)
-            git(clone, "branch", "own")
-            save("ten", now=LATEST)(clone)
-            git(clone, "commit", "--quiet", "--all", "--message", "later")
-            git(clone, "branch", "own-later")
-            git(clone, "reset", "--quiet", "--hard", "own")
+            clones.commit(clone)
+            clones.git(clone, "branch", "own")
+            clones.save("ten", now=LATEST)(clone)
+            clones.git(clone, "commit", "--quiet", "--all", "--message", "later")
+            clones.git(clone, "branch", "own-later")
+            clones.git(clone, "reset", "--quiet", "--hard", "own")
         for side, other in (("mine", "theirs"), ("theirs", "mine")):
-            lend_branches(folder / other, folder / side, other="own", later="own-later")
+            clones.lend_branches(folder / other, folder / side, other="own", later="own-later")
         return folder
 
     return pair
@@ -184,18 +147,24 @@ def test_a_join_shows_both_sides_once_and_neither_a_save_nor_another_join_change
 ) -> None:
     scenario, wanted = SCENARIOS[name], records(SCENARIOS[name]["shown"])
     side = "theirs" if join == "merge-into-theirs" else "mine"
-    clone = copied(edited(name, style == UNION) / side, tmp_path / "clone")
+    clone = clones.copied(edited(name, style == UNION) / side, tmp_path / "clone")
     use_style(clone, style)
-    folder, conflict = JOINS[join](clone)
+    *before, last = JOINS[join]
+    for words in before:
+        clones.git(clone, *words.split())
+    folder = clone.parent / "tree" if join == "worktree" else clone
+    conflict = clones.ended_in_conflict(folder, *last.split())
     assert conflict == ("apart" not in scenario and style != UNION)
-    assert markers(folder) == (MARKERS[style] if conflict else [])
-    assert shown(folder) == wanted
-    save("nine", now=LATEST)(folder)
-    assert shown(folder) == sorted([*wanted, log("nine")])
+    assert clones.markers(folder) == (MARKERS[style] if conflict else [])
+    assert clones.shown(folder) == wanted
+    clones.save("nine", now=LATEST)(folder)
+    assert clones.shown(folder) == sorted([*wanted, clones.log("nine")])
     if not finish(folder):
-        commit(folder)
-    ended_in_conflict(folder, "merge", "--quiet", "later")  # the other side went on meanwhile
-    assert shown(folder) == sorted([*wanted, log("nine"), log("ten")])
+        clones.commit(folder)
+    clones.ended_in_conflict(
+        folder, "merge", "--quiet", "later"
+    )  # the other side went on meanwhile
+    assert clones.shown(folder) == sorted([*wanted, clones.log("nine"), clones.log("ten")])
 
 
 @pytest.mark.long  # it costs much
@@ -205,53 +174,55 @@ def test_two_clones_that_each_merge_the_other_show_the_same_records(
     name: str, edited: Callable[[str, bool], Path], tmp_path: Path
 ) -> None:
     for side in ("mine", "theirs"):
-        git(copied(edited(name, True) / side, tmp_path / side), "merge", "--quiet", "other")
+        clones.git(
+            clones.copied(edited(name, True) / side, tmp_path / side), "merge", "--quiet", "other"
+        )
     is_like(tmp_path / "mine", "theirs")
 
 
 # Longer lives of some clones. The first one is called `mine`, and has the gaps one to four.
 
 
-def resolve(clone: Path) -> None:
+def resolve(clone: Path, _: str) -> None:
     """Keep both sides of every conflict, as a person would."""
-    data = re.sub(rb"(?ms)^\|{7} .*?(?=^={7}$)", b"", path_of(clone).read_bytes())
-    path_of(clone).write_bytes(re.sub(rb"(?m)^(<{7} .*|={7}|>{7} .*)\n", b"", data))
-    assert markers(clone) == []
+    data = re.sub(rb"(?ms)^\|{7} .*?(?=^={7}$)", b"", clones.path_of(clone).read_bytes())
+    clones.path_of(clone).write_bytes(re.sub(rb"(?m)^(<{7} .*|={7}|>{7} .*)\n", b"", data))
+    assert clones.markers(clone) == []
 
 
-def cut(clone: Path) -> None:
+def cut(clone: Path, _: str) -> None:
     """Take the newline at the end away, as an editor may."""
-    path_of(clone).write_bytes(path_of(clone).read_bytes().removesuffix(b"\n"))
+    clones.path_of(clone).write_bytes(clones.path_of(clone).read_bytes().removesuffix(b"\n"))
 
 
 def shows(clone: Path, wanted: str) -> None:
-    assert shown(clone) == records(wanted.split(" | "))
+    assert clones.shown(clone) == records(wanted.split(" | "))
 
 
 def is_like(clone: Path, other: str) -> None:
-    assert records_by_id(clone) == records_by_id(clone.parent / other)
+    ours, theirs = (
+        sorted(clones.saved(it), key=lambda record: (record.id, record.lesson))
+        for it in (clone, clone.parent / other)
+    )
+    assert ours == theirs
 
 
 def has_bases(clone: Path, count: str) -> None:
-    assert len(git(clone, "merge-base", "--all", "main", "FETCH_HEAD").split()) == int(count)
+    assert len(clones.git(clone, "merge-base", "--all", "main", "FETCH_HEAD").split()) == int(count)
 
 
-def clone_of_windows(clone: Path, origin: str) -> None:
-    options = "--quiet", "--config", "core.autocrlf=true"
-    git(clone.parent, "clone", *options, origin, clone.name)
-
-
+WINDOWS = ("clone", "--quiet", "--config", "core.autocrlf=true")
 STEPS: dict[str, Callable[[Path, str], object]] = {
-    "copy": lambda clone, other: copied(clone.parent / other, clone),
-    "windows": clone_of_windows,
-    "commit": lambda clone, _: commit(clone),
-    "pull": lambda clone, other: pull(clone, clone.parent / other),
-    "fetch": lambda clone, other: git(clone, "fetch", "-q", f"../{other}", "main:other"),
-    "git": lambda clone, words: git(clone, *words.split()),
-    "try": lambda clone, words: run_git(clone, *words.split()),
+    "copy": lambda clone, other: clones.copied(clone.parent / other, clone),
+    "windows": lambda clone, origin: clones.git(clone.parent, *WINDOWS, origin, clone.name),
+    "commit": lambda clone, _: clones.commit(clone),
+    "pull": lambda clone, other: clones.pull(clone, clone.parent / other),
+    "fetch": lambda clone, other: clones.git(clone, "fetch", "-q", f"../{other}", "main:other"),
+    "git": lambda clone, words: clones.git(clone, *words.split()),
+    "try": lambda clone, words: clones.run_git(clone, *words.split()),
     "finish": lambda clone, _: finish(clone),
-    "resolve": lambda clone, _: resolve(clone),
-    "torn": lambda clone, _: cut(clone),
+    "resolve": resolve,
+    "torn": cut,
     "lacks": lambda clone, name: (clone / name).unlink(),
     "bases": has_bases,
     "shows": shows,
@@ -264,7 +235,7 @@ def lives() -> Iterator[Any]:
     for name, life in TABLES["lives"].items():
         ways: list[tuple[str | None, str]] = [(None, UNION)]
         if "each" in life:
-            ways += [(WITHOUT_UNION, style) for style in STYLES[1:]]
+            ways += [(clones.WITHOUT_UNION, style) for style in STYLES[1:]]
         elif "attributes" in life:
             named = [(it, STYLES[1:] if it == "" else STYLES[:1]) for it in life["attributes"]]
             ways = [(attributes, style) for attributes, styles in named for style in styles]
@@ -279,14 +250,14 @@ def lives() -> Iterator[Any]:
 def test_clones_that_live_on_show_what_each_of_their_steps_says(
     steps: list[str], attributes: str | None, style: str, tmp_path: Path
 ) -> None:
-    use_style(new_project(tmp_path / "mine", *NUMBERS, attributes=attributes), style)
+    use_style(clones.new_project(tmp_path / "mine", *NUMBERS, attributes=attributes), style)
     for step in steps:
         name, _, what = step.partition(": ")
         word, _, rest = what.partition(" ")
         clone = tmp_path / name
         try:
             if word == "join":
-                assert ended_in_conflict(clone, *rest.split(), "--quiet") == (style != UNION)
+                assert clones.ended_in_conflict(clone, *rest.split(), "--quiet") == (style != UNION)
             elif word in STEPS:
                 STEPS[word](clone, rest)
             else:
@@ -297,4 +268,4 @@ def test_clones_that_live_on_show_what_each_of_their_steps_says(
         if word == "windows":
             use_style(clone, style)
             keeps = attributes is None
-            assert (b"\r\n" in path_of(clone).read_bytes()) != keeps
+            assert (b"\r\n" in clones.path_of(clone).read_bytes()) != keeps
