@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from core.errors import DiskError, RefusedError
-from core.lessons.record import LIMITS_BYTES, Record, new_record
+from core.lessons.record import LIMITS_BYTES, new_record
 from core.sanitizer import MARKER
 from core.store import MemoryStore
 from tests.support.samples import LATER, a_draft, a_principle, a_record
@@ -117,7 +117,7 @@ def test_added_records_lose_their_secrets(
     assert KEY.encode() not in store.read_bytes()
 
 
-def test_added_records_stand_behind_all_lines(store: MemoryStore, tmp_path: Path) -> None:
+def test_added_records_stand_behind_all_lines(store: MemoryStore) -> None:
     original = store.upsert_log(a_draft("here")).record
     store.path.write_bytes(b"a note\n" + store.read_bytes() + b"<<torn")
     before = store.read_bytes() + b"\n"
@@ -127,58 +127,6 @@ def test_added_records_stand_behind_all_lines(store: MemoryStore, tmp_path: Path
     assert (added.records, added.hidden) == ((there, rule), [original])
     assert store.read_all() == [there, rule]
     assert store.read_bytes() == before + there.to_line() + rule.to_line()
-    store.path.unlink()
-
-    mine, theirs = store.upsert_log(a_draft("one", lesson="mine")).record, replace(ONE, seen=2)
-    assert [it.fate for it in store.add_all([theirs])[1]] == ["added"]
-    assert store.read_all() == [mine, theirs]
-    assert [it.fate for it in store.add_all([theirs])[1]] == ["known"]
-    both = store.upsert_log(a_draft("one", lesson="both")).record
-    assert [it.fate for it in store.add_all([theirs, mine])[1]] == ["known", "known"]
-    assert store.read_all() == [both]
-
-    other = MemoryStore(tmp_path / "other" / "memory_log.jsonl")
-    other.add_all([both])
-    later = other.upsert_log(a_draft("one", lesson="later")).record
-    added, _ = store.add_all([later])
-    assert (added.records, added.hidden) == ((later,), [both])
-    assert store.read_all() == [later]
-
-
-COLLIDING = a_record("-login missing", topic="auth")
-OF_ANOTHER = a_record(" missing", topic="auth-login")
-MANY = a_record("one", when=[f"call{at}(" for at in range(200)])
-PLACED = a_record("one", paths=["src/payment/**", "*.sql"])
-ANEW = replace(ONE, created=LATER)
-OF_ONE = replace(RULE, source_ids=(ONE.token,))
-WITH_KEY = replace(ONE, when=("call(", f"key={KEY}", "rm -rf build"))
-WITHOUT_KEY = replace(ONE, when=("call(", "rm -rf build"))
-BROKEN = [a_record(lesson=it) for it in ("x" * 1025, "x" * 40_000, " ")]
-ADDED: dict[str, tuple[list[Record], list[Record], str, list[Record]]] = {
-    # what is there, what is added, what becomes of each, and what a reader sees then
-    "the same again": ([ONE, TWO], [ANEW, TWO], "known known", [ONE, TWO]),
-    "one record twice": ([], [ONE, ONE], "added known", [ONE]),
-    "an id of another text": ([COLLIDING], [OF_ANOTHER], "collision", [COLLIDING]),
-    "originals of a principle": ([OF_ONE], [ONE, ANEW], "replaced replaced", [OF_ONE]),
-    "an id that its text has not": ([], [replace(ONE, id="0123456789abcdef")], "added", [ONE]),
-    "too long": ([], [*BROKEN[:2], ONE], "field_too_long field_too_long added", [ONE]),
-    "blank": ([], [BROKEN[2], ONE], "blank_field added", [ONE]),
-    "paths": ([], [PLACED, replace(TWO, paths=("../other",))], "added path_outside", [PLACED]),
-    "triggers": ([], [MANY, replace(TWO, when=("call(", "x"))], "added trigger_too_short", [MANY]),
-    "a trigger with a secret": ([], [WITH_KEY], "added", [WITHOUT_KEY]),
-}
-
-
-@pytest.mark.parametrize(("there", "given", "fates", "seen"), ADDED.values(), ids=ADDED)
-def test_each_added_record_is_told_what_becomes_of_it(
-    store: MemoryStore, there: list[Record], given: list[Record], fates: str, seen: list[Record]
-) -> None:
-    store.add_all(there)
-    before = store.read_bytes()
-    offers = store.add_all(given)[1]
-    assert [it.error.key if it.error else it.fate for it in offers] == fates.split()
-    assert store.read_all() == seen
-    assert ("added" in fates) == (store.read_bytes() != before)
 
 
 # What is no log of ours.
