@@ -187,26 +187,21 @@ class Call(NamedTuple):
         asked = replace(query, session=self.session, tokens=tokens)
         found = recall(self.room, asked, line=line, count=activity.count_later, beside=beside)
         if self.as_json:
-            others = [(at, it) for at, it in enumerate(found.found, 1) if it.source != "fragment"]
+            linked = [
+                object_of(it.fragment)
+                | {"relation_type": it.link.relation, "linked_to": it.near_id}
+                for it in found.linked
+            ]
+            others = [
+                {"rank": rank, "source": it.source, "id": it.id, "text": it.line()}
+                for rank, it in enumerate(found.found, 1)
+                if it.source != "fragment"
+            ]
+            fields = {"count": len(found.found), "fragments": _objects(found.fragments)}
+            rare = {"relations": _objects(found.relations), "others": others}
             return _answer(
-                {
-                    "count": len(found.found),
-                    "fragments": _objects(found.fragments),
-                    "linked": [
-                        object_of(it.fragment)
-                        | {"relation_type": it.link.relation, "linked_to": it.near_id}
-                        for it in found.linked
-                    ],
-                    "left_out": found.left_out,
-                },
-                {
-                    "relations": _objects(found.relations),
-                    "others": [
-                        {"rank": rank, "source": it.source, "id": it.id, "text": it.line()}
-                        for rank, it in others
-                    ],
-                    "warning": str(found.failure or ""),
-                },
+                {**fields, "linked": linked, "left_out": found.left_out},
+                {**rare, "warning": str(found.failure or "")},
             )
         lines = list[str]()
         for entry in found.found:
@@ -267,29 +262,30 @@ class Call(NamedTuple):
         from rooms.fragments.upkeep.statistics import statistics_of
 
         numbers = statistics_of(self.room)
-        if self.as_json:
-            return _answer({"total": numbers.live, "left_out": numbers.left_out, **asdict(numbers)})
-        lines = [_say("stats_live", count=numbers.live, anchors=numbers.anchors)]
+        live, left_out = numbers["live"], numbers["superseded"] + sum(numbers["deleted"].values())
+        if self.as_json:  # what no recall finds is left out of the total
+            return _answer({"total": live, "left_out": left_out, **numbers})
+        lines = [_say("stats_live", count=live, anchors=numbers["anchors"])]
         for name in _STATISTICS:
-            if counts := getattr(numbers, name):
+            if counts := numbers[name]:
                 lines.append(_say(f"stats_{name}", listed=_listed(counts)))
-        away: Facts = {"superseded": numbers.superseded, "listed": _listed(numbers.deleted)}
-        away["left_out"] = numbers.left_out
-        if numbers.figures:
-            lines.append(_say("stats_away", purged=numbers.figures["purged"], **away))
+        listed = _listed(numbers["deleted"])
+        away: Facts = {"superseded": numbers["superseded"], "listed": listed, "left_out": left_out}
+        if numbers["figures"]:
+            lines.append(_say("stats_away", purged=numbers["figures"]["purged"], **away))
         else:  # an agent of a team gets none: they count what others have
             lines.append(_say("stats_away_own", **away))
-        facts: Facts = {"versions": numbers.versions, "suspicions": numbers.suspicions}
-        lines.append(_say("stats_more", unreflected=numbers.unreflected, **facts))
-        if numbers.model:
-            share = round(100 * numbers.with_vector / numbers.live) if numbers.live else 0
-            near: Facts = {"model": _name(numbers.model), "least": f"{numbers.least_cosine:.2f}"}
-            near |= {"with_vector": numbers.with_vector, "count": numbers.live, "share": share}
-            lines.append(_say("stats_model", **near))
+        more = {name: numbers[name] for name in ("versions", "suspicions", "unreflected")}
+        lines.append(_say("stats_more", **more))
+        if numbers["model"]:
+            near: Facts = {"model": _name(numbers["model"]), "count": live}
+            near |= {"with_vector": numbers["with_vector"]}
+            near |= {"share": round(100 * numbers["with_vector"] / live) if live else 0}
+            lines.append(_say("stats_model", least=f"{numbers['least_cosine']:.2f}", **near))
         else:
             lines.append(_say("stats_no_model"))
-        key = "stats_upkeep" if numbers.upkeep_at else "stats_no_upkeep"
-        lines.append(_say(key, date=day_of(numbers.upkeep_at)))
+        key = "stats_upkeep" if numbers["upkeep_at"] else "stats_no_upkeep"
+        lines.append(_say(key, date=day_of(numbers["upkeep_at"])))
         return "\n".join(lines)
 
     def memory_consolidate(self, progress: "Progress", *, waits: bool) -> str:
@@ -464,21 +460,14 @@ def _listed(counts: Mapping[str, int]) -> str:
 
 
 def _report_fields(report: "Report") -> dict[str, Any]:
-    pairs, steps, feedback = list[Any](), list[Any](), list[Any]()
-    for step in report.steps:
-        steps.append({"name": step.name, "count": step.count, "figures": dict(step.figures)})
+    pairs, feedback = list[Any](), list[Any]()
     for pair in report.suspicions:
         both = {"earlier": object_of(pair.earlier), "later": object_of(pair.later)}
         pairs.append({**both, "similarity": round(pair.similarity, 4)})
     for tool in report.feedback:
         shares = {it: round(getattr(tool, it), 4) for it in ("relevant", "sufficient")}
         said = {"tool_name": tool.tool, "count": tool.count, **shares}
-        feedback.append({**said, "suggestions": list(tool.suggestions)})
-    return {
-        "steps": steps,
-        "contradictions": pairs,
-        "stale": _objects(report.stale),
-        "promotable": _objects(report.promotable),
-        "for_the_log": _objects(report.for_the_log),
-        "feedback": feedback,
-    }
+        feedback.append({**said, "suggestions": tool.suggestions})
+    steps = [asdict(it) for it in report.steps]
+    listed = {it: _objects(getattr(report, it)) for it in ("stale", "promotable", "for_the_log")}
+    return {"steps": steps, "contradictions": pairs, **listed, "feedback": feedback}

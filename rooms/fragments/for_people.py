@@ -250,35 +250,34 @@ class ForPeople(people.Room):
             pages = pages_of(rows, _asked(people.Wanted(), "live"))
             uses = [it.access_count for page in pages for it in page]
         counted = statistics_of(room)
-        purged, used = counted.figures.get("purged", 0), sum(map(bool, uses))
+        live, superseded, in_bin = (counted[it] for it in ("live", "superseded", "deleted"))
+        purged, used = counted["figures"].get("purged", 0), sum(map(bool, uses))
         lines = list[str]()
-        if counted.kinds:
-            lines.append(told("kinds", listed=listed(counted.kinds)))
-            facts: Facts = {"pinned": counted.anchors, "used": used, "uses": sum(uses)}
-            lines.append(told("use", count=counted.live, **facts))
-        if counted.deleted:
-            lines.append(told("bin", listed=listed(counted.deleted)))
-        kept: Facts = {"superseded": counted.superseded, "versions": counted.versions}
+        if counted["kinds"]:
+            lines.append(told("kinds", listed=listed(counted["kinds"])))
+            facts: Facts = {"pinned": counted["anchors"], "used": used, "uses": sum(uses)}
+            lines.append(told("use", count=live, **facts))
+        if in_bin:
+            lines.append(told("bin", listed=listed(in_bin)))
+        kept: Facts = {"superseded": superseded, "versions": counted["versions"]}
         lines.append(told("kept", purged=purged, **kept))
-        if counted.suspicions or counted.unreflected:
-            waiting: Facts = {"suspicions": counted.suspicions, "sessions": counted.unreflected}
+        if counted["suspicions"] or counted["unreflected"]:
+            waiting = {"suspicions": counted["suspicions"], "sessions": counted["unreflected"]}
             lines.append(told("waiting", **waiting))
-        key = "upkeep" if counted.upkeep_at else "no_upkeep"
-        lines.append(told(key, day=day_of(counted.upkeep_at)))
-        data = {name: getattr(counted, name) for name in _COUNTED} | {
-            "bin": counted.deleted,
+        key = "upkeep" if counted["upkeep_at"] else "no_upkeep"
+        lines.append(told(key, day=day_of(counted["upkeep_at"])))
+        data = {name: counted[name] for name in _COUNTED} | {
+            "bin": in_bin,
             "purged": purged,
-            "agents": {safe(name): count for name, count in counted.agents.items()},
-            "pinned": counted.anchors,
+            "agents": {safe(name): count for name, count in counted["agents"].items()},
+            "pinned": counted["anchors"],
             "recalled": used,
             "recalls": sum(uses),
-            "model": safe(counted.model),
-            "last_upkeep": counted.upkeep_at or None,
+            "model": safe(counted["model"]),
+            "last_upkeep": counted["upkeep_at"] or None,
         }
-        is_empty = not (counted.live or counted.superseded or counted.deleted)
-        return people.Figures(
-            told("fragments", count=counted.live), [] if is_empty else lines, data
-        )
+        is_empty = not (live or superseded or in_bin)
+        return people.Figures(told("fragments", count=live), [] if is_empty else lines, data)
 
 
 def _asked(wanted: people.Wanted, state: "State") -> "stored.Wanted":

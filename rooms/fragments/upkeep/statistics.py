@@ -1,12 +1,12 @@
 """Counts the fragments, the work of the room, and the feedback on its tools."""
 
 import json
-from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Any
 
 from rooms.fragments.activity import is_over, unreflected
-from rooms.fragments.fragment import Suspicion, ToolFeedback, Version, Wanted
+from rooms.fragments.fragment import By, Suspicion, ToolFeedback, Version, Wanted
 from rooms.fragments.room import Room, readers, repeats_when_cut
 from rooms.fragments.storage.rows import Rows
 
@@ -14,45 +14,13 @@ from rooms.fragments.storage.rows import Rows
 # one, and its changes.
 MODEL, RUN, ENDED, FIGURES = "embedding_model", "upkeep", "upkeep_at", "upkeep_figures"
 
+_COUNTED: tuple[By, ...] = ("tier", "kind", "lifetime", "agent")  # of live fragments
 _LATEST = 3
-Counts = Mapping[str, int]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Statistics:
-    """Counts of fragments, and how they are kept."""
-
-    live: int = 0
-    superseded: int = 0
-    deleted: Counts = field(default_factory=dict)  # in the bin, by reason
-    tiers: Counts = field(default_factory=dict)  # of live ones, to `anchors`, and `with_vector`
-    kinds: Counts = field(default_factory=dict)
-    lifetimes: Counts = field(default_factory=dict)
-    agents: Counts = field(default_factory=dict)
-    anchors: int = 0
-    links: Counts = field(default_factory=dict)  # from fragments outside the bin, by relation
-    versions: int = 0
-    with_vector: int = 0
-    model: str = ""  # of the vectors
-    least_cosine: float = 0.0  # of a fragment found by its vector alone, 0 without a model
-    # Counted since the room exists, such as `purged`, gone for good; and the changes of the last
-    # upkeep, by step. {} for an agent of a team: they count others' fragments.
-    figures: Counts = field(default_factory=dict)
-    upkeep_at: str = ""  # start of the last finished one
-    upkeep: Mapping[str, Counts] = field(default_factory=dict)
-    is_under_way: bool = False
-    suspicions: int = 0
-    unreflected: int = 0  # past sessions that wrote
-
-    @property
-    def left_out(self) -> int:
-        """Fragments that no recall finds; `total` of memory_stats leaves them out."""
-        return self.superseded + sum(self.deleted.values())
 
 
 @repeats_when_cut
-def statistics_of(room: Room) -> Statistics:
-    """Return the counts of the fragments that the room's agent sees.
+def statistics_of(room: Room) -> dict[str, Any]:
+    """Return the counts of the fragments that the room's agent sees, and how they are kept.
 
     State, versions, suspicions and upkeep are of the whole room, unless agents are kept apart.
     Raises FragmentsError, DatabaseError.
@@ -74,28 +42,26 @@ def statistics_of(room: Room) -> Statistics:
         with suppress(ValueError, RecursionError):  # another program's
             upkeep = json.loads(state.get(FIGURES, "{}"))
         counted = {name: int(value) for name, value in state.items() if value.isdecimal()}
-        kinds = rows.count(live, "kind")
-        return Statistics(
-            live=sum(kinds.values()),
-            superseded=total(Wanted(agents=own, state="superseded")),
-            deleted=rows.count(Wanted(agents=own, state="bin"), "deletion"),
-            tiers=rows.count(live, "tier"),
-            kinds=kinds,
-            lifetimes=rows.count(live, "lifetime"),
-            agents=rows.count(live, "agent"),
-            anchors=total(Wanted(agents=own, is_anchor=True)),
-            links=rows.count_links(Wanted(agents=own, state="kept")),
-            versions=rows.count_entries(Version),
-            with_vector=total(Wanted(agents=own, has_vector=True)),
-            model=model,
-            least_cosine=round(least, 4),
-            figures={} if room.agent else {"purged": 0, **counted} | room.engine.figures(),
-            upkeep_at=state.get(ENDED, ""),
-            upkeep=upkeep if isinstance(upkeep, dict) and not room.agent else {},
-            is_under_way=RUN in state,
-            suspicions=rows.count_entries(Suspicion),
-            unreflected=sum(is_over(it, room.clock()) for it in unreflected(rows, room.own)),
-        )
+        return {
+            "live": total(live),
+            "superseded": total(Wanted(agents=own, state="superseded")),
+            "deleted": rows.count(Wanted(agents=own, state="bin"), "deletion"),
+            **{f"{by}s": rows.count(live, by) for by in _COUNTED},
+            "anchors": total(Wanted(agents=own, is_anchor=True)),
+            "links": rows.count_links(Wanted(agents=own, state="kept")),
+            "versions": rows.count_entries(Version),
+            "with_vector": total(Wanted(agents=own, has_vector=True)),
+            "model": model,  # of the vectors
+            "least_cosine": round(least, 4),  # to be found by a vector alone, 0 without a model
+            # Since the room exists, such as `purged`, and the changes of the last upkeep by step;
+            # none for an agent of a team: they count others' fragments.
+            "figures": {} if room.agent else {"purged": 0, **counted} | room.engine.figures(),
+            "upkeep_at": state.get(ENDED, ""),
+            "upkeep": upkeep if isinstance(upkeep, dict) and not room.agent else {},
+            "is_under_way": RUN in state,
+            "suspicions": rows.count_entries(Suspicion),
+            "unreflected": sum(is_over(it, room.clock()) for it in unreflected(rows, room.own)),
+        }
 
 
 @dataclass(frozen=True, slots=True)
