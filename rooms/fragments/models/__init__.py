@@ -1,18 +1,27 @@
 """Checks the settings of the models."""
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 
-from rooms.fragments.errors import ServiceError
-from rooms.fragments.models import judge, vectors
+from rooms.fragments.errors import ServiceError, no_package
+from rooms.fragments.models import judge, services, vectors
 
 
 def check(environment: Mapping[str, str]) -> list[ServiceError]:
     """Return the faults that keep a server from starting; ask and load nothing."""
-    return [*vectors.check(environment), *judge.check(environment)]
+    judges = [it for it in judge.named(environment) if isinstance(it, ServiceError)]
+    return [*vectors.check(environment), *judges]
 
 
 def missing(environment: Mapping[str, str]) -> list[ServiceError]:
     """Return the packages, programs and directories that this machine lacks."""
+    absent = list[ServiceError]()
     if check(environment):
-        return []
-    return [*vectors.missing(environment), *judge.missing(environment)]
+        return absent
+    is_local = services.value_of(environment, vectors.VARIABLE).lower() == vectors.LOCAL
+    if is_local and find_spec(vectors.LOCAL_MODULE) is None:
+        absent.append(no_package(vectors.VARIABLE, vectors.LOCAL_PACKAGE))
+    for it in judge.named(environment):
+        if isinstance(it, judge.GeminiJudge | judge.OnnxJudge):
+            absent += it.missing()
+    return absent

@@ -119,7 +119,7 @@ class Judge:
 def judge_of(environment: Mapping[str, str]) -> Judge | None:
     """Return None if the settings name no judge; load nothing. Raises those of `check`."""
     judges = list[NamedJudge]()
-    for it in _named(environment):
+    for it in named(environment):
         if isinstance(it, ServiceError):
             raise it
         judges.append(it)
@@ -134,19 +134,8 @@ def has_judge(environment: Mapping[str, str]) -> bool:
     return bool(_words(environment))
 
 
-def check(environment: Mapping[str, str]) -> list[ServiceError]:
-    """Return the faults of the settings; ask, start and load nothing."""
-    return [it for it in _named(environment) if isinstance(it, ServiceError)]
-
-
-def missing(environment: Mapping[str, str]) -> Iterator[ServiceError]:
-    """Yield packages, programs and directories that this machine lacks."""
-    for judge in _named(environment):
-        if isinstance(judge, GeminiJudge | OnnxJudge):
-            yield from judge.missing()
-
-
-def _named(environment: Mapping[str, str]) -> "Iterator[NamedJudge | ServiceError]":
+def named(environment: Mapping[str, str]) -> "Iterator[NamedJudge | ServiceError]":
+    """Yield the judges in their order, and faults of the settings; ask, start and load nothing."""
     for word in _words(environment):
         kind, colon, folder = word.partition(":")
         kind, folder = kind.lower(), os.path.expanduser(folder.strip())

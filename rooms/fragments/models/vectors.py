@@ -15,12 +15,12 @@ import os
 import sys
 import threading
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from importlib import import_module
-from importlib.util import find_spec
 from operator import mul
 from statistics import fmean, pstdev
 from typing import Any, NamedTuple, Protocol
@@ -80,12 +80,6 @@ def check(environment: Mapping[str, str]) -> list[ServiceError]:
     if dimensions and not (is_number and 0 < int(dimensions) <= MOST_DIMENSIONS):
         errors.append(ServiceError("bad_dimensions", most=MOST_DIMENSIONS))
     return errors
-
-
-def missing(environment: Mapping[str, str]) -> Iterator[ServiceError]:
-    is_local = services.value_of(environment, VARIABLE).lower() == LOCAL
-    if is_local and find_spec(LOCAL_MODULE) is None:
-        yield no_package(VARIABLE, LOCAL_PACKAGE)
 
 
 class Source(Protocol):
@@ -223,8 +217,7 @@ def cosine_of(one: bytes, other: bytes) -> float:
     """Return the cosine of vectors of length 1; 0 if two models made them."""
     if len(one) != len(other):
         return 0.0
-    product: float = sum(map(mul, array("f", one), array("f", other)))
-    return product
+    return float(sum(map(mul, array("f", one), array("f", other))))
 
 
 class Cosines(NamedTuple):
@@ -353,7 +346,7 @@ def fill(
 
 
 _due = dict[str, Callable[[], object]]()  # not begun, by the place of the fragments
-_turns = dict[int, threading.Lock]()  # by process: a thread stays with the one that began it
+_turns = defaultdict[int, threading.Lock](threading.Lock)  # by process: no thread goes with a fork
 
 
 def fill_in_background(room: Room, embedder: Embedder | None = None) -> None:
@@ -362,26 +355,22 @@ def fill_in_background(room: Room, embedder: Embedder | None = None) -> None:
         chosen = embedder or embedder_of(os.environ)
     except ServiceError:  # said at the start
         return
+    turn = _turns[os.getpid()]
+
+    def work() -> None:
+        while _due and turn.acquire(blocking=False):  # a save may come before the release
+            try:
+                while _due:
+                    _, fill_one = _due.popitem()
+                    with suppress(SentinelError):
+                        fill_one()
+            finally:
+                turn.release()
+
     if chosen:
-        _due[room.engine.name] = lambda: fill(room, chosen)
-        turn = _turns.setdefault(os.getpid(), threading.Lock())
-        if turn.acquire(blocking=False):
-            work = partial(_fill_due, turn)
+        _due[room.engine.name] = partial(fill, room, chosen)
+        if not turn.locked():
             threading.Thread(target=work, name="embeddings", daemon=True).start()
-
-
-def _fill_due(turn: threading.Lock) -> None:
-    """Do the work that is due, and free the turn that the caller has taken."""
-    has_turn = True
-    while has_turn:
-        try:
-            while _due:
-                _, work = _due.popitem()
-                with suppress(SentinelError):
-                    work()
-        finally:
-            turn.release()
-        has_turn = bool(_due) and turn.acquire(blocking=False)  # a save came before the release
 
 
 def _embedded(embedder: Embedder, fragments: Sequence[Fragment]) -> list[tuple[Fragment, bytes]]:
