@@ -172,7 +172,7 @@ class _Promotion:
 
     def __init__(self, opened: Opened, name: str) -> None:
         from rooms.fragments import versions  # a log alone loads nothing of fragments
-        from rooms.fragments.errors import NoSuchFragmentError
+        from rooms.fragments.fragment import NoSuchFragmentError
         from rooms.fragments.room import open_room
 
         self._opened, self._promote = opened, versions.promote

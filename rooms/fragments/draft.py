@@ -12,20 +12,8 @@ from core.lessons.record_text import minute_of
 from core.messages import Facts, say
 from core.text.plain import estimate_tokens
 from rooms.fragments import activity, texts
-from rooms.fragments.errors import FragmentsError
-from rooms.fragments.fragment import (
-    DEFAULT_TOPIC,
-    DEFAULT_TYPE,
-    TYPES,
-    Activity,
-    Draft,
-    Fragment,
-    Link,
-    Reflection,
-    TypeRow,
-    Wanted,
-    hash_of,
-)
+from rooms.fragments import fragment as stored
+from rooms.fragments.fragment import Draft, Fragment, FragmentsError, Link, Reflection, Wanted
 from rooms.fragments.links import brought_back, linked_by_itself
 from rooms.fragments.room import Config, Room, named, readers, visible, writer
 from rooms.fragments.storage import pages_of
@@ -70,7 +58,7 @@ def remember(room: Room, draft: Draft, *, agent: str = "", session: str = "") ->
     """
     clean, redacted = prepared(draft, strict=room.settings.strict)
     with room.engine.writing() as rows:
-        done = stored(rows, room, clean, agent=agent, session=session)
+        done = keep(rows, room, clean, agent=agent, session=session)
         activity.note(rows, room, session, agent, wrote=int(done.is_new))
     return done._replace(redacted=redacted)
 
@@ -84,7 +72,7 @@ def prepared(draft: Draft, *, strict: bool = False) -> tuple[Draft, tuple[str, .
     return replace(draft, **fields, linked_to=linked_to), redacted
 
 
-def stored(rows: Rows, room: Room, draft: Draft, *, agent: str, session: str) -> Remembered:
+def keep(rows: Rows, room: Room, draft: Draft, *, agent: str, session: str) -> Remembered:
     """Store a clean draft in a transaction, which a FragmentsError from here must end."""
     owner, now = writer(room, agent), room.clock()
     session = named("sessionId", session) if draft.is_working else ""
@@ -92,7 +80,7 @@ def stored(rows: Rows, room: Room, draft: Draft, *, agent: str, session: str) ->
         raise FragmentsError("session_needed")
     linked_to = [visible(rows, id_, readers(room, agent)).id for id_ in draft.linked_to]
     row = row_of(draft.type, room.config, is_working=draft.is_working)
-    if same := same_content(rows, owner, hash_of(draft.content)):
+    if same := same_content(rows, owner, stored.hash_of(draft.content)):
         done = _said_again(rows, room, same, draft, row, session)
     else:
         new = begun(
@@ -100,7 +88,7 @@ def stored(rows: Rows, room: Room, draft: Draft, *, agent: str, session: str) ->
             draft.content,
             row,
             now,
-            topic=draft.topic or next(iter(draft.keywords), DEFAULT_TOPIC),
+            topic=draft.topic or next(iter(draft.keywords), stored.DEFAULT_TOPIC),
             keywords=draft.keywords or texts.keywords_of(draft.content),
             importance=row.importance if draft.importance is None else draft.importance,
             source=draft.source,
@@ -129,7 +117,7 @@ def added(rows: Rows, fragment: Fragment, *, owner: str = "") -> Remembered:
 
 
 def _said_again(
-    rows: Rows, room: Room, same: Fragment, draft: Draft, row: TypeRow, session: str
+    rows: Rows, room: Room, same: Fragment, draft: Draft, row: stored.TypeRow, session: str
 ) -> Remembered:
     if same.promoted and not same.deleted_at:
         return Remembered(same, False, was="promoted")
@@ -179,7 +167,7 @@ def reflect(room: Room, reflection: Reflection, *, agent: str = "", session: str
     texts.check_count(field, len(said), MOST_ITEMS)
     of_tools = [texts.Text(field, text, most) for text in said]
     clean, redacted = texts.cleaned([*given, *of_tools], strict=room.settings.strict)
-    draft = Draft(content="", topic=DEFAULT_TOPIC, source=reflection.source)
+    draft = Draft(content="", topic=stored.DEFAULT_TOPIC, source=reflection.source)
     saved, parted = list[Remembered](), 0
     with room.engine.writing() as rows:
         for item, text in zip(given, clean, strict=False):
@@ -187,7 +175,7 @@ def reflect(room: Room, reflection: Reflection, *, agent: str = "", session: str
             for part in texts.parts_of(text):
                 keywords = (QUESTION_KEYWORD, *texts.keywords_of(part)) if is_question else ()
                 fact = replace(draft, content=part, type=_TYPES[item.field], keywords=keywords)
-                made.append(stored(rows, room, prepared(fact)[0], agent=agent, session=""))
+                made.append(keep(rows, room, prepared(fact)[0], agent=agent, session=""))
             ids = list(dict.fromkeys(each.fragment.id for each in made))
             rows.put_links(
                 Link(from_id=id_, to_id=ids[0], relation="part_of", created_at=now)
@@ -240,19 +228,19 @@ def end_session(room: Room, session: str) -> Fragment | None:
         facts: Facts = {"agent": known.agent, "calls": known.calls, "written": known.written}
         facts |= {"date": minute_of(known.started_at), "minutes": minutes}
         content = say("fragments.saving.unreflected", **facts)
-        if same := same_content(rows, known.agent, hash_of(content)):
+        if same := same_content(rows, known.agent, stored.hash_of(content)):
             return same
         fact = begun(
             rows,
             content,
-            TYPES["episodic"],
+            stored.TYPES["episodic"],
             now,
             topic=TOPIC,
             keywords=(TOPIC, known.agent),
             source=known.session_id,
             agent=known.agent,
             checked_at=now,  # two sessions are two facts, however alike their words are
-            expires_at=expiry(TYPES["working"], now),
+            expires_at=expiry(stored.TYPES["working"], now),
         )
         rows.count_up({"remembered": 1})
         [made] = rows.add([fact])
@@ -263,7 +251,7 @@ def end_idle_sessions(room: Room, *, silent_for: timedelta = GONE) -> int:
     """End the sessions without a call for so long, each as its own agent; return how many."""
     end = before(room.clock(), seconds=silent_for.total_seconds())
     with room.engine.reading() as rows:
-        found: list[Activity] = rows.entries(Activity)
+        found: list[stored.Activity] = rows.entries(stored.Activity)
     idle = [each for each in found if not each.ended_at and each.last_at < end]
     for each in idle:
         end_session(room.for_agent(each.agent), each.session_id)
@@ -285,16 +273,16 @@ def fresh_id(rows: Rows) -> str:
             return id_
 
 
-def row_of(word: str, config: Config, *, is_working: bool = False) -> TypeRow:
+def row_of(word: str, config: Config, *, is_working: bool = False) -> stored.TypeRow:
     """Return the meaning of a type under these settings; is_working: in working memory."""
-    row = TYPES[word or DEFAULT_TYPE]
+    row = stored.TYPES[word or stored.DEFAULT_TYPE]
     if is_working:
-        return row._replace(lifetime="working", hours=TYPES["working"].hours, stale_days=0)
-    days = dict(config.stale_days).get(word or DEFAULT_TYPE, row.stale_days)
+        return row._replace(lifetime="working", hours=stored.TYPES["working"].hours, stale_days=0)
+    days = dict(config.stale_days).get(word or stored.DEFAULT_TYPE, row.stale_days)
     return row._replace(stale_days=days) if row.stale_days else row
 
 
-def begun(rows: Rows, content: str, row: TypeRow, now: str, **others: Any) -> Fragment:
+def begun(rows: Rows, content: str, row: stored.TypeRow, now: str, **others: Any) -> Fragment:
     """Return a new fragment, not stored yet. row: of its type. others: fields of it alone."""
     moments = {"created_at": now, "updated_at": now, "verified_at": now}
     of_type = {"importance": row.importance, **typed(row, now)}
@@ -304,16 +292,16 @@ def begun(rows: Rows, content: str, row: TypeRow, now: str, **others: Any) -> Fr
 def saying(content: str) -> dict[str, Any]:
     """Return a content with the fields that follow from it."""
     tokens = estimate_tokens(content)
-    return {"content": content, "content_hash": hash_of(content), "estimated_tokens": tokens}
+    return {"content": content, "content_hash": stored.hash_of(content), "estimated_tokens": tokens}
 
 
-def typed(row: TypeRow, now: str) -> dict[str, Any]:
+def typed(row: stored.TypeRow, now: str) -> dict[str, Any]:
     """Return the fields that its type gives to a fragment of this moment."""
     fields = {"kind": row.kind, "lifetime": row.lifetime, "stale_days": row.stale_days}
     return {**fields, "expires_at": expiry(row, now)}
 
 
-def expiry(row: TypeRow, now: str) -> str:
+def expiry(row: stored.TypeRow, now: str) -> str:
     """Return when a new fragment expires, "" for never."""
     if not row.hours:
         return ""
@@ -322,7 +310,7 @@ def expiry(row: TypeRow, now: str) -> str:
 
 def renewed(fragment: Fragment, now: str) -> Fragment:
     """Return a fragment whose lifetime, use and decay begin anew."""
-    expires_at = expiry(TYPES[fragment.lifetime], now) if fragment.expires_at else ""
+    expires_at = expiry(stored.TYPES[fragment.lifetime], now) if fragment.expires_at else ""
     return replace(fragment, expires_at=expires_at, updated_at=now, verified_at=now, decayed_at=now)
 
 

@@ -21,7 +21,7 @@ from core.room.documents import objects_at, text_at, texts_in
 from core.room.redaction import without_secrets
 from core.text.plain import moment_of, shown_path
 from rooms.fragments import fragment as stored
-from rooms.fragments.errors import FragmentsError
+from rooms.fragments.fragment import FragmentsError
 from rooms.fragments.storage import pages_of
 from rooms.fragments.storage.columns import ENTRIES, FRAGMENTS, LINKS, VERSIONS, Table, is_moment
 from rooms.fragments.storage.rows import Rows

@@ -140,7 +140,7 @@ class ForPeople(people.Room):
         return _say(key, count=len(items))
 
     def forget(self, items: Sequence[people.Item], *, hard: bool) -> people.Forgotten:
-        from rooms.fragments.errors import FragmentsError
+        from rooms.fragments.fragment import FragmentsError
         from rooms.fragments.versions import forget
 
         room, versions, gone = self.room, {it.id: it.version for it in items}, set[str]()

@@ -13,11 +13,11 @@ from typing import Any, TypeVar
 from core.config import DEFAULT_AGENT, NAME_CHARS, REFUSED_AGENTS
 from core.room.redaction import mapped, without_secrets
 from core.text.plain import SURROGATE
+from rooms.fragments import fragment as stored
 from rooms.fragments import texts
 from rooms.fragments.draft import row_of, saying, typed
-from rooms.fragments.errors import FragmentsError
 from rooms.fragments.exchange import HARMLESS, Fault, Incoming, Source
-from rooms.fragments.fragment import DEFAULT_TOPIC, Entry, Fragment, Link, Version, Wanted
+from rooms.fragments.fragment import Entry, Fragment, Link, Version, Wanted
 from rooms.fragments.links import superseded
 from rooms.fragments.room import Room
 from rooms.fragments.storage.columns import ENTRIES, UNKNOWN_MOMENT
@@ -166,9 +166,9 @@ class _Planner:
                 keywords=[self._label(each, texts.KEYWORD_CHARS) for each in clean.keywords],
                 strict=False,
             )
-        except FragmentsError as error:
+        except stored.FragmentsError as error:
             return error.key
-        fields["topic"] = fields["topic"] or next(iter(fields["keywords"]), DEFAULT_TOPIC)
+        fields["topic"] = fields["topic"] or next(iter(fields["keywords"]), stored.DEFAULT_TOPIC)
         moments: dict[str, Any] = {name: self._moment(getattr(given, name)) for name in _MOMENTS}
         fragment: Fragment = replace(
             clean,

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from core.config import DEFAULT_AGENT
 from core.text.ranking import Ranking
-from rooms.fragments.errors import FragmentsError, NoSuchFragmentError
-from rooms.fragments.fragment import Fragment, Link, Relation, Suspicion, Wanted
+from rooms.fragments import fragment as stored
+from rooms.fragments.fragment import Fragment, FragmentsError, Link, Relation, Wanted
 from rooms.fragments.room import Room, changing, readers, repeats_when_cut, visible
 from rooms.fragments.storage.rows import Rows
 
@@ -140,10 +140,10 @@ def settled(rows: Rows, pairs: Iterable[tuple[str, str]]) -> int:
     """Delete the suspicions of these pairs; return how many."""
     gone, count = {frozenset(it) for it in pairs}, 0
     for first in sorted({id_ for pair in gone for id_ in pair}):
-        found: list[Suspicion] = rows.entries(Suspicion, of=first)
+        found: list[stored.Suspicion] = rows.entries(stored.Suspicion, of=first)
         left = [it for it in found if frozenset((it.first_id, it.second_id)) not in gone]
         if len(left) < len(found):
-            rows.forget_entries(Suspicion, of=first)
+            rows.forget_entries(stored.Suspicion, of=first)
             rows.note(left)
             count += len(found) - len(left)
     return count
@@ -255,7 +255,7 @@ def explore(room: Room, start_id: str, *, agent: str = "") -> Explored:
     with room.engine.reading() as rows:
         start = visible(rows, start_id, agents, in_bin=True)
         if start.deleted_at:
-            raise NoSuchFragmentError(id=start.id)
+            raise stored.NoSuchFragmentError(id=start.id)
         return Explored(start, steps_from(rows, [start], _EXPLORED, agents))
 
 

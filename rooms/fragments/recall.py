@@ -16,17 +16,9 @@ from core.text.plain import Budget, bound_of
 from core.text.ranking import Entry, Gather, Gathered, Holding, Ranking, gathered_from, in_one_order
 from rooms.fragments import activity
 from rooms.fragments import fragment as stored
-from rooms.fragments.errors import FragmentsError, ServiceError
-from rooms.fragments.fragment import Activity, Fragment, Link, Query, Wanted
+from rooms.fragments.fragment import Fragment, Link, Query, ServiceError, Wanted
 from rooms.fragments.links import FOLLOWED, Step, steps_from
-from rooms.fragments.models.vectors import (
-    Cosines,
-    Embedder,
-    cosine_of,
-    cosines_of,
-    embedder_of,
-    is_of,
-)
+from rooms.fragments.models import vectors
 from rooms.fragments.room import Config, Room, readers, repeats_when_cut
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.texts import MOST_KEYWORDS
@@ -75,7 +67,7 @@ def recall(
     room: Room,
     query: Query,
     *,
-    embedder: Embedder | None = None,
+    embedder: vectors.Embedder | None = None,
     line: Line = plain_line,
     count: activity.Count = activity.count_use,
     beside: Sequence[Gather] = (),
@@ -130,13 +122,13 @@ def recall(
 def _wanted_of(room: Room, query: Query) -> Wanted:
     if len(query.tags) > MOST_KEYWORDS:  # no fragment has more
         facts = {"count": len(query.tags), "most": MOST_KEYWORDS}
-        raise FragmentsError("too_many_tags", field="tags", **facts)
+        raise stored.FragmentsError("too_many_tags", field="tags", **facts)
     since, until = bound_of(query.since), bound_of(query.until)
     for text, bound in ((query.since, since), (query.until, until)):
         if text.strip() and not bound:
-            raise FragmentsError("bad_date", field="filters.date")
+            raise stored.FragmentsError("bad_date", field="filters.date")
     if since and until and until < since[: len(until)]:
-        raise FragmentsError("reversed", field="filters.date", since=since, until=until)
+        raise stored.FragmentsError("reversed", field="filters.date", since=since, until=until)
     return Wanted(
         agents=readers(room, query.agent),
         kinds=(query.type,) if query.type in stored.KINDS else (),
@@ -155,22 +147,22 @@ class Search:
     worth: Worth
 
     def __init__(
-        self, room: Room, query: Query, line: Line, embedder: Embedder | None = None
+        self, room: Room, query: Query, line: Line, embedder: vectors.Embedder | None = None
     ) -> None:
         self.room, self.query, self.line = room, query, line
         self.wanted, self.now = _wanted_of(room, query), room.clock()
         self.failure: ServiceError | None = None  # why a wanted vector is missing
-        self._vector, self._cosines, self._least = b"", Cosines(), 0.0
+        self._vector, self._cosines, self._least = b"", vectors.Cosines(), 0.0
         try:
-            chosen = embedder or embedder_of(os.environ)
+            chosen = embedder or vectors.embedder_of(os.environ)
             if not query.question or chosen is None:
                 return
             with room.engine.reading() as rows:
                 if not rows.has(Wanted(has_vector=True)):
                     return
-                if not is_of(rows, chosen):
+                if not vectors.is_of(rows, chosen):
                     raise ServiceError("other_model")
-                cosines = cosines_of(rows.state())
+                cosines = vectors.cosines_of(rows.state())
             self._vector, self._cosines = chosen.embed([query.question])[0], cosines
             chosen_least = (query.threshold, room.config.least_cosine, cosines.least)
             self._least = next(it for it in chosen_least if it is not None)
@@ -199,7 +191,7 @@ class Search:
                 cosines = dict(rows.near(self._vector, wanted, _MOST))
                 others = [at for at in found.keys() | by_terms if at not in cosines]
                 for it in rows.vectors(others):
-                    cosines[it.number] = cosine_of(self._vector, it.vector)
+                    cosines[it.number] = vectors.cosine_of(self._vector, it.vector)
             doubtful = self._cosines.doubtful
             found |= {
                 at: it
@@ -313,7 +305,7 @@ def is_current(fragment: Fragment, room: Room, now: str, session: str) -> bool:
 class Context(NamedTuple):
     core: list[Fragment]  # pinned, then of most worth
     working: list[Fragment]  # the newest first
-    unreflected: list[Activity]  # past sessions that wrote and never reflected
+    unreflected: list[stored.Activity]  # past sessions that wrote and never reflected
     left_out: int = 0  # how many fragments did not fit
 
 

@@ -34,8 +34,7 @@ from core.room.database import DatabaseError
 from core.room.documents import CONFIG_NAME, Expected, Keys, unknown_keys_in, values_in, wrong_value
 from core.sanitizer import find, has_secret
 from core.text.plain import SURROGATE
-from rooms.fragments.errors import FragmentsError, NoSuchFragmentError
-from rooms.fragments.fragment import Fragment
+from rooms.fragments.fragment import Fragment, FragmentsError, NoSuchFragmentError
 from rooms.fragments.storage import Engine
 from rooms.fragments.storage.redis import Place, place_of
 from rooms.fragments.storage.rows import Rows

@@ -14,8 +14,7 @@ from core.guard.characters import CONTROLS, UNSEEN
 from core.sanitizer import MARKER, find, redact_together
 from core.text.plain import SURROGATE, normal_form
 from core.text.terms import stem_of, without_particle
-from rooms.fragments.errors import FragmentsError
-from rooms.fragments.fragment import plain_keyword
+from rooms.fragments.fragment import FragmentsError, plain_keyword
 
 CONTENT_CHARS = 300  # recommended; a longer text is stored, and its answer says so
 CONTENT_BYTES = 1_024  # refused above

@@ -10,8 +10,8 @@ from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from rooms.fragments import activity, draft
-from rooms.fragments.errors import FragmentsError
-from rooms.fragments.fragment import AMENDED, Amendment, Fragment, Link, Version, Wanted
+from rooms.fragments import fragment as stored
+from rooms.fragments.fragment import Amendment, Fragment, FragmentsError, Link, Version, Wanted
 from rooms.fragments.links import brought_back, settled, successors, supersede
 from rooms.fragments.room import Config, Room, changeable, changing, readers, writer
 from rooms.fragments.storage import pages_of
@@ -107,7 +107,7 @@ def _corrected(rows: Rows, before: Fragment, after: Fragment, agent: str, now: s
     if after == before:
         rows.touch([before.number], {"verified_at": now})
         return replace(before, verified_at=now)
-    kept: dict[str, Any] = {field: getattr(before, field) for field in AMENDED}
+    kept: dict[str, Any] = {field: getattr(before, field) for field in stored.AMENDED}
     version = Version(fragment_id=before.id, **kept, amended_at=now, amended_by=agent)
     after = replace(after, updated_at=now, verified_at=now, checked_at="")
     rows.note([version])

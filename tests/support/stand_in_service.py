@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from rooms.fragments.errors import ServiceError
+from rooms.fragments.fragment import ServiceError
 from rooms.fragments.models.vectors import PROBES, Embedder, embedder_of
 
 SECRET, KEY = "ghp_" + "a1B2" * 9, "sk-" + "x9Y8" * 8

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from importlib.util import find_spec
 
-from rooms.fragments.errors import ServiceError, no_package
+from rooms.fragments.fragment import ServiceError, no_package
 from rooms.fragments.models import judge, services, vectors
 
 

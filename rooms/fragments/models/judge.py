@@ -24,7 +24,7 @@ from typing import Literal, NamedTuple, Protocol, get_args
 
 from core.config import data_directory
 from core.sanitizer import redact
-from rooms.fragments.errors import ServiceError, no_package
+from rooms.fragments.fragment import ServiceError, no_package
 from rooms.fragments.models import services
 
 VARIABLE = "SENTINEL_MEMORY_JUDGE"

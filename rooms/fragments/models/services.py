@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
-from rooms.fragments.errors import ServiceError
+from rooms.fragments.fragment import ServiceError
 
 KEY_VARIABLE = "OPENAI_API_KEY"
 PAUSE_S = 30.0  # for which a service that failed is left alone

@@ -27,8 +27,7 @@ from typing import Any, NamedTuple, Protocol
 
 from core.errors import SentinelError
 from core.sanitizer import redact
-from rooms.fragments.errors import ServiceError, no_package
-from rooms.fragments.fragment import Embedding, Fragment, Wanted
+from rooms.fragments.fragment import Embedding, Fragment, ServiceError, Wanted, no_package
 from rooms.fragments.links import linked_by_itself
 from rooms.fragments.models import services
 from rooms.fragments.room import Room

@@ -20,8 +20,7 @@ from core.postgres.server import Server, ServerBusyError, ServerError
 from core.program import NO_CANCELLATION, Cancellation
 from core.room.full_text import INDEXED_VERSION, Extent
 from core.text.terms import Term, pieces_of, verb_beginning
-from rooms.fragments.errors import UpkeepBusyError
-from rooms.fragments.fragment import Embedding, Fragment, Order, Wanted
+from rooms.fragments.fragment import Embedding, Fragment, Order, UpkeepBusyError, Wanted
 from rooms.fragments.storage import Engine, columns, pages_of
 from rooms.fragments.storage import postgres_schema as tables
 from rooms.fragments.storage.columns import is_moment, spelled

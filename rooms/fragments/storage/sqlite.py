@@ -21,8 +21,7 @@ from core.program import NO_CANCELLATION, Cancellation
 from core.room.database import Database, DatabaseError, Migrations
 from core.room.full_text import INDEXED_VERSION, PREFIXES, IndexTerms, indexed
 from core.text.plain import end_of
-from rooms.fragments.errors import UpkeepBusyError, UpkeepError
-from rooms.fragments.fragment import Embedding, Fragment, Wanted
+from rooms.fragments.fragment import Embedding, Fragment, UpkeepBusyError, UpkeepError, Wanted
 from rooms.fragments.storage import Engine, statements_of
 from rooms.fragments.storage.columns import spelled
 from rooms.fragments.storage.rows import INDEX_STATE, MOST_NUMBER, Condition, Counted, Rows

@@ -21,8 +21,7 @@ from core.config import Settings
 from core.errors import SentinelError, WaitEndedError
 from core.program import NO_CANCELLATION, Cancellation, warn
 from rooms.fragments.draft import GONE, end_idle_sessions, end_session
-from rooms.fragments.errors import UpkeepBusyError, UpkeepError
-from rooms.fragments.fragment import Fragment, Wanted
+from rooms.fragments.fragment import Fragment, UpkeepBusyError, UpkeepError, Wanted
 from rooms.fragments.room import Room, open_room
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.upkeep import life

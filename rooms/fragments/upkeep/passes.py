@@ -11,8 +11,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rooms.fragments import fragment as stored
-from rooms.fragments.errors import ServiceError
-from rooms.fragments.fragment import Fragment, Link, State, Wanted
+from rooms.fragments.fragment import Fragment, Link, ServiceError, State, Wanted
 from rooms.fragments.links import settled
 from rooms.fragments.room import Config
 from rooms.fragments.storage.rows import Rows

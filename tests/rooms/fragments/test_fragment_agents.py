@@ -20,8 +20,7 @@ from core.errors import SentinelError
 from core.text.plain import Budget
 from protocol.call import Caller, calling
 from rooms.fragments import tools
-from rooms.fragments.errors import FragmentsError
-from rooms.fragments.fragment import Activity, Amendment, Link, Version, Wanted
+from rooms.fragments.fragment import Activity, Amendment, FragmentsError, Link, Version, Wanted
 from rooms.fragments.room import Room, open_room
 from rooms.fragments.upkeep.consolidation import ServedFragments
 from rooms.fragments.versions import amend

@@ -23,8 +23,7 @@ from rooms.fragments import fragment as kept
 from rooms.fragments import texts
 from rooms.fragments.activity import count_later
 from rooms.fragments.draft import end_session, fresh_id, prepared, reflect, remember
-from rooms.fragments.errors import FragmentsError
-from rooms.fragments.fragment import Draft, Fragment, Link, Wanted
+from rooms.fragments.fragment import Draft, Fragment, FragmentsError, Link, Wanted
 from rooms.fragments.links import cures, link
 from rooms.fragments.recall import plain_line, recall, restore_context
 from rooms.fragments.room import Room

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rooms.fragments.errors import ServiceError
+from rooms.fragments.fragment import ServiceError
 from rooms.fragments.models import missing, services, vectors
 from tests.support import stand_in_service as stand
 from tests.support.sentences import in_language

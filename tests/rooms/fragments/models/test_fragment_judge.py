@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rooms.fragments.errors import ServiceError
+from rooms.fragments.fragment import ServiceError
 from rooms.fragments.models import check, judge, missing
 from rooms.fragments.models.judge import Judge, OnnxJudge, Verdict, judge_of, of_scores
 from rooms.fragments.models.services import Service

@@ -14,8 +14,7 @@ from core.config import FRAGMENTS_PLACE, Settings
 from core.postgres.pool import Pool
 from core.postgres.server import Server, ServerError
 from core.room.full_text import INDEXED_VERSION
-from rooms.fragments.errors import ServiceError
-from rooms.fragments.fragment import Embedding, Fragment, Wanted
+from rooms.fragments.fragment import Embedding, Fragment, ServiceError, Wanted
 from rooms.fragments.models.vectors import fill, vector_of
 from rooms.fragments.room import Room, read_config
 from rooms.fragments.storage import postgres_schema as schema

@@ -21,8 +21,14 @@ import pytest
 from core.config import FRAGMENTS_PLACE, Settings
 from core.program import Cancellation
 from core.room.copies import copies_of
-from rooms.fragments.errors import ServiceError, UpkeepBusyError, UpkeepError
-from rooms.fragments.fragment import Activity, Link, Wanted
+from rooms.fragments.fragment import (
+    Activity,
+    Link,
+    ServiceError,
+    UpkeepBusyError,
+    UpkeepError,
+    Wanted,
+)
 from rooms.fragments.models.vectors import Embedder
 from rooms.fragments.room import Room, open_room
 from rooms.fragments.storage import Engine

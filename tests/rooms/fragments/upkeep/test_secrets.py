@@ -14,8 +14,7 @@ import pytest
 from core.room.copies import copies_of
 from rooms.fragments import fragment
 from rooms.fragments.draft import remember
-from rooms.fragments.errors import FragmentsError
-from rooms.fragments.fragment import Activity, Draft, Fragment, Version, hash_of
+from rooms.fragments.fragment import Activity, Draft, Fragment, FragmentsError, Version, hash_of
 from rooms.fragments.room import Room
 from rooms.fragments.storage import Engine
 from rooms.fragments.storage.columns import is_moment
