@@ -1,43 +1,52 @@
-"""Tests a server over HTTP as clients and pages meet it: versions, sessions, streams, origins.
-
-What strangers try is in `test_strangers`, what is no HTTP in `test_connections`.
+"""Tests a server over HTTP as clients and pages meet it: versions, sessions, streams, origins; and
+its application in this process: who calls, how many, by which options.
 """
 
+import argparse
 import asyncio
 import json
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from itertools import product
+from logging.handlers import TimedRotatingFileHandler
+from pathlib import Path
+from threading import Barrier
 from typing import Any
 
+import httpx2
 import pytest
-from fastmcp import Client
+from fastmcp import Client, FastMCP
 from fastmcp.client.auth import OAuth
+from starlette.testclient import TestClient
 
+from core.parser import add_serving
+from http_server.app import Service, assembled
 from http_server.keys import Keys
+from http_server.login import Access
+from http_server.options import Options, ServingError, read_options
 from http_server.papers import FILE_NAME, sqlite_papers
-from http_server.sessions import SESSIONS_AT_ONCE
+from http_server.run import KEPT_DAYS, daily_file, listen
+from http_server.sessions import MOST_CALLS, SESSIONS_AT_ONCE, Calls
+from protocol.call import caller
 from rooms.fragments.upkeep.passes import STEPS
 from tests.support.broken_messages import known, spoilt
 from tests.support.consent_browser import agree
-from tests.support.servers import KEY, OLDER, STATELESS, HttpServer, bearer, hello, until
+from tests.support.http_requests import requests_in, wrong_answers
+from tests.support.servers import KEY, OLDER, STATELESS, WAIT_S, HttpServer, bearer, hello, until
+from tests.support.tables import none_of, table
 
-OURS, OTHER = "https://pages.example", "https://evil.example"
-PREFLIGHT = {
-    "Access-Control-Request-Method": "POST",
-    "Access-Control-Request-Headers": "authorization,content-type,mcp-session-id,"
-    "mcp-protocol-version,mcp-method",
-}
-ALLOW, JSON, SEED = "access-control-allow-", {"Content-Type": "application/json"}, 20261123
+SEED = 20261123
+URL, AGENTS, TOGETHER = "http://127.0.0.1:8000", 50, 10
+ORIGIN, LOCAL = "https://pages.example", "http://localhost:3000"
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpServer]:
     home = tmp_path_factory.mktemp("http")
-    origins = {"ALLOWED_ORIGINS": f"{OURS},http://localhost:3000"}
+    origins = {"ALLOWED_ORIGINS": f"{ORIGIN},{LOCAL}"}
     with HttpServer(home, "--sse", environment=origins, is_new=True) as running:
         running.tool("remember", content="The zebra stands at the server")
         yield running
@@ -62,7 +71,13 @@ def health(server: HttpServer) -> dict[str, Any]:
     return found
 
 
-# Versions and sessions.
+@pytest.mark.row("002 2.4", "002 2.4.b", "002 2.69", "002 2.82")
+def test_a_request_is_answered_as_its_row_tells(server: HttpServer, other_key: str) -> None:
+    ended = server.begin()
+    end(server, ended)
+    facts = {"session": server.begin(), "ended": ended, "other": other_key}
+    long = {"many": "x" * 5_000, "spaces": " " * 20_000, "port": str(server.port)}
+    none_of(wrong_answers(server, requests_in("http_requests", facts | long)))
 
 
 @pytest.mark.row("002 2.1.a", "002 2.2", "002 2.4")
@@ -83,26 +98,6 @@ def test_a_client_of_every_older_version_goes_through_a_session(
     assert server.ask("POST", "/mcp", body, headers=sent)[0] == 404
 
 
-def test_a_version_that_nobody_speaks_is_answered_with_one_that_is(server: HttpServer) -> None:
-    for version in ("1999-01-01", "2099-01-01", ""):
-        status, headers, answer = server.call("initialize", hello(version))
-        assert status == 200 and answer["result"]["protocolVersion"] == OLDER[-1]
-        assert headers["mcp-session-id"]
-    status, _, body = server.ask("POST", "/mcp", PING, headers={"MCP-Protocol-Version": "1.0"})
-    assert status == 400 and "error" in json.loads(body)
-    status, headers, answer = server.call("initialize", {"protocolVersion": 7})
-    assert "mcp-session-id" not in headers and (status >= 400 or "error" in answer)
-
-
-def test_a_slash_behind_the_address_makes_no_difference(server: HttpServer) -> None:
-    for padding in (0, 20_000):  # above what a form may have
-        call = {"name": "recall", "arguments": {"query": "zebra"}}
-        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call})
-        padded = f"{body}{' ' * padding}".encode()
-        status, _, answer = server.ask("POST", "/mcp/", padded, headers=JSON)
-        assert status == 200 and "zebra stands" in str(json.loads(answer)["result"]["content"])
-
-
 @pytest.mark.row("002 2.1.a")
 def test_a_client_without_sessions_is_the_same_one_all_day(server: HttpServer) -> None:
     """The newest protocol has none: what it calls itself and the day stand for one."""
@@ -117,26 +112,6 @@ def test_a_client_without_sessions_is_the_same_one_all_day(server: HttpServer) -
     status, answer = server.call_stateless("server/discover", {})
     assert status == 200 and STATELESS in str(answer["result"])
     assert health(server)["sessions"] == begun
-
-
-@pytest.mark.row("002 2.4", "002 2.4.b")
-def test_a_session_is_its_keys_alone(server: HttpServer, other_key: str) -> None:
-    """Of another key, ended or never begun it is unknown, and the client is told what to do."""
-    session, ended = server.begin(), server.begin()
-    end(server, ended)
-    tried = [(session, other_key), (ended, KEY)]
-    tried += [(it, KEY) for it in ("x", "x" * 5_000, "%00", "' OR 1=1 --", "..", "é")]
-    for name, key in tried:
-        header = of(name.encode().decode("latin-1"))
-        for method in ("GET", "DELETE"):
-            assert server.ask(method, "/mcp", key=key, headers=header)[0] == 404, name
-        status, _, answer = server.ask("POST", "/mcp", PING, key=key, headers=header)
-        told = json.loads(answer)
-        assert (status, told["id"]) == (404, 1), name
-        assert "unknown or has ended" in told["error"]["message"]
-        assert "initialize" in told["error"]["message"]
-    assert server.call("ping", session=session)[0] == 200
-    assert server.call("tools/list")[0] == 200  # a client without one is served
 
 
 @pytest.mark.long  # it costs much
@@ -204,8 +179,6 @@ def test_a_stream_shows_that_it_is_alive_and_ends_with_its_session(server: HttpS
         assert b"text/event-stream" in stream.until(b": ping")
         end(server, session)
         stream.until(b"0\r\n\r\n")
-    status, headers, _ = server.ask("GET", "/mcp")  # a stream needs a session
-    assert status == 405 and headers["allow"] == "POST, DELETE"
 
 
 @pytest.mark.row("002 2.5", "002 2.5.a", "002 2.5.b")
@@ -256,74 +229,6 @@ def test_progress_comes_in_the_stream_of_its_answer_where_it_can_be_taken(
     assert json.loads(answer)["id"] == 9
 
 
-# Pages in a browser: which origins may call, and what they are told.
-
-
-def allowed(headers: dict[str, str], what: str) -> set[str]:
-    return {it.strip().lower() for it in headers.get(ALLOW + what, "").split(",")}
-
-
-def test_a_page_of_a_named_origin_asks_and_reads_answers_and_its_session(
-    server: HttpServer,
-) -> None:
-    for path, origin in product(
-        ("/mcp", "/sse", "/message", "/health"), (OURS, "http://localhost:3000")
-    ):
-        asked = PREFLIGHT | {"Origin": origin}
-        status, headers, _ = server.ask("OPTIONS", path, key="", headers=asked)
-        assert status == 200 and headers[ALLOW + "origin"] == origin
-        assert {"get", "post", "delete"} <= allowed(headers, "methods")
-        names = PREFLIGHT["Access-Control-Request-Headers"].split(",")
-        assert {*names} <= allowed(headers, "headers")
-        assert "origin" in headers["vary"].lower()
-        assert int(headers["access-control-max-age"]) <= 600
-        assert ALLOW + "credentials" not in headers  # a key travels in a header, never by itself
-    begins = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello()}
-    status, headers, _ = server.ask("POST", "/mcp", begins, headers={"Origin": OURS})
-    assert status == 200 and headers[ALLOW + "origin"] == OURS
-    exposed = headers["access-control-expose-headers"].lower().replace(" ", "").split(",")
-    assert headers["mcp-session-id"] and {"mcp-session-id", "www-authenticate"} <= {*exposed}
-    status, headers, _ = server.ask("POST", "/mcp", begins, key="", headers={"Origin": OURS})
-    assert status == 401 and headers[ALLOW + "origin"] == OURS  # so that it can ask for a login
-    assert "resource_metadata" in headers["www-authenticate"]
-
-
-@pytest.mark.row("002 2.69", "002 2.82")
-def test_a_page_of_another_origin_is_told_nothing(server: HttpServer) -> None:
-    for origin in (
-        *(OTHER, "null", "", OURS.upper() + ".evil.example", OURS + ":8443"),
-        *(OURS.replace("https", "http"), "https://xpages.example"),
-        *("https://pages.example@evil.example", "http://localhost.evil.example:3000"),
-    ):
-        for method, path in (
-            *((it, "/mcp") for it in ("OPTIONS", "POST", "GET")),
-            ("GET", "/health"),
-        ):
-            headers = {**PREFLIGHT, "Origin": origin} if method == "OPTIONS" else {"Origin": origin}
-            status, found, _ = server.ask(method, path, b"{}", headers=headers)
-            assert found.get(ALLOW + "origin", "") not in ("*", origin or OTHER)
-            assert status in ((400, 403, 405) if method == "OPTIONS" else (403,)) or not origin
-            assert "mcp-session-id" not in found
-    # Pages of any origin find the login.
-    for name in ("oauth-authorization-server", "oauth-protected-resource"):
-        asked = {"Origin": OURS}
-        status, headers, _ = server.ask("GET", f"/.well-known/{name}", key="", headers=asked)
-        assert status == 200 and headers[ALLOW + "origin"] in ("*", OURS)
-    status, headers, _ = server.ask("GET", "/consent?txn=x", key="", headers={"Origin": OTHER})
-    assert status in (400, 403) and ALLOW + "origin" not in headers
-    assert headers["x-frame-options"] == "DENY"
-
-
-@pytest.mark.row("002 2.82")
-def test_another_host_is_refused(server: HttpServer) -> None:
-    served = dict.fromkeys(("localhost", "127.0.0.1", "LOCALHOST", "[::1]"), 200)
-    refused = dict.fromkeys(("evil.example", "localhost.evil.example", ""), 421)
-    for host, status in (served | refused).items():
-        for name in (host, f"{host}:{server.port}" if host else ""):
-            found, _, body = server.ask("GET", "/health", headers={"Host": name})
-            assert found == status and ("error" in json.loads(body)) is (status == 421), name
-
-
 # What is broken, and what is counted.
 
 
@@ -371,7 +276,7 @@ def test_metrics_name_tools_and_routes_and_nothing_that_is_sent(
 
 def wrong_answer(server: HttpServer, body: bytes, session: str = "") -> str:
     """What is wrong with the form of the answer to a body, "" for nothing."""
-    headers = JSON | (of(session) if session else {})
+    headers = {"Content-Type": "application/json"} | (of(session) if session else {})
     status, found, answer = server.ask("POST", "/mcp", body, headers=headers)
     if status >= 500 or b"Traceback" in answer or b'.py\\", line' in answer:
         return f"{status}: {answer[:200]!r}"
@@ -441,3 +346,134 @@ def test_the_client_of_fastmcp_logs_in_once_and_renews_its_token(
     assert (login.pages, first == second, first[:4]) == (1, False, "smt_")
     for token in (first, second):
         assert server.call("tools/list", key=token)[0] == 200
+
+
+# Its application in this process.
+
+
+@contextmanager
+def served(
+    server: FastMCP, tmp_path: Path, tool: str, keys: int = 1, **options: Any
+) -> Iterator[tuple[TestClient, Calls, dict[str, str]]]:
+    """A client of a server with one tool, its calls, and the keys of so many agents."""
+    papers = sqlite_papers(tmp_path / "http_server.db")
+    known = Keys(papers, keeps_agents_apart=True)
+    secrets = {f"agent{it}": known.add(f"key{it}", f"agent{it}") for it in range(keys)}
+    access = Access(papers, known, url=options.get("url") or URL)
+    service = Service(
+        server=server, version="1", tools=frozenset([tool]), papers=papers, auth=access
+    )
+    app, calls = assembled(service, Options(port=8000, **options))
+    headers = {"Accept": "application/json, text/event-stream"}
+    with TestClient(app, base_url=URL, headers=headers) as client:
+        yield client, calls, secrets
+
+
+def call(name: str) -> dict[str, Any]:
+    params = {"name": name, "arguments": {}}
+    return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+
+
+@pytest.mark.row("002 2.19", "004 4.17")
+def test_fifty_agents_at_once_are_each_known_by_their_own_name(tmp_path: Path) -> None:
+    server, together = FastMCP("callers"), Barrier(TOGETHER)
+
+    @server.tool
+    def whoami() -> str:
+        before = caller()
+        together.wait(WAIT_S)  # others are in the same place now
+        assert before == caller()
+        return before.agent if before else ""
+
+    with served(server, tmp_path, "whoami", AGENTS) as (client, _, secrets):
+
+        def ask(agent: str) -> str:
+            bearer = {"Authorization": f"Bearer {secrets[agent]}"}
+            answer = client.post("/mcp", json=call("whoami"), headers=bearer)
+            return str(answer.json()["result"]["content"][0]["text"])
+
+        with ThreadPoolExecutor(AGENTS) as workers:
+            assert list(workers.map(ask, secrets)) == list(secrets)
+    assert caller() is None
+
+
+def test_calls_above_the_most_are_told_to_come_again(tmp_path: Path) -> None:
+    server, may_end = FastMCP("busy"), asyncio.Event()
+
+    @server.tool
+    async def wait() -> str:
+        await may_end.wait()
+        return "done"
+
+    with served(server, tmp_path, "wait") as (client, calls, secrets):
+
+        async def use() -> None:
+            headers = {**client.headers, "Authorization": f"Bearer {secrets['agent0']}"}
+            to: Any = {"transport": httpx2.ASGITransport(client.app), "base_url": URL}
+            async with httpx2.AsyncClient(**to, headers=headers) as http:
+                calls_of_all = [http.post("/mcp", json=call("wait")) for _ in range(MOST_CALLS)]
+                begun = [asyncio.create_task(it) for it in calls_of_all]
+                while calls.under_way < MOST_CALLS:
+                    await asyncio.sleep(0.01)
+                answer = await http.post("/mcp", json=call("wait"))
+                assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
+                assert "busy" in answer.json()["error"]["message"]
+                assert (await http.get("/health")).status_code == 200
+                may_end.set()
+                for it in begun:
+                    assert "done" in (await it).text
+                assert (await http.post("/mcp", json=call("wait"))).status_code == 200
+
+        assert client.portal
+        client.portal.call(use)
+
+
+def test_a_server_answers_to_the_name_that_it_was_given(tmp_path: Path) -> None:
+    url = "https://memory.example"
+    with served(FastMCP("named"), tmp_path, "x", url=url) as (client, _, _):
+        names = {f"{it}.example": 200 for it in ("memory", "MEMORY")} | {"memory.example:443": 200}
+        others = dict.fromkeys(("memory.example.evil.example", "xmemory.example"), 421)
+        for host, status in (names | others).items():
+            assert client.get("/health", headers={"Host": host}).status_code == status, host
+        own = {"Host": "memory.example", "Origin": url}
+        assert client.get("/health", headers=own).status_code == 200
+        told = client.post("/mcp", json={}, headers={"Host": "memory.example"}).headers
+        assert f"{url}/.well-known/" in told["www-authenticate"]
+
+
+# Options and the environment.
+
+
+def options_of(*given: str, rooms: str = "fragments", **environment: str) -> Options:
+    parser = argparse.ArgumentParser()
+    add_serving(parser)
+    parser.add_argument("--project")
+    return read_options(parser.parse_args(given), environment, tuple(rooms.split(",")))
+
+
+@pytest.mark.row("002 2.2", "002 2.3", "002 2.67", "002 2.67.a")
+def test_options_and_environment_are_as_specified_and_a_wrong_one_is_refused() -> None:
+    read = options_of("--http")
+    assert (read.port, read.host, read.ttl_s) == (56332, "127.0.0.1", 3600)
+    assert (read.with_sse, read.is_open, read.origins, read.log_directory) == (False, False, (), "")
+    given = {"PORT": "8080", "SESSION_TTL_MINUTES": "5", "LOG_DIR": "/var/log/mcp"}
+    read = options_of("--http", **given, ALLOWED_ORIGINS=f"{ORIGIN}, {LOCAL}/")
+    assert (read.port, read.ttl_s, read.log_directory) == (8080, 300, "/var/log/mcp")
+    assert read.origins == (ORIGIN, LOCAL)
+    assert options_of("--http", "9000", PORT="8080").port == 9000
+    for arguments, given, word in table("http_options"):  # given: rooms, or variables
+        with pytest.raises(ServingError) as refused:
+            listen(options_of(*arguments.split(), **given)).close()
+        assert word in str(refused.value) and "did not start" in str(refused.value)
+
+
+@pytest.mark.row("002 2.68")
+def test_the_log_begins_a_file_each_day_and_keeps_some(tmp_path: Path) -> None:
+    daily = daily_file(str(tmp_path), 1)
+    assert isinstance(daily, TimedRotatingFileHandler)
+    daily.close()
+    assert (daily.when, daily.backupCount, daily.utc) == ("MIDNIGHT", KEPT_DAYS, True)
+    (tmp_path / "file").write_text("")
+    for place in ("file", "file/below"):
+        with pytest.raises(ServingError, match="LOG_DIR"):
+            daily_file(str(tmp_path / place), 1)

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -51,15 +52,8 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
 @pytest.fixture
 def opens(place: Any, clock: Clock) -> Iterator[Open]:
     """Opens the papers of one place, each time as another process would."""
-    opened: list[Papers] = []
-
-    def open_papers() -> Papers:
-        opened.append(papers_at(place, clock))
-        return opened[-1]
-
-    yield open_papers
-    for papers in opened:
-        papers.close()
+    with ExitStack() as opened:
+        yield lambda: opened.enter_context(closing(papers_at(place, clock)))
 
 
 def test_a_paper_comes_back_as_it_was_put_until_it_expires_the_oldest_first(

@@ -8,12 +8,11 @@ import resource
 import socket
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
-from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
@@ -21,35 +20,18 @@ from http_server.keys import Keys
 from http_server.limits import MOST_BYTES
 from http_server.papers import FILE_NAME, sqlite_papers
 from http_server.run import HEADERS_S, MOST_CONNECTIONS
+from tests.support.http_requests import requests_in, wrong_answers
 from tests.support.servers import KEY, WAIT_S, HttpServer, bearer, until
-from tests.support.tables import ROOT, table
+from tests.support.tables import none_of, table
 
 NAME, TEXT = "laptop-of-kim", "The zebra stands at the server"
 SECRETS = ("zebra", NAME, "remember", "inputSchema", "serverInfo", "0.10", "sentinel-memory/", KEY)
-
-
-class Try(NamedTuple):
-    """A request, and the status of what answers it."""
-
-    status: int
-    method: str
-    path: str
-    headers: Mapping[str, str]
-    body: bytes | None
-
-
-def tries() -> Iterator[Try]:
-    """Every request of the table, in which a line stands for all its combinations."""
-    basic = base64.b64encode(f"default:{KEY}".encode()).decode()
-    table = (ROOT / "tests/data/http_strangers.jsonl").read_text("utf-8")
-    for line in table.replace("{key}", KEY).replace("{basic}", basic).splitlines():
-        row = json.loads(line)
-        bodies = [
-            it if it is None else (it if isinstance(it, str) else json.dumps(it)).encode("latin-1")
-            for it in row.get("bodies", [None])
-        ]
-        for request in product(row["methods"], row["paths"], row.get("headers", [{}]), bodies):
-            yield Try(row["status"], *request)
+EVERY: dict[str, Any] = {  # answer to a stranger
+    "key": "",
+    "told": {"x-content-type-options": ["nosniff"], "x-frame-options": ["deny"]},
+    "untold": ["mcp-session-id", "set-cookie", "server", "location"],
+    "unsaid": SECRETS,
+}
 
 
 @pytest.fixture(scope="module")
@@ -75,43 +57,20 @@ def left_behind(server: HttpServer) -> dict[str, Any]:
     found["files"] = sorted(str(it) for it in home.rglob("*") if not it.name.endswith(journals))
     for path in data_of(home).glob("*.db"):
         with closing(sqlite3.connect(path)) as rows:
-            tables = [name for (name,) in rows.execute("SELECT name FROM sqlite_master")]
-            shown = [it for it in tables if "fts" not in it and "sqlite_" not in it]
-            for name in shown:
-                kind = "SELECT type FROM sqlite_master WHERE name = ?"
-                if rows.execute(kind, (name,)).fetchone() == ("table",):
-                    found[f"{path.name} {name}"] = list(rows.execute(f"SELECT * FROM {name}"))
+            names = "SELECT name FROM sqlite_master WHERE type = 'table'"
+            for (name,) in list(rows.execute(f"{names} AND name NOT GLOB '*fts*'")):
+                found[f"{path.name} {name}"] = list(rows.execute(f"SELECT * FROM {name}"))
     return found
-
-
-def wrong_with(server: HttpServer, tried: Try) -> str:
-    """What a stranger got by a request that is none of theirs, "" for nothing."""
-    headers = {"Authorization": "", **tried.headers}
-    if not headers["Authorization"]:
-        del headers["Authorization"]
-    status, found, body = server.ask(tried.method, tried.path, tried.body, key="", headers=headers)
-    said = f"{found} {body.decode('utf-8', 'replace')}"
-    if status != tried.status:
-        return f"{status}, not {tried.status}: {said[:200]}"
-    if "mcp-session-id" in found or "set-cookie" in found or "server" in found:
-        return f"headers: {found}"
-    if (found["x-content-type-options"], found["x-frame-options"]) != ("nosniff", "DENY"):
-        return f"may be guessed and framed: {found}"
-    if "location" in found or "evil.example" in str(found):
-        return f"leads elsewhere: {said[:200]}"
-    if any(secret in said for secret in SECRETS):
-        return f"tells: {said[:200]}"
-    is_told = status in (200, 204) or tried.method == "HEAD" or body.startswith((b"{", b"<!doc"))
-    return "" if is_told else f"no sentence: {said[:200]}"
 
 
 @pytest.mark.row("002 2.5.b", "002 2.7")
 def test_a_stranger_gets_nothing_by_any_request_and_leaves_nothing(server: HttpServer) -> None:
-    tried = [*tries()]
-    assert len({repr(it) for it in tried}) == len(tried) > 170
+    basic = base64.b64encode(f"default:{KEY}".encode()).decode()
+    facts = {"key": KEY, "basic": basic, "port": str(server.port)}
+    tried = requests_in("http_strangers", facts, **EVERY)
     before = left_behind(server)
-    wrong = [(it, fault) for it in tried if (fault := wrong_with(server, it))]
-    assert wrong == []
+    assert len(tried) > 170
+    none_of(wrong_answers(server, tried))
     assert left_behind(server) == before
     assert "zebra" in server.tool("recall", query="zebra")
 
