@@ -26,6 +26,7 @@ for the point of any, write what has to be in it.
     env NAME=VALUE          cd PATH                 # a comment
     git ARGUMENTS           and so chmod, ln, mkdir, mkfifo, readlink, rm, sed
     sh -c SCRIPT            what no other step can, as short as it may be
+    sql PATH STATEMENT …    what another program does in a database; the rows
     as AGENT                what the client calls itself from here on
     shop LANG               the project of the documents' examples, in the place of an empty one
 
@@ -46,11 +47,12 @@ import os
 import re
 import shlex
 import shutil
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from functools import cache
 from io import BytesIO, TextIOWrapper
@@ -223,7 +225,7 @@ class Player:
         times = re.match(r"(?:! )?repeat (\d+) ", step.text)
         for number in range(1, int(times[1]) + 1) if times else [0]:
             now = [word.replace("{n}", str(number)) for word in words]
-            done = _STEPS.get(now[0], Player._call)(self, now)
+            done = _STEPS.get(now[0], Player._call)(self, now) or Answer("")
             if done.is_refused != step.text.startswith("! "):
                 wanted = "it succeeds" if not done.is_refused else "it is refused"
                 raise StoryError(f"{step.place}: {wanted}: {step.text}\n{self._masked(done.text)}")
@@ -264,12 +266,11 @@ class Player:
             said = json.dumps(json.loads(said), ensure_ascii=False)
         return Answer(said + (f"(status {status})\n" if status else ""), bool(status))
 
-    def _file(self, words: list[str]) -> Answer:
+    def _file(self, words: list[str]) -> None:
         path = Path(words[1])
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("ab") as file:
             file.write("".join(f"{text}\n" for text in words[2:]).encode())
-        return Answer("")
 
     def _cat(self, words: list[str]) -> Answer:
         path = Path(words[1])
@@ -279,10 +280,9 @@ class Player:
             path.read_text(encoding="utf-8", errors="replace") if path.exists() else "(none)"
         )
 
-    def _env(self, words: list[str]) -> Answer:
+    def _env(self, words: list[str]) -> None:
         name, _, value = words[1].partition("=")
         os.environ[name] = value
-        return Answer("")
 
     def _program(self, words: list[str]) -> Answer:
         if os.name == "nt" and words[0] != "git":
@@ -290,29 +290,31 @@ class Player:
         done = subprocess.run(words, capture_output=True, encoding="utf-8")
         return Answer(done.stdout + done.stderr, bool(done.returncode))
 
-    def _cd(self, words: list[str]) -> Answer:
+    def _sql(self, words: list[str]) -> Answer:
+        with closing(sqlite3.connect(words[1])) as connection, connection:
+            rows = [row for it in words[2:] for row in connection.execute(it)]
+        return Answer("\n".join(" | ".join(map(str, row)) for row in rows))
+
+    def _cd(self, words: list[str]) -> None:
         os.chdir(words[1])
-        return Answer("")
 
-    def _as(self, words: list[str]) -> Answer:
+    def _as(self, words: list[str]) -> None:
         self.agent = words[1]
-        return Answer("")
 
-    def _shop(self, words: list[str]) -> Answer:
+    def _shop(self, words: list[str]) -> None:
         made = _shop_of(words[1])
         shutil.copytree(made / "shop", self.project, dirs_exist_ok=True)
         shutil.copytree(made / "home", self.home, dirs_exist_ok=True)
         os.environ["SENTINEL_MEMORY_FRAGMENTS"] = str(self.home / "memory.db")
-        return Answer("")
 
 
-_STEPS: dict[str, Callable[[Player, list[str]], Answer]] = {
+_STEPS: dict[str, Callable[[Player, list[str]], Answer | None]] = {
     "$": Player._command,
     "file": Player._file,
     "cat": Player._cat,
     "env": Player._env,
-    **dict.fromkeys(("git", "chmod", "ln", "mkdir", "mkfifo", "readlink", "rm"), Player._program),
-    **dict.fromkeys(("sed", "sh"), Player._program),
+    **dict.fromkeys("git chmod ln mkdir mkfifo readlink rm sed sh".split(), Player._program),
+    "sql": Player._sql,
     "cd": Player._cd,
     "as": Player._as,
     "shop": Player._shop,
