@@ -16,7 +16,6 @@ from rooms.sessions.config import EXCLUDED, INCLUDED
 from rooms.sessions.session import Draft, Session
 from rooms.sessions.store import SessionStore
 from tests.support.cli_process import TOKEN
-from tests.support.sentences import LANGUAGES, sentence
 from tests.support.tables import DATA, table
 
 DAY = "2026-05-{:02}T10:00:00+00:00"
@@ -201,79 +200,3 @@ def test_while_another_process_writes_an_action_is_dropped_and_counted(one: Wind
 
 
 # to which session
-
-
-@pytest.mark.row("003 T26.a")
-def test_two_windows_of_one_client_keep_their_actions_apart(one: Window, two: Window) -> None:
-    one.run("npm test one-1")
-    third = Window(one.store, "third")
-    assert third.of(third.save("the goal of one that has done nothing")) == []
-    other = Window(one.store, "first", "codex")  # of another client
-    assert other.of(other.save("another goal")) == []
-    two.run("npm test two-1")
-    one.run("npm test one-2")
-    second = two.save("the second goal")  # saves first, and must not take what the other did
-    two.run("npm test two-2")
-    one.run("npm test one-3")
-    first = one.save("the first goal")
-    one.run("npm test one-4")
-    two.run("npm test two-3")
-    assert one.of(first) == [f"npm test one-{at}" for at in (1, 2, 3, 4)]
-    assert two.of(second) == [f"npm test two-{at}" for at in (1, 2, 3)]
-    assert one.waiting() == []
-
-
-@pytest.mark.row("003 T26.a")
-def test_what_follows_the_end_of_a_session_belongs_to_the_next_or_after_a_day_to_it(
-    one: Window, two: Window
-) -> None:
-    one.run("npm test 1")
-    first = one.save("first", status="completed")
-    one.run("npm test 2")
-    assert one.of(first) == ["npm test 1"]
-    second = one.save("second", status="completed")
-    assert (one.of(first), one.of(second)) == (["npm test 1"], ["npm test 2"])
-    one.run("git push")
-    two.save("on the same day")
-    assert one.of(second) == ["npm test 2"]
-    two.save("two days later", now=DAY.format(3))
-    assert one.of(second) == ["npm test 2", "git push"]
-
-
-@pytest.mark.parametrize("who", ["a save", "the next action, where nobody saves"])
-def test_what_no_save_has_claimed_goes_after_thirty_days(
-    one: Window, two: Window, who: str
-) -> None:
-    last = one.save("the goal", status="completed")
-    one.run("git push")
-    two.run("npm test")
-    third = Window(one.store, "third")
-    for now, is_kept in ((DAY.format(31), True), (MONTH_LATER, False)):
-        if who == "a save":
-            third.save(f"a goal of {now}", now=now)
-        else:
-            third.run(f"npm run at {now}", now=now)
-        assert ("npm test" in [row[1] for row in one.waiting()]) is is_kept
-    assert one.of(last) == ["git push"]
-
-
-def test_only_a_session_that_was_just_saved_is_bound_by_its_number_or_its_id(
-    one: Window, two: Window
-) -> None:
-    old = one.save("an old goal", now=DAY.format(1))
-    two.run("npm test", now=DAY.format(2))
-    answers = (f"#{old.number}: archived", "no name", "#999", "##1", "#" + "9" * 30, "", old.id)
-    for answer in answers:
-        two.answer(answer, DAY.format(2))
-    assert (one.of(old), len(two.waiting())) == ([], 1)
-    fresh = one.save("a new goal", now=DAY.format(2))
-    two.answer(f'{{"id":"{fresh.id}","message":"Saved #{fresh.number}."}}', DAY.format(2))
-    assert one.of(fresh) == ["npm test"]
-    for lang in LANGUAGES:
-        for key in ("saved_new", "saved_again"):
-            for name in (f"#{fresh.number}", fresh.id):
-                other = Window(one.store, f"{lang} {key} {name}")
-                other.run(f"npm test {lang} {key} {name}", now=DAY.format(2))
-                said = sentence(lang, f"sessions.answers.{key}", name=name)
-                assert other.answer(said, DAY.format(2))
-                assert one.of(fresh)[-1] == f"npm test {lang} {key} {name}"

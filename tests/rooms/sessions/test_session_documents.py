@@ -20,13 +20,10 @@ from rooms.sessions.session import (
     SESSION,
     Action,
     Changes,
-    NoSuchSessionError,
     Point,
     Session,
 )
 from rooms.sessions.store import SessionStore, open_sessions
-from tests.support.cli_process import TOKEN
-from tests.support.sentences import in_language
 from tests.support.session_samples import keep, sample_sessions
 from tests.support.tables import table
 
@@ -119,26 +116,6 @@ def test_no_text_becomes_markup_in_any_form(text: str) -> None:
     assert {"\x1b", "\x00", "\u202e", "\ud800"}.isdisjoint(page + spoken + told)
 
 
-@pytest.mark.row("003 T59")
-def test_a_page_loads_nothing_and_its_policy_names_its_style() -> None:
-    page = in_language("ko", document, sample_sessions(6), "html", project="<b>shop")
-    assert "<title>&lt;b&gt;shop의 세션</title>" in page
-    assert re.findall(r"(?:src|href)=\"(?!#)", page) == []
-    assert "default-src 'none'; style-src 'sha256-" in page
-    assert {"script", "img", "iframe", "link", "form"} & {it for it, _ in Tags(page).found} == set()
-
-
-@pytest.mark.row("003 T60")
-def test_a_range_includes_both_of_its_ends(store: SessionStore) -> None:
-    moments = ("2026-11-01T00:00:00", "2026-11-19T14:35:00", "2026-11-20T17:30:00")
-    for number, moment in enumerate(moments, 1):
-        session = replace(hostile("x")[0], number=number, id=f"ctx_{number:012x}")
-        keep(store, [(replace(session, updated_at=f"{moment}+00:00"), [])])
-    for since, until, count in TABLE["ranges"]:
-        done = export(store, "json", since=since, until=until, output="x.json")
-        assert done.count == count, (since, until)
-
-
 @pytest.mark.row("003 T59", "003 T63")
 @pytest.mark.parametrize("form", FORMS)
 def test_an_answer_keeps_to_its_budget_with_whole_sessions_and_a_file_has_all(
@@ -171,14 +148,4 @@ def test_an_answer_keeps_to_its_budget_with_whole_sessions_and_a_file_has_all(
     assert done.count == 0 and ": 1. Give output a file" in done.text
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_no_secret_leaves_even_if_the_database_has_one(store: SessionStore, form: FormName) -> None:
-    if form == "markdown":  # without sessions a document says so, and nothing is made
-        assert "해당하는 세션이 없습니다." in in_language("ko", export, store, form).text
-        with pytest.raises(NoSuchSessionError):
-            export(store, form, names=["1"])
-        assert list(store.root.iterdir()) == []
-    keep(store, [hostile(f"use {TOKEN} here")])
-    text = export(store, form).text
-    assert TOKEN not in text
-    assert "use " in text
+# where it is written, beside what a story tells

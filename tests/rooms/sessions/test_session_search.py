@@ -1,6 +1,5 @@
 """Tests that sessions are found by words and filters, in their order, here and in all projects."""
 
-import os
 import random
 import sqlite3
 import sys
@@ -21,11 +20,8 @@ from rooms.sessions.search import (
     Page,
     resembling,
     search,
-    share,
-    shared_roots,
-    unshare,
 )
-from rooms.sessions.session import Session, SessionsError
+from rooms.sessions.session import Session
 from rooms.sessions.store import SessionStore, open_sessions, resolve
 from rooms.sessions.upkeep import delete
 from tests.support.session_samples import (
@@ -311,31 +307,3 @@ def test_the_sessions_that_answer_come_first(
 
         measured = ndcg_at_10(order, labelled)
     assert measured >= FLOORS[name]
-
-
-@pytest.mark.row("003 T72")
-def test_nothing_is_written_outside_of_a_project_but_a_consent_for_its_directory_on_this_machine(
-    store: SessionStore, state: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    saved(store, "Fix the login", summary="summary that stays")
-    assert not state.exists()
-    for change in (share, unshare, share):  # the copies of an older version go
-        state.mkdir(exist_ok=True)
-        (state / "global.db").write_bytes(b"short goals of all projects")
-        change(store.root, os.environ)
-        assert not (state / "global.db").exists()
-    saved(store, "Add a basket")
-    [consent] = [path for path in state.rglob("*") if path.is_file()]
-    assert consent.read_text(encoding="utf-8") == os.path.realpath(store.root)
-    assert consent.stat().st_mode & 0o777 == 0o600
-    # A name that only looks the same, as a checksum that another path has, gives none.
-    assert shared_roots(state, os.environ) == [os.path.realpath(store.root)]
-    for text in (f"{store.root}2", "relative/shop", ""):
-        consent.write_text(text, encoding="utf-8")
-        assert shared_roots(store.root, os.environ) == shared_roots(state, os.environ) == []
-    environment = {"XDG_STATE_HOME": "relative"}  # an account without a home directory
-    monkeypatch.setenv("HOME", "nowhere")
-    with pytest.raises(SessionsError):
-        share(store.root, environment)
-    assert not unshare(store.root, environment)
-    assert shared_roots(store.root, environment) == []

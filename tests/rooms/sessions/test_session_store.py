@@ -17,7 +17,7 @@ from core.config import Settings
 from core.errors import RefusedError
 from core.program import LOGGER
 from rooms.sessions.config import CONFIG, Config, read_config
-from rooms.sessions.session import SESSION, Draft, Point, SessionsError
+from rooms.sessions.session import Draft
 from rooms.sessions.store import Saved, SessionStore, exist_in, open_sessions
 from tests.support.cli_process import TOKEN
 from tests.support.tables import none_of, table
@@ -41,29 +41,6 @@ def run(store: SessionStore, statement: str, *values: object) -> list[Any]:
     """What another program gets for a statement; it is kept."""
     with closing(connect(store.path)) as other, other:
         return other.execute(statement, values).fetchall()
-
-
-def refusal(save: Save, **fields: Any) -> str:
-    with pytest.raises(SessionsError) as caught:
-        save(**fields)
-    return str(caught.value)
-
-
-# what is made
-
-
-def test_other_settings_and_another_place_are_another_store(project: Path) -> None:
-    one, strict = (open_sessions(project, Settings(strict=it)) for it in (False, True))
-    assert open_sessions(project, Settings()) is one is not strict
-    strict.save(Draft(goal="a"), agent="x", process="p")
-    assert one.get("#1").goal == "a"
-    config = project / ".context" / "sessions" / "config.json"
-    config.write_text('{"storage": {"location": "data", "dbFile": "own.db"}}')
-    other = open_sessions(project, Settings())
-    assert other.path == project / "data" / "own.db" and not exist_in(project)
-    other.save(Draft(goal="b"), agent="x", process="p")
-    assert {"current.json", "own.db"} <= {path.name for path in (project / "data").iterdir()}
-    assert SessionStore(project, Config(), Settings()).get("#1").goal == "a"
 
 
 # continuing
@@ -106,50 +83,12 @@ def test_the_same_process_or_client_and_goal_go_on_within_a_day(
         assert store.get(f"#{number}").date is not None
 
 
-def test_a_session_that_an_older_version_archived_is_not_continued(
-    save: Save, store: SessionStore
-) -> None:
-    save("a")
-    run(store, "UPDATE contexts SET archive = 'archive-2024.db'")
-    assert "#1 is archived" in refusal(save, goal="x", id="#1")
-    assert save("a").is_new
-    assert save("b", parent="#1").session.parent_id == store.get("#1").id
-
-
-@pytest.mark.row("003 T69")
-def test_a_circle_that_others_tied_ends(save: Save, store: SessionStore) -> None:
-    ids = [save(name).session.id for name in "abc"]
-    for own, parent in zip(ids, (ids[2], ids[0], ids[1]), strict=True):
-        run(store, "UPDATE contexts SET parent_id = ? WHERE id = ?", parent, own)
-    assert {it.number for it in store.chain(store.get("#1"))} == {1, 2, 3}
-    cure = (Point(text="b", is_resolved=True),)
-    assert save("d", parent="#2", blockers=cure).is_new
-
-
 # current.json
 
 
 def names(store: SessionStore) -> list[str]:
     found = (name for name in os.listdir(store.path.parent) if not name.startswith("history.db"))
     return sorted(found)
-
-
-@pytest.mark.row("003 T2.a")
-def test_current_json_shows_the_last_session_as_declared_for_people(
-    save: Save, store: SessionStore
-) -> None:
-    # The last one wins also within a second.
-    for goal in ("b", "c", "로그인 수정", "b", "로그인 수정"):
-        assert save(goal, tags=("인증",)).projected
-        text = store.current.read_text("utf-8")
-        assert json.loads(text)["goal"] == goal
-    assert json.loads(text) == {**SESSION.as_json(store.get("#3")), "updatedAt": NOON}
-    assert "로그인 수정" in text and text.endswith("}\n") and text.count("\n") > 10
-    assert names(store) == [".gitignore", "current.json"]
-    run(store, "DELETE FROM contexts")
-    store.current.unlink()
-    assert store.project()  # without a session nothing is written
-    assert names(store) == [".gitignore"]
 
 
 @pytest.mark.row("003 T2.a")

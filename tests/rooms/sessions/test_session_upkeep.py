@@ -18,12 +18,11 @@ from core.lessons.upkeep import Finding
 from core.room.copies import copies_of, date_of
 from core.room.database import DatabaseDamagedError
 from core.room.redaction import clean_file
-from rooms.sessions.search import Criteria, search, share
-from rooms.sessions.session import NoSuchSessionError, Point, SessionsError
+from rooms.sessions.search import Criteria, search
+from rooms.sessions.session import NoSuchSessionError, Point
 from rooms.sessions.store import ARCHIVE, SessionStore, keep_copy
-from rooms.sessions.upkeep import archive_before, delete, examine, forget, redact_held, secrets_held
+from rooms.sessions.upkeep import delete, examine, forget, redact_held, secrets_held
 from tests.support.cli_process import TOKEN
-from tests.support.git_clones import git
 from tests.support.session_samples import OLD, a_room, act, every_byte, failed, saved, stored
 
 SETTINGS = Settings(lock_timeout_s=5)
@@ -90,20 +89,6 @@ def matching(store: SessionStore, word: str) -> list[int]:
 # damage and repairs
 
 
-def test_a_database_that_is_well_says_how_large_it_is_and_no_byte_changes(
-    zoo: SessionStore,
-) -> None:
-    before = zoo.path.read_bytes()
-    [found] = examine(zoo.root, SETTINGS, os.environ)
-    facts = {"count": 59, "schema": 1, "archives": 0, "bytes": zoo.path.stat().st_size}
-    assert found.facts == {**facts, "path": str(zoo.path)}
-    assert zoo.path.read_bytes() == before
-    archive_before(zoo, "2025-01-01")
-    [found] = examine(zoo.root, SETTINGS, os.environ)
-    counts = found.facts["count"], found.facts["archives"]
-    assert (found.kind, counts) == ("sessions.health.ok", (0, 1))
-
-
 def damage_page(path: Path) -> None:
     """Fill the last page of the table that holds a certain word with what is none."""
     data = path.read_bytes()
@@ -157,79 +142,6 @@ def test_the_daily_copy_comes_back_and_the_damaged_file_stays(
     assert saved(zoo, "The next one").number == 61
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        "DELETE FROM contexts_fts_docsize WHERE id = 7",
-        "DELETE FROM contexts_fts_data WHERE id > 10",
-        "UPDATE contexts_fts_data SET block = x'ee' WHERE id > 10",
-    ],
-)
-def test_an_index_that_alone_is_broken_is_made_anew(zoo: SessionStore, damage: str) -> None:
-    with closing(sqlite3.connect(zoo.path)) as connection:
-        connection.execute(damage)
-        connection.commit()
-    assert kinds(zoo) == [("index", "warning", True)]
-    mended(zoo)
-    assert (kinds(zoo), matching(zoo, "word7")) == ([], [7])
-    saved(zoo, "And goes on")
-    assert kinds(zoo) == []
-
-
-def test_what_else_is_not_well_is_said(store: SessionStore, tmp_path: Path) -> None:
-    assert kinds(store) == []  # where nothing was saved
-    saved(store, "First")
-    config, former = (store.path.with_name(it) for it in ("config.json", "archive-2024.db"))
-    with store.writing() as connection:  # hints of an older version, and their file
-        connection.execute("UPDATE contexts SET archive = ?", (former.name,))
-    assert kinds(store) == [("archive_missing", "warning", False)]
-    assert look(store)[0].facts == {"path": str(former), "count": 1}
-    former.write_bytes(b"whatever it is")
-    assert kinds(store) == [("former_archive", "note", False)]
-    former.unlink()
-    with store.writing() as connection:
-        connection.execute("UPDATE contexts SET archive = ''")
-
-    config.write_text('{"search": {"defaultLimit": 0}}', encoding="utf-8")
-    assert kinds(store) == [("config", "error", False)]
-    said = str(look(store)[0].facts["said"])
-    assert said.startswith(f"{config}: search.defaultLimit must be a whole")
-    text = '{"serach": {"defaultLimit": 3}, "storage": {"dbfile": 1}, "search": {}, "x": [1]}'
-    config.write_text(text, encoding="utf-8")
-    assert [it.facts["name"] for it in look(store)] == ["serach", "storage.dbfile", "x"]
-    config.unlink()
-
-    other = a_room(tmp_path / "bank")  # a project that shares, and is gone
-    saved(other, "Pay")
-    share(other.root, os.environ)
-    shutil.rmtree(other.root)
-    [found] = look(store)
-    assert (found.kind, found.facts["root"]) == ("sessions.health.project_gone", str(other.root))
-    mended(store)
-    assert kinds(store) == []
-
-    with closing(sqlite3.connect(store.path)) as connection:
-        connection.execute("PRAGMA user_version = 99")  # of a newer version: it is left alone
-    assert kinds(store) == [("unusable", "error", False)]
-    assert "newer version of this program" in str(look(store)[0].facts["said"])
-
-
-def test_a_gitignore_that_leads_elsewhere_is_not_written_through(
-    store: SessionStore, tmp_path: Path
-) -> None:
-    saved(store, "First")
-    git(store.root, "init", "-q")
-    profile = tmp_path / "profile"
-    profile.write_text("export A=1\n")
-    ignored = store.path.with_name(".gitignore")
-    ignored.unlink()
-    ignored.symlink_to(profile)
-    assert ("not_ignored", "warning", True) in kinds(store)
-    with pytest.raises(SessionsError, match="link or a directory"):
-        mended(store)
-    assert profile.read_text() == "export A=1\n"
-
-
 # forgetting
 
 
@@ -263,36 +175,6 @@ def test_nothing_of_it_is_left_in_any_file_and_the_others_are_whole(
         zoo.get("11")
     forget(zoo, [zoo.get("60").id])
     assert saved(zoo, "Feed the lions").number == 61  # a number is not given again
-
-
-@pytest.mark.row("003 T8")
-def test_what_continues_it_stays_and_the_projection_shows_none_that_is_gone(
-    store: SessionStore,
-) -> None:
-    first = saved(store, "First")
-    second = saved(store, "Second", parent=first.id)
-    third = saved(store, "Third", parent=second.id)
-    act(store, second, "npm test")
-    forget(store, [second.id])
-    assert store.actions(second) == []
-    assert [(it.number, it.parent_id) for it in store.chain(store.get("3"))] == [(3, "")]
-    assert forget(store, ["ctx_none"]) == ([], [])
-    forget(store, [third.id])
-    assert b'"goal": "First"' in store.current.read_bytes()
-    forget(store, [first.id])
-    assert not store.current.exists()
-
-
-def test_it_goes_from_an_archive_that_an_older_version_made(zoo: SessionStore) -> None:
-    zoo.database.close()
-    archive = zoo.path.with_name("archive-2024.db")
-    archive.write_bytes(zoo.path.read_bytes())
-    assert forget(zoo, [zoo.get(str(at)).id for at in ZEBRAS]).unpurged == []
-    assert (b"zebra" in every_byte(zoo.root), b"giraffe" in archive.read_bytes()) == (False, True)
-    archive.write_bytes(b"no database" * 999)
-    with pytest.raises(DatabaseDamagedError):
-        forget(zoo, [zoo.get("1").id])
-    assert zoo.get("1").number == 1
 
 
 # secrets
@@ -377,36 +259,6 @@ def test_every_place_is_named_without_its_value_and_after_a_redaction_no_value_i
 
 
 # What others put into a row; its second part is what stands there afterwards, None for anything.
-ODD: dict[str, tuple[str, str | None]] = {
-    "unknown keys": (
-        f'{{"mine": [1, {{"deep": "password: {WORD}"}}], "other": null}}',
-        f'{{"mine": [1, {{"deep": "password: {MARKER}"}}], "other": null}}',
-    ),
-    "deep": ("[" * 800 + f'"password: {WORD}"' + "]" * 800, None),
-    "too deep": ("[" * 90_000 + f'"password: {WORD}"', None),
-    "cut": ('{"decisions": [{"what": "password: ' + WORD, None),
-    "half a character": ('"\\ud800 password: ' + WORD + '"', None),
-}
-
-
-@pytest.mark.parametrize(
-    "kind", [it if it == "unknown keys" else pytest.param(it, marks=pytest.mark.long) for it in ODD]
-)
-def test_odd_metadata_is_looked_at_as_a_text_and_stays(store: SessionStore, kind: str) -> None:
-    given, expected = ODD[kind]
-    assert redact_held(store) == ([], [], [])
-    assert list(store.root.iterdir()) == []
-    saved(store, "One")
-    with store.writing() as connection:
-        connection.execute("UPDATE contexts SET metadata = ?", (given,))
-    assert held(store) == [("history.db", "#1")]
-    assert redact_held(store).left == []
-    with store.reading() as connection:
-        [metadata] = connection.execute("SELECT metadata FROM contexts").fetchone()
-    assert WORD not in metadata
-    assert expected is None or json.loads(metadata) == json.loads(expected)
-
-
 def test_a_reader_that_holds_the_old_state_is_told_of_and_the_next_run_completes_it(
     store: SessionStore,
 ) -> None:
@@ -425,20 +277,11 @@ def test_a_reader_that_holds_the_old_state_is_told_of_and_the_next_run_completes
     assert (TOKEN.encode() in data, b"zebra" in data) == (False, False)
 
 
-def test_a_projection_that_leads_elsewhere_is_neither_read_nor_copied(
-    store: SessionStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_file_that_is_too_large_is_not_cut_by_a_redaction(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    saved(store, "Fix the login")
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.write_text(f"private\npassword: {TOKEN}\n")
-    store.current.unlink()
-    store.current.symlink_to(elsewhere)
-    assert secrets_held(store) == []
-    redact_held(store)
-    assert store.current.is_symlink()
-    assert elsewhere.read_text() == f"private\npassword: {TOKEN}\n"
     monkeypatch.setattr("core.room.redaction.MOST_FILE_BYTES", 100)
     text = f"password: {TOKEN}\n" + "x" * 100
     (tmp_path / "large").write_text(text)
     clean_file(tmp_path / "large")
-    assert (tmp_path / "large").read_text() == text  # and one that is too large is not cut
+    assert (tmp_path / "large").read_text() == text

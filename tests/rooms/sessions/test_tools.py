@@ -3,7 +3,6 @@ beside a save, and what a client's session begins with.
 """
 
 import itertools
-import json
 import re
 from datetime import UTC, datetime, timedelta
 from statistics import mean
@@ -70,47 +69,7 @@ def test_a_warning_of_another_year_says_which(call: Call, store: SessionStore) -
     assert call("context_warn", currentGoal="the login page") == "#1 Axios (2023/12/20)"
 
 
-@pytest.mark.row("003 T57")
-def test_statistics_count_the_days_of_their_range(call: Call, store: SessionStore) -> None:
-    for days in (6, 8, 29, 31, 89, 91):
-        saved(store, f"Work of {days} days ago", now=ago(days))
-    counted = {
-        range_: int(re.findall(r"^Sessions: (\d+)", call("context_stats", range=range_))[0])
-        for range_ in ("last_7_days", "last_30_days", "last_90_days", "all")
-    }
-    assert counted == {"last_7_days": 1, "last_30_days": 3, "last_90_days": 5, "all": 6}
-
-
-@pytest.mark.usefixtures("as_json")
-def test_of_many_actions_the_last_ones_fit(
-    call: Call, store: SessionStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SENTINEL_MEMORY_BUDGET", "1000")
-    commands = [f"npm test {'long ' * 200}{at}" for at in range(9)]
-    act(store, saved(store, "Fix the login"), *commands)
-    actions = json.loads(call("context_get", id=1))["actions"]
-    assert 1 <= len(actions) < 9
-    assert actions[-1]["content"].endswith(" 8")
-
-
 # rows that others wrote
-
-
-def test_rows_that_others_wrote_are_shown_as_far_as_they_are_sound(
-    call: Call, store: SessionStore
-) -> None:
-    saved(store, "Fix the login page", approaches=(Point(text="x", result="failed"),))
-    with store.writing() as connection:
-        connection.execute(
-            "UPDATE contexts SET metadata = 'no json', tags = '{}', agent = NULL,"
-            " updated_at = 'yesterday\n#2', status = 'odd\n#3'"
-        )
-        connection.execute("DELETE FROM counters WHERE name = 'revision'")
-    assert call("context_search").splitlines()[1] == "#1 ????-??-?? ! Fix the login page"
-    assert call("context_stats").startswith("Sessions: 1 (all)\nstatus: odd #3 1\n")
-    assert "\n#" not in call("context_get", id=1)
-    assert call("context_save", goal="Go on") == "Saved #2."  # a lost count begins anew
-    assert call("context_save", goal="Go on") == "Updated #2."
 
 
 ODD_METADATA = (
