@@ -1,4 +1,4 @@
-"""Tests that a path which holds escape codes and line ends reaches no terminal as it is."""
+"""Tests who is asked at a terminal, and that nothing of a path that wants to speak reaches it."""
 
 import json
 import os
@@ -11,15 +11,14 @@ import pytest
 
 from core.lessons.record import new_record
 from core.program import shown
-from tests.support.cli_process import Command, Run
+from tests.conftest import StartServer
+from tests.support.cli_process import Command, Desk, Run
 from tests.support.git_clones import commit, git, path_of, write
 from tests.support.samples import NOW, a_line, a_principle, a_record
 from tests.support.tables import ROOT
 
-pytestmark = [
-    pytest.mark.skipif(os.name == "nt", reason="no such names there"),
-    pytest.mark.skipif(not shutil.which("git"), reason="git is not installed"),
-]
+posix = pytest.mark.skipif(os.name == "nt", reason="terminals and names of POSIX")
+needs_git = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 
 NAME = "x\x1b]0;owned\x07\x9b31m\u202e\n.context: 0 secrets\r\u2028y"
 UNSAFE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2028\u2029]")
@@ -36,22 +35,50 @@ list --topic NONE | report NONE | import LOG --dry-run | forget NONE --yes
 """
 
 
+@pytest.mark.long  # it costs much
+@posix
+@pytest.mark.parametrize("answer", ["y\n", "예\n", "\n"])
+def test_a_person_at_a_terminal_decides(answer: str, desk: Desk) -> None:
+    """How each command asks is told in tests/stories/agree.txt."""
+    desk.write(a_record())
+    before = desk.files()
+    done = Run.at_terminal("forget", a_record().id, answer=answer, **desk.place())
+    assert "To delete: 1." in done.out and "? [y/N] " in done.out
+    assert (desk.files() != before) == (answer != "\n")
+    assert ("Nothing was " in done.out) == (answer == "\n")
+
+
+@needs_git
+@pytest.mark.row("P4")
+def test_resources_of_a_log_that_is_gone_say_how_it_comes_back(
+    tmp_path: Path, start_server: StartServer
+) -> None:
+    """As tools and commands do in tests/stories/missing_log.txt."""
+    git(tmp_path, "init", "--quiet")
+    write(tmp_path, a_record())
+    commit(tmp_path)
+    path_of(tmp_path).unlink()
+    server = start_server(cwd=tmp_path)
+    for method, given in (
+        ("resources/read", {"uri": "memory://log"}),
+        ("resources/read", {"uri": f"memory://record/{a_record().id}"}),
+        ("prompts/get", {"name": "memory_injection"}),
+    ):
+        said = server.request(method, given)["error"]["message"]
+        assert f"Run git restore .context/memory_log.jsonl in the directory {tmp_path}" in said
+
+
 @pytest.fixture
 def hostile(tmp_path: Path) -> Path:
     """A project whose own name wants to speak, with every flaw that a warning names."""
     folder = tmp_path / NAME
     folder.mkdir()
     git(folder, "init", "--quiet")
-    write(folder, a_record(), new_record(a_principle(), now=NOW))
+    good = (a_record(), new_record(a_principle(), now=NOW))
+    write(folder, *good)
     commit(folder)
-    write(
-        folder,
-        a_record(),
-        new_record(a_principle(), now=NOW),
-        a_line(a_record("odd"), by=NAME),
-        b"torn\n",
-        b"<<<<<<< HEAD\n=======\n>>>>>>> x\n",
-    )
+    conflict = b"<<<<<<< HEAD\n=======\n>>>>>>> x\n"
+    write(folder, *good, a_line(a_record("odd"), by=NAME), b"torn\n", conflict)
     return folder
 
 
@@ -60,6 +87,8 @@ def faults(*texts: str) -> list[str]:
 
 
 @pytest.mark.long  # it costs much
+@posix
+@needs_git
 def test_no_command_prints_a_control_of_its_projects_path(
     hostile: Path,
     command: Command,
@@ -77,6 +106,8 @@ def test_no_command_prints_a_control_of_its_projects_path(
 
 
 @pytest.mark.long  # it costs much
+@posix
+@needs_git
 def test_the_server_prints_no_control_of_its_projects_path(hostile: Path) -> None:
     messages: list[dict[str, object]] = [
         {"id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18",
@@ -119,5 +150,4 @@ def test_only_one_place_writes_to_standard_error_or_logs() -> None:
 
 def test_a_fact_is_shown_in_one_line() -> None:
     assert shown(Path("a\x1b[31m\nb")) == "a\ufffd[31m\ufffdb"
-    assert shown("결제 é") == "결제 é"
-    assert shown(3) == "3"
+    assert (shown("결제 é"), shown(3)) == ("결제 é", "3")
