@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pytest
 from commands.rooms.read import table_lines
 from commands.terminal.screen import Screen, cells, uncoloured
 from core.config import Settings, find_project
+from core.errors import RefusedError
 from core.store import MemoryStore, open_store
 from rooms.fragments.for_people import ForPeople as Fragments
 from rooms.fragments.fragment import Link, Version
@@ -27,9 +29,10 @@ from rooms.sessions.session import Action, NoSuchSessionError, Point
 from rooms.sessions.store import open_sessions
 from tests.support.cli_process import TOKEN, Command, GoodRun, Run, said_yes
 from tests.support.fragments_room import stored
-from tests.support.git_clones import path_of, write
+from tests.support.git_clones import path_of, store_of, write
 from tests.support.room_samples import RECORD, a_fragment, a_session, keep_fragments
 from tests.support.samples import a_draft, a_record
+from tests.support.sentences import raised
 from tests.support.session_samples import OLD, a_room, act, every_byte, keep, saved
 from tests.support.tables import ROOT
 
@@ -207,16 +210,21 @@ def test_what_a_hand_put_into_a_room_is_shown_without_controls_and_secrets(
 
 @pytest.mark.long  # it costs much
 @posix
-def test_a_record_that_was_updated_while_somebody_looked_stays(project: Path) -> None:
+def test_a_record_that_changed_while_somebody_looked_is_not_forgotten_or_restored_over(
+    project: Path,
+) -> None:
     first, second = a_record(), a_record("another gap")
     write(project, first, second)
     store = MemoryStore(path_of(project))
-    words = ("forget", first.id, second.id)
-    code, errors = said_yes(*words, meanwhile=lambda: store.upsert_log(a_draft()))
-    assert code == 1
-    kept = f"Changed or removed in the meantime, so left unchanged: {first.id}."
-    assert errors.startswith(kept)
-    assert [it.id for it in MemoryStore(path_of(project)).read_all()] == [first.id]
+    stayed = f"Changed or removed in the meantime, so left unchanged: {first.id}."
+    for lesson, words in (
+        ("one", ("forget", first.id, second.id)),
+        ("two", ("restore", first.token)),
+    ):
+        change = partial(store.upsert_log, a_draft(lesson=lesson))
+        code, errors = said_yes(*words, meanwhile=change)
+        assert (code, (stayed if lesson == "one" else first.id) in errors) == (1, True)
+        assert [it.lesson for it in store.read_all()] == [lesson]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -289,3 +297,23 @@ def test_a_repository_cannot_share_by_what_it_carries(project: Path, state: Path
     keep(store, [(a_session(5), [])])
     assert shared_roots(store.root, os.environ) == []
     assert not state.exists()
+
+
+# a renamed topic
+
+
+def test_a_renaming_that_would_join_or_hide_a_record_is_refused(project: Path) -> None:
+    one, two = a_record("one"), a_record("two")
+    there, taken = a_record(topic="billing"), a_record("ing gap", topic="bill")
+    write(project, there, one, two, taken, VAT, a_record(" gap"))
+    before, store = path_of(project).read_bytes(), store_of(project)
+    gap, spaced = VAT.missing_context, a_record(" gap")
+    for key, changed in (
+        ("same_gap", {VAT.token: replace(VAT, topic="billing")}),
+        ("same_gap", {it.token: replace(it, topic="x", missing_context=gap) for it in (one, two)}),
+        ("record_changed", {f"{one.id}@000000": replace(one, topic="x")}),
+        ("id_collision", {spaced.token: replace(spaced, topic="billing")}),
+    ):
+        with raised(RefusedError, key):
+            store.renew(changed, join=False)
+    assert path_of(project).read_bytes() == before

@@ -145,6 +145,9 @@ def test_it_runs_with_the_standard_library_alone(project: Path) -> None:
     assert found == Run(1, "a.txt:1: github-token\nSecrets: 1, warnings: 0, files: 1.\n", "")
     git_clones.write(project, BAD)
     assert alone("--project", str(project)).code == 1
+    git_clones.git(project, "init", "--quiet")
+    told = Run.started("report", options=["-S", "-E", "-s"])
+    assert (told.code, told.out.partition(",")[0]) == (1, "**Memory:** 1 possible secret")
     assert alone("--redact", "-y", "--project", str(project)) == Run(
         2,
         "",
