@@ -4,12 +4,13 @@ import ast
 import json
 import os
 import re
+import shlex
 import sqlite3
 import subprocess
 import sys
 import sysconfig
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from core.lessons.record import Draft, parse_line
 from core.store import open_store
 from rooms.fragments import tools
 from rooms.fragments.draft import TOPIC
+from tests.stories.story import clean_environment, run_command
 from tests.support.client_events import claude_edit, environment_of, run_hook
 from tests.support.doc_shop import Shop
 from tests.support.documents import blocks, text_of
@@ -48,26 +50,23 @@ def edition(name: str, lang: str) -> str:
 # Commands.
 
 
-@pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Shop:
-    """The shop that each example copies."""
-    return Shop(tmp_path_factory.mktemp("shop"), "en")
-
-
 @pytest.mark.long  # it costs much
 @pytest.mark.parametrize("name", ["docs/ci.md", "docs/SECURITY.md"])
-def test_each_example_prints_what_the_document_shows(name: str, shop: Shop, tmp_path: Path) -> None:
+def test_each_example_prints_what_the_document_shows(name: str, tmp_path: Path) -> None:
     found = [block for block in blocks(text_of(name), "text") if block.startswith("$ ")]
     assert found
     for number, example in enumerate(found):
-        here = shop.copied(tmp_path / str(number))
-        here.leak()
-        if "sentinel-memory report" in example:  # of a branch that brought a secret and took it out
-            here.commit(3)
-            here.answer("sentinel-memory scan --redact --yes")
-            here.commit(4)
-        lines = re.findall(r"^\$ (.+)$", example, re.M)
-        now = "".join(f"$ {line}\n{here.answer(line)}" for line in lines)
+        shop = Shop(tmp_path / str(number), "en")
+        shop.leak()
+        with clean_environment(shop.root, shop.home):
+            if "sentinel-memory report" in example:  # of a branch that took a secret out again
+                shop.commit(3)
+                run_command(["scan", "--redact", "--yes"])
+                shop.commit(4)
+            lines = re.findall(r"^\$ (.+)$", example, re.M)
+            printed = [run_command(shlex.split(it)[1:]).text for it in lines]
+        now = "".join(f"$ {line}\n{text}" for line, text in zip(lines, printed, strict=True))
+        now = re.sub(r"\(status \d\)\n", "", now).replace("python cli.py", "sentinel-memory")
         assert lasting(now) == lasting(example)
 
 
@@ -76,7 +75,8 @@ def test_each_example_prints_what_the_document_shows(name: str, shop: Shop, tmp_
 CLIENTS = "claude-code", "cursor-vscode"  # of the first conversation, and of the second
 # An id of a fragment as documents show one: always with a digit, so that no word is one.
 ID = re.compile(r"\b(?=[a-z2-9]*[2-9])[a-hj-km-np-z2-9]{8}\b")
-FIRST_DAY = 3  # calls of the fragments that the first client makes, in a project of its own
+# By room: how many calls the first client makes, and in which projects the two are.
+FIRST_DAY = {"sessions": (1, ("shop", "shop")), "fragments": (3, ("shop", "blog"))}
 
 
 def day_of(name: str) -> list[str]:
@@ -98,51 +98,6 @@ def call_of(block: str) -> tuple[str, str, dict[str, Any]]:
     raise AssertionError(f"no call: {block}")
 
 
-def conversation(
-    client: str,
-    calls: Iterable[str],
-    project: Path,
-    rooms: str,
-    environment: Mapping[str, str],
-    ready: Callable[[str], str] = lambda call: call,
-) -> list[str]:
-    """Each call of a conversation with what the server answers today.
-
-    ready: makes the call that is played of the one that is shown, once those before are answered.
-    """
-    (project / ".context").mkdir(parents=True, exist_ok=True)
-    told = []
-    with ServerProcess(
-        *("--project", str(project), "--rooms", rooms),
-        cwd=project,
-        stderr_path=project.with_name(f"{project.name} {client}.txt"),
-        environment=environment,
-        client=client,
-    ) as server:
-        for block in calls:
-            text, tool, arguments = call_of(ready(block))
-            answer = server.request("tools/call", {"name": tool, "arguments": arguments})
-            parts = answer["result"]["content"]
-            said = "\n".join(part["text"] for part in parts if part["type"] == "text")
-            told.append(f"{text}\n\n{said}\n")
-        assert server.close() == 0
-    return told
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.row("003 T25", "003 T67")
-@LANGUAGES
-def test_a_day_of_sessions_is_what_the_server_answers(lang: str, tmp_path: Path) -> None:
-    shown = day_of(edition("docs/sessions.md", lang))
-    assert [call_of(it)[1] for it in shown][:2] == ["context_save", "context_warn"]
-    more = (tmp_path / "shop", "lessons,sessions", {"SENTINEL_MEMORY_LANG": lang})
-    now = [
-        *conversation(CLIENTS[0], shown[:1], *more),
-        *conversation(CLIENTS[1], shown[1:], *more),
-    ]
-    assert [*map(lasting, now)] == [*map(lasting, shown)]
-
-
 def ids_in(database: Path) -> list[str]:
     """The ids of the fragments that a caller has saved, in their order."""
     if not database.exists():
@@ -152,27 +107,40 @@ def ids_in(database: Path) -> list[str]:
         return [id_ for (id_,) in connection.execute(query, (TOPIC,))]
 
 
+def renamed(text: str, names: Mapping[str, str]) -> str:
+    return re.sub("|".join(names) or "(?!)", lambda found: names[found[0]], text)
+
+
 @pytest.mark.long  # it costs much
+@pytest.mark.row("003 T25", "003 T67")
+@pytest.mark.parametrize("room", ["sessions", "fragments"])
 @LANGUAGES
-def test_a_day_of_fragments_is_what_the_server_answers(lang: str, tmp_path: Path) -> None:
+def test_a_day_of_a_room_is_what_the_server_answers(room: str, lang: str, tmp_path: Path) -> None:
     """A fragment gets the id that the document names in its place."""
-    shown = day_of(edition("docs/fragments.md", lang))
-    assert [call_of(it)[1] for it in shown][3:5] == ["context", "recall"]
-    database, ids = tmp_path / "memory.db", list(dict.fromkeys(ID.findall("\n".join(shown))))
-    environment = {"SENTINEL_MEMORY_LANG": lang, "SENTINEL_MEMORY_FRAGMENTS": str(database)}
-
-    def with_real_ids(block: str) -> str:
-        real = dict(zip(ids, ids_in(database), strict=False))
-        return ID.sub(lambda found: real.get(found[0], found[0]), block)
-
-    now = []
-    for client, name, calls in zip(
-        CLIENTS, ("shop", "blog"), (shown[:FIRST_DAY], shown[FIRST_DAY:]), strict=True
-    ):
-        place = (tmp_path / name, "lessons,fragments", environment, with_real_ids)
-        now += conversation(client, calls, *place)
+    shown = day_of(edition(f"docs/{room}.md", lang))
+    tools = {"sessions": ["context_save", "context_warn"], "fragments": ["context", "recall"]}
+    first, projects = FIRST_DAY[room]
+    assert [call_of(it)[1] for it in shown][first - (room == "sessions") :][:2] == tools[room]
+    database = tmp_path / "memory.db"
+    ids = list(dict.fromkeys(ID.findall("\n".join(shown)))) if room == "fragments" else []
+    told = []
+    for client, name, calls in zip(CLIENTS, projects, (shown[:first], shown[first:]), strict=True):
+        project = tmp_path / name
+        (project / ".context").mkdir(parents=True, exist_ok=True)
+        with ServerProcess(
+            *("--project", str(project), "--rooms", f"lessons,{room}"),
+            cwd=project,
+            stderr_path=tmp_path / f"{client}.txt",
+            environment={"SENTINEL_MEMORY_LANG": lang, "SENTINEL_MEMORY_FRAGMENTS": str(database)},
+            client=client,
+        ) as server:
+            for block in calls:
+                real = dict(zip(ids, ids_in(database), strict=False))
+                text, tool, given = call_of(renamed(block, real))
+                told.append(f"{text}\n\n{server.call(tool, **given)}\n")
+            assert server.close() == 0
     named = dict(zip(ids_in(database), ids, strict=True))
-    now = [re.sub("|".join(named), lambda found: named[found[0]], it) for it in now]
+    now = [renamed(block, named) for block in told]
     assert [*map(lasting, now)] == [*map(lasting, shown)]
 
 

@@ -252,19 +252,7 @@ class Player:
         given = ""
         if "<" in words:
             words, given = words[: words.index("<")], " ".join(words[words.index("<") + 1 :])
-        stdin = TextIOWrapper(BytesIO(given.encode()), encoding="utf-8")
-        # A file, since a hook writes past the buffer.
-        with TemporaryFile("w+", encoding="utf-8", newline="") as out:
-            with redirect_stdout(out), redirect_stderr(out), mock.patch.object(sys, "stdin", stdin):
-                try:
-                    status = cli.main(words[1:])
-                except SystemExit as error:
-                    status = int(str(error.code or 0))
-            out.seek(0)
-            said = out.read()
-        if words[1:2] == ["hook"] and said.startswith("{"):  # ASCII alone, which nobody can review
-            said = json.dumps(json.loads(said), ensure_ascii=False)
-        return Answer(said + (f"(status {status})\n" if status else ""), bool(status))
+        return run_command(words[1:], given)
 
     def _file(self, words: list[str]) -> None:
         path = Path(words[1])
@@ -319,6 +307,23 @@ _STEPS: dict[str, Callable[[Player, list[str]], Answer | None]] = {
     "as": Player._as,
     "shop": Player._shop,
 }
+
+
+def run_command(words: list[str], given: str = "") -> Answer:
+    """Run a command in this process. given: its input."""
+    stdin = TextIOWrapper(BytesIO(given.encode()), encoding="utf-8")
+    # A file, since a hook writes past the buffer.
+    with TemporaryFile("w+", encoding="utf-8", newline="") as out:
+        with redirect_stdout(out), redirect_stderr(out), mock.patch.object(sys, "stdin", stdin):
+            try:
+                status = cli.main(words)
+            except SystemExit as error:
+                status = int(str(error.code or 0))
+        out.seek(0)
+        said = out.read()
+    if words[:1] == ["hook"] and said.startswith("{"):  # ASCII alone, which nobody can review
+        said = json.dumps(json.loads(said), ensure_ascii=False)
+    return Answer(said + (f"(status {status})\n" if status else ""), bool(status))
 
 
 def _value(text: str) -> Any:

@@ -1,14 +1,10 @@
-"""Makes the project whose answers the documents show, and runs their examples in it."""
+"""Makes the project whose answers the documents show."""
 
 import json
-import shlex
-import shutil
 import subprocess
-import sys
 from collections.abc import Mapping
-from copy import copy
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from core.config import Settings
 from core.lessons.record import Draft, Record, record_id
@@ -17,16 +13,12 @@ from rooms.fragments.room import open_room
 from rooms.sessions.session import POINTS
 from rooms.sessions.session import Draft as SessionDraft
 from rooms.sessions.store import open_sessions
-from tests.support.cli_process import TOKEN, Desk, Run
+from tests.support.cli_process import TOKEN, Desk
 from tests.support.git_clones import path_of
 from tests.support.tables import ROOT
 
 LESSONS = json.loads((ROOT / "tests/data/doc_shop.json").read_text(encoding="utf-8"))
 DAYS = ("2025-03-02", "2025-03-10", "2025-03-15", "2025-03-16", "2025-03-17")
-INSTALLED = (
-    "import sys, types; sys.modules['sentinel_memory'] = types.ModuleType('sentinel_memory');"
-    f"sys.path.insert(0, {str(ROOT)!r}); import cli; cli.run()"
-)
 
 
 def _record(texts: Mapping[str, str], created: str, **more: Any) -> Record:
@@ -60,13 +52,6 @@ class Shop:
         for at, records in enumerate([prices, [*prices, *others], [principle, *others]]):
             path_of(self.root).write_bytes(b"".join(record.to_line() for record in records))
             self.commit(at)
-
-    def copied(self, folder: Path) -> Self:
-        """Return the shop once more in a new folder, which is faster than to make it."""
-        shutil.copytree(self.root.parent, folder, symlinks=True)
-        other = copy(self)
-        other.root, other.home = folder / "shop", folder / "home"
-        return other
 
     def git(self, *words: str, date: str = "") -> None:
         """Run git with nothing of this machine; date: that of a commit."""
@@ -125,17 +110,3 @@ class Shop:
         """What a process needs, and nothing of whoever runs the tests."""
         own = {"SENTINEL_MEMORY_FRAGMENTS": str(self.home / "memory.db")}
         return Desk(self.root, self.home).environment(**own, **variables)
-
-    def answer(self, line: str) -> str:
-        """What an installed program prints for a command as a document shows it, 80 cells wide.
-
-        As if the project were a directory of a user.
-        """
-        words, variables = shlex.split(line), {"COLUMNS": "80", "PYTHONIOENCODING": "utf-8"}
-        while "=" in words[0]:
-            name, value = words.pop(0).split("=", 1)
-            variables[name] = value
-        assert words.pop(0) == "sentinel-memory"
-        command = (sys.executable, "-c", INSTALLED, *words)
-        done = Run.process(*command, cwd=self.root, environment=self.environment(**variables))
-        return (done.out + done.errors).replace(str(self.root), "/home/dev/shop")
