@@ -19,8 +19,7 @@ import sys
 import tempfile
 import time
 import tomllib
-import xml.etree.ElementTree as ElementTree
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -32,7 +31,7 @@ ROOT = Path(__file__).resolve().parents[1]
 TABLE = Path("tests/mutants.toml")
 LONGEST_S = 600.0  # a fault that makes its tests wait for ever is seen, too
 _ENDING_S = 30.0
-_PYTEST = ("-B", "-m", "pytest", "-n", "0", "-q", "-m", "", "-p", "no:cacheprovider", "--tb=short")
+_PYTEST = ("-B", "-m", "pytest", "-n", "0", "-m", "", "-p", "no:cacheprovider", "--tb=short")
 _TESTS_FAILED = 1  # exit status of pytest; others say that it could not run them
 
 
@@ -65,7 +64,8 @@ def main() -> int:
     arguments = _arguments()
     mutants = mutants_of((ROOT / TABLE).read_text(encoding="utf-8"))
     if arguments.words:
-        mutants = [it for it in mutants if any(word in _searched(it) for word in arguments.words)]
+        searched = {it: f"{it.file} {it.property} {' '.join(it.tests)}" for it in mutants}
+        mutants = [it for it in mutants if any(word in searched[it] for word in arguments.words)]
     if not mutants:
         print("no fault to plant")
         return 0
@@ -94,36 +94,23 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _searched(mutant: Mutant) -> str:
-    return f"{mutant.file} {mutant.property} {' '.join(mutant.tests)}"
-
-
-def _git(*arguments: str) -> list[str]:
-    done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, check=True)
-    return done.stdout.decode().splitlines()
-
-
 def _verdicts(mutants: Sequence[Mutant], directory: Path, jobs: int) -> list[str]:
     """Say of each fault what became of it, as soon as it is known, and return all of that."""
     copies: SimpleQueue[Path] = SimpleQueue()
     for number in range(jobs):
         copies.put(_copy(directory / f"copy{number}"))
     tests = list(dict.fromkeys(itertools.chain.from_iterable(it.tests for it in mutants)))
-    outcomes = _unplanted(tests, directory / "copy0")
+    status, said = _run(tests, directory / "copy0", limit_s=LONGEST_S * 6)
+    verdicts = ["BROKEN: tests fail without a fault, or are not there"] if status else []
+    print("\n".join(it + f"\n{said}" for it in verdicts), end="")
 
     def tried(mutant: Mutant) -> str:
-        states = {outcomes.get(test, "missing") for test in mutant.tests}
-        if states == {"skipped"}:
-            return "skipped"
-        if states & {"failed", "missing"}:
-            return "BROKEN: without the fault its tests fail, or there are none"
         copy = copies.get()
         try:
             return _planted(mutant, copy)
         finally:
             copies.put(copy)
 
-    verdicts = []
     with ThreadPoolExecutor(jobs) as threads, ExitStack() as at_the_end:
         at_the_end.callback(threads.shutdown, cancel_futures=True)
         for mutant, verdict in zip(mutants, threads.map(tried, mutants), strict=True):
@@ -134,46 +121,15 @@ def _verdicts(mutants: Sequence[Mutant], directory: Path, jobs: int) -> list[str
 
 def _copy(place: Path) -> Path:
     """Copy what git tracks, and what is new, with byte code that is checked against its text."""
-    for name in _git("ls-files", "-co", "--exclude-standard"):
+    listed = ["git", "ls-files", "-co", "--exclude-standard"]
+    done = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True)
+    for name in done.stdout.splitlines():
         if (ROOT / name).is_file():
             (place / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, place / name, follow_symlinks=False)
     compiled = ("-q", "--invalidation-mode", "checked-hash", "-x", r"/test_|/benchmarks/")
     subprocess.run([sys.executable, "-m", "compileall", *compiled, "."], cwd=place, check=True)
     return place
-
-
-def _unplanted(tests: Collection[str], copy: Path) -> dict[str, str]:
-    """Run all of these tests once; return for each: passed, failed or skipped."""
-    report = copy.parent / "report.xml"
-    status, said = _run([f"--junitxml={report}", *tests], copy, limit_s=LONGEST_S * 6)
-    if status != 0:
-        print(said)
-    if not report.exists():
-        return {}
-    states: dict[str, set[str]] = {}
-    for case in ElementTree.parse(report).iter("testcase"):
-        kinds = {it.tag for it in case} & {"skipped", "failure", "error"}
-        state = "passed" if not kinds else "skipped" if kinds == {"skipped"} else "failed"
-        for test in _names_of(case.get("classname", ""), case.get("name", ""), tests):
-            states.setdefault(test, set()).add(state)
-    return {
-        test: "failed" if "failed" in those else "passed" if "passed" in those else "skipped"
-        for test, those in states.items()
-    }
-
-
-def _names_of(classname: str, name: str, tests: Collection[str]) -> list[str]:
-    """Return which of these node ids a case of a report belongs to."""
-    case = f"{classname}.{name}"
-    names = {test: _dotted(test) for test in tests}
-    return [test for test, it in names.items() if f"{case}.".startswith((f"{it}.", f"{it}["))]
-
-
-def _dotted(test: str) -> str:
-    """Return a node id as a report writes it."""
-    file, _, rest = test.partition("::")
-    return ".".join([file.removesuffix(".py").replace("/", "."), *rest.split("::")])
 
 
 def _planted(mutant: Mutant, copy: Path) -> str:
@@ -190,7 +146,7 @@ def _planted(mutant: Mutant, copy: Path) -> str:
     if status in (_TESTS_FAILED, None):
         return "killed"
     if status == 0:
-        return "SURVIVED"
+        return "SURVIVED" if " passed" in said else "skipped"
     return f"BROKEN: pytest ended with {status}\n{said}\n"
 
 
