@@ -43,8 +43,6 @@ from tests.support.samples import LATER, a_draft, a_principle
 from tests.support.servers import HANDSHAKE, STATELESS, ServerProcess
 from tests.support.tables import none_of
 
-LATE_S = 8.0
-
 
 class Broken(AssertionError):
     """A promise does not hold; the text says which, and how it was found."""
@@ -58,7 +56,6 @@ class Kind:
     """
 
     title: ClassVar[str] = ""
-    expected_s: ClassVar[float] = 0.5
 
     def __init__(self, folder: Path, chance: random.Random) -> None:
         self.folder, self.chance = folder, chance
@@ -78,32 +75,20 @@ class Kind:
         return self.chance.choice(self.rehearsals)
 
 
-class Matrix(Kind):
-    """Any fault at any call of any scenario, in this process."""
+class Calls(Kind):
+    """Any fault or death at any call of any scenario, or no room to write any further."""
 
-    title = "faults in system calls"
-
-    def step(self) -> int:
-        rehearsal = self.any_rehearsal()
-        mode = self.chance.choice(faults.FAILING + faults.FOLDER)
-        fault = self.chance.choice(list(faults.faults_of(rehearsal, mode)))
-        spoilt = Fault(fault.at, mode, self.chance.choice(faults.CODES))
-        none_of(faults.attempt(rehearsal, spoilt, self.folder))
-        return 1
-
-
-class Deaths(Kind):
-    """A process that dies at any call of any scenario, or may not write any further."""
-
-    title = "deaths between and within system calls"
+    title = "faults and deaths at system calls"
 
     def step(self) -> int:
         rehearsal = self.any_rehearsal()
-        fault = Fault(self.chance.randint(0, 2500), "full")
-        if self.chance.random() >= 0.1:
-            possible = list(faults.faults_of(rehearsal, self.chance.choice(faults.KILLING)))
-            fault = self.chance.choice(possible)
-        none_of(faults.attempt(rehearsal, fault, self.folder))
+        modes = (*faults.FAILING, *faults.FOLDER, *faults.KILLING, "full")
+        mode, code = self.chance.choice(modes), self.chance.choice(faults.CODES)
+        if mode == "full":
+            at = self.chance.randint(0, 2500)
+        else:
+            at = self.chance.choice(list(faults.faults_of(rehearsal, mode))).at
+        none_of(faults.attempt(rehearsal, Fault(at, mode, code), self.folder))
         return 1
 
 
@@ -179,7 +164,6 @@ class Servers(Kind):
     """Three real servers of one project, one of which is killed in the middle of its calls."""
 
     title = "servers killed with calls in flight"
-    expected_s = 2.0
 
     def __init__(self, folder: Path, chance: random.Random) -> None:
         super().__init__(folder, chance)
@@ -279,7 +263,6 @@ class Model(Kind):
     """Any sequence of operations and faults on two stores, against pure functions on bytes."""
 
     title = "examples of the state machine"
-    expected_s = 3.0
 
     def step(self) -> int:
         machine = seed(self.chance.getrandbits(32))(type("Longer", (Disturbed,), {}))
@@ -519,7 +502,7 @@ def _traced(pid: int, injection: str, log: Path) -> Iterator[None]:
                 process.kill()
 
 
-KINDS: tuple[type[Kind], ...] = (Servers, Writers, Deaths, Matrix, Model, Injections)
+KINDS: tuple[type[Kind], ...] = (Servers, Writers, Calls, Model, Injections)
 
 
 def run(
@@ -536,7 +519,6 @@ def run(
     """
     end = time.monotonic() + seconds
     done, spent = {kind.title: 0 for kind in kinds}, {kind.title: 0.0 for kind in kinds}
-    longest = {kind.title: kind.expected_s for kind in kinds}
     with tempfile.TemporaryDirectory(dir=folder) as place, contextlib.ExitStack() as closing:
         running: list[Kind] = []
         for made in kinds:
@@ -545,17 +527,12 @@ def run(
             running.append(made(own, random.Random(f"{chosen_seed} {made.__name__}")))
             closing.callback(running[-1].close)
         while (begun := time.monotonic()) < end:
-            fitting = [kind for kind in running if begun + longest[kind.title] < end + LATE_S]
-            if not fitting:
-                break
-            kind = min(fitting, key=lambda kind: spent[kind.title])
+            kind = min(running, key=lambda kind: spent[kind.title])
             try:
                 done[kind.title] += kind.step()
             except AssertionError as error:
                 raise Broken(f"{kind.title}, after {done[kind.title]}: {error}") from error
-            took = time.monotonic() - begun
-            spent[kind.title] += took
-            longest[kind.title] = max(longest[kind.title], took)
+            spent[kind.title] += time.monotonic() - begun
     return done
 
 

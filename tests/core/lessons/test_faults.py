@@ -187,7 +187,7 @@ def test_a_store_that_failed_once_saves_again_and_so_does_a_fork_of_it(tmp_path:
 def test_a_writer_that_is_killed_ever_again_loses_nothing_it_acknowledged(tmp_path: Path) -> None:
     writers = torture.Writers(tmp_path, random.Random(SEED))
     assert sum(writers.step() for _ in range(KILLS)) == 2 * KILLS
-    done = torture.run(1.0, SEED, (torture.Deaths,), folder=tmp_path)  # one kind always has a turn
+    done = torture.run(1.0, SEED, (torture.Calls,), folder=tmp_path)  # one kind always has a turn
     assert all(done.values())
 
 
