@@ -1,4 +1,4 @@
-"""Knows the rows of the specifications and who holds each; prints them as a table.
+"""Knows the rows of the specifications and who holds each; prints them.
 
     python -m tests.spec.rows           # all rows
     python -m tests.spec.rows --open    # those that nothing holds
@@ -22,14 +22,6 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = ROOT / "tests"
 FILE = Path(__file__).with_name("rows.toml")
-TITLES = {
-    "001": "001 The memory log",
-    "002": "002 Fragments, for a team",
-    "003": "003 Sessions",
-    "004": "004 Fragments, for one person",
-    "P": "P What the memory log promises",
-    "I": "I What holds for every file and every sequence of calls",
-}
 _ID = re.compile(r"(001 \d+(-\d+)?\.[a-z]|(002 2\.|003 T|004 4\.)\d+(\.[a-z])?|[PI]\d+)")
 _HEAD = re.compile(r"## .*\[(.+)\] *")
 
@@ -163,21 +155,11 @@ def open_in(rows: Mapping[str, Row], holders: Mapping[str, Sequence[str]]) -> li
     ]
 
 
-def table(rows: Iterable[Row], holders: Mapping[str, Sequence[str]]) -> str:
-    """Return the rows in Markdown, those of each document below its title."""
-    lines, document = list[str](), ""
-    for row in rows:
-        found = row.id[:3] if row.id[0].isdigit() else row.id[0]
-        if found != document:
-            document = found
-            lines += ["", f"## {TITLES[found]}", "", "| Row | Required | Read as | Held by |"]
-            lines += ["| --- | --- | --- | --- |"]
-        told = [row.reading, row.outside and f"Outside: {row.outside}"]
-        told += [row.otherwise and f"Otherwise: {row.otherwise}"]
-        held = "<br>".join(f"`{holder}`" for holder in holders[row.id])
-        cells = [row.id, row.requires, " ".join(filter(None, told)), held]
-        lines.append("| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |")
-    return "\n".join(lines[1:])
+def told(row: Row, holders: Sequence[str]) -> str:
+    """Return a row with its holders, in lines."""
+    more = {"Read as": row.reading, "Outside": row.outside, "Otherwise": row.otherwise}
+    lines = [f"    {name}: {text}" for name, text in more.items() if text]
+    return "\n".join([f"{row.id}: {row.requires}", *lines, *(f"    - {it}" for it in holders)])
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -185,7 +167,7 @@ def main(arguments: Sequence[str]) -> int:
     rows = rows_of(FILE.read_text(encoding="utf-8"))
     holders = holders_of(rows, claims_in(TESTS))
     shown = [row for row in rows.values() if not ("--open" in arguments and holders[row.id])]
-    print(table(shown, holders) or "Every row has its holder.")
+    print("\n".join(told(row, holders[row.id]) for row in shown) or "Every row has its holder.")
     return 0
 
 
