@@ -35,7 +35,7 @@ from http_server.limits import MOST_BYTES
 from rooms.fragments import links, recall, room
 from rooms.fragments.fragment import TYPES
 from rooms.fragments.models import judge, services, vectors
-from rooms.fragments.upkeep import consolidation, life, passes, suspicions
+from rooms.fragments.upkeep import consolidation, life, passes
 from rooms.sessions.rows import statements
 from tests.support.documents import DOCUMENTS, blocks, text_of
 from tests.support.tables import ROOT, none_of
@@ -209,8 +209,8 @@ def test_the_figures_of_a_section_are_those_of_the_program(document: str, number
 
 def test_figures_that_are_said_in_words_are_those_of_the_program() -> None:
     """A fifth, a quarter, a half, ten, ten, three."""
-    assert (recall._LINKED_SHARE, recall._WORKING_SHARE, suspicions.WORDS) == (0.2, 0.25, 0.5)
-    assert (suspicions.MOST_PROPOSED, consolidation.MOST_LISTED, links._MOST_LINKS) == (10, 10, 3)
+    assert (recall._LINKED_SHARE, recall._WORKING_SHARE, links.WORDS) == (0.2, 0.25, 0.5)
+    assert (links.MOST_PROPOSED, consolidation.MOST_LISTED, links._MOST_LINKS) == (10, 10, 3)
 
 
 def test_the_table_of_types_is_that_of_the_program() -> None:

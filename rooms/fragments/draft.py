@@ -16,8 +16,7 @@ from rooms.fragments import fragment as stored
 from rooms.fragments.fragment import Draft, Fragment, FragmentsError, Link, Reflection, Wanted
 from rooms.fragments.links import brought_back, linked_by_itself
 from rooms.fragments.room import Config, Room, named, readers, visible, writer
-from rooms.fragments.storage import pages_of
-from rooms.fragments.storage.rows import Rows
+from rooms.fragments.storage.rows import Rows, pages_of
 from rooms.fragments.upkeep.life import before
 
 MOST_LINKED = 20

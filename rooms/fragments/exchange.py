@@ -22,9 +22,8 @@ from core.room.redaction import without_secrets
 from core.text.plain import moment_of, shown_path
 from rooms.fragments import fragment as stored
 from rooms.fragments.fragment import FragmentsError
-from rooms.fragments.storage import pages_of
 from rooms.fragments.storage.columns import ENTRIES, FRAGMENTS, LINKS, VERSIONS, Table, is_moment
-from rooms.fragments.storage.rows import Rows
+from rooms.fragments.storage.rows import Rows, pages_of
 
 Row = stored.Fragment | stored.Link | stored.Entry
 

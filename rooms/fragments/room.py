@@ -35,9 +35,8 @@ from core.room.documents import CONFIG_NAME, Expected, Keys, unknown_keys_in, va
 from core.sanitizer import find, has_secret
 from core.text.plain import SURROGATE
 from rooms.fragments.fragment import Fragment, FragmentsError, NoSuchFragmentError
-from rooms.fragments.storage import Engine
 from rooms.fragments.storage.redis import Place, place_of
-from rooms.fragments.storage.rows import Rows
+from rooms.fragments.storage.rows import Engine, Rows
 from rooms.fragments.texts import Text, check_size, plain_id
 
 FILE_NAME = "memory.db"

@@ -14,8 +14,7 @@ from rooms.fragments import fragment as stored
 from rooms.fragments.fragment import Amendment, Fragment, FragmentsError, Link, Version, Wanted
 from rooms.fragments.links import brought_back, settled, successors, supersede
 from rooms.fragments.room import Config, Room, changeable, changing, readers, writer
-from rooms.fragments.storage import pages_of
-from rooms.fragments.storage.rows import Rows
+from rooms.fragments.storage.rows import Rows, pages_of
 from rooms.fragments.texts import CONTENT_CHARS, fields_of, keywords_of, plain_id
 from rooms.fragments.upkeep.life import is_pinned
 

@@ -14,7 +14,7 @@ from core.program import NO_CANCELLATION, Cancellation
 from rooms.fragments.draft import remember
 from rooms.fragments.fragment import Draft, Entry, Fragment, Wanted, hash_of
 from rooms.fragments.room import Config, Room
-from rooms.fragments.storage import Engine, pages_of
+from rooms.fragments.storage.rows import Engine, pages_of
 from rooms.fragments.storage.sqlite import SqliteEngine
 from rooms.fragments.upkeep.consolidation import Report
 

@@ -22,9 +22,8 @@ from core.text.ranking import Holding
 from core.text.terms import Term, pieces_of, verb_beginning
 from rooms.fragments import fragment as kept
 from rooms.fragments.fragment import Embedding, Entry, Fragment, Link, Wanted, plain_keyword
-from rooms.fragments.storage import Engine
 from rooms.fragments.storage.columns import ENTRIES
-from rooms.fragments.storage.rows import Rows
+from rooms.fragments.storage.rows import Engine, Rows
 
 _KEYS = {
     "number": lambda each: (-each.number,),

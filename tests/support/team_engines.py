@@ -23,9 +23,9 @@ from psycopg.conninfo import conninfo_to_dict
 from core.postgres.pool import Pool
 from core.postgres.server import Server, server_of
 from core.program import NO_CANCELLATION, Cancellation
-from rooms.fragments.storage import Engine
 from rooms.fragments.storage.postgres import PostgresEngine
 from rooms.fragments.storage.postgres_schema import TABLES, Schema
+from rooms.fragments.storage.rows import Engine
 from tests.support.fragments_room import Places
 from tests.support.real_engines import Postgres, shared_postgres
 

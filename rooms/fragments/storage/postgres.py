@@ -21,11 +21,20 @@ from core.program import NO_CANCELLATION, Cancellation
 from core.room.full_text import INDEXED_VERSION, Extent
 from core.text.terms import Term, pieces_of, verb_beginning
 from rooms.fragments.fragment import Embedding, Fragment, Order, UpkeepBusyError, Wanted
-from rooms.fragments.storage import Engine, columns, pages_of
+from rooms.fragments.storage import columns
 from rooms.fragments.storage import postgres_schema as tables
 from rooms.fragments.storage.columns import is_moment, spelled
 from rooms.fragments.storage.redis import Cache, CachedRows
-from rooms.fragments.storage.rows import INDEX_STATE, MOST_NUMBER, ORDERS, Condition, Counted, Rows
+from rooms.fragments.storage.rows import (
+    INDEX_STATE,
+    MOST_NUMBER,
+    ORDERS,
+    Condition,
+    Counted,
+    Engine,
+    Rows,
+    pages_of,
+)
 from rooms.fragments.storage.sqlite import DIGITS, no_rows
 
 if TYPE_CHECKING:

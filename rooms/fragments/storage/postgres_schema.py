@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.postgres.pool import ROOM_ROLE, UPKEEP_ROLE, Pool
 from core.postgres.server import ServerError
-from rooms.fragments.storage import statements_of
+from rooms.fragments.storage.rows import statements_of
 
 if TYPE_CHECKING:
     from psycopg import Connection

@@ -22,9 +22,16 @@ from core.room.database import Database, DatabaseError, Migrations
 from core.room.full_text import INDEXED_VERSION, PREFIXES, IndexTerms, indexed
 from core.text.plain import end_of
 from rooms.fragments.fragment import Embedding, Fragment, UpkeepBusyError, UpkeepError, Wanted
-from rooms.fragments.storage import Engine, statements_of
 from rooms.fragments.storage.columns import spelled
-from rooms.fragments.storage.rows import INDEX_STATE, MOST_NUMBER, Condition, Counted, Rows
+from rooms.fragments.storage.rows import (
+    INDEX_STATE,
+    MOST_NUMBER,
+    Condition,
+    Counted,
+    Engine,
+    Rows,
+    statements_of,
+)
 
 APPLICATION_ID = 0x534D_0002  # "SM", room three
 LOCK_SUFFIX = ".upkeep.lock"

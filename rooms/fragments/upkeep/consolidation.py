@@ -22,12 +22,12 @@ from core.errors import SentinelError, WaitEndedError
 from core.program import NO_CANCELLATION, Cancellation, warn
 from rooms.fragments.draft import GONE, end_idle_sessions, end_session
 from rooms.fragments.fragment import Fragment, UpkeepBusyError, UpkeepError, Wanted
+from rooms.fragments.links import MOST_PROPOSED, Pair, pending
 from rooms.fragments.room import Room, open_room
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.upkeep import life
 from rooms.fragments.upkeep.passes import AT_ONCE, STEPS, Counts, Page, Work
 from rooms.fragments.upkeep.statistics import ENDED, FIGURES, RUN, OfTool, feedback_by_tool
-from rooms.fragments.upkeep.suspicions import MOST_PROPOSED, Pair, pending
 from rooms.fragments.versions import for_the_log, most_important
 
 if TYPE_CHECKING:
@@ -310,7 +310,7 @@ class ServedFragments:
 
     def checks(self) -> dict[str, Callable[[], None]]:
         """Return a function for the database, and for a Redis, that raises where it is away."""
-        cache = self._engine.cache
+        cache = getattr(self._engine, "cache", None)  # a file has none
 
         def read() -> None:
             with self._engine.reading():

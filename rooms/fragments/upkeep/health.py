@@ -29,10 +29,9 @@ from core.sanitizer import has_secret, safe
 from rooms.fragments import room
 from rooms.fragments.fragment import Activity, TaskFeedback, ToolFeedback, Wanted, hash_of
 from rooms.fragments.models import check, missing
-from rooms.fragments.storage import Engine
 from rooms.fragments.storage.columns import ENTRIES, FRAGMENTS, VERSIONS, Table, is_moment
 from rooms.fragments.storage.redis import Cache
-from rooms.fragments.storage.rows import Rows
+from rooms.fragments.storage.rows import Engine, Rows
 from rooms.fragments.storage.sqlite import INDEX, SqliteEngine, SqliteRows
 
 if TYPE_CHECKING:

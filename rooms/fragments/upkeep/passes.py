@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rooms.fragments import fragment as stored
 from rooms.fragments.fragment import Fragment, Link, ServiceError, State, Wanted
-from rooms.fragments.links import settled
+from rooms.fragments.links import Pair, pairs_with, pending, settle, settled, still
 from rooms.fragments.room import Config
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.texts import MOST_KEYWORDS
-from rooms.fragments.upkeep import life, suspicions
+from rooms.fragments.upkeep import life
 from rooms.fragments.upkeep.statistics import feedback_by_tool
-from rooms.fragments.upkeep.suspicions import Pair
 
 if TYPE_CHECKING:
     from rooms.fragments.models.judge import OneJudge
@@ -254,7 +253,7 @@ def _compare(opening: Opening, page: Page, work: Work) -> list[Pair]:
     with opening() as rows:
         new = Wanted(is_checked=False, after=page.after)
         page.fragments = rows.find(new, limit=_COMPARED)
-        found = (suspicions.pairs_with(rows, it, work.now) for it in page.fragments)
+        found = (pairs_with(rows, it, work.now) for it in page.fragments)
         pairs = [pair for some in found for pair in some]
     left = max(MOST_JUDGED - page.so_far.get("judged", 0), 0)
     judged = [_judged(work.judge, it) for it in pairs[:left]]
@@ -270,11 +269,11 @@ def note_contradictions(rows: Rows, page: Page, work: Work) -> Counts:
     rows.touch(checked, {"checked_at": work.now})
     suspected = linked = 0
     for pair in pairs:
-        current = suspicions.still(rows, pair)
+        current = still(rows, pair)
         if not current or pair.label in _CLEARED:
             continue
         is_near = work.judge and current.similarity >= NEARLY_EQUAL
-        if pair.label == "contradiction" and suspicions.settle(rows, current, work.now):
+        if pair.label == "contradiction" and settle(rows, current, work.now):
             linked += 1
         elif current.signs or pair.label or is_near:
             first, second, found_at = current.earlier.id, current.later.id, current.found_at
@@ -291,7 +290,7 @@ def _look_again(opening: Opening, page: Page, work: Work) -> list[Pair]:
     if not work.judge:
         return []
     with opening() as rows:
-        waiting = [it for it in suspicions.pending(rows, work.now)[0] if it.found_at < work.now]
+        waiting = [it for it in pending(rows, work.now)[0] if it.found_at < work.now]
     return [_judged(work.judge, it) for it in waiting[:MOST_AGAIN]]
 
 
@@ -299,16 +298,16 @@ def _look_again(opening: Opening, page: Page, work: Work) -> list[Pair]:
 def settle_suspicions(rows: Rows, page: Page, work: Work) -> Counts:
     """Settle pairs of which the judge is sure, and forget suspicions that are over."""
     judged: list[Pair] = page.asked
-    linked, over = 0, suspicions.pending(rows, work.now)[1]
+    linked, over = 0, pending(rows, work.now)[1]
     for pair in judged:
-        current = suspicions.still(rows, pair)
+        current = still(rows, pair)
         if current and pair.label == "contradiction":
-            linked += suspicions.settle(rows, current, work.now)
+            linked += settle(rows, current, work.now)
         elif pair.label in _CLEARED:
             over.append((pair.earlier.id, pair.later.id))
     dropped = settled(rows, over)
     counts = {"judged": sum(it.label != "" for it in judged), "linked": linked}
-    return {**counts, "dropped": dropped, "waiting": len(suspicions.pending(rows, work.now)[0])}
+    return {**counts, "dropped": dropped, "waiting": len(pending(rows, work.now)[0])}
 
 
 @step("feedback", "tools answers tasks thinned", changes="thinned")

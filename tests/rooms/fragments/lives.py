@@ -40,16 +40,15 @@ from rooms.fragments.draft import reflect, remember
 from rooms.fragments.exchange import line_of, read_source, read_text, rows_of
 from rooms.fragments.fragment import Draft, Fragment, Link, ServiceError, Wanted, hash_of
 from rooms.fragments.import_plan import carry_out, planned
-from rooms.fragments.links import Step, explore, link
+from rooms.fragments.links import Pair, Step, explore, link
 from rooms.fragments.models.judge import Verdict
 from rooms.fragments.models.vectors import PROBES, Embedder, fill
 from rooms.fragments.recall import recall, restore_context
 from rooms.fragments.room import Room
-from rooms.fragments.storage import pages_of
+from rooms.fragments.storage.rows import pages_of
 from rooms.fragments.texts import keywords_of
 from rooms.fragments.upkeep.consolidation import Done, consolidate, tend
 from rooms.fragments.upkeep.statistics import statistics_of
-from rooms.fragments.upkeep.suspicions import Pair
 from rooms.fragments.versions import amend, forget, pin, restore
 from tests.stories import update
 from tests.stories.story import Answer

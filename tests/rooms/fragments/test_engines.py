@@ -21,11 +21,10 @@ from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_a
 
 from rooms.fragments import fragment as kept
 from rooms.fragments.fragment import Activity, Embedding, Entry, Fragment, Link, Version, Wanted
-from rooms.fragments.storage import Engine, pages_of
 from rooms.fragments.storage import redis as layer
 from rooms.fragments.storage.postgres import PostgresEngine
 from rooms.fragments.storage.redis import Cache, place_of
-from rooms.fragments.storage.rows import Rows
+from rooms.fragments.storage.rows import Engine, Rows, pages_of
 from rooms.fragments.storage.sqlite import SqliteEngine
 from tests.support.plain_engine import PlainEngine
 from tests.support.real_engines import Valkey, valkey

@@ -20,8 +20,8 @@ from rooms.fragments.exchange import line_of, of_rows, rows_of
 from rooms.fragments.fragment import RELATIONS, Wanted
 from rooms.fragments.import_plan import carry_out, planned
 from rooms.fragments.room import Config, Room
-from rooms.fragments.storage import Engine
 from rooms.fragments.storage.postgres import PostgresEngine
+from rooms.fragments.storage.rows import Engine
 from rooms.fragments.storage.sqlite import SqliteEngine
 from rooms.fragments.texts import CONTENT_BYTES
 from tests.rooms.fragments.lives import Life

@@ -21,8 +21,7 @@ from rooms.fragments.fragment import Query, Wanted
 from rooms.fragments.links import explore
 from rooms.fragments.recall import recall, restore_context
 from rooms.fragments.room import Room, repeats_when_cut
-from rooms.fragments.storage import Engine
-from rooms.fragments.storage.rows import Rows
+from rooms.fragments.storage.rows import Engine, Rows
 from rooms.fragments.upkeep.statistics import statistics_of
 from tests.support.faults import Child
 from tests.support.real_engines import postgres

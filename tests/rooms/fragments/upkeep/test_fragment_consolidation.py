@@ -31,8 +31,7 @@ from rooms.fragments.fragment import (
 )
 from rooms.fragments.models.vectors import Embedder
 from rooms.fragments.room import Room, open_room
-from rooms.fragments.storage import Engine
-from rooms.fragments.storage.rows import Rows
+from rooms.fragments.storage.rows import Engine, Rows
 from rooms.fragments.storage.sqlite import LOCK_SUFFIX
 from rooms.fragments.upkeep import consolidation
 from rooms.fragments.upkeep.consolidation import ServedFragments, consolidate, tend

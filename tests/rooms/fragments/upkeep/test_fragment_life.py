@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rooms.fragments.fragment import Fragment
+from rooms.fragments.links import signs_of
 from rooms.fragments.room import Config
 from rooms.fragments.upkeep import life
 from rooms.fragments.upkeep.consolidation import consolidate
-from rooms.fragments.upkeep.suspicions import signs_of
 from tests.support.fragments_room import a_room, figures_of, saved, stored
 from tests.support.tables import table
 

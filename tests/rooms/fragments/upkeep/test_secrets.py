@@ -16,8 +16,8 @@ from rooms.fragments import fragment
 from rooms.fragments.draft import remember
 from rooms.fragments.fragment import Activity, Draft, Fragment, FragmentsError, Version, hash_of
 from rooms.fragments.room import Room
-from rooms.fragments.storage import Engine
 from rooms.fragments.storage.columns import is_moment
+from rooms.fragments.storage.rows import Engine
 from rooms.fragments.storage.sqlite import SqliteEngine
 from rooms.fragments.upkeep.health import redact_held, secrets_held
 from tests.rooms.fragments.lives import VERBS, Life
