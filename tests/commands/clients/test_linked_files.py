@@ -1,155 +1,20 @@
 """Tests that no link of a clone leads what a command reads or writes out of the project."""
 
 import os
-import shutil
 import stat
 from itertools import product
-from pathlib import Path
 
 import pytest
 
 from commands.clients.files import Plan
 from commands.clients.table import CLIENTS
-from core.lessons.record import new_record
 from tests.commands.clients.conftest import Bench
-from tests.support.cli_process import Desk
-from tests.support.client_events import claude_edit, environment_of, run_hook
 from tests.support.costly import enough
 from tests.support.faults import tree
-from tests.support.git_clones import git
-from tests.support.samples import NOW, a_principle, a_record
 from tests.support.sentences import sentence
 from tests.support.tables import table
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="links and modes of POSIX")
-
-MINE = b"machine example.com login me password Xk29vQp7Lm\n"
-LOG = ".context/memory_log.jsonl"
-WRITERS = table("commands/clone_links")["writers"]
-COMMANDS = table("commands/linked_log")["commands"]
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The directory of such a desk, from which each test gets a copy."""
-    top = tmp_path_factory.mktemp("made")
-    desk = Desk(top / "shop", top / "home")
-    desk.write(a_record(), new_record(a_principle("Round at the end.", paths=["src/**"]), now=NOW))
-    git(desk.root, "init", "-q")
-    for text in ("one", "two"):
-        (desk.root / "lessons.md").write_text(f"# Ours\n- Say {text}.\n")
-        git(desk.root, "add", ".")
-        git(desk.root, "commit", "-qm", text)
-    for name in (".bashrc", ".netrc", "notes.jsonl", "private/.netrc", ".ssh/authorized_keys"):
-        (desk.home / name).parent.mkdir(exist_ok=True)
-        (desk.home / name).write_bytes(MINE)
-    git(desk.home, "init", "-q")
-    git(desk.home, "add", ".")
-    git(desk.home, "commit", "-qm", "dotfiles")
-    return top
-
-
-@pytest.fixture
-def desk(made: Path, tmp_path: Path) -> Desk:
-    """A clone whose history is sound, and a home under git with files in it."""
-    shutil.copytree(made, tmp_path, symlinks=True, dirs_exist_ok=True)
-    return Desk(tmp_path / "shop", tmp_path / "home")
-
-
-# What a command writes.
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.parametrize("words", WRITERS)
-def test_no_command_follows_a_link_of_the_clone(desk: Desk, words: str) -> None:
-    for target, path in (
-        (".bashrc", "out.md"),
-        ("gone", "out.md"),
-        (".ssh", "docs/.bashrc"),
-        (".", "docs/.bashrc"),
-    ):
-        link = desk.root / path.partition("/")[0]
-        link.symlink_to(desk.home / target)
-        before = tree(desk.root.parent)
-        done = desk.run(*words.format(path).split())
-        assert (bool(done.code), tree(desk.root.parent)) == (True, before)
-        real = desk.home / target / path.partition("/")[2]
-        assert f" through the link {link}, which points to {real}" in done.errors
-        assert f"(rm {link})" in done.errors
-        assert "Xk29vQp7Lm" not in done.out + done.errors
-        link.unlink()
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.parametrize("words", WRITERS[:-1])
-def test_a_real_path_and_a_link_within_the_repository_are_written(desk: Desk, words: str) -> None:
-    is_written = "--remove" not in words
-    page = desk.root / "docs" / "page.md"
-    page.parent.mkdir()
-    page.write_bytes(b"")
-    (desk.root / "out.md").symlink_to("docs/page.md")
-    (desk.root / "home").symlink_to(desk.home)
-    for path in ("out.md", str(desk.home / ".bashrc")):
-        done = desk.run(*words.format(path).split())
-        assert done.code == 0, done.errors
-    assert (desk.root / "out.md").is_symlink()
-    assert bool(page.read_bytes()) == is_written
-    assert ((desk.home / ".bashrc").read_bytes() != MINE) == is_written
-
-
-# What a clone gives out as its memory log.
-
-
-def linked(desk: Desk, name: str, target: str) -> Path:
-    for path in sorted((desk.root / ".context").iterdir()):
-        path.unlink()
-    link = desk.root / name
-    if name == ".context":
-        link.rmdir()
-    link.symlink_to(desk.home / target)
-    return link
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.parametrize(
-    ("name", "target", "words"),
-    enough(
-        (
-            (*place, words)
-            for place in [(".context", "private"), (LOG, ".netrc"), (LOG, "notes.jsonl")]
-            for words in COMMANDS
-        ),
-        lambda name, target, _: (name, target),
-        lambda _, target, words: words,
-        names=3,
-    ),
-)
-def test_nothing_of_a_file_that_is_no_memory_is_shown_changed_or_copied(
-    desk: Desk, name: str, target: str, words: str
-) -> None:
-    link = linked(desk, name, target)
-    before = tree(desk.root.parent)
-    done = desk.run(*words.split())
-    assert tree(desk.root.parent) == before
-    told = done.out + done.errors
-    assert "Xk29vQp7Lm" not in told
-    assert "machine example" not in told
-    is_about_git = words in ("scan --history", "report HEAD~1..HEAD") and name == LOG
-    assert is_about_git or (done.code, f"(rm {link})" in told) == (done.code or 1, True)
-
-
-@pytest.mark.long  # it costs much
-def test_a_hook_says_nothing_of_it(desk: Desk) -> None:
-    linked(desk, LOG, "notes.jsonl")
-    environment = environment_of(desk.root.parent / "state", HOME=str(desk.home))
-    given = claude_edit(desk.root, "lessons.md")
-    for event in ("session-start", "before-action", "prompt", "stop"):
-        words = (event, "--client", "claude-code")
-        ran = run_hook(*words, given=given, cwd=desk.root, environment=environment)
-        assert (ran.code, ran.out, "Xk29vQp7Lm" in ran.errors) == (0, "", False), event
-
-
-# The files of clients.
 
 KEYS = [client.key for client in CLIENTS]
 LINKS = table("commands/setup_links")["links"]

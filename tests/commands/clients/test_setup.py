@@ -12,13 +12,12 @@ from pathlib import Path
 import pytest
 
 from commands.clients.machine import installed, runner_of
-from commands.clients.plan import tree_of
 from commands.clients.setup import tried_hook
 from commands.clients.table import CLIENTS
 from core.messages import has_sentence
 from tests.support.cli_process import Desk, Run
 from tests.support.costly import one_in
-from tests.support.git_clones import copied_checkout, git
+from tests.support.git_clones import copied_checkout
 from tests.support.sentences import sentence
 from tests.support.tables import ROOT
 
@@ -31,37 +30,6 @@ posix = pytest.mark.skipif(os.name == "nt", reason="terminals and permissions of
 @pytest.fixture
 def desk(tmp_path: Path) -> Desk:
     return Desk(tmp_path / "my 프로젝트", tmp_path / "home")
-
-
-@pytest.fixture
-def cloned(desk: Desk) -> Desk:
-    """A project with a git of its own."""
-    git(desk.root, "init", "-q")
-    return desk
-
-
-def flat(text: str) -> str:
-    return " ".join(text.split())
-
-
-@pytest.mark.long  # it costs much
-def test_every_client_is_set_up_and_removed(desk: Desk) -> None:
-    (desk.root / "README.md").write_bytes(b"ours\n")
-    code, out, errors = desk.started("setup", *KEYS, "--yes")
-    assert (code, errors) == (0, "")
-    for key in KEYS:
-        assert f"\n- {sentence('en', f'setup.next_{key}')}\n" in out
-    before = desk.files()
-    code, out, errors = desk.run("setup", *KEYS, "--yes")
-    assert (code, errors) == (0, "")
-    assert out.splitlines()[-1] == sentence("en", "setup.nothing_to_do")
-    assert desk.files() == before
-    code, out, errors = desk.started("setup", "--remove", "--yes", options=("-S",))
-    assert (code, errors) == (0, "")  # also where the packages are gone
-    assert [path.name for path in desk.root.iterdir()] == ["README.md"]
-    assert set(desk.files().values()) == {b"ours\n"}
-    code, out, errors = desk.run("setup", "--remove", "--yes")
-    assert (code, out.splitlines()[-1]) == (0, sentence("en", "setup.nothing_to_remove"))
 
 
 @posix
@@ -111,24 +79,12 @@ def test_who_cannot_see_the_plan_or_cannot_answer_is_not_asked(desk: Desk) -> No
 
 
 @posix
-def test_a_python_without_the_packages_is_told_how_to_get_them(desk: Desk) -> None:
-    code, out, errors = desk.started("setup", "codex", "--yes", options=("-S",))
-    assert (code, out) == (1, "")
-    assert errors.startswith("This Python has no fastmcp, filelock,")
-    assert f"-m venv {shlex.quote(str(ROOT / '.venv'))}" in errors
-    assert desk.files() == {}
-
-
-@posix
 def test_what_cannot_be_written_is_told_and_the_rest_is_done(desk: Desk) -> None:
     (desk.root / ".codex").mkdir(mode=0o555)
     done = desk.run("setup", "codex", "--yes")
     facts = {"path": ".codex/config.toml", "reason": os.strerror(errno.EACCES)}
     assert (done.code, sentence("en", "setup.not_written", **facts) in done.errors) == (1, True)
     assert (desk.root / "AGENTS.md").is_file()
-    for directory in (desk.home, Path(os.sep)):  # where no project can be
-        done = desk.run("setup", "codex", "--yes", "--project", str(directory))
-        assert (done.code, done.out, bool(done.errors)) == (1, "", True)
     assert desk.files("home") == {}
 
 
@@ -136,21 +92,6 @@ def test_every_remark_that_a_row_may_need_has_a_sentence() -> None:
     said = {f"next_{key}" for key in KEYS} | {"codex_cuts", "codex_hooks_twice"}
     said |= {f"no_remote_{row.key}" for row in CLIENTS if not row.http}
     assert {key for key in said if not has_sentence(f"setup.{key}")} == set()
-
-
-# Git.
-
-
-def test_what_git_says_of_a_work_tree(cloned: Desk, tmp_path: Path) -> None:
-    assert tree_of(tmp_path / "home") is None
-    (cloned.root / "AGENTS.md").write_bytes(b"")
-    git(cloned.root, "add", "AGENTS.md")
-    git(cloned.root, "commit", "-qm", "x")
-    other = cloned.root.parent / "other"
-    git(cloned.root, "worktree", "add", "-q", str(other))
-    tree = tree_of(other)
-    assert tree and tree.exclude == cloned.root / ".git/info/exclude"
-    assert (tree.prefix, tree.tracked, tree.ignored) == ("", frozenset({"AGENTS.md"}), "")
 
 
 # Hooks.
