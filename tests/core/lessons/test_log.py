@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from itertools import permutations
 from typing import Any
 
 import pytest
@@ -13,8 +12,7 @@ from core.lessons.answers import flaw_notes
 from core.lessons.log import MOST_HIDDEN, MemoryLog, following
 from core.lessons.record import MOST_LINE_BYTES, Record, parse_line
 from core.lessons.upkeep import examine
-from tests.support.changes import bring_back, delete, log_of, upsert
-from tests.support.cli_process import TOKEN
+from tests.support.changes import bring_back, log_of, upsert
 from tests.support.costly import calls
 from tests.support.samples import AHEAD, LATER, NOW, a_draft, a_principle, a_record
 from tests.support.sentences import raised
@@ -103,39 +101,13 @@ def test_a_gap_that_comes_back_after_its_compaction_is_visible_and_counted() -> 
                 assert third in again.records
 
 
-def test_a_principle_hides_all_versions_of_its_originals_and_counts_each_once() -> None:
-    updated, _, _ = upsert(log_of(ONE, TWO), a_draft("one", lesson="again"), now=LATER)
-    mine = upsert(log_of(ONE), a_draft("one", lesson="mine"), now=NOW)[0]
-    theirs = upsert(log_of(ONE), a_draft("one", lesson="theirs"), now=LATER)[0]
-    merged = log_of(mine.to_bytes(), theirs.to_bytes())
-    later, _, _ = upsert(merged, a_draft("other"), now=LATER)  # drops the older line
-    for before, others in ((updated, [ONE, TWO]), (later, [ONE, *merged.records])):
-        tokens = [record.token for record in before.records]
-        log, principle, _ = upsert(before, a_principle(), tokens, now=LATER)
-        everything = log_of(log.to_bytes(), *others, before.to_bytes())
-        assert everything.records == [principle]
-    twice = log_of(*(a_record(f"gap {number}") for number in range(4)))
-    for number in range(4):
-        twice, _, _ = upsert(twice, a_draft(f"gap {number}", lesson="again"), now=NOW)
-    tokens = [record.token for record in twice.records]
-    mine, _, _ = upsert(twice, a_principle(), tokens[:2], now=LATER)
-    theirs, _, _ = upsert(twice, a_principle(), tokens[2:], now=NOW)
-    after, third, _ = upsert(log_of(mine.to_bytes(), theirs.to_bytes()), a_draft("x"), now=LATER)
-    [principle, _] = after.records
-    assert ({*tokens} <= {*principle.source_ids}, principle.source_count) == (True, 4)
-    assert log_of(after.to_bytes(), *twice.records).records == [principle, third]
-
+def test_a_principle_that_comes_back_has_the_originals_of_all_its_versions() -> None:
     first, old, _ = upsert(log_of(ONE, TWO), a_principle(), [ONE.token], now=NOW)
     second, newer, _ = upsert(first, a_principle(ask_next_time="?"), [TWO.token], now=LATER)
     assert (second.records, newer.compacted_at) == ([newer], LATER)
     log, [back], _ = bring_back(second, [old], now=LATER)
     assert (back.source_ids, back.source_count) == ((ONE.token, TWO.token), 2)
     assert log_of(log.to_bytes(), ONE, TWO).records == [back]
-
-    versions = replace(ONE, lesson="mine"), replace(ONE, lesson="theirs", updated=LATER)
-    [together] = log_of(*versions).records
-    of_both = replace(PRINCIPLE, source_ids=(together.token,), created=LATER)
-    assert log_of(*versions, of_both).records == [of_both]
 
 
 # What is brought back.
@@ -202,66 +174,13 @@ def test_what_changed_since_it_was_looked_at_is_neither_written_over_nor_undone(
 
 SOON = "2026-03-01T15:00:00+00:00"
 MINE = a_record(lesson="mine", paths=("src/a.py",), when=("call(",))
-THEIRS = replace(a_record(lesson="theirs", when=("tax(",)), created=SOON, paths=("src/b.py",))
-BY_HAND = replace(MINE, lesson="edited by hand")
-NEWER = replace(MINE, lesson="newer", updated=LATER, seen=2)
-FOLLOWER = replace(NEWER, former=(MINE.fingerprint(),))
-FAR_AHEAD = replace(MINE, lesson="far", updated=AHEAD, seen=9)
-AFTER_FAR = following(NEWER, FAR_AHEAD)
-AGAIN = replace(MINE, created=SOON, seen=2)
-TRIGGER = replace(MINE, created=LATER, when=("tax(",))
-AT_ONCE = replace(MINE, paths=("src/b.py",))
-UPDATED = upsert(log_of(MINE), a_draft(lesson="updated"), now=LATER)[1]
-# Six digits can be found by trying: whoever wants to can write such a line.
-OWN = replace(a_record("own", lesson="38479819"), former=("000000",))
-VERSIONS = {  # the lines of a gap, and what is shown of them
-    "neither knows the other": ([MINE, THEIRS], [MINE, THEIRS]),
-    "an edit by hand beside an update": ([BY_HAND, UPDATED], [BY_HAND, UPDATED]),
-    "a program that keeps no list has updated it": ([MINE, NEWER], [following(NEWER, MINE, NEWER)]),
-    "one follows the other": ([MINE, FOLLOWER], [FOLLOWER]),
-    "one follows another whose clock was ahead": ([AFTER_FAR, FAR_AHEAD], [AFTER_FAR]),
-    "both in the same words": ([MINE, AGAIN], [following(AGAIN, MINE, AGAIN)]),
-    "both in the same words with other triggers": (
-        [MINE, TRIGGER],
-        [following(TRIGGER, MINE, TRIGGER)],
-    ),
-    "both in the same second": ([MINE, AT_ONCE], [following(AT_ONCE, MINE, AT_ONCE)]),
-    "one claims to follow itself": ([OWN, OWN], [OWN]),
-}
 
 
-def test_the_lines_of_a_gap_are_shown_alike_in_any_order() -> None:
-    for lines, shown in VERSIONS.values():
-        assert OWN.fingerprint() == "000000"
-        another = a_record("another")
-        for one, other in permutations(lines):
-            log = log_of(one, another, other)
-            versions = [it for it in log.records if it != another]
-            assert sorted(versions, key=lambda it: it.lesson) == shown
-            assert log.unsettled == ([versions] if len(shown) == 2 else [])
-            assert (log.count, bool(log.leftovers)) == (1 + len(shown), len(shown) == 1)
-
-
-@pytest.mark.row("P11")
-def test_a_save_of_a_gap_makes_one_record_of_its_versions(monkeypatch: pytest.MonkeyPatch) -> None:
-    both = log_of(MINE, THEIRS)
-    log, saved, _ = upsert(both, a_draft(lesson="both"), now=LATER)
-    assert log.records == [saved]
-    assert {MINE.fingerprint(), THEIRS.fingerprint()} <= set(saved.former)
-    assert (saved.created, saved.seen) == (NOW, 2)
-    assert set(saved.paths) == {"src/a.py", "src/b.py"}
-    assert set(saved.when) == {"call(", "tax("}
-    assert log_of(log.to_bytes(), THEIRS, MINE).records == [saved]
-    said, _, _ = upsert(both, a_draft(lesson="mine"), now=SOON)
-    assert [record.lesson for record in said.records] == ["mine"]  # in the words of one of them
-    log, removal = delete(both, [MINE.token])
-    assert (removal.removed, log.records) == ((MINE,), [THEIRS])
-    _, nothing = delete(both, [MINE.id])
-    assert (nothing.removed, nothing.changed) == ((), (MINE.id,))
-    log, rule, removal = upsert(both, a_principle(), [MINE.token, THEIRS.token], now=LATER)
-    assert (removal.removed, log.records, rule.source_count) == ((MINE, THEIRS), [rule], 2)
+def test_versions_that_claim_to_follow_each_other_are_both_shown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(Record, "fingerprint", lambda it: it.lesson)  # six digits can be forged
-    one, two = replace(MINE, former=("theirs",)), replace(THEIRS, former=("mine",))
+    one, two = replace(MINE, former=("theirs",)), replace(MINE, lesson="theirs", former=("mine",))
     assert {it.lesson for it in log_of(one, two).records} == {"mine", "theirs"}
 
 
@@ -317,32 +236,6 @@ RULE = upsert(MemoryLog(), a_principle(), now=LATER)[1]
 
 def hostile(**changed: Any) -> Record:
     return replace(a_record("anything", now=LATER), source_ids=EVERY_TOKEN, **changed)
-
-
-def test_a_log_hides_what_it_was_and_neither_a_principle_nor_what_it_never_was() -> None:
-    for changed in [
-        {},
-        {"updated": "2999-01-01T00:00:00+00:00"},
-        {"topic": "topic 1"},
-        {"lesson": "[REDACTED]", "missing_context": "[REDACTED]"},
-        {"lesson": "", "missing_context": ""},
-        {"lesson": "r[REDACTED]", "missing_context": "g[REDACTED]"},
-        {"lesson": "rule", "missing_context": "gap"},
-        {"lesson": "\n".join("abcdefghij"), "missing_context": " \n\n "},
-    ]:
-        for lines in ([*RECORDS, hostile(**changed)], [hostile(**changed), *RECORDS]):
-            log = log_of(*lines)
-            assert (log.count, log.hidden) == (13, [])
-    renamed = a_record("gap 1", topic="renamed", lesson=RECORDS[1].lesson)
-    renamed = replace(renamed, updated=LATER, source_ids=(RECORDS[1].token,))
-    assert log_of(renamed, *RECORDS).hidden == [(RECORDS[1], renamed)]
-    line = replace(hostile(lesson=RULE.lesson), source_ids=(RULE.token,))
-    assert log_of(RULE, line).count == 2
-    secret = a_record(f"the key of the depot is {TOKEN}", lesson=f"{TOKEN} opens the depot")
-    other = a_record("the key of the depot, and more", lesson="XYZ opens the depots")
-    clean = a_record("the key of the depot is [REDACTED]", lesson="[REDACTED] opens the depot")
-    clean = replace(clean, source_ids=(secret.token, other.token))
-    assert log_of(secret, other, clean).records == [other, clean]
 
 
 def test_what_a_principle_hides_is_told_and_is_no_more_than_a_compaction_may() -> None:
