@@ -26,35 +26,12 @@ ENGLISH, KOREAN = sentences("en"), sentences("ko")
 
 OF_ARGPARSE = {"parser.positional arguments", "parser.options"}
 
-# One register, and one word for each thing.
-# What people read is said in these words, or in others that mean something else.
-BANNED_KOREAN = re.compile(
-    "격차|가림 처리|가린 (?:비밀|것)|복제|시연|찌꺼기|망가진|무고한|닮은 예|\\b온 그대로|되풀이하"
-    "|기억이 스스로|사람도 봅니다|모델에 드는 비용|마지막 판|판입니다"
-    "|낱말|이전 판|아주 지[우운]|대신된|모순될|주제|회상|곁|원칙|물을 질문|들여보|쓰는 법"
-)
-BANNED_ENGLISH = re.compile(
-    r"\b(?:stands?|stood)\b|\bas (?:it|they) (?:came|was)\b|\bnobody is there\b|\bfrom a hand\b"
-    r"|\bMissing then\b|\b1 unreadable lines\b|\bso that (?:it|they|there) (?:is|are)\b"
-    r"|\bpass(?:es|ed)? over\b|\bleft alone\b|\bwhere it is valid\b"
-)
-# An instruction and a statement in one sentence: neither follows the other's ending.
-MIXED = re.compile(r"(?:하세요|세요),? [^.\n]*(?:합니다|습니다|입니다)[.]")
-STIFF = re.compile("십시오")
-
-COUNTS = re.compile(
-    "count|more|shown|left|left_out|missing|found|full|hidden|lines|pairs|skipped|conflicts|secrets"
-    "|marks|files|sessions|principles|logs|records|versions|there"
-)
-# Where a sentence is only said above a number, or of two and more.
-ABOVE_ONE = {
-    *("answers.compact_required", "answers.brief_part", "answers.brief_near", "answers.partial"),
-    *("doctor.overdue", "import.compact", "import.passed_too_many_paths", "view.seen"),
-    *("view_fragments.used", "fragment_commands.recalled_often"),
-}
-SINGULAR = re.compile(
-    r"(?<![\w.,-])1 (?:[a-z]+ )??(?!is |was |has |as )[a-z]+s\b|\b(?:All|the) 1\b"
-)
+# One register, and one word for each thing: what people read is said in these words, or in others
+# that mean something else.
+TABLES = table("messages")
+PATTERNS = {name: re.compile(it) for name, it in TABLES["patterns"].items()}
+COUNTS, SINGULAR = PATTERNS["counts"], PATTERNS["one with a plural"]
+ABOVE_ONE = {*TABLES["only said above a number, or of two and more"]}
 
 
 def facts_of(text: str) -> set[str]:
@@ -101,12 +78,13 @@ def test_both_languages_have_the_same_sentences_and_facts_in_one_register_and_wo
     same |= {"fragment_commands.topic", "rooms.topic", "lessons.kinds.principle"}  # so is a field
     none_of(key for key, text in ENGLISH.items() if hangul.search(text))
     none_of(key for key, text in KOREAN.items() if not hangul.search(text) and key not in same)
-    banned = ((KOREAN, BANNED_KOREAN), (KOREAN, MIXED), (KOREAN, STIFF), (ENGLISH, BANNED_ENGLISH))
+    wrong = ("banned in Korean", "an instruction and a statement in one sentence", "stiff")
+    banned = [*((KOREAN, it) for it in wrong), (ENGLISH, "banned in English")]
     none_of(
         (key, found[0])
-        for texts, pattern in banned
+        for texts, name in banned
         for key, text in texts.items()
-        for found in pattern.finditer(text)
+        for found in PATTERNS[name].finditer(text)
     )
     assert any("하세요" in text for text in KOREAN.values())
 
@@ -178,14 +156,6 @@ def test_a_table_has_a_row_a_line_and_lists_of_words_stand_once_by_their_names()
 PARTICLES = table("particles")
 
 FINALS = [chr(ord("가") + number) for number in range(28)]
-TWO_FORMS = re.compile(
-    r"[은는이가을를과와]\([은는이가을를과와]\)|\([이으]\)[가-힣]|[은이을과아]/[는가를와야]"
-)
-# A particle in one form behind a placeholder; one behind a parenthesis fits the noun before it.
-ONE_FORM = re.compile(
-    r"""\{[^{}]*\}[`"'”’»」』\]>*]*(?:은|는|이|가|을|를|과|와|로|으로|이?라는?|이?라고|이?란|이?나|이?며|이?면)"""
-    r"""(?![가-힣(])"""
-)
 FACTS = "src/결제.py", "payment", "2026-05-24", "7dfcec0f@69ab21", "1,000", "기록 셋", "list --all"
 
 
@@ -236,16 +206,15 @@ def test_a_fact_is_read_as_koreans_read_it_or_keeps_both_forms_without_a_reading
 @pytest.mark.long  # it costs much
 def test_no_korean_sentence_shows_two_forms_of_a_particle() -> None:
     wrong = []
-    for key, korean in sentences("ko").items():
+    for key, korean in KOREAN.items():
         text = re.sub(r"\{(\w+)[^{}]*\}", r"{\1}", korean)
         names = dict.fromkeys(re.findall(r"\{(\w+)\}", text))
         for fact in FACTS:
             shown = filled(text, dict.fromkeys(names, fact))
-            wrong += [(key, it[0]) for it in TWO_FORMS.finditer(shown)]
+            wrong += [(key, it[0]) for it in PATTERNS["two forms of a particle"].finditer(shown)]
     assert wrong == []
 
 
 def test_no_particle_in_one_form_stands_behind_a_placeholder() -> None:
-    none_of(
-        (key, ONE_FORM.findall(it)) for key, it in sentences("ko").items() if ONE_FORM.search(it)
-    )
+    behind = PATTERNS["one form behind a placeholder"]
+    none_of((key, behind.findall(it)) for key, it in KOREAN.items() if behind.search(it))

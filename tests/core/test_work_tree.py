@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from commands.revisions import commit_of
 from core import git as call
 from core.git import HistoryError, Repository, WorkTree, files_with, is_uncommitted
 from core.lessons.history import Commit, commits_of, own_commits
@@ -20,7 +19,6 @@ from tests.support.cli_process import without_settings
 from tests.support.git_clones import commit, copied, git, new_project, path_of, save, slow_git
 from tests.support.hostile_repository import GROUPS, Traps, make_project, poison
 from tests.support.memory_steps import MemorySteps
-from tests.support.sentences import in_language
 from tests.support.tables import table
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
@@ -139,49 +137,6 @@ def test_an_author_in_another_encoding_is_read(project: Path) -> None:
     assert commits(path_of(project))[0].author == "김철수"
 
 
-# What cannot be read.
-
-
-def gone(project: Path, revision: str, *, torn: bool = False) -> None:
-    """Take an object away, or leave it torn."""
-    name = git(project, "rev-parse", revision).strip()
-    path = project / ".git" / "objects" / name[:2] / name[2:]
-    path.unlink()
-    if torn:
-        path.write_bytes(b"torn")
-
-
-@pytest.mark.long  # it costs much
-def test_what_a_history_lacks_is_no_unknown_revision(project: Path, tmp_path: Path) -> None:
-    unknown = ("nothing", "1" * 40, "HEAD:README", "HEAD~9", "--all", "^HEAD")
-    for at, (missing, names, key) in enumerate((
-        ("HEAD", ("HEAD", "main", "HEAD~1"), "objects_missing"),
-        ("HEAD~1", ("HEAD~1", "HEAD^"), "objects_missing"),
-        ("", unknown, "bad_revision"),
-    )):  # fmt: skip
-        lacking = Path(shutil.copytree(project, tmp_path / str(at)))
-        if missing:
-            gone(lacking, missing)
-        for name in names:
-            with pytest.raises(HistoryError) as caught:
-                commit_of(Repository(path_of(lacking)), name)
-            assert caught.value.key == key
-    for revision in ("HEAD", "HEAD~1", "HEAD^{tree}", "HEAD~1^{tree}", "HEAD:.context"):
-        for torn in (False, True):
-            lacking = Path(shutil.copytree(project, tmp_path / f"{revision}{torn}"))
-            gone(lacking, revision, torn=torn)
-            with pytest.raises(HistoryError) as caught:
-                subjects(path_of(lacking))
-            assert caught.value.key == "objects_missing"
-            for language in ("en", "ko"):
-                assert "git fsck" in in_language(language, str, caught.value)
-    for content in ("", "garbage\n", "0" * 40 + "\n"):
-        (project / ".git" / "refs" / "heads" / "main").write_text(content)
-        with pytest.raises(HistoryError) as caught:
-            subjects(path_of(project))
-        assert caught.value.key in ("objects_missing", "git_failed")
-
-
 @pytest.mark.long  # it costs much
 def test_a_log_that_has_another_place_now_is_a_neighbours(project: Path) -> None:
     neighbour = project / "packages" / "other"
@@ -211,7 +166,8 @@ class States(MemorySteps):
         shutil.rmtree(self._project / folder)
 
     def gone(self, revision: str) -> None:
-        gone(self._project, revision)
+        name = git(self._project, "rev-parse", revision).strip()
+        (self._project / ".git" / "objects" / name[:2] / name[2:]).unlink()
 
 
 STATES = table("uncommitted")  # what was done, and what is said; where git cannot tell, null

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from core.lessons import upkeep
 from core.lessons.history import originals_of, principles_over
-from core.lessons.log import BOM, MemoryLog, following
+from core.lessons.log import BOM, MemoryLog
 from core.lessons.record import (
     LIMITS_BYTES,
     MOST_LINE_BYTES,
@@ -95,39 +95,8 @@ def test_a_line_has_a_flaw_exactly_when_it_is_no_record(data: bytes) -> None:
         assert (flaw_of(line) == ("", "")) == (parse_line(line) is not None)
 
 
-GONE, NEWER = a_record("gone"), following(replace(TWO, updated=LATER, lesson="newer"), TWO)
-HIDING = replace(TWO, lesson="older", source_ids=(ONE.token,))
-HIDING_LATER = replace(TWO, lesson=ONE.lesson, updated=LATER)
-HIDER = following(HIDING_LATER, HIDING, HIDING_LATER)
-TWIN = replace(a_record("edited"), id=TWO.id, missing_context="one", updated=LATER)
-HALF = json.dumps(replace(a_record("half"), lesson="\ud800").as_json()).encode() + b"\n"
-BARE, BARE_TWO = (it.to_line().rstrip(b"\n") for it in (ONE, TWO))
-PARTS: dict[str, Record | bytes] = {  # what tests/data/upkeep.json calls them
-    **{"ONE": ONE, "TWO": TWO, "GONE": GONE, "NEWER": NEWER, "BARE": BARE, "BARE TWO": BARE_TWO},
-    "PRINCIPLE": upsert(log_of(ONE), a_principle(), [ONE.token], now=LATER)[1],
-    "HIDING": HIDING,
-    "HIDING LATER": HIDING_LATER,
-    "HIDER": replace(HIDER, source_count=1, source_ids=(ONE.token,)),
-    "EDITED": replace(ONE, missing_context="edited by hand"),
-    "EDITED RIGHTLY": a_record("edited by hand"),
-    "TWIN": TWIN,
-    "BOTH": following(replace(TWIN, id=ONE.id), ONE, replace(TWIN, id=ONE.id)),
-    "SHARED": a_record("-login missing", topic="auth"),
-    "SHARED TOO": a_record(" missing", topic="auth-login"),
-    "ODD TOPIC": ONE.to_line().replace(b'"payment"', '"  결제 "'.encode()),
-    "USUAL TOPIC": a_record("one", topic="결제"),
-    "KEY TWICE": ONE.to_line().replace(b'"lesson": "', b'"lesson": "first", "lesson": "'),
-    "ON ONE LINE": BARE + TWO.to_line(),
-    "IN A LIST": BARE + b", " + BARE_TWO + b",\n",
-    "IN A DIFF": b"+" + BARE + TWO.to_line(),
-    "IN EUC-KR": TWO.to_line().decode().encode("euc-kr"),
-    "BESIDE RUBBISH": BARE + b" {torn\n",
-    "LONG": a_record("long", lesson="가" * 400),
-    "BLANK": replace(ONE, lesson=" "),
-    "ODD DATE": replace(TWO, updated="yesterday"),
-    "AHEAD": replace(a_record("ahead"), updated=AHEAD),
-    "ODD SOURCE": replace(a_record("odd"), source_ids=("abc",)),
-    "HALF": HALF,
+PARTS = {
+    name: it.encode("latin-1") for name, it in TABLES.pop("parts, bytes as in Latin-1").items()
 }
 
 
