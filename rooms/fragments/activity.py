@@ -1,7 +1,7 @@
 """Notes the calls of each session and feedback on tools, and counts recalls."""
 
 import threading
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -118,17 +118,14 @@ def count_use(room: Room, fragments: Sequence[Fragment], session: str) -> None:
         if not some:
             continue
         times = Counter(it.number for it in some)
-        alike = defaultdict[tuple[int, int, bool], list[int]](list)  # those that get equal values
         try:
             with owner.engine.writing(wait_s=_WAIT_S) as rows:
                 for it in rows.by_numbers(times):
-                    uses = it.access_count + times[it.number]
                     sessions = it.sessions_count + (name not in ("", it.last_session))
-                    alike[uses, sessions, it.tier == "permanent"].append(it.number)
-                for (uses, sessions, is_permanent), numbers in alike.items():
-                    values = {"access_count": uses, "accessed_at": now, "sessions_count": sessions}
+                    values = {"accessed_at": now, "sessions_count": sessions}
+                    values |= {"access_count": it.access_count + times[it.number]}
                     values |= {"last_session": name} if name else {}
-                    values |= {} if is_permanent else {"tier": "hot"}
-                    rows.touch(numbers, values)
+                    values |= {} if it.tier == "permanent" else {"tier": "hot"}
+                    rows.touch([it.number], values)
         except DatabaseError:
             continue

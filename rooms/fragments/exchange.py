@@ -1,50 +1,62 @@
-"""Writes fragments as objects of JSON lines; reads these and the formats of others.
+"""Writes fragments as JSON lines, and plans an import of these or of the formats of others.
 
 Others are rows of the specified tables, a database with the table `memory_item`, and a graph of
-server-memory. `import_plan` says which rows come in.
+server-memory. No row that is here is overwritten; a second import of a file saves nothing.
 """
 
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
+from core.config import DEFAULT_AGENT, NAME_CHARS, REFUSED_AGENTS
 from core.disk import reason_of
 from core.lessons.record import DECODER
 from core.room.database import open_foreign
 from core.room.database import rows_of as rows_of_table
 from core.room.documents import objects_at, text_at, texts_in
-from core.room.redaction import without_secrets
-from core.text.plain import moment_of, shown_path
+from core.room.redaction import mapped, without_secrets
+from core.text.plain import SURROGATE, moment_of, shown_path
 from rooms.fragments import fragment as stored
-from rooms.fragments.fragment import FragmentsError
-from rooms.fragments.storage.columns import ENTRIES, FRAGMENTS, LINKS, VERSIONS, Table, is_moment
+from rooms.fragments import texts
+from rooms.fragments.draft import row_of, saying, typed
+from rooms.fragments.fragment import Entry, Fragment, FragmentsError, Link, Version, Wanted
+from rooms.fragments.links import superseded
+from rooms.fragments.room import Room
+from rooms.fragments.storage import columns
+from rooms.fragments.storage.columns import ENTRIES, FRAGMENTS, LINKS, VERSIONS, Table
 from rooms.fragments.storage.rows import Rows, pages_of
 
-Row = stored.Fragment | stored.Link | stored.Entry
+Row = Fragment | Link | Entry
 
 # By the field `kind` of a line.
 _TABLES: dict[str, Table] = {
-    "fragment": FRAGMENTS,
-    "link": LINKS,
-    "version": VERSIONS,
+    **{"fragment": FRAGMENTS, "link": LINKS, "version": VERSIONS},
     "tool_feedback": ENTRIES[stored.ToolFeedback],
     "task_feedback": ENTRIES[stored.TaskFeedback],
-    "activity": ENTRIES[stored.Activity],
-    "suspicion": ENTRIES[stored.Suspicion],
+    **{"activity": ENTRIES[stored.Activity], "suspicion": ENTRIES[stored.Suspicion]},
 }
 # Dates, our words and our ids: no secret is looked for in them.
 HARMLESS = re.compile(r"[0-9TZ:+. -]*|[a-z_]{1,16}|[a-hj-km-np-z2-9]{8}")
 # In the first line of an export by an older version.
 MARK, VERSION = "sentinel-memory-fragments", 1
-
 _HEAD_BYTES = 100  # in which a graph of server-memory names its entities
 _MOST_COUNT = 2**53 - 1
 _MOST_SECONDS = 1e11  # a greater number is a moment in milliseconds
+
+Tell = Callable[[int, int], object]  # how many are done, of how many
+_Item = TypeVar("_Item")
+_AT_ONCE = 500
+_RAW_CHARS = 50_000  # above which nobody looks for secrets in a text that is far too long
+_OWN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{5,63}")
+_DELETIONS = ("forgotten", "expired", "stale", "merged", "ended")
+_MOMENTS = [it for it in FRAGMENTS.columns if columns.is_moment(it) and it != "expires_at"]
 
 
 class Fault(NamedTuple):
@@ -58,7 +70,7 @@ class Incoming(NamedTuple):
     """A fragment of a file, with the id from there."""
 
     place: int
-    fragment: stored.Fragment
+    fragment: Fragment
     word: str  # of `TYPES`
 
 
@@ -68,14 +80,14 @@ class Source:
 
     is_ours: bool  # this program wrote all columns
     items: list[Incoming] = field(default_factory=list)
-    links: list[stored.Link] = field(default_factory=list)  # between ids of the items
-    entries: list[stored.Entry] = field(default_factory=list)
+    links: list[Link] = field(default_factory=list)  # between ids of the items
+    entries: list[Entry] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
 
     def add(self, place: int, row: Row, word: str = "") -> None:
-        if isinstance(row, stored.Fragment):
+        if isinstance(row, Fragment):
             self.items.append(Incoming(place, row, word or row.kind))
-        elif isinstance(row, stored.Link):
+        elif isinstance(row, Link):
             self.links.append(row)
         else:
             self.entries.append(row)
@@ -85,7 +97,7 @@ class Source:
         self.faults.append(Fault(place, why))
 
 
-def rows_of(rows: Rows, wanted: stored.Wanted, *, only_public: bool) -> Iterator[Row]:
+def rows_of(rows: Rows, wanted: Wanted, *, only_public: bool) -> Iterator[Row]:
     """Yield the wanted fragments, then their links, versions and suspicions, without secrets.
 
     Feedback and activities come only with the whole room. only_public: leave out fragments that
@@ -102,8 +114,8 @@ def rows_of(rows: Rows, wanted: stored.Wanted, *, only_public: bool) -> Iterator
         yield from clean(chosen)
     yield from (link for link in rows.links(sorted(ids)) if {link.from_id, link.to_id} <= ids)
     for id_ in sorted(ids):
-        yield from clean(rows.entries(stored.Version, of=id_))
-    if not only_public and wanted == stored.Wanted(state=wanted.state):
+        yield from clean(rows.entries(Version, of=id_))
+    if not only_public and wanted == Wanted(state=wanted.state):
         for kind in (stored.ToolFeedback, stored.TaskFeedback, stored.Activity):
             yield from clean(rows.entries(kind))
     suspicions: list[stored.Suspicion] = rows.entries(stored.Suspicion)
@@ -172,12 +184,8 @@ def of_rows(rows: Iterable[tuple[int, Any]], _path: str) -> Source:
 
 
 def _of_others(values: Iterable[tuple[int, Any]], path: str) -> Source:
-    """Return rows of the specification, or of a graph of server-memory.
-
-    Observations become facts. A relation becomes a fragment, linked with the first fact of both
-    ends. Raises FragmentsError if there is no fragment.
-    """
-    source, linked = Source(is_ours=False), list[stored.Link]()
+    # An observation becomes a fact; a relation a fragment, linked with the first fact of both ends.
+    source, linked = Source(is_ours=False), list[Link]()
     for place, value in values:
         match value:
             case {"fragment_id": _, "content": _}:
@@ -191,7 +199,7 @@ def _of_others(values: Iterable[tuple[int, Any]], path: str) -> Source:
                 source.add(place, fragment, word)
                 for end in texts_in(value.get("linked_to")):
                     ends = {"from_id": fragment.id, "to_id": end}
-                    linked.append(stored.Link(**ends, created_at=fragment.created_at))
+                    linked.append(Link(**ends, created_at=fragment.created_at))
             case {"from_id": _, "to_id": _}:
                 source.add(place, _row_from(LINKS, value))
             case {"tool_name": _} | {"overall_success": _}:
@@ -199,9 +207,9 @@ def _of_others(values: Iterable[tuple[int, Any]], path: str) -> Source:
                 source.add(place, _row_from(ENTRIES[kind], value))
             case {"type": "entity", "name": str(name)} if name.strip():
                 labels = name.strip(), text_at(value, "entityType").strip()
-                texts = [text for text in texts_in(value.get("observations")) if text.strip()]
+                facts = [text for text in texts_in(value.get("observations")) if text.strip()]
                 id_ = f"entity\n{labels[0]}"  # of the first
-                for text in texts or [": ".join(filter(None, labels))]:
+                for text in facts or [": ".join(filter(None, labels))]:
                     source.add(place, _labelled(id_, text, "fact", labels))
                     id_ = ""
             case {"type": "relation", "from": str(), "relationType": str(), "to": str()} if all(
@@ -212,7 +220,7 @@ def _of_others(values: Iterable[tuple[int, Any]], path: str) -> Source:
                 fragment = _labelled(f"relation\n{place}", text, "relation", labels)
                 source.add(place, fragment)
                 for end in fragment.keywords:
-                    source.add(place, stored.Link(from_id=fragment.id, to_id=f"entity\n{end}"))
+                    source.add(place, Link(from_id=fragment.id, to_id=f"entity\n{end}"))
             case _:
                 source.pass_over(place, value)
     if not source.items:
@@ -223,9 +231,9 @@ def _of_others(values: Iterable[tuple[int, Any]], path: str) -> Source:
     return source
 
 
-def _labelled(id_: str, content: str, kind: stored.Kind, labels: Sequence[str]) -> stored.Fragment:
+def _labelled(id_: str, content: str, kind: stored.Kind, labels: Sequence[str]) -> Fragment:
     keywords = tuple(dict.fromkeys(filter(None, labels)))
-    return stored.Fragment(id=id_, content=content, kind=kind, topic=labels[0], keywords=keywords)
+    return Fragment(id=id_, content=content, kind=kind, topic=labels[0], keywords=keywords)
 
 
 def _value(data: bytes) -> object:
@@ -239,7 +247,7 @@ def _row_from(table: Table, line: Mapping[str, Any]) -> Any:
     values = list[Any]()
     for each in fields(table.row):
         value = line.get(stored.column_of(each.name)) if each.name != "number" else 0
-        if is_moment(each.name):
+        if columns.is_moment(each.name):
             value = _moment_from(value)
         elif each.type is bool:
             value = value is True or value == 1
@@ -262,3 +270,228 @@ def _moment_from(value: Any) -> str:
         return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
     except (ValueError, OverflowError, OSError):
         return ""
+
+
+@dataclass(slots=True)
+class Plan:
+    """The result of an import before it is saved."""
+
+    new: list[Fragment] = field(default_factory=list)  # as they will be stored
+    links: list[Link] = field(default_factory=list)  # new, as the entries are
+    entries: list[Entry] = field(default_factory=list)
+    known: int = 0  # fragments that are here already, by id or content
+    other: int = 0  # ids with another content here, which stays
+    in_bin: int = 0
+    shortened: int = 0  # labels above their limits
+    redacted: Counter[str] = field(default_factory=Counter)  # rows with secrets, by kind
+    faults: list[Fault] = field(default_factory=list)
+
+
+def planned(room: Room, source: Source, tell: Tell = lambda *_: None, *, agent: str = "") -> Plan:
+    """Return the plan of an import; change nothing.
+
+    tell: called with the number done and the total. agent: new owner, "" to keep the owners. Who
+    amended a fragment is kept.
+    """
+    with room.engine.reading() as rows:
+        planner, done = _Planner(room, rows, source, agent), 0
+        for items in _batches(source.items):
+            planner.take(items)
+            done += len(items)
+            tell(done, len(source.items))
+        return planner.plan()
+
+
+def carry_out(room: Room, plan: Plan, tell: Tell = lambda *_: None) -> int:
+    """Save a plan in batches; return the number of saved fragments.
+
+    A fragment that came in meanwhile stays. After a break the same import brings the rest.
+    """
+    saved = 0
+    for some in _batches(plan.new):
+        with room.engine.writing() as rows:
+            here = {each.id for each in rows.by_ids(each.id for each in some)}
+            saved += len(rows.add([each for each in some if each.id not in here]))
+        tell(saved, len(plan.new))
+    if plan.links or plan.entries:
+        with room.engine.writing() as rows:
+            rows.put_links(_new_links(rows, plan.links))
+            rows.note(_new_entries(rows, plan.entries))
+    return saved
+
+
+class _Planner:
+    def __init__(self, room: Room, rows: Rows, source: Source, agent: str) -> None:
+        self._room, self._rows, self._source, self._agent = room, rows, source, agent
+        self._plan, self._now = Plan(faults=[*source.faults]), room.clock()
+        self._new, self._is_empty = dict[str, Fragment](), not rows.has(Wanted(state="all"))
+        self._ids = dict[str, str]()  # of fragments here, by those of the source
+        self._firsts = dict[tuple[str, str], str]()  # ids here and of the new, by agent and hash
+
+    def take(self, items: Sequence[Incoming]) -> None:
+        plan, ready = self._plan, list[tuple[str, Fragment]]()
+        for place, given, word in items:
+            made = self._made(given, word)
+            if isinstance(made, Fragment):
+                ready.append((given.id or made.id, made))
+            else:
+                plan.faults.append(Fault(place, made))
+        here = {each.id: each for each in self._rows.by_ids(each.id for _, each in ready)}
+        for name, fragment in ready:
+            self._ids.setdefault(name, fragment.id)
+            known = here.get(fragment.id) or self._new.get(fragment.id)
+            if fragment.id in here and here[fragment.id].deleted_at:
+                plan.in_bin += 1
+            elif known and known.content_hash != fragment.content_hash:
+                plan.other += 1
+            elif known:
+                plan.known += 1
+            elif fragment.is_live and (twin := self._twin(fragment)):
+                self._ids[name] = twin
+                plan.known += 1
+            else:
+                self._new[fragment.id] = fragment
+
+    def plan(self) -> Plan:
+        plan, source, links, entries = self._plan, self._source, list[Link](), list[Entry]()
+        for link in source.links:
+            ends = self._ids.get(link.from_id, ""), self._ids.get(link.to_id, "")
+            if not all(ends) or ends[0] == ends[1]:
+                plan.faults.append(Fault(0, "no_end"))
+                continue
+            created_at = self._moment(link.created_at) or self._now
+            links.append(replace(link, from_id=ends[0], to_id=ends[1], created_at=created_at))
+            before = self._new.get(ends[0])
+            if before and link.relation == "superseded_by" and not source.is_ours:
+                self._new[ends[0]] = superseded(before, created_at)
+        for entry in source.entries:
+            bounded = mapped(entry, lambda text: self._label(text, texts.CONTENT_BYTES))
+            clean, kinds = without_secrets(bounded, HARMLESS)
+            about = [it for it in ("fragment_id", "first_id", "second_id") if hasattr(entry, it)]
+            changed = {name: self._ids.get(getattr(entry, name), "") for name in about}
+            if (kinds and self._room.settings.strict) or not all(changed.values()):
+                plan.faults.append(Fault(0, "secret_refused" if kinds else "no_end"))
+                continue
+            plan.redacted.update(kinds)
+            if hasattr(clean, "agent"):
+                changed["agent"] = self._own_agent(clean.agent)
+            entries.append(replace(clean, **changed))
+        plan.links = _new_links(self._rows, links, self._new)
+        plan.entries = _new_entries(self._rows, entries)
+        plan.new = list(self._new.values())
+        return plan
+
+    def _made(self, given: Fragment, word: str) -> Fragment | str:
+        """Return the fragment as it will be stored, or the key of its fault."""
+        plan, now = self._plan, self._now
+        if len(given.content) > _RAW_CHARS:
+            return "too_large"
+        words = tuple(filter(str.strip, given.keywords))
+        few = replace(given, content_hash="", keywords=words[: texts.MOST_KEYWORDS])
+        bounded = mapped(few, lambda text: text[:_RAW_CHARS])
+        clean, kinds = without_secrets(bounded, HARMLESS)
+        if kinds and self._room.settings.strict:
+            return "secret_refused"
+        try:
+            fields, _ = texts.fields_of(
+                content=SURROGATE.sub("\ufffd", clean.content),
+                topic=self._label(clean.topic, texts.TOPIC_CHARS),
+                source=self._label(clean.source, texts.SOURCE_CHARS),
+                keywords=[self._label(each, texts.KEYWORD_CHARS) for each in clean.keywords],
+                strict=False,
+            )
+        except FragmentsError as error:
+            return error.key
+        fields["topic"] = fields["topic"] or next(iter(fields["keywords"]), stored.DEFAULT_TOPIC)
+        moments: dict[str, Any] = {name: self._moment(getattr(given, name)) for name in _MOMENTS}
+        fragment: Fragment = replace(
+            clean,
+            **moments | {"created_at": moments["created_at"] or now},
+            **fields | saying(fields["content"]),
+            agent=self._own_agent(clean.agent),
+            session=self._label(clean.session, NAME_CHARS),
+            last_session=self._label(clean.last_session, NAME_CHARS),
+            deletion=clean.deletion if clean.deletion in _DELETIONS else "",
+        )
+        is_ours, id_ = self._source.is_ours, fragment.id
+        if not is_ours:
+            changed = typed(row_of(word, self._room.config), fragment.created_at)
+            if fragment.is_anchor:
+                changed |= {"expires_at": "", "tier": "permanent"}
+            elif changed["expires_at"] and changed["expires_at"] <= now:
+                return "expired"
+            verified_at = fragment.verified_at or now
+            changed |= {"updated_at": now, "verified_at": verified_at, "decayed_at": now}
+            fragment = replace(fragment, **changed)
+        plan.shortened += len(words) > texts.MOST_KEYWORDS
+        plan.redacted.update({*kinds})
+        if not _OWN_ID.fullmatch(id_) or (id_.isdigit() and not is_ours):
+            # It may be the id of anything: it becomes a hash, the same at every import.
+            said = "" if "\n" in id_ else id_, fragment.agent, fragment.content_hash
+            id_ = sha256("\n".join(said).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+        return replace(fragment, id=id_)
+
+    def _label(self, text: str, most: int) -> str:
+        text = SURROGATE.sub("\ufffd", text.strip())
+        if len(text) <= most:
+            return text
+        self._plan.shortened += 1
+        return f"{text[: most - 1].rstrip()}…"
+
+    def _own_agent(self, name: str) -> str:
+        name = self._agent or self._label(name, NAME_CHARS)
+        return DEFAULT_AGENT if name.lower() in ("", *REFUSED_AGENTS) else name
+
+    def _twin(self, fragment: Fragment) -> str:
+        """Return a fragment's id with this agent and content, "" for none."""
+        agent, content_hash = key = fragment.agent, fragment.content_hash
+        if key not in self._firsts:
+            wanted = Wanted(agents=(agent,), content_hash=content_hash, state="kept")
+            here = [] if self._is_empty else self._rows.find(wanted, limit=1)
+            self._firsts[key] = (here or [fragment])[0].id
+        return self._firsts[key] if self._firsts[key] != fragment.id else ""
+
+    def _moment(self, moment: str) -> str:
+        return "" if moment == columns.UNKNOWN_MOMENT else min(moment, self._now)
+
+
+def _new_links(rows: Rows, links: Sequence[Link], coming: Iterable[str] = ()) -> list[Link]:
+    """Return new links whose ends are here or in `coming`, each once."""
+    found = dict[tuple[str, str], Link]()
+    for some in _batches(links):
+        ends = {end for link in some for end in (link.from_id, link.to_id)}
+        there = {each.id for each in rows.by_ids(ends)}.union(coming)
+        known = {(it.from_id, it.to_id) for it in rows.links({link.from_id for link in some})}
+        for link in some:
+            pair = link.from_id, link.to_id
+            if pair not in known and {*pair} <= there:
+                found[pair] = link
+    return list(found.values())
+
+
+def _new_entries(rows: Rows, entries: Sequence[Entry]) -> list[Entry]:
+    """Return entries missing here, as often as the file has them; with equal keys the first."""
+
+    def key_of(entry: Entry) -> object:
+        table = ENTRIES[type(entry)]
+        names = [name for name, column in table.columns.items() if column in table.key]
+        return tuple(getattr(entry, name) for name in names) or entry  # a table may have none
+
+    here, new = Counter[object](), list[Entry]()
+    asked = {(type(it), it.fragment_id if isinstance(it, Version) else "") for it in entries}
+    for kind, of in asked:
+        here.update(map(key_of, rows.entries(kind, of=of)))
+    for entry in entries:
+        key = key_of(entry)
+        if not here[key]:
+            new.append(entry)
+        if key is not entry:
+            here[key] = 1
+        elif here[key]:
+            here[key] -= 1
+    return new
+
+
+def _batches(items: Sequence[_Item]) -> Iterator[Sequence[_Item]]:
+    for start in range(0, len(items), _AT_ONCE):
+        yield items[start : start + _AT_ONCE]

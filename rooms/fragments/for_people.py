@@ -185,7 +185,7 @@ class ForPeople(people.Room):
 
     def take(self, given: people.Given, tell: people.Tell) -> people.Taken:
         from rooms.fragments import exchange
-        from rooms.fragments.import_plan import carry_out, planned
+        from rooms.fragments.exchange import carry_out, planned
         from rooms.fragments.room import own_name
 
         source, room = people.source_of(given, exchange), self.room

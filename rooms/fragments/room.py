@@ -252,27 +252,26 @@ def unknown_keys(database: Path) -> list[str]:
     return unknown_keys_in(config_path(database), _KEYS)
 
 
-def _whole(sentence: str, most: int) -> Expected:
+def _whole(unit: str, most: int) -> Expected:
+    sentence = f"fragments.room.expects_{unit}"
     return Expected(sentence, lambda value: type(value) is int and 0 <= value <= most)
 
 
 _WEIGHT = Expected(
     "fragments.room.expects_weight", lambda value: type(value) in (int, float) and 0 <= value <= 1
 )
-_COUNT = _whole("fragments.room.expects_count", 10**9)
-_DAYS = _whole("fragments.room.expects_days", MOST_DAYS)
-_LINKED = _whole("fragments.room.expects_linked", MOST_LINKED)
+_DAYS = _whole("days", MOST_DAYS)
 
 # fmt: off
 _KEYS: Keys = {
     "ranking.importanceWeight": ("importance_weight", _WEIGHT),
     "ranking.recencyWeight": ("recency_weight", _WEIGHT),
-    "ranking.activationThreshold": ("activation_threshold", _COUNT),
+    "ranking.activationThreshold": ("activation_threshold", _whole("count", 10**9)),
     "staleThresholds.procedure": ("doubtful_days", _DAYS),
     "staleThresholds.fact": ("fact", _DAYS),
     "staleThresholds.decision": ("decision", _DAYS),
     "staleThresholds.default": ("relation", _DAYS),  # nothing else is left that may go stale
     "embeddings.leastCosine": ("least_cosine", _WEIGHT),
-    "linkedFragmentLimit": ("linked_limit", _LINKED),
+    "linkedFragmentLimit": ("linked_limit", _whole("linked", MOST_LINKED)),
 }
 # fmt: on

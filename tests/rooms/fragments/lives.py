@@ -37,9 +37,8 @@ from rooms.fragments import draft, versions
 from rooms.fragments import fragment as kept
 from rooms.fragments.activity import give_feedback
 from rooms.fragments.draft import reflect, remember
-from rooms.fragments.exchange import line_of, read_source, read_text, rows_of
+from rooms.fragments.exchange import carry_out, line_of, planned, read_source, read_text, rows_of
 from rooms.fragments.fragment import Draft, Fragment, Link, ServiceError, Wanted, hash_of
-from rooms.fragments.import_plan import carry_out, planned
 from rooms.fragments.links import Pair, Step, explore, link
 from rooms.fragments.models.judge import Verdict
 from rooms.fragments.models.vectors import PROBES, Embedder, fill

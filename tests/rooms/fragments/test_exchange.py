@@ -10,9 +10,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rooms.fragments.exchange import MARK, VERSION, line_of, read_source, read_text, rows_of
+from rooms.fragments.exchange import (
+    MARK,
+    VERSION,
+    Plan,
+    carry_out,
+    line_of,
+    planned,
+    read_source,
+    read_text,
+    rows_of,
+)
 from rooms.fragments.fragment import FragmentsError, Wanted
-from rooms.fragments.import_plan import Plan, carry_out, planned
 from rooms.fragments.room import Room
 from tests.support.cli_process import TOKEN
 from tests.support.fragments_room import Clock, a_room, add, everything

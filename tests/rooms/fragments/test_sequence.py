@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
 from core.config import Settings
-from rooms.fragments.exchange import line_of, of_rows, rows_of
+from rooms.fragments.exchange import carry_out, line_of, of_rows, planned, rows_of
 from rooms.fragments.fragment import RELATIONS, Wanted
-from rooms.fragments.import_plan import carry_out, planned
 from rooms.fragments.room import Config, Room
 from rooms.fragments.storage.postgres import PostgresEngine
 from rooms.fragments.storage.rows import Engine
