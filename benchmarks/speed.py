@@ -34,9 +34,9 @@ from core.lessons.log import cached_log
 from core.lessons.record import Draft, utc_now
 from core.store import MemoryStore
 from core.text.plain import estimate_tokens
+from rooms.fragments.activity import ENDED
 from rooms.fragments.fragment import KINDS, Fragment, hash_of
 from rooms.fragments.storage.sqlite import SqliteEngine
-from rooms.fragments.upkeep.statistics import ENDED
 from rooms.sessions.rows import write
 from rooms.sessions.store import open_sessions
 from tests.support.session_samples import sample_sessions

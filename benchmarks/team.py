@@ -35,10 +35,10 @@ from core.postgres.server import server_of
 from core.text.plain import estimate_tokens
 from http_server.keys import keys_of
 from http_server.papers import papers_of
+from rooms.fragments.activity import ENDED
 from rooms.fragments.fragment import KINDS, TYPES, Fragment, hash_of
 from rooms.fragments.storage.postgres import PostgresEngine, PostgresRows, terms_of
 from rooms.fragments.storage.postgres_schema import Schema
-from rooms.fragments.upkeep.statistics import ENDED
 from tests.support.real_engines import free_port, postgres
 
 PLACE = "SENTINEL_MEMORY_FRAGMENTS"

@@ -259,9 +259,7 @@ class Call(NamedTuple):
         return _answer({}) if self.as_json else _say("noted")
 
     def memory_stats(self) -> str:
-        from rooms.fragments.upkeep.statistics import statistics_of
-
-        numbers = statistics_of(self.room)
+        numbers = activity.statistics_of(self.room)
         live, left_out = numbers["live"], numbers["superseded"] + sum(numbers["deleted"].values())
         if self.as_json:  # what no recall finds is left out of the total
             return _answer({"total": live, "left_out": left_out, **numbers})

@@ -237,8 +237,8 @@ class ForPeople(people.Room):
         return look(self._opened.settings, os.environ)
 
     def figures(self) -> people.Figures:
+        from rooms.fragments.activity import statistics_of
         from rooms.fragments.storage.rows import pages_of
-        from rooms.fragments.upkeep.statistics import statistics_of
 
         def told(key: str, **facts: str | int) -> str:
             return say(f"fragments.figures.{key}", **facts)

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from core.config import Settings
 from core.errors import SentinelError, WaitEndedError
 from core.program import NO_CANCELLATION, Cancellation, warn
+from rooms.fragments.activity import ENDED, FIGURES, RUN, OfTool, feedback_by_tool
 from rooms.fragments.draft import GONE, end_idle_sessions, end_session
 from rooms.fragments.fragment import Fragment, UpkeepBusyError, UpkeepError, Wanted
 from rooms.fragments.links import MOST_PROPOSED, Pair, pending
@@ -27,7 +28,6 @@ from rooms.fragments.room import Room, open_room
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.upkeep import life
 from rooms.fragments.upkeep.passes import AT_ONCE, STEPS, Counts, Page, Work
-from rooms.fragments.upkeep.statistics import ENDED, FIGURES, RUN, OfTool, feedback_by_tool
 from rooms.fragments.versions import for_the_log, most_important
 
 if TYPE_CHECKING:

@@ -10,9 +10,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import fields, replace
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from core.config import Settings
 from core.disk import reason_of
@@ -33,9 +32,6 @@ from rooms.fragments.storage.columns import ENTRIES, FRAGMENTS, VERSIONS, Table,
 from rooms.fragments.storage.redis import Cache
 from rooms.fragments.storage.rows import Engine, Rows
 from rooms.fragments.storage.sqlite import INDEX, SqliteEngine, SqliteRows
-
-if TYPE_CHECKING:
-    from rooms.fragments.storage.postgres import PostgresEngine
 
 _OTHERS = 0o077  # of a mode: what is not for the user alone
 
@@ -113,6 +109,25 @@ def _counts(rows: Rows) -> Facts:
 
 
 def _of_file(path: Path, settings: Settings) -> Iterator[Finding]:
+    def put_back_copy() -> Facts:
+        with closing(engine):
+            done = engine.database.put_back_copy()
+        return {"aside": str(done.aside), "copy": date_of(done.copy)}
+
+    def make_index() -> Facts:
+        with closing(engine), engine.writing() as rows:
+            rows.make_index()
+        return {}
+
+    def take_from_others() -> Facts:
+        try:
+            for file in (Path(f"{path}{suffix}") for suffix in ("", "-wal", "-shm")):
+                if file.exists() and not file.is_symlink():
+                    file.chmod(stat.S_IMODE(file.stat().st_mode) & ~_OTHERS)
+        except OSError as error:
+            raise DatabaseError("not_mended", path=str(path), reason=reason_of(error)) from error
+        return {}
+
     place: Facts = {"path": str(path)}
     with closing(SqliteEngine(path, timeout_s=settings.lock_timeout_s)) as engine:
         try:
@@ -120,18 +135,18 @@ def _of_file(path: Path, settings: Settings) -> Iterator[Finding]:
                 lambda it: is_sound(it, INDEX) and SqliteRows(it).is_index_current()
             )
             if flaw and flaw.of == "index":
-                yield _finding("index", "warning", place, partial(_make_index, engine))
+                yield _finding("index", "warning", place, make_index)
             elif flaw:
                 kind = "damaged" if flaw.copy else "damaged_alone"
                 facts = place | {"reason": flaw.reason, "copy": flaw.copy}
-                yield _finding(kind, "error", facts, partial(_put_back_copy, engine))
+                yield _finding(kind, "error", facts, put_back_copy)
         except SentinelError as error:
             yield _said("unusable", error)
         status = os.lstat(path)
         mode = stat.S_IMODE(status.st_mode)
         if os.name == "posix" and mode & _OTHERS and stat.S_ISREG(status.st_mode):
             facts = place | {"mode": f"{mode:o}"}
-            yield _finding("mode", "warning", facts, partial(_take_from_others, path))
+            yield _finding("mode", "warning", facts, take_from_others)
         try:
             with engine.reading() as rows:
                 lengths = rows.run(
@@ -150,35 +165,17 @@ def _of_file(path: Path, settings: Settings) -> Iterator[Finding]:
         yield _finding("ok", "ok", place | facts | {"engine": ""})
 
 
-def _put_back_copy(engine: SqliteEngine) -> Facts:
-    with closing(engine):
-        done = engine.database.put_back_copy()
-    return {"aside": str(done.aside), "copy": date_of(done.copy)}
-
-
-def _make_index(engine: SqliteEngine) -> Facts:
-    with closing(engine), engine.writing() as rows:
-        rows.make_index()
-    return {}
-
-
-def _take_from_others(path: Path) -> Facts:
-    for name in ("", "-wal", "-shm"):
-        file = Path(f"{path}{name}")
-        try:
-            if file.exists() and not file.is_symlink():
-                file.chmod(stat.S_IMODE(file.stat().st_mode) & ~_OTHERS)
-        except OSError as error:
-            raise DatabaseError("not_mended", path=str(path), reason=reason_of(error)) from error
-    return {}
-
-
 # A server.
 
 
 def _of_server(server: Server, settings: Settings) -> Iterator[Finding]:
     from core.postgres.pool import ROOM_ROLE, UPKEEP_ROLE
     from rooms.fragments.storage.postgres import PostgresEngine
+
+    def secure() -> Facts:
+        with closing(engine):
+            engine.schema.secure()  # force row security again
+        return {}
 
     place: Facts = {"path": server.name}
     try:
@@ -195,7 +192,7 @@ def _of_server(server: Server, settings: Settings) -> Iterator[Finding]:
                 return
             if tables:
                 facts = place | {"names": tables}
-                yield _finding("server_open", "error", facts, partial(_secure, engine))
+                yield _finding("server_open", "error", facts, secure)
             if strong and found.version:
                 yield _finding("server_strong", "error", place | {"names": strong})
             if not found.vectors_in or found.has_waiting_vectors:
@@ -209,13 +206,6 @@ def _of_server(server: Server, settings: Settings) -> Iterator[Finding]:
             yield _finding("ok", "ok", place | facts)
     except SentinelError as error:
         yield _said("server_unusable", error)
-
-
-def _secure(engine: "PostgresEngine") -> Facts:
-    """Force row security again."""
-    with closing(engine):
-        engine.schema.secure()
-    return {}
 
 
 # Secrets.

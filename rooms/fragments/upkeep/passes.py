@@ -11,13 +11,13 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rooms.fragments import fragment as stored
+from rooms.fragments.activity import feedback_by_tool
 from rooms.fragments.fragment import Fragment, Link, ServiceError, State, Wanted
 from rooms.fragments.links import Pair, pairs_with, pending, settle, settled, still
 from rooms.fragments.room import Config
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.texts import MOST_KEYWORDS
 from rooms.fragments.upkeep import life
-from rooms.fragments.upkeep.statistics import feedback_by_tool
 
 if TYPE_CHECKING:
     from rooms.fragments.models.judge import OneJudge

@@ -35,7 +35,7 @@ from core.text.plain import estimate_tokens
 from core.text.ranking import Entry as Listed
 from rooms.fragments import draft, versions
 from rooms.fragments import fragment as kept
-from rooms.fragments.activity import give_feedback
+from rooms.fragments.activity import give_feedback, statistics_of
 from rooms.fragments.draft import reflect, remember
 from rooms.fragments.exchange import carry_out, line_of, planned, read_source, read_text, rows_of
 from rooms.fragments.fragment import Draft, Fragment, Link, ServiceError, Wanted, hash_of
@@ -47,7 +47,6 @@ from rooms.fragments.room import Room
 from rooms.fragments.storage.rows import pages_of
 from rooms.fragments.texts import keywords_of
 from rooms.fragments.upkeep.consolidation import Done, consolidate, tend
-from rooms.fragments.upkeep.statistics import statistics_of
 from rooms.fragments.versions import amend, forget, pin, restore
 from tests.stories import update
 from tests.stories.story import Answer

@@ -16,13 +16,13 @@ import pytest
 
 from core.postgres.server import ConnectionCutError
 from core.room.database import DatabaseError
+from rooms.fragments.activity import statistics_of
 from rooms.fragments.draft import remember
 from rooms.fragments.fragment import Query, Wanted
 from rooms.fragments.links import explore
 from rooms.fragments.recall import recall, restore_context
 from rooms.fragments.room import Room, repeats_when_cut
 from rooms.fragments.storage.rows import Engine, Rows
-from rooms.fragments.upkeep.statistics import statistics_of
 from tests.support.faults import Child
 from tests.support.real_engines import postgres
 from tests.support.room_crowds import (
