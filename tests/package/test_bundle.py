@@ -1,24 +1,21 @@
 """Tests what the package says of itself, and what `packaging/bundle.py` packs: that it runs."""
 
-import importlib.util
 import io
 import json
 import os
-import re
 import shutil
 import stat
 import sys
 import tomllib
 import zipfile
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from importlib.metadata import packages_distributions, requires
 from pathlib import Path
 from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
-from packaging.utils import NormalizedName, canonicalize_name
+from packaging.utils import canonicalize_name
 
 import server
 from commands.clients.table import COMMANDS
@@ -26,7 +23,6 @@ from core.messages import Facts, say
 from core.program import CLI
 from tests.support.cli_process import Run
 from tests.support.git_clones import copied_checkout
-from tests.support.real_engines import NO_POSTGRES, NO_VALKEY, postgres, valkey
 from tests.support.sentences import sentence
 from tests.support.servers import ServerProcess
 from tests.support.tables import ROOT, table
@@ -52,17 +48,11 @@ Build = Callable[..., Run]
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty working directory."""
-    folder = tmp_path / "shop"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    return folder
-
-
-@pytest.fixture
-def build(capsys: pytest.CaptureFixture[str], project: Path) -> Build:
-    """Carries out one `packaging/bundle.py`."""
+def build(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Build:
+    """Carries out one `packaging/bundle.py` in an empty working directory."""
+    monkeypatch.chdir(tmp_path)
 
     def run(*arguments: str) -> Run:
         try:
@@ -157,71 +147,67 @@ def test_the_same_files_give_the_same_bytes_which_say_nothing_of_the_machine(
 
 @pytest.mark.long
 def test_it_is_written_where_it_is_wanted_and_one_of_another_version_is_replaced(
-    build: Build, project: Path, bundle: Bundle
+    build: Build, tmp_path: Path, bundle: Bundle
 ) -> None:
     data = bundle.archive()
-    (project / "새 폴더").mkdir()
-    (project / NAME).write_bytes(OLDER)
+    (tmp_path / "새 폴더").mkdir()
+    (tmp_path / NAME).write_bytes(OLDER)
     for words in ((), ("-o", "새 폴더/기억.MCPB")):
         path = words[-1] if words else NAME
         done = build(*words)
         said = f"{path}: {len(bundle.files)} files, {len(data):,} bytes.\nIn Claude Desktop: "
         assert (done.code, done.errors) == (0, "")
         assert done.out.startswith(said)
-        assert (project / path).read_bytes() == data
-    assert len([it for it in project.rglob("*") if it.is_file()]) == 2
+        assert (tmp_path / path).read_bytes() == data
+    assert len([it for it in tmp_path.rglob("*") if it.is_file()]) == 2
     if os.name == "posix":
-        (project / NAME).rename("real.mcpb")
-        (project / NAME).symlink_to("real.mcpb")
-        (project / "real.mcpb").write_bytes(OLDER)
+        (tmp_path / NAME).rename("real.mcpb")
+        (tmp_path / NAME).symlink_to("real.mcpb")
+        (tmp_path / "real.mcpb").write_bytes(OLDER)
         assert build().code == 0
-        assert os.readlink(project / NAME) == "real.mcpb"
-        assert (project / "real.mcpb").read_bytes() == data
+        assert os.readlink(tmp_path / NAME) == "real.mcpb"
+        assert (tmp_path / "real.mcpb").read_bytes() == data
+
+
+OTHERS: dict[str, bytes | Callable[[Path], None]] = {
+    "empty": b"",
+    "text": b"notes of last week\n",
+    "another": Bundle("1.0", {"manifest.json": b'{"name": "another"}'}).archive(),
+    "odd manifest": Bundle("1.0", {"manifest.json": b'["sentinel-memory"]'}).archive(),
+    "no manifest": Bundle("1.0", {"notes.txt": b"sentinel-memory"}).archive(),
+    "torn": OLDER[:-30],
+    "folder": os.mkdir,
+    **({"pipe": os.mkfifo} if os.name == "posix" else {}),
+}
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"",
-        b"notes of last week\n",
-        Bundle("1.0", {"manifest.json": b'{"name": "another"}'}).archive(),
-        Bundle("1.0", {"manifest.json": b'["sentinel-memory"]'}).archive(),
-        Bundle("1.0", {"notes.txt": b"sentinel-memory"}).archive(),
-        OLDER[:-30],
-        os.mkdir,
-        pytest.param(getattr(os, "mkfifo", None), marks=posix),
-    ],
-    ids=["empty", "text", "another", "odd-manifest", "no-manifest", "torn", "folder", "pipe"],
-)
-def test_what_is_no_bundle_of_this_server_is_left_alone(
-    build: Build, project: Path, data: bytes | Callable[[Path], None]
+def test_what_is_no_bundle_of_this_server_is_left_alone_and_a_place_that_cannot_be_refused(
+    build: Build, tmp_path: Path
 ) -> None:
-    path = project / "mine.mcpb"
-    if isinstance(data, bytes):
-        path.write_bytes(data)
-    else:
-        data(path)
-    before = (path.stat().st_mode, path.stat().st_size, path.stat().st_mtime_ns)
-    done = build("--output", "mine.mcpb")
-    assert (done.code, done.out) == (1, "")
-    assert done.errors == (
-        "mine.mcpb: it already exists and is not a bundle of Sentinel-Memory. Nothing was written."
-        " Move it away, or give another name with -o.\n"
-    )
-    assert (path.stat().st_mode, path.stat().st_size, path.stat().st_mtime_ns) == before
-    assert [*project.rglob("*")] == [path]
+    def state(path: Path) -> tuple[int, int, int]:
+        found = path.stat()
+        return found.st_mode, found.st_size, found.st_mtime_ns
 
-
-@pytest.mark.long  # it costs much
-def test_a_place_that_cannot_be_is_refused(build: Build, project: Path) -> None:
-    (project / "dist").mkdir()
+    for kind, data in OTHERS.items():
+        path = tmp_path / f"{kind}.mcpb"
+        path.write_bytes(data) if isinstance(data, bytes) else data(path)
+        before = state(path)
+        done = build("--output", path.name)
+        assert (done.code, done.out) == (1, ""), kind
+        assert done.errors == (
+            f"{path.name}: it already exists and is not a bundle of Sentinel-Memory. Nothing was"
+            " written. Move it away, or give another name with -o.\n"
+        )
+        assert state(path) == before
+    (tmp_path / "dist").mkdir()
     nowhere = (str(Path("none", NAME)), 1, "written (No such file or directory). What was there is")
     no_suffix = [(name, 1, "which must end in .mcpb") for name in ("bundle.zip", "README", "dist")]
     for name, code, said in (("", 2, "-o/--output: a file name is missing"), *no_suffix, nowhere):
         done = build("-o", name)
         assert (done.code, done.out, said in done.errors) == (code, "", True), done
-        assert list(project.rglob("*")) == [project / "dist"]
+    made = {f"{kind}.mcpb" for kind in OTHERS} | {"dist"}
+    assert {it.relative_to(tmp_path).as_posix() for it in tmp_path.rglob("*")} == made
 
 
 @pytest.mark.long
@@ -321,39 +307,33 @@ def test_the_packer_finds_no_fault_and_unpacks_every_file_as_it_was(
     assert found == bundle.files
 
 
+CHOSEN = {"project_directory": "/내 프로젝트"}
+
+
 @pytest.mark.night
-@pytest.mark.parametrize(
-    ("chosen", "language"),
-    [
-        ({"project_directory": "/내 프로젝트"}, "en"),
-        ({"project_directory": "/내 프로젝트", "language": "ko"}, "ko"),
-        ({"project_directory": "/내 프로젝트", "language": ""}, ""),
-        ({}, None),
-    ],
-    ids=["default", "korean", "emptied", "no project"],
-)
 def test_the_packer_fills_in_what_the_user_chose_and_starts_nothing_without_a_project(
-    manifest: dict[str, Any], node: Callable[..., str], chosen: dict[str, str], language: str | None
+    manifest: dict[str, Any], node: Callable[..., str]
 ) -> None:
-    given = {"manifest": manifest, "extensionPath": "/확장 프로그램", "userConfig": chosen}
-    said = node("--input-type=module", "-e", CONFIGURE, json.dumps(given))
     words = ("run", "--project", "/확장 프로그램", "python", "/확장 프로그램/server.py")
-    config = {
-        "command": "uv",
-        "args": [*words, "--project", "/내 프로젝트"],
-        "env": {"SENTINEL_MEMORY_LANG": language},
-    }
-    assert json.loads(said) == (None if language is None else config)
+    for chosen, language in (
+        (CHOSEN, "en"),
+        (CHOSEN | {"language": "ko"}, "ko"),
+        (CHOSEN | {"language": ""}, ""),
+        (dict[str, str](), None),
+    ):
+        given = {"manifest": manifest, "extensionPath": "/확장 프로그램", "userConfig": chosen}
+        said = node("--input-type=module", "-e", CONFIGURE, json.dumps(given))
+        config = {
+            "command": "uv",
+            "args": [*words, *("--project", CHOSEN["project_directory"])],
+            "env": {"SENTINEL_MEMORY_LANG": language},
+        }
+        assert json.loads(said) == (None if language is None else config)
 
 
-@pytest.fixture(scope="module")
-def about() -> dict[str, Any]:
-    told: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    return dict(told["project"])
-
-
-def test_each_fact_is_that_of_the_place_where_it_is(about: dict[str, Any]) -> None:
+def test_each_fact_is_that_of_the_place_where_it_is() -> None:
     """The packages, the extras, the commands, the version and the licence."""
+    about = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert about["dependencies"] == (ROOT / "requirements.txt").read_text("utf-8").split()
     lines = (ROOT / "requirements-rooms.txt").read_text("utf-8").splitlines()
     extras = about["optional-dependencies"]
@@ -372,41 +352,16 @@ def test_each_fact_is_that_of_the_place_where_it_is(about: dict[str, Any]) -> No
 
 def test_the_packages_of_the_door_come_with_those_that_are_needed_anyway() -> None:
     """uvicorn and starlette stand in no extra of ours."""
-    modules = FOREIGN["http_server"] - {"prometheus_client"}
-    there, by_module = needed(Requirement("fastmcp")), packages_distributions()
+    modules, by_module = FOREIGN["http_server"] - {"prometheus_client"}, packages_distributions()
+    there = {
+        canonicalize_name(Requirement(line).name)
+        for name in ("fastmcp", "fastmcp-slim", "mcp", "pydantic")
+        for line in (name, *(requires(name) or ()))
+        if "extra ==" not in line
+    }
     assert {it for it in modules if not {*map(canonicalize_name, by_module[it])} & there} == set()
-
-
-def needed(package: Requirement) -> set[NormalizedName]:
-    """A package and all that is installed with it on this machine."""
-    found, open_ones = set[NormalizedName](), [package]
-    while open_ones:
-        one = open_ones.pop()
-        found.add(canonicalize_name(one.name))
-        for line in requires(one.name) or ():
-            its = Requirement(line)
-            extras = ({"extra": extra} for extra in ("", *one.extras))
-            is_meant = its.marker is None or any(map(its.marker.evaluate, extras))
-            if is_meant and (canonicalize_name(its.name) not in found or its.extras):
-                open_ones.append(its)
-    return found
 
 
 def test_a_sentence_of_a_checkout_names_its_script() -> None:
     assert CLI == "python cli.py"
     assert say("hook.usage").startswith("usage: python cli.py hook ")
-
-
-@pytest.mark.parametrize(
-    ("start", "said"), [(postgres, NO_POSTGRES), (valkey, NO_VALKEY)], ids=["pg", "valkey"]
-)
-def test_without_its_wheel_a_test_is_skipped_with_a_sentence(
-    monkeypatch: pytest.MonkeyPatch,
-    start: Callable[[], AbstractContextManager[Any]],
-    said: str,
-) -> None:
-    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
-    with pytest.raises(pytest.skip.Exception, match=said), start():
-        pass
-    [wheel] = re.findall(r"wheel of (\S+)", said)  # which a developer installs
-    assert f"\n{wheel}>" in (ROOT / "requirements-dev.txt").read_text("utf-8")

@@ -2,10 +2,7 @@
 
 import os
 import re
-import sys
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -22,7 +19,6 @@ from tests.support.samples import NOW, a_principle, a_record
 GIVEN = ("add", "--topic", "ci", "--missing", "Which Node the CI has", "--lesson", "Use Node 22")
 VAT = a_record(ask_next_time="어느 국가?", paths=["src/**"], when=["vat_of(", "tax, all"])
 OTHER = a_record("dates are UTC")
-UNCHANGED = "Nothing was changed.\n"
 
 
 def test_a_lesson_is_saved_under_the_version_id_that_was_shown(
@@ -57,16 +53,6 @@ def test_at_a_terminal_two_questions_are_asked_and_no_typing_is_lost(desk: Desk)
     assert done.errors.startswith("The answer is blank. Nothing was saved.")
 
 
-@pytest.fixture
-def edit(command: Command, project: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
-    """Carries out `edit` on the first of two records."""
-    monkeypatch.setenv("COLUMNS", "120")
-    for name in ("VISUAL", "EDITOR"):
-        monkeypatch.delenv(name, raising=False)
-    write(project, VAT, OTHER)
-    return partial(command, "edit", VAT.id)
-
-
 @pytest.mark.long  # it costs much
 def test_a_principle_keeps_its_originals_and_anchors(command: Command, project: Path) -> None:
     write(project, VAT, OTHER)
@@ -84,82 +70,6 @@ def test_a_principle_keeps_its_originals_and_anchors(command: Command, project: 
     command("edit", many.id, *fewer, *(word for it in when[1:] for word in ("--when", it)))
     [now] = saved(project)
     assert (now.when, now.paths) == (tuple(when[1:]), tuple(paths[:39]))
-
-
-# Stands for a person: what is in the second file replaces what is in the first, both are kept.
-EDITOR = """
-import pathlib, sys
-here, path = pathlib.Path(sys.argv[0]).parent, pathlib.Path(sys.argv[-1])
-old, new = ((here / name).read_bytes() for name in ("old", "new"))
-assert old in path.read_bytes()
-path.write_bytes(path.read_bytes().replace(old, new))
-(here / "seen").write_text(str(path), encoding="utf-8")
-exec((here / "also.py").read_text(encoding="utf-8"))
-"""
-Typing = Callable[..., Run]
-
-
-@pytest.fixture
-def typing(edit: Command, project: Path, monkeypatch: pytest.MonkeyPatch) -> Typing:
-    """Carries out `edit` with an editor in which a person replaces one text by another."""
-    folder = project.parent
-    (folder / "editor.py").write_text(EDITOR, encoding="utf-8")
-    monkeypatch.setenv("EDITOR", f'"{sys.executable}" "{folder / "editor.py"}"')
-
-    def carry_out(old: str = "", new: str = "", also: str = "") -> Run:
-        for name, text in {"old": old, "new": new, "also.py": also}.items():
-            (folder / name).write_bytes(text.encode())
-        return edit()
-
-    return carry_out
-
-
-def kept(project: Path) -> Path:
-    """The file that the editor had."""
-    return Path((project.parent / "seen").read_text(encoding="utf-8"))
-
-
-@pytest.mark.long  # it costs much
-def test_without_options_an_editor_opens_and_what_comes_back_is_saved_over_no_newer_version(
-    typing: Typing, project: Path
-) -> None:
-    assert typing().out == UNCHANGED
-    assert typing(text_for_editor(VAT), "  \n").out == UNCHANGED  # emptied
-    assert saved(project)[0] == VAT
-    assert typing(VAT.lesson, "ask finance\n\n# 먼저").code == 0
-    assert saved(project)[0].lesson == "ask finance\n\n# 먼저"
-    assert not kept(project).exists()
-    write(project, VAT)
-    newer = replace(VAT, lesson="newer").to_line()
-    meanwhile = f"pathlib.Path({str(path_of(project))!r}).write_bytes({newer!r})"
-    done = typing(VAT.lesson, "mine", meanwhile)
-    assert (done.code, path_of(project).read_bytes()) == (1, newer)
-    assert done.errors.startswith(f"Record {VAT.id} has been changed or removed since it was read.")
-    assert "\nmine\n" in kept(project).read_text(encoding="utf-8")
-
-
-@pytest.mark.long  # it costs much
-def test_what_cannot_be_saved_is_kept_for_its_author(
-    typing: Typing, edit: Command, project: Path
-) -> None:
-    before = path_of(project).read_bytes()
-    for old, new, said in (
-        ("== lesson ==", "== leson ==", "A heading is missing, unknown or there twice."),
-        ("== paths ==", "paths:", "A heading is missing, unknown or there twice."),
-        (VAT.lesson, "가" * 342, "lesson: 1,026 bytes"),
-    ):
-        done = typing(old, new)
-        assert (done.code, done.out, path_of(project).read_bytes()) == (1, "", before)
-        assert done.errors.startswith(said)
-        again = f"Correct it there, then run python cli.py edit {VAT.id} --from {kept(project)}"
-        assert done.errors.splitlines()[-1].endswith(again)
-        assert new in kept(project).read_text(encoding="utf-8")
-    assert edit("--from", str(kept(project))).code == 1
-    text = kept(project).read_text(encoding="utf-8").replace("가" * 342, "ask finance")
-    kept(project).write_text(text, encoding="utf-8")
-    assert edit("--from", str(kept(project))).code == 0
-    assert saved(project)[0].lesson == "ask finance"
-    assert edit("--from", str(project)).errors.startswith(f"{project} cannot be read.")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="quotes of a POSIX shell")
