@@ -343,8 +343,10 @@ def _shop_of(lang: str) -> Path:
     """Return where the documents' shop of a language was made, with sessions and fragments."""
     folder = Path(_shops().name) / lang
     shop = Shop(folder, lang)
-    shop.save_sessions()
-    shop.save_fragments()
+    shop.export_to(folder / "rooms.jsonl")
+    with clean_environment(shop.root, shop.home):
+        os.environ["SENTINEL_MEMORY_FRAGMENTS"] = str(shop.home / "memory.db")
+        run_command(["import", str(folder / "rooms.jsonl"), "--yes"])
     shop.git("repack", "-a", "-d", "--quiet")  # each story copies its files
     shutil.rmtree(shop.root / ".git" / "hooks")
     return folder
