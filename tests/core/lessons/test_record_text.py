@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from core.config import Settings
 from core.guard.characters import revealed
 from core.lessons import record_text
-from core.lessons.answers import Frame, need_of, ranking_of, search_answer
+from core.lessons.answers import Frame, ranking_of, search_answer
 from core.lessons.briefing import session_briefing
 from core.lessons.compaction import (
     compaction_answer,
@@ -31,7 +31,7 @@ from core.text.plain import LINE_ENDS, Budget, estimate_tokens, one_line, printa
 from core.text.wording import SimilarTopics, similar_to, similar_topics, topic_to_keep
 from tests.support.changes import delete, log_of
 from tests.support.costly import calls
-from tests.support.samples import NOW, a_principle, a_record
+from tests.support.samples import NOW, a_record
 from tests.support.sentences import in_language, sentence
 from tests.support.tables import none_of, table
 
@@ -351,24 +351,6 @@ def test_neither_topics_of_the_same_letters_nor_many_records_hold_a_call() -> No
 # What a compaction offers a model: topics, joined questions, similar topics.
 
 WORDING = table("wording")
-
-PRINCIPLE = new_record(a_principle(), now=NOW)
-# Reading such a memory again and again would otherwise ask for what nobody can do.
-ALONE = [new_record(a_principle(topic=f"topic-{number}"), now=NOW) for number in range(51)]
-
-
-@pytest.mark.row("001 3-3.b")
-def test_compaction_is_pointless_where_every_topic_is_one_principle() -> None:
-    for records, count, threshold, need in [
-        ([PRINCIPLE], 1, 50, "pointless"),
-        ([PRINCIPLE], 51, 50, "pointless"),
-        (ALONE, 51, 50, "pointless"),
-        ([PRINCIPLE, a_record()], 50, 50, "optional"),
-        ([PRINCIPLE, a_record()], 51, 50, "required"),
-        ([*ALONE, a_record("one", topic="topic-7")], 52, 50, "required"),
-        ([*ALONE, new_record(a_principle(lesson="other"), now=NOW)], 52, 50, "pointless"),
-    ]:
-        assert need_of(records, count, threshold) == need
 
 
 @pytest.mark.row("001 3-3.f", "001 9.b", "I10")

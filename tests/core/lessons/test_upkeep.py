@@ -16,7 +16,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.lessons import upkeep
-from core.lessons.history import originals_of, principles_over
 from core.lessons.log import BOM, MemoryLog
 from core.lessons.record import (
     LIMITS_BYTES,
@@ -24,7 +23,6 @@ from core.lessons.record import (
     Record,
     normalise_topic,
     parse_line,
-    record_id,
     reidentified,
 )
 from core.lessons.upkeep import Cleaned, Finding, clean, examine, flaw_of, look, repair
@@ -33,7 +31,7 @@ from core.store import MemoryStore
 from tests.core.lessons.test_properties import FILES
 from tests.support.changes import log_of, upsert
 from tests.support.cli_process import TOKEN
-from tests.support.samples import AHEAD, LATER, NOW, a_draft, a_line, a_principle, a_record
+from tests.support.samples import LATER, NOW, a_draft, a_line, a_record
 from tests.support.tables import table, text_of
 
 TABLES = table("upkeep")
@@ -255,82 +253,11 @@ def test_of_a_long_line_the_beginning_is_looked_at(monkeypatch: pytest.MonkeyPat
 # Records.
 
 
-def test_a_cleaned_record_hides_its_old_version() -> None:
-    lines, changes = cleaned(PLAIN, WITH_KEY, b"a note\r\n")
-    record = of(lines[1])
-    assert [lines[0], lines[2]] == [PLAIN.to_line(), b"a note\r\n"]
-    assert record == replace(
-        WITH_KEY,
-        id=record_id(record),
-        missing_context="the key is [REDACTED]",
-        updated=LATEST,
-        source_ids=(WITH_KEY.token,),
-    )
-    assert changes == (
-        Cleaned(lines=(2,), before=(WITH_KEY,), after=record, kinds=("github-token",)),
-    )
-    merged = log_of(WITH_KEY, *lines)
-    assert (merged.records, merged.leftovers) == ([PLAIN, record], {0})
-    assert principles_over(WITH_KEY.id, log_of(*lines)) == [(record, WITH_KEY.token)]
-    [line], _ = cleaned(WITH_KEY)
-    changed = replace(WITH_KEY, lesson="changed", updated=LATER)  # by a colleague meanwhile
-    [after], [change] = cleaned(changed, line)
-    assert changed in change.before
-    assert of(after).lesson == f"{WITH_KEY.lesson}\nchanged"
-    # It is shown although a principle lists it as replaced.
-    principle = replace(a_record("rule", type="principle"), source_ids=(record.token,))
+def test_a_cleaned_record_is_shown_although_a_principle_lists_it_as_replaced() -> None:
+    lines, _ = cleaned(WITH_KEY)
+    principle = replace(a_record("rule", type="principle"), source_ids=(of(lines[0]).token,))
     lines, changes = cleaned(WITH_KEY, principle)
     assert log_of(*lines).records == [changes[0].after, principle]
-    for updated in ["", AHEAD]:
-        found = replace(PLAIN, lesson=f"use {TOKEN}", former=("aaaaaa",), seen=3, updated=updated)
-        lines, _ = cleaned(found)
-        record = of(lines[0])
-        assert (record.id, record.source_ids, record.seen) == (PLAIN.id, (), 3)
-        assert record.former == ("aaaaaa", found.fingerprint())
-        assert record.updated == (updated or LATEST)
-        assert log_of(found, *lines).records == [record]
-
-
-def test_two_records_that_become_one_gap_lose_no_lesson_and_one_above_its_limit_stays() -> None:
-    one = a_record(f"the key is {TOKEN}", lesson="ask ops", ask_next_time="who?")
-    one = replace(one, seen=2, extra={"a": 1})
-    two = a_record(f"the key is {OTHER}", lesson="rotate it", ask_next_time="who?", now=LATER)
-    lines, changes = cleaned(one, PLAIN, two)
-    assert lines[0] == PLAIN.to_line()
-    record = of(lines[1])
-    assert (record.lesson, record.ask_next_time) == ("rotate it\nask ops", "who?")
-    assert (record.seen, record.created, record.updated) == (3, NOW, LATEST)
-    assert record.extra == {"a": 1}
-    assert [change.lines for change in changes] == [(1, 3)]
-    assert log_of(two, one, lines[1]).records == [record]
-    there = a_record("the key is [REDACTED]", lesson="known", now=LATER)  # and one that is there
-    lines, changes = cleaned(WITH_KEY, there)
-    [record] = map(of, lines)
-    assert record.lesson == f"known\n{WITH_KEY.lesson}"
-    assert record.former[-1] == there.fingerprint()
-    assert changes[0].before == (WITH_KEY, there)
-    assert log_of(there, WITH_KEY, lines[0]).records == [record]
-    address = "https://bob:" + "x9Kq2" + "@db.example.com/x"
-    found = replace(PLAIN, topic=address.ljust(LIMITS_BYTES["topic"], "y"))
-    lines, changes = cleaned(found)
-    assert of(lines[0]).topic == found.topic.replace("x9Kq2", "[REDACTED]")
-    assert changes[0].over == ("topic",)
-
-
-def test_a_principle_keeps_its_originals_and_passes_on_that_an_old_version_is_hidden() -> None:
-    two = a_record("two")
-    tokens = [PLAIN.token, two.token]
-    _, old, _ = upsert(log_of(PLAIN, two), a_principle(f"rule {TOKEN}"), tokens, now=NOW)
-    new = of(cleaned(old)[0][0])
-    assert (new.lesson, new.source_count) == ("rule [REDACTED]", 2)
-    assert old.token in new.source_ids
-    assert originals_of(new) == tuple(tokens)
-    lines, _ = cleaned(BOM + WITH_KEY.to_line())
-    assert lines[0].startswith(BOM + b'{"id"')  # it stays before the first record
-    log, principle, _ = upsert(log_of(lines[0]), a_principle(), [of(lines[0]).token], now=LATEST)
-    assert principle.source_count == 1
-    assert WITH_KEY.token in principle.source_ids
-    assert log_of(log.to_bytes(), WITH_KEY).records == [principle]
 
 
 def test_the_store_cleans_in_one_write_and_loses_no_save_meanwhile(tmp_path: Path) -> None:
