@@ -1,6 +1,5 @@
 """Tests what a server offers by its rooms, and the answers in which several stand together."""
 
-import json
 import os
 import re
 import sys
@@ -14,7 +13,7 @@ from core.config import read_rooms
 from core.errors import RefusedError
 from core.lessons.briefing import instructions
 from core.messages import Facts, Language
-from core.text.plain import Budget, estimate_tokens
+from core.text.plain import Budget
 from core.text.ranking import Entry, Gathered, Source
 from protocol.tools import OfferedRoom, memory_lines
 from tests.conftest import StartServer
@@ -118,65 +117,6 @@ def test_the_instructions_of_all_rooms_are_short_and_name_no_tool_of_another() -
 
 
 # The prompt and the recall over all rooms.
-
-HEADS = ("Lessons of earlier tasks", "Earlier sessions (", "What is known across projects (")
-SOURCES = ["lesson", "fragment", "session"]
-QUESTION = "doors of the vault"
-
-
-def injected(server: ServerProcess, **arguments: str) -> str:
-    asked = server.request("prompts/get", {"name": "memory_injection", "arguments": arguments})
-    [message] = asked["result"]["messages"]
-    return str(message["content"]["text"])
-
-
-def sources(lines: list[str]) -> list[str]:
-    return [line.partition(" ")[0] for line in lines]
-
-
-@pytest.fixture
-def full(start: Callable[..., ServerProcess]) -> ServerProcess:
-    """A server over rooms that each hold something on the question."""
-    server = start("lessons,sessions,fragments")
-    gap = "Nobody said that the vault has two doors"
-    server.call("log_memory", topic="vault", missing_context=gap, lesson="Close both doors")
-    server.call("context_save", goal="Close both doors of the vault")
-    server.call("remember", content="The vault has two doors, and both have locks")
-    return server
-
-
-@pytest.mark.row("004 4.12")
-@pytest.mark.long  # it costs much
-def test_every_room_that_is_on_adds_to_the_prompt_and_to_a_recall_within_their_budgets(
-    full: ServerProcess, start: Callable[..., ServerProcess]
-) -> None:
-    said = injected(full)
-    places = [said.index(head) for head in HEADS]
-    assert places == sorted(places)
-    head, *lines = injected(full, query=QUESTION).splitlines()
-    assert head == sentence("en", "protocol.prompt_one_list")
-    assert sorted(sources(lines)) == sorted(SOURCES)
-    assert estimate_tokens(injected(full, query=QUESTION, token_budget="200")) <= 200
-    _, *lines = injected(start("sessions,fragments"), query=QUESTION).splitlines()
-    assert sorted(sources(lines)) == sorted(SOURCES[1:])
-    alone = start("fragments:core")
-    [_, line] = injected(alone).splitlines()
-    assert line.endswith("The vault has two doors, and both have locks")
-    assert injected(alone, query="bread and butter") == sentence("en", "protocol.prompt_nothing")
-    [recalled] = alone.call("recall", query=QUESTION).splitlines()
-    assert not recalled.startswith("fragment ")
-    shown, left_out = full.call("recall", query=QUESTION, limit=1).splitlines()
-    assert sources([shown]) == ["lesson"]
-    assert left_out == sentence("en", "fragments.answers.left_out", count=2)
-    for tokens in (1, 60, 90):
-        said = full.call("recall", query=QUESTION, tokenBudget=tokens)
-        assert estimate_tokens(said) <= max(tokens, estimate_tokens(left_out))
-    other = start("lessons,sessions,fragments", SENTINEL_MEMORY_ANSWERS="json")
-    told = json.loads(other.call("recall", query=QUESTION))  # the other rooms stand apart
-    assert (told["count"], len(told["fragments"])) == (3, 1)
-    ranks = {it["source"]: it["rank"] for it in told["others"]}
-    assert sorted(ranks) == ["lesson", "session"]
-    assert {*ranks.values()} < {1, 2, 3}
 
 
 def holding(lines: Callable[[str, Budget], list[str]], *entries: Entry) -> OfferedRoom:

@@ -15,6 +15,7 @@ read the difference before you commit it. A story records at most 25 lines; of a
 for the point of any, write what has to be in it.
 
     TOOL name=value …       a call; a value that reads as JSON is JSON, else a text
+    read uri=URI            a resource; prompt name=NAME name=value … is a prompt
     $ COMMAND … [< INPUT]   a command of cli.py, in this process
     ! STEP                  the same, and it has to be refused
     | ANSWER                what the step above answers, line by line; recorded

@@ -14,13 +14,12 @@ import threading
 import time
 from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack, ExitStack, closing
-from functools import partial
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
 from fastmcp import Client
-from fastmcp.exceptions import ToolError
+from fastmcp.exceptions import McpError, ToolError
 from mcp.types import Implementation
 
 from tests.stories.story import Answer, Story
@@ -28,7 +27,17 @@ from tests.support.room_tools import put_back
 from tests.support.servers import WAIT_S, HttpServer, ServerProcess
 from tests.support.tables import ROOT
 
-Ask = Callable[[dict[str, Any]], Any]  # what a server answers to the call of a tool
+Ask = Callable[[str, dict[str, Any]], Any]  # what a server answers to a method with parameters
+
+
+def asked(tool: str, arguments: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the method and the parameters of a step that calls a tool, `read` or `prompt`."""
+    if tool == "read":
+        return "resources/read", arguments
+    if tool == "prompt":
+        given = {name: str(value) for name, value in arguments.items()}
+        return "prompts/get", {"name": given.pop("name"), "arguments": given}
+    return "tools/call", {"name": tool, "arguments": arguments}
 
 
 class InProcess:
@@ -54,11 +63,17 @@ class InProcess:
             who = Implementation(name=agent, version="1")
             client = Client(self._server, client_info=who)
             self._clients[agent] = self._done(self._opened.enter_async_context(client))
+        client, (method, params) = self._clients[agent], asked(tool, arguments)
         try:
-            result = self._done(self._clients[agent].call_tool(tool, arguments))
-        except ToolError as error:
+            if method == "resources/read":
+                [content] = self._done(client.read_resource(**params))
+            elif method == "prompts/get":
+                [message] = self._done(client.get_prompt(**params)).messages
+                content = message.content
+            else:
+                [content] = self._done(client.call_tool(**params)).content
+        except (ToolError, McpError) as error:
             return Answer(str(error), is_refused=True)
-        [content] = result.content
         return Answer(content.text)
 
     def close(self) -> None:
@@ -114,10 +129,14 @@ class Servers:
             if key not in self._running:
                 self._running[key] = self._started(agent, environment)
             self._asked[key] = _asking(self._running[key])
-        answer = self._asked[key]({"name": tool, "arguments": arguments})
-        assert "result" in answer, answer
-        [content] = answer["result"]["content"]
-        return Answer(content["text"], answer["result"].get("isError", False))
+        method, params = asked(tool, arguments)
+        answer = self._asked[key](method, params)
+        if method != "tools/call" and "error" in answer:
+            return Answer(answer["error"]["message"], is_refused=True)
+        result = answer["result"]
+        [content] = result.get("content") or result.get("contents") or result["messages"]
+        content = content.get("content", content)  # of a message
+        return Answer(content["text"], result.get("isError", False))
 
     def close(self) -> None:
         """End the servers."""
@@ -136,11 +155,11 @@ class Servers:
 
 
 def _asking(server: ServerProcess | HttpServer) -> Ask:
-    """Return what calls a tool of a server; over HTTP in a session that begins now."""
+    """Return what asks a server; over HTTP in a session that begins now."""
     if isinstance(server, ServerProcess):
-        return partial(server.request, "tools/call")
+        return server.request
     session = server.begin()
-    return lambda params: server.call("tools/call", params, session)[2]
+    return lambda method, params: server.call(method, params, session)[2]
 
 
 def emptied_file(path: Path) -> str:
