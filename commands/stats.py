@@ -13,7 +13,7 @@ from typing import Any
 from commands.hook.journal import KEPT_DAYS, Session, is_recent, sessions_in, versions_in
 from commands.terminal import screen as terminal
 from commands.terminal.ask import open_memory, unless_unread
-from commands.terminal.screen import Screen, plain, screen_here, table
+from commands.terminal.screen import plain, screen_here, table
 from core.config import state_directory
 from core.lessons.answers import Frame, search_answer
 from core.lessons.log import MemoryLog
@@ -37,7 +37,7 @@ UNKNOWN_DAY = "????-??-??"
 def stats(arguments: argparse.Namespace) -> int:
     """Print the figures of each room, of searches and of hooks. Raises SentinelError."""
     opened = open_memory(arguments)
-    screen, named = screen_here(), arguments.room or []
+    named = arguments.room or []
     data: dict[str, Any] = {"project": str(opened.project.root)}
     lines = list[str]()
     for room in rooms_of(opened, named):
@@ -45,21 +45,21 @@ def stats(arguments: argparse.Namespace) -> int:
         if not figures or not (figures.lines or room.name in named):
             continue
         data[room.name] = figures.data
-        lines += ["", screen.painted(plain(figures.headline), "bold")]
+        lines += ["", terminal.painted(plain(figures.headline), "bold")]
         for text in figures.lines or room.nothing(Wanted()):
-            lines += _said(plain(text), screen)
+            lines += _said(plain(text))
         if room.name == LESSONS:
-            lines += _of_lessons(opened, data, screen)
+            lines += _of_lessons(opened, data)
     if arguments.json:
         print(terminal.plain_json(data))
         return 0
     if LESSONS in data:  # other rooms need not be of a project
-        print(say("stats.project", path=screen.painted(plain(data["project"]), "dim")))
+        print(say("stats.project", path=terminal.painted(plain(data["project"]), "dim")))
     terminal.print_within(lines if LESSONS in data else lines[1:])
     return 0
 
 
-def _of_lessons(opened: Opened, data: dict[str, Any], screen: Screen) -> list[str]:
+def _of_lessons(opened: Opened, data: dict[str, Any]) -> list[str]:
     """Put the figures of the lessons into `data`; return their lines."""
     root, settings = str(opened.project.root), opened.settings
     log = MemoryLog.parse(opened.store.read_bytes())
@@ -90,9 +90,9 @@ def _of_lessons(opened: Opened, data: dict[str, Any], screen: Screen) -> list[st
         text = f"{text} {say('stats.search_warned', limit=WARNED_TOKENS)}"
     by_token = {_safe(it.token): it for it in log.records}
     title = say("stats.came_back", count=len(again))
-    lines = _said(text, screen)
-    lines += _section(title, ("seen", "last"), data["came_back"], by_token, screen)
-    return lines + _hook_lines(hooks, by_token, screen)
+    lines = _said(text)
+    lines += _section(title, ("seen", "last"), data["came_back"], by_token)
+    return lines + _hook_lines(hooks, by_token)
 
 
 # Notes of hooks
@@ -166,29 +166,27 @@ def _unheeded(
     return sorted(found, key=lambda it: _last_s(it[0]), reverse=True)
 
 
-def _hook_lines(
-    hooks: Mapping[str, Any], by_token: Mapping[str, Record], screen: Screen
-) -> list[str]:
-    lines = ["", screen.painted(say("stats.hooks", days=KEPT_DAYS), "bold")]
+def _hook_lines(hooks: Mapping[str, Any], by_token: Mapping[str, Record]) -> list[str]:
+    lines = ["", terminal.painted(say("stats.hooks", days=KEPT_DAYS), "bold")]
     if not hooks["sessions"]:
-        return [*lines, *_said(say("stats.no_sessions"), screen)]
+        return [*lines, *_said(say("stats.no_sessions"))]
     clients = ", ".join(
         f"{plain(name) or say('stats.unnamed')} {count:,}"
         for name, count in hooks["clients"].items()
     )
     tokens = sum(it["tokens"] for it in hooks["moments"].values())
     facts = {"sessions": hooks["sessions"], "day": hooks["since"][:DAY_CHARS], "tokens": tokens}
-    lines += _said(say("stats.sessions", clients=clients, **facts), screen)
+    lines += _said(say("stats.sessions", clients=clients, **facts))
     rows = [
         [f"{it['texts']:,}", f"{it['records']:,}", f"{it['tokens']:,}", say(f"stats.{name}")]
         for name, it in hooks["moments"].items()
     ]
     heads = [say(f"stats.{name}") for name in ("times", "count", "tokens", "shown_at")]
-    lines += table(heads, rows, screen)
+    lines += table(heads, rows)
     changed = {"changed": hooks["changed_sessions"], "reminders": hooks["reminders"]}
-    lines += _said(say("stats.changed", **changed), screen)
+    lines += _said(say("stats.changed", **changed))
     if hooks["shown_and_gone"]:
-        lines += _said(say("stats.gone", gone=hooks["shown_and_gone"]), screen)
+        lines += _said(say("stats.gone", gone=hooks["shown_and_gone"]))
     tables = (
         ("most_shown", ("at_start", "at_action"), hooks["shown"]),
         ("unheeded", ("shown", "last"), hooks["unheeded"]),
@@ -196,7 +194,7 @@ def _hook_lines(
     )
     for name, columns, entries in tables:
         title = say(f"stats.{name}", count=len(entries))
-        lines += _section(title, columns, entries, by_token, screen)
+        lines += _section(title, columns, entries, by_token)
     return lines
 
 
@@ -219,9 +217,8 @@ def _section(
     columns: Sequence[str],
     entries: Sequence[Mapping[str, Any]],
     by_token: Mapping[str, Record],
-    screen: Screen,
 ) -> list[str]:
-    lines = ["", screen.painted(title, "bold")]
+    lines = ["", terminal.painted(title, "bold")]
     if not entries:
         return lines
     rows = []
@@ -235,14 +232,14 @@ def _section(
         ]
         rows.append([*cells, plain(entry["token"][:ID_CHARS]), plain(f"[{topic}] {text}")])
     heads = [*(say(f"stats.column_{name}") for name in columns), "id", say("stats.record")]
-    lines += table(heads, rows, screen)
+    lines += table(heads, rows)
     if more := len(entries[MOST_ROWS:]):
-        lines += _said(say("stats.more", more=more), screen)
+        lines += _said(say("stats.more", more=more))
     return lines
 
 
-def _said(text: str, screen: Screen) -> list[str]:
-    return terminal.wrapped(text, screen.text_width)
+def _said(text: str) -> list[str]:
+    return terminal.wrapped(text, screen_here().text_width)
 
 
 def _last_s(record: Record) -> float:

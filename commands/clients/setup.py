@@ -28,7 +28,6 @@ from core.errors import RefusedError, SentinelError
 from core.messages import LANG_VARIABLE, Facts, has_sentence, language, say
 from core.sanitizer import redact
 
-KEYS = [client.key for client in CLIENTS]
 HOOK_TIMEOUT_S = 60  # uv may have to make an environment first
 # Of a file, by whether it is there before and after.
 _SIGNS = {(False, True): "+", (True, False): "-", (True, True): "~"}
@@ -65,7 +64,7 @@ def setup(arguments: argparse.Namespace) -> int:
     found = [row for row in CLIENTS if arguments.remove or machine.trace_of(row, here)]
     clients = tuple(arguments.clients or [row.key for row in found])
     if not clients:
-        raise SentinelError("setup.none_found", clients=", ".join(KEYS))
+        raise SentinelError("setup.none_found", clients=", ".join(row.key for row in CLIENTS))
     job = Job(
         clients=clients,
         present=frozenset(it.client for it in configured_clients(here) if it.entry),
@@ -147,7 +146,7 @@ def _tell_project(arguments: argparse.Namespace, project: Project, job: Job) -> 
 
 
 def _tell_plan(planned: Plan) -> None:
-    screen, lines = screen_here(), list[str]()
+    lines = list[str]()
     for change in planned.changes:
         sign = _SIGNS[change.before is not None, change.after is not None]
         kinds = dict[str, int]()
@@ -159,7 +158,7 @@ def _tell_plan(planned: Plan) -> None:
             for kind, count in kinds.items()
         ]
         path = shown_path(change.path, planned.job.root)
-        painted = screen.painted(sign, terminal.SIGN_STYLES[sign])
+        painted = terminal.painted(sign, terminal.SIGN_STYLES[sign])
         lines.append(f"  {painted} {path}: {', '.join(said_kinds)}")
     if lines or planned.notes:
         print()
@@ -190,14 +189,13 @@ def _tell_plan(planned: Plan) -> None:
 
 def _show(planned: Plan) -> None:
     """Print the changes of our own parts: the rest may hold secrets."""
-    screen = screen_here()
     for change in planned.changes:
-        print("", screen.painted(shown_path(change.path, planned.job.root), "bold"), sep="\n")
+        print("", terminal.painted(shown_path(change.path, planned.job.root), "bold"), sep="\n")
         for part in change.parts:
             old, new = ("\n".join(pieces).splitlines() for pieces in (part.before, part.after))
             lines = [*difflib.unified_diff(old, new, lineterm="", n=2)][2:]
             safe = [plain(redact(line).text) for line in lines if not line.startswith("@@")]
-            print(*terminal.painted_diff(safe, screen), sep="\n", end="\n" if safe else "")
+            print(*terminal.painted_diff(safe, screen_here()), sep="\n", end="\n" if safe else "")
 
 
 def shown_path(path: Path, root: Path) -> str:
@@ -240,9 +238,9 @@ def _write(planned: Plan) -> int:
     if reason:
         failed += 1
         complain(say("setup.hook_fails", reason=plain(reason)))
-    screen, steps = screen_here(), [*_next_steps(job, written)] if written else []
+    steps = [*_next_steps(job, written)] if written else []
     if steps:
-        print("", screen.painted(say("setup.next"), "bold"), sep="\n")
+        print("", terminal.painted(say("setup.next"), "bold"), sep="\n")
     for text in steps:
         print("\n".join(terminal.said(text, "- ")))
     return failed

@@ -97,6 +97,10 @@ def screen_here(stream: TextIO | None = None) -> Screen:
     )
 
 
+def painted(text: str, style: Style) -> str:
+    return screen_here().painted(text, style)
+
+
 def has_colours(
     environment: Mapping[str, str], *, is_terminal: bool, system: str = os.name
 ) -> bool:
