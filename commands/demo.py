@@ -11,10 +11,10 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import unified_diff
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from commands.clients.machine import is_passing
 from commands.terminal.screen import Screen, broken, cells, fitted, screen_here, wrapped
@@ -40,8 +40,7 @@ CLIENT = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
+class Stage(NamedTuple):
     project: Path
     environment: Mapping[str, str]
     screen: Screen
@@ -81,14 +80,6 @@ class Stage:
             raise SentinelError("demo.failed", reason=f"{words[0]}: {_text(done.stderr)}")
         return _text(done.stdout)
 
-    def git(self, *words: str) -> None:
-        """Run git without the user's settings. Raises SentinelError."""
-        settings = [part for setting in GIT_SETTINGS for part in ("-c", setting)]
-        nobodys = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-        done = git.run(self.project, *settings, *words, variables=nobodys)
-        if done.returncode:
-            raise SentinelError("demo.failed", reason=f"git {words[0]}: {_text(done.stderr)}")
-
 
 def demo(arguments: argparse.Namespace) -> int:
     """Tell the story in a scratch project, which is removed. Raises SentinelError."""
@@ -106,8 +97,7 @@ def demo(arguments: argparse.Namespace) -> int:
             stage = Stage(Path(scratch, "web-shop"), environment, screen)
             stage.say(screen.painted(say("demo.story"), "bold"))
             stage.say(say("demo.story_is_real"))
-            place = say("demo.story_place", path=str(stage.project))
-            stage.say(screen.painted(place, "dim"))
+            stage.say(screen.painted(say("demo.story_place", path=str(stage.project)), "dim"))
             has_git = _make_project(stage)
             _monday(stage)
             _tuesday(stage, has_git=has_git)
@@ -122,13 +112,17 @@ def _make_project(stage: Stage) -> bool:
     # With this directory, the server takes no outer project for this one.
     (stage.project / CONTEXT_DIRECTORY).mkdir(parents=True)
     (stage.project / "README.md").write_text(README, encoding="utf-8", newline="\n")
+    settings = [part for setting in GIT_SETTINGS for part in ("-c", setting)]
+    nobodys = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}  # none of the user's
     try:  # a new Mac has only a stub of git, which fails
         if git.run(stage.project, "--version").returncode:
             return False
     except git.HistoryError:
         return False
     for words in (("init", "-q"), ("add", "-A"), ("commit", "-q", "--no-verify", "-m", "Start")):
-        stage.git(*words)
+        done = git.run(stage.project, *settings, *words, variables=nobodys)
+        if done.returncode:
+            raise SentinelError("demo.failed", reason=f"git {words[0]}: {_text(done.stderr)}")
     return True
 
 

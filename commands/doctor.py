@@ -9,8 +9,9 @@ import os
 import shlex
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from commands.clients.findings import client_findings, server_findings
 from commands.terminal.ask import check_confirmation, is_confirmed, open_memory
@@ -38,8 +39,7 @@ NETWORK = (
 _NO_FILTER = "unspecified", "unset"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scene:
+class Scene(NamedTuple):
     """The memory to examine. trouble: why its log cannot be read, or None."""
 
     opened: Opened

@@ -108,7 +108,7 @@ def showings(
     at_start, at_action = Counter[str](), Counter[str]()
     moments = {name: {"texts": 0, "records": 0, "tokens": 0} for name in MOMENTS}
     for event in events:
-        ids = [id_in(name) for name in versions_in(event, "shown")]
+        ids = [id_in(name) for name in versions_in(event)]
         times_shown = at_start if event["event"] == START else at_action
         times_shown.update(ids)
         if totals := moments.get(event["event"]):
@@ -152,7 +152,7 @@ def _unheeded(
     """
     first: dict[str, int] = {}
     for event in sorted(events, key=itemgetter("at")):
-        for name in versions_in(event, "shown") if event["event"] != START else ():
+        for name in versions_in(event) if event["event"] != START else ():
             first.setdefault(id_in(name), event["at"])
     taught = {name: [at] for name, at in first.items()}
     for record in records:

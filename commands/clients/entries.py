@@ -8,7 +8,6 @@ import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -144,8 +143,7 @@ def own_entry(data: Any, row: Client, machine: Machine) -> OwnEntry:
 # The entries on this machine.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Configured:
+class Configured(NamedTuple):
     """An entry that starts our server, or an unreadable file (`entry` is "" then).
 
     starts: the words up to our script, unexpanded. project: None where unknown. source:
@@ -165,8 +163,7 @@ class Configured:
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TeamEntry:
+class TeamEntry(NamedTuple):
     """An entry for a remote server.
 
     url: unchecked. variable: holds the key, "" for a login. has_key: the file holds the key itself.

@@ -18,8 +18,7 @@ from core.disk import way_out
 from core.messages import Facts, Language
 
 
-@dataclass(frozen=True, slots=True)
-class Tree:
+class Tree(NamedTuple):
     """A project in git.
 
     exclude: the path of `info/exclude`. prefix: the project from the top, "" or "a/b/". tracked:

@@ -190,7 +190,7 @@ def _about_level(
     kept = replace(job, without=absent)
     put = plan(kept) if absent else whole
     if any("hooks" in _kinds(change) for change in put.changes):
-        other = replace(job.installation, cli=this_program().cli)
+        other = job.installation._replace(cli=this_program().cli)
         put = min(put, plan(replace(kept, installation=other)), key=lambda it: len(it.changes))
     facts: Facts = {"client": row.name, "command": desk.command(row, level, absent)}
     changed = [it for it in put.changes if _kinds(it) - {"memory"} and it.path not in desk.told]

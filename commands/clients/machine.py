@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 from commands.clients.table import COMMANDS, Client, Place
 
@@ -19,8 +20,7 @@ PACKAGES = ("fastmcp", "filelock")
 _OF_UV = re.compile(r"[/\\](?:environments|archive|builds)-v\d+[/\\]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Installation:
+class Installation(NamedTuple):
     """The words that start server and command line.
 
     is_command: commands on the PATH, without a path of this machine; else a script follows an

@@ -46,7 +46,7 @@ class Session(NamedTuple):
             if event.get("agent", "") != agent:
                 continue
             if event["event"] != "session-start":
-                versions.update(versions_in(event, "shown"))
+                versions.update(versions_in(event))
             elif event.get("source") in _FORGETTING:
                 versions.clear()
         return versions
@@ -83,10 +83,9 @@ class Session(NamedTuple):
         return Session(self.path, _sessions(self.path, before)[-1])
 
 
-def versions_in(event: Mapping[str, Any], name: str) -> list[str]:
-    """Return the texts that an event lists under a name such as `shown`."""
-    listed = event.get(name, ())
-    return [it for it in listed if isinstance(it, str)] if isinstance(listed, list) else []
+def versions_in(event: Mapping[str, Any]) -> list[str]:
+    """Return the versions of records that an event has shown."""
+    return [it for it in event.get("shown", ()) if isinstance(it, str)]
 
 
 def version_of(record: "Record") -> str:
