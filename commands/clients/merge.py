@@ -252,16 +252,16 @@ def with_table(text: str, path: Keys, table: Table | None) -> str:
     before, after = toml_data(text), text
     if value_at(before, path) == table:
         return text
-    lines = [] if table is None else _table_lines(path, table)
-    spans = _spans(text, tuple(path))
-    for start, end in reversed(spans[1:] if lines else spans):
+    block = "" if table is None else _table_text(path, table)
+    spans, newline = _spans(text, tuple(path)), _newline(text)
+    for start, end in reversed(spans[1:] if block else spans):
         after = _cut(after, start, end)
-    if lines and spans:
+    if block and spans:
         start, end = spans[0]
-        ended = after[:end].endswith("\n")
-        after = after[:start] + _joined(lines, text, ended=ended) + after[end:]
-    elif lines:
-        after = _appended(after, lines)
+        ending = newline if after[:end].endswith("\n") else ""
+        after = after[:start] + block.replace("\n", newline) + ending + after[end:]
+    elif block:
+        after = _appended(after, block.replace("\n", newline))
     try:
         is_sound = toml_data(after) == with_value(before, path, table)
     except ValueError:  # CannotEditError, too
@@ -270,7 +270,7 @@ def with_table(text: str, path: Keys, table: Table | None) -> str:
         return after
     if table is None:
         raise CannotEditError("toml_form_out")
-    raise CannotEditError("toml_form", block="\n".join(lines))
+    raise CannotEditError("toml_form", block=block)
 
 
 def _spans(text: str, path: tuple[str, ...]) -> list[tuple[int, int]]:
@@ -294,14 +294,14 @@ def _spans(text: str, path: tuple[str, ...]) -> list[tuple[int, int]]:
     return spans
 
 
-def _table_lines(path: Keys, table: Table) -> list[str]:
+def _table_text(path: Keys, table: Table) -> str:
     lines, below = [f"[{'.'.join(map(_key, path))}]"], list[str]()
     for key, it in table.items():
         if isinstance(it, dict):
-            below += ["", *_table_lines((*path, key), it)]
+            below += ["", _table_text((*path, key), it)]
         else:
             lines.append(f"{_key(key)} = {_value(it)}")
-    return lines + below
+    return "\n".join(lines + below)
 
 
 def _key(key: str) -> str:
@@ -335,11 +335,11 @@ def block_in(text: str, name: str = RULES) -> str | None:
 def with_block(text: str, body: str, name: str = RULES) -> str:
     """Return the text with this block at its old place, else at the end. Raises CannotEditError."""
     held, lines, (begin, end) = block_in(text, name), body.strip("\r\n").splitlines(), markers(name)
+    block = _newline(text).join([begin, *lines, end])
     if held is None:
-        return _appended(text, [begin, *lines, end])
+        return _appended(text, block)
     if held.splitlines() == lines:
         return text
-    block = _joined([begin, *lines, end], text, ended=False)
     return text[: text.index(begin)] + block + text[text.index(end) + len(end) :]
 
 
@@ -353,20 +353,15 @@ def without_block(text: str, name: str = RULES) -> str:
     return _cut(text, start, line_end.end() if line_end else rest)
 
 
-# Lines of ours in a text of lines.
+def _newline(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
 
 
-def _joined(lines: Sequence[str], text: str, *, ended: bool) -> str:
-    newline = "\r\n" if "\r\n" in text else "\n"
-    return newline.join([*lines, ""] if ended else lines)
-
-
-def _appended(text: str, lines: Sequence[str]) -> str:
-    """Return the text with lines behind it and a blank one between; they end as it did."""
-    if not text.strip("\ufeff"):
-        return text + _joined(lines, text, ended=True)
-    ended = text.endswith("\n")
-    return text + _joined(["", *lines] if ended else ["", "", *lines], text, ended=ended)
+def _appended(text: str, block: str) -> str:
+    """Return the text with a block behind a blank line; it ends as the text does."""
+    is_new, ended, newline = not text.strip("\ufeff"), text.endswith("\n"), _newline(text)
+    gap = "" if is_new else newline if ended else newline * 2
+    return text + gap + block + (newline if is_new or ended else "")
 
 
 def _cut(text: str, start: int, end: int) -> str:
