@@ -18,7 +18,7 @@ from core.lessons.log import MemoryLog
 from core.lessons.record import Record, id_in, normalise_topic, record_of, seconds_of, utc_now
 from core.lessons.record_text import day_of, minute_of, record_name, token_text, topic_text, warning
 from core.messages import Facts, say
-from core.sanitizer import redact, redact_together, safe
+from core.sanitizer import redact, safe
 from core.store import MemoryStore
 from rooms import room
 from rooms.room import LESSONS, Found, Item, Opened, Passed, Restoring, Room
@@ -52,8 +52,7 @@ class ForPeople(Room):
     def find(self, wanted: room.Wanted) -> Found:
         """Return records; with words, only records with every word."""
         found = self._fitting(wanted)
-        item = _brief_item if wanted.brief else item_of
-        return Found([item(it, date) for _, it, date in found[: wanted.limit]], len(found))
+        return Found([item_of(it, date) for _, it, date in found[: wanted.limit]], len(found))
 
     def _fitting(self, wanted: room.Wanted) -> list[tuple[int, Record, str]]:
         log = self._store.read()
@@ -253,7 +252,7 @@ class ForPeople(Room):
             return lines
 
         return room.Taken(
-            items=[_brief_item(record, "") for record in new[: room.FIRST_ITEMS]],
+            items=[*map(item_of, new[: room.FIRST_ITEMS])],
             count=len(new),
             redacted=redacted,
             notes=_import_notes(new, trial),
@@ -386,29 +385,17 @@ def item_of(record: Record, date: str = "", *, is_stored: bool = True) -> Item:
     data |= {name: data[name] or None for name in ("ask_next_time", "updated", "compacted_at")}
     data |= {name: [*data[name]] for name in ("source_ids", "paths", "when")}
     data |= {"token": record.token, "marks": [*shown_marks(clean.marks, clean.texts)]}
-    return replace(
-        _line_of(record, date, clean.topic, clean.lesson),
-        version=record.token,
-        texts=tuple((say(f"lessons.{it}"), text) for it, text in texts.items() if text.strip()),
-        facts=(*dates, *([token_text(record)] if is_stored else ())),
-        data=data,
-    )
-
-
-def _brief_item(record: Record, date: str) -> Item:
-    topic, _, lesson, _ = (it.text for it in redact_together(record.texts))
-    return _line_of(record, date, topic, lesson)
-
-
-def _line_of(record: Record, date: str, topic: str, lesson: str) -> Item:
     return Item(
         room=LESSONS,
         id=record.id,
+        version=record.token,
         date=date or record.updated or record.created,
         kind=record.type,
-        topic=topic_text(topic),
+        topic=topic_text(clean.topic),
         mark="*" if record.type == "principle" else "",
-        texts=((say("lessons.lesson"), lesson),),
+        texts=tuple((say(f"lessons.{it}"), text) for it, text in texts.items() if text.strip()),
+        facts=(*dates, *([token_text(record)] if is_stored else ())),
+        data=data,
     )
 
 

@@ -68,7 +68,6 @@ class Wanted:
     since: str = ""  # a moment in ISO 8601
     limit: int | None = None
     forgotten: bool = False  # in place of present items, items that `restore` can bring back
-    brief: bool = False  # only the line of a list: other texts, facts and data may be missing
 
 
 @dataclass(frozen=True, slots=True)
