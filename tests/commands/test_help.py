@@ -13,7 +13,6 @@ from core.program import CLI
 from tests.support.cli_process import Command, Desk, Run
 from tests.support.samples import a_record
 from tests.support.sentences import LANGUAGES, sentences
-from tests.support.tables import table
 
 HANGUL = re.compile("[가-힣]")
 NAMES = list(dict.fromkeys(name.partition(" ")[0] for name in cli.COMMANDS))
@@ -98,26 +97,6 @@ def test_help_of_a_command_or_action_is_its_page(command: Command) -> None:
     assert re.search(r"\nactions:\n  rename +rename a topic", page)
     version = command("--version")
     assert version == command("-V") == Run(0, f"sentinel-memory {VERSION}\n", "")
-
-
-WRONG = [
-    *map(tuple, table("commands/arguments")["wrong"]),
-    (f"list --limit {'9' * 5_000}", "--limit: it must be a whole number of 1 or more"),
-]
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.parametrize(("line", "said"), WRONG)
-def test_a_wrong_argument_is_told_with_what_was_meant_and_the_way_to_help(
-    command: Command, line: str, said: str | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    told = command(*line.split())
-    assert said in (told.refused, None)
-    monkeypatch.setenv("LANG", "ko_KR.UTF-8")
-    refused, see = command(*line.split()).errors.splitlines()
-    assert see.startswith("아무것도 하지 않았습니다. 사용법: python cli.py help")
-    is_ours = not told.refused.startswith("-") and "argument" not in told.refused
-    assert HANGUL.search(refused) or not is_ours
 
 
 @pytest.mark.long  # it costs much
