@@ -23,7 +23,7 @@ from rooms.fragments.storage.postgres import PostgresEngine
 from rooms.fragments.storage.rows import Engine
 from rooms.fragments.storage.sqlite import SqliteEngine
 from rooms.fragments.texts import CONTENT_BYTES
-from tests.rooms.fragments.lives import Life
+from tests.rooms.fragments.test_lives import Life
 from tests.support.fragments_room import Clock, a_room, everything, links_of
 from tests.support.servers import until
 from tests.support.team_engines import a_server

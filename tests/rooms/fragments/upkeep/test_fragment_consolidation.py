@@ -21,14 +21,7 @@ import pytest
 from core.config import FRAGMENTS_PLACE, Settings
 from core.program import Cancellation
 from core.room.copies import copies_of
-from rooms.fragments.fragment import (
-    Activity,
-    Link,
-    ServiceError,
-    UpkeepBusyError,
-    UpkeepError,
-    Wanted,
-)
+from rooms.fragments.fragment import Activity, Link, UpkeepBusyError, UpkeepError, Wanted
 from rooms.fragments.models.vectors import Embedder
 from rooms.fragments.room import Room, open_room
 from rooms.fragments.storage.rows import Engine, Rows
@@ -42,11 +35,9 @@ from tests.support.fragments_room import (
     Places,
     a_room,
     add,
-    all_of,
     changed,
     everything,
     figures_of,
-    links_of,
     saved,
     state_of,
 )
@@ -79,16 +70,19 @@ def filled(room: Room, clock: Clock) -> None:
     clock.wait(days=3)
 
 
-def copy_of(room: Room, folder: Path) -> Room:
-    """The same room in another directory."""
+def twins(tmp_path: Path, clock: Clock, fill: Callable[[Room, Clock], None]) -> tuple[Room, Room]:
+    """A room that was filled, and the same in another directory."""
+    room = a_room(tmp_path / "one", clock=clock)
+    fill(room, clock)
     room.engine.close()
-    Places.here.copy(room.config.path, folder / "memory.db")
-    return a_room(folder, clock=room.clock)
+    Places.here.copy(room.config.path, tmp_path / "other" / "memory.db")
+    return room, a_room(tmp_path / "other", clock=clock)
 
 
 def all_that_is_left(room: Room) -> object:
-    """All that a room holds, but for how far its upkeep is; and the figures of that."""
-    state = {it: value for it, value in state_of(room).items() if it not in ("upkeep", "upkeep_at")}
+    """All that a room holds, but for when and how far its upkeep is; and the figures of that."""
+    passing = ("upkeep", "upkeep_at", "embedding_cosines")
+    state = {it: value for it, value in state_of(room).items() if it not in passing}
     return everything(room), state
 
 
@@ -128,22 +122,29 @@ class Mortal:
             self._is_next = True
 
 
+class Numbers:
+    """A model that gives each text two numbers."""
+
+    def numbers(self, texts: Sequence[str], timeout_s: float) -> list[Sequence[object]]:
+        return [(1.0, float(len(it))) for it in texts]
+
+
 @pytest.mark.row("002 2.65.a")
 @pytest.mark.long
 @POSIX
 def test_a_run_that_is_killed_in_every_page_ends_with_the_same_figures(
     tmp_path: Path, clock: Clock
 ) -> None:
-    room = a_room(tmp_path / "one", clock=clock)
-    filled(room, clock)
-    other = copy_of(room, tmp_path / "other")
-    figures = figures_of(consolidate(room))
-    assert set(figures) > {"tiers", "decay", "expiry", "duplicates", "utility"}
+    room, other = twins(tmp_path, clock, filled)
+    embedder = Embedder(Numbers(), "small")
+    figures = figures_of(consolidate(room, embedder=embedder))
+    assert {*figures} > {"tiers", "decay", "expiry", "duplicates", "embeddings", "utility"}
     assert figures["expiry"] == {"expired": 1, "stale": 289, "purged": 1}
     assert figures["contradictions"]["checked"] == 14
 
     def one_page_then_die() -> None:
-        consolidate(replace(other, engine=cast(Engine, Mortal(other.engine))))
+        mortal = replace(other, engine=cast(Engine, Mortal(other.engine)))
+        consolidate(mortal, embedder=embedder)
 
     steps = list[str]()
     while ended(begun(one_page_then_die)) == KILLED:
@@ -182,23 +183,6 @@ def test_while_one_process_is_at_it_another_is_refused_and_may_save(
     assert figures_of(consolidate(room))["contradictions"] == {"checked": 1}
 
 
-@pytest.mark.long  # it costs much
-@pytest.mark.row("002 2.65")
-@POSIX
-@IN_A_FILE  # on a server the lock that one of them has is the same for all
-def test_processes_that_begin_at_once_do_the_work_once(tmp_path: Path, clock: Clock) -> None:
-    room = a_room(tmp_path / "one", clock=clock)
-    filled(room, clock)
-    other = copy_of(room, tmp_path / "other")
-    consolidate(room)
-
-    def patiently() -> None:
-        consolidate(a_room(tmp_path / "other", clock=clock, lock_timeout_s=600))
-
-    assert [ended(it) for it in [begun(patiently) for _ in range(4)]] == [0] * 4
-    assert everything(other)["fragments"] == everything(room)["fragments"]
-
-
 def test_a_call_that_is_cancelled_stops_between_pages_and_the_next_goes_on(
     tmp_path: Path, clock: Clock
 ) -> None:
@@ -227,13 +211,14 @@ def test_a_call_that_is_cancelled_stops_between_pages_and_the_next_goes_on(
 def test_the_figures_of_several_pages_add_up_wherever_a_run_is_cut(
     tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    room = a_room(tmp_path / "one", clock=clock)
-    parts = [f"Part {at} of the shop" for at in range(350)]
-    add(room, *parts[:20], checked_at=clock(), stale_days=60)
-    add(room, *parts[20:330], *parts[20:75], checked_at=clock())
-    add(room, *parts[330:], checked_at=clock(), stale_days=60)
-    clock.wait(days=61)
-    other = copy_of(room, tmp_path / "other")
+    def fill(room: Room, clock: Clock) -> None:
+        parts = [f"Part {at} of the shop" for at in range(350)]
+        add(room, *parts[:20], checked_at=clock(), stale_days=60)
+        add(room, *parts[20:330], *parts[20:75], checked_at=clock())
+        add(room, *parts[330:], checked_at=clock(), stale_days=60)
+        clock.wait(days=61)
+
+    room, other = twins(tmp_path, clock, fill)
     figures = figures_of(consolidate(room))
     assert (figures["expiry"], figures["duplicates"]) == ({"stale": 40}, {"merged": 55})
     assert (figures["decay"], figures["utility"]) == ({"decayed": 405}, {"updated": 310})
@@ -315,60 +300,11 @@ def test_what_has_got_out_of_step_is_mended(room: Room) -> None:
         connection.execute("INSERT INTO fragment_keywords VALUES ('ghost', 1, 99)")
     room.engine.close()
     assert figures_of(consolidate(room))["tidying"] == {"index": 1, "links": 2}
-    assert links_of(room, one.id) == set()
     with room.engine.reading() as rows:
+        assert rows.links([one.id]) == []
         assert rows.with_keywords(["node", "ghost"], Wanted(), 5) == [(one.number, 1)]
-        assert [it for held in rows.holding("Node", 5).terms for it in held.numbers or ()]
+        assert [*rows.holding("Node", 5).shares()] == [one.number]
     assert "tidying" not in figures_of(consolidate(room))
-
-
-# With a model
-
-
-class Numbers:
-    """Gives each text two numbers; fails, or ends the process, after some requests."""
-
-    def __init__(self, *, fails: bool = False, dies_after: int = -1) -> None:
-        self.fails, self.left, self.asked = fails, dies_after, list[str]()
-
-    def numbers(self, texts: Sequence[str], timeout_s: float) -> list[Sequence[object]]:
-        if self.fails:
-            raise ServiceError("unreachable")
-        if not self.left:
-            os._exit(KILLED)
-        self.left -= 1
-        self.asked += texts
-        return [(1.0, float(len(it))) for it in texts]
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.row("002 2.58")
-@POSIX
-def test_a_model_that_is_off_stops_no_step_and_what_it_made_before_the_end_counts(
-    tmp_path: Path, clock: Clock
-) -> None:
-    room = a_room(tmp_path, clock=clock)
-    for at in range(70):
-        saved(room, f"Part {at} of the shop", topic=f"t{at}")
-    report = consolidate(room, embedder=Embedder(Numbers(fails=True), "small"))
-    assert figures_of(report)["embeddings"] == {"missing": 70, "failed": 1}
-    assert figures_of(report)["contradictions"]["checked"] == 70
-    room.engine.close()
-
-    def dying() -> None:
-        source = Numbers(dies_after=1)
-        consolidate(a_room(tmp_path, clock=clock), embedder=Embedder(source, "small"))
-
-    assert ended(begun(dying)) == KILLED
-    made = len(all_of(room, Wanted(has_vector=True)))
-    assert 0 < made < 70
-    source = Numbers()
-    report = consolidate(room, embedder=Embedder(source, "small"))
-    assert figures_of(report)["embeddings"] == {"missing": 70, "made": 70}
-    texts = [it for it in source.asked if it.startswith("Part ")]  # beside what measures the model
-    assert len(texts) == 70 - made
-    assert all_of(room, Wanted(has_vector=False)) == []
-    assert "embeddings" not in figures_of(consolidate(room, embedder=Embedder(source, "small")))
 
 
 # By a server over HTTP, for its operator
@@ -386,38 +322,14 @@ def tended(served: ServedFragments, condition: Callable[[], object]) -> None:
         thread.join()
 
 
+@pytest.mark.row("002 2.46", "002 2.53", "002 2.65")
 @IN_A_FILE
-def test_a_server_has_figures_for_its_operator_which_are_none_while_nothing_can_be_read(
-    tmp_path: Path,
-) -> None:
+def test_a_server_has_figures_and_ends_silent_sessions_as_its_operator_says(tmp_path: Path) -> None:
     environment = {FRAGMENTS_PLACE: str(tmp_path / "memory.db")}
-    room = open_room(Settings(), environment)
+    room, now = open_room(Settings(), environment), datetime.now(UTC)
     gone = saved(room, "The old server is called heron")
     saved(room, "The shop runs on Node 20")
     forget(room, id=gone.id)
-    served = ServedFragments(Settings(), environment, pause_s=0.01)
-    tended(served, lambda: served.figures.get("fragments_last_upkeep_timestamp_seconds"))
-    ended = datetime.fromisoformat(state_of(room)["upkeep_at"]).timestamp()
-    assert served.figures == {
-        **{"fragments_live": 1, "fragments_superseded": 0, "fragments_in_bin": 1},
-        **{"fragments_missing_vectors": 1, "fragments_last_upkeep_timestamp_seconds": ended},
-        **{"judge_failures": 0, "embedding_failures": 0},
-    }
-    room.engine.close()
-    room.config.path.write_bytes(b"no database")
-    tended(served, lambda: not served.figures)
-    assert served.figures == {}
-    assert all(map(math.isnan, (gauge() for gauge in served.gauges().values())))
-
-
-@pytest.mark.row("002 2.46", "002 2.53", "002 2.65")
-@IN_A_FILE
-def test_a_server_ends_sessions_that_were_silent_for_as_long_as_its_operator_says(
-    tmp_path: Path,
-) -> None:
-    environment = {FRAGMENTS_PLACE: str(tmp_path / "memory.db")}
-    room, now = open_room(Settings(), environment), datetime.now(UTC)
-    saved(room, "The shop runs on Node 20")
     moments = [(now - timedelta(minutes=it)).isoformat(timespec="seconds") for it in (61, 5)]
     with room.engine.writing() as rows:
         rows.note(Activity(session_id=f"s{it}", last_at=it, started_at=it) for it in moments)
@@ -426,22 +338,20 @@ def test_a_server_ends_sessions_that_were_silent_for_as_long_as_its_operator_say
         with room.engine.reading() as rows:
             return [bool(it.ended_at) for it in rows.entries(Activity)]
 
-    silent_for = timedelta(minutes=60)
-    served = ServedFragments(Settings(), environment, silent_for=silent_for, pause_s=0.01)
-    tended(served, lambda: any(ended()))
+    an_hour = timedelta(minutes=60)
+    served = ServedFragments(Settings(), environment, silent_for=an_hour, pause_s=0.01)
+    done = "fragments_last_upkeep_timestamp_seconds"
+    tended(served, lambda: any(ended()) and served.figures.get(done))
     assert ended() == [True, False]
-
-
-class AfterThreeLooks(threading.Event):
-    """Stops the upkeep."""
-
-    looks = 0
-
-    def wait(self, timeout: float | None = None) -> bool:
-        self.looks += 1
-        if self.looks == 3:
-            self.set()
-        return super().wait(timeout)
+    assert served.figures == {
+        **{"fragments_live": 1, "fragments_superseded": 0, "fragments_in_bin": 1},
+        **{"fragments_missing_vectors": 1, "judge_failures": 0, "embedding_failures": 0},
+        done: datetime.fromisoformat(state_of(room)["upkeep_at"]).timestamp(),
+    }
+    room.engine.close()
+    room.config.path.write_bytes(b"no database")  # of which nothing can be read
+    tended(served, lambda: not served.figures)
+    assert all(map(math.isnan, (gauge() for gauge in served.gauges().values())))
 
 
 @pytest.mark.row("002 2.65")
@@ -449,6 +359,15 @@ class AfterThreeLooks(threading.Event):
 def test_a_database_that_is_away_is_logged_once_and_tried_again(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
+    class AfterThreeLooks(threading.Event):
+        looks = 0
+
+        def wait(self, timeout: float | None = None) -> bool:
+            self.looks += 1
+            if self.looks == 3:
+                self.set()
+            return super().wait(timeout)
+
     place, stop = "postgresql://u:hidden@127.0.0.1:9/none", AfterThreeLooks()
     away = {FRAGMENTS_PLACE: place, "DB_CONN_TIMEOUT_MS": "100"}
     ServedFragments(Settings(), away, pause_s=0.01).tend(stop)

@@ -1,9 +1,11 @@
-"""Tests that no byte of a secret reaches a disk, by whatever field of a fragment it comes, and that
-one which is there already is found wherever fragments are kept, and is gone from the bytes then.
+"""Tests what is said of the fragments' file and what a repair does to it, and secrets: that no byte
+of one reaches a disk, and that one which is there already is found, and gone from the bytes then.
 """
 
+import os
 import sqlite3
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import fields
 from pathlib import Path
@@ -11,27 +13,32 @@ from typing import Any
 
 import pytest
 
+from core.config import FRAGMENTS_PLACE, Settings
+from core.lessons.upkeep import Finding
 from core.room.copies import copies_of
+from core.room.database import DatabaseError
 from rooms.fragments import fragment
-from rooms.fragments.draft import remember
-from rooms.fragments.fragment import Activity, Draft, Fragment, FragmentsError, Version, hash_of
+from rooms.fragments.fragment import Activity, Embedding, Fragment, FragmentsError, Version, hash_of
 from rooms.fragments.room import Room
 from rooms.fragments.storage.columns import is_moment
 from rooms.fragments.storage.rows import Engine
-from rooms.fragments.storage.sqlite import SqliteEngine
-from rooms.fragments.upkeep.health import redact_held, secrets_held
-from tests.rooms.fragments.lives import VERBS, Life
+from rooms.fragments.storage.sqlite import SqliteEngine, migrations
+from rooms.fragments.upkeep.health import look, redact_held, secrets_held
+from tests.rooms.fragments.test_lives import VERBS, Life
 from tests.support.cli_process import TOKEN
-from tests.support.fragments_room import Clock, a_room, saved
+from tests.support.fragments_room import Clock, a_room, add, saved, stored
 from tests.support.secret_corpus import sampled
+from tests.support.sentences import raised
 from tests.support.session_samples import every_byte
 from tests.support.tables import table
 from tests.support.team_engines import Databases
 
+SETTINGS = Settings(lock_timeout_s=5)
+COUNT = 20
 WORD = "Xk29vQp7Lm"  # a secret only where something says so
 MARKER = "[REDACTED]"
 DATE = "2026-05-01T10:00:00+00:00"
-VECTOR = b"\0\0\x80?\0\0\0\0"
+VECTOR = array("f", (0.6, 0.8)).tobytes()
 IDS = ("id", "fragment_id", "content_hash")  # which nobody writes
 FEEDBACK = {"tool_name": "recall", "relevant": True, "sufficient": True, "created_at": DATE}
 SAMPLES: dict[type[Any], dict[str, Any]] = {
@@ -53,7 +60,7 @@ def done(room: Room, way: str, text: str) -> None:
             return {name: filled(it) for name, it in value.items()}
         if isinstance(value, list):
             return [filled(it) for it in value]
-        words = {"TEXT": text, "SHORT": text[:200], "c NEW": f"c{len(text)}"}
+        words = {"TEXT": text, "SHORT": text[:200], "c NEW": f"{way} {len(text)}"}
         return words.get(value, value)
 
     verb, given = WAYS[way]
@@ -67,8 +74,119 @@ def done(room: Room, way: str, text: str) -> None:
     VERBS[verb](life, **values)
 
 
+@pytest.fixture
+def place(tmp_path: Path) -> Mapping[str, str]:
+    return {FRAGMENTS_PLACE: str(tmp_path / "memory.db")}
+
+
+@pytest.fixture
+def path(room: Room) -> Path:
+    """The file of some fragments with vectors; one is in the bin."""
+    added = add(room, *(f"word{at} zebra" for at in range(COUNT)))
+    with room.engine.writing() as rows:
+        rows.put_vectors([Embedding(it.number, VECTOR) for it in added])
+        rows.touch([added[0].number], {"deleted_at": room.clock(), "deletion": "forgotten"})
+    room.engine.close()
+    return room.config.path
+
+
+def wrong(place: Mapping[str, str]) -> list[Finding]:
+    return [it for it in look(SETTINGS, place) if it.severity != "ok"]
+
+
+def kinds(place: Mapping[str, str]) -> list[tuple[str, str, bool]]:
+    prefix = "fragments.health."
+    return [(it.kind.removeprefix(prefix), it.severity, it.fixable) for it in wrong(place)]
+
+
+def mend(place: Mapping[str, str]) -> None:
+    """Repair the only thing that is wrong."""
+    [fix] = (it.fix for it in wrong(place) if it.fix)
+    fix()
+
+
+def test_where_nothing_was_ever_saved_there_is_nothing_to_say_or_to_make(
+    tmp_path: Path, place: Mapping[str, str]
+) -> None:
+    engine = SqliteEngine(tmp_path / "none" / "memory.db", timeout_s=5)
+    assert (look(SETTINGS, place), secrets_held(engine)) == ([], [])
+    assert redact_held(engine) == ([], [], [])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_database_that_is_well_says_how_many_and_how_large(
+    path: Path, place: Mapping[str, str]
+) -> None:
+    before = path.read_bytes()
+    [well] = look(SETTINGS, place)
+    counts = {"count": COUNT - 1, "in_bin": 1, "schema": len(migrations()), "agents": 0}
+    file = {"path": str(path), "bytes": len(before), "mode": "600", "engine": ""}
+    assert (well.severity, well.facts) == ("ok", counts | file)
+    assert path.read_bytes() == before
+
+
 @pytest.mark.long  # it costs much
-def test_no_byte_of_a_secret_is_on_disk(tmp_path: Path) -> None:
+@pytest.mark.parametrize("statement", [
+    "UPDATE fragments SET content = 'a walrus' WHERE id = 'f7'",
+    "UPDATE fragments SET deleted_at = '2026-05-01T10:00:00+00:00' WHERE id = 'f7'",
+    "DELETE FROM fragments WHERE id = 'f7'",
+    "DELETE FROM fragments_fts WHERE rowid = 8",
+])  # fmt: skip
+def test_an_index_out_of_step_is_noticed_and_made_anew(
+    room: Room, path: Path, place: Mapping[str, str], statement: str
+) -> None:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(statement)
+    assert kinds(place) == [("index", "warning", True)]
+    mend(place)
+    assert kinds(place) == []
+    with room.engine.reading() as reading:
+        having = reading.holding("word7", 99).shares(0.25)
+    is_found = any(it.is_live and "word7" in it.content for it in stored(room, "f7"))
+    assert (8 in having) == is_found
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes as POSIX has them")
+def test_a_file_that_others_may_read_is_made_the_users_own_and_vectors_of_several_lengths_named(
+    room: Room, path: Path, place: Mapping[str, str]
+) -> None:
+    path.chmod(0o644)
+    assert kinds(place) == [("mode", "warning", True)]
+    mend(place)
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert kinds(place) == []
+    with room.engine.writing() as writing:
+        writing.put_vectors([Embedding(3, array("f", (1.0,)).tobytes())])
+    assert kinds(place) == [("vectors", "warning", False)]
+    assert wrong(place)[0].facts["lengths"] == f"2 ({COUNT - 1}), 1 (1)"
+
+
+def test_a_place_that_is_no_path_and_a_foreign_file_are_said(
+    tmp_path: Path, place: Mapping[str, str]
+) -> None:
+    assert kinds({FRAGMENTS_PLACE: "here.db"}) == [("config", "error", False)]
+    with closing(sqlite3.connect(tmp_path / "memory.db")) as connection:
+        connection.execute("CREATE TABLE theirs (a)")
+    (tmp_path / "memory.db").chmod(0o600)
+    assert kinds(place) == [("unusable", "error", False)]
+
+
+@pytest.mark.skipif(os.name == "nt" or os.getuid() == 0, reason="needs permissions that hold")
+def test_a_repair_that_may_not_write_says_so(path: Path, place: Mapping[str, str]) -> None:
+    path.write_bytes(b"no database " * 900)
+    path.parent.chmod(0o500)
+    try:
+        with raised(DatabaseError, "not_mended"):
+            mend(place)
+    finally:
+        path.parent.chmod(0o700)
+
+
+# Secrets.
+
+
+@pytest.mark.long  # it costs much
+def test_no_byte_of_a_secret_is_on_disk_whole_or_split_or_spelled_small(tmp_path: Path) -> None:
     """Sampled: a text that the redactor misses is its own business, and none is here."""
     room, told = a_room(tmp_path), list[tuple[str, str, str]]()
     for way, case, secrets in sampled([*WAYS], SAMPLE, SEED):
@@ -79,52 +197,15 @@ def test_no_byte_of_a_secret_is_on_disk(tmp_path: Path) -> None:
             continue
         told += [(way, case.kind, secret) for secret in secrets]
     assert len(told) > SAMPLE / 3 and {way for way, _, _ in told} >= {"content", "amend", "reflect"}
+    parts = (TOKEN[:9], TOKEN[9:21], TOKEN[21:])
+    for way in WAYS:
+        done(room, way, f"{way[:2]}1 {TOKEN}")
+        done(room, way, f"{way[:2]}2 " + "\u200b".join(parts))
+    told += [("any", "token", it) for it in (TOKEN[4:9], *parts[1:], TOKEN[4:].lower())]
     written = every_byte(tmp_path)
     room.engine.close()
     for data in (written, every_byte(tmp_path)):
         assert [it for it in told if it[2].encode() in data] == []
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.parametrize("way", WAYS)
-def test_a_token_of_any_field_is_in_no_byte_whole_or_split(tmp_path: Path, way: str) -> None:
-    room, parts = a_room(tmp_path), (TOKEN[:9], TOKEN[9:21], TOKEN[21:])
-    done(room, way, f"one {TOKEN}")
-    done(room, way, "two " + "\u200b".join(parts))
-    data = every_byte(tmp_path)
-    assert [it for it in (TOKEN[4:9], *parts[1:]) if it.encode() in data] == []
-    assert TOKEN[4:].lower().encode() not in data  # an index spells words small
-
-
-@pytest.mark.parametrize("way", ["content", "topic", "keywords", "source", "reflect"])
-def test_a_refused_secret_leaves_nothing_on_disk(tmp_path: Path, way: str) -> None:
-    with pytest.raises(FragmentsError) as caught:
-        done(a_room(tmp_path, strict=True), way, TOKEN)
-    assert "this looks like a secret (" in str(caught.value)
-    assert TOKEN not in str(caught.value) and list(tmp_path.iterdir()) == []
-
-
-def test_a_session_is_not_named_by_a_secret(tmp_path: Path) -> None:
-    life = Life(a_room(tmp_path), Clock())
-    for verb, given in (
-        ("save", {"content": "one", "is_working": True}),
-        ("save", {"content": "two"}),
-        ("reflect", {"summary": "three"}),
-    ):
-        with pytest.raises(FragmentsError) as caught:
-            VERBS[verb](life, session=TOKEN, **given)
-        assert caught.value.key == "secret_refused" and TOKEN not in str(caught.value)
-    assert TOKEN.encode() not in every_byte(tmp_path)
-
-
-@pytest.mark.parametrize("separator", [",", ";", "，"])
-def test_a_secret_is_not_parted_where_keywords_are(tmp_path: Path, separator: str) -> None:
-    first, second = "Xk29v", "Qp7LmR4tZ"
-    address = f"postgres://admin:{first}{separator}{second}@db.shop.io/main"
-    done = remember(a_room(tmp_path), Draft(content="x", keywords=(f"redis, {address}; shop",)))
-    assert {*done.fragment.keywords} > {"redis", "shop"} and len(done.fragment.keywords) == 3
-    data = every_byte(tmp_path)
-    assert first.encode() not in data and second.encode() not in data
 
 
 # What is there already.
@@ -138,10 +219,9 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
     else:
         server: Databases = request.getfixturevalue("databases")
         engine = server.engine_at(tmp_path / "memory.db")
-        request.addfinalizer(server.empty)
     with engine.writing() as rows:
         [clean] = rows.add([a_fragment("clean", "The shop runs on Node 20")])
-        rows.put_vectors([fragment.Embedding(clean.number, VECTOR)])
+        rows.put_vectors([Embedding(clean.number, VECTOR)])
     yield engine
     engine.close()
 
@@ -211,7 +291,7 @@ def test_what_one_text_gives_away_goes_from_all_and_all_else_stays(engine: Engin
     with engine.writing() as rows:
         texts = {"split": f"password: {WORD}", "found": f"Rotate {TOKEN}"}
         [_, found] = rows.add([a_fragment(*it) for it in texts.items()])
-        rows.put_vectors([fragment.Embedding(found.number, VECTOR)])
+        rows.put_vectors([Embedding(found.number, VECTOR)])
         said = [("split", f"tried {WORD} again"), ("gone", TOKEN), ("gone", "fine")]
         rows.note(Version(fragment_id=of, content=it, amended_at=DATE) for of, it in said)
         rows.note(Activity(session_id=it, started_at=DATE, last_at=DATE) for it in (TOKEN, MARKER))
@@ -243,10 +323,3 @@ def test_bytes_that_another_process_reads_stay_and_are_named(engine: SqliteEngin
     assert done.unpurged == [engine.path] and copies_of(engine.path) == []
     assert redact_held(engine).unpurged == []
     assert TOKEN.encode() not in all_bytes(engine)
-
-
-def test_where_there_is_nothing_nothing_is_made(tmp_path: Path) -> None:
-    engine = SqliteEngine(tmp_path / "none" / "memory.db", timeout_s=5)
-    assert secrets_held(engine) == []
-    assert redact_held(engine) == ([], [], [])
-    assert list(tmp_path.iterdir()) == []
