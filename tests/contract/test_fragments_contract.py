@@ -8,6 +8,7 @@ import os
 import re
 import sqlite3
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,39 +18,13 @@ import pytest
 from core.text.plain import estimate_tokens
 from tests.support.cli_process import Run
 from tests.support.room_tools import calling
-from tests.support.servers import OLDER, ServerProcess, hello
-from tests.support.tables import ROOT
+from tests.support.servers import OLDER, ServerProcess, hello, until
+from tests.support.stand_in_service import Answer, Asked, embeddings, environment_of, stand_in
+from tests.support.tables import ROOT, table
 
 # The schemas as the specifications write them: a table may have more, none may be missing but for
 # `linked_to`, which is the table of links, and `embedding`, which has a table of its own.
-TABLES = {
-    "fragments": """id content topic keywords type importance content_hash source agent_id
- access_count accessed_at created_at ttl_tier estimated_tokens utility_score verified_at is_anchor
- privacy_scope""",
-    "fragment_links": "id from_id to_id relation_type created_at",
-    "tool_feedback": """id tool_name relevant sufficient suggestion context session_id trigger_type
- created_at""",
-    "task_feedback": "id session_id overall_success tool_highlights tool_pain_points created_at",
-    "fragment_versions": """id fragment_id content topic keywords type importance amended_at
- amended_by""",
-    "fragment_vectors": "number embedding",
-}
-INDEXES = {
-    "idx_fragments_hash": "agent_id content_hash",
-    "idx_fragments_topic": "plain_topic",
-    "idx_fragments_created": "created_at",
-    "idx_fragments_worth": "is_anchor importance created_at number agent_id type",
-    "idx_fragment_links_to": "to_id",
-    "idx_fragment_versions": "fragment_id",
-}
-DEFAULTS = {
-    **dict.fromkeys(("id", "content", "topic", "type", "importance"), None),
-    **dict.fromkeys(("content_hash", "created_at"), None),
-    **dict.fromkeys(("access_count", "estimated_tokens", "is_anchor"), "0"),
-    **dict.fromkeys(("source", "accessed_at", "verified_at"), "''"),
-    **{"keywords": "'[]'", "agent_id": "'default'", "ttl_tier": "'hot'", "utility_score": "1.0"},
-    "privacy_scope": "'private'",
-}
+TABLES, INDEXES, DEFAULTS = table("fragment_tables").values()
 VARIABLES = ("SENTINEL_MEMORY_LANG", "SENTINEL_MEMORY_EMBEDDINGS", "SENTINEL_MEMORY_JUDGE")
 
 
@@ -86,18 +61,15 @@ def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Room:
 @pytest.mark.row("002 2.11", "002 2.12.d", "002 2.12.k", "002 2.12.n", "002 2.12.p", "002 2.12.r")
 @pytest.mark.row("002 2.12.s", "002 2.13.a", "002 2.13.b", "002 2.13.c", "002 2.13.d", "002 2.13.e")
 @pytest.mark.row("002 2.13.f", "002 2.13.g", "002 2.13.h", "002 2.13.i", "002 2.15.a", "002 2.15.b")
-@pytest.mark.row(
-    "002 2.15.g", "002 2.16.g", "002 2.85", "004 4.3", "004 4.8", "004 4.8.b", "004 4.9"
-)
-def test_the_tables_the_indexes_and_their_columns_are_those_of_the_specification(
-    room: Room,
-) -> None:
+@pytest.mark.row("002 2.15.g", "002 2.16.g", "002 2.85", "004 4.3", "004 4.8", "004 4.8.b")
+@pytest.mark.row("004 4.9")
+def test_the_tables_the_indexes_and_the_columns_are_those_of_the_specification(room: Room) -> None:
     one, two = (room.saved(f"Rule {at} of the vault", topic=f"t{at}") for at in range(2))
-    for table, columns in TABLES.items():
-        found = {row["name"]: row["dflt_value"] for row in room.sql(f"PRAGMA table_info({table})")}
-        assert set(columns.split()) <= found.keys(), table
-        if table == "fragments":
-            assert {name: found[name] for name in columns.split()} == DEFAULTS
+    for name, columns in TABLES.items():
+        found = {row["name"]: row["dflt_value"] for row in room.sql(f"PRAGMA table_info({name})")}
+        assert set(columns.split()) <= found.keys(), name
+        if name == "fragments":
+            assert {column: found[column] for column in columns.split()} == DEFAULTS
     [words] = room.sql("SELECT sql FROM sqlite_master WHERE name = 'fragments_fts'")
     assert "fts5(content" in words["sql"]
     for name, columns in INDEXES.items():
@@ -249,14 +221,25 @@ def test_upkeep_tells_its_progress_and_working_memory_ends_with_the_process_behi
 
 
 @pytest.mark.long  # it costs much
-def test_a_held_database_does_not_hold_up_the_end(tmp_path: Path, serve: Serve) -> None:
-    server = serve(SENTINEL_MEMORY_LOCK_TIMEOUT_S="3600")
-    saved(server, "Look at the vault next", scope="session")
-    database = sqlite3.connect(tmp_path / "memory.db", isolation_level=None)
-    with contextlib.closing(database) as connection:
-        connection.execute("BEGIN IMMEDIATE")
-        assert server.close() == 0
-        connection.execute("ROLLBACK")
+def test_neither_a_held_database_nor_a_slow_model_holds_up_the_end(
+    tmp_path: Path, serve: Serve
+) -> None:
+    goes_on = threading.Event()
+
+    def slow(asked: Asked) -> Answer:
+        goes_on.wait(60)
+        return embeddings(asked)
+
+    with stand_in(slow) as service:
+        server = serve(SENTINEL_MEMORY_LOCK_TIMEOUT_S="3600", **environment_of(service))
+        saved(server, "Look at the vault next", scope="session")
+        until(lambda: service.asked)
+        database = sqlite3.connect(tmp_path / "memory.db", isolation_level=None)
+        with contextlib.closing(database) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            assert server.close() == 0
+            connection.execute("ROLLBACK")
+        goes_on.set()
     assert column(tmp_path, "SELECT deleted_at FROM fragments") == [""]
 
 

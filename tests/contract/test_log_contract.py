@@ -40,8 +40,8 @@ def log(topic: str = "payment", gap: str = GAP, lesson: str = LESSON, **more: An
     return {"type": "log", "topic": topic, "missing_context": gap, "lesson": lesson, **more}
 
 
-def principle(topic: str = "payment", lesson: str = LESSON, **more: Any) -> Record:
-    return {"type": "principle", "topic": topic, "missing_context": "", "lesson": lesson, **more}
+def principle(topic: str = "payment", **more: Any) -> Record:
+    return log(topic, "", **{"type": "principle", **more})
 
 
 def stored(record: Record) -> Record:
@@ -101,9 +101,8 @@ WRONG: tuple[dict[str, Any], ...] = (
 def test_what_cannot_be_a_record_is_refused() -> None:
     for wrong in WRONG:
         record = {key: it for key, it in (log() | wrong).items() if it is not ...}
-        with pytest.raises(
-            ValueError, match=next(iter(wrong)) if ... in wrong.values() else None
-        ) as no:
+        named = next(iter(wrong)) if ... in wrong.values() else None
+        with pytest.raises(ValueError, match=named) as no:
             upsert_log(record)
         assert str(no.value).encode("utf-8")
     with pytest.raises(ValueError, match="ask_next_time"):

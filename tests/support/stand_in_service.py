@@ -113,18 +113,15 @@ def failure(ask: Callable[..., object], *arguments: Any) -> ServiceError:
 
 
 def numbers_of(text: str) -> list[float]:
-    digest = hashlib.sha256(text.encode()).digest()
-    return [byte - 127.5 for byte in digest[:8]]
+    return [byte - 127.5 for byte in hashlib.sha256(text.encode()).digest()[:8]]
 
 
 def embeddings(asked: Asked) -> Answer:
     """Answer as vLLM does: backwards, and not for a model whose dimensions are asked for."""
     if "dimensions" in asked.body:
         return Answer({"error": "matryoshka is not supported"}, 400)
-    rows = [
-        {"object": "embedding", "index": at, "embedding": numbers_of(text)}
-        for at, text in enumerate(asked.body["input"])
-    ]
+    rows = [{"object": "embedding", "index": at, "embedding": numbers_of(text)}
+            for at, text in enumerate(asked.body["input"])]  # fmt: skip
     return Answer({"object": "list", "data": rows[::-1], "model": asked.body["model"]})
 
 
@@ -147,12 +144,7 @@ def embedder(service: StandIn, **more: str) -> Embedder:
     return found
 
 
-def batches_of(service: StandIn) -> list[list[str]]:
-    """The texts of every request, without the questions by which nearness is measured."""
-    bodies: list[Mapping[str, Any]] = service.bodies
-    return [body["input"] for body in bodies if body["input"] != list(PROBES)]
-
-
 def texts_of(service: StandIn) -> list[str]:
-    """Every text that the service was asked for, in order, without those questions."""
-    return [text for batch in batches_of(service) for text in batch]
+    """Every text that the service was asked for, but for the questions that measure nearness."""
+    batches = [body["input"] for body in service.bodies]
+    return [text for batch in batches if batch != list(PROBES) for text in batch]

@@ -1,7 +1,10 @@
-"""Tests that services are asked within bounds, and what of an answer is taken for embeddings."""
+"""Tests that services are asked within bounds, what of an answer is taken for embeddings, and that
+fragments get them while nobody waits.
+"""
 
 import contextlib
 import math
+import os
 import shutil
 import socket
 import ssl
@@ -10,7 +13,7 @@ import sys
 import threading
 import time
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +21,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rooms.fragments.fragment import ServiceError
+from rooms.fragments.fragment import ServiceError, Wanted, hash_of
 from rooms.fragments.models import missing, services, vectors
+from rooms.fragments.room import Room
 from tests.support import stand_in_service as stand
+from tests.support.fragments_room import all_of, changed, saved
 from tests.support.sentences import in_language
-from tests.support.stand_in_service import KEY, SECRET, Answer, StandIn, embedder, failure
+from tests.support.stand_in_service import (
+    KEY,
+    SECRET,
+    Answer,
+    Asked,
+    StandIn,
+    embedder,
+    embeddings,
+    failure,
+)
 from tests.support.stand_in_service import service as service
 from tests.support.tables import table
 
 NAME = "SENTINEL_MEMORY_EMBEDDINGS"
 TABLE: dict[str, Any] = table("fragment_models")
+LONG_S, PORT = 60.0, "the port is 8080"
 
 
 def asked(address: str, timeout_s: float = 60) -> Any:
@@ -63,18 +78,13 @@ def test_every_failure_is_said_in_words_without_what_the_service_wrote(echo: Sta
         echo.says(body, status)
         error = failure(asked, echo.address)
         assert error.key == key or (status, error.key) == (stand.CUT_OFF, "timeout")
+        number = str(status) if isinstance(status, int) and status != 200 else ""
         for text in (str(error), in_language("ko", str, error)):
             assert KEY not in text and "결제" not in text and "127.0.0.1" not in text
-            assert "VARIABLE" in text and (
-                status == 200 or isinstance(status, str) or str(status) in text
-            )
-
-
-def test_a_service_says_how_long_it_wants_to_be_left_alone(echo: StandIn) -> None:
+            assert "VARIABLE" in text and number in text
     for text, seconds in (("7", 7), ("0", 0), ("99999", 3_600), ("Wed, 21 Oct", 0), ("٣", 0)):
         echo.says({}, 429, Retry_After=text.encode().decode("latin-1"))
-        error = failure(asked, echo.address)
-        assert error.retry_after_s == seconds, text
+        assert failure(asked, echo.address).retry_after_s == seconds, text
 
 
 def test_a_redirection_is_not_followed_wherever_it_leads(echo: StandIn) -> None:
@@ -247,13 +257,12 @@ def test_what_is_no_vector_for_each_text_is_refused(service: StandIn) -> None:
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=9))
 def test_a_vector_has_the_length_one_or_no_direction(numbers: list[float]) -> None:
-    try:
-        vector = array("f", vectors.vector_of(numbers))
-    except ValueError:
-        assert not any(numbers)
+    if not any(numbers):
+        with pytest.raises(ValueError):
+            vectors.vector_of(numbers)
         return
-    assert sys.byteorder == "little"
-    assert math.fsum(it * it for it in vector) == pytest.approx(1, abs=1e-5)
+    vector = array("f", vectors.vector_of(numbers))
+    assert sys.byteorder == "little" and math.hypot(*vector) == pytest.approx(1, abs=1e-5)
     largest = max(range(len(numbers)), key=lambda at: abs(numbers[at]))
     assert math.copysign(1, vector[largest]) == math.copysign(1, numbers[largest])
 
@@ -332,3 +341,131 @@ def test_without_the_package_its_absence_is_said_with_the_command(
     [told] = missing({NAME: "local"})  # before it is needed
     assert told.key == "no_package" and command in in_language("ko", str, told)
     assert missing({NAME: "https://x.test"}) == []
+
+
+# How fragments get their vectors, for which nobody waits; which get one is told in the lives.
+
+
+def test_what_was_changed_or_removed_meanwhile_gets_no_vector_of_its_former_text(
+    room: Room, service: StandIn
+) -> None:
+    first, second = saved(room, PORT), saved(room, "gone soon")
+    stays, other = saved(room, "stays"), "the port is 9090"
+
+    def answer(asked: Asked) -> Answer:
+        if len(service.asked) == 1:
+            changed(room, first, content=other, content_hash=hash_of(other))
+            with room.engine.writing() as writing:
+                writing.drop([second.id])
+        return embeddings(asked)
+
+    service.answer, used = answer, embedder(service)
+    assert vectors.fill(room, used) == vectors.Filled(1, 1)
+    assert [it.id for it in all_of(room, Wanted(has_vector=True))] == [stays.id]
+    vectors.fill(room, used)
+    with room.engine.reading() as reading:
+        meant = vectors.vector_of(stand.numbers_of(other))
+        assert reading.vectors([first.number]) == [(first.number, meant)]
+
+
+def threads() -> list[threading.Thread]:
+    return [it for it in threading.enumerate() if it.name == "embeddings"]
+
+
+def first_doing(work: Callable[[], object]) -> vectors.Embedder:
+    """A model of this process, which does something before it answers."""
+
+    class Model:
+        def numbers(self, texts: Sequence[str], timeout_s: float) -> list[Sequence[object]]:
+            work()
+            return [[1.0] for _ in texts]
+
+    return vectors.Embedder(Model(), "one number")
+
+
+def has_filled(room: Room) -> bool:
+    """Whether no fragment lacks a vector, once the thread has ended that makes them."""
+    for thread in threads():
+        thread.join(LONG_S)
+    assert threads() == []
+    return not all_of(room, Wanted(has_vector=False))
+
+
+@pytest.mark.row("004 4.10.a")
+def test_a_save_is_embedded_soon_where_a_model_is_named_and_the_thread_ends(
+    room: Room, service: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved(room, PORT)
+    for value in ("", "no address"):
+        monkeypatch.setenv("SENTINEL_MEMORY_EMBEDDINGS", value)
+        vectors.fill_in_background(room)
+        assert threads() == []
+    for name, value in stand.environment_of(service).items():
+        monkeypatch.setenv(name, value)
+    vectors.fill_in_background(room)
+    assert has_filled(room)
+
+
+@pytest.mark.row("002 2.53.c", "004 4.10.a")
+def test_a_slow_service_delays_no_answer_and_one_thread_serves_all(
+    room: Room, service: StandIn
+) -> None:
+    goes_on, answered = threading.Event(), list[Asked]()
+
+    def slow(asked: Asked) -> Answer:
+        goes_on.wait(LONG_S)
+        answered.append(asked)
+        return embeddings(asked)
+
+    service.answer = slow
+    used = embedder(service)
+    for number in range(5):
+        saved(room, f"fact {number}")
+        vectors.fill_in_background(room, used)
+        assert [it.daemon for it in threads()] == [True]
+    assert not answered
+    goes_on.set()
+    assert has_filled(room)
+
+
+def test_a_failure_ends_it_until_the_next_save(
+    room: Room, service: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = list[object]()
+    saved(room, PORT)
+    with monkeypatch.context() as patch:
+        patch.setattr(threading, "excepthook", said.append)
+        vectors.fill_in_background(room, first_doing(lambda: 1 / 0))  # what nobody expected
+        assert not has_filled(room)
+    service.says({}, 401)
+    vectors.fill_in_background(room, embedder(service))
+    assert not has_filled(room)
+    assert (len(service.asked), len(said)) == (1, 1)
+    service.answer = embeddings
+    used = embedder(service, OPENAI_API_KEY="good")
+    vectors.fill_in_background(room, used)
+    assert has_filled(room)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+def test_a_forked_process_gets_a_thread_of_its_own(room: Room) -> None:
+    asked, goes_on = threading.Event(), threading.Event()
+    saved(room, PORT)
+
+    def wait() -> None:
+        asked.set()
+        goes_on.wait(LONG_S)
+
+    vectors.fill_in_background(room, first_doing(wait))
+    assert asked.wait(LONG_S)
+    child = os.fork()
+    if not child:
+        try:
+            vectors.fill_in_background(room, first_doing(bool))
+            os._exit(0 if has_filled(room) else 1)
+        finally:
+            os._exit(2)
+    _, status = os.waitpid(child, 0)
+    goes_on.set()
+    assert has_filled(room)
+    assert os.waitstatus_to_exitcode(status) == 0
