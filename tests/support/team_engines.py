@@ -49,7 +49,7 @@ class _Kept:
     def __init__(self, dsn: str) -> None:
         self.dsn = dsn
         self._connection = psycopg.connect(dsn, autocommit=True)
-        self._made = self._look()
+        self._made = self._connection.execute(_MADE).fetchone()
 
     def empty(self) -> bool:
         """Return whether its tables are still as they were made, and empty them."""
@@ -58,15 +58,11 @@ class _Kept:
         except psycopg.OperationalError:  # a test has ended all connections
             self._connection = psycopg.connect(self.dsn, autocommit=True)
             self._connection.execute(_ALONE)
-        if self._look() != self._made:
+        if self._connection.execute(_MADE).fetchone() != self._made:
             self._connection.close()
             return False
         self._connection.execute(f"{EMPTIED};{_FROM_ONE}")
         return True
-
-    def _look(self) -> str:
-        [made] = self._connection.execute(_MADE).fetchone() or [""]
-        return str(made)
 
 
 @dataclass(slots=True)
@@ -113,15 +109,14 @@ def team_server(tmp_path_factory: pytest.TempPathFactory) -> TeamServer:
 
 @cache  # each file that imports the fixture has one of its own
 def _server_of_run(run: Path) -> TeamServer:
-    return TeamServer(shared_postgres(run / "servers", _make_template))
+    def make_template(server: Postgres) -> None:
+        with psycopg.connect(server.dsn(), autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {TEMPLATE}")
+        pool = Pool(a_server(server.dsn(TEMPLATE)))
+        Schema(pool).prepare()
+        pool.close()
 
-
-def _make_template(server: Postgres) -> None:
-    with psycopg.connect(server.dsn(), autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {TEMPLATE}")
-    pool = Pool(a_server(server.dsn(TEMPLATE)))
-    Schema(pool).prepare()
-    pool.close()
+    return TeamServer(shared_postgres(run / "servers", make_template))
 
 
 @pytest.fixture
@@ -152,30 +147,24 @@ class Databases:
     """Keeps each room of a test in a database of its own, which is emptied and given again."""
 
     def __init__(self, server: TeamServer) -> None:
-        self._server, self._by_path = server, dict[Path, PostgresEngine]()
+        self._server, self.by_path = server, dict[Path, PostgresEngine]()
 
     def engine_at(self, path: Path, cancellation: Cancellation = NO_CANCELLATION) -> Engine:
         """See `Files`."""
-        if path not in self._by_path:
-            dsn = self._server.emptied_dsn(len(self._by_path))
-            self._by_path[path] = PostgresEngine(a_server(dsn), timeout_s=5)
-        engine = self._by_path[path]
+        if path not in self.by_path:
+            dsn = self._server.emptied_dsn(len(self.by_path))
+            self.by_path[path] = PostgresEngine(a_server(dsn), timeout_s=5)
+        engine = self.by_path[path]
         if cancellation is NO_CANCELLATION:
             return engine
         return PostgresEngine(engine.server, timeout_s=5, cancellation=cancellation)
 
     def copy(self, path: Path, other: Path) -> None:
         """See `Files`."""
-        database = conninfo_to_dict(self._by_path[path].server.dsn)["dbname"]
+        database = conninfo_to_dict(self.by_path[path].server.dsn)["dbname"]
         copied = self._server.postgres.new_database(str(database))
         dsn = self._server.postgres.dsn(copied)
-        self._by_path[other] = PostgresEngine(a_server(dsn), timeout_s=5)
-
-    def empty(self) -> None:
-        """Forget all paths."""
-        for engine in self._by_path.values():
-            engine.close()
-        self._by_path.clear()
+        self.by_path[other] = PostgresEngine(a_server(dsn), timeout_s=5)
 
 
 @pytest.fixture
@@ -183,15 +172,13 @@ def databases(team_server: TeamServer) -> Iterator[Databases]:
     """Databases for the rooms of a test."""
     made = Databases(team_server)
     yield made
-    made.empty()
+    for engine in made.by_path.values():
+        engine.close()
 
 
 @pytest.fixture(autouse=True, params=["file", pytest.param("server", marks=pytest.mark.long)])
-def kept_in(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def kept_in(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Where the rooms of a test are kept; on a server only where tests may cost much."""
-    place: str = request.param
-    if place == "file":
-        yield place
-        return
-    monkeypatch.setattr(Places, "here", request.getfixturevalue("databases"))
-    yield place
+    if request.param == "server":
+        monkeypatch.setattr(Places, "here", request.getfixturevalue("databases"))
+    return str(request.param)

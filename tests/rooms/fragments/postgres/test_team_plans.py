@@ -16,7 +16,7 @@ from rooms.fragments.fragment import Embedding, Fragment, Wanted
 from rooms.fragments.storage import postgres as storage
 from rooms.fragments.storage.postgres import PostgresEngine, PostgresRows
 from rooms.fragments.storage.postgres_schema import index_name
-from rooms.fragments.storage.rows import INDEX_STATE
+from tests.support.tables import text_of
 from tests.support.team_engines import TeamServer, a_server
 
 AGENT, MANY, OTHERS, RARE = "alice", 6_000, 60, 50
@@ -24,20 +24,6 @@ SEEN = (AGENT, DEFAULT_AGENT)
 KINDS = ("preference", "error", "procedure")
 DIMENSIONS, CLUSTERS, FEW, QUESTIONS = 32, 20, 2_000, 10
 RECALL = 0.9  # the least share of the ten nearest that the index finds
-# One agent has most of them: the planner takes it to have as few as the others.
-FILLED = f"""INSERT INTO agent_memory.fragments
-  (id, content, topic, type, importance, created_at, agent_id, content_hash, plain_keywords,
-   found_by)
-  SELECT 'f' || n, 'text ' || n, 't', CASE n % 2 WHEN 0 THEN 'fact' ELSE 'error' END,
-    n % 97 / 100.0, now() - n * interval '1 minute',
-    CASE WHEN n <= {MANY} THEN '{AGENT}' ELSE 'agent' || n % {OTHERS} END, n::text,
-    ARRAY['every', 'rare' || n / {RARE}],
-    array_to_tsvector(
-      ARRAY['text', translate((n / {RARE})::text, '0123456789', 'abcdefghij') || 'zz'])
-  FROM generate_series(1, {2 * MANY}) n"""
-# Else the first to write would find texts by their contents.
-INDEXED = f"""INSERT INTO agent_memory.state (agent_id, name, value)
-  VALUES ('', '{INDEX_STATE}', '{INDEXED_VERSION}')"""
 # What the server has read in a transaction, that of functions too.
 COUNTED = """SELECT relname::text, pg_stat_get_xact_numscans(oid) AS scans,
     pg_stat_get_xact_tuples_returned(oid) + pg_stat_get_xact_tuples_fetched(oid) AS rows
@@ -49,9 +35,8 @@ def engine(team_server: TeamServer) -> Iterator[PostgresEngine]:
     made = PostgresEngine(a_server(team_server.new_dsn()), timeout_s=5)
     assert made.exists()
     with made.pool.as_login() as connection:
-        connection.execute(FILLED)
-        connection.execute(INDEXED)
-        connection.execute("ANALYZE")
+        facts = {"many": MANY, "agent": AGENT, "others": OTHERS, "rare": RARE}
+        connection.execute(text_of("many_fragments.sql", indexed=INDEXED_VERSION, **facts))
     yield made
     made.close()
 
@@ -155,9 +140,6 @@ def test_own_and_default_fragments_are_no_filter_and_the_first_are_read_in_the_o
     assert found.scanned == {"idx_fragments_worth"} and found.rows < 50
 
 
-# How many texts there are is kept by triggers, not counted.
-
-
 def test_the_number_of_texts_follows_every_change(team_pool: Pool) -> None:
     engine = PostgresEngine(team_pool.server, timeout_s=5)
 
@@ -168,15 +150,15 @@ def test_the_number_of_texts_follows_every_change(team_pool: Pool) -> None:
 
     many = [Fragment(id=f"f{at}", content="x", agent=f"a{at % 2}") for at in range(1_200)]
     with engine.writing() as rows:
-        added = rows.add(many)
+        numbers = [it.number for it in rows.add(many)]
     assert counted() == {"a0": 600, "a1": 600}
     with engine.for_agent("a0").writing() as own:
-        own.touch([it.number for it in added[:20]], {"deleted_at": "2026-01-01T00:00:00+00:00"})
-        own.touch([it.number for it in added], {"importance": 0.1})
-        own.drop(it.id for it in added[10:40])  # of which ten are not live
+        own.touch(numbers[:20], {"deleted_at": "2026-01-01T00:00:00+00:00"})
+        own.touch(numbers, {"importance": 0.1})
+        own.drop(it.id for it in many[10:40])  # of which ten are not live
     assert counted() == {"a0": 580, "a1": 600}
     with engine.writing() as rows:
-        rows.touch([it.number for it in added[:10]], {"deleted_at": "", "agent": "a1"})
+        rows.touch(numbers[:10], {"deleted_at": "", "agent": "a1"})
         assert not rows.mend_index()
     assert counted() == {"a0": 580, "a1": 605}
     with team_pool.transaction() as connection:
@@ -199,11 +181,10 @@ def few(embedded: PostgresEngine, monkeypatch: pytest.MonkeyPatch) -> PostgresEn
 def near(engine: PostgresEngine, agent: str) -> Iterator[tuple[list[int], list[int], set[str]]]:
     """For some vectors the nearest ten, those that really are, and what was scanned."""
     for number in range(2, 2 + QUESTIONS):
-        with engine.reading() as reading:
-            [(_, vector)] = reading.vectors([number])
-        found = read(
-            engine, partial(PostgresRows.near, vector=vector, wanted=Wanted(), most=10), agent
-        )
+        with engine.reading() as rows:
+            [(_, vector)] = rows.vectors([number])
+        ask = partial(PostgresRows.near, vector=vector, wanted=Wanted(), most=10)
+        found = read(engine, ask, agent)
         with engine.pool.transaction(agent=agent, changes=False) as connection:
             connection.execute("SET LOCAL enable_indexscan = off")
             exact = connection.execute(
@@ -245,15 +226,12 @@ def test_the_upkeep_makes_an_index_of_a_new_length(
         array("f", [float(at == place) for at in range(dimensions)]).tobytes() for place in (0, 1)
     ]
     for agent in ("alice", ""):  # an agent stores one without the right to make an index
+        some = [Fragment(id=f"{agent}{at}", content="x", agent="alice") for at in (0, 1)]
         with engine.for_agent(agent).writing() as rows:
-            added = rows.add(
-                [Fragment(id=f"{agent}{at}", content="x", agent="alice") for at in (0, 1)]
-            )
-            rows.put_vectors(
-                Embedding(*it) for it in zip([it.number for it in added], axes, strict=True)
-            )
+            numbers = [it.number for it in rows.add(some)]
+            rows.put_vectors(map(Embedding, numbers, axes))
         with engine.for_agent("alice").reading() as rows:
-            assert rows.near(axes[1], Wanted(), 1) == [(added[1].number, 1.0)]
+            assert rows.near(axes[1], Wanted(), 1) == [(numbers[1], 1.0)]
         with engine.pool.transaction(changes=False) as connection:
             made = {it for (it,) in connection.execute("SELECT indexname FROM pg_indexes")}
         assert (index_name(dimensions) in made) is (not agent and dimensions <= 4_000)

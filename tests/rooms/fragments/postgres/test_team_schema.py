@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import psycopg
 import pytest
@@ -22,7 +22,7 @@ import pytest
 from core.config import FRAGMENTS_PLACE, Settings
 from core.postgres.pool import Pool
 from core.postgres.server import ServerError
-from rooms.fragments.fragment import Fragment, Query, Wanted, hash_of
+from rooms.fragments.fragment import Query, Wanted, hash_of
 from rooms.fragments.recall import recall
 from rooms.fragments.room import Config, Room
 from rooms.fragments.storage import postgres_schema as schema
@@ -40,7 +40,6 @@ from tests.support.team_engines import TeamServer, a_server
 DECLARED = table("team_tables")
 COLUMNS: dict[str, str] = DECLARED["columns"]
 COUNT = 300
-ALICES = COUNT // 3
 
 
 @pytest.fixture
@@ -69,10 +68,14 @@ def rows(pool: Pool, statement: str, *values: Any) -> list[Any]:
         return connection.execute(statement, values).fetchall()
 
 
-def prepare(dsn: str) -> None:
+def prepare(dsn: str) -> bool:
+    """Make the tables; whether they are what the program knows."""
     pool = Pool(a_server(dsn))
-    Schema(pool).prepare()
+    made = Schema(pool)
+    made.prepare()
+    is_current = made.look().is_current
     pool.close()
+    return is_current
 
 
 @pytest.mark.row("002 2.80")
@@ -87,9 +90,7 @@ def test_twenty_processes_that_start_at_once_make_the_tables_once() -> None:
         for process in processes:
             process.join(120)
         assert [it.exitcode for it in processes] == [0] * 20
-        pool = Pool(a_server(dsn))
-        assert Schema(pool).look().is_current
-        pool.close()
+        assert prepare(dsn)
 
 
 def test_making_the_tables_again_changes_nothing_and_those_of_a_newer_program_are_refused(
@@ -137,10 +138,7 @@ def server() -> Iterator[Postgres]:
     """One on which an owner who may make roles has made tables as the first."""
     with postgres() as server:
         login = Login(server, OWNER + "ALTER ROLE {user} CREATEROLE;")
-        made = Schema(login.pool)
-        made.prepare()
-        assert made.look().is_current
-        login.pool.close()
+        assert prepare(login.pool.server.dsn)
         yield server
 
 
@@ -177,9 +175,7 @@ def test_a_login_makes_the_tables_or_is_told_what_an_administrator_runs(
 
 
 @pytest.mark.long  # it costs a server
-def test_a_login_without_the_roles_is_told_the_statement_that_grants_them(
-    server: Postgres,
-) -> None:
+def test_a_login_without_the_roles_is_told_what_grants_them(server: Postgres) -> None:
     login = Login(server)
     prepare(server.dsn(login.database))
     with raised(ServerError, "not_member", match="GRANT sentinel_room") as caught:
@@ -196,9 +192,8 @@ def anothers_contents(pool: Pool) -> list[tuple[object, ...]]:
     """What another program's schema holds, and whose it is."""
     owned = rows(pool, "SELECT relname::text, relowner, relforcerowsecurity FROM pg_class"
                  " WHERE relnamespace = 'agent_memory'::regnamespace ORDER BY 1")  # fmt: skip
-    return owned + rows(
-        pool, "SELECT id, content, linked_to FROM agent_memory.fragments ORDER BY 1"
-    )
+    texts = "SELECT id, content, linked_to FROM agent_memory.fragments ORDER BY 1"
+    return owned + rows(pool, texts)
 
 
 @pytest.mark.row("002 2.100")
@@ -216,10 +211,6 @@ def test_another_programs_tables_are_refused_with_the_way_out_and_stay_as_they_a
     assert anothers_contents(anothers) == before
 
 
-READER = """CREATE ROLE former_reader LOGIN; GRANT USAGE ON SCHEMA agent_memory TO former_reader;
-  GRANT SELECT ON ALL TABLES IN SCHEMA agent_memory TO former_reader"""
-
-
 @pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.100")
 def test_the_statement_of_the_documents_gives_another_programs_fragments_to_an_import(
@@ -229,7 +220,10 @@ def test_the_statement_of_the_documents_gives_another_programs_fragments_to_an_i
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    run(anothers, READER)  # one from whom rows are hidden
+    # One from whom rows are hidden.
+    run(anothers, "CREATE ROLE former_reader LOGIN; GRANT USAGE ON SCHEMA agent_memory TO"
+        " former_reader; GRANT SELECT ON ALL TABLES IN SCHEMA agent_memory TO former_reader"
+    )  # fmt: skip
     before, former = anothers_contents(anothers), tmp_path / "former.jsonl"
     team = (ROOT / "docs" / "team.md").read_text("utf-8")
     [command] = re.findall(r"^psql ADDRESS .*$", team, re.MULTILINE)
@@ -252,20 +246,19 @@ def test_the_statement_of_the_documents_gives_another_programs_fragments_to_an_i
     engine = PostgresEngine(a_server(new), timeout_s=10.0)
     with engine.reading() as reading:
         found = reading.find(Wanted(state="all"), limit=COUNT + 1)
-        one = next(it for it in found if it.content == "Text number 10")
-        assert (one.keywords, one.importance, one.lifetime) == (("Key", "k10"), 0.3, "procedural")
-        assert (one.tier, one.access_count) == ("permanent", 2)
-        assert one.content_hash == hash_of(one.content)
-        assert sum(it.is_anchor for it in found) == COUNT // 7
-        agents = Counter(it.agent for it in found)
-        assert agents == {"alice": ALICES, "default": COUNT - ALICES}
         texts = {it.id: it.content for it in found}
         links = reading.links([*texts])
-        assert len(links) == 2 + 9  # f2 is linked with f1 already
-        causes = [it for it in links if it.relation == "caused_by"]
-        ends = [(texts[it.from_id], texts[it.to_id]) for it in causes]
-        assert ends == [("Text number 1", "Text number 2")]
     engine.close()
+    one = next(it for it in found if it.content == "Text number 10")
+    assert (one.keywords, one.importance, one.lifetime) == (("Key", "k10"), 0.3, "procedural")
+    assert (one.tier, one.access_count) == ("permanent", 2)
+    assert one.content_hash == hash_of(one.content)
+    assert sum(it.is_anchor for it in found) == COUNT // 7
+    agents = Counter(it.agent for it in found)
+    assert agents == {"alice": COUNT // 3, "default": COUNT - COUNT // 3}
+    assert len(links) == 2 + 9  # f2 is linked with f1 already
+    [cause] = [it for it in links if it.relation == "caused_by"]
+    assert (texts[cause.from_id], texts[cause.to_id]) == ("Text number 1", "Text number 2")
     assert anothers_contents(anothers) == before
 
 
@@ -311,32 +304,8 @@ def test_the_tables_and_indexes_of_a_server_are_the_declared_ones(team_pool: Poo
 
 # Versions before.
 
-
-def test_tables_of_the_first_version_are_brought_up_to_date(empty: Pool) -> None:
-    engine = PostgresEngine(empty.server, timeout_s=5)
-    texts = {"a": "The shop runs on Node", "b": "Node 22 it is", "c": "Node 18 it was"}
-    fragments = [Fragment(id=id_, content=text, agent="ann") for id_, text in texts.items()]
-    with engine.writing() as writing:
-        added = writing.add([*fragments, Fragment(id="d", content="Everybody has Node")])
-        writing.touch([added[2].number], {"deleted_at": "2026-01-01T00:00:00+00:00"})
-    with engine.reading() as reading:
-        before = reading.holding("node shop", 100)
-    engine.close()
-    assert before.total == 3
-    run(empty, ";".join(DECLARED["what later versions added, away"]))
-    assert Schema(empty).look().version == 1
-    engine = PostgresEngine(empty.server, timeout_s=5)
-    with engine.reading() as reading:
-        assert reading.holding("node shop", 100) == before
-    assert Schema(empty).look().version == schema.KNOWN
-    with engine.writing() as writing:
-        assert not writing.mend_index()
-    engine.close()
-
-
 # Made by version 0.10 with `pg_dump --no-comments`, and what that version answered over it.
 DUMP, RECORDED = DATA / "team_version_3.sql", table("team_version_3")
-# What the upgrade is there to change.
 OTHER_TABLES = {"schema_version", "fragment_terms"}
 OTHER_COLUMNS = {"found_by", "former", "revision", "made_in", "made_at"}  # of the index
 
@@ -352,19 +321,18 @@ def dsn(team_server: TeamServer) -> str:
     return dsn
 
 
-def contents(dsn: str) -> dict[str, list[Any]]:
-    """The rows of each table."""
+def contents(dsn: str) -> dict[str, list[str]]:
+    """The rows of each table, but for what an upgrade is there to change."""
     tables = """SELECT relname::text FROM pg_class WHERE relkind = 'r'
       AND relnamespace = 'agent_memory'::regnamespace ORDER BY 1"""
-    found = dict[str, list[Any]]()
+    found = dict[str, list[str]]()
     with psycopg.connect(dsn) as connection:
         for (name,) in connection.execute(tables).fetchall():
             told = connection.execute(f"SELECT to_jsonb(t) FROM agent_memory.{name} t")
             kept = [{key: row[key] for key in row.keys() - OTHER_COLUMNS} for (row,) in told
                     if row.get("name") != INDEX_STATE]  # fmt: skip
-            if name not in OTHER_TABLES:
-                found[name] = sorted(kept, key=lambda row: json.dumps(row, sort_keys=True))
-    return found
+            found[name] = sorted(json.dumps(row, sort_keys=True) for row in kept)
+    return {name: rows for name, rows in found.items() if name not in OTHER_TABLES}
 
 
 def vector(text: str) -> bytes:
@@ -400,22 +368,24 @@ def answers(dsn: str) -> dict[str, Any]:
             with engine.for_agent(each["agent"]).reading() as rows:
                 found[name].append(each | {"found": ask(rows, each)})
     engine.close()
-    as_read: dict[str, Any] = json.loads(json.dumps(found))
-    return as_read
+    return cast(dict[str, Any], json.loads(json.dumps(found)))
 
 
 def test_a_database_of_version_3_is_upgraded_with_its_data_and_answers_alike(dsn: str) -> None:
     before = contents(dsn)
     assert answers(dsn) == RECORDED  # by the terms that the tables had
-    engine = PostgresEngine(a_server(dsn), timeout_s=5)
-    with engine.writing():  # as the upkeep, which also looks after the index
-        pass
-    engine.close()
-    after = contents(dsn)
-    for name in before:
-        assert after[name] == before[name], name
-    assert after.keys() == before.keys()
+    engine, pool = PostgresEngine(a_server(dsn), timeout_s=5), Pool(a_server(dsn))
+    with engine.writing() as writing:  # as the upkeep, which also looks after the index
+        assert not writing.mend_index()
+    assert contents(dsn) == before
     assert answers(dsn) == RECORDED
+    engine.close()
+    run(pool, ";".join(DECLARED["what later versions added, away"]))
+    assert Schema(pool).look().version == 1
+    assert answers(dsn) == RECORDED
+    assert Schema(pool).look().version == schema.KNOWN
+    assert contents(dsn) == before
+    pool.close()
 
 
 SECURITY = """SELECT tablename::text, policyname::text, cmd, qual, with_check FROM pg_policies
