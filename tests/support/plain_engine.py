@@ -2,7 +2,8 @@
 
     engine = PlainEngine(keeps_agents_apart=True).for_agent("alice")
 
-A state is copied before it is changed, so a reader keeps the one that it has begun with.
+A state is copied before it is changed, so a reader keeps the one that it has begun with. What texts
+hold it leaves to an index.
 """
 
 import copy
@@ -16,10 +17,7 @@ from typing import Any, cast
 
 from core.config import DEFAULT_AGENT
 from core.errors import DiskError
-from core.room.full_text import Extent, holding_of
 from core.text.plain import end_of
-from core.text.ranking import Holding
-from core.text.terms import Term, pieces_of, verb_beginning
 from rooms.fragments import fragment as kept
 from rooms.fragments.fragment import Embedding, Entry, Fragment, Link, Wanted, plain_keyword
 from rooms.fragments.storage.columns import ENTRIES
@@ -159,16 +157,11 @@ class PlainRows:
     def has(self, wanted: Wanted, count: int = 1) -> bool:
         return len(self.find(wanted)) >= count
 
-    def with_keywords(
-        self, keywords: Sequence[str], wanted: Wanted, most: int
-    ) -> list[tuple[int, int]]:
+    def with_keywords(self, keywords: Sequence[str], wanted: Wanted, most: int) -> Any:
         asked = {*map(plain_keyword, keywords)}
         found = [(each.number, len(asked & {*map(plain_keyword, each.keywords)}))
                  for each in self.find(wanted)]  # fmt: skip
         return sorted((it for it in found if it[1]), key=lambda it: (-it[1], -it[0]))[:most]
-
-    def holding(self, query: str, most: int) -> Holding:
-        return holding_of(PlainTerms(self.find(Wanted())), query, most)
 
     def near(self, vector: bytes, wanted: Wanted, most: int) -> list[tuple[int, float]]:
         found = list[tuple[int, float]]()
@@ -303,42 +296,3 @@ class PlainRows:
         for name, figure in figures.items():
             if figure:
                 self._data.values[name] = str(int(self._data.values.get(name, 0)) + figure)
-
-
-class PlainTerms:
-    """See `Terms`: a match is a set of words, and a beginning or ""."""
-
-    def __init__(self, fragments: Iterable[Fragment]) -> None:
-        self._words = dict[int, set[str]]()
-        for each in fragments:
-            pieces = {*pieces_of(each.text)}
-            self._words[each.number] = pieces | {*filter(None, map(verb_beginning, pieces))}
-
-    def extent(self) -> Extent:
-        numbers = self._words or {1: set(), 0: set()}
-        return Extent(min(self._words, default=1), max(numbers), len(self._words))
-
-    def match(self, term: Term) -> tuple[set[str], str]:
-        needle, stem = term.needle, verb_beginning(term.run)
-        if term.run.startswith(needle) and stem:
-            return {needle, stem}, ""
-        if term.begins and not term.ends:
-            return set(), needle
-        return {needle, f"{needle}s"} if term.ends and needle.isalpha() else {needle}, ""
-
-    def either(self, words: Sequence[str]) -> tuple[set[str], str]:
-        return {*words}, ""
-
-    def words(self, begins: str, most: int) -> list[str]:
-        words = {word for its in self._words.values() for word in its}
-        return sorted(word for word in words if word.startswith(begins))[:most]
-
-    def newest(self, matches: Sequence[Any], most: int, within: Sequence[Any] = ()) -> Any:
-        def has(number: int, match: tuple[set[str], str]) -> bool:
-            words, begins = match
-            its = self._words[number]
-            return bool(words & its) or bool(begins and any(w.startswith(begins) for w in its))
-
-        allowed = [number for number in sorted(self._words, reverse=True)
-                   if not within or any(has(number, match) for match in within)]  # fmt: skip
-        return [[it for it in allowed if has(it, match)][:most] for match in matches]

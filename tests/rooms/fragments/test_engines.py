@@ -4,6 +4,7 @@
 alike. A new engine gets a line in `MAKERS`; docs/design.md says what it has to answer.
 """
 
+import copy
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -23,7 +24,7 @@ from rooms.fragments import fragment as kept
 from rooms.fragments.fragment import Activity, Embedding, Entry, Fragment, Link, Version, Wanted
 from rooms.fragments.storage import redis as layer
 from rooms.fragments.storage.postgres import PostgresEngine
-from rooms.fragments.storage.redis import Cache, place_of
+from rooms.fragments.storage.redis import VARIABLE, Cache, place_of
 from rooms.fragments.storage.rows import Engine, Rows, pages_of
 from rooms.fragments.storage.sqlite import SqliteEngine
 from tests.support.plain_engine import PlainEngine
@@ -101,11 +102,11 @@ def in_files(request: pytest.FixtureRequest) -> Engines:
     return Engines(make)
 
 
-def a_cache(address: str, database: str, **environment: str) -> Cache:
-    """What is remembered at an address; a failure is forgotten soon."""
-    place = place_of({"SENTINEL_MEMORY_REDIS": address, **environment})
-    assert place
-    return Cache(place, database, pause_s=0.02)
+def beside(dsn: str, **environment: str) -> PostgresEngine:
+    """An engine of a server, with the Redis of this environment; a failure is forgotten soon."""
+    server, place = a_server(dsn), place_of(environment)
+    cache = Cache(place, server.name, pause_s=0.02) if place else None
+    return PostgresEngine(server, timeout_s=10.0, cache=cache)
 
 
 def on_a_server(team: TeamServer, agent: str = "", redis: Valkey | None = None) -> Engines:
@@ -115,27 +116,26 @@ def on_a_server(team: TeamServer, agent: str = "", redis: Valkey | None = None) 
         if redis and place in ("", "untouched"):
             redis.empty()
         dsn = {"": team.emptied_dsn, "untouched": team.empty_dsn}.get(place, lambda: place)()
-        server = a_server(dsn)
-        cache = a_cache(redis.address, server.name) if redis else None
-        return PostgresEngine(server, timeout_s=10.0, cache=cache)
+        return beside(dsn, **({VARIABLE: redis.address} if redis else {}))
 
     return Engines(make, agent)
+
+
+def of_alice(request: pytest.FixtureRequest, redis: Valkey | None = None) -> Engines:
+    return on_a_server(request.getfixturevalue("team_server"), "alice", redis)
 
 
 def with_redis(request: pytest.FixtureRequest) -> Engines:
     opened = ExitStack()
     request.addfinalizer(opened.close)
     opened.enter_context(pytest.MonkeyPatch.context()).setattr(layer, "TIMEOUT_S", 60.0)
-    redis = opened.enter_context(valkey())
-    return on_a_server(request.getfixturevalue("team_server"), "alice", redis)
+    return of_alice(request, opened.enter_context(valkey()))
 
 
 MAKERS: dict[str, Callable[[pytest.FixtureRequest], Engines]] = {
     "a file": in_files,
     "a server": lambda request: on_a_server(request.getfixturevalue("team_server")),
-    "a server, for an agent": lambda request: on_a_server(
-        request.getfixturevalue("team_server"), "alice"
-    ),
+    "a server, for an agent": of_alice,
     "a server with Redis, for an agent": with_redis,
 }
 
@@ -185,8 +185,8 @@ def shares(engine: Engine, query: str) -> dict[str, float]:
 AGENTS = ("default", "alice", "bob")
 WORDS = st.sampled_from(["auth", "AUTH", "Ａｕｔｈ", "인증", "\u110b\u1175\u11ab증", "straße", "x"])
 MOMENTS = st.sampled_from(["", *DAYS])
-DRAFTS = st.builds(
-    lambda **values: Fragment(id="", content="content", **values),
+FIELDS: dict[str, st.SearchStrategy[Any]] = dict(
+    content=st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=60),
     topic=WORDS,
     keywords=st.lists(WORDS, max_size=3).map(tuple),
     kind=st.sampled_from(kept.KINDS),
@@ -200,10 +200,16 @@ DRAFTS = st.builds(
     content_hash=st.sampled_from(["a", "b"]),
     is_anchor=st.booleans(),
     created_at=st.sampled_from(DAYS),
-    **dict.fromkeys(("accessed_at", "updated_at", "expires_at", "checked_at"), MOMENTS),
-    deleted_at=st.one_of(st.just(""), MOMENTS),
-    superseded_at=st.one_of(st.just(""), MOMENTS),
-)
+    **dict.fromkeys("accessed_at updated_at expires_at checked_at verified_at decayed_at".split(),
+                    MOMENTS),
+    **dict.fromkeys(("deleted_at", "superseded_at"), st.one_of(st.just(""), MOMENTS)),
+    **dict.fromkeys(("last_session", "promoted"), WORDS),
+    deletion=st.sampled_from(["", "stale"]),
+    utility=st.sampled_from([1.0, 1.5]),
+    **dict.fromkeys(("access_count", "estimated_tokens"), st.sampled_from([0, 2**30])),
+    **dict.fromkeys(("sessions_count", "stale_days"), st.integers(0, 6)),
+)  # fmt: skip
+DRAFTS = st.builds(lambda **values: Fragment(id="", **values), **FIELDS)
 
 
 def some_of(words: Sequence[str]) -> st.SearchStrategy[tuple[str, ...]]:
@@ -259,7 +265,7 @@ def answers(rows: Rows, wanted: Wanted, keywords: Sequence[str], first: int, mos
     st.lists(DRAFTS, max_size=12), WANTED, st.lists(WORDS, max_size=3), st.integers(0, 5),
     st.integers(1, 5),
 )  # fmt: skip
-def test_a_filter_lets_through_what_plain_python_does(
+def test_a_filter_lets_through_what_plain_python_does_and_every_field_comes_back(
     engines: Engines,
     drafts: list[Fragment],
     wanted: Wanted,
@@ -267,6 +273,7 @@ def test_a_filter_lets_through_what_plain_python_does(
     first: int,
     most: int,
 ) -> None:
+    assert FIELDS.keys() == {it.name for it in fields(Fragment)} - {"id", "number"}
     engine = engines.new()
     plain = PlainEngine(keeps_agents_apart=engine.keeps_agents_apart)
     for each in (engine.for_agent(""), plain):
@@ -438,25 +445,43 @@ class Twins(RuleBasedStateMachine):
         for agent in ("", "alice"):
             with (
                 self.engines[1].for_agent(agent).reading() as rows,
+                bare(self.engines[1], agent).reading() as asked_anew,
                 self.plain.for_agent(agent).reading() as plain,
             ):
                 assert everything(rows, agent) == everything(plain, agent)
+                held, live = held_by(rows), {it.number for it in plain.find(Wanted())}
+                assert held == held_by(asked_anew)
+                assert all(total == len(live) and live >= {*share} for total, _, share in held)
 
     def teardown(self) -> None:
+        """Look at the index, too, which has kept in step if nothing of it is to be mended."""
         self.ask()
+        with self.engines[0].writing() as rows:
+            assert not rows.mend_index()
+
+
+def bare(engine: Any, agent: str) -> Any:
+    """The engine of an agent, with nothing beside it that remembers answers."""
+    other = copy.copy(engine.for_agent(agent))
+    other.cache = None
+    return other
+
+
+def held_by(rows: Rows) -> list[tuple[int, list[int], dict[int, float]]]:
+    """How many texts there are, have each term of a question, and which hold what share of it.
+
+    What is remembered of the first time is said at the second.
+    """
+    held = [rows.holding(question, 3_000) for question in QUESTIONS_OF_LIFE * 2]
+    return [(it.total, [term.having for term in it.terms], it.shares()) for it in held]
 
 
 def everything(rows: Rows, agent: str) -> Any:
     every = rows.find(Wanted(state="all"))
     ids, asked = [it.id for it in every], list[Any]()
-    for _ in range(2):  # what is remembered of the first time is said at the second
-        for wanted in (Wanted(), Wanted(agents=("alice", "default")), Wanted(kinds=("error",))):
-            pairs = rows.with_keywords(("node", "LINT", "unknown"), wanted, 3)
-            near = rows.near(a_vector(1.0, 0.0), wanted, 4)
-            asked += [[tuple(pair) for pair in pairs], near]
-        for question in QUESTIONS_OF_LIFE:
-            held = rows.holding(question, 3_000)
-            asked += [held.total, [it.having for it in held.terms], held.shares(0.2)]
+    for wanted in (Wanted(), Wanted(agents=("alice", "default")), Wanted(kinds=("error",))) * 2:
+        pairs = rows.with_keywords(("node", "LINT", "unknown"), wanted, 3)
+        asked += [[*map(tuple, pairs)], rows.near(a_vector(1.0, 0.0), wanted, 4)]
     vectors = rows.vectors([it.number for it in every])
     if agent:  # which of the others' links and entries an agent sees is the server's to say
         return every, vectors, asked
@@ -489,135 +514,105 @@ def test_whatever_happens_every_answer_is_that_of_plain_python(
     lived(engines, examples)
 
 
-class TestFinding:
-    """Pages, ids and numbers of any size, questions that are no question."""
-
-    def test_ids_and_numbers_of_any_count_and_size_come_in_their_order(
-        self, engines: Engines
-    ) -> None:
-        engine = engines.new()
-        added = stored(engine, *(a_fragment(f"f{at:04}") for at in range(1_200)))
-        ids, numbers = [it.id for it in reversed(added)], [it.number for it in added]
-        with engine.reading() as rows:
-            assert [it.id for it in rows.by_ids([*ids, "gone", "half \ud800", ids[0]])] == ids
-            beyond = [0, -1, 2**31, 2**63, 2**80, -(2**70)]
-            assert rows.by_numbers([*beyond, *numbers, numbers[0]]) == added
-            assert rows.find(Wanted(numbers=(*beyond, *numbers))) == added
-            nothing: list[Any] = [
-                *(rows.vectors([*beyond, *numbers]), rows.vectors([]), rows.links(ids)),
-                *(rows.by_ids([]), rows.by_numbers([]), rows.links([])),
-                *(rows.find(Wanted(numbers=())), rows.find(Wanted(after=2**80))),
-                *(rows.with_keywords(words, Wanted(), 2**70) for words in ([], ids)),
-            ]
-            assert nothing == [[]] * len(nothing)
-            pages = [*pages_of(rows, Wanted(), 500)]  # each goes on where the one before ended
-            assert [len(page) for page in pages] == [500, 500, 200]
-            assert [it for page in pages for it in page] == added
-            assert len(rows.find(Wanted(), limit=2**70)) == 1_200
-        with engine.writing() as rows:
-            rows.touch(numbers[1:], {"tier": "cold"})
-            rows.touch(numbers[1_180:], {"superseded_at": DAYS[1]})
-            assert rows.drop([*ids[:10], "nobody"]) == 10
-            assert rows.drop(ids[:10]) == rows.drop([]) == rows.put_links([]) == 0
-            assert rows.count(Wanted(state="all"), "tier") == {"cold": 1_189, "hot": 1}
-            assert rows.count(Wanted(state="superseded")) == {"": 10}
-
-    @pytest.mark.parametrize("text", [*HOSTILE, "half \ud800"])
-    def test_whatever_is_asked_for_is_a_text(self, engines: Engines, text: str) -> None:
-        engine = engines.new()
-        stored(engine, a_fragment("f1", "zebra", keywords=("zebra",)))
-        lists = ("agents", "kinds", "lifetimes", "topics", "keywords")
-        asked: dict[str, Any] = dict.fromkeys(lists, (text,))
-        asked |= dict.fromkeys(("session", "content_hash"), text)
-        for name, value in asked.items():
-            assert found(engine, replace(Wanted(), **{name: value})) == []
-        with engine.reading() as rows:
-            assert rows.with_keywords([text], Wanted(), 5) == []
-            assert (rows.by_ids([text]), rows.links([text], [text])) == ([], [])
-            assert rows.entries(Version, of=text) == []
-        assert shares(engine, text) == {}
-
-    def test_where_nothing_was_stored_nothing_is_found_or_made(self, engines: Engines) -> None:
-        engine = engines.new("untouched")
-        with engine.reading() as rows:
-            assert (rows.find(Wanted()), rows.near(a_vector(1.0), Wanted(), 5)) == ([], [])
-            assert (rows.count(Wanted()), rows.count(Wanted(), "kind")) == ({"": 0}, {})
-            assert (rows.holding("login", 100).shares(0.25), rows.state()) == ({}, {})
-            assert rows.entries(Activity) == []
-        assert not engine.exists()
-        stored(engine, a_fragment("f1"))
-        assert engine.exists() and engine.name
+# Pages, ids and numbers of any size, questions that are no question.
 
 
-def a_whole_fragment(text: str) -> Fragment:
-    """A fragment whose every field has a value of its own."""
-    texts = "content topic source agent session content_hash last_session promoted".split()
-    moments = "accessed_at created_at updated_at verified_at checked_at decayed_at".split()
-    values: dict[str, Any] = {
-        **{name: f"{name} {text}" for name in texts},
-        **{name: f"2026-03-0{at}T10:00:00+00:00" for at, name in enumerate(moments, 1)},
-        **dict.fromkeys(("expires_at", "deleted_at", "superseded_at"), DAYS[5]),
-        **{"keywords": (f"k {text}", "k", f"K {text}"), "kind": "procedure", "deletion": "stale"},
-        **{"lifetime": "episodic", "privacy": "team", "tier": "permanent", "is_anchor": True},
-        **{"importance": 0.625, "utility": 1.5, "access_count": 2**40, "sessions_count": 4},
-        **{"estimated_tokens": 5, "stale_days": 6, "id": "w"},
-    }
-    assert values.keys() == {it.name for it in fields(Fragment)} - {"number"}
-    return Fragment(**values)
+def test_ids_and_numbers_of_any_count_and_size_come_in_their_order(engines: Engines) -> None:
+    engine = engines.new()
+    added = stored(engine, *(a_fragment(f"f{at:04}") for at in range(1_200)))
+    ids, numbers = [it.id for it in reversed(added)], [it.number for it in added]
+    with engine.reading() as rows:
+        assert [it.id for it in rows.by_ids([*ids, "gone", "half \ud800", ids[0]])] == ids
+        beyond = [0, -1, 2**31, 2**63, 2**80, -(2**70)]
+        assert rows.by_numbers([*beyond, *numbers, numbers[0]]) == added
+        assert rows.find(Wanted(numbers=(*beyond, *numbers))) == added
+        nothing: list[Any] = [
+            *(rows.vectors([*beyond, *numbers]), rows.vectors([]), rows.links(ids)),
+            *(rows.by_ids([]), rows.by_numbers([]), rows.links([])),
+            *(rows.find(Wanted(numbers=())), rows.find(Wanted(after=2**80))),
+            *(rows.with_keywords(words, Wanted(), 2**70) for words in ([], ids)),
+        ]
+        assert nothing == [[]] * len(nothing)
+        pages = [*pages_of(rows, Wanted(), 500)]  # each goes on where the one before ended
+        assert [len(page) for page in pages] == [500, 500, 200]
+        assert [it for page in pages for it in page] == added
+        assert len(rows.find(Wanted(), limit=2**70)) == 1_200
+    with engine.writing() as rows:
+        rows.touch(numbers[1:], {"tier": "cold"})
+        rows.touch(numbers[1_180:], {"superseded_at": DAYS[1]})
+        assert rows.drop([*ids[:10], "nobody"]) == 10
+        assert rows.drop(ids[:10]) == rows.drop([]) == rows.put_links([]) == 0
+        assert rows.count(Wanted(state="all"), "tier") == {"cold": 1_189, "hot": 1}
+        assert rows.count(Wanted(state="superseded")) == {"": 10}
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, "half \ud800"])
+def test_whatever_is_asked_for_is_a_text(engines: Engines, text: str) -> None:
+    engine = engines.new()
+    stored(engine, a_fragment("f1", "zebra", keywords=("zebra",)))
+    lists = ("agents", "kinds", "lifetimes", "topics", "keywords")
+    asked: dict[str, Any] = dict.fromkeys(lists, (text,))
+    asked |= dict.fromkeys(("session", "content_hash"), text)
+    for name, value in asked.items():
+        assert found(engine, replace(Wanted(), **{name: value})) == []
+    with engine.reading() as rows:
+        assert rows.with_keywords([text], Wanted(), 5) == []
+        assert (rows.by_ids([text]), rows.links([text], [text])) == ([], [])
+        assert rows.entries(Version, of=text) == []
+    assert shares(engine, text) == {}
+
+
+def test_where_nothing_was_stored_nothing_is_found_or_made(engines: Engines) -> None:
+    engine = engines.new("untouched")
+    with engine.reading() as rows:
+        assert (rows.find(Wanted()), rows.near(a_vector(1.0), Wanted(), 5)) == ([], [])
+        assert (rows.count(Wanted()), rows.count(Wanted(), "kind")) == ({"": 0}, {})
+        assert (rows.holding("login", 100).shares(0.25), rows.state()) == ({}, {})
+        assert rows.entries(Activity) == []
+    assert not engine.exists()
+    stored(engine, a_fragment("f1"))
+    assert engine.exists() and engine.name
 
 
 @pytest.mark.row("002 2.10.c", "002 2.12.a", "004 4.10.a")
-class TestStoring:
-    """What is put in comes back as it was, and goes with all that belongs to it."""
+@BY_UPKEEP
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_hostile_text_is_stored_changed_and_removed_as_text(engines: Engines, text: str) -> None:
+    engine = engines.new()
+    [it] = stored(engine, a_fragment("f1", text, topic=text, keywords=(text,)))
+    assert found(engine, Wanted(topics=(text,), keywords=(text,))) == ["f1"]
+    with engine.writing() as rows:
+        rows.replace([replace(it, content=f"{text} other", keywords=("k",))])
+        rows.note([Version(fragment_id="f1", content=text, amended_at=DAYS[0])])
+        rows.set_state({text: text})
+    with engine.reading() as rows:
+        assert rows.by_ids(["f1"])[0].content == f"{text} other"
+        assert rows.entries(Version)[0].content == rows.state()[text] == text
+    with engine.writing() as rows:
+        assert rows.drop(["f1"]) == 1
+        assert rows.entries(Version) == []
+    assert shares(engine, "other") == {}
 
-    @SOME
-    @given(text=st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=60))
-    def test_every_field_comes_back(self, engines: Engines, text: str) -> None:
-        engine = engines.new()
-        expected = own(engine, a_whole_fragment(text))
-        [whole] = stored(engine, expected)
-        with engines.again(engine).reading() as rows:
-            assert rows.by_numbers([whole.number]) == rows.by_ids(["w"]) == [whole]
-        assert replace(whole, number=0) == expected
 
-    @BY_UPKEEP
-    @pytest.mark.parametrize("text", HOSTILE)
-    def test_a_hostile_text_is_stored_changed_and_removed_as_text(
-        self, engines: Engines, text: str
-    ) -> None:
-        engine = engines.new()
-        [it] = stored(engine, a_fragment("f1", text, topic=text, keywords=(text,)))
-        assert found(engine, Wanted(topics=(text,), keywords=(text,))) == ["f1"]
-        with engine.writing() as rows:
-            rows.replace([replace(it, content=f"{text} other", keywords=("k",))])
-            rows.note([Version(fragment_id="f1", content=text, amended_at=DAYS[0])])
-            rows.set_state({text: text})
-        with engine.reading() as rows:
-            assert rows.by_ids(["f1"])[0].content == f"{text} other"
-            assert rows.entries(Version)[0].content == rows.state()[text] == text
-        with engine.writing() as rows:
-            assert rows.drop(["f1"]) == 1
-            assert rows.entries(Version) == []
-        assert shares(engine, "other") == {}
+def test_a_number_is_never_given_twice_and_an_id_is_there_once(engines: Engines) -> None:
+    engine = engines.new()
+    [first, second] = stored(engine, a_fragment("f1"), a_fragment("f2"))
+    with engine.writing() as rows:
+        rows.drop(["f2"])
+    [third] = stored(engine, a_fragment("f3"))
+    assert 0 < first.number < second.number < third.number
+    with pytest.raises(OSError):
+        stored(engine, a_fragment("f4"), a_fragment("f1", "again"))
+    assert found(engine) == ["f1", "f3"]
 
-    def test_a_number_is_never_given_twice_and_an_id_is_there_once(self, engines: Engines) -> None:
-        engine = engines.new()
-        [first, second] = stored(engine, a_fragment("f1"), a_fragment("f2"))
-        with engine.writing() as rows:
-            rows.drop(["f2"])
-        [third] = stored(engine, a_fragment("f3"))
-        assert 0 < first.number < second.number < third.number
-        with pytest.raises(OSError):
-            stored(engine, a_fragment("f4"), a_fragment("f1", "again"))
-        assert found(engine) == ["f1", "f3"]
 
-    def test_a_vector_goes_with_the_text_that_it_is_of(self, engines: Engines) -> None:
-        engine = engines.new()
-        [one, other] = stored(engine, a_fragment("f1"), a_fragment("f2"))
-        put_vectors(engine, [(one, (1.0, 0.0)), (other, (1.0, 0.0))])
-        with engine.writing() as rows:
-            rows.replace([replace(one, importance=0.9), replace(other, topic="another")])
-            assert [it.number for it in rows.vectors([one.number, other.number])] == [one.number]
+def test_a_vector_goes_with_the_text_that_it_is_of(engines: Engines) -> None:
+    engine = engines.new()
+    [one, other] = stored(engine, a_fragment("f1"), a_fragment("f2"))
+    put_vectors(engine, [(one, (1.0, 0.0)), (other, (1.0, 0.0))])
+    with engine.writing() as rows:
+        rows.replace([replace(one, importance=0.9), replace(other, topic="another")])
+        assert [it.number for it in rows.vectors([one.number, other.number])] == [one.number]
 
 
 SENTENCES, QUESTIONS = table("engine_questions").values()
@@ -625,67 +620,67 @@ MISSPELT = {"retained": "retrained", "deploymnet": "deployment", "datenbnak": "D
             "webhoks": "webhooks", "migratoin": "migration"}  # fmt: skip
 
 
+# Terms of both languages, keywords, vectors.
+
+
 @pytest.mark.row("002 2.10.c", "002 2.13.h", "002 2.14")
-class TestSearching:
-    """Terms of both languages, keywords, vectors."""
-
-    def test_terms_of_both_languages_are_found(self, engines: Engines) -> None:
-        engine = engines.new()
-        stored(engine, *(a_fragment(id_, text) for id_, text in SENTENCES.items()))
-        for question, ids in QUESTIONS.items():
-            assert {*ids} <= shares(engine, question).keys()
-            assert ids or not shares(engine, question), question
-
-    def test_a_misspelt_word_is_forgiven_however_many_words_begin_as_it_does(
-        self, engines: Engines
-    ) -> None:
-        engine = engines.new()
-        stored(engine, *(a_fragment(word, f"it says {word}") for word in MISSPELT.values()))
-        begins = sorted({word[:3] for word in MISSPELT})
-        stored(engine, *(a_fragment(f"{word}{at}", f"{word}xq{at}z") for word in begins
-                         for at in range(400)))  # fmt: skip
-        for asked, word in MISSPELT.items():
-            assert list(shares(engine, asked)) == [word], asked
-        # Where a text has the word as it is spelled, nothing has to be forgiven.
-        stored(engine, a_fragment("as it is", "retained"))
-        assert list(shares(engine, "retained")) == ["as it is"]
+def test_terms_of_both_languages_are_found(engines: Engines) -> None:
+    engine = engines.new()
+    stored(engine, *(a_fragment(id_, text) for id_, text in SENTENCES.items()))
+    for question, ids in QUESTIONS.items():
+        assert {*ids} <= shares(engine, question).keys()
+        assert ids or not shares(engine, question), question
 
 
-class TestTransacting:
-    """All of a change is there or nothing, whoever else writes."""
+def test_a_misspelt_word_is_forgiven_however_many_words_begin_as_it_does(engines: Engines) -> None:
+    engine = engines.new()
+    stored(engine, *(a_fragment(word, f"it says {word}") for word in MISSPELT.values()))
+    begins = sorted({word[:3] for word in MISSPELT})
+    stored(engine, *(a_fragment(f"{word}{at}", f"{word}xq{at}z") for word in begins
+                     for at in range(400)))  # fmt: skip
+    for asked, word in MISSPELT.items():
+        assert list(shares(engine, asked)) == [word], asked
+    # Where a text has the word as it is spelled, nothing has to be forgiven.
+    stored(engine, a_fragment("as it is", "retained"))
+    assert list(shares(engine, "retained")) == ["as it is"]
 
-    def test_what_was_stored_is_there_for_everybody_at_once_and_a_reader_sees_one_state(
-        self, engines: Engines
-    ) -> None:
-        engine = engines.new()
-        other = engines.again(engine)
-        assert found(other) == []
-        stored(engine, a_fragment("f1"))
-        with other.reading() as rows:
-            assert rows.count(Wanted()) == {"": 1}
-            stored(engine, a_fragment("f2"))
-            assert rows.count(Wanted()) == {"": 1}
-        stored(other, a_fragment("f3"))
-        assert found(engine) == found(other) == ["f1", "f2", "f3"]
-        assert engine.purge()
-        engine.close()
-        assert found(engine) == ["f1", "f2", "f3"]  # what was closed opens again
 
-    def test_writers_take_turns_and_none_is_lost(self, engines: Engines) -> None:
-        engine = engines.new()
-        stored(engine, a_fragment("f"))
-        both = [engine, engines.again(engine)]
+# All of a change is there or nothing, whoever else writes.
 
-        def write(at: int) -> None:
-            for turn in range(15):
-                with both[at % 2].writing() as rows:
-                    [it] = rows.by_ids(["f"])
-                    rows.replace([replace(it, access_count=it.access_count + 1)])
-                    rows.add([own(engine, a_fragment(f"f{at}-{turn}"))])
-                    rows.count_up({"saved": 1})
 
-        with ThreadPoolExecutor(4) as threads:
-            assert [*threads.map(write, range(4))] == [None] * 4
-        with engine.reading() as rows:
-            assert rows.by_ids(["f"])[0].access_count == 60
-            assert (rows.count(Wanted()), rows.state()) == ({"": 61}, {"saved": "60"})
+def test_what_was_stored_is_there_for_everybody_at_once_and_a_reader_sees_one_state(
+    engines: Engines,
+) -> None:
+    engine = engines.new()
+    other = engines.again(engine)
+    assert found(other) == []
+    stored(engine, a_fragment("f1"))
+    with other.reading() as rows:
+        assert rows.count(Wanted()) == {"": 1}
+        stored(engine, a_fragment("f2"))
+        assert rows.count(Wanted()) == {"": 1}
+    stored(other, a_fragment("f3"))
+    assert found(engine) == found(other) == ["f1", "f2", "f3"]
+    assert engine.purge()
+    engine.close()
+    assert found(engine) == ["f1", "f2", "f3"]  # what was closed opens again
+
+
+def test_writers_take_turns_and_none_is_lost(engines: Engines) -> None:
+    engine = engines.new()
+    stored(engine, a_fragment("f"))
+    both = [engine, engines.again(engine)]
+
+    def write(at: int) -> None:
+        for turn in range(15):
+            with both[at % 2].writing() as rows:
+                [it] = rows.by_ids(["f"])
+                rows.replace([replace(it, access_count=it.access_count + 1)])
+                rows.add([own(engine, a_fragment(f"f{at}-{turn}"))])
+                rows.count_up({"saved": 1})
+
+    with ThreadPoolExecutor(4) as threads:
+        assert [*threads.map(write, range(4))] == [None] * 4
+    with engine.reading() as rows:
+        assert rows.by_ids(["f"])[0].access_count == 60
+        assert (rows.count(Wanted()), rows.state()) == ({"": 61}, {"saved": "60"})

@@ -100,10 +100,6 @@ def ways(name: str) -> Iterator[tuple[str, dict[str, Any]]]:
             yield tool, call | {it: tools.Filters(tags=[name]) if it == "filters" else value}
 
 
-def test_every_tool_has_a_call() -> None:
-    assert {it.function.__name__ for it in tools.TOOLS} | {"fragment"} == CALLS.keys()
-
-
 @pytest.mark.row("002 2.19")
 @pytest.mark.parametrize(
     "name",
@@ -120,6 +116,7 @@ def test_no_way_to_name_anothers_rows_tells_of_them_or_changes_them(
             return value
         return re.sub("OWN|SHARED|THEIRS", lambda it: ids[it[0]], value)
 
+    assert {it.function.__name__ for it in tools.TOOLS} | {"fragment"} == CALLS.keys()
     by("alice", tools.memory_consolidate)  # else it may be due in between
     before, bobs = of_others(team), {it.id for it in all_of(team) if it.agent == "bob"}
     own = filled(NAMES[name])  # what alice has said herself
@@ -159,8 +156,7 @@ def test_a_session_that_two_processes_end_at_once_is_noted_once(
 ) -> None:
     served = ServedFragments(Settings(), os.environ)
     with ThreadPoolExecutor(6) as threads:
-        ends = [threads.submit(served.end_session, "alice", "s-alice") for _ in range(6)]
-        assert [it.result() for it in ends] == [None] * 6
+        list(threads.map(served.end_session, ["alice"] * 6, ["s-alice"] * 6))
     noted = all_of(team, Wanted(kinds=("fact",), topics=("session",)))
     assert [(it.agent, it.source) for it in noted] == [("alice", "s-alice")]
 

@@ -1,15 +1,14 @@
 """Tests that a Redis changes no answer: there, gone, empty, frozen, stale, full of rubbish."""
 
-import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from redis import Redis
@@ -20,28 +19,20 @@ from rooms.fragments.fragment import Wanted
 from rooms.fragments.room import open_room
 from rooms.fragments.storage import redis as layer
 from rooms.fragments.storage.postgres import PostgresEngine
-from rooms.fragments.storage.redis import Cache, Place, PlaceError, place_of
+from rooms.fragments.storage.redis import VARIABLE, Place, PlaceError, place_of
 from rooms.fragments.upkeep.consolidation import ServedFragments
 from tests.rooms.fragments import test_engines as contract
-from tests.rooms.fragments.test_engines import AGENTS, Engines, a_cache, a_fragment
+from tests.rooms.fragments.test_engines import AGENTS, Engines, a_fragment, bare, beside
 from tests.support.real_engines import Valkey, free_port, valkey
 from tests.support.sentences import in_language
 from tests.support.servers import until
+from tests.support.stand_in_service import Answer, stand_in
 from tests.support.tables import table
-from tests.support.team_engines import TeamServer, a_server
+from tests.support.team_engines import TeamServer
 
-ADDRESS = "SENTINEL_MEMORY_REDIS"
 PASSWORD = "of-a-test"
-THREADS = 3
-WAIT_S = 60.0
-
+THREADS, WAIT_S = 3, 60.0
 STEPS, LIVES = 30, 2
-
-
-@pytest.fixture(autouse=True)
-def patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A busy machine is no failure of Redis; a test of one that does not answer sets it back."""
-    monkeypatch.setattr(layer, "TIMEOUT_S", WAIT_S)
 
 
 @pytest.fixture
@@ -52,7 +43,11 @@ def redis_server() -> Iterator[Valkey]:
 
 
 @pytest.fixture
-def engines(team_server: TeamServer, redis_server: Valkey) -> Iterator[Engines]:
+def engines(
+    team_server: TeamServer, redis_server: Valkey, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Engines]:
+    """A busy machine is no failure of Redis; a test of one that does not answer sets it back."""
+    monkeypatch.setattr(layer, "TIMEOUT_S", WAIT_S)
     made = contract.on_a_server(team_server, redis=redis_server)
     yield made
     made.close()
@@ -63,17 +58,10 @@ def engine(engines: Engines) -> Any:
     return engines.new()
 
 
-def without_cache(engine: PostgresEngine) -> PostgresEngine:
-    """The same engine, which asks the server alone."""
-    other = engine.for_agent(engine.agent)
-    other.cache = None
-    return other
-
-
 def told(engine: Any, agent: str) -> Any:
     """What an agent is told of every question that may be remembered."""
     with engine.for_agent(agent).reading() as rows:
-        return contract.everything(rows, agent)
+        return contract.everything(rows, agent), contract.held_by(rows)
 
 
 # Which server is meant.
@@ -106,7 +94,7 @@ def test_what_cannot_be_used_is_refused_by_its_name_alone(variable: str, value: 
 
 @pytest.mark.row("002 2.72")
 def test_a_room_has_a_layer_where_a_server_keeps_the_fragments_alone() -> None:
-    on = {ADDRESS: "redis://127.0.0.1:1/0", "HOME": "/nowhere"}
+    on = {VARIABLE: "redis://127.0.0.1:1/0", "HOME": "/nowhere"}
     for place, is_cached in {"postgresql://u@127.0.0.1:1/x": True, "/nowhere/x.db": False}.items():
         room = open_room(read_settings({}), on | {"SENTINEL_MEMORY_FRAGMENTS": place})
         for engine in (room.engine, room.for_agent("alice").engine):
@@ -127,15 +115,14 @@ HAPPENS = {
 }
 
 
-def emptied(redis: Any, step: int) -> None:
-    """As a server with too little memory does it: some keys are gone, others stay."""
-    if names := sorted(redis.keys("*"))[step % 2 :: 2]:
-        redis.delete(*names)
-
-
-def spoilt(redis: Any, step: int) -> None:
-    """Values are cut, of another kind, or rubbish."""
-    for at, name in enumerate(sorted(redis.keys("*"))):
+def spoil(redis: Any, step: int, *, is_emptied: bool) -> None:
+    """Drop every second key, as a full server does, or put rubbish in the place of values."""
+    names = sorted(redis.keys("*"))
+    if is_emptied:
+        for name in names[step % 2 :: 2]:
+            redis.delete(name)
+        return
+    for at, name in enumerate(names):
         new = [b"", b"[3, [", b"\x80\x04cos\nsystem\n", b"[" * 5_000, None][(at + step) % 5]
         redis.delete(name)
         if new is None:
@@ -155,17 +142,19 @@ def test_the_same_is_told_whatever_happens_to_the_server(
     if case == "frozen":
         monkeypatch.setattr(layer, "TIMEOUT_S", 0.1)
 
+    caches = list[Any]()
+
     def happen(step: int) -> None:
+        caches.extend(it.cache for it in cast(Any, engines.made))
         what = HAPPENS[case].get(step, "")
         if what in ("emptied", "spoilt"):
             with Redis(port=redis_server.port) as redis:
-                {"emptied": emptied, "spoilt": spoilt}[what](redis, step)
+                spoil(redis, step, is_emptied=what == "emptied")
         elif what:
             getattr(redis_server, what)()
 
     contract.lived(engines, LIVES, STEPS, at=happen)
-    caches = [getattr(it, "cache", None) for it in engines.made]
-    figures = [it.figures for it in caches if it]
+    figures = [it.figures for it in caches]
     assert any(it["hits"] for it in figures)
     assert any(it["errors"] for it in figures) == (case not in ("nothing", "emptied"))
 
@@ -177,7 +166,7 @@ def test_the_same_is_told_where_another_process_writes_without_a_redis(engines: 
 
     def every_second(place: str) -> Any:
         made: Any = make(place)
-        return without_cache(made) if place else made
+        return bare(made, "") if place else made
 
     engines.make = every_second
     contract.lived(engines, 9, STEPS, at=lambda step: None)
@@ -200,7 +189,7 @@ def test_two_processes_that_write_at_once_leave_nothing_stale(
     with ThreadPoolExecutor(2) as threads:
         list(threads.map(write, (engine, other), ("one", "other")))
     for through in (engine, other):
-        assert told(through, "alice") == told(without_cache(engine), "alice")
+        assert told(through, "alice") == told(bare(engine, "alice"), "alice")
 
 
 @pytest.mark.row("002 2.20.a", "002 2.72.f")
@@ -218,11 +207,11 @@ def test_keywords_are_sets_and_an_agent_is_told_nothing_of_anothers(
         for most in (9, 1):
             for words in (["node"], ["node", "redis"], ["node", "redis", "alice"], ["none"]):
                 found = []
-                for through in (engine, engine, without_cache(engine)):
+                for through in (engine, engine, bare(engine, "")):
                     with through.for_agent(agent).reading() as rows:
                         found.append(rows.with_keywords(words, Wanted(), most))
                 assert found[0] == found[1] == found[2]
-        assert told(engine, agent) == told(without_cache(engine), agent)
+        assert told(engine, agent) == told(bare(engine, agent), agent)
     assert engine.cache.figures["hits"] > engine.cache.figures["misses"] > 0
     with Redis(port=redis_server.port) as redis:
         kinds = {redis.type(name) for name in redis.keys("*")}
@@ -242,32 +231,19 @@ def test_keywords_are_sets_and_an_agent_is_told_nothing_of_anothers(
 def test_what_was_never_there_changes_nothing(
     team_server: TeamServer, gone: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as stranger:
-        port = stranger.getsockname()[1]
-        threading.Thread(target=_talk, args=(stranger,), daemon=True).start()
+    monkeypatch.setattr(layer, "TIMEOUT_S", WAIT_S)
+    with stand_in(lambda _: Answer()) as stranger:
+        address = stranger.address.replace("http", "redis")
         if gone == "the package":
             monkeypatch.setitem(sys.modules, "redis", None)
         if gone == "the server":
-            port = free_port()
-        server = a_server(team_server.emptied_dsn())
-        cache = a_cache(f"redis://127.0.0.1:{port}/0", server.name)
-        engine = PostgresEngine(server, timeout_s=10.0, cache=cache)
+            address = f"redis://127.0.0.1:{free_port()}"
+        engine = beside(team_server.emptied_dsn(), **{VARIABLE: address})
         with engine.for_agent("alice").writing() as rows:
             rows.add([a_fragment("a", "node", keywords=("node",), agent="alice")])
-        assert told(engine, "alice") == told(without_cache(engine), "alice")
+        assert told(engine, "alice") == told(bare(engine, "alice"), "alice")
         assert engine.figures()["redis_errors"]
         engine.close()
-
-
-def _talk(stranger: socket.socket) -> None:
-    """Answer as a web server does."""
-    while True:
-        try:
-            with stranger.accept()[0] as connection:
-                connection.recv(100)
-                connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
-        except OSError:
-            return
 
 
 @pytest.mark.long  # it costs much
@@ -308,7 +284,7 @@ def test_a_server_that_goes_away_under_load_holds_nobody_up(
 
 @pytest.mark.long  # it costs much
 def test_a_server_over_http_has_its_figures(team_server: TeamServer, redis_server: Valkey) -> None:
-    place = {"SENTINEL_MEMORY_FRAGMENTS": team_server.emptied_dsn(), ADDRESS: redis_server.address}
+    place = {"SENTINEL_MEMORY_FRAGMENTS": team_server.emptied_dsn(), VARIABLE: redis_server.address}
     served, room = ServedFragments(Settings(), place), open_room(Settings(), place)
     served.checks()["redis"]()
     with room.for_agent("alice").engine.reading() as rows:
@@ -334,66 +310,55 @@ def wait_until(is_so: Callable[[], bool]) -> None:
 
 
 @pytest.fixture
-def servers() -> Iterator[tuple[Valkey, Valkey]]:
-    """A master, and a replica that follows it."""
+def watched(tmp_path: Path) -> Iterator[tuple[Valkey, Valkey, int]]:
+    """A master, a replica that follows it, and the port of a Sentinel that watches the master."""
     secured = ("--requirepass", PASSWORD, "--masterauth", PASSWORD)
-    with valkey(*secured) as master, valkey(*secured) as replica:
+    with valkey(*secured) as master, valkey(*secured) as replica, ExitStack() as running:
         with Redis(port=replica.port, password=PASSWORD) as redis:
             redis.replicaof("127.0.0.1", master.port)
             wait_until(lambda: redis.info("replication")["master_link_status"] == "up")
-        yield master, replica
-
-
-@pytest.fixture
-def sentinel(servers: tuple[Valkey, Valkey], tmp_path: Path) -> Iterator[int]:
-    """The port of a Sentinel that watches the master."""
-    master, port = servers[0], free_port()
-    settings = tmp_path / "sentinel.conf"
-    settings.write_text(
-        f"port {port}\nbind 127.0.0.1\ndir {tmp_path}\n"
-        f"sentinel monitor room 127.0.0.1 {master.port} 1\n"
-        f"sentinel auth-pass room {PASSWORD}\n"
-        "sentinel down-after-milliseconds room 300\nsentinel failover-timeout room 2000\n"
-    )
-    running = subprocess.Popen(
-        [str(master._binary), str(settings), "--sentinel"], stdout=subprocess.DEVNULL
-    )
-    try:
+        port, place = free_port(), tmp_path / "sentinel.conf"
+        place.write_text(
+            f"port {port}\nbind 127.0.0.1\ndir {tmp_path}\n"
+            f"sentinel monitor room 127.0.0.1 {master.port} 1\n"
+            f"sentinel auth-pass room {PASSWORD}\n"
+            "sentinel down-after-milliseconds room 300\nsentinel failover-timeout room 2000\n"
+        )
+        command = [str(master._binary), str(place), "--sentinel"]
+        sentinel = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        running.callback(sentinel.wait)
+        running.callback(sentinel.kill)
         with Redis(port=port) as redis:
             wait_until(lambda: len(redis.sentinel_slaves("room")) == 1)
-        yield port
-    finally:
-        running.kill()
-        running.wait()
+        yield master, replica, port
 
 
 @pytest.mark.long
 @pytest.mark.row("002 2.73")
 def test_answers_stay_the_same_while_another_server_becomes_the_master(
-    team_server: TeamServer, servers: tuple[Valkey, Valkey], sentinel: int
+    team_server: TeamServer, watched: tuple[Valkey, Valkey, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sentinels = f"127.0.0.1:{free_port()},127.0.0.1:{sentinel}"  # one is down
+    monkeypatch.setattr(layer, "TIMEOUT_S", WAIT_S)
+    master, replica, port = watched
     login = {"REDIS_MASTER_NAME": "room", "REDIS_PASSWORD": PASSWORD}
-    place = place_of(WATCHED | login | {"REDIS_SENTINELS": sentinels})
-    assert place
-    server = a_server(team_server.emptied_dsn())
-    cache = Cache(place, server.name, pause_s=0.02)
-    engine = PostgresEngine(server, timeout_s=10.0, cache=cache)
+    sentinels = f"127.0.0.1:{free_port()},127.0.0.1:{port}"  # one is down
+    engine = beside(team_server.emptied_dsn(), **WATCHED, **login, REDIS_SENTINELS=sentinels)
+    assert engine.cache
 
     def write(number: int) -> None:
         for agent in AGENTS:
             with engine.for_agent(agent).writing() as rows:
                 rows.add([a_fragment(f"{agent}{number}", keywords=("node",), agent=agent)])
-            assert told(engine, agent) == told(without_cache(engine), agent)
+            assert told(engine, agent) == told(bare(engine, agent), agent)
 
     for number in range(10):
         if number == 5:
-            servers[0].kill()
+            master.kill()
         write(number)
-    with Redis(port=servers[1].port, password=PASSWORD) as redis:
+    with Redis(port=replica.port, password=PASSWORD) as redis:
         wait_until(lambda: redis.info("replication")["role"] == "master")
-    wait_until(cache.answers)
-    hits = cache.figures["hits"]
+    wait_until(engine.cache.answers)
+    hits = engine.cache.figures["hits"]
     write(10)
-    assert cache.figures["hits"] > hits
+    assert engine.cache.figures["hits"] > hits
     engine.close()

@@ -46,6 +46,7 @@ from tests.support.team_engines import IN_A_FILE
 from tests.support.team_engines import kept_in as kept_in
 
 HOSTILE: dict[str, str] = table("hostile_texts")
+TEXTS: dict[str, Any] = table("fragment_texts")
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 ANY = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=80)
 costly = pytest.mark.long  # it costs much
@@ -54,9 +55,6 @@ SOME = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture],
     deadline=None,
 )
-
-
-# What is stored
 
 
 @costly
@@ -120,25 +118,12 @@ def test_any_text_comes_back_and_any_question_is_answered(
     room.engine.close()
 
 
-@pytest.mark.parametrize(
-    ("kind", "content", "is_cure"),
-    [
-        ("procedure", "set the password", True),
-        ("decision", "set the password", False),
-        ("decision", "solved by the password", True),
-        ("error", "NOAUTH, 비밀번호를 넣어 해결", True),
-        ("error", "NOAUTH, 아직 미해결", False),
-        ("preference", "solved by the password", False),
-    ],
-)
-def test_a_cure_is_a_procedure_or_says_so(kind: Any, content: str, is_cure: bool) -> None:
+def test_a_cure_is_a_procedure_or_says_so() -> None:
     error = Fragment(id="e", content="NOAUTH at the start", kind="error")
-    assert cures(Fragment(id="c", content=content, kind=kind), error) == is_cure
-    assert not cures(error, replace(error, kind="fact"))
-    assert not cures(Fragment(id="c", content=content), replace(error, content="It is fixed"))
-
-
-# What is removed
+    for kind, content, is_cure in TEXTS["cures"]:
+        assert cures(Fragment(id="c", content=content, kind=kind), error) == is_cure
+        assert not cures(error, replace(error, kind="fact"))
+        assert not cures(Fragment(id="c", content=content), replace(error, content="It is fixed"))
 
 
 def test_a_fragment_that_is_another_by_now_than_was_seen_is_kept(room: Room) -> None:
@@ -167,19 +152,12 @@ def test_what_is_gone_for_good_leaves_no_word_in_the_index(room: Room) -> None:
 def test_a_fragment_is_gone_though_its_bytes_have_to_wait(room: Room) -> None:
     room = replace(room, engine=SqliteEngine(room.config.path, timeout_s=0.2))
     gone = saved(room, "The vault has two doors")
-    purge = room.engine.purge
-
-    def purge_while_another_writes() -> bool:
-        with closing(sqlite3.connect(room.config.path, isolation_level=None)) as other:
-            other.execute("BEGIN IMMEDIATE")
-            return purge()
-
-    room.engine.purge = purge_while_another_writes  # type: ignore[method-assign]
-    assert forget(room, id=gone.id, hard=True).is_gone
+    with closing(sqlite3.connect(room.config.path, isolation_level=None)) as other:
+        other.execute("BEGIN")
+        other.execute("SELECT count(*) FROM fragments").fetchone()
+        assert forget(room, id=gone.id, hard=True).is_gone
+        assert not room.engine.purge()
     assert stored(room, gone.id) == []
-
-
-# Links
 
 
 @costly
@@ -203,9 +181,6 @@ def test_a_place_is_taken_over_with_very_many_links_in_one_go(
     assert len(links_of(room, new)) == len(spokes) + 1
 
 
-# Sessions and reflections
-
-
 def test_the_fact_of_a_session_is_of_the_language_of_the_call(room: Room) -> None:
     saved(room, "alpha", session="s1")
     korean = in_language("ko", end_session, room, "s1")
@@ -226,22 +201,23 @@ def test_a_secret_is_found_before_a_text_is_parted_and_in_every_item(room: Room)
 
 @costly
 def test_a_reflection_that_is_broken_off_stores_nothing(tmp_path: Path) -> None:
-    left = iter(range(100))
+    left, counts = 0, set[tuple[int, int]]()
 
     def clock() -> str:
-        if next(left) >= most:
+        nonlocal left
+        left -= 1
+        if left < 0:
             raise KeyboardInterrupt
         return START
 
-    counts = set()
     reflection = kept.Reflection(
         summary="It works", decisions=("Use pnpm", "Use Bun"), open_questions=("Who owns it?",)
     )
     for most in range(1, 12):
-        left = iter(range(100))
-        room = a_room(tmp_path / str(most), clock=clock)
+        left, room = most, a_room(tmp_path / str(most), clock=clock)
         with suppress(KeyboardInterrupt):
             reflect(room, reflection, session="s1")
+        left = 100
         counts.add((len(all_of(room)), len(state_of(room))))
     assert counts == {(0, 0), (4, 1)}
 
@@ -254,40 +230,24 @@ def test_parting_a_text_loses_nothing_but_blanks(text: str, most: int) -> None:
     assert "".join("".join(parts).split()) == "".join((text * 8).split())
 
 
-@pytest.mark.parametrize(
-    ("text", "most", "parts"),
-    [
-        ("One.  Two\n\n three. ", 1_024, ["One.  Two\n\n three."]),
-        ('He said "no." Then (why?) he\nleft', 16, ['He said "no."', "Then (why?) he", "left"]),
-        ("가나다. 라마바사아자", 12, ["가나다.", "라마바사", "아자"]),
-        ("v1.2.3 is out! Go", 14, ["v1.2.3 is out!", "Go"]),
-        ("one two three four", 9, ["one two", "three", "four"]),
-    ],
-)
-def test_a_text_is_parted_where_sentences_end(text: str, most: int, parts: list[str]) -> None:
-    assert texts.parts_of(text, most) == parts
+def test_a_text_is_parted_where_sentences_end() -> None:
+    for text, most, parts in TEXTS["parts"]:
+        assert texts.parts_of(text, most) == parts
 
 
-# Recall and context
-
-
-def test_a_server_may_answer_before_use_is_counted(room: Room) -> None:
+def test_a_server_may_answer_before_use_is_counted_and_a_busy_database_counts_none(
+    room: Room, tmp_path: Path
+) -> None:
     add(room, "Ledger")
     for session in ("one", "one", "two"):
         recall(room, kept.Query(text="ledger", session=session), count=count_later)
     for thread in threading.enumerate():
         if thread.name == "fragments-use":
             thread.join()
-    [used] = stored(room, "f0")
-    assert (used.access_count, used.sessions_count) == (3, 2)
-
-
-def test_a_busy_database_fails_no_recall(room: Room, tmp_path: Path) -> None:
-    add(room, "Ledger")
     with a_room(tmp_path).engine.writing():
-        found = recall(room, kept.Query(text="ledger")).fragments
-    assert [it.content for it in found] == ["Ledger"]
-    assert stored(room, "f0")[0].access_count == 0
+        [found] = recall(room, kept.Query(text="ledger")).fragments
+    [used] = stored(room, "f0")
+    assert (found.content, used.access_count, used.sessions_count) == ("Ledger", 3, 2)
 
 
 def test_the_context_keeps_its_budget_and_counts_the_rest_and_is_no_use(room: Room) -> None:
@@ -301,9 +261,6 @@ def test_the_context_keeps_its_budget_and_counts_the_rest_and_is_no_use(room: Ro
         assert sum(estimate_tokens(plain_line(it)) + 1 for it in shown) <= tokens
         assert len(shown) + found.left_out == 9
     assert {it.access_count for it in all_of(room)} == {0}
-
-
-# What may be stored of a text, and its keywords
 
 
 @pytest.mark.row("002 2.12.b")
