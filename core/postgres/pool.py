@@ -17,17 +17,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.messages import language_of, speaking
+from core.postgres import server as servers
 from core.postgres.server import (
-    ConnectionCutError,
-    NoConnectionError,
-    Phase,
     Server,
     ServerBusyError,
     ServerError,
     ServerWaitEndedError,
     connecting,
-    error_of,
-    failed_connection,
 )
 from core.program import NO_CANCELLATION, Cancellation, warn
 
@@ -152,7 +148,7 @@ class Pool:
             with self._translated("commit" if kind.changes else "body", kind.wait_s):
                 ended = connection.execute("COMMIT").statusmessage
             if ended != "COMMIT":  # an error inside was swallowed: the server has undone it all
-                raise ConnectionCutError("undone", path=self.server.name)
+                raise servers.ConnectionCutError("undone", path=self.server.name)
         except BaseException:
             _undo(connection)
             raise
@@ -170,7 +166,7 @@ class Pool:
         for is_last in (False, True):  # one that ended while it lay idle is not the call's fault
             try:
                 connection = lender.take(self.server.wait_s)
-            except NoConnectionError as error:
+            except servers.NoConnectionError as error:
                 with self._guard:
                     is_quiet = time.monotonic() < self._quiet_until
                     if not is_quiet:
@@ -185,7 +181,7 @@ class Pool:
             except BaseException as error:
                 _undo(connection)
                 lender.pool.putconn(connection)
-                if is_last or not isinstance(error, ConnectionCutError):
+                if is_last or not isinstance(error, servers.ConnectionCutError):
                     raise
                 lender.pool.check()  # closes those that have ended, as at a restart of the server
         raise AssertionError("the second try returns or raises")
@@ -257,7 +253,7 @@ class Pool:
             raise ServerWaitEndedError(path=self.server.name)
 
     @contextlib.contextmanager
-    def _translated(self, phase: Phase, waited_s: float) -> Iterator[None]:
+    def _translated(self, phase: servers.Phase, waited_s: float) -> Iterator[None]:
         """Raise the errors of psycopg as ours. phase: of the transaction."""
         from psycopg import Error
 
@@ -265,7 +261,8 @@ class Pool:
         try:
             yield
         except Error as error:
-            raise error_of(name, error, phase, query_s=query_s, waited_s=waited_s) from error
+            told = servers.error_of(name, error, phase, query_s=query_s, waited_s=waited_s)
+            raise told from error
 
 
 class _Lender:
@@ -314,13 +311,13 @@ class _Lender:
                 return self.pool.getconn(timeout=max(min(_SLICE_S / 2, left), 0.001))
             except PoolTimeout as error:
                 if self._failures > before:
-                    raise failed_connection(name, self._last_failure) from error
+                    raise servers.failed_connection(name, self._last_failure) from error
                 if self._cancellation.ends_wait():
                     raise ServerWaitEndedError(path=name) from error
                 if left > 0:
                     continue
                 if not self.pool.get_stats().get("pool_size"):
-                    raise failed_connection(name, None) from error
+                    raise servers.failed_connection(name, None) from error
                 waited_s, most = max(round(wait_s), 1), self._server.most_connections
                 raise ServerBusyError("pool", path=name, waited_s=waited_s, most=most) from error
             except PoolClosed as error:

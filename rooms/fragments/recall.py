@@ -119,27 +119,6 @@ def recall(
     return done
 
 
-def _wanted_of(room: Room, query: Query) -> Wanted:
-    if len(query.tags) > MOST_KEYWORDS:  # no fragment has more
-        facts = {"count": len(query.tags), "most": MOST_KEYWORDS}
-        raise stored.FragmentsError("too_many_tags", field="tags", **facts)
-    since, until = bound_of(query.since), bound_of(query.until)
-    for text, bound in ((query.since, since), (query.until, until)):
-        if text.strip() and not bound:
-            raise stored.FragmentsError("bad_date", field="filters.date")
-    if since and until and until < since[: len(until)]:
-        raise stored.FragmentsError("reversed", field="filters.date", since=since, until=until)
-    return Wanted(
-        agents=readers(room, query.agent),
-        kinds=(query.type,) if query.type in stored.KINDS else (),
-        lifetimes=(query.type,) if query.type in stored.LIFETIMES else (),
-        topics=(query.topic,) if query.topic.strip() else (),
-        keywords=tuple(tag for tag in query.tags if tag.strip()),
-        since=since,
-        until=until,
-    )
-
-
 class Search:
     """A query on one state of the room; made outside of the transaction: a model may be asked."""
 
@@ -149,8 +128,25 @@ class Search:
     def __init__(
         self, room: Room, query: Query, line: Line, embedder: vectors.Embedder | None = None
     ) -> None:
-        self.room, self.query, self.line = room, query, line
-        self.wanted, self.now = _wanted_of(room, query), room.clock()
+        self.room, self.query, self.line, self.now = room, query, line, room.clock()
+        if len(query.tags) > MOST_KEYWORDS:  # no fragment has more
+            facts = {"count": len(query.tags), "most": MOST_KEYWORDS}
+            raise stored.FragmentsError("too_many_tags", field="tags", **facts)
+        since, until = bound_of(query.since), bound_of(query.until)
+        for text, bound in ((query.since, since), (query.until, until)):
+            if text.strip() and not bound:
+                raise stored.FragmentsError("bad_date", field="filters.date")
+        if since and until and until < since[: len(until)]:
+            raise stored.FragmentsError("reversed", field="filters.date", since=since, until=until)
+        self.wanted = Wanted(
+            agents=readers(room, query.agent),
+            kinds=(query.type,) if query.type in stored.KINDS else (),
+            lifetimes=(query.type,) if query.type in stored.LIFETIMES else (),
+            topics=(query.topic,) if query.topic.strip() else (),
+            keywords=tuple(tag for tag in query.tags if tag.strip()),
+            since=since,
+            until=until,
+        )
         self.failure: ServiceError | None = None  # why a wanted vector is missing
         self._vector, self._cosines, self._least = b"", vectors.Cosines(), 0.0
         try:

@@ -19,14 +19,8 @@ from functools import lru_cache, wraps
 from pathlib import Path
 from typing import NamedTuple, ParamSpec, TypeVar
 
-from core.config import (
-    DEFAULT_AGENT,
-    FRAGMENTS_PLACE,
-    NAME_CHARS,
-    REFUSED_AGENTS,
-    Settings,
-    data_directory,
-)
+from core import config as core_config
+from core.config import DEFAULT_AGENT, FRAGMENTS_PLACE, NAME_CHARS, REFUSED_AGENTS, Settings
 from core.lessons.record import utc_now
 from core.postgres.server import Server, is_server, server_of
 from core.program import NO_CANCELLATION, Cancellation
@@ -234,7 +228,7 @@ def database_path(environment: Mapping[str, str]) -> Path:
     """Return the path of the database, with a server the default: `config.json` is beside it."""
     place = os.path.expanduser(environment.get(FRAGMENTS_PLACE, "").strip())
     if not place or is_server(place):
-        if base := data_directory(environment):
+        if base := core_config.data_directory(environment):
             return Path(base, FILE_NAME)
         raise FragmentsError("no_place")
     if not os.path.isabs(place) or "://" in place:

@@ -334,7 +334,13 @@ def fill(
         if embedded or has_others:
             with room.engine.writing() as rows:
                 done += _put(rows, embedder, embedded, replaces=has_others)
-        _link(room, [it for it, _ in embedded])
+        # By meaning, as far as they had no vector when they were saved, and have no link yet.
+        since = before(room.clock(), hours=_FRESH_HOURS)
+        for fragment in (it for it, _ in embedded if it.created_at >= since):
+            with room.engine.writing() as rows:
+                stored = [it for it in rows.by_numbers([fragment.number]) if it.is_live]
+                if stored and not rows.links([fragment.id]):
+                    rows.put_links(linked_by_itself(rows, stored[0])[0])
         has_others = False
         wanted = Wanted(has_vector=False, after=some[-1].number if some else 0)
         if progress and some:
@@ -417,13 +423,3 @@ def _put(
     ]
     rows.put_vectors(kept)
     return len(kept)
-
-
-def _link(room: Room, embedded: Iterable[Fragment]) -> None:
-    """Link by meaning fragments that had no vector when they were saved, and have no link yet."""
-    since = before(room.clock(), hours=_FRESH_HOURS)
-    for fragment in (it for it in embedded if it.created_at >= since):
-        with room.engine.writing() as rows:
-            stored = [it for it in rows.by_numbers([fragment.number]) if it.is_live]
-            if stored and not rows.links([fragment.id]):
-                rows.put_links(linked_by_itself(rows, stored[0])[0])

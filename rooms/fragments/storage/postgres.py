@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from copy import copy
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from operator import mul
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -48,13 +48,6 @@ _MOST_CHARS = 200  # of a term: a lexeme has room for 2,046 bytes
 _MOST_SPELLED = 2_000  # texts in which a similar word is looked for
 _AT_ONCE = 500  # rows of one statement, which may have 65,535 values
 _LIVE = "deleted_at IS NULL AND superseded_at IS NULL"
-# The rest of a part of a moment; and by the length of that text, how long it lasts at most.
-_FIRST = "0001-01-01T00:00:00+00:00"
-_DAY_CHARS = 10
-_SPANS = {
-    **{4: timedelta(days=366), 7: timedelta(days=31), _DAY_CHARS: timedelta(days=1)},
-    **{13: timedelta(hours=1), 16: timedelta(minutes=1), 19: timedelta(seconds=1)},
-}
 _NULL_FOR_NONE = frozenset(
     ("content_hash", "source", "session", "last_session", "deletion", "amended_by", "promoted")
 )
@@ -100,18 +93,6 @@ class PostgresRows(Rows):
             numbers = [number for number in values if 0 <= number <= MOST_NUMBER]
             return "number = ANY (?::bigint[])", [numbers]
         return f"{column} = ANY (?::text[])", [list(values)]
-
-    def moment(self, text: str, *, is_end: bool = False) -> str | None:
-        try:
-            start = datetime.fromisoformat(text + _FIRST[len(text) :])
-            if not start.tzinfo:
-                start = start.replace(tzinfo=UTC)
-            if not is_end:
-                return start.isoformat()
-            end = start + _SPANS.get(len(text), timedelta(microseconds=1))
-            return (end.replace(day=1) if len(text) < _DAY_CHARS else end).isoformat()
-        except (ValueError, OverflowError):
-            return None  # compares with nothing
 
     def encoded(self, field: str, value: Any) -> Any:
         if isinstance(value, tuple):

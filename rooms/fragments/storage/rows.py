@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
@@ -25,6 +26,13 @@ ORDERS: dict[Order, str] = {
     "worth": "is_anchor DESC, importance DESC, created_at DESC, number DESC",
 }
 INDEX_STATE = "index"  # in the state: the version of `indexed` that made the index
+# The rest of a part of a moment; and by the length of that text, how long it lasts at most.
+_FIRST = "0001-01-01T00:00:00+00:00"
+_DAY_CHARS = 10
+_SPANS = {
+    **{4: timedelta(days=366), 7: timedelta(days=31), _DAY_CHARS: timedelta(days=1)},
+    **{13: timedelta(hours=1), 16: timedelta(minutes=1), 19: timedelta(seconds=1)},
+}
 
 # The fields by which texts and keywords are found or hidden.
 _INDEXED_FIELDS = {"content", "topic", "keywords", "deleted_at", "superseded_at"}
@@ -61,10 +69,6 @@ class Rows(ABC):
     @abstractmethod
     def any_of(self, column: str, values: Iterable[Any]) -> Condition:
         """Return the condition that a column has one of many values."""
-
-    @abstractmethod
-    def moment(self, text: str, *, is_end: bool = False) -> Any:
-        """Return what to compare with a moment, or a part as `2026-07`. is_end: with its end."""
 
     @abstractmethod
     def encoded(self, field: str, value: Any) -> Any:
@@ -327,9 +331,9 @@ class Rows(ABC):
         if wanted.after:
             parts.append(("number > ?", [wanted.after]))
         if wanted.since:
-            parts.append(("created_at >= ?", [self.moment(wanted.since)]))
+            parts.append(("created_at >= ?", [_bound(wanted.since)]))
         if wanted.until:
-            parts.append(("created_at < ?", [self.moment(wanted.until, is_end=True)]))
+            parts.append(("created_at < ?", [_bound(wanted.until, is_end=True)]))
         if wanted.is_checked is not None:
             parts.append((f"checked_at {any_moment if wanted.is_checked else none}", []))
         if wanted.is_anchor is not None:
@@ -343,10 +347,10 @@ class Rows(ABC):
         self, table: Table, *, of: str = "", since: str = "", before: str = ""
     ) -> Condition:
         about = " OR ".join(f"{column} = ?" for column in table.about)
-        parts = {
+        parts: dict[str, list[Any]] = {
             f"({about})": [of] * len(table.about) if of else [],
-            f"{table.moment} >= ?": [self.moment(since)] if since else [],
-            f"{table.moment} < ?": [self.moment(before)] if before else [],
+            f"{table.moment} >= ?": [_bound(since)] if since else [],
+            f"{table.moment} < ?": [_bound(before)] if before else [],
         }
         asked = [part for part, values in parts.items() if values]
         return " AND ".join(asked or ["1 = 1"]), [each for some in parts.values() for each in some]
@@ -446,3 +450,17 @@ def pages_of(rows: Rows, wanted: Wanted, at_once: int = 500) -> Iterator[list[Fr
         if len(page) < at_once:
             return
         wanted = replace(wanted, after=page[-1].number)
+
+
+def _bound(text: str, *, is_end: bool = False) -> str | None:
+    """Return what to compare with a moment, or a part as `2026-07`. is_end: with its end."""
+    try:
+        start = datetime.fromisoformat(text + _FIRST[len(text) :])
+        if not start.tzinfo:
+            start = start.replace(tzinfo=UTC)
+        if not is_end:
+            return start.isoformat()
+        end = start + _SPANS.get(len(text), timedelta(microseconds=1))
+        return (end.replace(day=1) if len(text) < _DAY_CHARS else end).isoformat()
+    except (ValueError, OverflowError):
+        return None  # compares with nothing

@@ -20,7 +20,6 @@ from core.errors import BusyError, SentinelError
 from core.program import NO_CANCELLATION, Cancellation
 from core.room.database import Database, DatabaseError, Migrations
 from core.room.full_text import INDEXED_VERSION, PREFIXES, IndexTerms, indexed
-from core.text.plain import end_of
 from rooms.fragments.fragment import Embedding, Fragment, UpkeepBusyError, UpkeepError, Wanted
 from rooms.fragments.storage.columns import spelled
 from rooms.fragments.storage.rows import (
@@ -144,9 +143,6 @@ class SqliteRows(Rows):
     def any_of(self, column: str, values: Iterable[Any]) -> Condition:
         """Half of a character, or a number too large, is found nowhere."""
         return f"{column} {_ANY_OF}", [json.dumps(list(values))]
-
-    def moment(self, text: str, *, is_end: bool = False) -> str:
-        return end_of(text) if is_end else text
 
     def encoded(self, field: str, value: Any) -> Any:
         return json.dumps(value, ensure_ascii=False) if isinstance(value, tuple) else value
