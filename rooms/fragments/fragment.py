@@ -325,10 +325,11 @@ def hash_of(content: str) -> str:
 def plain_keyword(keyword: str) -> str:
     """Return the spelling in which keywords and topics are compared.
 
-    >>> plain_keyword("Redis ")
-    'redis'
+    >>> plain_keyword(" Ｃafé")
+    'café'
     """
-    return normal_form("NFKC", keyword).casefold().strip()
+    # Without NUL, which ends a text in SQLite's JSON.
+    return normal_form("NFKC", keyword).casefold().strip().replace("\0", " ")
 
 
 def column_of(name: str) -> str:

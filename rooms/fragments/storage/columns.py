@@ -15,7 +15,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 from rooms.fragments import fragment as stored
-from rooms.fragments.fragment import column_of, plain_keyword
+from rooms.fragments.fragment import column_of
 
 if TYPE_CHECKING:
     from psycopg import Cursor
@@ -47,15 +47,6 @@ class Table:
         """Return a row from column values; a wrong value becomes a default."""
         readers = zip(self._readers, values, strict=True)
         return self.row(**{field: read(value) for (field, read), value in readers})
-
-
-def spelled(word: str) -> str:
-    """Return a keyword or topic for comparison, without NUL, which ends a text in SQLite's JSON.
-
-    >>> spelled(" Ｃafé")
-    'café'
-    """
-    return plain_keyword(word).replace("\0", " ")
 
 
 def is_moment(field: str) -> bool:

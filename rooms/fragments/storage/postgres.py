@@ -20,10 +20,11 @@ from core.postgres.server import Server, ServerBusyError, ServerError
 from core.program import NO_CANCELLATION, Cancellation
 from core.room.full_text import INDEXED_VERSION, Extent
 from core.text.terms import Term, pieces_of, verb_beginning
-from rooms.fragments.fragment import Embedding, Fragment, Order, UpkeepBusyError, Wanted
+from rooms.fragments import fragment as stored
+from rooms.fragments.fragment import Embedding, Fragment, Wanted, plain_keyword
 from rooms.fragments.storage import columns
 from rooms.fragments.storage import postgres_schema as tables
-from rooms.fragments.storage.columns import is_moment, spelled
+from rooms.fragments.storage.columns import is_moment
 from rooms.fragments.storage.redis import Cache, CachedRows
 from rooms.fragments.storage.rows import (
     INDEX_STATE,
@@ -106,7 +107,7 @@ class PostgresRows(Rows):
         return value
 
     def derived(self, fragment: Fragment) -> dict[str, Any]:
-        keywords = list(dict.fromkeys(map(spelled, fragment.keywords)))
+        keywords = list(dict.fromkeys(map(plain_keyword, fragment.keywords)))
         own = {"plain_keywords": keywords, "found_by": terms_of(fragment)}
         return super().derived(fragment) | own
 
@@ -158,7 +159,7 @@ class PostgresRows(Rows):
         return found
 
     def find(
-        self, wanted: Wanted, *, order: Order = "number", limit: int = 0, offset: int = 0
+        self, wanted: Wanted, *, order: stored.Order = "number", limit: int = 0, offset: int = 0
     ) -> list[Fragment]:
         """Read the first of each agent by an index, unless few are wanted."""
         agents, is_few = wanted.agents or self._seen, wanted.keywords or wanted.numbers is not None
@@ -176,7 +177,7 @@ class PostgresRows(Rows):
 
     def with_keywords(self, keywords: Sequence[str], wanted: Wanted, most: int) -> Counted:
         """The agents that are seen anyway are no filter: the index alone answers."""
-        words = list(dict.fromkeys(map(spelled, keywords)))
+        words = list(dict.fromkeys(map(plain_keyword, keywords)))
         is_plain = replace(wanted, agents=()) == Wanted() and (
             not wanted.agents or {*self._seen} <= {*wanted.agents}
         )
@@ -351,7 +352,7 @@ class PostgresEngine(Engine):
             try:
                 held.enter_context(self.pool.lock("upkeep", timeout_s=timeout_s))
             except ServerBusyError as error:
-                raise UpkeepBusyError(path=self.name) from error
+                raise stored.UpkeepBusyError(path=self.name) from error
             yield
 
     @contextmanager

@@ -21,8 +21,7 @@ from core.messages import say
 from core.program import version
 from core.text.ranking import Held, Holding
 from core.text.terms import Term
-from rooms.fragments.fragment import Wanted
-from rooms.fragments.storage.columns import spelled
+from rooms.fragments.fragment import Wanted, plain_keyword
 from rooms.fragments.storage.rows import Rows
 
 VARIABLE = "SENTINEL_MEMORY_REDIS"
@@ -211,7 +210,7 @@ class CachedRows:
         self, keywords: Sequence[str], wanted: Wanted, most: int
     ) -> list[tuple[int, int]]:
         """Intersect the sets of the keywords."""
-        words, seen = sorted({*map(spelled, keywords)}), self._revisions
+        words, seen = sorted({*map(plain_keyword, keywords)}), self._revisions
         is_all = not wanted.agents or {*wanted.agents} == seen.keys()
         if not (words and seen and is_all) or replace(wanted, agents=()) != Wanted():
             return self._rows.with_keywords(keywords, wanted, most)

@@ -16,11 +16,12 @@ from typing import Any, ClassVar
 
 from core.room.full_text import INDEXED_VERSION, Terms, holding_of
 from core.text.ranking import Holding
-from rooms.fragments.fragment import By, Embedding, Entry, Fragment, Link, Order, State, Wanted
-from rooms.fragments.storage.columns import ENTRIES, FRAGMENTS, LINKS, NAMING, Table, spelled
+from rooms.fragments import fragment as stored
+from rooms.fragments.fragment import Embedding, Entry, Fragment, Link, Wanted, plain_keyword
+from rooms.fragments.storage.columns import ENTRIES, FRAGMENTS, LINKS, NAMING, Table
 
 MOST_NUMBER = 2**63 - 1  # that a database knows
-ORDERS: dict[Order, str] = {
+ORDERS: dict[stored.Order, str] = {
     "number": "number",
     "newest": "created_at DESC, number DESC",
     "worth": "is_anchor DESC, importance DESC, created_at DESC, number DESC",
@@ -51,7 +52,7 @@ class Rows(ABC):
     # The dialect.
     no_moment: ClassVar[str]  # behind a column: it holds no moment
     a_moment: ClassVar[str]
-    has_keyword: str  # a condition for `fragments`, ? is the keyword as `spelled`
+    has_keyword: str  # a condition for `fragments`, ? is the keyword as `plain_keyword`
     has_vector: ClassVar[str]
     marks: ClassVar[Mapping[str, str]] = {}  # the SQL for the value of a column, unless it is ?
     agent_column: ClassVar[str] = "agent_id"  # unless a hash of a content is asked for, too
@@ -76,7 +77,7 @@ class Rows(ABC):
 
     def derived(self, fragment: Fragment) -> dict[str, Any]:
         """Return the columns beside the fields."""
-        return {"plain_topic": spelled(fragment.topic)}
+        return {"plain_topic": plain_keyword(fragment.topic)}
 
     def state_key(self, agent: str, name: str) -> dict[str, str]:
         """agent: "" for the room."""
@@ -104,7 +105,7 @@ class Rows(ABC):
         return self._by("number", list(numbers))
 
     def find(
-        self, wanted: Wanted, *, order: Order = "number", limit: int = 0, offset: int = 0
+        self, wanted: Wanted, *, order: stored.Order = "number", limit: int = 0, offset: int = 0
     ) -> list[Fragment]:
         """order: by `number`, ascending; `newest` first; `worth`: anchors first, then by
         importance, then the newest. Of equals the greater number comes first. limit: 0 for all.
@@ -116,7 +117,7 @@ class Rows(ABC):
             [*values, limit or MOST_NUMBER, offset],
         )
 
-    def count(self, wanted: Wanted, by: By = "", *, least: int = 0) -> dict[str, int]:
+    def count(self, wanted: Wanted, by: stored.By = "", *, least: int = 0) -> dict[str, int]:
         """Count the wanted by a field, {"": 52} without one. least: leave out rarer values."""
         condition, values = self.condition_of(wanted)
         column = f"coalesce({FRAGMENTS.columns[by]}, '')" if by else "''"
@@ -308,7 +309,7 @@ class Rows(ABC):
 
     def condition_of(self, wanted: Wanted) -> Condition:
         none, any_moment = self.no_moment, self.a_moment
-        states: dict[State, str] = {
+        states: dict[stored.State, str] = {
             "live": f"deleted_at {none} AND superseded_at {none}",
             "superseded": f"deleted_at {none} AND superseded_at {any_moment}",
             "bin": f"deleted_at {any_moment}",
@@ -320,7 +321,7 @@ class Rows(ABC):
             "agent_id" if wanted.content_hash else self.agent_column: wanted.agents,
             "type": wanted.kinds,
             "lifetime": wanted.lifetimes,
-            "plain_topic": tuple(map(spelled, wanted.topics)),
+            "plain_topic": tuple(map(plain_keyword, wanted.topics)),
         }
         parts += [self.any_of(column, words) for column, words in choices.items() if words]
         if wanted.numbers is not None:
@@ -340,7 +341,7 @@ class Rows(ABC):
             parts.append(("is_anchor = ?", [wanted.is_anchor]))
         if wanted.has_vector is not None:
             parts.append((f"{'' if wanted.has_vector else 'NOT '}({self.has_vector})", []))
-        parts += [(self.has_keyword, [spelled(keyword)]) for keyword in wanted.keywords]
+        parts += [(self.has_keyword, [plain_keyword(keyword)]) for keyword in wanted.keywords]
         return " AND ".join(part for part, _ in parts), [it for _, some in parts for it in some]
 
     def _condition_of_entries(

@@ -20,8 +20,8 @@ from core.errors import BusyError, SentinelError
 from core.program import NO_CANCELLATION, Cancellation
 from core.room.database import Database, DatabaseError, Migrations
 from core.room.full_text import INDEXED_VERSION, PREFIXES, IndexTerms, indexed
-from rooms.fragments.fragment import Embedding, Fragment, UpkeepBusyError, UpkeepError, Wanted
-from rooms.fragments.storage.columns import spelled
+from rooms.fragments import fragment as stored
+from rooms.fragments.fragment import Embedding, Fragment, Wanted, plain_keyword
 from rooms.fragments.storage.rows import (
     INDEX_STATE,
     MOST_NUMBER,
@@ -172,7 +172,7 @@ class SqliteRows(Rows):
         if after:
             self._connection.executemany(
                 "INSERT OR IGNORE INTO fragment_keywords VALUES (?, ?, ?)",
-                [(spelled(word), after.is_live, after.number) for word in after.keywords],
+                [(plain_keyword(word), after.is_live, after.number) for word in after.keywords],
             )
 
     def terms(self) -> IndexTerms:
@@ -205,7 +205,7 @@ class SqliteRows(Rows):
         return True
 
     def with_keywords(self, keywords: Sequence[str], wanted: Wanted, most: int) -> Counted:
-        having, words = self.any_of("keyword", dict.fromkeys(map(spelled, keywords)))
+        having, words = self.any_of("keyword", dict.fromkeys(map(plain_keyword, keywords)))
         allowed, values = "is_live", list[Any]()
         if wanted != Wanted():  # else the keywords alone say it
             condition, values = self.condition_of(wanted)
@@ -267,11 +267,11 @@ class SqliteEngine(Engine):
             with held(path, timeout_s=timeout_s):
                 yield
         except BusyError as error:
-            raise UpkeepBusyError(path=path) from error
+            raise stored.UpkeepBusyError(path=path) from error
         except SentinelError:  # some are OSErrors
             raise
         except OSError as error:
-            raise UpkeepError("lock", path=path, reason=reason_of(error)) from error
+            raise stored.UpkeepError("lock", path=path, reason=reason_of(error)) from error
 
     @contextmanager
     def reading(self) -> Iterator[SqliteRows]:
