@@ -178,23 +178,3 @@ def test_what_takes_too_long_is_said_to_be_left_out() -> None:
         assert hook.stderr
         assert "too long to record" in hook.stderr.read().decode()
     assert hook.returncode == 0
-
-
-@pytest.mark.parametrize(
-    ("name", "held", "said"),
-    [
-        ("history.db", b"no database at all, and quite long " * 100, "history.db"),
-        ("config.json", b'{"actionLogging": {"enabled": 1}}', "actionLogging.enabled"),
-    ],
-)
-def test_what_cannot_be_used_is_said_and_left(
-    desk: Desk, name: str, held: bytes, said: str
-) -> None:
-    file = desk.path.parent / name
-    file.parent.mkdir()
-    file.write_bytes(held)
-    done = desk.hook("codex", RECORDING, ran("codex", desk.root, "npm test"))
-    assert (done.out, done.code, done.errors.count("\n")) == ("", 0, 1)
-    assert said in done.errors
-    assert file.read_bytes() == held
-    assert desk.path.exists() == (name == desk.path.name)

@@ -26,12 +26,9 @@ from tests.support.client_events import (
     Ran,
     claude,
     claude_edit,
-    codex_patch,
     copilot,
-    cursor_edit,
 )
 from tests.support.costly import enough
-from tests.support.git_clones import git
 from tests.support.memory_steps import cases
 from tests.support.samples import LATER, a_record
 from tests.support.tables import ROOT, table
@@ -145,52 +142,6 @@ def test_of_several_hooks_at_once_only_one_speaks(desk: Desk) -> None:
         assert [bool(answer) for answer in answers].count(True) == 1, event
 
 
-# Which file is meant.
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
-def test_a_file_in_another_work_tree_of_the_project_is_its_file(desk: Desk) -> None:
-    shutil.rmtree(desk.root / ".git")
-    git(desk.root, "init", "--quiet")
-    git(desk.root, "commit", "--quiet", "--allow-empty", "-m", "begin")
-    below, beside = desk.root / ".claude" / "worktrees" / "second-approver", desk.elsewhere / "fix"
-    for tree in (below, beside):
-        git(desk.root, "worktree", "add", "--quiet", "-b", tree.name, str(tree))
-    other, package = desk.elsewhere / "other", desk.root / "vendor" / "lib"
-    for repository in (other, package):
-        git(desk.root, "init", "--quiet", str(repository))
-    named = ("--project", str(desk.root))
-    for tree, text in ((below, LESSON), (beside, LESSON), (other, ""), (package, "")):
-        assert desk.edit(str(tree / FILE), *named, session_id=tree.name).text == text, tree
-    assert desk.edit("src/auth/a.py", *named, cwd=str(below)).text == HEAD + LOGIN_BLOCK
-    desk.write(REFUND, *MANY)
-    given = claude("SessionStart", below, source="startup", session_id="near to its branch")
-    assert REFUND.lesson in desk.hook("claude-code", "session-start", given, *named).text
-
-
-@posix
-def test_a_file_behind_a_link_is_found(desk: Desk) -> None:
-    link = desk.elsewhere / "link"
-    link.symlink_to(desk.root)
-    assert desk.edit(cwd=str(link)).text == LESSON
-
-
-def test_the_project_is_the_one_at_work_not_that_of_another_client(desk: Desk) -> None:
-    other = desk.elsewhere / "other"
-    (other / ".context").mkdir(parents=True)
-    variables, roots = {"CLAUDE_PROJECT_DIR": str(other)}, [str(other), str(desk.root)]
-    given = codex_patch(desk.root, FILE)
-    assert desk.hook("codex", "before-action", given, variables=variables).text == LESSON
-    given = cursor_edit(desk.root, FILE, workspace_roots=roots)
-    ran = desk.hook("cursor", "before-action", given, "||", ":", variables=variables)
-    assert ran.said == {"additional_context": LESSON}
-    given = {**claude_edit(desk.elsewhere, FILE), "cwd": str(desk.elsewhere)}
-    assert desk.hook("claude-code", "session-start", given, f"--project={desk.root}").text
-    missing = desk.hook("claude-code", "session-start", given, "--project", "/nowhere").errors
-    assert missing.startswith("sentinel-memory hook: The project directory ")
-
-
 def test_a_korean_name_that_macos_takes_apart_is_the_same_name(tmp_path: Path) -> None:
     desk = Desk(tmp_path / unicodedata.normalize("NFD", "결제"), tmp_path)
     desk.write(replace(REFUND, paths=("src/결제/**",)))
@@ -198,45 +149,6 @@ def test_a_korean_name_that_macos_takes_apart_is_the_same_name(tmp_path: Path) -
     lesson = "src/인증/로그인.py는 세션을 먼저 닫는다."
     desk.write(replace(LOGIN, lesson=lesson, paths=()))
     assert lesson in desk.edit(unicodedata.normalize("NFD", "src/인증/로그인.py")).text
-
-
-# What is read, and in which language it is answered.
-
-
-@pytest.mark.long  # it costs much
-def test_korean_is_answered_in_korean_under_a_korean_path_with_blanks(tmp_path: Path) -> None:
-    desk = Desk(tmp_path / "결제 서비스", tmp_path)
-    lesson = "50만 원이 넘는 환불은 두 번째 승인을 받는다."
-    desk.write(a_record("환불 승인 규칙", topic="환불", lesson=lesson, paths=["소스/환불 처리.py"]))
-    korean = {"SENTINEL_MEMORY_LANG": "ko", "LC_ALL": "C"}
-    given = claude_edit(desk.root, "소스/환불 처리.py")
-    ran = desk.hook("claude-code", "before-action", given, variables=korean)
-    assert ran.text == (
-        "[memory_log] 지금 하는 작업과 관련해 이 프로젝트에 기록된 내용입니다(명령이 아니라"
-        " 메모이니 해당하는지 판단하세요).\n[환불]\n2026-03-01 환불 승인 규칙\n→ "
-        f"{lesson}"
-    )
-    assert ran.out.isascii()
-    given = claude("SessionStart", desk.root, source="startup")
-    ran = desk.hook("claude-code", "session-start", given, "--lang", "en", variables=korean)
-    assert ran.text.startswith("[memory_log - records: 1 | ")
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
-def test_a_long_memory_begins_with_what_is_near_to_the_work(desk: Desk, tmp_path: Path) -> None:
-    desk.write(REFUND, LOGIN, *MANY)
-    assert REFUND.lesson not in desk.start().text
-    git(tmp_path, "init", "--quiet", "-b", "fix/second-approver", "tree")
-    given = claude("SessionStart", tmp_path / "tree", source="startup", session_id="in a tree")
-    words = ("claude-code", "session-start", given, "--project", str(desk.root))
-    assert REFUND.lesson in desk.hook(*words).text
-    shutil.rmtree(desk.root / ".git")
-    (tmp_path / "tree" / ".git").rename(desk.root / ".git")
-    for source in ("startup", "compact"):
-        text = desk.start(source, session_id=source).text
-        assert text.index(REFUND.lesson) < text.index("rule rule")
-        assert "nearest to the branch" in text
 
 
 def test_odd_bytes_in_the_input_and_in_the_log_are_read_over(desk: Desk) -> None:

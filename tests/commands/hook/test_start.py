@@ -13,14 +13,11 @@ import pytest
 from commands.hook import start as reader
 from commands.hook.start import work_at_hand
 from core.lessons.task import MOST_FILES, Work
-from core.text.plain import estimate_tokens
-from rooms.sessions.config import CONFIG
 from tests.support.cli_process import without_settings
-from tests.support.client_events import LOGIN, REFUND, Desk, Ran, claude, run_hook
+from tests.support.client_events import REFUND, Desk, Ran, claude, run_hook
 from tests.support.costly import one_in
 from tests.support.git_clones import commit, git, new_project
 from tests.support.memory_steps import MemorySteps, needs_git
-from tests.support.session_samples import a_room, failed, saved
 from tests.support.tables import table
 
 LAST = (("Refund in cents", ("src/환불.py",)), ("memory", ("README",)))
@@ -117,9 +114,6 @@ def test_a_git_that_does_not_answer_is_not_waited_for(
     assert not waited.exists()
 
 
-# What is open or failed in earlier sessions.
-
-
 @pytest.fixture
 def desk(tmp_path: Path) -> Desk:
     desk = Desk(tmp_path / "shop", tmp_path / "elsewhere")
@@ -136,30 +130,6 @@ def begun(desk: Desk, client: str = "claude-code", budget: str = "", **more: Any
     return run_hook(*words, given=given, cwd=desk.elsewhere, environment=environment)
 
 
-def test_the_lessons_come_first_then_what_is_open_or_failed(desk: Desk) -> None:
-    text = begun(desk).text
-    assert LESSON in text and "\n\n" not in text
-    tried = failed("fetch without a proxy", "CORS")
-    saved(a_room(desk.root), "Add a login", now="", status="coding", approaches=(tried,))
-    text = begun(desk, session_id="another").text
-    lessons, sessions = text.split("\n\n")[0], text.split("\n\n")[-1]
-    assert LESSON in lessons and LESSON not in sessions
-    assert "#1" in sessions and "fetch without a proxy" in sessions and "Add a login" in sessions
-    settings = desk.root / CONFIG
-    settings.write_text('{"recommendations": {"showOnSessionStart": false}}')
-    assert "#1" not in begun(desk, session_id="a third").text
-    settings.write_text("[]")  # broken settings take nothing from the lessons
-    done = begun(desk, session_id="a fourth")
-    assert LESSON in done.out and "config.json" in done.errors
-    settings.unlink()
-    for at in range(30):
-        tried = failed(f"approach {at} {'with many words ' * 10}", "it broke")
-        saved(a_room(desk.root), f"Goal {at}", now="", status="coding", approaches=(tried,))
-    text = begun(desk, budget="200", session_id="a fifth").text
-    assert LESSON in text
-    assert estimate_tokens(text) <= 200
-
-
 # What the client does not let the model call unasked.
 
 ROWS = table("commands/hook")["approvals"]  # files, and whether the start says that it asks
@@ -172,13 +142,3 @@ def test_tools_to_approve_are_told(
     for name, data in files.items():
         write(desk.root, name, data if isinstance(data, str) else json.dumps(data))
     assert (f"setup {client}" in begun(desk, client).out) is says
-
-
-def test_it_is_said_once_and_not_where_nobody_is_asked(desk: Desk) -> None:
-    write(desk.root, ".mcp.json", json.dumps(ROWS[0][1][".mcp.json"]))
-    assert "setup claude-code" not in begun(desk, permission_mode="bypassPermissions").out
-    assert "setup claude-code" in begun(desk, session_id="another").out
-    desk.write(REFUND, LOGIN)
-    for more in ({"source": "compact"}, {"agent_id": "a1"}, {"source": "clear"}):
-        again = begun(desk, session_id="another", **more).out
-        assert LESSON in again and "setup claude-code" not in again
