@@ -1,12 +1,10 @@
-"""Tests what the start of a session tells: lessons near to the work, sessions, and approvals."""
+"""Tests what the start of a session reads of the work at hand, for the lessons near to it."""
 
-import json
 import os
 import shlex
 import shutil
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,18 +12,13 @@ from commands.hook import start as reader
 from commands.hook.start import work_at_hand
 from core.lessons.task import MOST_FILES, Work
 from tests.support.cli_process import without_settings
-from tests.support.client_events import REFUND, Desk, Ran, claude, run_hook
 from tests.support.costly import one_in
 from tests.support.git_clones import commit, git, new_project
 from tests.support.memory_steps import MemorySteps, needs_git
 from tests.support.tables import table
 
 LAST = (("Refund in cents", ("src/환불.py",)), ("memory", ("README",)))
-LESSON = REFUND.lesson
 WORK = table("commands/hook")["work"]  # what is done, and then what is told
-
-
-# The work at hand, and that reading it starts no program.
 
 
 @pytest.fixture
@@ -112,33 +105,3 @@ def test_a_git_that_does_not_answer_is_not_waited_for(
     monkeypatch.setattr(reader, "WAIT_S", 0.2)
     assert work_at_hand(project) == Work()
     assert not waited.exists()
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    desk = Desk(tmp_path / "shop", tmp_path / "elsewhere")
-    desk.write(REFUND)
-    return desk
-
-
-def begun(desk: Desk, client: str = "claude-code", budget: str = "", **more: Any) -> Ran:
-    """A session of this client has started."""
-    given = claude("SessionStart", desk.root, **{"source": "startup", **more})
-    variables = {"HOME": str(desk.home), "SENTINEL_MEMORY_HOOK_BUDGET": budget}
-    environment = desk.environment(**variables)
-    words = ("session-start", "--client", client)
-    return run_hook(*words, given=given, cwd=desk.elsewhere, environment=environment)
-
-
-# What the client does not let the model call unasked.
-
-ROWS = table("commands/hook")["approvals"]  # files, and whether the start says that it asks
-
-
-@pytest.mark.parametrize(("client", "files", "says"), one_in(4, map(tuple, ROWS), names=3))
-def test_tools_to_approve_are_told(
-    desk: Desk, client: str, files: dict[str, Any], says: bool
-) -> None:
-    for name, data in files.items():
-        write(desk.root, name, data if isinstance(data, str) else json.dumps(data))
-    assert (f"setup {client}" in begun(desk, client).out) is says
