@@ -4,6 +4,7 @@ import json
 import os
 import ssl
 import stat
+import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,9 +18,12 @@ import pytest
 from commands import doctor as module
 from commands.clients.table import CLIENTS, TEAM_ENTRY
 from core.lessons.record import Record
+from core.store import MemoryStore
 from rooms import lessons
-from tests.commands.doctor.conftest import Desk, Run
-from tests.support.samples import a_record
+from tests.support import cli_process
+from tests.support.git_clones import commit, git
+from tests.support.samples import a_draft, a_record
+from tests.support.tables import ROOT
 from tests.support.tables import text_of as recorded
 
 LONG_AGO = "2025-03-01T09:00:00+00:00"
@@ -28,6 +32,54 @@ LONG = a_record("long", lesson="가" * 400, now=LONG_AGO)
 
 pytestmark = pytest.mark.long  # each costs much
 posix = pytest.mark.skipif(os.name == "nt", reason="permissions and terminals of POSIX")
+
+
+class Run(cli_process.Run):
+    """One finished doctor."""
+
+    @property
+    def told(self) -> Any:
+        """What a run with --json has printed."""
+        assert self.errors == ""
+        return super().told
+
+
+class Desk(cli_process.Desk):
+    """A project in which the doctor is asked."""
+
+    def doctor(self, *options: str, **variables: str) -> Run:
+        return Run(*self.run("doctor", *options, **variables))
+
+    def asides(self) -> list[Path]:
+        return sorted(self.log.parent.glob("memory_log.removed-*.txt"))
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Desk:
+    """An empty project without git, of somebody who has a client."""
+    desk = Desk(tmp_path / "shop", tmp_path / "home")
+    (desk.home / ".gemini").mkdir()
+    return desk
+
+
+@pytest.fixture
+def healthy(bare: Desk) -> Desk:
+    """A repository in which a first save was committed."""
+    git(bare.root, "init", "--quiet")
+    MemoryStore(bare.log).upsert_log(a_draft("one"))
+    commit(bare.root)
+    return bare
+
+
+@pytest.fixture
+def bound(bare: Desk) -> None:
+    """Permissions hold for the processes of this test."""
+    if os.name == "nt":
+        pytest.skip("other permissions")
+    locked = bare.home / "locked"
+    locked.touch(mode=0)
+    if Run.process(sys.executable, "-c", f"open({str(locked)!r})").code == 0:
+        pytest.skip("this user may read and write everything")
 
 
 @posix
@@ -83,6 +135,19 @@ def test_a_lock_of_another_user_is_an_error(bare: Desk, monkeypatch: pytest.Monk
     monkeypatch.setattr(os, "access", lambda path, mode: path != lock and real(path, mode))
     done = bare.doctor()
     assert (done.code, done.out.count("\n✗ "), f"\n    rm -f {lock}\n" in done.out) == (1, 1, True)
+
+
+SHOWN = (
+    "import sys; sys.argv = ['cli.py', 'doctor']; import cli; cli.main(['doctor']);"
+    " print([it for it in sys.modules if it.startswith('rooms.') and it.count('.') > 1"
+    " and not it.endswith('for_people') or it == 'sqlite3'])"
+)
+
+
+@pytest.mark.row("002 2.89", "003 T85")
+def test_who_has_no_room_loads_nothing_of_one(healthy: Desk) -> None:
+    place = healthy.place(PYTHONPATH=str(ROOT), SENTINEL_MEMORY_FRAGMENTS="/nowhere/memory.db")
+    assert Run.process(sys.executable, "-c", SHOWN, **place).lines[-1] == "[]"
 
 
 # Repairs
@@ -200,7 +265,9 @@ KEY = "smk_" + "k" * 43
 def found_by(desk: Desk, *options: str, **variables: str) -> list[dict[str, Any]]:
     """What the doctor says of clients; its status follows from that."""
     done = desk.doctor("--json", *options, **variables)
-    found = [it for it in done.findings if it["kind"].startswith(("client_", "team_"))]
+    kinds = ("client_", "team_")
+    told = done.told["findings"]
+    found = [it for it in told if it["kind"].startswith(kinds) and it["severity"] != "ok"]
     assert (done.code, done.errors) == (int(any(it["severity"] != "note" for it in found)), "")
     return found
 
