@@ -11,7 +11,7 @@ import re
 import sqlite3
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from functools import cache
 from pathlib import Path
@@ -30,12 +30,8 @@ from core.lessons.file import LOCK_SUFFIX, REPLACED_NAME
 from core.lessons.record import Draft, parse_line, record_id
 from core.parser import add_serving
 from core.sanitizer import MARKER
-from core.text import ranking
 from http_server.limits import MOST_BYTES
-from rooms.fragments import links, recall, room
 from rooms.fragments.fragment import TYPES
-from rooms.fragments.models import judge, services, vectors
-from rooms.fragments.upkeep import consolidation, life, passes
 from rooms.sessions.rows import statements
 from tests.support.documents import DOCUMENTS, blocks, text_of
 from tests.support.tables import ROOT, none_of
@@ -171,52 +167,36 @@ def test_every_variable_is_told() -> None:
     assert flags | {"--rooms"} <= named
 
 
-def section(document: str, number: int) -> str:
-    [part] = re.findall(rf"^## {number}\..*?(?=^## |\Z)", text_of(document), re.M | re.S)
+def section_of_fragments(number: int) -> str:
+    text = text_of("docs/fragments.md")
+    [part] = re.findall(rf"^## {number}\..*?(?=^## |\Z)", text, re.M | re.S)
     return str(part)
 
 
-# The figures that a document tells in its sentences, by its sections.
-SETTINGS = room.Config(Path())
-FIGURES: dict[tuple[str, int], tuple[object, ...]] = {
-    ("docs/fragments.md", 6): (
-        *(f"{100 * it:g}" for it in (ranking._ALONE_SHARE, ranking._LEAST_SHARE)),
-        *(recall._HALF_DAYS, recall._TOLD_DAYS),
-        *(SETTINGS.activation_threshold, SETTINGS.linked_limit),
-    ),
-    ("docs/fragments.md", 7): (links.LIKE, links.NEARLY_THE_SAME, TYPES["working"].hours),
-    ("docs/fragments.md", 8): (
-        *(life.HOT_DAYS, life.WARM_DAYS, life.OFTEN, life.HALVING_WEEKS, life.LEAST_IMPORTANCE),
-        *(life.BIN_DAYS, TYPES["working"].hours),
-    ),
-    ("docs/fragments.md", 9): (
-        *(life.BIN_DAYS, life.ANCHOR_USES, life.ANCHOR_IMPORTANCE),
-        *(passes.FEEDBACK_DAYS, passes.ACTIVITY_DAYS),
-    ),
-    ("docs/fragments.md", 10): (
-        *(f"{vectors.QUESTION_TIMEOUT_S:g}", f"{services.PAUSE_S:g}", vectors._DEVIATIONS),
-        f"{vectors.MOST_DIMENSIONS:,}",
-    ),
-    ("docs/fragments.md", 11): (passes.MOST_JUDGED, judge.SURE),
-}
+def figure(name: str) -> str:
+    """A value of the program, as the table of figures names it and a document writes it."""
+    path, *parts = name.split()
+    value = pkgutil.resolve_name(path)
+    for part in parts:
+        if part == "%":
+            value *= 100
+        else:
+            value = value[part] if isinstance(value, Mapping) else getattr(value, part)
+    return f"{value:,}" if isinstance(value, int) else f"{value:g}"
 
 
-@pytest.mark.parametrize(("document", "number"), FIGURES)
-def test_the_figures_of_a_section_are_those_of_the_program(document: str, number: int) -> None:
-    told = set(re.findall(r"\d+(?:[.,]\d+)*", section(document, number)))
-    assert {str(it) for it in FIGURES[document, number]} <= told
-
-
-def test_figures_that_are_said_in_words_are_those_of_the_program() -> None:
-    """A fifth, a quarter, a half, ten, ten, three."""
-    assert (recall._LINKED_SHARE, recall._WORKING_SHARE, links.WORDS) == (0.2, 0.25, 0.5)
-    assert (links.MOST_PROPOSED, consolidation.MOST_LISTED, links._MOST_LINKS) == (10, 10, 3)
+def test_the_figures_of_fragments_are_those_of_the_program() -> None:
+    figures = tomllib.loads(text_of("tests/data/doc_figures.toml"))
+    for number, names in figures["digits"].items():
+        told = set(re.findall(r"\d+(?:[.,]\d+)*", section_of_fragments(number)))
+        none_of(f"{number}. {it}" for it in names if figure(it) not in told)
+    none_of(name for name, value in figures["words"].items() if figure(name) != str(value))
 
 
 def test_the_table_of_types_is_that_of_the_program() -> None:
     """Of a fragment: kind, lifetime, importance, and after how many days it leaves."""
     line = r"^- `(\w+)`: (\w+), (\w+), ([\d.]+); (.+)$"
-    rows = re.findall(line, section("docs/fragments.md", 5), re.M)
+    rows = re.findall(line, section_of_fragments(5), re.M)
     assert [row[0] for row in rows] == list(TYPES)
     for word, kind, lifetime, importance, leaves in rows:
         row = TYPES[word]
