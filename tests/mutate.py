@@ -61,7 +61,14 @@ def mutants_of(table: str) -> list[Mutant]:
 
 
 def main() -> int:
-    arguments = _arguments()
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.mutate",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("words", nargs="*", metavar="FILE or word", help="only faults with one")
+    parser.add_argument("-j", "--jobs", type=int, default=1, help="how many at once (1)")
+    arguments = parser.parse_args()
     mutants = mutants_of((ROOT / TABLE).read_text(encoding="utf-8"))
     if arguments.words:
         searched = {it: f"{it.file} {it.property} {' '.join(it.tests)}" for it in mutants}
@@ -81,17 +88,6 @@ def main() -> int:
         f"{time.monotonic() - began_s:.0f} s"
     )
     return 0 if killed + skipped == len(verdicts) else 1
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.mutate",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("words", nargs="*", metavar="FILE or word", help="only faults with one")
-    parser.add_argument("-j", "--jobs", type=int, default=1, help="how many at once (1)")
-    return parser.parse_args()
 
 
 def _verdicts(mutants: Sequence[Mutant], directory: Path, jobs: int) -> list[str]:

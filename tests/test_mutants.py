@@ -10,35 +10,25 @@ from collections import Counter
 from functools import cache
 
 from tests.mutate import ROOT, TABLE, Mutant, mutants_of
+from tests.support.tables import none_of
 
 LEAST = 258  # properties
 
 MUTANTS = mutants_of((ROOT / TABLE).read_text(encoding="utf-8"))
 
 
-def test_there_are_no_fewer_properties_than_there_were() -> None:
-    assert len(MUTANTS) >= LEAST
-
-
-def test_each_property_is_a_sentence_of_its_own() -> None:
+def test_each_property_is_a_sentence_of_its_own_and_none_is_gone() -> None:
     counted = Counter(mutant.property for mutant in MUTANTS)
-    assert [it for it, count in counted.items() if count > 1] == []
-    assert [it for it in counted if not (it[:1].isupper() and it.endswith("."))] == []
+    assert len(MUTANTS) >= LEAST
+    none_of(it for it, count in counted.items() if count > 1)
+    none_of(it for it in counted if not (it[:1].isupper() and it.endswith(".")))
 
 
-def test_each_fault_can_be_planted_in_one_place_and_changes_it() -> None:
-    texts = {
-        file: (ROOT / file).read_text(encoding="utf-8") for file in {it.file for it in MUTANTS}
-    }
-    planted = {mutant.property: mutant.planted_in(texts[mutant.file]) for mutant in MUTANTS}
-    assert [it for it, text in planted.items() if text is None] == []
-    assert [it.property for it in MUTANTS if planted[it.property] == texts[it.file]] == []
-
-
-def test_each_fault_names_tests_that_exist() -> None:
-    assert [it.property for it in MUTANTS if not it.tests] == []
-    named = {test for mutant in MUTANTS for test in mutant.tests}
-    assert sorted(test for test in named if not _exists(test)) == []
+def test_each_fault_can_be_planted_in_one_place_changes_it_and_names_tests_that_exist() -> None:
+    for mutant in MUTANTS:
+        text = _text(mutant.file)
+        assert mutant.planted_in(text) not in (None, text), mutant.property
+        assert mutant.tests and all(map(_exists, mutant.tests)), mutant.property
 
 
 def test_a_test_that_is_not_there_is_told_from_one_that_is() -> None:
