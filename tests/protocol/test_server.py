@@ -1,12 +1,10 @@
 """Tests the tools, resources and prompts as a client in the same process sees them."""
 
-import asyncio
 import inspect
 import json
 import os
 import re
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +17,8 @@ from core.lessons.briefing import instructions
 from core.lessons.log import cached_log
 from protocol import call as frame
 from protocol.arguments import LONE_SURROGATE
+from tests.support import room_tools
 from tests.support.sentences import sentence
-from tests.support.servers import WAIT_S
 
 SURFACE = Path(__file__).parents[2] / "tests" / "data" / "tool_surface.json"
 GAP: dict[str, Any] = {"topic": "payment", "missing_context": "two", "lesson": "rule"}
@@ -45,29 +43,8 @@ def log(project: Path) -> Path:
     return project / ".context" / "memory_log.jsonl"
 
 
-@pytest.fixture(scope="module", autouse=True)
-def connected() -> Iterator[None]:
-    """A client that stays connected: to connect takes longer than a call."""
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever)
-    thread.start()
-    client: Any = Client(server.mcp)
-    CONNECTION.update(loop=loop, client=client)
-    ask(Client.__aenter__)
-    yield
-    ask(lambda _: client.__aexit__(None, None, None))
-    CONNECTION.clear()
-    loop.call_soon_threadsafe(loop.stop)
-    thread.join()
-    loop.close()
-
-
-CONNECTION: dict[str, Any] = {}
-
-
 def ask(question: Callable[[Client[Any]], Any]) -> Any:
-    asked = question(CONNECTION["client"])
-    return asyncio.run_coroutine_threadsafe(asked, CONNECTION["loop"]).result(WAIT_S)
+    return room_tools.ask(server.mcp, question)
 
 
 def call(tool: str, **arguments: Any) -> str:
