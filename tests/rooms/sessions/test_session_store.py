@@ -5,7 +5,6 @@ key works, and what is recorded of a client's deeds.
 import json
 import logging
 import os
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
@@ -91,11 +90,6 @@ def test_the_same_process_or_client_and_goal_go_on_within_a_day(
 # current.json
 
 
-def names(store: SessionStore) -> list[str]:
-    found = (name for name in os.listdir(store.path.parent) if not name.startswith("history.db"))
-    return sorted(found)
-
-
 @pytest.mark.row("003 T2.a")
 def test_a_failure_is_no_failed_save_and_is_said_once_until_it_works_again(
     save: Save, store: SessionStore, caplog: pytest.LogCaptureFixture
@@ -112,7 +106,8 @@ def test_a_failure_is_no_failed_save_and_is_said_once_until_it_works_again(
         assert not save("e").projected
         assert len(caplog.records) == 2
     assert [store.get(f"#{at}").goal for at in range(1, 6)] == list("abcde")
-    assert names(store) == [".gitignore", "current.json"]  # no litter
+    found = {it for it in os.listdir(store.path.parent) if not it.startswith("history.db")}
+    assert found == {".gitignore", "current.json"}  # no litter
 
 
 SETTINGS = table("sessions/settings")  # values by key: taken with the field they set, and refused
@@ -214,42 +209,25 @@ class Window:
             self.store.root, deeds, self.caller, os.environ, strict=strict, now=now
         )
 
-    def run(self, *commands: str, now: str = DAY) -> None:
-        for command in commands:
-            assert self.tell(Deed("command", command), now=now)
-
     def answer(self, text: str, now: str = DAY) -> bool:
         return actions.record_save(self.store.root, self.caller, text, os.environ, now=now)
 
-    def save(self, goal: str, status: str = "coding", now: str = DAY) -> Session:
+    def save(self, goal: str, now: str = DAY) -> Session:
         """Save by the tool; then the hook of the client sees its answer."""
-        draft = Draft(goal=goal, status=status)
+        draft = Draft(goal=goal, status="coding")
         done = self.store.save(draft, agent="claude-code", process=self.caller[1], now=now).session
         assert self.answer(f"Saved #{done.number}. Related:\n#77 2025-01-01 something", now)
         return done
 
-    def of(self, session: Session) -> list[str]:
-        """What was recorded of a session."""
-        return [action.content for action in self.store.actions(session)]
-
     def waiting(self) -> list[tuple[Any, ...]]:
         """What waits for a session in any conversation."""
-        statement = (
-            "SELECT type, content, result, file_path FROM actions"
-            " WHERE context_id LIKE 'conv:%' ORDER BY rowid"
-        )
-        with closing(sqlite3.connect(self.store.path)) as connection:
-            return connection.execute(statement).fetchall()
+        columns = "SELECT type, content, result, file_path FROM actions"
+        return run(self.store, f"{columns} WHERE context_id LIKE 'conv:%' ORDER BY rowid")
 
 
 @pytest.fixture
 def one(store: SessionStore) -> Window:
     return Window(store, "first")
-
-
-@pytest.fixture
-def two(store: SessionStore) -> Window:
-    return Window(store, "second")
 
 
 # which commands
@@ -295,7 +273,7 @@ def test_what_two_hooks_tell_at_once_is_recorded_once(one: Window) -> None:
     session = one.save("a goal", now="2026-05-01T10:01:00+00:00")
     for _ in range(2):
         one.tell(*again, now="2026-05-01T10:02:00+00:00")
-    assert len(one.of(session)) == 6
+    assert len(one.store.actions(session)) == 6
 
 
 def test_secrets_are_out_of_every_text_before_it_is_written(one: Window) -> None:
@@ -343,11 +321,11 @@ def test_a_text_is_stored_as_a_text_a_long_one_in_part(one: Window) -> None:
 
 
 def test_only_the_last_actions_of_a_conversation_wait(
-    one: Window, two: Window, monkeypatch: pytest.MonkeyPatch
+    one: Window, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(actions, "MOST_WAITING", 3)
-    two.run("npm test other")
-    one.run(*(f"npm test {at}" for at in range(5)))
+    Window(one.store, "second").tell(Deed("command", "npm test other"))
+    one.tell(*(Deed("command", f"npm test {at}") for at in range(5)))
     kept = ["npm test other", *(f"npm test {at}" for at in (2, 3, 4))]
     assert [row[1] for row in one.waiting()] == kept
     assert {row[2] for row in one.waiting()} == {None}  # nobody told how they ended
@@ -364,9 +342,9 @@ def test_while_another_process_writes_an_action_is_dropped_and_counted(one: Wind
         assert not one.answer(f"#{session.number}")
         other.kill()
     assert actions.dropped(root, os.environ) == 2
-    assert one.of(session) == []
-    one.run("npm test")
-    assert one.of(session) == ["npm test"]
+    assert one.store.actions(session) == []
+    assert one.tell(Deed("command", "npm test"))
+    assert [it.content for it in one.store.actions(session)] == ["npm test"]
     path = os.path.join(state_directory(str(root), os.environ), actions.DROPPED)
     with open(path, "a") as file:
         file.write("2020-01-01T00:00:00+00:00\nnonsense\n")  # the old one is not counted
