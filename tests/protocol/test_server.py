@@ -1,11 +1,11 @@
-"""Tests what a server offers by its rooms, and its tools and resources as a client sees them."""
+"""Tests what a server offers by its rooms, as a client sees it, and what a model pays for it."""
 
 import inspect
 import json
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from fastmcp import Client
 from fastmcp.exceptions import McpError, ToolError
 
 import server
+from commands.clients.table import TOOLS
 from core.config import read_rooms
 from core.errors import RefusedError
 from core.lessons.briefing import instructions
@@ -24,15 +25,16 @@ from core.text.plain import Budget
 from core.text.ranking import Entry, Gathered, Source
 from protocol import call as frame
 from protocol.arguments import LONE_SURROGATE
+from protocol.stdio import WRITING_TOOLS
 from protocol.tools import OfferedRoom, memory_lines
 from tests.conftest import StartServer
 from tests.support import room_tools
 from tests.support.cli_process import Run
+from tests.support.room_tools import ROOMS, as_offered, offered, surface, tokens_of
 from tests.support.sentences import raised, sentence
 from tests.support.servers import ServerProcess
-from tests.support.tables import ROOT
+from tests.support.tables import ROOT, none_of, table
 
-SURFACE = Path(__file__).parents[2] / "tests" / "data" / "tool_surface.json"
 GAP: dict[str, Any] = {"topic": "payment", "missing_context": "two", "lesson": "rule"}
 MARKER, INTERNAL_ERROR = "zebra crossing at noon", -32603
 ARGUMENTS = (
@@ -86,17 +88,11 @@ def save(gap: str, topic: str = "payment", **more: Any) -> str:
 
 @pytest.mark.row("001 1-2.a", "001 2-1.c", "001 3-1.e")
 def test_the_surface_that_a_model_sees_is_the_recorded_one() -> None:
-    tools = ask(lambda client: client.list_tools())
-    surface = [
-        tool.model_dump(
-            mode="json", by_alias=True, exclude_none=True, exclude={"meta": {"fastmcp"}}
-        )
-        for tool in tools
-    ]
-    assert surface == json.loads(SURFACE.read_text(encoding="utf-8"))
+    tools = surface(server.mcp)
+    assert tools == table("tool_surface")
     # What a session pays for it, and what every client takes.
-    assert len(json.dumps(surface, ensure_ascii=False, separators=(",", ":")).encode()) < 3_900
-    assert max(len(tool.description.encode()) for tool in tools) < 1_024
+    assert len(json.dumps(tools, ensure_ascii=False, separators=(",", ":")).encode()) < 3_900
+    assert max(len(tool["description"].encode()) for tool in tools) < 1_024
     assert len(instructions().encode()) <= 512
 
 
@@ -233,15 +229,9 @@ def test_no_call_parses_the_file_more_than_once(project: Path, log: Path) -> Non
         assert cached_log.cache_info().misses == 2  # before the change, and after it
 
 
-LESSONS = ["search_memory", "log_memory", "compact_memory"]
-CORE = ["context_save", "context_search", "context_get", "context_warn"]
-SESSIONS = [*CORE, "context_stats", "context_export", "context_recommend"]
+LESSONS, CORE, SESSIONS = (list(TOOLS[it]) for it in ("lessons", "sessions:core", "sessions"))
+FRAGMENTS_CORE, FRAGMENTS = list(TOOLS["fragments:core"]), list(TOOLS["fragments"])
 PROMPTS = ["start_task", "finish_task", "compact", "memory_injection"]
-FRAGMENTS_CORE = ["remember", "recall", "forget", "pin", "unpin"]
-FRAGMENTS = [
-    *("remember", "recall", "forget", "link", "amend", "reflect", "context", "tool_feedback"),
-    *("memory_stats", "memory_consolidate", "graph_explore", "pin", "unpin"),
-]
 KNOWN = "lessons, sessions, sessions:core, fragments, fragments:core"
 OF_LESSONS = instructions()
 OF_SESSIONS, OF_FRAGMENTS = instructions(["sessions"]), instructions(["fragments:core"])
@@ -364,3 +354,94 @@ def test_what_one_room_leaves_the_next_may_spend_and_a_question_gets_one_list() 
     nothing_said = sentence("en", "protocol.prompt_nothing")
     for empty in ([holding(nothing)], [holding(nothing)] * 2):
         assert memory_lines("x", "600", empty) == nothing_said
+
+
+# What 003, and 002 and 004 together, declare: `!` is required, `=` the default that a model sees.
+TABLE = table("tool_parameters")
+
+
+@pytest.fixture(params=ROOMS)
+def room(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def tools_of(room: str, *, core_only: bool = False) -> list[dict[str, Any]]:
+    return surface(offered(room, core_only=core_only))
+
+
+@pytest.mark.row("003 T84")
+def test_the_surface_of_a_room_is_the_recorded_one(room: str) -> None:
+    assert tools_of(room) == table(f"tool_surface_{room}")
+
+
+def declared(tool: dict[str, Any]) -> str:
+    """The parameters of a tool as the table above writes them."""
+    schema = tool["inputSchema"]
+    words = []
+    for name, part in schema["properties"].items():
+        mark = "!" if name in schema.get("required", ()) else ""
+        if "default" in part:
+            mark += f"={json.dumps(part['default'], separators=(',', ':'))}"
+        words.append(f"{name}{mark}")
+    return " ".join(words)
+
+
+@pytest.mark.row("002 2.10", "002 2.10.a", "002 2.31", "002 2.36.a", "002 2.38.e", "002 2.38.f")
+@pytest.mark.row("002 2.41.a", "002 2.41.b", "002 2.47.a", "002 2.47.b", "002 2.49.a", "002 2.49.b")
+@pytest.mark.row("002 2.49.c", "002 2.49.g", "002 2.50.b", "002 2.52", "002 2.90", "003 T32")
+@pytest.mark.row("003 T68")
+def test_there_are_the_tools_with_the_parameters_of_the_specifications(room: str) -> None:
+    assert {tool["name"]: declared(tool) for tool in tools_of(room)} == TABLE[room]["parameters"]
+    assert [*TABLE[room]["parameters"]] == list(TOOLS[room])
+
+
+@pytest.mark.row("002 2.84", "002 2.90", "004 4.11.a")
+def test_the_profile_core_offers_the_tools_of_a_day_and_all_cost_what_is_told(room: str) -> None:
+    most, tools, core = TABLE[room], tools_of(room), tools_of(room, core_only=True)
+    assert [tool["name"] for tool in core] == list(TOOLS[f"{room}:core"]) == most["core"]
+    assert tokens_of(as_offered(tools)) <= most["most_tokens"]
+    assert tokens_of(as_offered(core)) <= most["most_tokens_of_core"]
+    longest = max(len(it["description"].encode()) for it in tools)
+    assert longest < most["most_bytes_of_a_description"]
+
+
+def parts(value: Any, place: str) -> Iterator[tuple[str, str, Any]]:
+    """Every key of a schema, with its place and its value."""
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield place, key, each
+            yield from parts(each, f"{place}.{key}")
+    elif isinstance(value, list):
+        for at, each in enumerate(value):
+            yield from parts(each, f"{place}[{at}]")
+
+
+def test_no_schema_shows_null_a_title_or_a_word_of_python(room: str) -> None:
+    none_of(
+        f"{place}.{key}: {value}"
+        for tool in tools_of(room)
+        for place, key, value in parts(tool["inputSchema"], tool["name"])
+        if key in ("title", "ge", "le", "anyOf", "$ref", "$defs")
+        or (value in (None, "null") and key in ("default", "type"))
+    )
+
+
+def test_every_object_of_the_fragments_shows_properties() -> None:
+    """Gemini's interface refuses the whole list for one object without any."""
+    none_of(
+        f"{place}.{key}"
+        for tool in tools_of("fragments")
+        for place, key, value in parts(tool["inputSchema"]["properties"], tool["name"])
+        if isinstance(value, dict) and value.get("type") == "object" and not value.get("properties")
+    )
+
+
+def test_hints_tell_what_writes_what_destroys_and_what_may_be_repeated(room: str) -> None:
+    hints = {tool["name"]: tool["annotations"] for tool in tools_of(room)}
+    for hint, names, holds in (
+        ("readOnlyHint", "reading", True),
+        ("destructiveHint", "destroying", True),
+        ("idempotentHint", "not_to_repeat", False),
+    ):
+        assert {it for it, told in hints.items() if told[hint] is holds} == {*TABLE[room][names]}
+    assert hints.keys() & WRITING_TOOLS.keys() == hints.keys() - {*TABLE[room]["reading"]}
