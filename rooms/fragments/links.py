@@ -78,7 +78,7 @@ def link(
         return MadeLink(made, is_new=there is None)
 
 
-def supersede(rows: Rows, old: Fragment, new: Fragment, now: str) -> Link:
+def supersede(rows: Rows, old: Fragment, new: Fragment, now: str) -> None:
     """Put `new` in the place of `old`, which leaves recall. Raises FragmentsError for a circle.
 
     `new` gets the links of `old`, by which nothing is found any more; the agent of the rows must
@@ -109,7 +109,6 @@ def supersede(rows: Rows, old: Fragment, new: Fragment, now: str) -> Link:
     rows.put_links([*taken, made])
     rows.replace([superseded(old, now)])
     rows.count_up({"superseded": int(not old.superseded_at)})
-    return made
 
 
 def superseded(fragment: Fragment, now: str) -> Fragment:

@@ -250,12 +250,10 @@ class PlainRows:
         ]  # fmt: skip
         return len(gone)
 
-    def put_links(self, links: Iterable[Link]) -> int:
-        known = len(self._data.links)
+    def put_links(self, links: Iterable[Link]) -> None:
         for link in links:
             first = self._data.links.get((link.from_id, link.to_id), link)
             self._data.links[link.from_id, link.to_id] = replace(first, relation=link.relation)
-        return len(self._data.links) - known
 
     def drop_links(self, links: Iterable[Link]) -> int:
         gone = [self._data.links.pop((link.from_id, link.to_id), None) for link in links]

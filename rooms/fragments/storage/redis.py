@@ -16,9 +16,8 @@ from functools import cached_property
 from typing import Any, cast
 from urllib.parse import parse_qs, quote, urlsplit
 
-from core.errors import RefusedError
-from core.messages import say
 from core.program import version
+from core.room.documents import ConfigError
 from core.text.ranking import Held, Holding
 from core.text.terms import Term
 from rooms.fragments.fragment import Wanted, plain_keyword
@@ -32,18 +31,15 @@ MOST_NUMBERS, MOST_BYTES = 20_000, 1_000_000  # of one set, of one answer
 _MOST_DB = 999
 _ON, _OFF = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 _SENTINELS = "localhost:26379,localhost:26380,localhost:26381"
+_EXPECTS = "fragments.redis.expects"
 _ANY = b"0"  # the number of no fragment, in every set: a set that was dropped has not even that
 
 
-class PlaceError(RefusedError):
-    """A setting of Redis cannot be used. Facts: variable, expected."""
+class PlaceError(ConfigError):
+    """A setting of Redis cannot be used. Facts: variable, and expected, the key of a sentence."""
 
     table = "fragments.redis"
     key = "bad_redis"
-
-    def sentence(self) -> str:
-        expected = say(f"{self.table}.{self.facts['expected']}")
-        return say(f"{self.table}.{self.key}", **self.facts | {"expected": expected})
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +64,7 @@ def place_of(environment: Mapping[str, str]) -> Place | None:
     def switch(name: str, default: str = "false") -> bool:
         value = given(name, default).lower()
         if value not in (*_ON, *_OFF):
-            raise PlaceError(variable=name, expected="expects_switch")
+            raise PlaceError(variable=name, expected=f"{_EXPECTS}_switch")
         return value in _ON
 
     ttl_s = _number("CACHE_DB_TTL", given("CACHE_DB_TTL", str(TTL_S)), 1, 86_400, "seconds")
@@ -99,12 +95,12 @@ def place_of(environment: Mapping[str, str]) -> Place | None:
 def _number(variable: str, text: str, least: int, most: int, expected: str) -> int:
     if text.isascii() and text.isdigit() and len(text) < 9 and least <= int(text) <= most:
         return int(text)
-    raise PlaceError(variable=variable, expected=f"expects_{expected}")
+    raise PlaceError(variable=variable, expected=f"{_EXPECTS}_{expected}")
 
 
 def _name_of(address: str) -> str:
     """Return the address for people. Raises PlaceError."""
-    wrong = PlaceError(variable=VARIABLE, expected="expects_address")
+    wrong = PlaceError(variable=VARIABLE, expected=f"{_EXPECTS}_address")
     try:
         parts = urlsplit(address)
         port = 6379 if parts.port is None else parts.port

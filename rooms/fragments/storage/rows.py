@@ -240,14 +240,10 @@ class Rows(ABC):
             self.run(f"DELETE FROM {table} WHERE {condition}", values)
         return len(dropped)
 
-    def put_links(self, links: Iterable[Link]) -> int:
-        """Return how many pairs are new; a linked pair gets the new relation."""
-        stored = list(links)
-        pairs = {(link.from_id, link.to_id) for link in stored}
-        known = {(link.from_id, link.to_id) for link in self.links({one for one, _ in pairs})}
-        for link in stored:
+    def put_links(self, links: Iterable[Link]) -> None:
+        """Store links; a linked pair gets the new relation."""
+        for link in links:
             self._put(LINKS.name, self._values_of(LINKS, link), LINKS.key, ("relation_type",))
-        return len(pairs - known)
 
     def drop_links(self, links: Iterable[Link]) -> int:
         """Remove links by their ends; return how many."""

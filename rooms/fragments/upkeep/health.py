@@ -66,7 +66,7 @@ def look(settings: Settings, environment: Mapping[str, str]) -> list[Finding]:
     try:
         path, server = room.database_path(environment), room.database_server(environment)
     except SentinelError as error:
-        return [_said("config", error)]
+        return [_finding("config", "error", {"said": str(error)})]
     left = [] if server else kept_aside(path)
     aside = [_finding("aside", "note", {"path": str(it)}) for it in left]
     if not server and not os.path.lexists(path):
@@ -82,9 +82,9 @@ def look(settings: Settings, environment: Mapping[str, str]) -> list[Finding]:
                 if not asked.answers():
                     found.append(_finding("redis", "warning", {"path": cache.name}))
     except SentinelError as error:
-        found.append(_said("config", error))
+        found.append(_finding("config", "error", {"said": str(error)}))
     problems = (*check(environment), *missing(environment))
-    return [*found, *(_said("models", it) for it in problems), *aside]
+    return [*found, *(_finding("models", "error", {"said": str(it)}) for it in problems), *aside]
 
 
 def _finding(
@@ -93,10 +93,6 @@ def _finding(
     """Return a finding. fix: repairs it, and returns further facts."""
     is_fixable = fix is not None
     return Finding(f"fragments.health.{kind}", severity, facts=facts, fixable=is_fixable, fix=fix)
-
-
-def _said(kind: str, error: SentinelError) -> Finding:
-    return _finding(kind, "error", {"said": str(error)})
 
 
 def _counts(rows: Rows) -> Facts:
@@ -141,7 +137,7 @@ def _of_file(path: Path, settings: Settings) -> Iterator[Finding]:
                 facts = place | {"reason": flaw.reason, "copy": flaw.copy}
                 yield _finding(kind, "error", facts, put_back_copy)
         except SentinelError as error:
-            yield _said("unusable", error)
+            yield _finding("unusable", "error", {"said": str(error)})
         status = os.lstat(path)
         mode = stat.S_IMODE(status.st_mode)
         if os.name == "posix" and mode & _OTHERS and stat.S_ISREG(status.st_mode):
@@ -198,14 +194,15 @@ def _of_server(server: Server, settings: Settings) -> Iterator[Finding]:
             if not found.vectors_in or found.has_waiting_vectors:
                 yield _finding("server_vectors", "note", place)
             if is_standby:
-                yield _said("server_unusable", ServerError("read_only", path=server.name))
+                standby = ServerError("read_only", path=server.name)
+                yield _finding("server_unusable", "error", {"said": str(standby)})
             with engine.reading() as rows:
                 counts = _counts(rows)
             facts = counts | {"schema": found.version, "bytes": size, "mode": ""}
             facts |= {"engine": f"PostgreSQL {version}{vectors}"}
             yield _finding("ok", "ok", place | facts)
     except SentinelError as error:
-        yield _said("server_unusable", error)
+        yield _finding("server_unusable", "error", {"said": str(error)})
 
 
 # Secrets.
