@@ -1,9 +1,10 @@
-"""Tests which room uses which, and what each keeps away from."""
+"""Tests which room uses which, and what each keeps away from, by tests/data/architecture.toml."""
 
 import ast
 import os
 import re
 import sys
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -12,69 +13,12 @@ from typing import NamedTuple
 import pytest
 
 from tests.support.cli_process import Run
-from tests.support.tables import ROOT
+from tests.support.tables import DATA, ROOT
 
-# A room is a folder or a file, and what is not named here belongs to the folder above it. Each room
-# may use itself and the rooms on its right; from outside of a top folder, its name means all of it.
-ROOMS = {
-    "server": "core protocol rooms http_server",
-    "cli": "core commands",
-    "protocol": "core",
-    "http_server": "core protocol",
-    "rooms.sessions.tools": "core protocol rooms.sessions",
-    "rooms.sessions": "core rooms.room",
-    "rooms.fragments.tools": "core protocol rooms.fragments",
-    "rooms.fragments": "core rooms.room",
-    "rooms.room": "core",
-    "rooms": "core rooms.room",
-    "commands": "commands core rooms commands.terminal commands.clients",
-    "commands.rooms": "core rooms commands.terminal commands.clients commands.view",
-    "commands.report": "core commands.terminal commands.clients commands.revisions"
-    " commands.suspicions",
-    "commands.revisions": "core commands.suspicions",
-    "commands.suspicions": "core commands.terminal",
-    "commands.scan": "core rooms.room commands.terminal commands.revisions commands.suspicions",
-    "commands.doctor": "core rooms.room commands.terminal commands.clients",
-    "commands.stats": "core rooms.room commands.terminal commands.hook",
-    "commands.demo": "core commands.terminal commands.clients",
-    "commands.view": "core rooms.room commands.terminal commands.clients",
-    "commands.keys": "core http_server commands.terminal",
-    "commands.terminal": "core rooms.room",
-    "commands.clients": "core commands.terminal",
-    "core.store": "core core.lessons core.lessons.file",
-    "core.git": "core core.text",
-    "core.lessons.history": "core core.git core.lessons",
-    "core.lessons.reach": "core core.git core.lessons core.sanitizer core.text",
-    "core.lessons.file": "core core.disk core.git",
-    "core.lessons": "core core.data core.sanitizer core.text core.guard core.text.ranking",
-    "core.sanitizer": "core core.data core.guard",
-    "core.text": "core.data core.guard",
-    "core.text.ranking": "core core.text",
-    "core.guard": "core.data",
-    "core.data": "",
-    "core.disk": "core",
-    "core.postgres": "core core.room",
-    "core.room": "core core.disk core.text core.text.ranking core.guard core.sanitizer",
-    "core": "",
-}
-# What a room never imports: a pure room asks neither disk nor process nor environment nor clock.
-OUTSIDE = set("os pathlib subprocess tempfile time socket shutil io".split())
-PURE = "core.guard core.sanitizer core.text".split()
-PURE += "core.lessons core.errors core.text.ranking".split()
-FOREIGN = {
-    "server": {"fastmcp", "pydantic"},
-    "protocol": {"anyio", "fastmcp", "mcp", "pydantic"},
-    "rooms.sessions.tools": {"fastmcp", "pydantic"},
-    "rooms.sessions": {"markdown_it"},
-    "rooms.fragments.tools": {"fastmcp", "pydantic"},
-    "rooms.fragments": {"numpy", "onnxruntime", "tokenizers", "psycopg", "redis"},
-    "core.disk": {"filelock"},
-    "core.postgres": {"psycopg", "psycopg_pool"},
-    "http_server": set(
-        "anyio fastmcp mcp mcp_types prometheus_client pydantic pydantic_core sse_starlette"
-        " starlette uvicorn".split()
-    ),
-}
+_TABLE = tomllib.loads((DATA / "architecture.toml").read_text(encoding="utf-8"))
+ROOMS: dict[str, str] = _TABLE["may_use"]
+PURE, OUTSIDE = _TABLE["pure"]["rooms"].split(), set(_TABLE["pure"]["never"].split())
+FOREIGN = {room: set(names.split()) for room, names in _TABLE["foreign"].items()}
 # The packages of the program are the folders at the top that have a sign; the others are its tools.
 PACKAGES = {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"tests", "benchmarks"}
 STARTING = re.compile(
