@@ -37,7 +37,7 @@ class Clock:
 
 
 class Files:
-    """Keeps each room in the file of its path."""
+    """Keeps each room in the file of its path; a `Databases` keeps it on a server."""
 
     def engine_at(self, path: Path, cancellation: Cancellation = NO_CANCELLATION) -> Engine:
         """The engine of a path."""
@@ -49,7 +49,7 @@ class Files:
 
 
 class Places:
-    """Where the rooms of a test are kept; `both_engines` says where else."""
+    """Where the rooms of a test are kept."""
 
     here: Any = Files()
 
@@ -96,19 +96,11 @@ def add(room: Room, *contents: str, **values: Any) -> list[Fragment]:
     """Fragments as another program would store them, in one transaction."""
     with room.engine.writing() as rows:
         known = sum(rows.count(Wanted(state="all")).values())
-        fragments = [
-            Fragment(
-                **{
-                    "id": f"f{known + at}",
-                    "content": content,
-                    "content_hash": hash_of(content),
-                    "created_at": room.clock(),
-                    **values,
-                }
-            )
+        return rows.add([
+            Fragment(**{"id": f"f{known + at}", "content": content, "created_at": room.clock(),
+                        "content_hash": hash_of(content), **values})
             for at, content in enumerate(contents)
-        ]
-        return rows.add(fragments)
+        ])  # fmt: skip
 
 
 def changed(room: Room, fragment: Fragment, **fields: Any) -> Fragment:
@@ -145,10 +137,9 @@ def figures(room: Room) -> dict[str, int]:
 
 def figures_of(report: Report) -> dict[str, dict[str, int]]:
     """The figures of a consolidation that are not 0."""
-    figures = {
-        it.name: {name: count for name, count in it.figures.items() if count} for it in report.steps
-    }
-    return {name: counts for name, counts in figures.items() if counts}
+    every = ((it.name, {name: one for name, one in it.figures.items() if one})
+             for it in report.steps)  # fmt: skip
+    return {name: counts for name, counts in every if counts}
 
 
 def links_of(room: Room, *ids: str) -> set[tuple[str, str, str]]:

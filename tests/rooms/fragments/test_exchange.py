@@ -10,17 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rooms.fragments.exchange import (
-    MARK,
-    VERSION,
-    Plan,
-    carry_out,
-    line_of,
-    planned,
-    read_source,
-    read_text,
-    rows_of,
-)
+from rooms.fragments import exchange
 from rooms.fragments.fragment import FragmentsError, Wanted
 from rooms.fragments.room import Room
 from tests.support.cli_process import TOKEN
@@ -30,7 +20,7 @@ from tests.support.sentences import in_language
 from tests.support.tables import table
 
 DUMP: list[Any] = table("fragment_sources")["dump"]  # rows of the second specification
-HEAD = {"format": MARK, "version": VERSION}
+HEAD = {"format": exchange.MARK, "version": exchange.VERSION}
 LATER = "2026-06-01T10:00:00+00:00"
 MUCH: Any = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 
@@ -40,16 +30,20 @@ def room(tmp_path: Path) -> Room:
     return a_room(tmp_path / "own", clock=Clock(LATER))
 
 
-def plan_of(room: Room, *values: Any) -> Plan:
+def plan_of(room: Room, *values: Any) -> exchange.Plan:
     """The plan of a file with these values, one on a line; a text stays as it is."""
     lines = [it if isinstance(it, str) else json.dumps(it, ensure_ascii=False) for it in values]
-    return planned(room, read_text("\n".join(lines).encode(), "a.jsonl"))
+    return exchange.planned(room, exchange.read_text("\n".join(lines).encode(), "a.jsonl"))
 
 
 def test_neither_an_export_nor_a_plan_makes_a_room_and_no_secret_goes_out(room: Room) -> None:
     def lines() -> list[dict[str, Any]]:
         with room.engine.reading() as rows:
-            return [*map(line_of, rows_of(rows, Wanted(state="all"), only_public=False))]
+            return [
+                *map(
+                    exchange.line_of, exchange.rows_of(rows, Wanted(state="all"), only_public=False)
+                )
+            ]
 
     assert lines() == []
     assert plan_of(room, *DUMP).new
@@ -66,21 +60,21 @@ def test_a_file_without_fragments_and_a_database_of_another_kind_are_refused(
     values = [relation, {"a": 1}, {**HEAD, "version": 2}]
     for line in (a_record("which port").to_line().decode(), "Some text.", *map(json.dumps, values)):
         with pytest.raises(FragmentsError) as refused:
-            read_text(line.encode(), "a.txt")
-        assert refused.value.key == ("newer_export" if MARK in line else "no_source")
+            exchange.read_text(line.encode(), "a.txt")
+        assert refused.value.key == ("newer_export" if exchange.MARK in line else "no_source")
         assert in_language("ko", str, refused.value)
     with closing(sqlite3.connect(tmp_path / "x.db")) as connection:
         connection.execute("CREATE VIEW memory_item AS SELECT 1")
     (tmp_path / "y.db").write_bytes(b"SQLite format 3\0" + b"x" * 5_000)
     for name, key in {"x.db": "no_source", "y.db": "unreadable", "z.db": "unreadable"}.items():
         with pytest.raises(FragmentsError) as refused:
-            read_source(tmp_path / name)
+            exchange.read_source(tmp_path / name)
         assert refused.value.key == key
 
 
 def test_what_somebody_else_has_saved_meanwhile_is_left_alone(room: Room) -> None:
     one, other = plan_of(room, *DUMP), plan_of(room, *DUMP)
-    before = [(carry_out(room, it), everything(room)) for it in (one, other)]
+    before = [(exchange.carry_out(room, it), everything(room)) for it in (one, other)]
     assert before == [(2, before[0][1]), (0, before[0][1])]
 
 
@@ -93,7 +87,7 @@ def test_no_secret_comes_in(room: Room, tmp_path: Path) -> None:
     row |= {"topic": long, "keywords": [TOKEN, long]}
     version = {"kind": "version", "fragment_id": "aaaaaaab", "content": TOKEN}
     plan = plan_of(room, HEAD, row, version)
-    assert carry_out(room, plan) == len(plan.new)
+    assert exchange.carry_out(room, plan) == len(plan.new)
     assert plan.redacted == {"github-token": 2}
     room.engine.close()
     data = b"".join(it.read_bytes() for it in (tmp_path / "own").iterdir())
@@ -106,9 +100,9 @@ def test_several_batches_and_their_progress(room: Room) -> None:
     rows = [{"id": it, "content": f"Fact {it}", "topic": "t", "keywords": [],
              "linked_to": [*ids[:1]] * (it != ids[0])} for it in ids]  # fmt: skip
     lines = "\n".join(map(json.dumps, rows)).encode()
-    plan = planned(room, read_text(lines, "x"), lambda *count: told.append(count))
+    plan = exchange.planned(room, exchange.read_text(lines, "x"), lambda *count: told.append(count))
     assert told == [(500, 1_201), (1_000, 1_201), (1_201, 1_201)]
-    assert carry_out(room, plan) == 1_201
+    assert exchange.carry_out(room, plan) == 1_201
     with room.engine.reading() as reading:
         assert sum(reading.count_links(Wanted()).values()) == 1_200
 
@@ -138,12 +132,12 @@ def test_whatever_objects_a_file_has_it_is_refused_or_taken(
     data = "\n".join(json.dumps(it) for it in [*([HEAD] if is_ours else []), *values]).encode()
     room = a_room(tmp_path_factory.mktemp("own"))
     try:
-        source = read_text(data, "x")
+        source = exchange.read_text(data, "x")
     except FragmentsError as error:
         assert error.key == "no_source"
         return
-    carry_out(room, planned(room, source))
-    again = planned(room, source)
+    exchange.carry_out(room, exchange.planned(room, source))
+    again = exchange.planned(room, source)
     assert not [it for it in again.new if it.is_live]
     assert (again.links, again.entries) == ([], [])
     room.engine.close()

@@ -29,7 +29,8 @@ from datetime import datetime, timedelta
 from itertools import cycle
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple, get_args
+from types import SimpleNamespace
+from typing import Any, NamedTuple, cast, get_args
 
 import pytest
 
@@ -353,9 +354,7 @@ def _fill(life: Life, *, again: bool = False) -> Any:
 
 def _reflect(life: Life, session: str = "", agent: str = "", **given: Any) -> Any:
     if "effectiveness" in given:
-        said = given["effectiveness"].items()
-        lists: Any = {name: tuple(it) if isinstance(it, list) else it for name, it in said}
-        given["effectiveness"] = kept.TaskFeedback(**lists)
+        given["effectiveness"] = kept.TaskFeedback(**given["effectiveness"])
     done = reflect(life.room, kept.Reflection(**given), session=session, agent=agent)
     return done._replace(saved=[])
 
@@ -364,16 +363,16 @@ def _consolidate(life: Life, judge: str = "") -> Any:
     """judge: a label and how sure it is, `none` for one that does not answer."""
     asked = list[tuple[str, str]]()
 
-    class OneJudge:
-        def verdict(self, earlier: str, later: str) -> Verdict:
-            asked.append((earlier, later))
-            if judge == "none":
-                raise ServiceError("unreachable")
-            label, confidence = judge.split()
-            return Verdict(label, float(confidence))  # type: ignore[arg-type]
+    def verdict(earlier: str, later: str) -> Verdict:
+        asked.append((earlier, later))
+        if judge == "none":
+            raise ServiceError("unreachable")
+        label, confidence = judge.split()
+        return Verdict(cast(Any, label), float(confidence))
 
     embedder = Embedder(life.model, life.model.name) if life.model else None
-    report = consolidate(life.room, embedder=embedder, judge=OneJudge() if judge else None)
+    one: Any = SimpleNamespace(verdict=verdict) if judge else None
+    report = consolidate(life.room, embedder=embedder, judge=one)
     return {**(_parts(report) or {}), "asked": len(asked)}
 
 

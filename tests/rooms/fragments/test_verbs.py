@@ -29,17 +29,7 @@ from rooms.fragments.recall import plain_line, recall, restore_context
 from rooms.fragments.room import Room
 from rooms.fragments.storage.sqlite import SqliteEngine
 from rooms.fragments.versions import amend, forget
-from tests.support.fragments_room import (
-    START,
-    a_room,
-    add,
-    all_of,
-    figures,
-    links_of,
-    saved,
-    state_of,
-    stored,
-)
+from tests.support import fragments_room as kit
 from tests.support.sentences import in_language
 from tests.support.tables import table
 from tests.support.team_engines import IN_A_FILE
@@ -64,7 +54,7 @@ def test_threads_that_say_the_same_make_one_fragment(room: Room) -> None:
         done = list(pool.map(lambda at: remember(room, Draft(content=f"fact {at % 4}")), range(40)))
     assert sum(it.is_new for it in done) == 4
     assert len({it.fragment.id for it in done}) == 4
-    assert figures(room)["remembered"] == 4
+    assert kit.figures(room)["remembered"] == 4
 
 
 def test_an_id_begins_with_a_letter_and_so_is_no_number(room: Room) -> None:
@@ -78,7 +68,7 @@ def goes_through(room: Room, text: str) -> None:
                   keywords=(f"k {text}"[:50].strip(), "crowd"))  # fmt: skip
     expected, _ = prepared(draft)
     one = remember(room, draft).fragment
-    assert stored(room, one.id) == [one]
+    assert kit.stored(room, one.id) == [one]
     told = (one.content, one.topic, one.keywords, one.source)
     assert told == (expected.content, expected.topic, expected.keywords, expected.source)
     if not room.engine.keeps_agents_apart:  # a server keeps no NUL as it is
@@ -88,7 +78,7 @@ def goes_through(room: Room, text: str) -> None:
             check = "INSERT INTO fragments_fts(fragments_fts) VALUES ('integrity-check')"
             connection.execute(check)
         assert row == (expected.content, expected.topic, expected.source)
-    assert all_of(room, Wanted(topics=(one.topic,), keywords=one.keywords)) == [one]
+    assert kit.all_of(room, Wanted(topics=(one.topic,), keywords=one.keywords)) == [one]
     for asked in (text, text[:20], f'"{text}"'):
         recall(room, kept.Query(text=asked, keywords=(text,)))
         recall(room, kept.Query(keywords=(asked,), topic=asked, tags=(asked,)))
@@ -113,7 +103,7 @@ def test_a_hostile_text_is_stored_found_changed_and_removed_as_text(room: Room, 
 def test_any_text_comes_back_and_any_question_is_answered(
     tmp_path_factory: pytest.TempPathFactory, text: str
 ) -> None:
-    room = a_room(tmp_path_factory.mktemp("any"))  # in which no other says the same already
+    room = kit.a_room(tmp_path_factory.mktemp("any"))  # in which no other says the same already
     goes_through(room, text)
     room.engine.close()
 
@@ -127,18 +117,18 @@ def test_a_cure_is_a_procedure_or_says_so() -> None:
 
 
 def test_a_fragment_that_is_another_by_now_than_was_seen_is_kept(room: Room) -> None:
-    first, other = saved(room, "alpha", topic="t"), saved(room, "bravo", topic="t")
+    first, other = kit.saved(room, "alpha", topic="t"), kit.saved(room, "bravo", topic="t")
     done = forget(room, topic="t", is_meant=lambda it: it.id == first.id)
     assert (done.fragments, done.kept) == ([first], 1)
     assert forget(room, id=other.id, is_meant=lambda it: False).fragments == []
-    assert stored(room, other.id) == [other]
+    assert kit.stored(room, other.id) == [other]
 
 
 @IN_A_FILE
 def test_what_is_gone_for_good_leaves_no_word_in_the_index(room: Room) -> None:
     for at in range(20):
-        saved(room, f"The shop has door {at}")
-    gone = saved(room, "Zanzibaromat is the name of the vault")
+        kit.saved(room, f"The shop has door {at}")
+    gone = kit.saved(room, "Zanzibaromat is the name of the vault")
     room.engine.keep_copy()
     assert len(copies_of(room.config.path)) == 1
     forget(room, id=gone.id, hard=True)
@@ -151,38 +141,40 @@ def test_what_is_gone_for_good_leaves_no_word_in_the_index(room: Room) -> None:
 @IN_A_FILE
 def test_a_fragment_is_gone_though_its_bytes_have_to_wait(room: Room) -> None:
     room = replace(room, engine=SqliteEngine(room.config.path, timeout_s=0.2))
-    gone = saved(room, "The vault has two doors")
+    gone = kit.saved(room, "The vault has two doors")
     with closing(sqlite3.connect(room.config.path, isolation_level=None)) as other:
         other.execute("BEGIN")
         other.execute("SELECT count(*) FROM fragments").fetchone()
         assert forget(room, id=gone.id, hard=True).is_gone
         assert not room.engine.purge()
-    assert stored(room, gone.id) == []
+    assert kit.stored(room, gone.id) == []
 
 
 @costly
 def test_a_place_is_taken_over_with_very_many_links_in_one_go(
     room: Room, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hub, new = saved(room, "The hub of all").id, saved(room, "What comes after").id
+    hub, new = kit.saved(room, "The hub of all").id, kit.saved(room, "What comes after").id
     calls = list[str]()
 
     def counting(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
         return lambda *arguments, **named: calls.append(name) or method(*arguments, **named)  # type: ignore[func-returns-value]
 
-    spokes = [Fragment(id=f"spoke{at}", content=f"{at}", created_at=START) for at in range(1_200)]
+    spokes = [
+        Fragment(id=f"spoke{at}", content=f"{at}", created_at=kit.START) for at in range(1_200)
+    ]
     with room.engine.writing() as rows:
         rows.add(spokes)
-        rows.put_links(Link(from_id=hub, to_id=it.id, created_at=START) for it in spokes)
+        rows.put_links(Link(from_id=hub, to_id=it.id, created_at=kit.START) for it in spokes)
     for name in ("links", "by_ids", "by_numbers", "find", "put_links", "replace", "entries"):
         monkeypatch.setattr(type(rows), name, counting(name, getattr(type(rows), name)))
     link(room, hub, new, "superseded_by")
     assert 0 < len(calls) < 60  # and not some for each link
-    assert len(links_of(room, new)) == len(spokes) + 1
+    assert len(kit.links_of(room, new)) == len(spokes) + 1
 
 
 def test_the_fact_of_a_session_is_of_the_language_of_the_call(room: Room) -> None:
-    saved(room, "alpha", session="s1")
+    kit.saved(room, "alpha", session="s1")
     korean = in_language("ko", end_session, room, "s1")
     assert korean and korean.content.startswith("2026-05-01 10:00(UTC)에 시작한 default 세션이")
 
@@ -195,7 +187,7 @@ def test_a_secret_is_found_before_a_text_is_parted_and_in_every_item(room: Room)
             summary="x", decisions=(f"{padding} {text}",), open_questions=(f"is {TOKEN} it",)
         )
         assert reflect(room, reflection).redacted
-    everything = repr(all_of(room))
+    everything = repr(kit.all_of(room))
     assert TOKEN[4:12] not in everything and TOKEN[-8:] not in everything
 
 
@@ -208,17 +200,17 @@ def test_a_reflection_that_is_broken_off_stores_nothing(tmp_path: Path) -> None:
         left -= 1
         if left < 0:
             raise KeyboardInterrupt
-        return START
+        return kit.START
 
     reflection = kept.Reflection(
         summary="It works", decisions=("Use pnpm", "Use Bun"), open_questions=("Who owns it?",)
     )
     for most in range(1, 12):
-        left, room = most, a_room(tmp_path / str(most), clock=clock)
+        left, room = most, kit.a_room(tmp_path / str(most), clock=clock)
         with suppress(KeyboardInterrupt):
             reflect(room, reflection, session="s1")
         left = 100
-        counts.add((len(all_of(room)), len(state_of(room))))
+        counts.add((len(kit.all_of(room)), len(kit.state_of(room))))
     assert counts == {(0, 0), (4, 1)}
 
 
@@ -238,21 +230,21 @@ def test_a_text_is_parted_where_sentences_end() -> None:
 def test_a_server_may_answer_before_use_is_counted_and_a_busy_database_counts_none(
     room: Room, tmp_path: Path
 ) -> None:
-    add(room, "Ledger")
+    kit.add(room, "Ledger")
     for session in ("one", "one", "two"):
         recall(room, kept.Query(text="ledger", session=session), count=count_later)
     for thread in threading.enumerate():
         if thread.name == "fragments-use":
             thread.join()
-    with a_room(tmp_path).engine.writing():
+    with kit.a_room(tmp_path).engine.writing():
         [found] = recall(room, kept.Query(text="ledger")).fragments
-    [used] = stored(room, "f0")
+    [used] = kit.stored(room, "f0")
     assert (found.content, used.access_count, used.sessions_count) == ("Ledger", 3, 2)
 
 
 def test_the_context_keeps_its_budget_and_counts_the_rest_and_is_no_use(room: Room) -> None:
-    add(room, *(f"Pinned fact number {at}" for at in range(6)), is_anchor=True)
-    add(room, *(f"Of this session {at}" for at in range(3)), lifetime="working", session="one")
+    kit.add(room, *(f"Pinned fact number {at}" for at in range(6)), is_anchor=True)
+    kit.add(room, *(f"Of this session {at}" for at in range(3)), lifetime="working", session="one")
     whole = restore_context(room, session="one")
     assert (len(whole.core), len(whole.working)) == (6, 3)
     for tokens in (1, 60, 100):
@@ -260,7 +252,7 @@ def test_the_context_keeps_its_budget_and_counts_the_rest_and_is_no_use(room: Ro
         shown = [*found.core, *found.working]
         assert sum(estimate_tokens(plain_line(it)) + 1 for it in shown) <= tokens
         assert len(shown) + found.left_out == 9
-    assert {it.access_count for it in all_of(room)} == {0}
+    assert {it.access_count for it in kit.all_of(room)} == {0}
 
 
 @pytest.mark.row("002 2.12.b")

@@ -108,11 +108,8 @@ def test_making_the_tables_again_changes_nothing_and_those_of_a_newer_program_ar
         Schema(empty).prepare()
 
 
-# Logins that are no superuser's, on a server of their own: roles are of a whole server.
-
-
 class Login:
-    """A database, and a login for it. before: what an administrator runs for it first."""
+    """A database, and a login for it that is no superuser's. before: what is run for it first."""
 
     def __init__(self, server: Postgres, before: str = "") -> None:
         self.user, self.database = f"login_{next(_NUMBERS)}", server.new_database()
@@ -131,58 +128,44 @@ _NUMBERS = count(1)
 OWNER = "ALTER DATABASE {database} OWNER TO {user};"
 MEMBER = "GRANT sentinel_room, sentinel_upkeep TO {user};"
 EXTENSION = "CREATE SCHEMA extensions; CREATE EXTENSION vector SCHEMA extensions;"
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Postgres]:
-    """One on which an owner who may make roles has made tables as the first."""
-    with postgres() as server:
-        login = Login(server, OWNER + "ALTER ROLE {user} CREATEROLE;")
-        assert prepare(login.pool.server.dsn)
-        yield server
+LOGINS = {  # by what an administrator runs before what a login is told to lack
+    "": "--sql",
+    f"{OWNER} {MEMBER} CREATE EXTENSION vector;": "",
+    f"{OWNER} {MEMBER} {EXTENSION} GRANT USAGE ON SCHEMA extensions TO {{user}};":
+        "schema extensions",
+}  # fmt: skip
 
 
 @pytest.mark.long  # it costs a server
 @pytest.mark.row("002 2.80")
-@pytest.mark.parametrize(
-    ("before", "missing"),
-    [
-        ("", "--sql"),
-        (f"{OWNER} {MEMBER} CREATE EXTENSION vector;", ""),
-        (f"{OWNER} {MEMBER} {EXTENSION} GRANT USAGE ON SCHEMA extensions TO {{user}};",
-         "schema extensions"),
-    ],
-)  # fmt: skip
-def test_a_login_makes_the_tables_or_is_told_what_an_administrator_runs(
-    server: Postgres, before: str, missing: str
-) -> None:
-    login = Login(server, before)
-    made = Schema(login.pool)
-    assert not made.is_ready()
-    if missing:
-        with raised(ServerError, "no_right", match=missing):
+def test_a_login_makes_the_tables_or_is_told_what_an_administrator_runs() -> None:
+    with postgres() as server:  # roles are of a whole server: the first makes them with the tables
+        owner = Login(server, OWNER + "ALTER ROLE {user} CREATEROLE;")
+        assert prepare(owner.pool.server.dsn)
+        for before, missing in LOGINS.items():
+            login = Login(server, before)
+            made = Schema(login.pool)
+            assert not made.is_ready()
+            if missing:
+                with raised(ServerError, "no_right", match=missing):
+                    made.prepare()
+                login.run(";".join(schema.script(made.look())))
             made.prepare()
-        login.run(";".join(schema.script(made.look())))
-    made.prepare()
-    assert made.is_ready() and made.has_vectors and made.look().is_current
-    with login.pool.transaction(agent="alice") as lent:
-        lent.execute("INSERT INTO tool_feedback (tool_name, relevant, sufficient)"
-                     " VALUES ('x', true, true)")  # fmt: skip
-        assert lent.execute("SELECT count(*) FROM fragments").fetchone() == (0,)
-    if not missing:
-        assert PostgresEngine(login.pool.server, timeout_s=5).purge()
-    login.pool.close()
-
-
-@pytest.mark.long  # it costs a server
-def test_a_login_without_the_roles_is_told_what_grants_them(server: Postgres) -> None:
-    login = Login(server)
-    prepare(server.dsn(login.database))
-    with raised(ServerError, "not_member", match="GRANT sentinel_room") as caught:
-        Schema(login.pool).look()
-    login.run(str(caught.value).rpartition(": ")[2])
-    assert Schema(login.pool).look().is_current
-    login.pool.close()
+            assert made.is_ready() and made.has_vectors and made.look().is_current
+            with login.pool.transaction(agent="alice") as lent:
+                lent.execute("INSERT INTO tool_feedback (tool_name, relevant, sufficient)"
+                             " VALUES ('x', true, true)")  # fmt: skip
+                assert lent.execute("SELECT count(*) FROM fragments").fetchone() == (0,)
+            if not missing:
+                assert PostgresEngine(login.pool.server, timeout_s=5).purge()
+            login.pool.close()
+        stranger = Login(server)  # without the roles
+        prepare(server.dsn(stranger.database))
+        with raised(ServerError, "not_member", match="GRANT sentinel_room") as caught:
+            Schema(stranger.pool).look()
+        stranger.run(str(caught.value).rpartition(": ")[2])
+        assert Schema(stranger.pool).look().is_current
+        stranger.pool.close()
 
 
 # The tables of another program.

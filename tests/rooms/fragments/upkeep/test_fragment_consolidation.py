@@ -30,17 +30,7 @@ from rooms.fragments.upkeep import consolidation
 from rooms.fragments.upkeep.consolidation import ServedFragments, consolidate, tend
 from rooms.fragments.upkeep.passes import STEPS
 from rooms.fragments.versions import forget
-from tests.support.fragments_room import (
-    Clock,
-    Places,
-    a_room,
-    add,
-    changed,
-    everything,
-    figures_of,
-    saved,
-    state_of,
-)
+from tests.support import fragments_room as kit
 from tests.support.sentences import in_language
 from tests.support.servers import until
 from tests.support.team_engines import IN_A_FILE
@@ -50,40 +40,42 @@ KILLED = 9
 POSIX = pytest.mark.skipif(os.name == "nt", reason="processes as POSIX has them")
 
 
-def filled(room: Room, clock: Clock) -> None:
+def filled(room: Room, clock: kit.Clock) -> None:
     """A room in which each step has something to do, several pages of it where that is cheap."""
     contents = (f"Part {at} of the shop" for at in range(290))
-    old = add(room, *contents, stale_days=60, checked_at=clock())
+    old = kit.add(room, *contents, stale_days=60, checked_at=clock())
     if not room.engine.keeps_agents_apart:  # a server takes no such link
         with room.engine.writing() as rows:
             rows.put_links([Link(from_id=old[0].id, to_id="nobody")])
     forget(room, id=old[1].id)
     clock.wait(days=61)
-    saved(room, "Check the token first", importance=0.9, access_count=12)
+    kit.saved(room, "Check the token first", importance=0.9, access_count=12)
     for at in range(6):
-        saved(room, f"The pool of service {at} holds 20 connections", topic=f"p{at}")
-        saved(room, f"The pool of service {at} holds 50 connections", topic=f"p{at}")
-    first = saved(room, "Deploys happen on Mondays")
-    equal = saved(room, "Deploys happen on Tuesdays", importance=0.9)
-    changed(room, equal, content=first.content, content_hash=first.content_hash)
-    saved(room, "The test server listens on 8081", type="working")
+        kit.saved(room, f"The pool of service {at} holds 20 connections", topic=f"p{at}")
+        kit.saved(room, f"The pool of service {at} holds 50 connections", topic=f"p{at}")
+    first = kit.saved(room, "Deploys happen on Mondays")
+    equal = kit.saved(room, "Deploys happen on Tuesdays", importance=0.9)
+    kit.changed(room, equal, content=first.content, content_hash=first.content_hash)
+    kit.saved(room, "The test server listens on 8081", type="working")
     clock.wait(days=3)
 
 
-def twins(tmp_path: Path, clock: Clock, fill: Callable[[Room, Clock], None]) -> tuple[Room, Room]:
+def twins(
+    tmp_path: Path, clock: kit.Clock, fill: Callable[[Room, kit.Clock], None]
+) -> tuple[Room, Room]:
     """A room that was filled, and the same in another directory."""
-    room = a_room(tmp_path / "one", clock=clock)
+    room = kit.a_room(tmp_path / "one", clock=clock)
     fill(room, clock)
     room.engine.close()
-    Places.here.copy(room.config.path, tmp_path / "other" / "memory.db")
-    return room, a_room(tmp_path / "other", clock=clock)
+    kit.Places.here.copy(room.config.path, tmp_path / "other" / "memory.db")
+    return room, kit.a_room(tmp_path / "other", clock=clock)
 
 
 def all_that_is_left(room: Room) -> object:
     """All that a room holds, but for when and how far its upkeep is; and the figures of that."""
     passing = ("upkeep", "upkeep_at", "embedding_cosines")
-    state = {it: value for it, value in state_of(room).items() if it not in passing}
-    return everything(room), state
+    state = {it: value for it, value in kit.state_of(room).items() if it not in passing}
+    return kit.everything(room), state
 
 
 def begun(action: Callable[[], object]) -> int:
@@ -133,11 +125,11 @@ class Numbers:
 @pytest.mark.long
 @POSIX
 def test_a_run_that_is_killed_in_every_page_ends_with_the_same_figures(
-    tmp_path: Path, clock: Clock
+    tmp_path: Path, clock: kit.Clock
 ) -> None:
     room, other = twins(tmp_path, clock, filled)
     embedder = Embedder(Numbers(), "small")
-    figures = figures_of(consolidate(room, embedder=embedder))
+    figures = kit.figures_of(consolidate(room, embedder=embedder))
     assert {*figures} > {"tiers", "decay", "expiry", "duplicates", "embeddings", "utility"}
     assert figures["expiry"] == {"expired": 1, "stale": 289, "purged": 1}
     assert figures["contradictions"]["checked"] == 14
@@ -148,7 +140,7 @@ def test_a_run_that_is_killed_in_every_page_ends_with_the_same_figures(
 
     steps = list[str]()
     while ended(begun(one_page_then_die)) == KILLED:
-        steps.append(json.loads(state_of(other)["upkeep"])[2])
+        steps.append(json.loads(kit.state_of(other)["upkeep"])[2])
         clock.wait(hours=1)  # a run keeps the moment of its first page
     assert list(dict.fromkeys(steps)) == [it.name for it in STEPS]
     assert len(steps) > len(STEPS)  # some have several pages
@@ -159,10 +151,10 @@ def test_a_run_that_is_killed_in_every_page_ends_with_the_same_figures(
 @pytest.mark.row("002 2.65.a")
 @POSIX
 def test_while_one_process_is_at_it_another_is_refused_and_may_save(
-    tmp_path: Path, clock: Clock
+    tmp_path: Path, clock: kit.Clock
 ) -> None:
-    room = a_room(tmp_path, clock=clock, lock_timeout_s=0.1)
-    saved(room, "The shop runs on Node 20")
+    room = kit.a_room(tmp_path, clock=clock, lock_timeout_s=0.1)
+    kit.saved(room, "The shop runs on Node 20")
     said, heard = os.pipe(), os.pipe()
 
     def waits(place: int, count: int, name: str) -> None:
@@ -170,29 +162,29 @@ def test_while_one_process_is_at_it_another_is_refused_and_may_save(
             os.write(said[1], b"x")
             os.read(heard[0], 1)
 
-    pid = begun(lambda: consolidate(a_room(tmp_path, clock=clock), progress=waits))
+    pid = begun(lambda: consolidate(kit.a_room(tmp_path, clock=clock), progress=waits))
     os.read(said[0], 1)
     with pytest.raises(UpkeepBusyError) as caught:
         consolidate(room)
     assert room.engine.name in str(caught.value)
-    patient = a_room(tmp_path, clock=clock, lock_timeout_s=3_600)  # and none of these waits
+    patient = kit.a_room(tmp_path, clock=clock, lock_timeout_s=3_600)  # and none of these waits
     tend(patient)
-    saved(patient, "Deploys happen on Mondays")
+    kit.saved(patient, "Deploys happen on Mondays")
     os.write(heard[1], b"x")
-    assert ended(pid) == 0 and "upkeep_at" in state_of(room)
-    assert figures_of(consolidate(room))["contradictions"] == {"checked": 1}
+    assert ended(pid) == 0 and "upkeep_at" in kit.state_of(room)
+    assert kit.figures_of(consolidate(room))["contradictions"] == {"checked": 1}
 
 
 def test_a_call_that_is_cancelled_stops_between_pages_and_the_next_goes_on(
-    tmp_path: Path, clock: Clock
+    tmp_path: Path, clock: kit.Clock
 ) -> None:
-    room = a_room(tmp_path, clock=clock, lock_timeout_s=0.1)
-    saved(room, "The shop runs on Node 20")
+    room = kit.a_room(tmp_path, clock=clock, lock_timeout_s=0.1)
+    kit.saved(room, "The shop runs on Node 20")
     with room.engine.only_one(timeout_s=0), pytest.raises(UpkeepBusyError):
         consolidate(room)  # a thread of this process is at it
     is_requested = False
     cancellation = Cancellation(is_requested=lambda: is_requested)
-    engine = Places.here.engine_at(room.config.path, cancellation)
+    engine = kit.Places.here.engine_at(room.config.path, cancellation)
 
     def cancels(place: int, count: int, name: str) -> None:
         nonlocal is_requested
@@ -209,22 +201,22 @@ def test_a_call_that_is_cancelled_stops_between_pages_and_the_next_goes_on(
 
 @pytest.mark.row("002 2.65.a")
 def test_the_figures_of_several_pages_add_up_wherever_a_run_is_cut(
-    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, clock: kit.Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fill(room: Room, clock: Clock) -> None:
+    def fill(room: Room, clock: kit.Clock) -> None:
         parts = [f"Part {at} of the shop" for at in range(350)]
-        add(room, *parts[:20], checked_at=clock(), stale_days=60)
-        add(room, *parts[20:330], *parts[20:75], checked_at=clock())
-        add(room, *parts[330:], checked_at=clock(), stale_days=60)
+        kit.add(room, *parts[:20], checked_at=clock(), stale_days=60)
+        kit.add(room, *parts[20:330], *parts[20:75], checked_at=clock())
+        kit.add(room, *parts[330:], checked_at=clock(), stale_days=60)
         clock.wait(days=61)
 
     room, other = twins(tmp_path, clock, fill)
-    figures = figures_of(consolidate(room))
+    figures = kit.figures_of(consolidate(room))
     assert (figures["expiry"], figures["duplicates"]) == ({"stale": 40}, {"merged": 55})
     assert (figures["decay"], figures["utility"]) == ({"decayed": 405}, {"updated": 310})
     monkeypatch.setattr(consolidation, "AT_MOST_S", 0.0)  # a page each
     calls = 0
-    while "upkeep_at" not in state_of(other):
+    while "upkeep_at" not in kit.state_of(other):
         tend(other)
         calls += 1
         clock.wait(hours=1)  # a run keeps the moment of its first page
@@ -235,12 +227,12 @@ def test_the_figures_of_several_pages_add_up_wherever_a_run_is_cut(
 @IN_A_FILE
 def test_the_daily_copy_is_made_beside_the_upkeep_and_again_after_a_removal(room: Room) -> None:
     path = room.config.path
-    gone = saved(room, "The vault has two doors")
+    gone = kit.saved(room, "The vault has two doors")
     tend(room)
     [copy] = copies_of(path)
     tend(room)
     assert copies_of(path) == [copy]
-    saved(room, "The shop runs on Node 20")
+    kit.saved(room, "The shop runs on Node 20")
     forget(room, id=gone.id, hard=True)
     assert copies_of(path) == []
     tend(room)  # the upkeep of the day is done, and there is a copy all the same
@@ -254,7 +246,7 @@ def test_the_daily_copy_is_made_beside_the_upkeep_and_again_after_a_removal(room
 def test_the_daily_upkeep_never_fails_a_write(
     room: Room, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    saved(room, "The shop runs on Node 20")
+    kit.saved(room, "The shop runs on Node 20")
     lock, target = Path(f"{room.config.path}{LOCK_SUFFIX}"), tmp_path / "target"
     lock.mkdir()
     tend(room)
@@ -270,7 +262,7 @@ def test_the_daily_upkeep_never_fails_a_write(
         tend(room)
         assert target.read_text() == "mine"
         lock.unlink()
-    assert "upkeep" not in state_of(room)
+    assert "upkeep" not in kit.state_of(room)
 
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -279,7 +271,7 @@ def test_the_daily_upkeep_never_fails_a_write(
         patch.setattr("core.room.copies.keep_copy", full)
         tend(room)
     assert f"The daily copy of the database {room.config.path} could not be made" in caplog.text
-    assert "upkeep_at" in state_of(room)
+    assert "upkeep_at" in kit.state_of(room)
 
 
 @pytest.mark.row("002 2.65.a")
@@ -292,19 +284,19 @@ def test_the_eleven_steps_of_the_specification_run_in_their_order() -> None:
 @pytest.mark.row("002 2.10.e", "002 2.64")
 @IN_A_FILE  # a server takes no such link, and keeps no such index
 def test_what_has_got_out_of_step_is_mended(room: Room) -> None:
-    one = saved(room, "The shop runs on Node 20", keywords=("node",))
+    one = kit.saved(room, "The shop runs on Node 20", keywords=("node",))
     with room.engine.writing() as rows:
         rows.put_links([Link(from_id=one.id, to_id="nobody"), Link(from_id="no", to_id=one.id)])
     with closing(sqlite3.connect(room.config.path)) as connection, connection:
         connection.execute("DELETE FROM fragments_fts")
         connection.execute("INSERT INTO fragment_keywords VALUES ('ghost', 1, 99)")
     room.engine.close()
-    assert figures_of(consolidate(room))["tidying"] == {"index": 1, "links": 2}
+    assert kit.figures_of(consolidate(room))["tidying"] == {"index": 1, "links": 2}
     with room.engine.reading() as rows:
         assert rows.links([one.id]) == []
         assert rows.with_keywords(["node", "ghost"], Wanted(), 5) == [(one.number, 1)]
         assert [*rows.holding("Node", 5).shares()] == [one.number]
-    assert "tidying" not in figures_of(consolidate(room))
+    assert "tidying" not in kit.figures_of(consolidate(room))
 
 
 # By a server over HTTP, for its operator
@@ -327,8 +319,8 @@ def tended(served: ServedFragments, condition: Callable[[], object]) -> None:
 def test_a_server_has_figures_and_ends_silent_sessions_as_its_operator_says(tmp_path: Path) -> None:
     environment = {FRAGMENTS_PLACE: str(tmp_path / "memory.db")}
     room, now = open_room(Settings(), environment), datetime.now(UTC)
-    gone = saved(room, "The old server is called heron")
-    saved(room, "The shop runs on Node 20")
+    gone = kit.saved(room, "The old server is called heron")
+    kit.saved(room, "The shop runs on Node 20")
     forget(room, id=gone.id)
     moments = [(now - timedelta(minutes=it)).isoformat(timespec="seconds") for it in (61, 5)]
     with room.engine.writing() as rows:
@@ -346,7 +338,7 @@ def test_a_server_has_figures_and_ends_silent_sessions_as_its_operator_says(tmp_
     assert served.figures == {
         **{"fragments_live": 1, "fragments_superseded": 0, "fragments_in_bin": 1},
         **{"fragments_missing_vectors": 1, "judge_failures": 0, "embedding_failures": 0},
-        done: datetime.fromisoformat(state_of(room)["upkeep_at"]).timestamp(),
+        done: datetime.fromisoformat(kit.state_of(room)["upkeep_at"]).timestamp(),
     }
     room.engine.close()
     room.config.path.write_bytes(b"no database")  # of which nothing can be read
