@@ -195,27 +195,23 @@ def test_what_prevents_a_connection_is_told_once_a_minute_and_without_the_passwo
     assert secret not in caplog.text
 
 
-@pytest.fixture
-def room_user(team_pool: Pool) -> Iterator[str]:
-    """A login that may take the role of agents alone."""
-    name = f"agents_{os.getpid()}"
-    with team_pool.as_login() as connection:
-        connection.execute(f"CREATE ROLE {name} LOGIN; GRANT sentinel_room TO {name}")
-    yield name
-    with team_pool.as_login() as connection:
-        connection.execute(f"DROP ROLE {name}")
-
-
 def test_from_the_login_of_agents_nothing_leads_to_upkeep_and_a_stronger_one_is_refused(
-    team_pool: Pool, team_database: str, room_user: str
+    team_pool: Pool, team_database: str, request: pytest.FixtureRequest
 ) -> None:
-    pool = Pool(a_server(team_database, POSTGRES_ROOM_USER=room_user), path=team_pool.path)
+    def as_owner(statements: str) -> None:
+        with team_pool.as_login() as connection:
+            connection.execute(statements)
+
+    user = f"agents_{os.getpid()}"  # it may take the role of agents alone
+    as_owner(f"CREATE ROLE {user} LOGIN; GRANT sentinel_room TO {user}")
+    request.addfinalizer(lambda: as_owner(f"DROP ROLE {user}"))
+    pool = Pool(a_server(team_database, POSTGRES_ROOM_USER=user), path=team_pool.path)
     with pool.transaction() as connection:
         connection.execute("INSERT INTO papers (kind, key) VALUES ('key', 'x')")
     for tried in ("SET ROLE sentinel_upkeep", "RESET ROLE; SELECT * FROM papers",
                   "SET SESSION AUTHORIZATION owner"):  # fmt: skip
         with raised(ServerError, "denied"), pool.transaction(agent="alice") as connection:
-            assert connection.info.user == room_user
+            assert connection.info.user == user
             connection.execute(tried)
     pool.close()
     pool = Pool(a_server(team_database, POSTGRES_ROOM_USER="owner"))

