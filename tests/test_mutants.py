@@ -35,7 +35,7 @@ def test_a_test_that_is_not_there_is_told_from_one_that_is() -> None:
     here, contract = "tests/test_mutants.py", "tests/rooms/fragments/test_engines.py"
     there = [
         f"{here}::test_a_text_in_two_places_takes_no_fault[x::y]",
-        f"{contract}::test_a_vector_goes_with_the_text_that_it_is_of",
+        f"{contract}::test_terms_of_both_languages_are_found",
     ]
     gone = [here, f"{here}::test_a_text", f"{here}::TestStoring", "tests/gone.py::test_a_text"]
     assert [_exists(test) for test in (*there, *gone)] == [True] * 2 + [False] * 4

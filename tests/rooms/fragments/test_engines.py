@@ -94,7 +94,7 @@ class Engines:
 def in_files(request: pytest.FixtureRequest) -> Engines:
     directory, numbers = request.getfixturevalue("tmp_path"), count(1)
 
-    def make(place: str) -> Engine:
+    def make(place: str) -> SqliteEngine:
         is_new = place in ("", "untouched")
         path = directory / str(next(numbers)) / "memory.db" if is_new else Path(place)
         return SqliteEngine(path, timeout_s=30)
@@ -597,25 +597,21 @@ def test_a_hostile_text_is_stored_changed_and_removed_as_text(engines: Engines, 
     assert shares(engine, "other") == {}
 
 
-def test_a_number_is_never_given_twice_and_an_id_is_there_once(engines: Engines) -> None:
+def test_numbers_and_ids_are_of_one_fragment_and_a_vector_of_the_text_that_it_was_made_of(
+    engines: Engines,
+) -> None:
     engine = engines.new()
     [first, second] = stored(engine, a_fragment("f1"), a_fragment("f2"))
+    put_vectors(engine, [(first, (1.0, 0.0)), (second, (1.0, 0.0))])
     with engine.writing() as rows:
+        rows.replace([replace(first, importance=0.9), replace(second, topic="another")])
+        assert [it.number for it in rows.vectors([first.number, second.number])] == [first.number]
         rows.drop(["f2"])
     [third] = stored(engine, a_fragment("f3"))
     assert 0 < first.number < second.number < third.number
     with pytest.raises(OSError):
         stored(engine, a_fragment("f4"), a_fragment("f1", "again"))
     assert found(engine) == ["f1", "f3"]
-
-
-def test_a_vector_goes_with_the_text_that_it_is_of(engines: Engines) -> None:
-    engine = engines.new()
-    [one, other] = stored(engine, a_fragment("f1"), a_fragment("f2"))
-    put_vectors(engine, [(one, (1.0, 0.0)), (other, (1.0, 0.0))])
-    with engine.writing() as rows:
-        rows.replace([replace(one, importance=0.9), replace(other, topic="another")])
-        assert [it.number for it in rows.vectors([one.number, other.number])] == [one.number]
 
 
 SENTENCES, QUESTIONS = table("engine_questions").values()
