@@ -132,15 +132,14 @@ def test_every_error_has_a_builtin_kind() -> None:
 DATA_TABLES = sorted(path.stem for path in (ROOT / "core" / "data").glob("*.jsonl"))
 
 
-def test_a_broken_line_is_named(tmp_path: Path) -> None:
+def test_a_table_has_a_row_a_line_and_a_broken_one_is_named(
+    tmp_path: Path,
+) -> None:
     for broken in ['{"name": "a\\d"}', "", "[1]", '{"name": "b"}}']:
         lines = ['{"name": "first"}', broken, '{"name": "third"}']
         (tmp_path / "rules.jsonl").write_text("\n".join(lines), encoding="utf-8")
         with pytest.raises(ValueError, match=r"^rules\.jsonl, line 2: "):
             list(rows("rules", tmp_path))
-
-
-def test_a_table_has_a_row_a_line_and_lists_of_words_stand_once_by_their_names() -> None:
     for name in DATA_TABLES:
         """One row a line, Hangul as it is, so that a diff shows the changed rows alone."""
         text = (ROOT / "core" / "data" / f"{name}.jsonl").read_text(encoding="utf-8")
@@ -163,7 +162,7 @@ def filled_in(template: str, fact: str | int) -> str:
     return filled(template, {"x": fact})
 
 
-def test_every_final_consonant_takes_its_form_composed_or_not() -> None:
+def test_a_particle_has_the_form_that_its_fact_takes_as_koreans_read_it() -> None:
     for number, syllable in enumerate(FINALS):
         for spelling, forms in PARTICLES["forms"].items():
             want = syllable + forms[0 if number else 1]
@@ -173,9 +172,6 @@ def test_every_final_consonant_takes_its_form_composed_or_not() -> None:
         apart = unicodedata.normalize("NFD", syllable)
         assert spoken_end(apart) == spoken_end(syllable)
         assert filled_in("{x}을(를)", apart).startswith(apart)
-
-
-def test_a_fact_is_read_as_koreans_read_it_or_keeps_both_forms_without_a_reading() -> None:
     rows = [
         *(
             (shown, filled_in("{x}(으)로", it))
@@ -201,6 +197,8 @@ def test_a_fact_is_read_as_koreans_read_it_or_keeps_both_forms_without_a_reading
     assert filled_in("{x}은(는)", "{y}은(는)값") == "{y}은(는)값은"
     assert filled_in("{x:,}을(를)", 1000) == "1,000을"
     assert filled_in("{x!r}을(를)", "a") == "'a'를"
+    behind = PATTERNS["one form behind a placeholder"]
+    none_of((key, behind.findall(it)) for key, it in KOREAN.items() if behind.search(it))
 
 
 @pytest.mark.long  # it costs much
@@ -213,8 +211,3 @@ def test_no_korean_sentence_shows_two_forms_of_a_particle() -> None:
             shown = filled(text, dict.fromkeys(names, fact))
             wrong += [(key, it[0]) for it in PATTERNS["two forms of a particle"].finditer(shown)]
     assert wrong == []
-
-
-def test_no_particle_in_one_form_stands_behind_a_placeholder() -> None:
-    behind = PATTERNS["one form behind a placeholder"]
-    none_of((key, behind.findall(it)) for key, it in KOREAN.items() if behind.search(it))

@@ -207,11 +207,6 @@ def without_side_file(clone: Path) -> Path:
     return clone
 
 
-def now_of(clone: Path, record_id: str) -> Record:
-    """The record as a reader of the log sees it."""
-    return next(record for record in saved(clone) if record.id == record_id)
-
-
 def gaps(clone: Path) -> list[str]:
     return sorted(record.key_text for record in saved(clone))
 

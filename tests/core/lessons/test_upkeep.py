@@ -102,20 +102,17 @@ def parts_of(names: list[str]) -> list[Record | bytes]:
     return [PARTS.get(name, name.encode()) for name in names]
 
 
-def test_a_flaw_is_found_and_a_repair_sets_aside_what_it_takes_out() -> None:
+def test_a_flaw_is_found_and_what_a_repair_takes_out_lies_aside_as_it_stood_there() -> None:
     for name in TABLES:
-        lines, findings, kept, aside = TABLES[name]
+        lines, wanted, kept, aside = TABLES[name]
         log = log_of(*parts_of(lines))
-        found = examine(log, now=NOW)
-        assert {it.facts["key"] for it in found if it.kind == "key_twice"} <= {"lesson"}
-        told = [f"{it.kind} {it.severity} {' '.join(map(str, it.lines))}" for it in found]
-        assert "; ".join(told) == findings
+        findings = examine(log, now=NOW)
+        assert {it.facts["key"] for it in findings if it.kind == "key_twice"} <= {"lesson"}
+        told = [f"{it.kind} {it.severity} {' '.join(map(str, it.lines))}" for it in findings]
+        assert "; ".join(told) == wanted
         repaired = repair(log.to_bytes())
         assert repaired.data == file_of(*parts_of(kept))
         assert repaired.aside == file_of(*parts_of(aside))
-
-
-def test_many_records_are_a_note_and_a_line_that_goes_lies_aside_as_it_stood_there() -> None:
     records = [a_record(f"gap {number}") for number in range(5)]
     assert found(*records, threshold=5) == []
     assert found(*records, threshold=4) == [("overdue", "note", ())]

@@ -7,10 +7,11 @@ import signal
 import sqlite3
 import stat
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import closing, nullcontext, suppress
+from collections.abc import Callable
+from contextlib import closing, nullcontext
 from datetime import UTC, datetime, timedelta
-from itertools import cycle
+from functools import partial
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -25,13 +26,14 @@ posix = pytest.mark.skipif(os.name == "nt", reason="files and users as POSIX has
 resource = pytest.importorskip("resource", reason="faults as POSIX makes them")
 
 
-def texts_of(copy: Path) -> list[str]:
-    with closing(sqlite3.connect(f"{copy.as_uri()}?immutable=1", uri=True)) as connection:
-        return [text for (text,) in connection.execute("SELECT text FROM notes ORDER BY rowid")]
-
-
 def copied(path: Path) -> list[list[str]]:
-    return [texts_of(it) for it in copies_of(path)]
+    """The texts of each copy, the newest first."""
+    found = list[list[str]]()
+    for copy in copies_of(path):
+        with closing(sqlite3.connect(f"{copy.as_uri()}?immutable=1", uri=True)) as connection:
+            rows = connection.execute("SELECT text FROM notes ORDER BY rowid")
+            found.append([text for (text,) in rows])
+    return found
 
 
 def whole_copy(database: Database) -> str:
@@ -63,38 +65,6 @@ def broken(path: Path) -> None:
     path.write_bytes(notes.DAMAGED)
     for name in ("-wal", "-shm"):
         Path(f"{path}{name}").unlink(missing_ok=True)
-
-
-def at_each_call(
-    path: Path, work: Callable[[], str], *, is_killed: bool
-) -> Iterator[tuple[int, str]]:
-    """Do the work with each call of the system spoilt in turn, by a kill or by an error.
-
-    Yields the code of the error, and what was said then; "killed" of a kill.
-    """
-    kept = path.parent.with_name("kept")
-    shutil.copytree(path.parent, kept)
-    is_over = False
-    for at, code in enumerate(cycle(CODES), 1):
-        for mode in ("killed before", "killed after") if is_killed else ("refused",):
-            shutil.rmtree(path.parent)
-            shutil.copytree(kept, path.parent)
-
-            fault = Fault(at, mode, code)
-
-            def spoilt(_: object, fault: Fault = fault) -> str:
-                with fault.on(path.parent) as faults:
-                    said = work()
-                return f"{len(faults.calls)} {said}"
-
-            with Child(spoilt) as child:
-                status, said = child.end()
-            calls, _, said = said.partition(" ")
-            yield code, "killed" if status else said
-            is_over = is_over or (not status and int(calls) < at)
-        if is_over:
-            assert at > 5
-            return
 
 
 def test_a_copy_is_whole_and_one_a_day_and_two_are_kept(path: Path, opened: notes.Opened) -> None:
@@ -140,35 +110,65 @@ def test_a_copy_is_due_after_a_change_whatever_its_date(path: Path, opened: note
 
 
 @pytest.mark.long  # it costs much
+@pytest.mark.parametrize("is_repair", [False, True])
 @pytest.mark.parametrize("is_killed", [False, True])
-def test_a_call_of_the_system_that_fails_leaves_the_former_copies_and_a_whole_one_or_none(
-    path: Path, opened: notes.Opened, is_killed: bool
+def test_a_call_of_the_system_that_fails_costs_neither_the_former_copies_nor_what_was_saved(
+    path: Path, opened: notes.Opened, is_killed: bool, is_repair: bool
 ) -> None:
+    """A copy or a repair, with each call spoilt in turn, by a kill or by an error."""
     database = opened()
     days_of(database, 2)
-    age(path, 1)
-    notes.put(database, "today")
+    if not is_repair:
+        age(path, 1)
+        notes.put(database, "today")
     database.close()
-    wrong = list[object]()
+    if is_repair:
+        broken(path)
+    kept, wrong = path.parent.with_name("kept"), list[object]()
+    shutil.copytree(path.parent, kept)
 
-    def work() -> str:
-        try:
-            opened(timeout_s=1).keep_copy()
-        except DatabaseError as error:
-            return f"{error.key}: {error}"
-        return ""
+    def spoilt(fault: Fault, _: object) -> str:
+        said = ""
+        with fault.on(path.parent) as faults:
+            try:
+                database = opened(timeout_s=1)
+                work: Callable[[], object] = database.keep_copy
+                if is_repair:
+                    work = database.put_back_copy
+                work()
+            except DatabaseError as error:
+                said = f"{error.key}: {error}"
+            except OSError:
+                assert is_repair
+        return f"{len(faults.calls)} {said}"
 
-    for code, said in at_each_call(path, work, is_killed=is_killed):
-        made = copied(path)
-        is_new = made[0][-1:] == ["today"]
-        wrong += [it for it in copies_of(path) if flaw_of(it, passes)]
-        if made[-2:] != [["day 0", "day 1"], ["day 0"]] and not is_new:
-            wrong.append(made)
-        is_said = said.startswith("copy: ") and "copies that were there" in said
-        if not (is_new or is_said or said == "killed" or code == errno.ENOENT):  # as if none was
-            wrong.append(f"silent: {said}")
-        if notes.texts(opened()) != ["day 0", "day 1", "today"]:
+    modes = ("killed before", "killed after") if is_killed else ("refused",)
+    for at, mode in ((at, mode) for at in count(1) for mode in modes):
+        code = CODES[(at - 1) % len(CODES)]
+        shutil.rmtree(path.parent)
+        shutil.copytree(kept, path.parent)
+        with Child(partial(spoilt, Fault(at, mode, code))) as child:
+            status, told = child.end()
+        calls, _, said = told.partition(" ")
+        copies, flaws = copied(path), [flaw_of(it, passes) for it in copies_of(path)]
+        if is_repair:
+            files = [it.read_bytes() for it in path.parent.glob("data.db*") if it.is_file()]
+            wrong += [] if notes.DAMAGED in files else ["the damaged file is gone"]
+            wrong += [] if flaws == ["", ""] else ["a copy is gone"]
+            if path.read_bytes() == notes.DAMAGED:  # without a file, it raises
+                opened().put_back_copy()
+        else:
+            is_new = copies[0][-1:] == ["today"]
+            wrong += [it for it in flaws if it]
+            wrong += [] if is_new or copies[-2:] == [["day 0", "day 1"], ["day 0"]] else copies
+            is_said = said.startswith("copy: ") and "copies that were there" in said
+            if not (is_new or is_said or status or code == errno.ENOENT):  # as if none was
+                wrong.append(f"silent: {said}")
+        if notes.texts(opened()) != ["day 0", "day 1", *(() if is_repair else ("today",))]:
             wrong.append("the database is another")
+        if not status and int(calls) < at:
+            assert at > 5
+            break
     assert wrong == []
 
 
@@ -333,36 +333,6 @@ def test_a_repair_waits_its_turn_and_keeps_the_journal(path: Path, opened: notes
         assert b"only in the journal" in Path(f"{done.aside}-wal").read_bytes()
     assert notes.texts(database) == ["day 0"]
     assert notes.from_outside(done.aside, "SELECT count(*) FROM notes") == [(2,)]
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.parametrize("is_killed", [False, True])
-def test_a_repair_that_fails_loses_nothing(
-    path: Path, opened: notes.Opened, is_killed: bool
-) -> None:
-    database = opened()
-    days_of(database, 2)
-    database.close()
-    broken(path)
-    wrong = list[str]()
-
-    def work() -> str:
-        with suppress(OSError):
-            opened(timeout_s=1).put_back_copy()
-        return ""
-
-    for _ in at_each_call(path, work, is_killed=is_killed):
-        if notes.DAMAGED not in [
-            it.read_bytes() for it in path.parent.glob("data.db*") if it.is_file()
-        ]:
-            wrong.append("the damaged file is gone")
-        if [flaw_of(it, passes) for it in copies_of(path)] != ["", ""]:
-            wrong.append("a copy is gone")
-        if path.read_bytes() == notes.DAMAGED:  # without a file, it raises
-            opened().put_back_copy()
-        if notes.texts(opened()) != ["day 0", "day 1"]:
-            wrong.append(f"{notes.texts(opened())}")
-    assert wrong == []
 
 
 @posix
