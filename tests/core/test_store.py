@@ -4,12 +4,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from core.errors import DiskError, RefusedError
-from core.lessons.record import LIMITS_BYTES, new_record
+from core.lessons.record import new_record
 from core.sanitizer import MARKER
 from core.store import MemoryStore
 from tests.support.samples import LATER, a_draft, a_principle, a_record
@@ -52,34 +51,6 @@ def test_unreadable_lines_are_counted_on_the_log_without_their_text(
 
 
 # Secrets.
-
-
-SECRETS: dict[str, tuple[dict[str, Any], str]] = {  # what is given, and the fields of the error
-    **{name: ({name: f"use {KEY} here"}, name) for name in LIMITS_BYTES},
-    **{name: ({name: (f"use {KEY} here",)}, name) for name in ("paths", "when")},
-    "two": ({"missing_context": KEY, "lesson": f"{KEY} or {KEY}"}, "missing_context, lesson"),
-    "split by what nobody sees": ({"lesson": "\u200b".join(KEY)}, "lesson"),
-}
-
-
-@pytest.mark.parametrize(("given", "fields"), SECRETS.values(), ids=SECRETS)
-def test_a_strict_store_refuses_a_secret_in_any_field_and_writes_nothing(
-    tmp_path: Path, given: dict[str, Any], fields: str
-) -> None:
-    strict = MemoryStore(tmp_path / "memory_log.jsonl", strict=True)
-    strict.upsert_log(a_draft("harmless"))
-    before = strict.read_bytes()
-    with raised(RefusedError, "secret_refused") as caught:
-        strict.upsert_log(replace(a_draft(), **given))
-    assert caught.value.facts == {"fields": fields, "kinds": "github-token"}
-    assert KEY not in str(caught.value)
-    if not {"paths", "when"} & given.keys():
-        with raised(RefusedError, "secret_refused"):
-            strict.bring_back([replace(a_record(), **given)])
-    [refused, fine] = strict.add_all([replace(a_record(), **given), a_record("fine")])[1]
-    assert (refused.fate, fine.fate) == ("refused", "added")
-    assert refused.error and refused.error.facts["kinds"] == "github-token"
-    assert strict.read_bytes() == before + fine.record.to_line()
 
 
 def test_a_secret_in_a_trigger_is_refused_and_not_brought_back(store: MemoryStore) -> None:
