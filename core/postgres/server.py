@@ -96,9 +96,6 @@ _BUSY = ("55P03", "40P01", "40001")
 _CUT = ("57P01", "57P02", "57P03", "57P05", "25P03", "25P04")
 
 
-# The server.
-
-
 @dataclass(frozen=True, slots=True)
 class Server:
     """A server, and how it is used."""
@@ -191,9 +188,6 @@ def _figure(environment: Mapping[str, str], name: str, default: int, most: int) 
     if not (text.isascii() and text.isdigit() and len(text) < 10 and 1 <= int(text) <= most):
         raise ServerSettingError("bad_figure", variable=name, most=most, default=default)
     return int(text)
-
-
-# Its failures.
 
 
 def failed_connection(name: str, error: Exception | None) -> ServerError:

@@ -32,7 +32,6 @@ MOST_TOKENS_TO_SETTLE = 1_500  # estimated, of what an upkeep leaves to its call
 SHOWN_SOURCE_CHARS = 40
 _MANY = 100_000  # a count as long as any
 _MOST_IDS, _NAME_CHARS, _MOST_COUNTS, _MOST_TOOLS = 10, 40, 10, 5
-_STATISTICS = ("kinds", "lifetimes", "tiers", "agents", "links")
 _PLAIN_ID = re.compile(r"[0-9A-Za-z_-]{1,64}")  # an imported id may be any text
 
 # The fields of an object, in order. An empty rare field is left out.
@@ -264,7 +263,7 @@ class Call(NamedTuple):
         if self.as_json:  # what no recall finds is left out of the total
             return _answer({"total": live, "left_out": left_out, **numbers})
         lines = [_say("stats_live", count=live, anchors=numbers["anchors"])]
-        for name in _STATISTICS:
+        for name in ("kinds", "lifetimes", "tiers", "agents", "links"):
             if counts := numbers[name]:
                 lines.append(_say(f"stats_{name}", listed=_listed(counts)))
         listed = _listed(numbers["deleted"])

@@ -337,11 +337,8 @@ def column_of(name: str) -> str:
     return _COLUMN_OF.get(name, name)
 
 
-# Each refusal takes the key of its sentence, and its facts.
-
-
 class FragmentsError(RefusedError):
-    """A call on the fragments is refused."""
+    """A call on the fragments is refused, for the key of a sentence and its facts."""
 
     table = "fragments.room"
 

@@ -206,7 +206,8 @@ def read_config(environment: Mapping[str, str]) -> Config:
     """Return the settings. Raises ConfigError, PlaceError, FragmentsError."""
     path, server = database_path(environment), database_server(environment)
     cache = place_of(environment) if server else None
-    values = values_in(config_path(path), _KEYS)
+    config = path.with_name(CONFIG_NAME)
+    values = values_in(config, _KEYS)
     stale = ("fact", "decision", "relation")
     values["stale_days"] = tuple((word, values.pop(word)) for word in stale if word in values)
     recency = values.pop("recency_weight", None)
@@ -214,7 +215,7 @@ def read_config(environment: Mapping[str, str]) -> Config:
         rest = round(1 - recency, _DIGITS)
         if round(values.setdefault("importance_weight", rest) - rest, _DIGITS):
             key = "ranking.recencyWeight"
-            raise wrong_value(config_path(path), key, "fragments.room.expects_rest")
+            raise wrong_value(config, key, "fragments.room.expects_rest")
     return Config(path, **values, server=server, cache=cache)
 
 
@@ -237,13 +238,9 @@ def database_path(environment: Mapping[str, str]) -> Path:
     return Path(place, FILE_NAME) if is_folder else Path(place)
 
 
-def config_path(database: Path) -> Path:
-    return database.with_name(CONFIG_NAME)
-
-
 def unknown_keys(database: Path) -> list[str]:
     """Return keys of `config.json` that are no settings. Raises ConfigError."""
-    return unknown_keys_in(config_path(database), _KEYS)
+    return unknown_keys_in(database.with_name(CONFIG_NAME), _KEYS)
 
 
 def _whole(unit: str, most: int) -> Expected:

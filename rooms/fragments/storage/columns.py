@@ -53,11 +53,8 @@ def is_moment(field: str) -> bool:
     return field.endswith("_at")
 
 
-# Values that another program may have stored.
-
-
 def _reader_of(field: Field[Any]) -> Callable[[Any], Any]:
-    if get_origin(field.type) is Literal:
+    if get_origin(field.type) is Literal:  # another program may have stored another word
         words = get_args(field.type)
         word = _UNKNOWN_TIER if field.name == "tier" else field.default
         return lambda value: value if value in words else word
@@ -136,9 +133,6 @@ NAMING = (
     *((SUSPICIONS.name, column) for column in SUSPICIONS.about),
     *((VERSIONS.name, "fragment_id"), (FRAGMENTS.name, "id")),
 )
-
-
-# Values of PostgreSQL.
 
 
 def speaking(cursor: "Cursor[Any]") -> "Cursor[Any]":

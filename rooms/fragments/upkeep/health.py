@@ -21,7 +21,7 @@ from core.messages import Facts
 from core.postgres.server import Server, ServerError
 from core.room.copies import date_of, kept_aside, size_of
 from core.room.database import DatabaseError
-from core.room.documents import as_json
+from core.room.documents import CONFIG_NAME, as_json
 from core.room.full_text import is_sound
 from core.room.redaction import Held, Redaction, cleaned
 from core.sanitizer import has_secret, safe
@@ -75,7 +75,7 @@ def look(settings: Settings, environment: Mapping[str, str]) -> list[Finding]:
     try:
         cache = room.read_config(environment).cache
         for name in room.unknown_keys(path):
-            facts: Facts = {"path": str(room.config_path(path)), "name": name}
+            facts: Facts = {"path": str(path.with_name(CONFIG_NAME)), "name": name}
             found.append(_finding("unknown_key", "warning", facts))
         if cache:
             with closing(Cache(cache, "")) as asked:
@@ -99,9 +99,6 @@ def _counts(rows: Rows) -> Facts:
     kept, in_bin = (sum(rows.count(Wanted(state=it)).values()) for it in ("kept", "bin"))
     agents = len(rows.count(Wanted(state="all"), "agent"))
     return {"count": kept, "in_bin": in_bin, "agents": agents}
-
-
-# A file.
 
 
 def _of_file(path: Path, settings: Settings) -> Iterator[Finding]:
@@ -159,9 +156,6 @@ def _of_file(path: Path, settings: Settings) -> Iterator[Finding]:
         size = sum(size_of(f"{path}{suffix}") for suffix in ("", "-wal"))
         facts = counts | {"schema": schema, "bytes": size, "mode": f"{mode:o}", "agents": 0}
         yield _finding("ok", "ok", place | facts | {"engine": ""})
-
-
-# A server.
 
 
 def _of_server(server: Server, settings: Settings) -> Iterator[Finding]:

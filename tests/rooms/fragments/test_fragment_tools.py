@@ -16,7 +16,7 @@ from core.room.documents import ConfigError
 from core.text.plain import Budget
 from rooms.fragments import tools
 from rooms.fragments.models import check, missing
-from rooms.fragments.room import Config, Room, config_path, open_room, read_config, unknown_keys
+from rooms.fragments.room import Config, Room, open_room, read_config, unknown_keys
 from tests.support.cli_process import Run
 from tests.support.costly import one_in
 from tests.support.fragments_room import changed, saved
@@ -129,7 +129,7 @@ def read(tmp_path: Path) -> Callable[..., Config]:
     """Reads the settings of a room beside whose database this `config.json` is."""
 
     def with_file(data: bytes | None = None, **groups: Any) -> Config:
-        path = config_path(tmp_path / "memory.db")
+        path = tmp_path / "config.json"
         if data is not None or groups:
             path.write_bytes(json.dumps(groups).encode() if data is None else data)
         try:
