@@ -260,11 +260,9 @@ class Search:
         )
 
 
-# Worth. Recalls count for nothing: a fragment that was found once would be found for ever.
-
-
 def worth_of(config: Config, now: str, *, has_order: bool) -> Worth:
     """Return a sort key, greatest first. has_order: weigh importance and recency, else only age."""
+    # Recalls count for nothing: a fragment that was found once would be found for ever.
     now_s = datetime.fromisoformat(now).timestamp()
 
     def worth(fragment: Fragment) -> tuple[float, str, int]:

@@ -157,9 +157,7 @@ def parts_of(text: str, most: int = CONTENT_BYTES) -> list[str]:
     return parts
 
 
-# Keywords of a text
-
-_LEAST_CHARS = 2
+_LEAST_CHARS = 2  # of a keyword that is found in a text
 _WIDE = "\u3040-\U0010ffff"
 # A name or a word of letters with the signs that join its parts; a word in Hangul, unless it is a
 # particle behind a sign; of the scripts that run words together, words in katakana and in Han.

@@ -88,7 +88,7 @@ def look(settings: Settings, environment: Mapping[str, str]) -> list[Finding]:
 
 
 def _finding(
-    kind: str, severity: Severity, facts: Facts, fix: Callable[[], Facts] | None = None
+    kind: str, severity: Severity, facts: Facts, fix: Callable[[], Facts | None] | None = None
 ) -> Finding:
     """Return a finding. fix: repairs it, and returns further facts."""
     is_fixable = fix is not None
@@ -107,19 +107,17 @@ def _of_file(path: Path, settings: Settings) -> Iterator[Finding]:
             done = engine.database.put_back_copy()
         return {"aside": str(done.aside), "copy": date_of(done.copy)}
 
-    def make_index() -> Facts:
+    def make_index() -> None:
         with closing(engine), engine.writing() as rows:
             rows.make_index()
-        return {}
 
-    def take_from_others() -> Facts:
+    def take_from_others() -> None:
         try:
             for file in (Path(f"{path}{suffix}") for suffix in ("", "-wal", "-shm")):
                 if file.exists() and not file.is_symlink():
                     file.chmod(stat.S_IMODE(file.stat().st_mode) & ~_OTHERS)
         except OSError as error:
             raise DatabaseError("not_mended", path=str(path), reason=reason_of(error)) from error
-        return {}
 
     place: Facts = {"path": str(path)}
     with closing(SqliteEngine(path, timeout_s=settings.lock_timeout_s)) as engine:
@@ -162,10 +160,9 @@ def _of_server(server: Server, settings: Settings) -> Iterator[Finding]:
     from core.postgres.pool import ROOM_ROLE, UPKEEP_ROLE
     from rooms.fragments.storage.postgres import PostgresEngine
 
-    def secure() -> Facts:
+    def secure() -> None:
         with closing(engine):
             engine.schema.secure()  # force row security again
-        return {}
 
     place: Facts = {"path": server.name}
     try:
