@@ -129,19 +129,14 @@ def status_of(found: Iterable[Finding]) -> int:
 # The place of the log.
 
 
-def log_there(scene: Scene) -> Iterator[Finding]:
-    if scene.trouble:
-        yield Finding("not_read", "error", facts={"said": str(scene.trouble)})
-    elif not os.path.exists(scene.log):
-        yield Finding("no_log", "note")
-
-
 def log_place(scene: Scene) -> Iterator[Finding]:
     """Yield why the log cannot be saved, or is not safe, at its place."""
     try:
         scene.opened.project.check(os.environ, writes=True)
     except ProjectRefusedError as error:
         yield Finding("refused", "error", facts=error.facts)
+    if not (scene.trouble or os.path.exists(scene.log)):
+        yield Finding("no_log", "note")
     if scene.trouble and not isinstance(scene.trouble, LogMissingError):
         return
     target = Path(os.path.realpath(scene.log))
@@ -289,7 +284,7 @@ def _not_told(kind: str, scene: Scene, name: str) -> Iterator[Finding]:
 
 Check = Callable[[Scene], Iterable[Finding]]
 CHECKS: tuple[Check, ...] = (
-    *(log_there, log_place, git, other_memory),
+    *(log_place, git, other_memory),
     lambda scene: client_findings(scene.opened.project),
 )
 

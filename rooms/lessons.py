@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from core.errors import LogReadError, RefusedError
+from core.errors import RefusedError
 from core.git import HistoryError, is_uncommitted
 from core.guard.injection import shown_marks
 from core.lessons.changes import Outcome
@@ -264,10 +264,7 @@ class ForPeople(Room):
         from core.lessons.reach import records_nowhere
         from core.lessons.upkeep import Finding, examine, look
 
-        try:
-            data = self._store.read_bytes()
-        except LogReadError:  # which is said of its place
-            return []
+        data = self._store.read_bytes()
         log = MemoryLog.parse(data)
         found = list[Finding]()
         for it in examine(log, now=utc_now(), threshold=self._opened.settings.threshold):
