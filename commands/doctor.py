@@ -8,7 +8,7 @@ import argparse
 import os
 import shlex
 import stat
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -55,10 +55,8 @@ def doctor(arguments: argparse.Namespace) -> int:
     """Look, repair if asked, look again and print; 1 while an error or a warning is left."""
     check_confirmation(arguments, "--fix")
     opened = open_memory(arguments, writes=arguments.fix and not arguments.dry_run)
-    project, checks = opened.project, list(CHECKS)
-    if arguments.online:
-        checks.append(lambda scene: server_findings(scene.opened.project))
-    found, fixed = examined(opened, checks), list[Finding]()
+    project = opened.project
+    found, fixed = examined(opened, online=arguments.online), list[Finding]()
     fixable = [finding for finding in found if finding.fix]
     if arguments.fix and fixable:
         if not (arguments.yes or arguments.json):
@@ -71,7 +69,7 @@ def doctor(arguments: argparse.Namespace) -> int:
             for finding in fixable:
                 if finding.fix and finding.fix not in done:
                     done[finding.fix] = dict(finding.fix() or {})
-            found = examined(opened, checks)
+            found = examined(opened, online=arguments.online)
             left = {(finding.lines, text_of(finding)) for finding in found}
             fixed = [
                 replace(it, severity="ok", facts={**it.facts, **done[it.fix]})
@@ -100,9 +98,9 @@ def doctor(arguments: argparse.Namespace) -> int:
     return status_of(found)
 
 
-def examined(opened: Opened, checks: "Sequence[Check]") -> list[Finding]:
-    """Return the findings, the gravest first; change nothing."""
-    trouble, found = None, list[Finding]()
+def examined(opened: Opened, *, online: bool) -> list[Finding]:
+    """Return the findings, the gravest first; change nothing. online: ask servers as well."""
+    trouble, found, project = None, list[Finding](), opened.project
     try:
         opened.store.read_bytes()
     except LogReadError as error:
@@ -114,7 +112,9 @@ def examined(opened: Opened, checks: "Sequence[Check]") -> list[Finding]:
             groups.append([*room.findings()])
         except SentinelError as error:
             groups.append([Finding("not_read", "error", facts={"said": str(error)})])
-    for group in [*groups, *([*check(scene)] for check in checks)]:
+    checks = [log_place(scene), git(scene), other_memory(scene), client_findings(project)]
+    checks += [server_findings(project)] if online else []
+    for group in [*groups, *map(list, checks)]:
         # No `ok` beside an error or a warning of the same check.
         is_well = all(finding.severity in ("note", "ok") for finding in group)
         found += [finding for finding in group if is_well or finding.severity != "ok"]
@@ -280,13 +280,6 @@ def _not_told(kind: str, scene: Scene, name: str) -> Iterator[Finding]:
         yield Finding("overruled", "warning", facts=facts)
     else:
         yield Finding(kind, "warning", fix=scene.opened.store.file.write_companions)
-
-
-Check = Callable[[Scene], Iterable[Finding]]
-CHECKS: tuple[Check, ...] = (
-    *(log_place, git, other_memory),
-    lambda scene: client_findings(scene.opened.project),
-)
 
 
 # Output.

@@ -26,7 +26,7 @@ from core.config import Project, no_project_kind
 from core.disk import read_regular
 from core.errors import RefusedError
 from core.lessons.upkeep import Finding, Severity
-from core.messages import LANG_VARIABLE, Facts, say
+from core.messages import Facts, say
 
 _MOST_BYTES = 4_000_000
 # Why a client itself reads nothing of a file; with another reason only setup leaves it alone.
@@ -67,9 +67,6 @@ class Desk:
 def client_findings(project: Project) -> Iterator[Finding]:
     """Yield findings on every client of this project and user; ask no server."""
     machine = machine_here(project.root)
-    # Rules may be in another language than the reader's.
-    environment = {name: it for name, it in machine.environment.items() if name != LANG_VARIABLE}
-    machine = replace(machine, environment=environment)
     configured = entries.configured_clients(machine)
     desk = Desk(machine=machine, tree=tree_of(project.root), configured=configured)
     for row in CLIENTS:
