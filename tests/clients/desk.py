@@ -11,7 +11,7 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ from tests.clients.stand_in_model import Call, Request, Script, StandInModel
 from tests.support.cli_process import Run
 from tests.support.node_packages import needs_packages, packages_of
 from tests.support.samples import a_line, a_record
+from tests.support.tables import table
 
 WAIT_S = 100.0
 LESSON = "Refunds are rounded half up, see refund.py"
@@ -29,14 +30,26 @@ NEEDS_CLIENTS = [pytest.mark.night, needs_packages(_FOLDER)]
 
 
 class Client(NamedTuple):
-    """How a client is started. program: a pattern below node_modules; node runs a .js file."""
+    """How a client is started, as tests/data/clients.json says.
+
+    program: a pattern below node_modules; node runs a .js file. arguments: among them those that
+    pass over what needs a terminal, and a wait of more than five seconds for a server. writing:
+    what makes it write refund.py. settings: a file that it wants to find in the home, and its
+    text. shell: the tool that runs a command with its parameter, and the words that let it run
+    unasked. failed: what is noted of a command that failed. of_user: what a setup for all projects
+    leaves to the one who starts it: to wait for the server, which would keep Codex from every
+    project once it is gone, and an approval for each repository.
+    """
 
     key: str
     program: str
-    arguments: tuple[str, ...]
+    arguments: Sequence[str]
     environment: Mapping[str, str]
-    writing: Call  # what makes it write refund.py
-    settings: tuple[str, str] = ("", "")  # a file that it wants to find in the home, and its text
+    writing: Call
+    settings: Sequence[str]
+    shell: tuple[str, str, Sequence[str]]
+    failed: str
+    of_user: Sequence[str]
 
     @property
     def command(self) -> list[str]:
@@ -68,38 +81,10 @@ class Client(NamedTuple):
         return self._replace(environment={**self.environment, **variables})
 
 
-# fmt: off
-CLAUDE_CODE = Client("claude-code", "@anthropic-ai/claude-code-*/claude",
-    ("-p", "PROMPT", "--permission-mode", "acceptEdits"),
-    {"ANTHROPIC_BASE_URL": "URL", "ANTHROPIC_API_KEY": "not-a-key", "DISABLE_AUTOUPDATER": "1",
-     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-     "MCP_CONNECT_TIMEOUT_MS": "60000"},  # else it waits five seconds for a server
-    Call("Write", {"file_path": "PROJECT/refund.py", "content": "rate = 0.1\n"}))
-CODEX = Client("codex", "@openai/codex-*/vendor/*/bin/codex",
-    # a review of the hooks needs a terminal
-    ("exec", "PROMPT", "--sandbox", "workspace-write", "--dangerously-bypass-hook-trust",
-     "-m", "stand-in", "-c", 'model_provider="stand-in"',
-     "-c", 'model_providers.stand-in={name="it",base_url="URL/v1",wire_api="responses"}',
-     "-c", 'projects={"PROJECT"={trust_level="trusted"}}', "-c", "analytics.enabled=false",
-     "-c", "check_for_update_on_startup=false", "--disable", "plugins", "--disable", "apps"),
-    {},
-    Call("exec_command", {"cmd": "apply_patch <<'END'\n*** Begin Patch\n*** Add File: refund.py\n"
-        "+rate = 0.1\n*** End Patch\nEND"}))
-GEMINI = Client("gemini", "@google/gemini-cli/bundle/gemini.js",
-    ("-p", "PROMPT", "--approval-mode", "auto_edit", "-m", "gemini-2.5-pro"),
-    {"GEMINI_API_KEY": "not-a-key", "GOOGLE_GEMINI_BASE_URL": "URL",
-     "GEMINI_CLI_TRUST_WORKSPACE": "true"},
-    Call("write_file", {"file_path": "PROJECT/refund.py", "content": "rate = 0.1\n"}),
-    (".gemini/settings.json", '{"security": {"auth": {"selectedType": "gemini-api-key"}},'
-        ' "general": {"enableAutoUpdate": false}, "privacy": {"usageStatisticsEnabled": false}}'))
-COPILOT = Client("copilot", "@github/copilot-*/copilot",
-    ("-p", "PROMPT", "--trust-folder", "--allow-tool", "write"),
-    {"COPILOT_PROVIDER_BASE_URL": "URL", "COPILOT_PROVIDER_TYPE": "anthropic",
-     "COPILOT_PROVIDER_API_KEY": "not-a-key", "COPILOT_MODEL": "claude-sonnet-4.5",
-     "COPILOT_OFFLINE": "true"},
-    Call("create", {"path": "PROJECT/refund.py", "file_text": "rate = 0.1\n"}))
-# fmt: on
-CLIENTS = (CLAUDE_CODE, CODEX, GEMINI, COPILOT)
+CLIENTS = CLAUDE_CODE, CODEX, GEMINI, COPILOT = tuple(
+    Client(key, **{**row, "writing": Call(*row["writing"])})
+    for key, row in table("clients").items()
+)
 
 each_client = pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.key)
 

@@ -41,12 +41,6 @@ pytestmark = NEEDS_CLIENTS
 EVERY = ("lessons", "sessions", "fragments")
 AT_AN_ACTION, AT_THE_END = pair("answers.recall_head")[0], pair("answers.reminder")[0]
 GAP = {"topic": "payment", "missing_context": "the tax rate", "lesson": "Ask for the country"}
-# What a setup for all projects leaves to the one who starts a client: to wait for the server, which
-# would keep Codex from every project once it is gone, and an approval for each repository.
-OF_USER = {
-    "codex": ("-c", "mcp_servers.sentinel-memory.required=true"),
-    "copilot": ("--allow-tool", "sentinel-memory"),
-}
 DATABASE = ".local/share/sentinel-memory/memory.db"
 
 
@@ -117,7 +111,7 @@ def test_one_setup_for_all_projects_serves_a_directory_below_a_project(
         Call("remember", known),
         Call("recall", {"query": "port taken"}),
     ]
-    started = client.with_words(*OF_USER.get(client.key, ()))
+    started = client.with_words(*client.of_user)
     requests = desk.run(started, script, below="src")
     assert offered(requests[0]) == sorted(tool for room in rooms for tool in TOOLS[room])
     assert LESSON in requests[0].text
@@ -154,16 +148,8 @@ def test_what_one_client_keeps_the_next_one_finds_wherever_the_user_keeps_it(
     assert not (desk.home / DATABASE).exists()
 
 
-# The tool that runs a command with its parameter, and the words that let it run unasked.
-SHELL = {
-    "claude-code": ("Bash", "command", ("--allowedTools", "Bash")),
-    "codex": ("exec_command", "cmd", ()),
-    "gemini": ("run_shell_command", "command", ("--yolo",)),
-    "copilot": ("bash", "command", ("--allow-tool", "shell")),
-}
 GOOD, BAD = "python3 -c 'print(1)'", "python3 -c 'raise SystemExit(3)'"
 EDIT = ("edit", "Write refund.py (+1 -0)", "success", "refund.py")
-FAILED = {"claude-code": "failed: Exit code 3", "gemini": "failed: (empty)", "copilot": "failed"}
 
 
 @pytest.mark.row("003 T26")
@@ -171,7 +157,7 @@ FAILED = {"claude-code": "failed: Exit code 3", "gemini": "failed: (empty)", "co
 def test_commands_and_edits_belong_to_the_session_that_their_conversation_saves(
     client: Client, tmp_path: Path, cache: Path
 ) -> None:
-    tool, parameter, words = SHELL[client.key]
+    tool, parameter, words = client.shell
     desk = Desk(tmp_path, cache, f"{client.key} --rooms lessons,sessions")
     more = {"description": "Run it"} if client is not CODEX else {}
     started = client.with_words(*words)
@@ -196,8 +182,7 @@ def test_commands_and_edits_belong_to_the_session_that_their_conversation_saves(
     if client is CODEX:  # no result of a command, no event after a patch that a shell applies
         expected = [("command", GOOD, "", ""), ("command", BAD, "", "")]
     else:
-        failed = FAILED[client.key]
-        expected = [("command", GOOD, "success", ""), ("error", BAD, failed, ""), EDIT]
+        expected = [("command", GOOD, "success", ""), ("error", BAD, client.failed, ""), EDIT]
     [[waiting]] = rows_of(path, "SELECT count(*) FROM actions WHERE context_id LIKE 'conv:%'")
     assert (sorted(actions), waiting) == (sorted(expected), 0)
 
