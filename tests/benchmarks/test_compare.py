@@ -54,19 +54,22 @@ def a_plan(scratch: Path, *faults: str) -> Plan:
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.parametrize(
-    ("fault", "acknowledged", "lost", "refused"),
-    [("honest", 20, 0, 0), ("forgets", 20, 10, 0), ("refuses", 10, 0, 10)],
-)
 def test_an_acknowledged_save_that_is_not_there_is_lost_and_a_refused_one_is_not(
-    tmp_path: Path, fault: str, acknowledged: int, lost: int, refused: int
+    tmp_path: Path,
 ) -> None:
-    outcome = race(Fake(fault), tmp_path / "it", 2, 10)
-    found = len(outcome.acknowledged), len(outcome.lost), len(outcome.refused)
-    assert found == (acknowledged, lost, refused)
-    flight = burst(Fake(fault), tmp_path / "flight", 10)  # judged by the number of each answer
-    assert flight.lost == (ODD if lost else set())
-    assert flight.refused == (ODD if refused else set())
+    for fault, expected in {
+        "honest": (20, 0, 0),
+        "forgets": (20, 10, 0),
+        "refuses": (10, 0, 10),
+    }.items():
+        outcome = race(Fake(fault), tmp_path / fault, 2, 10)
+        found = len(outcome.acknowledged), len(outcome.lost), len(outcome.refused)
+        assert found == expected
+        flight = burst(
+            Fake(fault), tmp_path / f"{fault}.flight", 10
+        )  # by the number of each answer
+        assert flight.lost == (ODD if fault == "forgets" else set())
+        assert flight.refused == (ODD if fault == "refuses" else set())
 
 
 @pytest.mark.long  # it costs much
@@ -95,12 +98,23 @@ def test_a_fresh_server_judges_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_what_this_project_loses_is_broken_and_what_a_peer_loses_is_counted(tmp_path: Path) -> None:
+def test_what_this_project_loses_is_broken_and_ends_with_1_and_what_a_peer_loses_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     label = "1 process, 10 saves in flight: of these lost"
     ours = {row.label: row for row in races(a_plan(tmp_path / "a", "forgets", "honest"))}
     theirs = {row.label: row for row in races(a_plan(tmp_path / "b", "honest", "forgets"))}
     assert ours[label].broken.startswith("forgets lost 5")
     assert (theirs[label].broken, theirs[label].values) == ("", {"honest": "0", "forgets": "5"})
+    monkeypatch.setattr(compare, "available", list[Peer])
+    for words, fault, status in (
+        ("--quick --only damage", "honest", 0),
+        ("--quick --only kills", "forgets", 1),
+        ("--record --only damage", "honest", 1),  # a peer is missing
+    ):
+        monkeypatch.setattr(sys, "argv", ["compare.py", *words.split()])
+        monkeypatch.setattr(compare, "OURS", Fake(fault))
+        assert compare.main() == status
 
 
 @pytest.mark.long
@@ -160,18 +174,3 @@ def test_figures_are_medians_and_ratios_are_taken_within_each_round() -> None:
     time = measured("time", {"ours": [1, 2, 30], "theirs": [2, 1, 15], "absent": []}, "ms")
     assert time.values == {"ours": 2, "theirs": 2, "absent": None}
     assert time.ratios == {"theirs": 0.5}
-
-
-@pytest.mark.long
-def test_a_loss_of_this_project_and_a_missing_peer_end_with_1(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def status(*words: str, ours: str) -> int:
-        monkeypatch.setattr(sys, "argv", ["compare.py", *words])
-        monkeypatch.setattr(compare, "OURS", Fake(ours))
-        monkeypatch.setattr(compare, "available", list[Peer])
-        return compare.main()
-
-    assert status("--quick", "--only", "damage", ours="honest") == 0
-    assert status("--quick", "--only", "kills", ours="forgets") == 1
-    assert status("--record", "--only", "damage", ours="honest") == 1

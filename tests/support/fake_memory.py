@@ -2,9 +2,8 @@
 
 `python fake_memory.py FILE FAULT`: `forgets` acknowledges every second save without making it,
 `refuses` answers every second save with an error, `strict` answers nothing once a line is no
-JSON, `tidies` drops such lines when it saves, `litters` leaves temporary files, `sweeps` removes
-them at its next start, `tears` is strict and leaves the file torn, `mends` first adds what is in
-FILE.journal. Any other word is honest.
+JSON, `tidies` drops such lines when it saves, `tears` is strict and leaves the file torn, `mends`
+first adds what is in FILE.journal. Any other word is honest.
 """
 
 import json
@@ -44,11 +43,6 @@ def save(store: Path, fault: str, text: str, turn: int) -> str:
         return "saved"
     if fault == "tidies":
         store.write_text("".join(f"{line}\n" for line in good), "utf-8")
-    if fault == "sweeps" and not turn:
-        for stray in store.parent.glob("*.tmp"):
-            stray.unlink()
-    elif fault in ("litters", "sweeps"):
-        store.with_name(f"{turn}.tmp").touch()
     descriptor = os.open(store, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.write(descriptor, json.dumps({"lesson": text}).encode() + b"\n")
     os.close(descriptor)

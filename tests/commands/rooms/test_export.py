@@ -31,7 +31,7 @@ from rooms.room import Item
 from rooms.sessions.document import export as export_sessions
 from rooms.sessions.store import SessionStore, open_sessions
 from tests.support.cli_process import TOKEN, Command, DiscreetRun, Run
-from tests.support.fragments_room import a_room, all_of
+from tests.support.fragments_room import a_room
 from tests.support.git_clones import path_of, saved, write
 from tests.support.room_samples import a_fragment, make_memory_db
 from tests.support.samples import LATER, NOW, a_principle, a_record
@@ -326,22 +326,6 @@ def test_what_a_source_becomes_is_shown_and_saved(take: Command, project: Path, 
     assert not set(done.out) & set("\x1b\x9b\u202e")
 
 
-def test_a_log_and_an_older_export_come_without_loss(take: Command, project: Path) -> None:
-    log = a_record(ask_next_time="어느 국가?", paths=["src/**"], when=["vat_of(", "a, b"])
-    log = replace(log, seen=7, updated=LATER, former=("abcdef",), extra={"room": ["me", 1.5]})
-    rule = new_record(a_principle(topic="결제", when=[f"f{at}(x)" for at in range(9)]), now=NOW)
-    rule = replace(rule, source_count=3, source_ids=("0123456789abcdef@abcdef",))
-    records = [log, replace(rule, meta_extra={"team": "pay"})]
-    done = take(lines_of(*records), "--yes")
-    assert (done.code, done.errors) == (0, "")
-    assert path_of(project).read_bytes() == lines_of(*records)
-    path_of(project).unlink()
-    rows = [*(record.as_json() for record in records), 3]
-    document = {"format": "sentinel-memory-export", "version": 1, "records": rows}
-    assert "  not a record: 1 (3)" in take(json.dumps(document, indent=2), "--yes").lines
-    assert path_of(project).read_bytes() == lines_of(*records)
-
-
 def test_records_that_break_a_rule_are_passed_over(take: Command, project: Path) -> None:
     done = take((DATA / "broken.jsonl").read_bytes(), "--yes")
     at = done.lines.index("Left out, with the lines:")
@@ -392,32 +376,6 @@ def test_twice_as_many_lines_take_about_twice_the_time(take: Command, project: P
 
 
 # The other rooms.
-
-
-@pytest.mark.row("003 T91")
-def test_all_rooms_go_into_one_file_and_come_back_from_it(
-    project: Path, three: Room, command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    log, sessions = path_of(project).read_bytes(), open_sessions(project, Settings())
-    backup, new = project.parent / "backup.jsonl", project.parent / "elsewhere"
-    done = command("export", "-o", str(backup))
-    assert done.lines == [f"Written: {backup} (Lessons 1, Sessions 2, Fragments 1)."]
-    head, *lines = backup.read_text(encoding="utf-8").splitlines()
-    assert json.loads(head)["version"] == 2
-    new.mkdir()
-    monkeypatch.chdir(new)  # of another user
-    monkeypatch.setenv("SENTINEL_MEMORY_FRAGMENTS", str(new.parent / "new" / "memory.db"))
-    done = command("import", str(backup), "--yes")
-    saving = "To save: Lessons 1, Sessions 2, Fragments 1."
-    assert done.lines[0] == f"{backup}: an export of this program, into {new}. {saving}"
-    assert path_of(new).read_bytes() == log
-    came = open_sessions(new, Settings())
-    for number in ("1", "2"):
-        assert came.get(number) == sessions.get(number)
-        assert came.actions(came.get(number)) == sessions.actions(sessions.get(number))
-    assert all_of(a_room(project.parent / "new")) == all_of(three)
-    assert command("import", str(backup), "--yes").lines[-1] == "Nothing to save."
-    assert command("export", "--format", "jsonl").out.splitlines()[1:] == lines
 
 
 @pytest.mark.long  # it costs much

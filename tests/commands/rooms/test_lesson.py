@@ -10,15 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commands.rooms.lesson import HEADING, edited, editor_in, sections_in, text_for_editor
-from core.lessons.record import LIMITS_BYTES, new_record
+from core.lessons.record import LIMITS_BYTES
 from core.store import MemoryStore
 from tests.support.cli_process import Command, Desk, Run
-from tests.support.git_clones import path_of, saved, write
-from tests.support.samples import NOW, a_principle, a_record
+from tests.support.git_clones import saved
+from tests.support.samples import a_record
 
-GIVEN = ("add", "--topic", "ci", "--missing", "Which Node the CI has", "--lesson", "Use Node 22")
 VAT = a_record(ask_next_time="어느 국가?", paths=["src/**"], when=["vat_of(", "tax, all"])
-OTHER = a_record("dates are UTC")
 
 
 def test_a_lesson_is_saved_under_the_version_id_that_was_shown(
@@ -26,7 +24,7 @@ def test_a_lesson_is_saved_under_the_version_id_that_was_shown(
 ) -> None:
     moment = "2026-03-02T09:00:00+00:00"  # the clock goes on while a person decides
     monkeypatch.setattr("commands.rooms.lesson.utc_now", lambda: moment)
-    done = command(*GIVEN, "--yes")
+    done = command("add", "--topic", "ci", "--missing", "Node", "--lesson", "Use 22", "--yes")
     [record] = saved(project)
     assert record.created == moment
     assert set(re.findall(r"[0-9a-f]{16}@[0-9a-f]{6}", done.out)) == {record.token}
@@ -51,25 +49,6 @@ def test_at_a_terminal_two_questions_are_asked_and_no_typing_is_lost(desk: Desk)
     done = Run.at_terminal("add", answer="\n", **desk.place())
     assert (done.code, desk.files()) == (1, before)
     assert done.errors.startswith("The answer is blank. Nothing was saved.")
-
-
-@pytest.mark.long  # it costs much
-def test_a_principle_keeps_its_originals_and_anchors(command: Command, project: Path) -> None:
-    write(project, VAT, OTHER)
-    tokens = [VAT.token, OTHER.token]
-    rule = MemoryStore(path_of(project)).upsert_log(a_principle("check tax"), tokens).record
-    command("edit", rule.id, "--lesson", "check tax first")
-    [after] = saved(project)
-    assert (after.lesson, after.source_count, after.type) == ("check tax first", 2, "principle")
-    assert after.source_ids == (*tokens, rule.token)
-    assert after.former == (rule.fingerprint(),)
-    when, paths = [f"call{at}(" for at in range(9)], [f"src/{at}.py" for at in range(40)]
-    many = replace(new_record(a_principle("rule"), now=NOW), when=tuple(when), paths=tuple(paths))
-    write(project, many)
-    fewer = [word for path in paths[:39] for word in ("--path", path)]
-    command("edit", many.id, *fewer, *(word for it in when[1:] for word in ("--when", it)))
-    [now] = saved(project)
-    assert (now.when, now.paths) == (tuple(when[1:]), tuple(paths[:39]))
 
 
 @pytest.mark.skipif(os.name == "nt", reason="quotes of a POSIX shell")

@@ -1,6 +1,5 @@
 """Tests that `cli.py scan` finds secrets in every room, and takes them out of every byte."""
 
-import json
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,7 +17,6 @@ from tests.support.team_engines import TeamServer, a_server
 from tests.support.team_engines import team_server as team_server
 
 DATE = "2026-05-01T10:00:00+00:00"
-KEPT = "damaged-20260101T000000000000Z"
 
 
 class Held(NamedTuple):
@@ -91,27 +89,6 @@ def test_what_holds_a_secret_is_said_and_taken_out_of_every_byte(held: Held) -> 
     assert TOKEN.encode() not in every_byte(held.path.parent)
     assert held.scan().code == 0
     assert held.scan("--redact", "--yes").lines == ["No secrets found; nothing was written."]
-
-
-def test_a_damaged_database_is_named_and_hides_nothing_found_elsewhere(held: Held) -> None:
-    kept = held.path.with_name(f"{held.path.name}.{KEPT}")
-    kept.write_bytes(b"x")
-    assert (
-        f"{held.shown}.{KEPT}: not scanned, a damaged database that a repair has kept. Delete it"
-        " once nothing is missing."
-    ) in held.scan().lines
-    for beside in held.path.parent.glob(f"{held.path.name}-*"):
-        beside.unlink()
-    held.path.write_bytes(b"no database " * 999)
-    held.desk.write(json.dumps({"token": TOKEN}).encode() + b"\n")
-    done = held.scan()
-    assert (done.code, "memory_log.jsonl:1: github-token" in done.out) == (2, True)
-    assert done.errors == (
-        f"{held.shown}: damaged, so not scanned. Run python cli.py doctor --fix, then scan again.\n"
-    )
-    cleaned = held.scan("--redact", "--yes")
-    assert (cleaned.code, cleaned.errors) == (2, done.errors)
-    assert TOKEN.encode() not in held.desk.log.read_bytes()
 
 
 # A server. What a redaction leaves in every row is held by tests/rooms/fragments/upkeep.
