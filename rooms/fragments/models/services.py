@@ -14,7 +14,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from rooms.fragments.fragment import ServiceError
@@ -32,15 +33,13 @@ _KEY = re.compile("[!-~]*")
 _VERSION = re.compile("/v[0-9][a-z0-9]*$")
 
 
-class Service(NamedTuple):
+@dataclass(frozen=True)
+class Service:
     """variable: that named the service. key: "" for none."""
 
-    address: str
+    address: str = field(repr=False)
     variable: str
-    key: str = ""
-
-    def __repr__(self) -> str:
-        return f"Service({self.variable})"  # the key is nobody's business
+    key: str = field(default="", repr=False)  # nobody's business
 
 
 class Pause:
