@@ -18,11 +18,12 @@ from typing import Any
 import pytest
 
 from core.config import Project, Settings
-from core.lessons.record import Draft, parse_line
+from core.lessons.record import Draft
 from core.store import open_store
 from rooms.fragments import tools
 from rooms.fragments.draft import TOPIC
 from tests.stories.story import clean_environment, run_command
+from tests.support.cli_process import Desk
 from tests.support.client_events import claude_edit, environment_of, run_hook
 from tests.support.doc_shop import Shop
 from tests.support.documents import blocks, text_of
@@ -169,13 +170,6 @@ def test_the_keys_of_the_objects_are_those_that_the_tools_give() -> None:
 # The README.
 
 
-def shown_record(lang: str) -> bytes:
-    [block] = blocks(text_of("README.md" if lang == "en" else "docs/README.ko.md"), "json")
-    record = parse_line(json.dumps(json.loads(block)).encode())
-    assert record is not None
-    return record.to_line()
-
-
 @LANGUAGES
 def test_the_readme_shows_what_a_hook_says_and_the_files_that_the_program_makes(
     lang: str, tmp_path: Path
@@ -184,7 +178,8 @@ def test_the_readme_shows_what_a_hook_says_and_the_files_that_the_program_makes(
     lesson, tree = blocks(text, "text")[:2]
     project = tmp_path / "shop"
     (project / ".context").mkdir(parents=True)
-    (project / ".context/memory_log.jsonl").write_bytes(shown_record(lang))
+    [shown] = blocks(text, "json")
+    (project / ".context/memory_log.jsonl").write_text(json.dumps(json.loads(shown)) + "\n")
     [edited] = set(re.findall(r"`(migrations/[^`*]+)`", text))
     said = run_hook(
         *("before-action", "--client", "claude-code", "--lang", lang),
@@ -208,25 +203,6 @@ NOT_TYPED = ("uv tool", "git init")  # another test installs; the project is the
 ANSWERED = {"setup claude-code": "setup claude-code --yes", "memory add": "memory add --yes"}
 
 
-def shell_of(folder: Path, home: Path, locale: str) -> dict[str, str]:
-    """An environment with both commands of this checkout, in which nothing is configured."""
-    python = folder / "bin" / "python"
-    python.parent.mkdir()
-    python.symlink_to(sys.executable)
-    for name, file in (("sentinel-memory", "cli.py"), ("sentinel-memory-server", "server.py")):
-        script = python.with_name(name)
-        script.write_text(f'#!/bin/sh\nexec "{python}" "{ROOT / file}" "$@"\n')
-        script.chmod(0o755)
-    who = {
-        f"GIT_{name}_{key}": "dev" for name in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")
-    }
-    none = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-    packages = sysconfig.get_path("purelib")
-    path = f"{python.parent}{os.pathsep}{os.environ['PATH']}"
-    own = {"PATH": path, "HOME": str(home), "LANG": locale, "PYTHONPATH": packages}
-    return {**own, **who, **none}
-
-
 @pytest.mark.skipif(os.name != "posix", reason="a shell of POSIX types the commands")
 @pytest.mark.parametrize(
     ("name", "locale"),
@@ -239,9 +215,18 @@ def test_every_output_of_getting_started_is_what_its_command_prints(
     name: str, locale: str, tmp_path: Path
 ) -> None:
     project, home = tmp_path / "shop", tmp_path / "home"
-    for folder in (project, home):
-        folder.mkdir()
-    environment = shell_of(tmp_path, home, locale)
+    # Both commands of this checkout are there, and nothing is configured.
+    python = tmp_path / "bin" / "python"
+    python.parent.mkdir()
+    python.symlink_to(sys.executable)
+    for command, file in (("sentinel-memory", "cli.py"), ("sentinel-memory-server", "server.py")):
+        script = python.with_name(command)
+        script.write_text(f'#!/bin/sh\nexec "{python}" "{ROOT / file}" "$@"\n')
+        script.chmod(0o755)
+    path = f"{python.parent}{os.pathsep}{os.environ['PATH']}"
+    who = {f"GIT_{it}": "dev" for it in ("AUTHOR_NAME", "AUTHOR_EMAIL", "COMMITTER_NAME")}
+    who |= {"GIT_COMMITTER_EMAIL": "dev", "PYTHONPATH": sysconfig.get_path("purelib")}
+    environment = Desk(project, home).environment(PATH=path, LANG=locale, **who)
     subprocess.run(["git", "init", "--quiet"], cwd=project, env=environment, check=True)
 
     def packed(text: str) -> str:

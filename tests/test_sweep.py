@@ -50,17 +50,9 @@ def gone(project: Path) -> None:
     commit(project, "the log is gone")
 
 
-def deleted(project: Path) -> None:
-    path_of(project).unlink()
-
-
 def a_folder(project: Path) -> None:
     path_of(project).unlink()
     path_of(project).mkdir()
-
-
-def without_git(project: Path) -> None:
-    shutil.rmtree(project / ".git")
 
 
 CONFLICT = (b"<<<<<<< HEAD\n", ONE, b"=======\n", a_record("two"), b">>>>>>> other\n")
@@ -70,9 +62,9 @@ STATES: dict[str, Callable[[Path], object]] = {
     "healthy": lines(ONE, MARKED),
     "empty": lines(),
     "no log": gone,
-    "a deleted log": deleted,
+    "a deleted log": lambda project: path_of(project).unlink(),
     "a folder in its place": a_folder,
-    "no git": without_git,
+    "no git": lambda project: shutil.rmtree(project / ".git"),
     "a conflict": lines(*CONFLICT),
     "garbage": lines(*GARBAGE),
     "a secret": lines(*SECRET),
