@@ -130,11 +130,6 @@ def state_of(room: Room) -> dict[str, str]:
         return rows.state()
 
 
-def figures(room: Room) -> dict[str, int]:
-    """The figures that the room counts, by name."""
-    return {name: int(value) for name, value in state_of(room).items() if value.isdecimal()}
-
-
 def figures_of(report: Report) -> dict[str, dict[str, int]]:
     """The figures of a consolidation that are not 0."""
     every = ((it.name, {name: one for name, one in it.figures.items() if one})

@@ -18,14 +18,13 @@ from hypothesis import strategies as st
 
 from core.room.copies import copies_of
 from core.sanitizer import find
-from core.text.plain import estimate_tokens
 from rooms.fragments import fragment as kept
 from rooms.fragments import texts
 from rooms.fragments.activity import count_later
 from rooms.fragments.draft import end_session, fresh_id, prepared, reflect, remember
 from rooms.fragments.fragment import Draft, Fragment, FragmentsError, Link, Wanted
 from rooms.fragments.links import cures, link
-from rooms.fragments.recall import plain_line, recall, restore_context
+from rooms.fragments.recall import recall
 from rooms.fragments.room import Room
 from rooms.fragments.storage.sqlite import SqliteEngine
 from rooms.fragments.versions import amend, forget
@@ -54,7 +53,7 @@ def test_threads_that_say_the_same_make_one_fragment(room: Room) -> None:
         done = list(pool.map(lambda at: remember(room, Draft(content=f"fact {at % 4}")), range(40)))
     assert sum(it.is_new for it in done) == 4
     assert len({it.fragment.id for it in done}) == 4
-    assert kit.figures(room)["remembered"] == 4
+    assert kit.state_of(room)["remembered"] == "4"
 
 
 def test_an_id_begins_with_a_letter_and_so_is_no_number(room: Room) -> None:
@@ -240,19 +239,6 @@ def test_a_server_may_answer_before_use_is_counted_and_a_busy_database_counts_no
         [found] = recall(room, kept.Query(text="ledger")).fragments
     [used] = kit.stored(room, "f0")
     assert (found.content, used.access_count, used.sessions_count) == ("Ledger", 3, 2)
-
-
-def test_the_context_keeps_its_budget_and_counts_the_rest_and_is_no_use(room: Room) -> None:
-    kit.add(room, *(f"Pinned fact number {at}" for at in range(6)), is_anchor=True)
-    kit.add(room, *(f"Of this session {at}" for at in range(3)), lifetime="working", session="one")
-    whole = restore_context(room, session="one")
-    assert (len(whole.core), len(whole.working)) == (6, 3)
-    for tokens in (1, 60, 100):
-        found = restore_context(room, tokens=tokens, session="one")
-        shown = [*found.core, *found.working]
-        assert sum(estimate_tokens(plain_line(it)) + 1 for it in shown) <= tokens
-        assert len(shown) + found.left_out == 9
-    assert {it.access_count for it in kit.all_of(room)} == {0}
 
 
 @pytest.mark.row("002 2.12.b")
