@@ -15,8 +15,6 @@ from rooms.fragments.fragment import FragmentsError, Wanted
 from rooms.fragments.room import Room
 from tests.support.cli_process import TOKEN
 from tests.support.fragments_room import Clock, a_room, add, everything
-from tests.support.samples import a_record
-from tests.support.sentences import in_language
 from tests.support.tables import table
 
 DUMP: list[Any] = table("fragment_sources")["dump"]  # rows of the second specification
@@ -53,16 +51,7 @@ def test_neither_an_export_nor_a_plan_makes_a_room_and_no_secret_goes_out(room: 
 
 
 @pytest.mark.row("002 2.98")
-def test_a_file_without_fragments_and_a_database_of_another_kind_are_refused(
-    tmp_path: Path,
-) -> None:
-    relation = {"type": "relation", "from": "a", "to": " ", "relationType": "b"}
-    values = [relation, {"a": 1}, {**HEAD, "version": 2}]
-    for line in (a_record("which port").to_line().decode(), "Some text.", *map(json.dumps, values)):
-        with pytest.raises(FragmentsError) as refused:
-            exchange.read_text(line.encode(), "a.txt")
-        assert refused.value.key == ("newer_export" if exchange.MARK in line else "no_source")
-        assert in_language("ko", str, refused.value)
+def test_a_database_of_another_kind_is_refused(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "x.db")) as connection:
         connection.execute("CREATE VIEW memory_item AS SELECT 1")
     (tmp_path / "y.db").write_bytes(b"SQLite format 3\0" + b"x" * 5_000)
