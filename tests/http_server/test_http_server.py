@@ -31,13 +31,13 @@ from http_server.run import KEPT_DAYS, daily_file, listen
 from http_server.sessions import MOST_CALLS, SESSIONS_AT_ONCE, Calls
 from protocol.call import caller
 from rooms.fragments.upkeep.passes import STEPS
-from tests.support.broken_messages import known, spoilt
+from tests.support.broken_messages import CALL, known, spoilt, text_of
 from tests.support.consent_browser import agree
 from tests.support.http_requests import requests_in, wrong_answers
 from tests.support.servers import KEY, OLDER, STATELESS, WAIT_S, HttpServer, bearer, hello, until
 from tests.support.tables import none_of, table
 
-SEED = 20261123
+SEED, MOST_GROWTH_BYTES = 20261123, 20_000_000
 URL, AGENTS, TOGETHER = "http://127.0.0.1:8000", 50, 10
 ORIGIN, LOCAL = "https://pages.example", "http://localhost:3000"
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
@@ -301,12 +301,19 @@ def test_a_broken_message_is_answered_in_form(server: HttpServer) -> None:
     assert server.ask("GET", "/health")[0] == 200
 
 
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory as Linux tells it")
 @pytest.mark.long  # it costs much
-def test_messages_spoilt_at_random_are_answered_in_form(server: HttpServer) -> None:
-    session = server.begin()
-    with ThreadPoolExecutor(4) as threads:
-        wrong = threads.map(lambda it: wrong_answer(server, it, session), spoilt(SEED, 300))
-        assert [it for it in wrong if it] == []
+def test_messages_spoilt_at_random_are_answered_in_form_and_grow_no_server(
+    server: HttpServer,
+) -> None:
+    session, sizes = server.begin(), list[int]()
+    for seed, calls in ((SEED, 200), (SEED + 1, 600)):
+        bodies = [*spoilt(seed, calls // 2), *[text_of(CALL)] * calls]
+        with ThreadPoolExecutor(4) as threads:
+            wrong = threads.map(lambda it: wrong_answer(server, it, session), bodies)
+            assert [it for it in wrong if it] == []
+        sizes.append(server.resident_bytes)
+    assert sizes[1] - sizes[0] < MOST_GROWTH_BYTES
     assert "zebra" in server.tool("recall", query="zebra")
     assert "Traceback" not in server.said
 

@@ -26,18 +26,24 @@ pytestmark = pytest.mark.night
 with_inspector = needs_packages(INSTALLED)
 
 
-def inspected(home: Path, *arguments: str) -> Any:
-    """What the Inspector prints in a home of its own, when it is content."""
+def run(home: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    """What a program of node answers in a home of its own."""
     environment = {"NO_COLOR": "1", "SENTINEL_MEMORY_FRAGMENTS": str(home / "memory.db")}
-    done = subprocess.run(
-        [*command_of(INSTALLED, LAUNCHER), "--cli", *arguments],
+    return subprocess.run(
+        command,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         encoding="utf-8",
         cwd=home,
         env={**os.environ, "HOME": str(home), **environment},
         timeout=WAIT_S,
+        check=False,
     )
+
+
+def inspected(home: Path, *arguments: str) -> Any:
+    """What the Inspector prints in a home of its own, when it is content."""
+    done = run(home, *command_of(INSTALLED, LAUNCHER), "--cli", *arguments)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -129,16 +135,8 @@ def test_the_server_over_http_passes_what_needs_none_of_the_offers(tmp_path: Pat
     results = tmp_path / "results"
     with HttpServer(tmp_path, "--no-auth", key="") as server:
         command = [*command_of(OF_SUITE, SUITE), "server", "--url", server.url, "--suite", "all"]
-        done = subprocess.run(  # that it fails in something is no error here
-            [*command, "--output-dir", str(results)],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            encoding="utf-8",
-            cwd=tmp_path,
-            env={**os.environ, "HOME": str(tmp_path), "NO_COLOR": "1"},
-            timeout=WAIT_S,
-            check=False,
-        )
+        # That it fails in something is no error here.
+        done = run(tmp_path, *command, "--output-dir", str(results))
     ran = re.findall(r"^=== Running scenario: (\S+) ===$", done.stdout, re.MULTILINE)
     assert ran, done.stdout + done.stderr
     found: dict[tuple[str, str], str] = {}  # scenario and check: status

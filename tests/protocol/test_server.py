@@ -283,14 +283,11 @@ def test_a_room_brings_its_tools_and_its_instructions(start: Callable[..., Serve
             assert said == "Unknown prompt: 'start_task'"
 
 
-BUDGET = "SENTINEL_MEMORY_BUDGET"
 OF_ROOMS: Facts = {"source": "--rooms", "known": KNOWN}
-OF_BUDGET: Facts = {"variable": BUDGET, "least": 1_000, "default": 20_000}
-
-
-UNUSABLE: list[tuple[list[str], dict[str, str], Language, str, Facts]] = [
-    (["--rooms", "kitchen"], {}, "en", "bad_rooms", OF_ROOMS),
-    ([], {BUDGET: "0"}, "ko", "bad_setting", OF_BUDGET),
+OF_BUDGET: Facts = {"variable": "SENTINEL_MEMORY_BUDGET", "least": 1_000, "default": 20_000}
+UNUSABLE: list[tuple[list[str], str, Language, str, Facts]] = [
+    (["--rooms", "kitchen"], "20000", "en", "bad_rooms", OF_ROOMS),
+    ([], "0", "ko", "bad_setting", OF_BUDGET),
 ]
 
 
@@ -300,8 +297,9 @@ def test_an_unknown_room_or_setting_ends_the_start_with_a_sentence(tmp_path: Pat
         with raised(RefusedError, "bad_rooms") as caught:
             read_rooms(rooms, "--rooms")
         assert caught.value.facts == OF_ROOMS
-    for words, named, lang, key, facts in UNUSABLE:
-        environment = {**os.environ, "SENTINEL_MEMORY_LANG": lang, **named}
+    for words, budget, lang, key, facts in UNUSABLE:
+        own = {"SENTINEL_MEMORY_LANG": lang, "SENTINEL_MEMORY_BUDGET": budget}
+        environment = {**os.environ, **own}
         command = (sys.executable, str(ROOT / "server.py"), *words)
         started = Run.process(*command, cwd=tmp_path, environment=environment)
         said = sentence(lang, f"errors.{key}", **facts)

@@ -161,15 +161,11 @@ def outcome(crowd: Crowd, word: str = "more") -> str:
     return ""
 
 
-def count_of(crowd: Crowd, word: str) -> int:
-    return sum(word in text for _, text in crowd.kept().values())
-
-
 def wrong_after(crowd: Crowd, before: Told, said: str) -> list[str]:
     """What is wrong after a save of which this was said."""
-    wrong = []
-    if count_of(crowd, "more") != (not said):
-        wrong.append(f"{said!r}, but it is there {count_of(crowd, 'more')} times")
+    wrong, count = [], sum("more" in text for _, text in crowd.kept().values())
+    if count != (not said):
+        wrong.append(f"{said!r}, but it is there {count} times")
     wrong += crowd.wrong_with(before)
     if outcome(crowd, "after"):
         wrong.append("the next save failed")
