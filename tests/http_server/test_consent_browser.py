@@ -10,6 +10,7 @@ from selenium.webdriver import Keys
 
 from core.messages import Language
 from tests.support.headless import DESKTOP, NARROW, PHONE, Browser, needs_axe, needs_browser
+from tests.support.login_flow import question
 from tests.support.sentences import LANGUAGES, sentence
 from tests.support.servers import KEY, HttpServer, until
 
@@ -43,14 +44,7 @@ class Person:
         body = {"client_name": name, "redirect_uris": [back]}
         status, _, told = self.server.ask("POST", "/register", body, key="")
         assert status == 201, told
-        query = {
-            "client_id": json.loads(told)["client_id"],
-            "redirect_uri": back,
-            "response_type": "code",
-            "code_challenge": "a" * 43,
-            "code_challenge_method": "S256",
-            "state": "s&1",
-        }
+        query = question(json.loads(told)["client_id"], redirect_uri=back)
         self.browser.resize(size)
         self.browser.emulate(dark=dark)
         page = f"{self.back.removesuffix('/landed')}/authorize?{urlencode(query)}"

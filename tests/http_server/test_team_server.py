@@ -21,7 +21,7 @@ from http_server.keys import Keys
 from http_server.papers import papers_of
 from tests.support.git_clones import git
 from tests.support.http_requests import requests_in, wrong_answers
-from tests.support.login_flow import BACK
+from tests.support.login_flow import BACK, question
 from tests.support.real_engines import OWNER, free_port, postgres, valkey
 from tests.support.room_crowds import Outcome, draft, stored, wrong_with
 from tests.support.servers import KEY, STATELESS, WAIT_S, HttpServer, until
@@ -100,14 +100,8 @@ def test_a_text_that_the_database_does_not_take_is_unknown(team: Team) -> None:
 
 
 def test_one_address_does_not_crowd_out_the_questions_of_others(team: Team) -> None:
-    query = {
-        "client_id": team.client(),
-        "redirect_uri": BACK,
-        "response_type": "code",
-        "code_challenge": "a" * 43,
-        "code_challenge_method": "S256",
-    }
-    asking, flood = f"/authorize?{urlencode(query)}", {"X-Forwarded-For": "203.0.113.8"}
+    asking = f"/authorize?{urlencode(question(team.client()))}"
+    flood = {"X-Forwarded-For": "203.0.113.8"}
     _, headers, _ = team.ask("GET", asking, key="")
     page, cookie = headers["location"], headers["set-cookie"].partition(";")[0]
     codes = [team.ask("GET", asking, key="", headers=flood)[0] for _ in range(40)]

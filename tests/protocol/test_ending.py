@@ -9,7 +9,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -50,25 +49,16 @@ def strays(project: Path) -> list[str]:
     return [name for name in os.listdir(directory) if name.endswith(".tmp")]
 
 
+def close(server: ServerProcess, stream: str) -> None:
+    getattr(server.process, stream).close()
+
+
 @pytest.fixture(params=[HANDSHAKE, STATELESS])
 def server(request: pytest.FixtureRequest, start_server: StartServer, tmp_path: Path) -> Any:
     era: Era = request.param
     process = start_server(cwd=tmp_path, era=era, environment=PATIENT)
     process.greet()
     return process
-
-
-def close_input(server: ServerProcess) -> None:
-    assert server.process.stdin is not None
-    server.process.stdin.close()
-
-
-def close_output(server: ServerProcess) -> None:
-    assert server.process.stdout is not None
-    server.process.stdout.close()
-
-
-Closings = list[Callable[[ServerProcess], None]]
 
 
 @pytest.mark.row("P2", "P14")
@@ -96,7 +86,7 @@ def test_a_lock_that_is_let_go_in_time_lets_saves_through_or_their_answers_say_s
     (tmp_path / CONTEXT_DIRECTORY).mkdir()
     with FileLock(f"{path_of(tmp_path)}.lock"):
         requests = [server.ask_tool("log_memory", **gap(number)) for number in range(5)]
-        close_input(server)
+        close(server, "stdin")
     assert server.wait() == 0
     texts = [server.answer(request)["result"]["content"][0]["text"] for request in requests]
     said = [f"gap {number}" for number, text in enumerate(texts) if text.startswith("Saved")]
@@ -181,21 +171,21 @@ def unread(start_server: StartServer, tmp_path: Path) -> ServerProcess:
 @pytest.mark.parametrize(
     ("before", "lesson", "after"),  # without a lesson it only searches
     [
-        *(([close_output], lesson, []) for lesson in ("rule", " ", "")),
-        *([[], "rule", [close_input, close_output]], [[], "rule", [close_output, close_input]]),
+        *((["stdout"], lesson, []) for lesson in ("rule", " ", "")),
+        *([[], "rule", ["stdin", "stdout"]], [[], "rule", ["stdout", "stdin"]]),
     ],
 )
 def test_of_a_client_that_left_what_was_stored_is_said_and_nothing_else(
-    unread: ServerProcess, tmp_path: Path, before: Closings, lesson: str, after: Closings
+    unread: ServerProcess, tmp_path: Path, before: list[str], lesson: str, after: list[str]
 ) -> None:
-    for close in before:
-        close(unread)
+    for stream in before:
+        close(unread, stream)
     tool, arguments = (
         ("log_memory", gap(1) | {"lesson": lesson}) if lesson else ("search_memory", {})
     )
     request = unread.ask_tool(tool, **arguments)
-    for close in after:
-        close(unread)
+    for stream in after:
+        close(unread, stream)
     assert unread.wait() == 0
     calls = [f"log_memory (id {request})"] if lesson.strip() else []
     assert stored(tmp_path) == ["gap 1"] * len(calls)
@@ -215,7 +205,7 @@ def test_answers_that_nobody_reads_do_not_hold_the_end(
         unread.ask_tool("log_memory", **{**gap(number), "lesson": "x" * 1_000})
     for _ in range(40):  # more than a pipe holds
         unread.ask_tool("search_memory", query="")
-    close_input(unread)
+    close(unread, "stdin")
     assert unread.process.wait(WAIT_S) == 0
     assert len(stored(tmp_path)) == 40
 

@@ -23,7 +23,7 @@ from server import VERSION
 from tests.conftest import StartServer
 from tests.support.git_clones import copied_checkout, path_of
 from tests.support.sentences import sentence
-from tests.support.servers import HANDSHAKE, STATELESS, Era, ServerProcess
+from tests.support.servers import HANDSHAKE, STATELESS, ServerProcess
 from tests.support.tables import none_of, table
 
 GAP: dict[str, Any] = {
@@ -66,56 +66,48 @@ def no_records(project: Path, lang: Language = "en") -> str:
 # Two servers of one kind each, for everything that leaves no trace beside the memory log.
 
 
-@pytest.fixture(scope="module")
-def projects(tmp_path_factory: pytest.TempPathFactory) -> dict[Era, Path]:
-    base = tmp_path_factory.mktemp("projects")
-    found: dict[Era, Path] = {HANDSHAKE: base / "내 프로젝트 1", STATELESS: base / "plain"}
-    for project in found.values():
-        project.mkdir()
-    return found
-
-
-@pytest.fixture(scope="module")
-def pair(start_server: StartServer, projects: dict[Era, Path]) -> dict[Era, ServerProcess]:
-    """One server of each revision, each with more than one name for its project.
+@pytest.fixture(scope="module", params=[HANDSHAKE, STATELESS])
+def served(
+    request: pytest.FixtureRequest,
+    start_server: StartServer,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> tuple[ServerProcess, Path]:
+    """A server of a revision with its project, for which it has more than one name.
 
     An argument comes before all variables, and ours before that of the client.
     """
-    other = projects[HANDSHAKE].parent
-    argument, own = str(projects[HANDSHAKE]), str(projects[STATELESS])
-    environment = {"SENTINEL_MEMORY_PROJECT": own, "CLAUDE_PROJECT_DIR": str(other)}
-    return {
-        HANDSHAKE: start_server("--project", argument, cwd=other, environment=environment),
-        STATELESS: start_server(cwd=other, environment=environment, era=STATELESS),
-    }
-
-
-@pytest.fixture(params=[HANDSHAKE, STATELESS])
-def era(request: pytest.FixtureRequest) -> Era:
-    chosen: Era = request.param
-    return chosen
+    base = tmp_path_factory.mktemp("projects")
+    first, other = base / "내 프로젝트 1", base / "plain"
+    first.mkdir()
+    other.mkdir()
+    environment = {"SENTINEL_MEMORY_PROJECT": str(other), "CLAUDE_PROJECT_DIR": str(base)}
+    if request.param == HANDSHAKE:
+        named = ("--project", str(first))
+        return start_server(*named, cwd=base, environment=environment), first
+    return start_server(cwd=base, environment=environment, era=STATELESS), other
 
 
 @pytest.fixture
-def project(projects: dict[Era, Path], era: Era) -> Path:
-    clear(projects[era])
-    return projects[era]
+def project(served: tuple[ServerProcess, Path]) -> Path:
+    clear(served[1])
+    return served[1]
 
 
 @pytest.fixture
-def server(pair: dict[Era, ServerProcess], era: Era, project: Path) -> Iterator[ServerProcess]:
-    yield pair[era]
-    assert pair[era].strange_lines() == []
+def server(served: tuple[ServerProcess, Path], project: Path) -> Iterator[ServerProcess]:
+    yield served[0]
+    assert served[0].strange_lines() == []
 
 
 @pytest.mark.row("001 2-1.h", "001 2-3.a")
-def test_each_revision_greets_with_its_instructions(pair: dict[Era, ServerProcess]) -> None:
-    named = {"name": "sentinel-memory", "version": VERSION}
-    agreed, offered = pair[HANDSHAKE].greet(), pair[STATELESS].greet()
-    assert (agreed["protocolVersion"], agreed["serverInfo"]) == (HANDSHAKE, named)
-    assert STATELESS in offered["supportedVersions"]
-    assert offered["_meta"]["io.modelcontextprotocol/serverInfo"] == named
-    assert agreed["instructions"] == offered["instructions"] == instructions()
+def test_each_revision_greets_with_its_instructions(server: ServerProcess) -> None:
+    named, greeting = {"name": "sentinel-memory", "version": VERSION}, server.greet()
+    assert greeting["instructions"] == instructions()
+    if server.era == HANDSHAKE:
+        assert (greeting["protocolVersion"], greeting["serverInfo"]) == (HANDSHAKE, named)
+    else:
+        assert STATELESS in greeting["supportedVersions"]
+        assert greeting["_meta"]["io.modelcontextprotocol/serverInfo"] == named
 
 
 # Lines that are no requests; and by method: parameters that name nothing, the code of the error and
@@ -150,15 +142,12 @@ def test_what_is_no_request_or_cannot_be_had_disturbs_no_server(server: ServerPr
 @pytest.mark.long  # it costs much
 @pytest.mark.row("P14")
 def test_an_argument_of_ten_megabytes_is_refused_with_its_size(
-    pair: dict[Era, ServerProcess], projects: dict[Era, Path]
+    server: ServerProcess, project: Path
 ) -> None:
-    clear(projects[STATELESS])
-    server = pair[STATELESS]
     facts: Facts = {"used_bytes": 10_000_000, "limit_bytes": 1024, "over_bytes": 9_998_976}
     expected = sentence("en", "errors.field_too_long", field="lesson", syllables=3_332_992, **facts)
     assert server.refusal("log_memory", **{**GAP, "lesson": "x" * 10_000_000}) == expected
-    assert server.call("search_memory") == no_records(projects[STATELESS])
-    assert server.strange_lines() == []
+    assert server.call("search_memory") == no_records(project)
 
 
 @pytest.mark.row("001 5-1.f", "P7")

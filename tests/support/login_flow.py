@@ -43,6 +43,20 @@ def papers_at(place: Path | str, clock: Clock) -> Papers:
     return postgres_papers(Pool(a_server(place), path="agent_memory"), clock=clock)
 
 
+def question(client: str, **given: str | None) -> dict[str, str]:
+    """Return with what a client asks for a code. given: other fields, None for none."""
+    query = {
+        "client_id": client,
+        "redirect_uri": BACK,
+        "response_type": "code",
+        "code_challenge": "a" * 43,
+        "code_challenge_method": "S256",
+        "state": "s&1",
+        **given,
+    }
+    return {name: value for name, value in query.items() if value is not None}
+
+
 @dataclass
 class Site:
     """An application with a site, and a client with a browser before it, which both ask.
@@ -81,17 +95,9 @@ class Site:
     def authorize(self, client: str, **given: str | None) -> Any:
         """Ask for a code and return the answer."""
         digest = hashlib.sha256(self.verifier.encode()).digest()
-        query = {
-            "client_id": client,
-            "redirect_uri": BACK,
-            "response_type": "code",
-            "code_challenge": base64.urlsafe_b64encode(digest).decode().rstrip("="),
-            "code_challenge_method": "S256",
-            "state": "s&1",
-            "resource": f"{URL}/mcp",
-            **given,
-        }
-        return self.http.get("/authorize", params={k: v for k, v in query.items() if v is not None})
+        challenge = base64.urlsafe_b64encode(digest).decode().rstrip("=")
+        usual = {"code_challenge": challenge, "resource": f"{URL}/mcp"}
+        return self.http.get("/authorize", params=question(client, **{**usual, **given}))
 
     def page(self, client: str, **given: str | None) -> Any:
         """Return the page of consent."""
