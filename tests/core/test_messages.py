@@ -42,7 +42,7 @@ def needs(key: str) -> set[str]:
     return facts_of(ENGLISH[key]) - ALWAYS
 
 
-def test_every_sentence_is_said_and_there_and_names_commands_that_exist() -> None:
+def test_every_sentence_and_every_error_is_there_and_names_commands_that_exist() -> None:
     assert [it for it in everything_said() if not it.has_gap and it.key not in ENGLISH] == []
     none_of(key for key in ENGLISH.keys() - OF_ARGPARSE if not is_written(key))
     named = re.compile(r"\{(?:cli|program)\} ([a-z]+)")
@@ -54,6 +54,9 @@ def test_every_sentence_is_said_and_there_and_names_commands_that_exist() -> Non
         for word in named.findall(text)
         if word not in known and key != "fragments.services.program_failed"
     )
+    kinds = [it for it in errors.SentinelError.__subclasses__() if it.__module__ == errors.__name__]
+    assert len(kinds) == 3
+    assert [it for it in kinds if not issubclass(it, ValueError | OSError | RuntimeError)] == []
 
 
 def test_who_says_a_sentence_gives_the_facts_that_it_names() -> None:
@@ -119,12 +122,6 @@ def test_a_sentence_is_said_in_the_language_of_the_call(monkeypatch: pytest.Monk
     assert has_sentence("errors.log_busy") and not has_sentence("errors.nothing")
     with pytest.raises(KeyError):
         say("errors.nothing")
-
-
-def test_every_error_has_a_builtin_kind() -> None:
-    kinds = [it for it in errors.SentinelError.__subclasses__() if it.__module__ == errors.__name__]
-    assert len(kinds) == 3
-    assert [it for it in kinds if not issubclass(it, ValueError | OSError | RuntimeError)] == []
 
 
 # Tables of the program, read line by line.

@@ -24,7 +24,6 @@ HOOKS = list(TABLES["hooks"])
 ATTRIBUTES = """.context/memory_log.jsonl diff=log filter=log merge=log
 code.command diff=command
 """
-_SIGNED = ("PGP SIGNATURE", "SSH SIGNATURE", "SIGNED MESSAGE")
 
 
 @dataclass(frozen=True)
@@ -86,20 +85,15 @@ def _fill(folder: Path) -> Path:
     git_clones.save("four")(project)
     git_clones.commit(project, "save four")
     git_clones.git(project, "checkout", "--quiet", "main")
-    for kind in _SIGNED:
-        _sign(project, kind)
+    for kind in ("PGP SIGNATURE", "SSH SIGNATURE", "SIGNED MESSAGE"):  # a commit that says so
+        git_clones.commit(project, kind)
+        head, _, message = git_clones.git(project, "cat-file", "commit", "HEAD").partition("\n\n")
+        signed = f"{head}\ngpgsig -----BEGIN {kind}-----\n \n x\n -----END {kind}-----\n\n{message}"
+        file = project / ".git" / "signed"
+        file.write_text(signed, newline="\n")
+        name = git_clones.git(project, "hash-object", "-t", "commit", "-w", str(file)).strip()
+        git_clones.git(project, "update-ref", "refs/heads/main", name)
     return project
-
-
-def _sign(project: Path, kind: str) -> None:
-    """Add a commit that says to be signed."""
-    git_clones.commit(project, kind)
-    head, _, message = git_clones.git(project, "cat-file", "commit", "HEAD").partition("\n\n")
-    signed = f"{head}\ngpgsig -----BEGIN {kind}-----\n \n x\n -----END {kind}-----\n\n{message}"
-    file = project / ".git" / "signed"
-    file.write_text(signed, newline="\n")
-    name = git_clones.git(project, "hash-object", "-t", "commit", "-w", str(file)).strip()
-    git_clones.git(project, "update-ref", "refs/heads/main", name)
 
 
 @dataclass(frozen=True)
@@ -142,7 +136,9 @@ class Traps:
         words = shlex.split(setting.fires.replace("{other}", str(project)))
         _plain_git(copy, words, setting.given, environment)
         shutil.rmtree(copy)
-        return bool({mark_of(setting), "planted"} & self.taken())
+        chosen = re.search(r"\{run:(\w+)\}", setting.key)
+        mark = chosen[1] if chosen else re.sub("[^A-Za-z0-9.-]", "_", setting.key)
+        return bool({mark, "planted"} & self.taken())
 
     def plant(self, folder: Path, project: Path) -> None:
         """Put into a folder of the tree what git takes for a repository, with programs.
@@ -170,12 +166,6 @@ class Traps:
             **{"remote.origin.url": "ssh://x.invalid/a", "core.sshCommand": self.program("ssh")},
         }
         _write(folder / "config", settings.items())
-
-
-def mark_of(setting: Setting) -> str:
-    """The mark that the program of a setting leaves."""
-    chosen = re.search(r"\{run:(\w+)\}", setting.key)
-    return chosen[1] if chosen else re.sub("[^A-Za-z0-9.-]", "_", setting.key)
 
 
 def poison(project: Path, traps: Traps, settings: Iterable[Setting], other: Path) -> None:

@@ -86,7 +86,7 @@ def test_counts_stay_readable_and_no_more_than_sixteen_former_versions_are_kept(
 # Compactions.
 
 
-def test_a_gap_that_comes_back_after_its_compaction_is_visible_and_counted() -> None:
+def test_what_comes_back_after_its_compaction_is_visible_and_counted_with_its_originals() -> None:
     for lesson in [ONE.lesson, "once more"]:
         for original in [ONE, replace(ONE, updated=LATER, seen=5)]:
             for back_at in [NOW, LATER]:
@@ -99,9 +99,6 @@ def test_a_gap_that_comes_back_after_its_compaction_is_visible_and_counted() -> 
                 twice, _, _ = upsert(log, a_principle(), [back.token], now=back_at)
                 again, third, _ = upsert(twice, a_draft("one"), now=back_at)
                 assert third in again.records
-
-
-def test_a_principle_that_comes_back_has_the_originals_of_all_its_versions() -> None:
     first, old, _ = upsert(log_of(ONE, TWO), a_principle(), [ONE.token], now=NOW)
     second, newer, _ = upsert(first, a_principle(ask_next_time="?"), [TWO.token], now=LATER)
     assert (second.records, newer.compacted_at) == ([newer], LATER)

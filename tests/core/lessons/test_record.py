@@ -113,7 +113,7 @@ def test_a_file_that_a_pattern_stands_for_is_never_ruled_out(pattern: str, path:
     assert could_match(pattern, path) or not matches(pattern, path)  # nor is any an error
 
 
-def test_anchors_are_stored_relative_to_the_project_and_as_many_as_may_be_taken() -> None:
+def test_anchors_are_stored_relative_to_the_project_and_what_cannot_be_one_is_refused() -> None:
     none_of(row for row in PATHS["stored"] if [*normalise_paths(row[0], PROJECT)] != row[1])
     assert normalise_paths(["C:\\Shop\\src\\a.py"], "c:\\shop") == ("src/a.py",)
     rows = PATHS["triggers"]
@@ -124,9 +124,6 @@ def test_anchors_are_stored_relative_to_the_project_and_as_many_as_may_be_taken(
     triggers = [f"call{at}(" for at in range(MOST_TRIGGERS + 1)]
     assert len(normalise_triggers(triggers[1:])) == MOST_TRIGGERS
     assert len(normalise_triggers(triggers, most=None)) == MOST_TRIGGERS + 1
-
-
-def test_what_cannot_be_an_anchor_is_refused() -> None:
     longest: list[list[Any]] = [
         ["paths", [f"{LONGEST}abc"], "field_too_long", {"field": "paths"}],
         ["paths", [*map(str, range(MOST_PATHS + 1))], "too_many_paths", {}],

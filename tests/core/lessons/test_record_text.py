@@ -76,7 +76,7 @@ def test_a_record_is_laid_out_as_the_table_says_and_no_field_passes_for_another(
 
 
 @pytest.mark.row("001 7-2.a")
-def test_an_answer_keeps_to_its_budget_but_for_the_best_record() -> None:
+def test_an_answer_keeps_to_its_budget_and_only_its_best_record_is_too_large() -> None:
     records = [a_record(f"틈 {number}", lesson="결제 모듈 " * 60) for number in range(120)]
     for chars in (1_000, 5_000, 45_000):
         lines = in_language("ko", lines_within, records, "결제", Budget(10**6, chars))
@@ -100,9 +100,6 @@ def test_an_answer_keeps_to_its_budget_but_for_the_best_record() -> None:
     # A record within the limits may still be a long list of short lines.
     record = a_record("- a\n" * 256, lesson="- b\n" * 256, ask_next_time="- c\n" * 128)
     assert record_text.record_block(record) in whole_records([record], "", Budget(0, 0))
-
-
-def test_a_record_too_large_for_the_answer_does_not_keep_the_others_out() -> None:
     records = [a_record("wanted", lesson="wanted " * 2_000), *map(a_record, "abcde")]
     lines = lines_within(records, "wanted", Budget(10**6, 3_000))
     assert lines[0].startswith("5 of 6 records in full")
