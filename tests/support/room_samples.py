@@ -12,6 +12,7 @@ from rooms.fragments.fragment import Fragment, hash_of
 from rooms.fragments.storage.sqlite import SqliteEngine
 from rooms.sessions.session import Action, Session
 from tests.support.samples import a_record
+from tests.support.tables import DATA
 
 RECORD = a_record("Which tests need Redis", topic="build", lesson="Run make redis before tests")
 DAY = "2020-03-{:02}T10:00:00+00:00"
@@ -58,19 +59,6 @@ def keep_fragments(path: Path, fragments: Sequence[Fragment]) -> SqliteEngine:
     return engine
 
 
-# Of the fourth specification, as it stands there.
-SCHEMA = """CREATE TABLE memory_item (
-  id TEXT PRIMARY KEY,
-  type TEXT CHECK (type IN ('working','episodic','semantic','procedural')),
-  content TEXT,
-  importance REAL,
-  privacy_scope TEXT CHECK (privacy_scope IN ('private','team','public')) DEFAULT 'private',
-  created_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP,
-  last_accessed TIMESTAMP,
-  pinned BOOLEAN DEFAULT FALSE
-);
-CREATE VIRTUAL TABLE memory_item_fts USING fts5(content);
-"""
 COLUMNS = ("id", "type", "content", "importance", "privacy_scope", "created_at", "pinned")
 
 
@@ -78,7 +66,7 @@ def make_memory_db(path: Path, *rows: Sequence[Any]) -> Path:
     """Make a database with these rows of COLUMNS."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(SCHEMA)
+        connection.executescript((DATA / "memory_item.sql").read_text(encoding="utf-8"))
         places = ", ".join("?" * len(COLUMNS))
         connection.executemany(
             f"INSERT INTO memory_item ({', '.join(COLUMNS)}) VALUES ({places})", rows

@@ -19,16 +19,13 @@ import cli
 from commands.terminal import ask as module
 from commands.terminal import screen
 from commands.terminal.ask import progress
-from core.lessons.log import MemoryLog
 from core.messages import Language, speaking
 from tests.core.guard.test_marks import IGNORABLE, OTHERS, chars_of
 from tests.support.cli_process import Run, without_settings
-from tests.support.git_clones import commit, git
-from tests.support.room_samples import a_fragment, keep_fragments
+from tests.support.doc_shop import Shop
 from tests.support.sentences import in_language
 from tests.support.servers import WAIT_S
-from tests.support.session_samples import make_sample_store
-from tests.support.tables import ROOT, none_of
+from tests.support.tables import none_of
 from tests.support.tables import table as rows_of
 
 posix = pytest.mark.skipif(os.name == "nt", reason="terminals of POSIX")
@@ -255,44 +252,30 @@ def test_a_shorter_line_leaves_nothing_of_a_longer(monkeypatch: pytest.MonkeyPat
     assert found and len(found[1]) == len(found[2] + found[3])
 
 
-LOG = ".context/memory_log.jsonl"
-RECORDS = MemoryLog.parse((ROOT / LOG).read_bytes()).records[:40]
-SHOWN = f"{RECORDS[0].id} #1 redis001"
-NARROW = ("list", "search hook", "search zzz", "list --topic buil", "list --forgotten", "topics")
+SHOWN = "81a1 #1 k3fa9x2m"
+NARROW = ("list", "search redis", "search zzz", "list --topic buil", "list --forgotten", "topics")
 SCREENS = [
     *(*NARROW, "report", "stats", "scan", "doctor", f"show {SHOWN}", f"show {SHOWN} --versions"),
     f"forget {SHOWN} --dry-run",
 ]
 
 
-@pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project in git with 40 records, 15 of them not committed; sessions, and a fragment."""
-    root = tmp_path_factory.mktemp("screens") / "shop"
-    (root / ".context").mkdir(parents=True)
-    (root.parent / ".cursor").mkdir()  # a client that is not set up
-    git(root, "init", "--quiet")
-    for count in (25, 40):
-        lines = b"".join(record.to_line() for record in RECORDS[:count])
-        (root / LOG).write_bytes(lines)
-        if count == 25:
-            commit(root)
-    make_sample_store(root, 24).database.close()
-    keep_fragments(root.parent / "memory.db", [a_fragment("redis001")]).close()
-    return root
-
-
 @pytest.mark.long  # it costs much
 @pytest.mark.parametrize("lang", ["en", "ko"])
 def test_no_line_is_wider_than_the_terminal_and_none_has_signs_of_markdown(
-    shop: Path, monkeypatch: pytest.MonkeyPatch, lang: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lang: str
 ) -> None:
+    shop = Shop(tmp_path, "en")
+    shop.leak()
+    shop.export_to(tmp_path / "rooms.jsonl")
+    (shop.home / ".cursor").mkdir()  # a client that is not set up
     without_settings(monkeypatch)
-    monkeypatch.chdir(shop)
-    settings = {"SENTINEL_MEMORY_LANG": lang, "TERM": "xterm", "HOME": str(shop.parent)}
-    settings["SENTINEL_MEMORY_FRAGMENTS"] = str(shop.parent / "memory.db")
+    monkeypatch.chdir(shop.root)
+    settings = {"SENTINEL_MEMORY_LANG": lang, "TERM": "xterm", "HOME": str(shop.home)}
+    settings["SENTINEL_MEMORY_FRAGMENTS"] = str(shop.home / "memory.db")
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
+    assert cli.main(["import", str(tmp_path / "rooms.jsonl"), "--yes"]) == 0
     widths = [(words, width) for words in NARROW for width in (24, 40, 60, 132)]
     for words, width in [*widths, *((words, 80) for words in SCREENS)]:
         monkeypatch.setenv("COLUMNS", str(width))
@@ -302,8 +285,8 @@ def test_no_line_is_wider_than_the_terminal_and_none_has_signs_of_markdown(
         cli.main(words.split())
         lines = screen.uncoloured(terminal.getvalue()).splitlines()
         assert lines, words
-        none_of(line for line in lines if screen.cells(line) > width and str(shop) not in line)
+        none_of(line for line in lines if screen.cells(line) > width and str(shop.root) not in line)
         signs = re.compile(r"^#+ |(?<!/)\*\*(?!/)|^\| |``")
         none_of(line for line in lines if words == "report" and signs.search(line))
-    piped = Run.placed("report", cwd=shop, environment={**os.environ})
+    piped = Run.placed("report", cwd=shop.root, environment={**os.environ})
     assert re.search(r"^##+ ", piped.out, re.MULTILINE) and "**" in piped.out

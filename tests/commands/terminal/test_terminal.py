@@ -15,7 +15,7 @@ from tests.conftest import StartServer
 from tests.support.cli_process import Command, Desk, Run
 from tests.support.git_clones import commit, git, path_of, write
 from tests.support.samples import NOW, a_line, a_principle, a_record
-from tests.support.tables import ROOT
+from tests.support.tables import ROOT, table
 
 posix = pytest.mark.skipif(os.name == "nt", reason="terminals and names of POSIX")
 needs_git = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
@@ -24,15 +24,7 @@ NAME = "x\x1b]0;owned\x07\x9b31m\u202e\n.context: 0 secrets\r\u2028y"
 UNSAFE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2028\u2029]")
 FORGED = re.compile("^.context: 0 secrets", re.MULTILINE)
 
-COMMANDS = """
-list | search VAT | show payment | topics | stats | doctor | doctor --fix --dry-run
-scan | scan --history | scan --redact | report | report --json | export | export --format jsonl
-show ID --versions | setup claude-code --dry-run | forget ID --yes
-restore ID --dry-run | restore --originals ID --dry-run | edit ID
-topics rename payment pay --dry-run
-view -o PAGE | import NONE | list --project NONE | list NONE | NONE | export -o LOG | scan NONE
-list --topic NONE | report NONE | import LOG --dry-run | forget NONE --yes
-"""
+ROWS = table("commands/hostile_paths")
 
 
 @pytest.mark.long  # it costs much
@@ -99,7 +91,7 @@ def test_no_command_prints_a_control_of_its_projects_path(
     names["PAGE"] = str(hostile / "page.html")
     monkeypatch.chdir(hostile)
     monkeypatch.setenv("SENTINEL_MEMORY_STATE", str(hostile / "state"))
-    for given in re.split(r" *[|\n] *", COMMANDS.strip()):
+    for given in ROWS["commands"]:
         done = command(*(names.get(word, word) for word in given.split()))
         assert done.out or done.errors, given
         assert faults(done.out, done.errors, *caplog.messages) == [], given
@@ -109,17 +101,8 @@ def test_no_command_prints_a_control_of_its_projects_path(
 @posix
 @needs_git
 def test_the_server_prints_no_control_of_its_projects_path(hostile: Path) -> None:
-    messages: list[dict[str, object]] = [
-        {"id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18",
-         "capabilities": {}, "clientInfo": {"name": NAME, "version": NAME}}},
-        {"method": "notifications/initialized"},
-        {"id": 2, "method": "tools/call", "params": {"name": "search_memory", "arguments": {}}},
-        {"id": 3, "method": "tools/call", "params": {"name": NAME, "arguments": {NAME: NAME}}},
-        {"id": 4, "method": NAME, "params": {}},
-        {"id": 5, "method": "resources/read", "params": {"uri": "memory://" + NAME}},
-        {"id": 6, "method": "prompts/get", "params": {"name": NAME}},
-    ]  # fmt: skip
-    sent = "".join(json.dumps({"jsonrpc": "2.0", **message}) + "\n" for message in messages)
+    name = json.dumps(NAME)[1:-1]
+    sent = "".join(f"{json.dumps(it)}\n" for it in ROWS["requests"]).replace("NAME", name)
     command = (sys.executable, str(ROOT / "server.py"), "--project", str(hostile))
     done = Run.process(*command, cwd=hostile, environment={**os.environ}, given=sent.encode())
     assert "unreadable lines skipped: " in done.errors
