@@ -5,6 +5,7 @@ import os
 import re
 import sys
 import tomllib
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +31,9 @@ from core.errors import RefusedError
 from core.lessons.briefing import rules
 from tests.commands.clients.conftest import WITH_SESSIONS, Bench
 from tests.support.cli_process import Run
-from tests.support.costly import one_in
+from tests.support.costly import enough, one_in
 from tests.support.documents import blocks, text_of
+from tests.support.faults import tree
 from tests.support.sentences import LANGUAGES, sentence
 from tests.support.tables import table
 
@@ -77,9 +79,6 @@ class Life:
 
     def link(self, name: str, target: str) -> None:
         self._bench.path(name).symlink_to(target)
-
-    def is_link(self, name: str, target: str) -> None:
-        assert os.readlink(self._bench.path(name)) == target
 
     def edit(self, name: str, old: str, new: str) -> None:
         """Every place of a file that says this, by hand."""
@@ -249,6 +248,50 @@ def test_a_plan_shows_nothing_of_the_user(key: str, bench: Bench) -> None:
         planned = bench.plan(key, **asked)
         pieces = [it for change in planned.changes for it in change.parts]
         assert secret not in "".join(line for it in pieces for line in (*it.before, *it.after))
+
+
+# Links of a clone; what else stands for a file is in stories/setup_links.txt.
+
+
+LINKS = table("commands/setup_links")["links"]
+OURS = b"<!-- sentinel-memory rules: begin -->\nmine\n<!-- sentinel-memory rules: end -->\n"
+
+
+@pytest.fixture
+def clone(bench: Bench) -> Bench:
+    settings = (".claude/settings.json", ".cursor/mcp.json", ".gemini/settings.json")
+    bench.put({f"home/{name}": "{}\n" for name in (*settings, ".claude.json")})
+    bench.put({f"home/{name}": OURS for name in (".bashrc", ".profile", ".ssh/config")})
+    bench.put({f"home/{name}": "" for name in (".codex/config.toml", ".config/Code/User/mcp.json")})
+    bench.put({"home/.config/autostart/x.desktop": "mine\n", "root/.git/config": "[core]\n"})
+    return bench
+
+
+@pytest.mark.parametrize(
+    ("name", "remove"),
+    enough(
+        product(LINKS, [False, True]),
+        lambda name, _: name,
+        lambda name, remove: (name.count("/"), remove),
+        names=2,
+    ),
+)
+def test_no_link_of_a_clone_is_followed_out_of_it(clone: Bench, name: str, remove: bool) -> None:
+    link, target = clone.root / name, clone.home / LINKS[name]
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(target)
+    before = tree(clone.home)
+    planned = clone.plan(*(key for key in KEYS if key != "claude-desktop"), remove=remove)
+    for change in planned.changes:
+        change.file.write(change.after, clone.root)
+    after = {at: item for at, item in tree(clone.home).items() if not at.startswith(".copilot")}
+    assert after == before  # Copilot's approvals, which are the user's, aside
+    assert link.is_symlink()
+    found = [problem for problem in planned.problems if problem.key == "leads_out"]
+    assert {problem.facts["link"] for problem in found} <= {str(link)}
+    assert found or remove or name.startswith(".cursor/rules")  # which setup writes no more
+    for problem in found:
+        assert str(problem.facts["target"]).startswith(str(target))
 
 
 # Approvals, hooks and the language.
