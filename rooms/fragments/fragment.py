@@ -373,10 +373,6 @@ class ServiceError(FragmentsError):
         super().__init__(key, **facts)
         self.retry_after_s = retry_after_s  # the service wants no call for so long, 0: unsaid
 
-    def again(self) -> "ServiceError":
-        """Return a copy, for another call to raise."""
-        return ServiceError(self.key, retry_after_s=self.retry_after_s, **self.facts)
-
     @property
     def may_be_of_these(self) -> bool:
         """Whether one text may be the cause, so that others may succeed."""

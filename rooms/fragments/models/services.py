@@ -54,7 +54,8 @@ class Pause:
         """Ask the service inside; during the pause this raises the last ServiceError."""
         failure = self._failure
         if failure and self._clock() < self._until:
-            raise failure.again()
+            pause_s = failure.retry_after_s  # each call raises an error of its own
+            raise ServiceError(failure.key, retry_after_s=pause_s, **failure.facts)
         try:
             yield
         except ServiceError as error:

@@ -302,11 +302,7 @@ class ServedFragments:
         self._open = partial(open_room, settings, environment, cancellation)
         self._environment, self._silent_for, self._pause_s = environment, silent_for, pause_s
         self._engine, self.figures = self._open().engine, dict[str, float]()
-        self._idle_at_s, self._failure = time.monotonic(), ""
-
-    @property
-    def name(self) -> str:
-        return self._engine.name
+        self.name, self._idle_at_s, self._failure = self._engine.name, time.monotonic(), ""
 
     def checks(self) -> dict[str, Callable[[], None]]:
         """Return a function for the database, and for a Redis, that raises where it is away."""
