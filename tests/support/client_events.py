@@ -67,9 +67,7 @@ def event(client: str, name: str, project: Path, **more: Any) -> Payload:
     return {**_filled(PAYLOADS["events"][client], project=str(project), event=name), **more}
 
 
-claude, cursor, vscode, codex, gemini = (
-    partial(event, client) for client in ("claude", "cursor", "vscode", "codex", "gemini")
-)
+claude, codex = partial(event, "claude"), partial(event, "codex")
 copilot = partial(event, "copilot", "")
 
 
@@ -78,20 +76,6 @@ def claude_edit(project: Path, path: str, new: str = "pass", **more: Any) -> Pay
     given = {"file_path": str(project / path), "old_string": "", "new_string": new}
     tool = {"tool_name": "Edit", "tool_use_id": "toolu_01", "tool_input": given}
     return claude("PreToolUse", project, **tool, **more)
-
-
-def cursor_edit(project: Path, path: str, content: str = "pass", **more: Any) -> Payload:
-    """Cursor has written a file of the project."""
-    given = {"file_path": str(project / path), "content": content}
-    tool = {"tool_name": "Write", "tool_input": given, "tool_output": "{}", "tool_use_id": "t1"}
-    return cursor("postToolUse", project, **tool, cwd="", duration=12, **more)
-
-
-def codex_patch(project: Path, path: str, **more: Any) -> Payload:
-    """Codex is about to patch a file, which it names from its working directory."""
-    patch = f"*** Begin Patch\n*** Update File: {path}\n@@\n-pass\n+return 0\n*** End Patch\n"
-    tool = {"tool_name": "apply_patch", "tool_input": {"command": patch}, "turn_id": "1"}
-    return codex("PreToolUse", project, **tool, **more)
 
 
 # What clients tell once a tool has run.
