@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from itertools import count
+from itertools import count, product
 from pathlib import Path
 from typing import Any, get_args
 
@@ -445,10 +445,10 @@ class Twins(RuleBasedStateMachine):
 
     @rule()
     def ask(self) -> None:
-        for agent in ("", "alice"):
+        for agent, engine in product(("", "alice"), self.engines):
             with (
-                self.engines[1].for_agent(agent).reading() as rows,
-                bare(self.engines[1], agent).reading() as asked_anew,
+                engine.for_agent(agent).reading() as rows,
+                bare(engine, agent).reading() as asked_anew,
                 self.plain.for_agent(agent).reading() as plain,
             ):
                 assert everything(rows, agent) == everything(plain, agent)
