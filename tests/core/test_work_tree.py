@@ -5,7 +5,6 @@ Whether the log has changes that git has not committed is told as git sees it.
 
 import os
 import shutil
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -14,12 +13,9 @@ import pytest
 
 from core import git as call
 from core.git import HistoryError, Repository, WorkTree, files_with, is_uncommitted
-from core.lessons.history import Commit, commits_of, own_commits
 from tests.support.cli_process import without_settings
 from tests.support.git_clones import commit, copied, git, new_project, path_of, save, slow_git
 from tests.support.hostile_repository import GROUPS, Traps, make_project, poison
-from tests.support.memory_steps import MemorySteps
-from tests.support.tables import table
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 posix = pytest.mark.skipif(os.name == "nt", reason="scripts of a shell")
@@ -41,19 +37,6 @@ def project(tmp_path: Path) -> Path:
     return project
 
 
-def commits(log: Path, *starts: str) -> list[Commit]:
-    """The commits of the repository that a log is in."""
-    return commits_of(Repository(Path(os.path.realpath(log))), *starts)
-
-
-def subjects(log: Path) -> list[str]:
-    """What the commits that changed a log are called, the newest first."""
-    ids = [it.id for it in commits(log)]
-    project = Path(os.path.realpath(log)).parent.parent
-    named = ("log", "--no-walk=unsorted", "--format=%s", *ids)
-    return git(project, "--no-replace-objects", *named).splitlines()
-
-
 def asked(project: Path) -> bool:
     return is_uncommitted(path_of(project), path_of(project).read_bytes)
 
@@ -63,19 +46,6 @@ def reason(folder: Path) -> tuple[str, str]:
     with pytest.raises(HistoryError) as caught:
         WorkTree(folder)
     return caught.value.key, str(caught.value.facts.get("reason", ""))
-
-
-@posix
-def test_a_linked_log_and_one_below_an_odd_top_are_asked_about_where_they_are(
-    project: Path, tmp_path: Path
-) -> None:
-    other = new_project(tmp_path / "상점\n2", "another")
-    path_of(project).unlink()
-    path_of(project).symlink_to(path_of(other))
-    assert not asked(project)
-    save("more")(other)
-    assert asked(project)
-    assert (WorkTree(other / ".context").top, WorkTree(other).prefix) == (other, "")
 
 
 # What is no repository of the user's.
@@ -126,77 +96,27 @@ def test_git_is_not_taken_from_the_current_directory_and_sees_only_the_users_set
     assert call.program() == str(tmp_path / "bin" / name)
 
 
-@posix
-def test_an_author_in_another_encoding_is_read(project: Path) -> None:
-    git(project, "config", "i18n.commitEncoding", "EUC-KR")
-    save("three")(project)
-    names = (b"GIT_AUTHOR_EMAIL", b"GIT_COMMITTER_NAME", b"GIT_COMMITTER_EMAIL")
-    who = {**dict.fromkeys(names, b"test"), b"GIT_AUTHOR_NAME": "김철수".encode("euc-kr")}
-    made = ["git", "commit", "--quiet", "--all", "--message", "three"]
-    subprocess.run(made, cwd=project, env={**os.environb, **who}, check=True, timeout=60)
-    assert commits(path_of(project))[0].author == "김철수"
-
-
-@pytest.mark.long  # it costs much
-def test_a_log_that_has_another_place_now_is_a_neighbours(project: Path) -> None:
-    neighbour = project / "packages" / "other"
-    save("three")(neighbour)
-    commit(project, "neighbour")
-    (project / "packages" / "app").mkdir()
-    (project / ".context").rename(project / "packages" / "app" / ".context")
-    commit(project, "move")
-    repository = Repository(path_of(project / "packages" / "app"))
-    own = own_commits(repository, last="HEAD")
-    assert {path for it in own for path in it.files} == {
-        ".context/memory_log.jsonl",
-        "packages/app/.context/memory_log.jsonl",
-    }
-    assert (len(own), len(commits(path_of(neighbour)))) == (3, 4)
-
-
 # Whether the log has changes that are not committed.
 
-LOG = ".context/memory_log.jsonl"
-
-
-class States(MemorySteps):
-    """Steps of tests/data/uncommitted.json that also take something away."""
-
-    def without(self, folder: str) -> None:
-        shutil.rmtree(self._project / folder)
-
-    def gone(self, revision: str) -> None:
-        name = git(self._project, "rev-parse", revision).strip()
-        (self._project / ".git" / "objects" / name[:2] / name[2:]).unlink()
-
-
-STATES = table("uncommitted")  # what was done, and what is said; where git cannot tell, null
-
 
 @pytest.mark.long  # it costs much
-@pytest.mark.parametrize("name", STATES)
-def test_it_is_whether_git_would_have_something_to_commit(name: str, project: Path) -> None:
-    done, expected = STATES[name]
-    states = States(project)
-    for step in done:
-        states.live(*step)
-    assert asked(project) == (expected is True)
-    if expected is not None:
-        git(project, "add", "--all")
-        assert bool(git(project, "status", "--porcelain", "--", LOG)) == expected
-
-
-@pytest.mark.long  # it costs much
-def test_a_log_below_the_top_and_in_a_linked_tree_is_found(project: Path, tmp_path: Path) -> None:
-    below = project / "가게 [a]"
+@posix
+def test_a_log_below_an_odd_top_in_a_linked_tree_or_behind_a_link_is_asked_about_where_it_is(
+    project: Path, tmp_path: Path
+) -> None:
+    below, tree = project / "가게 [a]", tmp_path / "상점\n2"
     save("three")(below)
     assert asked(below)
     commit(project)
     assert not asked(below)
-    git(project, "worktree", "add", "--quiet", str(tmp_path / "tree"))
-    assert not asked(tmp_path / "tree")
-    save("four")(tmp_path / "tree")
-    assert (asked(tmp_path / "tree"), asked(project)) == (True, False)
+    git(project, "worktree", "add", "--quiet", "-b", "tree", str(tree))
+    assert (WorkTree(tree / ".context").top, WorkTree(tree).prefix) == (tree, "")
+    assert not asked(tree)
+    path_of(below).unlink()
+    path_of(below).symlink_to(path_of(tree))
+    assert not asked(below)
+    save("four")(tree)
+    assert (asked(tree), asked(below), asked(project)) == (True, True, False)
 
 
 @posix
