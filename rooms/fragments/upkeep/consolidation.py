@@ -27,7 +27,7 @@ from rooms.fragments.links import MOST_PROPOSED, Pair, pending
 from rooms.fragments.room import Room, open_room
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.upkeep import life
-from rooms.fragments.upkeep.passes import AT_ONCE, STEPS, Counts, Page, Work
+from rooms.fragments.upkeep.passes import PASSES, STEPS, Counts, Page, Work
 from rooms.fragments.versions import for_the_log, most_important
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ HOURS, AT_MOST_S = 24, 1.0  # between two daily upkeeps; of one at the end of a 
 RESUMED_DAYS = 7  # a run that rests for longer is begun anew
 MOST_LISTED = 10
 
-_PLACES = {it.name: place for place, it in enumerate(STEPS)}
+_PLACES = {it.name: place for place, it in enumerate(PASSES)}
 QUIET_S = 60.0  # after all is done, before a write looks for what is due
 _ANSWER_S = 0.1  # for the answer to a write to be out
 _REST_S = 1.5  # until a thread that tends rests
@@ -86,7 +86,7 @@ class Run(NamedTuple):
 
     kind: Kind
     begun_at: str  # its moment, for every step
-    at: str = STEPS[0].name  # next step, "" at the end
+    at: str = PASSES[0].name  # next pass, "" at the end
     after: int = 0  # where its next page begins
     figures: Mapping[str, Counts] = {}
 
@@ -120,23 +120,22 @@ def carry_out(
     """Do the rest of a run, a transaction for each page; yield its progress."""
     begun = ""
     while run.at:
-        place = _PLACES[run.at]
-        step, left = STEPS[place], STEPS[place + 1 :]
+        current = PASSES[_PLACES[run.at]]
         if progress and run.at != begun:
-            progress(place + 1, len(STEPS), step.name)
-        begun, before = run.at, run.figures.get(run.at, {})
-        page = Page(run.after, before)
-        if step.ask:
-            page.asked = step.ask(room.engine.reading, page, work)
+            for step in current.steps:
+                progress(STEPS.index(step) + 1, len(STEPS), step.name)
+        begun = run.at
+        page = Page(run.after, run.figures.get(run.at, {}))
+        if current.ask:
+            page.asked = current.ask(room.engine.reading, page, work)
         with room.engine.writing() as rows:
-            if step.over:
-                page.fragments = rows.find(Wanted(state=step.over, after=run.after), limit=AT_ONCE)
-                is_last = len(page.fragments) < AT_ONCE
-                page.next = None if is_last else page.fragments[-1].number
-            now = step.run(rows, page, work)
-            counted = {it: before.get(it, 0) + now.get(it, 0) for it in step.figures}
-            figures = {**run.figures, step.name: counted}
+            counted = current.run(rows, page, work)
+            figures = dict(run.figures)
+            for step in current.steps:
+                before, now = figures.get(step.name, {}), counted[step.name]
+                figures[step.name] = {it: before.get(it, 0) + now.get(it, 0) for it in step.figures}
             if page.next is None:
+                left = PASSES[_PLACES[run.at] + 1 :]
                 run = run._replace(at=left[0].name if left else "", after=0, figures=figures)
             else:
                 run = run._replace(after=page.next, figures=figures)
@@ -179,7 +178,7 @@ def consolidate(
                     for run in carry_out(whole, work, run, progress=progress):  # noqa: B007, B020
                         pass
                 except WaitEndedError as error:
-                    step = 1 + _PLACES[run.at]
+                    step = 1 + [it.name for it in STEPS].index(run.at)
                     raise UpkeepError("stopped", step=step, steps=len(STEPS)) from error
     finally:
         _consolidating.release()

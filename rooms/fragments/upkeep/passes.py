@@ -1,7 +1,10 @@
-"""The eleven steps of the upkeep, each of which runs page by page.
+"""The eleven steps of the upkeep, and the passes over the fragments in which they run.
 
-`step` makes a function a step, in the order of this file. Decay comes before merging, which keeps
-the most important fragment; merging before the utility, which counts the uses of all merged ones.
+`step` makes a function a step, in the order of this file. Consecutive steps over the same fragments
+share a pass and its transactions.
+
+Decay comes before merging, which keeps the most important fragment; merging before the utility,
+which counts the uses of all that were merged.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +29,7 @@ NEARLY_EQUAL = 0.92  # without a verdict so near a pair waits though it shows no
 MOST_JUDGED, MOST_AGAIN = 100, 10  # pairs in one run: a judge takes time, and may cost money
 ACTIVITY_DAYS, FEEDBACK_DAYS = 90, 365  # for which they are kept
 
-AT_ONCE = 300  # fragments in one transaction: a save waits no longer than for these
+_AT_ONCE = 300  # fragments in one transaction: a save waits no longer than for these
 _COMPARED, _GROUPS, _MOST_EQUAL = 10, 50, 500  # in one transaction; of one content
 _SAME = 1e-9  # two figures of use that differ by less are one
 
@@ -51,7 +54,7 @@ class Page:
     after: int  # where it begins, 0 at first
     so_far: Mapping[str, int] = field(default_factory=dict)  # counts of this run
     asked: Any = None  # result of `ask`
-    fragments: Sequence[Fragment] = ()  # of `over`, or of `ask`
+    fragments: Sequence[Fragment] = ()  # of `over`, without changes of earlier steps, or of `ask`
     next: int | None = None  # where the next page begins; a step without `over` sets it
 
 
@@ -64,11 +67,29 @@ class Step(NamedTuple):
     figures: Sequence[str]  # names of its counts
     changes: Sequence[str]  # the figures that are changes
     run: StepFunction
-    over: State | None  # of the fragments, None if it finds its own
+
+
+class Pass(NamedTuple):
+    """Steps that run together."""
+
+    steps: list[Step]
+    over: State | None  # of the fragments, None if a step finds its own
     ask: Ask | None  # slow or off the machine; runs before each page's transaction
 
+    @property
+    def name(self) -> str:
+        return self.steps[0].name
 
-STEPS: list[Step] = []
+    def run(self, rows: Rows, page: Page, work: Work) -> dict[str, Counts]:
+        """Do one page and set its `next`; return the counts by step."""
+        if self.over:
+            wanted = Wanted(state=self.over, after=page.after)
+            page.fragments = rows.find(wanted, limit=_AT_ONCE)
+            page.next = page.fragments[-1].number if len(page.fragments) == _AT_ONCE else None
+        return {it.name: it.run(rows, page, work) for it in self.steps}
+
+
+PASSES: list[Pass] = []
 
 
 def step(
@@ -81,12 +102,14 @@ def step(
 ) -> Callable[[StepFunction], StepFunction]:
     """Make a function a step.
 
-    figures, changes: see `Step`, between blanks; None for all figures. over, ask: see `Step`.
+    figures, changes: see `Step`, between blanks; None for all figures. over, ask: see `Pass`.
     """
 
     def add(run: StepFunction) -> StepFunction:
+        if not (over and PASSES and PASSES[-1].over == over):
+            PASSES.append(Pass([], over, ask))
         changed = figures if changes is None else changes
-        STEPS.append(Step(name, figures.split(), changed.split(), run, over, ask))
+        PASSES[-1].steps.append(Step(name, figures.split(), changed.split(), run))
         return run
 
     return add
@@ -336,3 +359,6 @@ def tidy(rows: Rows, page: Page, work: Work) -> Counts:
     end = life.before(work.now, days=ACTIVITY_DAYS)
     activities = rows.forget_entries(stored.Activity, before=end)
     return {**counts, "activities": activities, "index": int(rows.mend_index())}
+
+
+STEPS: Sequence[Step] = [it for some in PASSES for it in some.steps]
