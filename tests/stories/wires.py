@@ -98,7 +98,8 @@ class Servers:
     def __init__(
         self, folder: Path, emptied_database: Callable[[], str], *, is_http: bool = False
     ) -> None:
-        self.project, self.home, self._folder = folder / "shop", folder / "home", folder
+        self._folder, self._scene = folder, folder / "scene"  # all that a story may reach
+        self.project, self.home = self._scene / "shop", self._scene / "home"
         self._emptied_database, self._is_http = emptied_database, is_http
         self._rooms, self._database = "", ""
         self._running = dict[tuple[str, ...], ServerProcess | HttpServer]()
@@ -108,16 +109,19 @@ class Servers:
         """Empty the project, the user's directory and the fragments for a story."""
         self._rooms, self._database = story.rooms, ""
         self._asked.clear()
+        # One that keeps fragments in the user's directory would write them there again.
+        for key in [key for key in self._running if "fragments" in key[0] and not key[1]]:
+            self._running.pop(key).__exit__()
         if "fragments" in story.rooms:
-            for key in [key for key in self._running if "fragments" in key[0] and not key[1]]:
-                self._running.pop(key).__exit__()
             self._database = "" if story.is_local else self._emptied_database()
-        for made in (self.project, self.home):
-            made.mkdir(parents=True, exist_ok=True)  # stays: the server works in it
+        stay = (self._scene, self.project, self.home)  # the server works in them
+        for made in stay:
+            made.mkdir(parents=True, exist_ok=True)
             gone = self._folder / f"gone-{time.monotonic_ns()}"  # a server may still write in it
             gone.mkdir()
             for inside in made.iterdir():
-                inside.rename(gone / inside.name)
+                if inside not in stay:
+                    inside.rename(gone / inside.name)
             shutil.rmtree(gone, ignore_errors=True)
 
     def call(self, agent: str, tool: str, arguments: dict[str, Any]) -> Answer:
