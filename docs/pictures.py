@@ -88,7 +88,7 @@ def make_pictures(folder: Path) -> None:
                 with mock.patch.dict("os.environ", environment), redirect_stdout(StringIO()):
                     assert cli.main(["view", "--project", str(project), "-o", str(page)]) == 0
                 browser.open(page, "#room=lessons", size=SIZE, dark=dark)
-                (folder / name).write_bytes(browser.picture())
+                (folder / name).write_bytes(browser.driver.get_screenshot_as_png())
 
 
 if __name__ == "__main__":

@@ -59,8 +59,8 @@ class Person:
 
     def answer(self) -> dict[str, list[str]]:
         """What the client is told once the browser has come back to it."""
-        until(lambda: self.browser.address.startswith(f"{self.back}?"))
-        return parse_qs(urlsplit(self.browser.address).query)
+        until(lambda: self.browser.driver.current_url.startswith(f"{self.back}?"))
+        return parse_qs(urlsplit(self.browser.driver.current_url).query)
 
     def focus(self) -> str:
         """What has the focus: the id, or what a button answers."""

@@ -1,6 +1,5 @@
 """Drives a Chromium without a window, to test, picture and measure pages; it fetches nothing."""
 
-import base64
 import os
 import shutil
 from collections.abc import Sequence
@@ -23,7 +22,6 @@ TIMEOUT_S = 60
 DESKTOP, PHONE, NARROW = (1280, 900), (390, 844), (320, 640)
 AXE = Path(__file__).parents[1] / "browser" / "node_modules" / "axe-core" / "axe.min.js"
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-MODIFIERS = {"": 0, "Alt": 1, "Control": 2, "Meta": 4, "Shift": 8}
 
 
 def found() -> tuple[str, str] | None:
@@ -59,14 +57,14 @@ class Browser:
             options.add_argument(argument)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         environment = {**os.environ, "HOME": str(profile)}
-        self._driver = Chrome(options=options, service=Service(driver, env=environment))
-        self._driver.set_script_timeout(TIMEOUT_S)
+        self.driver = Chrome(options=options, service=Service(driver, env=environment))
+        self.driver.set_script_timeout(TIMEOUT_S)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._driver.quit()
+        self.driver.quit()
 
     def open(
         self,
@@ -78,13 +76,13 @@ class Browser:
         scripts: bool = True,
     ) -> None:
         """Show a page as on a first visit, in a window of this size and a system of this colour."""
-        self._driver.get("about:blank")  # else a fragment would only scroll
+        self.driver.get("about:blank")  # else a fragment would only scroll
         self.resize(size)
         self.emulate(dark=dark)
         self.cdp("Storage.clearDataForOrigin", origin="file://", storageTypes="all")
         self.cdp("Emulation.setScriptExecutionDisabled", value=not scripts)
         self.messages()
-        self._driver.get(page.as_uri() + fragment)
+        self.driver.get(page.as_uri() + fragment)
         if not scripts:
             # What follows may look at the page; its own script is over without having run.
             self.cdp("Emulation.setScriptExecutionDisabled", value=False)
@@ -94,16 +92,8 @@ class Browser:
         self.cdp("Network.enable")
         self.cdp("Network.setExtraHTTPHeaders", headers={"Accept-Language": languages})
         self.cdp("Emulation.setScriptExecutionDisabled", value=not scripts)
-        self._driver.get(address)
+        self.driver.get(address)
         self.cdp("Emulation.setScriptExecutionDisabled", value=False)
-
-    @property
-    def address(self) -> str:
-        """Where it is."""
-        return str(self._driver.current_url)
-
-    def reload(self) -> None:
-        self._driver.refresh()
 
     def resize(self, size: tuple[int, int]) -> None:
         """Give the window this size; below 600 it is a phone."""
@@ -111,22 +101,22 @@ class Browser:
         metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
         self.cdp("Emulation.setDeviceMetricsOverride", **metrics)
 
-    def emulate(self, *, dark: bool = False, media: str = "") -> None:
-        """What the system prefers, and whether this is a screen or paper."""
+    def emulate(self, *, dark: bool) -> None:
+        """What the system prefers."""
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        self.cdp("Emulation.setEmulatedMedia", media=media, features=[scheme])
+        self.cdp("Emulation.setEmulatedMedia", features=[scheme])
 
     def cdp(self, command: str, **arguments: object) -> Any:
         """One command of the Chrome DevTools Protocol."""
-        return self._driver.execute_cdp_cmd(command, arguments)
+        return self.driver.execute_cdp_cmd(command, arguments)
 
     def js(self, body: str, *arguments: object) -> Any:
         """What a piece of script returns."""
-        return self._driver.execute_script(body, *arguments)
+        return self.driver.execute_script(body, *arguments)
 
     def js_later(self, body: str, *arguments: object) -> Any:
         """What a piece of script hands to its last argument, some time later."""
-        return self._driver.execute_async_script(body, *arguments)
+        return self.driver.execute_async_script(body, *arguments)
 
     def frames(self) -> None:
         """Wait until the window has shown what is there now."""
@@ -134,36 +124,19 @@ class Browser:
 
     def type(self, *keys: str) -> None:
         """Press keys, one after the other, where the focus is."""
-        ActionChains(self._driver, duration=0).send_keys(*keys).perform()
+        ActionChains(self.driver, duration=0).send_keys(*keys).perform()
 
-    def press(self, key: str, code: str = "", held: str = "") -> None:
+    def press(self, key: str, code: str, modifiers: int = 0) -> None:
         """Press one key that a keyboard of another language has, or with another one held."""
-        pressed = {"key": key, "code": code, "modifiers": MODIFIERS[held]}
-        text = {} if held in ("Alt", "Control", "Meta") else {"text": key}
+        pressed = {"key": key, "code": code, "modifiers": modifiers}
+        text = {} if modifiers else {"text": key}
         self.cdp("Input.dispatchKeyEvent", type="keyDown", **pressed, **text)
         self.cdp("Input.dispatchKeyEvent", type="keyUp", **pressed)
 
-    def compose(self, text: str) -> None:
-        """What an input method shows at the caret and may still change."""
-        at = len(text)
-        self.cdp("Input.imeSetComposition", text=text, selectionStart=at, selectionEnd=at)
-
-    def insert(self, text: str) -> None:
-        """What an input method has finished, in the place of what it was composing."""
-        self.cdp("Input.insertText", text=text)
-
     def messages(self) -> Sequence[str]:
         """What the console said since the last call."""
-        log: list[dict[str, str]] = self._driver.get_log("browser")  # type: ignore[no-untyped-call]
+        log: list[dict[str, str]] = self.driver.get_log("browser")  # type: ignore[no-untyped-call]
         return [entry["message"] for entry in log]
-
-    def picture(self) -> bytes:
-        """What the window shows, as PNG."""
-        return self._driver.get_screenshot_as_png()
-
-    def printed(self) -> bytes:
-        """The page on paper, as PDF."""
-        return base64.b64decode(self.cdp("Page.printToPDF")["data"])
 
     # What a reader sees
 
@@ -175,9 +148,6 @@ class Browser:
             selector,
         )
         return found
-
-    def has_focus(self, selector: str) -> bool:
-        return bool(self.js("return document.activeElement.matches(arguments[0])", selector))
 
     def overflow(self) -> int:
         """By how many pixels the page is wider than the window."""
