@@ -15,9 +15,7 @@ import importlib
 import json
 import os
 import pkgutil
-import py_compile
 import select
-import shutil
 import signal
 import socket
 import struct
@@ -43,7 +41,7 @@ _PACKAGES = (
 )
 _OURS = ("core", "protocol", "rooms", "http_server")
 _END_S = 10.0
-CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH, _PR_CAPBSET_DROP = 1, 2, 24
+_CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH, _PR_CAPBSET_DROP = 1, 2, 24
 _CAPABILITY_VERSION_3 = 0x20080522
 _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None  # loaded before any fork
 _NUMBER = struct.Struct("=i")
@@ -175,15 +173,15 @@ def bound_by_permissions() -> None:
     """
     if _LIBC is None:
         return
-    for capability in (CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH):
+    for capability in (_CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH):
         _LIBC.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
-    _change_rights(without=1 << CAP_DAC_OVERRIDE | 1 << _CAP_DAC_READ_SEARCH)
+    _change_rights(without=1 << _CAP_DAC_OVERRIDE | 1 << _CAP_DAC_READ_SEARCH)
 
 
 @contextlib.contextmanager
 def bound_by_permissions_here() -> Iterator[None]:
     """Do without that right for a while, in this thread and in those that it starts."""
-    had = _change_rights(without=1 << CAP_DAC_OVERRIDE | 1 << _CAP_DAC_READ_SEARCH)
+    had = _change_rights(without=1 << _CAP_DAC_OVERRIDE | 1 << _CAP_DAC_READ_SEARCH)
     try:
         yield
     finally:
@@ -209,6 +207,7 @@ def _change_rights(*, without: int = 0, back: int = 0) -> int:
 def _load() -> None:
     """Load what the servers load, and forget their own modules, which each runs anew."""
     os.environ["FASTMCP_ENV_FILE"] = os.devnull
+    sys.dont_write_bytecode = False  # else each child would compile them
     for name in _PACKAGES:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
@@ -217,17 +216,8 @@ def _load() -> None:
         for found in pkgutil.walk_packages([str(_ROOT / package)], f"{package}."):
             with contextlib.suppress(ImportError):
                 importlib.import_module(found.name)
-    ours = {
-        name: module.__file__
-        for name, module in [*sys.modules.items()]
-        if name.partition(".")[0] in ("server", *_OURS)  # .venv may lie in the checkout, too
-    }
-    if sys.dont_write_bytecode:  # else each child would compile them
-        sys.pycache_prefix = tempfile.mkdtemp(prefix="nursery-")
-    for name, path in ours.items():
+    for name in [it for it in sys.modules if it.partition(".")[0] in ("server", *_OURS)]:
         del sys.modules[name]
-        if sys.dont_write_bytecode and path:
-            py_compile.compile(path, doraise=True)
     gc.collect()
     gc.freeze()
 
@@ -251,8 +241,6 @@ def _asked(control: socket.socket) -> dict[str, Any]:
             continue
         data, descriptors, _, _ = socket.recv_fds(control, 1_000_000, 4)
         if not data:
-            if sys.pycache_prefix:
-                shutil.rmtree(sys.pycache_prefix, ignore_errors=True)
             os._exit(0)
         *streams, news = descriptors
         if child := os.fork():
