@@ -34,7 +34,7 @@ from rooms.fragments.upkeep.passes import STEPS
 from tests.support.broken_messages import CALL, known, spoilt, text_of
 from tests.support.consent_browser import agree
 from tests.support.http_requests import requests_in, wrong_answers
-from tests.support.servers import KEY, OLDER, STATELESS, WAIT_S, HttpServer, bearer, hello, until
+from tests.support.servers import BEARER, KEY, OLDER, STATELESS, WAIT_S, HttpServer, hello, until
 from tests.support.tables import none_of, table
 
 SEED, MOST_GROWTH_BYTES = 20261123, 20_000_000
@@ -175,7 +175,7 @@ def test_a_session_that_wrote_and_never_reflected_leaves_one_fact_for_two_days(
 @pytest.mark.row("002 2.4.a")
 def test_a_stream_shows_that_it_is_alive_and_ends_with_its_session(server: HttpServer) -> None:
     session = server.begin()
-    with server.stream("/mcp", bearer(), f"Mcp-Session-Id: {session}") as stream:
+    with server.stream("/mcp", BEARER, f"Mcp-Session-Id: {session}") as stream:
         assert b"text/event-stream" in stream.until(b": ping")
         end(server, session)
         stream.until(b"0\r\n\r\n")
@@ -183,7 +183,7 @@ def test_a_stream_shows_that_it_is_alive_and_ends_with_its_session(server: HttpS
 
 @pytest.mark.row("002 2.5", "002 2.5.a", "002 2.5.b")
 @pytest.mark.parametrize(
-    ("path", "headers", "saves"), [(f"/sse?accessKey={KEY}", [], 5), ("/sse", [bearer()], 6)]
+    ("path", "headers", "saves"), [(f"/sse?accessKey={KEY}", [], 5), ("/sse", [BEARER], 6)]
 )
 def test_a_client_of_2024_calls_a_tool_over_its_stream_and_ends_with_it(
     server: HttpServer, other_key: str, path: str, headers: list[str], saves: int

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.servers import WAIT_S, HttpServer, bearer, until
+from tests.support.servers import BEARER, WAIT_S, HttpServer, until
 from tests.support.stand_in_service import Answer, Asked, embeddings, stand_in, texts_of
 from tests.support.team_engines import TeamServer
 from tests.support.team_engines import team_server as team_server
@@ -120,7 +120,7 @@ def test_a_signal_under_load_loses_nothing_that_was_acknowledged(tmp_path: Path)
     ):
         session = f"Mcp-Session-Id: {busy.begin()}"
         for path in ("/mcp", "/sse"):  # which end, too
-            streams.enter_context(busy.stream(path, bearer(), session)).until(b"200 OK")
+            streams.enter_context(busy.stream(path, BEARER, session)).until(b"200 OK")
         tasks = [workers.submit(save, busy, number) for number in range(4)]
         until(lambda: len(saved) >= 8)
         assert busy.end() == 0

@@ -21,7 +21,7 @@ from http_server.limits import MOST_BYTES
 from http_server.papers import FILE_NAME, sqlite_papers
 from http_server.run import HEADERS_S, MOST_CONNECTIONS
 from tests.support.http_requests import requests_in, wrong_answers
-from tests.support.servers import KEY, WAIT_S, HttpServer, bearer, until
+from tests.support.servers import BEARER, KEY, WAIT_S, HttpServer, until
 from tests.support.tables import none_of, table
 
 NAME, TEXT = "laptop-of-kim", "The zebra stands at the server"
@@ -76,7 +76,7 @@ def test_a_stranger_gets_nothing_by_any_request_and_leaves_nothing(server: HttpS
 
 
 HOST = b"Host: 127.0.0.1\r\n"
-MINE = HOST + f"{bearer()}\r\nContent-Type: application/json\r\nAccept: */*\r\n".encode()
+MINE = HOST + f"{BEARER}\r\nContent-Type: application/json\r\nAccept: */*\r\n".encode()
 PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
 CLOSING = b"GET /health HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n"
 MOST_GROWTH_BYTES = 120_000_000
@@ -150,7 +150,7 @@ def test_a_pipeline_is_answered_in_its_order_and_a_length_that_lies_moves_nobody
 
 
 def test_nothing_is_put_into_an_answer_that_has_begun(server: HttpServer) -> None:
-    head = f"{bearer()}\r\nMcp-Session-Id: {server.begin()}\r\n".encode() + CHUNKED
+    head = f"{BEARER}\r\nMcp-Session-Id: {server.begin()}\r\n".encode() + CHUNKED
     with socket.create_connection(("127.0.0.1", server.port), WAIT_S) as stream:
         stream.sendall(get(head, b"/mcp"))  # a body that nobody reads is still to come
         got = stream.recv(65_536)

@@ -11,14 +11,13 @@ import re
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal, Self, TypeVar
 
-from tests.support.nursery import CAP_DAC_OVERRIDE, begin
+from tests.support.nursery import begin
 from tests.support.tables import ROOT
 
 Era = Literal["2025-11-25", "2026-07-28"]
@@ -28,6 +27,7 @@ STATELESS: Era = "2026-07-28"
 WAIT_S = 60.0
 
 KEY = "a-key-for-the-tests-0123456789"
+BEARER = f"Authorization: Bearer {KEY}"
 OLDER = ("2024-11-05", "2025-03-26", "2025-06-18", HANDSHAKE)
 
 Message = dict[str, Any]
@@ -163,14 +163,6 @@ class ServerProcess:
     def stderr(self) -> str:
         """What the server has said to people so far."""
         return self.stderr_path.read_text("utf-8")
-
-    def ignores_permissions(self) -> bool:
-        """Whether the process may write where the permissions of a file forbid it."""
-        if sys.platform != "linux":
-            return os.name != "posix" or os.geteuid() == 0
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
-        capabilities = int(status.split("CapEff:")[1].split()[0], 16)
-        return bool(capabilities >> CAP_DAC_OVERRIDE & 1)
 
     def strange_lines(self) -> list[bytes]:
         """Lines on standard output that are no JSON-RPC message."""
@@ -446,11 +438,6 @@ def _meta(name: str) -> dict[str, Any]:
         f"{prefix}/clientInfo": {"name": name, "version": "1"},
         f"{prefix}/clientCapabilities": {},
     }
-
-
-def bearer(key: str = KEY) -> str:
-    """Return the line of a head that brings a key."""
-    return f"Authorization: Bearer {key}"
 
 
 def until(look: Callable[[], Seen]) -> Seen:
