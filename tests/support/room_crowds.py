@@ -288,20 +288,6 @@ def write_until(ended: threading.Event, room: Room, agent: str) -> Outcome:
     return Outcome(kept, unknown, refused, longest_s)
 
 
-@dataclass(frozen=True)
-class Rememberer:
-    """What a process does: remember without an end, and say each content once it is stored."""
-
-    dsn: str
-    agent: str
-
-    def __call__(self, say: Say) -> str:
-        own = team_room(self.dsn).for_agent(self.agent)
-        for number in range(100_000):
-            say(f"{fragments.remember(own, draft(f'{self.agent} {number}')).fragment.content}\n")
-        return ""
-
-
 def stored(dsn: str) -> Mapping[str, int]:
     """How often each content is there, as a superuser sees it."""
     with psycopg.connect(dsn) as connection:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 import psycopg
@@ -36,7 +37,7 @@ from rooms.fragments.storage.rows import Engine, Rows
 from rooms.fragments.upkeep.health import look
 from tests.support import room_crowds as crowds
 from tests.support.cli_process import Run
-from tests.support.faults import Child
+from tests.support.faults import Child, Say
 from tests.support.real_engines import postgres
 from tests.support.room_crowds import Outcome, draft, stored, team_room, wrong_with
 from tests.support.stand_in_service import StandIn, embedder
@@ -211,17 +212,23 @@ def room(team_database: str) -> Iterator[Room]:
 @pytest.mark.skipif(os.name == "nt", reason="processes as POSIX forks them")
 def test_processes_killed_while_they_remember_lose_and_double_nothing(team_database: str) -> None:
     chance, outcomes, last = random.Random(SEED), list[Outcome](), 0
+
+    def work(agent: str, say: Say) -> str:
+        own = team_room(team_database).for_agent(agent)
+        for number in range(100_000):
+            say(f"{remember(own, draft(f'{agent} {number}')).fragment.content}\n")
+        return ""
+
     for turn in range(KILLS):
-        with contextlib.ExitStack() as running:
-            makes = (Child(crowds.Rememberer(team_database, f"p{turn}{at}")) for at in range(2))
-            pair = [running.enter_context(child) for child in makes]
+        names = [f"p{turn}{at}" for at in range(2)]
+        with crowds.all_of([Child(partial(work, name)) for name in names]) as pair:
             assert all(child.hear() for child in pair)
             time.sleep(chance.random() * 0.3)
-            for child in pair:
+            for name, child in zip(names, pair, strict=True):
                 child.kill()
                 said = child.end()[1].splitlines()
                 whole = [it for it in said if it.endswith("country")]
-                following = draft(f"p{turn}{pair.index(child)} {len(whole)}").content
+                following = draft(f"{name} {len(whole)}").content
                 outcomes.append(Outcome(whole, [following], [], 0.0))
                 last += len(whole)
     assert last > KILLS
