@@ -2,12 +2,15 @@
 
 import json
 import re
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from commands.clients.entries import Configured, configured_clients, team_entries
-from commands.clients.table import CLIENTS, ENTRY, TEAM_ENTRY
+from commands.clients.machine import commands_here, runner_of
+from commands.clients.table import CLIENTS, COMMANDS, ENTRY, TEAM_ENTRY
 from tests.commands.clients.conftest import Bench
 from tests.support.documents import text_of
 from tests.support.tables import table
@@ -122,3 +125,38 @@ def test_values_of_odd_types_are_passed_over(odd: object, bench: Bench) -> None:
                 bench.put({file: document})
             bench.put({"home/.claude.json": document})
             assert all(it.client and it.problem != "unreadable" for it in find(bench))
+
+
+# What is written of this machine.
+
+
+def test_commands_on_the_path_are_written_without_their_path(bench: Bench, tmp_path: Path) -> None:
+    scripts, linked = tmp_path / "venv" / "bin", tmp_path / "linked"
+    for folder in (scripts, linked):
+        folder.mkdir(parents=True)
+    for name in COMMANDS:
+        (scripts / name).write_text("#!/bin/sh\n")
+        (scripts / name).chmod(0o755)
+        (linked / name).symlink_to(scripts / name)
+    python, keys = str(scripts / "python"), [client.key for client in CLIENTS]
+    found = commands_here(python, {"PATH": str(linked)})
+    assert found == commands_here(python, {"PATH": str(scripts)})
+    assert commands_here(sys.executable, {"PATH": str(scripts)}) is None
+    assert commands_here("/c/archive-v0/x/python", {"PATH": str(scripts)}) is None
+    bench.do(*keys, installation=found)
+    of_project = {name: data for name, data in bench.files().items() if name.startswith("root/")}
+    for text in (str(bench.root), str(scripts)):
+        assert [name for name, data in of_project.items() if text.encode() in data] == []
+    assert bench.plan(*keys, installation=found).changes == []
+    (scripts / COMMANDS[1]).unlink()
+    assert commands_here(python, {"PATH": str(scripts)}) is None
+
+
+def test_a_temporary_environment_of_uv_is_not_written_down() -> None:
+    for interpreter, environment, runner in (
+        ("/opt/tool/.venv/bin/python", {"UV": "/bin/uv"}, ("/opt/tool/.venv/bin/python",)),
+        ("/h/.cache/uv/environments-v2/cli-1/bin/python", {"UV": "/bin/uv"}, ("/bin/uv", "run")),
+        ("/h/.cache/uv/archive-v0/x/bin/python", {"UV": "/bin/uv"}, ("/bin/uv", "run")),
+        ("/h/.cache/uv/environments-v2/cli-1/bin/python", {"PATH": "/nowhere"}, None),
+    ):
+        assert runner_of(interpreter, environment) == runner

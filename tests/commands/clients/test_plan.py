@@ -5,7 +5,7 @@ import os
 import re
 import sys
 import tomllib
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +13,12 @@ import pytest
 
 from commands.clients.entries import checked_url
 from commands.clients.files import Plan, Remark, Tree
-from commands.clients.machine import commands_here, installed, runner_of
+from commands.clients.machine import installed
 from commands.clients.merge import BEGIN, END, MARK
 from commands.clients.plan import handler_of
 from commands.clients.table import (
     ASKED_FOR,
     CLIENTS,
-    COMMANDS,
     KEY_VARIABLE,
     LEVELS,
     TEAM_ENTRY,
@@ -28,7 +27,7 @@ from commands.clients.table import (
 from commands.clients.table import client_of as row_of
 from commands.clients.text_file import ExportError
 from core.errors import RefusedError
-from core.lessons.briefing import rules
+from core.lessons.briefing import front_matter, rules
 from tests.commands.clients.conftest import WITH_SESSIONS, Bench
 from tests.support.cli_process import Run
 from tests.support.costly import enough, one_in
@@ -42,8 +41,18 @@ KEYS = [client.key for client in CLIENTS]
 TAKING_URLS = [client for client in CLIENTS if client.http]
 LOCAL = "root/.claude/settings.local.json"
 URL = "https://memory.example.com/mcp"
+IMPORT = f"{BEGIN}\n@AGENTS.md\n{END}\n"
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the bench has paths of POSIX")
+
+
+def rules_in(bench: Bench) -> dict[str, str]:
+    """The files of the project that can hold rules."""
+    return {
+        name.removeprefix("root/"): data.decode()
+        for name, data in bench.files().items()
+        if name.endswith((".md", ".mdc")) and name.startswith("root/")
+    }
 
 
 class Life:
@@ -61,7 +70,12 @@ class Life:
             "{url}": URL,
             "{mark}": MARK,
             "{rules}": f"{BEGIN}\n{rules('en')}{END}\n",
+            "{first rule}": rules("en").splitlines()[0],
+            "{old rule}": f"{front_matter('en')}\n{BEGIN}\n{rules('en')}{END}\n",
             "{rules ko}": f"{BEGIN}\n{rules('ko')}{END}\n",
+            "{import}": IMPORT,
+            "{import from below}": f"{BEGIN}\n@../AGENTS.md\n{END}\n",
+            "{rules alone}": rules("en"),
             "{by hand}": text_of(".cursorrules"),
             "{by hand ko}": blocks(text_of("docs/cursorrules.ko.md"), "text")[0],
             "{only where kept}": sentence("ko", "setup.only_where_kept"),
@@ -69,16 +83,23 @@ class Life:
 
     def live(self, name: str, *arguments: Any) -> None:
         """Carry out one step; its signs are filled in before."""
-        text = json.dumps(arguments, ensure_ascii=False)
+        getattr(self, name)(*self.filled(arguments))
+
+    def filled(self, found: Any) -> Any:
+        """These values, with what each sign stands for."""
+        text = json.dumps(found, ensure_ascii=False)
         for sign, meaning in self._signs.items():
             text = text.replace(sign, json.dumps(meaning, ensure_ascii=False)[1:-1])
-        getattr(self, name)(*json.loads(text))
+        return json.loads(text)
 
     def put(self, files: dict[str, Any]) -> None:
         self._bench.put(files)
 
     def link(self, name: str, target: str) -> None:
         self._bench.path(name).symlink_to(target)
+
+    def mode(self, name: str, mode: str) -> None:
+        self._bench.path(name).chmod(int(mode, 8))
 
     def edit(self, name: str, old: str, new: str) -> None:
         """Every place of a file that says this, by hand."""
@@ -115,6 +136,10 @@ class Life:
 
     def files(self, *names: str) -> None:
         assert [*self._bench.files()] == [*names]
+
+    def texts(self, texts: dict[str, str]) -> None:
+        """The files of the project that can hold rules say this."""
+        assert rules_in(self._bench) == texts
 
     def holding(self, text: str, names: list[str]) -> None:
         """These files have the text, and no others."""
@@ -196,33 +221,6 @@ def test_a_file_that_changed_after_the_plan_is_not_overwritten(bench: Bench) -> 
     assert bench.files() == {}
 
 
-@pytest.mark.parametrize("remove", [False, True])
-def test_a_file_that_its_owner_may_not_write_is_left_alone(remove: bool, bench: Bench) -> None:
-    bench.put({"root/AGENTS.md": "Be kind.\n"})
-    path = bench.root / "AGENTS.md"
-    if remove:
-        bench.do("codex")
-    before = path.read_bytes()
-    path.chmod(0o444)
-    if remove:  # what needs no change is no problem
-        assert bench.plan("codex").problems == []
-    assert [it.key for it in bench.do("codex", remove=remove).problems] == ["read_only"]
-    assert path.read_bytes() == before
-    assert ("root/.codex/hooks.json" in bench.files()) != remove
-
-
-@pytest.mark.parametrize("row", ROWS["what_becomes_of_an_entry_that_is_there"])
-def test_what_becomes_of_an_entry_that_is_there(row: list[Any], bench: Bench) -> None:
-    """Those of others, and of other projects, stay; what a user has put into ours does, too."""
-    client, asked, before, after, noted = row
-    entry, life = row_of(client), Life(bench)
-    name = bench.name(bench.machine.path(entry.entry["project"]))
-    notes = [[note, {"project": "/other"}] for note in noted]
-    life.live("put", {name: {entry.under: before}})
-    life.live("do", client, asked, {"notes": notes, "problems": []})
-    life.live("data", name, [entry.under], after)
-
-
 def test_a_client_that_would_expand_the_path_of_the_server_is_told(bench: Bench) -> None:
     for client, directory, sign in ROWS[
         "a_client_that_would_expand_the_path_of_the_server_is_told"
@@ -252,19 +250,7 @@ def test_a_plan_shows_nothing_of_the_user(key: str, bench: Bench) -> None:
 
 # Links of a clone; what else stands for a file is in stories/setup_links.txt.
 
-
-LINKS = table("commands/setup_links")["links"]
-OURS = b"<!-- sentinel-memory rules: begin -->\nmine\n<!-- sentinel-memory rules: end -->\n"
-
-
-@pytest.fixture
-def clone(bench: Bench) -> Bench:
-    settings = (".claude/settings.json", ".cursor/mcp.json", ".gemini/settings.json")
-    bench.put({f"home/{name}": "{}\n" for name in (*settings, ".claude.json")})
-    bench.put({f"home/{name}": OURS for name in (".bashrc", ".profile", ".ssh/config")})
-    bench.put({f"home/{name}": "" for name in (".codex/config.toml", ".config/Code/User/mcp.json")})
-    bench.put({"home/.config/autostart/x.desktop": "mine\n", "root/.git/config": "[core]\n"})
-    return bench
+LINKS, HOME = table("commands/setup_links").values()
 
 
 @pytest.mark.parametrize(
@@ -276,15 +262,16 @@ def clone(bench: Bench) -> Bench:
         names=2,
     ),
 )
-def test_no_link_of_a_clone_is_followed_out_of_it(clone: Bench, name: str, remove: bool) -> None:
-    link, target = clone.root / name, clone.home / LINKS[name]
+def test_no_link_of_a_clone_is_followed_out_of_it(bench: Bench, name: str, remove: bool) -> None:
+    bench.put(HOME)
+    link, target = bench.root / name, bench.home / LINKS[name]
     link.parent.mkdir(parents=True, exist_ok=True)
     link.symlink_to(target)
-    before = tree(clone.home)
-    planned = clone.plan(*(key for key in KEYS if key != "claude-desktop"), remove=remove)
+    before = tree(bench.home)
+    planned = bench.plan(*(key for key in KEYS if key != "claude-desktop"), remove=remove)
     for change in planned.changes:
-        change.file.write(change.after, clone.root)
-    after = {at: item for at, item in tree(clone.home).items() if not at.startswith(".copilot")}
+        change.file.write(change.after, bench.root)
+    after = {at: item for at, item in tree(bench.home).items() if not at.startswith(".copilot")}
     assert after == before  # Copilot's approvals, which are the user's, aside
     assert link.is_symlink()
     found = [problem for problem in planned.problems if problem.key == "leads_out"]
@@ -292,6 +279,66 @@ def test_no_link_of_a_clone_is_followed_out_of_it(clone: Bench, name: str, remov
     assert found or remove or name.startswith(".cursor/rules")  # which setup writes no more
     for problem in found:
         assert str(problem.facts["target"]).startswith(str(target))
+
+
+# What clients read as rules.
+
+PAST = table("commands/rules_past")
+READ = {
+    "cursor": ["AGENTS.md", ".cursorrules", ".cursor/rules/sentinel-memory.mdc"],
+    "vscode": ["AGENTS.md", ".github/copilot-instructions.md", "CLAUDE.md", ".claude/CLAUDE.md"],
+    "claude-code": ["CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md"],
+    "codex": ["AGENTS.md"],
+    "gemini": ["GEMINI.md"],
+}
+
+
+def met_by(client: str, past: str, there: dict[str, str]) -> str:
+    """What a client reads, by what its documents say."""
+    names = READ[client]
+    if client == "codex" and "AGENTS.override.md" in there:
+        names = ["AGENTS.override.md"]
+    if client == "gemini" and "gemini" in past and "import" not in past:
+        names = ["AGENTS.md"]
+    met = "\n".join(there.get(name, "") for name in names)
+    imports = client in ("claude-code", "gemini") and "AGENTS.md" in met
+    return met + (there.get("AGENTS.md", "") if imports else "")
+
+
+@pytest.mark.row("001 6.b")
+@pytest.mark.parametrize("past", PAST)
+@pytest.mark.parametrize("count", [5, *(pytest.param(it, marks=pytest.mark.long) for it in (1, 2))])
+def test_every_client_reads_the_rules_and_all_before(past: str, count: int, tmp_path: Path) -> None:
+    files = Life(Bench(tmp_path)).filled(PAST[past])
+    for chosen in combinations(READ, count):
+        bench = Bench(tmp_path / "-".join(chosen))
+        bench.put({f"root/{name}": text for name, text in files.items()})
+        before = rules_in(bench)
+        bench.do(*chosen, without=["hooks"])
+        there = {name.removeprefix("root/"): it.decode() for name, it in bench.files().items()}
+        for client in chosen:
+            met = met_by(client, past, there)
+            assert "log_memory" in met, (chosen, client)
+            was = met_by(client, past, {"AGENTS.md": "", **files})
+            assert all(line in met for line in was.splitlines() if "@" not in line)
+        assert bench.plan(*chosen, without=["hooks"]).changes == []
+        bench.do(*chosen, without=["hooks"], remove=True)
+        assert rules_in(bench) == before, chosen
+
+
+@pytest.mark.parametrize(("lead", "keys"), [(0, []), (1, ["codex_cuts"])])
+def test_rules_beyond_what_codex_reads_are_told(lead: int, keys: list[str], bench: Bench) -> None:
+    own = 32 * 1024 - len(f"\n\n{BEGIN}\n{rules('en')}".encode()) + lead
+    bench.put({"root/AGENTS.md": "가" * (own // 3) + "." * (own % 3) + "\n"})
+    assert [note.key for note in bench.do("codex", without=["hooks"]).notes] == keys
+
+
+@pytest.mark.parametrize("name", [".git/hooks/x", "a/../../x", ".GIT/config", "x\\.git\\y", "/x"])
+def test_a_setting_of_the_clone_names_no_file_of_git(name: str, bench: Bench) -> None:
+    bench.put({"root/.gemini/settings.json": {"context": {"fileName": name}}})
+    bench.do("gemini", without=["hooks"])
+    assert rules_in(bench)["GEMINI.md"] == IMPORT
+    assert not any(it.name in ("x", "y", "config") for it in bench.top.rglob("*"))
 
 
 # Approvals, hooks and the language.
@@ -310,20 +357,6 @@ def test_only_tools_of_the_rooms_are_allowed_and_none_that_removes_for_good(benc
         allowed = bench.data(LOCAL)["permissions"]["allow"]
         assert allowed == [f"mcp__sentinel-memory__{tool}" for tool in wanted]
     assert "mcp__sentinel-memory__forget" not in allowed
-
-
-def test_a_hook_for_each_prompt_that_a_person_wrote_stays(bench: Bench) -> None:
-    bench.do("claude-code")
-    file = "root/.claude/settings.json"
-    data = bench.data(file)
-    assert "UserPromptSubmit" not in data["hooks"]
-    [[stop]] = [it["hooks"] for it in data["hooks"]["Stop"]]
-    line = stop["command"].replace("hook stop", "hook prompt")
-    data["hooks"]["UserPromptSubmit"] = [{"hooks": [stop | {"command": line}]}]
-    bench.put({file: data})
-    assert bench.plan("claude-code").changes == []
-    bench.do("claude-code", remove=True)
-    assert bench.files() == {}
 
 
 @pytest.mark.long
@@ -357,29 +390,7 @@ def test_a_language_that_was_asked_for_is_written_kept_and_changed(bench: Bench)
         assert one.files() == {}
 
 
-# The machine: commands on the path, Windows and uv.
-
-
-def test_commands_on_the_path_are_written_without_their_path(bench: Bench, tmp_path: Path) -> None:
-    scripts, linked = tmp_path / "venv" / "bin", tmp_path / "linked"
-    for folder in (scripts, linked):
-        folder.mkdir(parents=True)
-    for name in COMMANDS:
-        (scripts / name).write_text("#!/bin/sh\n")
-        (scripts / name).chmod(0o755)
-        (linked / name).symlink_to(scripts / name)
-    python = str(scripts / "python")
-    found = commands_here(python, {"PATH": str(linked)})
-    assert found == commands_here(python, {"PATH": str(scripts)})
-    assert commands_here(sys.executable, {"PATH": str(scripts)}) is None
-    assert commands_here("/c/archive-v0/x/python", {"PATH": str(scripts)}) is None
-    bench.do(*KEYS, installation=found)
-    of_project = {name: data for name, data in bench.files().items() if name.startswith("root/")}
-    for text in (str(bench.root), str(scripts)):
-        assert [name for name, data in of_project.items() if text.encode() in data] == []
-    assert bench.plan(*KEYS, installation=found).changes == []
-    (scripts / COMMANDS[1]).unlink()
-    assert commands_here(python, {"PATH": str(scripts)}) is None
+# Windows; commands on the path are in test_machine.py.
 
 
 PLACES = {
@@ -413,16 +424,6 @@ def test_forms_of_windows_are_found_and_taken_out(client: str, place: str, bench
     assert bench.plan(client, **asked).changes == []
     bench.do(client, **asked, remove=True)
     assert bench.files() == {}
-
-
-def test_a_temporary_environment_of_uv_is_not_written_down() -> None:
-    for interpreter, environment, runner in (
-        ("/opt/tool/.venv/bin/python", {"UV": "/bin/uv"}, ("/opt/tool/.venv/bin/python",)),
-        ("/h/.cache/uv/environments-v2/cli-1/bin/python", {"UV": "/bin/uv"}, ("/bin/uv", "run")),
-        ("/h/.cache/uv/archive-v0/x/bin/python", {"UV": "/bin/uv"}, ("/bin/uv", "run")),
-        ("/h/.cache/uv/environments-v2/cli-1/bin/python", {"PATH": "/nowhere"}, None),
-    ):
-        assert runner_of(interpreter, environment) == runner
 
 
 # A server that others run.
