@@ -18,12 +18,15 @@ import pytest
 from core.config import Settings, state_directory
 from core.errors import RefusedError
 from core.program import LOGGER
+from core.room.redaction import clean_file
 from rooms.sessions import actions
 from rooms.sessions.actions import Caller, Deed
 from rooms.sessions.config import CONFIG, EXCLUDED, INCLUDED, Config, read_config
 from rooms.sessions.session import Draft, Session
 from rooms.sessions.store import Saved, SessionStore, exist_in, open_sessions
+from rooms.sessions.upkeep import forget, redact_held
 from tests.support.cli_process import TOKEN
+from tests.support.session_samples import a_room, every_byte, saved, stored
 from tests.support.tables import DATA, none_of, table
 
 NOON = "2026-03-01T12:00:00+00:00"
@@ -351,4 +354,32 @@ def test_while_another_process_writes_an_action_is_dropped_and_counted(one: Wind
     assert actions.dropped(root, os.environ) == 3  # a line that nobody can read is one, too
 
 
-# to which session
+# what is gone for good
+
+
+def test_a_reader_that_holds_the_old_state_is_told_of_and_the_next_run_completes_it(
+    store: SessionStore,
+) -> None:
+    first = saved(store, "Feed the zebra")
+    stored(store, goal=f"Rotate {TOKEN}")
+    with closing(connect(store.path)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT * FROM contexts").fetchone()
+        hasty = a_room(store.root, lock_timeout_s=1)
+        assert redact_held(hasty).unpurged == [store.path]
+        assert forget(hasty, [first.id]).unpurged == [store.path]
+    assert TOKEN.encode() in every_byte(store.root)
+    assert redact_held(store) == ([], [], [])
+    assert forget(store, []).unpurged == []
+    data = every_byte(store.root)
+    assert (TOKEN.encode() in data, b"zebra" in data) == (False, False)
+
+
+def test_a_file_that_is_too_large_is_not_cut_by_a_redaction(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.room.redaction.MOST_FILE_BYTES", 100)
+    text = f"password: {TOKEN}\n" + "x" * 100
+    (tmp_path / "large").write_text(text)
+    clean_file(tmp_path / "large")
+    assert (tmp_path / "large").read_text() == text
