@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from core import git as call
+from core.lessons.file import REPLACED_NAME
 from core.lessons.record import new_record
 from tests.support.cli_process import Desk, Run
 from tests.support.client_events import claude, claude_edit
-from tests.support.git_clones import commit, compact, copied, git, save, without_side_file
+from tests.support.git_clones import commit, compact, copied, git, path_of, save
 from tests.support.hostile_repository import (
     ENVIRONMENT,
     GROUPS,
@@ -238,7 +239,8 @@ def test_a_missing_object_is_not_fetched_and_said_to_be_missing(
         Setting("remote.origin.promisor", "true"),
         *(Setting(key, value) for key, value in PROMISORS[promisor]),
     ]
-    lacking(without_side_file(hostile.root), MISSING[missing])
+    path_of(hostile.root).with_name(REPLACED_NAME).unlink(missing_ok=True)
+    lacking(hostile.root, MISSING[missing])
     poison(hostile.root, traps, settings, made)
     environment = with_programs(hostile, traps)
     _plain_git = ("git", "log", "--all", "-p", "--no-textconv", "--no-ext-diff")

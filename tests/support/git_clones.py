@@ -9,14 +9,12 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from core.lessons.file import REPLACED_NAME
 from core.lessons.record import Record
 from core.store import MemoryStore
 from tests.support.samples import LATER, NOW, a_draft, a_principle
 from tests.support.tables import ROOT
 
 Edit = Callable[[Path], object]
-Shown = tuple[str, str, str]
 
 LESSON = a_draft().lesson
 WITHOUT_UNION = "memory_log.jsonl text eol=lf\n"
@@ -191,34 +189,6 @@ def offered_hooks() -> dict[str, dict[str, str]]:
     return {hook["id"]: hook for hook in hooks}
 
 
-def pull(clone: Path, other: Path) -> None:
-    """Merge what another clone has checked out; it must not end in a conflict."""
-    git(clone, "pull", "--quiet", "--no-rebase", "--no-edit", str(other), "HEAD")
-
-
-def shown(clone: Path) -> list[Shown]:
-    """Type, key text and lesson of every record that a reader sees."""
-    return sorted((record.type, record.key_text, record.lesson) for record in saved(clone))
-
-
-def without_side_file(clone: Path) -> Path:
-    """The clone, as on a machine on which nothing was replaced."""
-    path_of(clone).with_name(REPLACED_NAME).unlink(missing_ok=True)
-    return clone
-
-
-def gaps(clone: Path) -> list[str]:
-    return sorted(record.key_text for record in saved(clone))
-
-
-def log(gap: str, lesson: str = LESSON) -> Shown:
-    return ("log", gap, lesson)
-
-
-def principle(lesson: str) -> Shown:
-    return ("principle", lesson, lesson)
-
-
 def copied_checkout(to: Path) -> Path:
     """The program once more, to be started from another place."""
     for package in ("core", "commands", "protocol", "rooms", "http_server"):
@@ -242,11 +212,6 @@ def compact(lesson: str, *key_texts: str, now: str = LATER) -> Edit:
         assert len(done.removed) == len(tokens)
 
     return edit
-
-
-def delete(*key_texts: str) -> Edit:
-    """An edit: the records with these key texts are deleted."""
-    return lambda clone: store_of(clone).delete_by_ids(tokens_of(clone, *key_texts))
 
 
 def tokens_of(clone: Path, *key_texts: str) -> list[str]:
