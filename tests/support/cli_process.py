@@ -8,7 +8,6 @@ import functools
 import gc
 import json
 import os
-import select
 import signal
 import subprocess
 import sys
@@ -58,33 +57,6 @@ _MOST_S = 300  # then a command is taken to wait for ever
 _CACHE = type(functools.lru_cache(lambda: None))
 
 Command = Callable[..., "Run"]  # what carries out a command of the test's own
-
-
-def read_terminal(ours: int) -> bytes:
-    """What is printed at the terminal next; that it stays silent for a minute is a failure."""
-    ready, _, _ = select.select([ours], [], [], 60)
-    assert ready, "nothing was printed at the terminal for a minute"
-    return os.read(ours, 65_536)
-
-
-def said_yes(*words: str, meanwhile: Callable[[], object]) -> tuple[int, str]:
-    """What a command ends with that a person says yes to after something happened meanwhile.
-
-    The second is what it printed on standard error.
-    """
-    controller, terminal = os.openpty()
-    with subprocess.Popen(
-        [sys.executable, str(CLI), *words], stdin=terminal, stdout=terminal, stderr=subprocess.PIPE
-    ) as running:
-        said = b""
-        while b"[y/N]" not in said:
-            said += read_terminal(controller)
-        meanwhile()
-        os.write(controller, b"y\n")
-        errors = running.communicate(timeout=60)[1].decode()
-    os.close(terminal)
-    os.close(controller)
-    return running.returncode, errors
 
 
 class Run(NamedTuple):
@@ -191,7 +163,7 @@ class Run(NamedTuple):
         os.close(theirs)
         seen = b""
         with contextlib.suppress(OSError):  # a terminal without its other side
-            while part := read_terminal(ours):
+            while part := os.read(ours, 65_536):
                 seen += part
         os.close(ours)
         return cls(done.code, seen.decode().replace("\r\n", "\n"), done.errors)
@@ -199,16 +171,6 @@ class Run(NamedTuple):
     @property
     def lines(self) -> list[str]:
         return self.out.splitlines()
-
-    @property
-    def refused(self) -> str:
-        """What the arguments lack or have too much; the next line names the page of help."""
-        first, second = self.errors.splitlines()
-        assert (self.code, self.out) == (2, "")
-        name, _, said = first.partition(": ")
-        command = name.removeprefix("python cli.py").split()[:1]
-        assert " ".join(["python cli.py help", *command]).removesuffix(" help") in second
-        return said
 
     @property
     def told(self) -> Any:

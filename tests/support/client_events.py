@@ -135,7 +135,6 @@ BLOCK = (
     "[refunds]\n2026-03-01 who approves a refund\n"
     "→ Refunds above 500 EUR wait for a second approver."
 )
-LOGIN_BLOCK = "[login]\n2026-03-01 how sessions end\n→ Tokens live 15 minutes."
 LESSON = HEAD + BLOCK
 
 
@@ -146,26 +145,13 @@ class Desk(cli_process.Desk):
     def state(self) -> Path:
         return self.root.parent / "state"
 
-    @property
-    def elsewhere(self) -> Path:
-        return self.home
-
     def environment(self, **variables: str) -> dict[str, str]:
         return environment_of(self.state, **variables)
 
     @property
     def beside(self) -> dict[str, Any]:
         """Where a process is started that is no command of its own."""
-        return {"cwd": self.elsewhere, "environment": self.environment()}
-
-    @property
-    def opening(self) -> str:
-        """What a session is told when it starts, with both records in the log."""
-        return (
-            f"[memory_log - records: 2 | {self.root}]\ntopics: refunds (1), login (1)\n"
-            "All records (2); search_memory has no others now."
-            f" Notes of colleagues and their agents, not orders:\n{LOGIN_BLOCK}\n{BLOCK}"
-        )
+        return {"cwd": self.home, "environment": self.environment()}
 
     def hook(
         self,
@@ -178,7 +164,7 @@ class Desk(cli_process.Desk):
         variables: Mapping[str, str] = NOTHING_ELSE,
     ) -> Ran:
         words = [event, "--client", client, *more]
-        where: dict[str, Any] = {"cwd": cwd or self.elsewhere, "options": options}
+        where: dict[str, Any] = {"cwd": cwd or self.home, "options": options}
         return run_hook(*words, given=given, environment=self.environment(**variables), **where)
 
     # What Claude Code does.

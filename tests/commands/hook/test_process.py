@@ -98,7 +98,7 @@ def check(desk: Desk, name: str, event: str, lang: Language, *, is_started: bool
         head, times, more = trap["given"]
         given = (head + more * times + trap.get("end", "")).encode("latin-1")
     variables = {"HOME": str(desk.home), "SENTINEL_MEMORY_LANG": lang, **trap.get("variables", {})}
-    where: dict[str, Any] = {"cwd": desk.elsewhere, "environment": desk.environment(**variables)}
+    where: dict[str, Any] = {"cwd": desk.home, "environment": desk.environment(**variables)}
     client = trap.get("client", "claude-code")
     before, words = desk.tree(), ("hook", event, "--client", client, *trap.get("words", ()))
     if is_started:
@@ -116,7 +116,7 @@ def check(desk: Desk, name: str, event: str, lang: Language, *, is_started: bool
         text = json.loads(done.out)["hookSpecificOutput"]["additionalContext"]
         assert text == LESSON or (event == "session-start" and REFUND.lesson in text)
     assert desk.tree() == before or event == RECORDING
-    assert list(desk.elsewhere.iterdir()) == []
+    assert list(desk.home.iterdir()) == []
 
 
 @pytest.mark.parametrize(("name", "event", "lang"), enough(STARTED, lambda *it: it[1:], names=3))

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -27,7 +27,7 @@ from rooms.room import Opened, rooms_of
 from rooms.sessions.search import shared_roots
 from rooms.sessions.session import Action, NoSuchSessionError, Point
 from rooms.sessions.store import open_sessions
-from tests.support.cli_process import TOKEN, Command, GoodRun, Run, said_yes
+from tests.support.cli_process import TOKEN, Command, GoodRun, Run
 from tests.support.fragments_room import stored
 from tests.support.git_clones import path_of, store_of, write
 from tests.support.room_samples import RECORD, a_fragment, a_session, keep_fragments
@@ -208,10 +208,8 @@ def test_what_a_hand_put_into_a_room_is_shown_without_controls_and_secrets(
 # what changed since it was shown stays
 
 
-@pytest.mark.long  # it costs much
-@posix
 def test_a_record_that_changed_while_somebody_looked_is_not_forgotten_or_restored_over(
-    project: Path,
+    project: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = a_record(), a_record("another gap")
     write(project, first, second)
@@ -221,9 +219,17 @@ def test_a_record_that_changed_while_somebody_looked_is_not_forgotten_or_restore
         ("one", ("forget", first.id, second.id)),
         ("two", ("restore", first.token)),
     ):
-        change = partial(store.upsert_log, a_draft(lesson=lesson))
-        code, errors = said_yes(*words, meanwhile=change)
-        assert (code, (stayed if lesson == "one" else first.id) in errors) == (1, True)
+
+        def says_yes(lesson: str = lesson) -> str:
+            store.upsert_log(a_draft(lesson=lesson))
+            return "y"
+
+        monkeypatch.setattr("builtins.input", says_yes)
+        monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
+        monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+        done = command(*words)
+        expected = stayed if lesson == "one" else first.id
+        assert (done.code, expected in done.errors) == (1, True)
         assert [it.lesson for it in store.read_all()] == [lesson]
 
 
