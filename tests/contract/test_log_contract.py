@@ -110,13 +110,6 @@ def test_what_cannot_be_a_record_is_refused() -> None:
     assert count() == 0
 
 
-@pytest.mark.row("001 7-1.a")
-def test_fifty_ordinary_records_take_about_25_kilobytes() -> None:
-    for number in range(50):
-        upsert_log(log(gap=f"{GAP} {number}", ask_next_time=QUESTION))
-    assert LOG.stat().st_size < 30_000
-
-
 @pytest.mark.row("001 1-3.c", "001 7-3.a", "001 10.a", "001 6.a")
 def test_what_the_structure_names_exists_and_the_rules_hold_the_workflow_in_eleven_steps() -> None:
     of_core = ("core/__init__.py", "core/sanitizer.py", "core/store.py", "server.py")

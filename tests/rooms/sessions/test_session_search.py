@@ -5,7 +5,6 @@ import sqlite3
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -152,21 +151,6 @@ def test_a_verb_is_found_in_all_its_forms(tmp_path: Path) -> None:
 
 def made(root: Path, tokenizer: str = "unicode61") -> SessionStore:
     return SessionStore(root, Config(tokenizer=tokenizer), Settings())
-
-
-@pytest.mark.row("003 T66")
-def test_the_examples_of_the_specification_run_for_a_stranger(store: SessionStore) -> None:
-    for goal, status in (
-        ("로그인인증을 고친다", "completed"),
-        ("인증 서버", "coding"),
-        ("Refresh the JWT", "completed"),
-        ("배포 순서", "completed"),
-    ):
-        saved(store, goal, "", status=status)
-    with closing(sqlite3.connect(store.path)) as connection:
-        connection.row_factory = sqlite3.Row
-        for statement, goals in TABLE["specified"].items():
-            assert sorted(row["goal"] for row in connection.execute(statement)) == goals
 
 
 @pytest.mark.parametrize("tokenizer", TOKENIZERS)

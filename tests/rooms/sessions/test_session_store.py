@@ -207,9 +207,9 @@ class Window:
     def __init__(self, store: SessionStore, name: str, agent: str = "claude-code") -> None:
         self.store, self.caller = store, Caller(agent, name)
 
-    def tell(self, *deeds: Deed, now: str = DAY, strict: bool = False) -> bool:
+    def tell(self, *deeds: Deed, now: str = DAY) -> bool:
         return actions.record(
-            self.store.root, deeds, self.caller, os.environ, strict=strict, now=now
+            self.store.root, deeds, self.caller, os.environ, strict=False, now=now
         )
 
     def answer(self, text: str, now: str = DAY) -> bool:
@@ -279,17 +279,6 @@ def test_what_two_hooks_tell_at_once_is_recorded_once(one: Window) -> None:
     assert len(one.store.actions(session)) == 6
 
 
-def test_secrets_are_out_of_every_text_before_it_is_written(one: Window) -> None:
-    shown = f"{TOKEN[:10]}\u200b{TOKEN[10:]}"
-    one.tell(Deed("command", f"TOKEN={TOKEN} npm test", True, f"denied {shown}", f"src/{TOKEN}.py"))
-    [(_, content, result, path)] = one.waiting()
-    assert "npm test" in content and "denied" in result and path.startswith("src/")
-    for file in one.store.root.rglob("*"):
-        assert file.is_dir() or TOKEN.encode() not in file.read_bytes()
-    one.tell(Deed("command", f"npm run --token {TOKEN}"), Deed("command", "npm run"), strict=True)
-    assert [row[1] for row in one.waiting()][1:] == ["npm run"]
-
-
 def test_a_secret_across_a_cut_leaves_no_part_of_itself(one: Window) -> None:
     for before in range(470, 500, 3):
         command = f"npm test {'x' * (before - 9)} {TOKEN}"
@@ -305,22 +294,6 @@ def test_a_secret_across_a_cut_leaves_no_part_of_itself(one: Window) -> None:
         assert not any(TOKEN[at : at + 6] in content + result for at in range(len(TOKEN) - 6))
     assert content.endswith("x")
     assert result.startswith("failed: '[REDACTED]'xx")
-
-
-def test_a_text_is_stored_as_a_text_a_long_one_in_part(one: Window) -> None:
-    """The beginning of a command, and the end of an output."""
-    command, output = f"npm test {'가' * 100_000}", f"{'x' * 200_000}\nlast line\n"
-    one.tell(Deed("command", command, True, output))
-    [(_, content, result, _)] = one.waiting()
-    assert (len(content), len(result)) == (500, 300)
-    assert content.startswith("npm test 가") and content.endswith("…")
-    assert result.startswith("failed: …x") and result.endswith("x\nlast line")
-    for end in ("\ud800", "\0 x", "'; DROP TABLE actions; --", "\x1b[2J"):
-        text = f"npm test {end}"
-        kept = text.replace("\ud800", "?").replace("\0", "?")
-        window = Window(one.store, kept, "codex")
-        window.tell(Deed("command", text, True, text, text))
-        assert window.waiting()[-1] == ("error", kept, f"failed: {kept}", kept)
 
 
 def test_only_the_last_actions_of_a_conversation_wait(
