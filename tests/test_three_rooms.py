@@ -6,7 +6,6 @@ a colleague by colleague.txt, and how a fragment becomes a lesson by rooms_lesso
 
 import gzip
 import os
-import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -63,7 +62,6 @@ def paste(call: Callable[..., str], team: Callable[..., str]) -> None:
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 def test_a_secret_that_is_pasted_everywhere_is_in_no_file_commit_archive_database_or_log(
     team_server: TeamServer, tmp_path: Path, start_server: StartServer
 ) -> None:

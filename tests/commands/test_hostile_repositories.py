@@ -29,7 +29,6 @@ from tests.support.samples import LATER, a_principle, a_record
 
 pytestmark = [
     pytest.mark.long,  # each costs much
-    pytest.mark.skipif(not shutil.which("git"), reason="git is not installed"),
     pytest.mark.skipif(os.name == "nt", reason="the programs are scripts of a shell"),
 ]
 

@@ -17,7 +17,6 @@ from tests.support.cli_process import without_settings
 from tests.support.git_clones import commit, copied, git, new_project, path_of, save, slow_git
 from tests.support.hostile_repository import GROUPS, Traps, make_project, poison
 
-pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 posix = pytest.mark.skipif(os.name == "nt", reason="scripts of a shell")
 
 

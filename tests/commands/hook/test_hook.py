@@ -29,7 +29,6 @@ from tests.support.client_events import (
     copilot,
 )
 from tests.support.costly import enough
-from tests.support.memory_steps import cases
 from tests.support.samples import LATER, a_record
 from tests.support.tables import ROOT, table
 
@@ -124,9 +123,12 @@ def told_by(desk: Desk, verb: str, given: Any) -> Any:
 
 
 @pytest.mark.row("001 2-3.c", "001 6.d")
-@pytest.mark.parametrize("course", cases(ROWS["courses"]))
+@pytest.mark.parametrize(
+    "course",
+    [*ROWS["courses"], *(pytest.param(it, marks=pytest.mark.long) for it in ROWS["long courses"])],
+)
 def test_what_a_session_is_told_depends_on_what_it_was_told(desk: Desk, course: str) -> None:
-    for verb, given, said in ROWS["courses"][course]:
+    for verb, given, said in {**ROWS["courses"], **ROWS["long courses"]}[course]:
         told = told_by(desk, verb, given)
         assert told == said_in(said, desk) or (told and said == "SOMETHING"), (verb, given)
 

@@ -5,6 +5,7 @@ import shlex
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,8 +14,8 @@ from commands.hook.start import work_at_hand
 from core.lessons.task import MOST_FILES, Work
 from tests.support.cli_process import without_settings
 from tests.support.costly import one_in
-from tests.support.git_clones import commit, git, new_project
-from tests.support.memory_steps import MemorySteps, needs_git
+from tests.support.git_clones import commit, git, new_project, store_of
+from tests.support.samples import LATER, a_draft
 from tests.support.tables import table
 
 LAST = (("Refund in cents", ("src/환불.py",)), ("memory", ("README",)))
@@ -38,33 +39,35 @@ def write(project: Path, path: str, text: str) -> None:
     (project / path).write_text(text, encoding="utf-8", newline="\n")
 
 
-class Steps(MemorySteps):
-    """Brings the project into the state of a row."""
+def bring(project: Path, verb: str, *words: Any) -> None:
+    """Carry out one step of a row."""
+    path = project / str(words[0])
+    if verb == "file":
+        write(project, *words)
+    elif verb == "git":
+        git(project, *words)
+    elif verb == "logged":
+        store_of(project, LATER).upsert_log(a_draft(**words[0]))
+    elif path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
 
-    def removed(self, name: str) -> None:
-        path = self._project / name
-        shutil.rmtree(path) if path.is_dir() else path.unlink()
 
-    def lost(self, commit: str) -> None:
-        """The object of a commit is gone."""
-        (self._project / ".git/objects" / commit[:2] / commit[2:]).unlink()
-
-
-@needs_git
 @pytest.mark.parametrize("state", one_in(8, WORK))
 def test_what_git_cannot_tell_and_what_it_does_not_know_is_left_out(
     state: str, project: Path
 ) -> None:
-    head = git(project, "rev-parse", "HEAD").strip()
+    commit_id = git(project, "rev-parse", "HEAD").strip()
+    head = f".git/objects/{commit_id[:2]}/{commit_id[2:]}"
     *steps, expected = WORK[state]
     for step in steps:
-        Steps(project, head=head).live(*step)
+        bring(project, *(head if it == "HEAD" else it for it in step))
     expected["changed"] = tuple(expected.get("changed", ()))
     expected["commits"] = LAST if expected.pop("commits", False) else ()
     assert work_at_hand(project) == Work(**expected)
 
 
-@needs_git
 @pytest.mark.long  # it costs much
 def test_five_commits_are_shown_no_merge_and_no_changes_of_a_copied_tree(project: Path) -> None:
     for at in range(5):
@@ -82,7 +85,6 @@ def test_five_commits_are_shown_no_merge_and_no_changes_of_a_copied_tree(project
     assert work_at_hand(project).changed == ()
 
 
-@needs_git
 def test_a_project_below_the_top_and_a_work_tree_show_theirs(project: Path, tmp_path: Path) -> None:
     git(project, "worktree", "add", "--quiet", "-b", "beside", str(tmp_path / "tree"))
     write(project, "src/환불.py", "1 + 1\n")
@@ -91,7 +93,6 @@ def test_a_project_below_the_top_and_a_work_tree_show_theirs(project: Path, tmp_
     assert work_at_hand(tmp_path / "tree") == Work(branch="beside", commits=LAST)
 
 
-@needs_git
 @pytest.mark.skipif(os.name == "nt", reason="scripts of a shell")
 def test_a_git_that_does_not_answer_is_not_waited_for(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

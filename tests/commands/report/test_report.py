@@ -23,12 +23,10 @@ from tests.support import git_clones
 from tests.support.cli_process import TOKEN
 from tests.support.cli_process import DiscreetRun as Run
 from tests.support.costly import one_in
-from tests.support.memory_steps import needs_git
 from tests.support.samples import LATER, a_draft, a_record
 from tests.support.sentences import sentence
 from tests.support.tables import ROOT, table
 
-pytestmark = needs_git
 posix = pytest.mark.skipif(os.name == "nt", reason="a hook of POSIX, and its names of files")
 
 LOG = ".context/memory_log.jsonl"

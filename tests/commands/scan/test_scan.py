@@ -20,7 +20,6 @@ from tests.support import git_clones
 from tests.support.cli_process import TOKEN, Command
 from tests.support.cli_process import DiscreetRun as Run
 from tests.support.costly import one_in
-from tests.support.memory_steps import needs_git
 from tests.support.samples import NOW, a_record
 from tests.support.tables import ROOT, table
 
@@ -126,7 +125,6 @@ def test_it_runs_with_the_standard_library_alone(project: Path) -> None:
 # History.
 
 
-@needs_git
 def test_each_different_line_of_the_history_is_looked_at_once(
     scan: Command, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -167,7 +165,6 @@ def test_a_log_is_never_too_large_but_a_line_that_is_not_looked_at_is_a_failure(
 
 
 @pytest.mark.long  # it costs much
-@needs_git
 @posix
 def test_a_commit_with_a_secret_is_refused_by_each_hook(project: Path) -> None:
     hooks = git_clones.offered_hooks()
@@ -263,7 +260,6 @@ def test_a_file_is_looked_at_in_every_encoding(
 
 
 @pytest.mark.long  # it costs much
-@needs_git
 @pytest.mark.parametrize("kind", one_in(3, FILES))
 def test_the_history_and_a_report_are_looked_at_in_every_encoding(
     capsys: pytest.CaptureFixture[str], scan: Command, project: Path, kind: str

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import sys
 from pathlib import Path
 
@@ -18,7 +17,6 @@ from tests.support.samples import NOW, a_line, a_principle, a_record
 from tests.support.tables import ROOT, table
 
 posix = pytest.mark.skipif(os.name == "nt", reason="terminals and names of POSIX")
-needs_git = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 
 NAME = "x\x1b]0;owned\x07\x9b31m\u202e\n.context: 0 secrets\r\u2028y"
 UNSAFE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2028\u2029]")
@@ -40,7 +38,6 @@ def test_a_person_at_a_terminal_decides(answer: str, desk: Desk) -> None:
     assert ("Nothing was " in done.out) == (answer == "\n")
 
 
-@needs_git
 @pytest.mark.row("P4")
 def test_resources_of_a_log_that_is_gone_say_how_it_comes_back(
     tmp_path: Path, start_server: StartServer
@@ -80,7 +77,6 @@ def faults(*texts: str) -> list[str]:
 
 @pytest.mark.long  # it costs much
 @posix
-@needs_git
 def test_no_command_prints_a_control_of_its_projects_path(
     hostile: Path,
     command: Command,
@@ -99,7 +95,6 @@ def test_no_command_prints_a_control_of_its_projects_path(
 
 @pytest.mark.long  # it costs much
 @posix
-@needs_git
 def test_the_server_prints_no_control_of_its_projects_path(hostile: Path) -> None:
     name = json.dumps(NAME)[1:-1]
     sent = "".join(f"{json.dumps(it)}\n" for it in ROWS["requests"]).replace("NAME", name)

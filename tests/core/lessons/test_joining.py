@@ -5,7 +5,6 @@ What the clones do and show stands in tests/data/joining.json, an edit or a step
 
 import itertools
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -16,8 +15,6 @@ import pytest
 from tests.support import git_clones as clones
 from tests.support.samples import LATER, NOW, a_principle
 from tests.support.tables import table
-
-pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 
 TABLES = table("joining")
 NUMBERS = ("one", "two", "three", "four")

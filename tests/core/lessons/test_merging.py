@@ -1,6 +1,5 @@
 """Tests what holds for any two branches of one memory, as git joins their lines."""
 
-import shutil
 import subprocess
 import tempfile
 from collections import Counter
@@ -20,8 +19,6 @@ from tests.support.changes import upsert
 from tests.support.git_clones import conflict_styles
 from tests.support.samples import a_draft, a_principle
 from tests.support.tables import none_of
-
-pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 
 STYLES = {"merge": "--quiet", "diff3": "--diff3", "zdiff3": "--zdiff3"}
 WAYS = st.sampled_from(["--union", *(STYLES[style] for style in conflict_styles())])

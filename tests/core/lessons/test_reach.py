@@ -1,6 +1,5 @@
 """Tests what the anchors of a lesson reach in a project."""
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,6 @@ from core.lessons.anchors import matches
 from core.lessons.reach import paths_nowhere, reach_of
 from tests.support.cli_process import without_settings
 from tests.support.git_clones import commit, git, new_project, run_git, slow_git
-
-pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 
 COMMON = "import logging"
 
