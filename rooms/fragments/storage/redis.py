@@ -31,7 +31,6 @@ MOST_NUMBERS, MOST_BYTES = 20_000, 1_000_000  # of one set, of one answer
 _MOST_DB = 999
 _ON, _OFF = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 _SENTINELS = "localhost:26379,localhost:26380,localhost:26381"
-_EXPECTS = "fragments.redis.expects"
 _ANY = b"0"  # the number of no fragment, in every set: a set that was dropped has not even that
 
 
@@ -64,7 +63,7 @@ def place_of(environment: Mapping[str, str]) -> Place | None:
     def switch(name: str, default: str = "false") -> bool:
         value = given(name, default).lower()
         if value not in (*_ON, *_OFF):
-            raise PlaceError(variable=name, expected=f"{_EXPECTS}_switch")
+            raise PlaceError(variable=name, expected="fragments.redis.expects_switch")
         return value in _ON
 
     ttl_s = _number("CACHE_DB_TTL", given("CACHE_DB_TTL", str(TTL_S)), 1, 86_400, "seconds")
@@ -95,12 +94,12 @@ def place_of(environment: Mapping[str, str]) -> Place | None:
 def _number(variable: str, text: str, least: int, most: int, expected: str) -> int:
     if text.isascii() and text.isdigit() and len(text) < 9 and least <= int(text) <= most:
         return int(text)
-    raise PlaceError(variable=variable, expected=f"{_EXPECTS}_{expected}")
+    raise PlaceError(variable=variable, expected=f"fragments.redis.expects_{expected}")
 
 
 def _name_of(address: str) -> str:
     """Return the address for people. Raises PlaceError."""
-    wrong = PlaceError(variable=VARIABLE, expected=f"{_EXPECTS}_address")
+    wrong = PlaceError(variable=VARIABLE, expected="fragments.redis.expects_address")
     try:
         parts = urlsplit(address)
         port = 6379 if parts.port is None else parts.port
