@@ -10,9 +10,7 @@ from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
 from fastmcp import Client
-from fastmcp.exceptions import ToolError
 from mcp.types import Implementation
 
 from core.program import NO_CANCELLATION
@@ -81,17 +79,6 @@ def calling(room: str) -> Call:
         result = ask(offered(room), lambda client: client.call_tool(tool, arguments))
         [content] = result.content
         return str(content.text)
-
-    return called
-
-
-def refusing(call: Call) -> Call:
-    """Calls a tool that refuses and returns its sentence."""
-
-    def called(tool: str, **arguments: Any) -> str:
-        with pytest.raises(ToolError) as caught:
-            call(tool, **arguments)
-        return str(caught.value)
 
     return called
 

@@ -1,12 +1,14 @@
 """Gives each test of the sessions a state directory, a project, its store, and its tools."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from fastmcp.exceptions import ToolError
 
 from core.config import STATE_VARIABLE
 from rooms.sessions.store import SessionStore
-from tests.support.room_tools import Call, calling, refusing
+from tests.support.room_tools import Call, calling
 from tests.support.session_samples import a_room
 
 
@@ -42,7 +44,13 @@ def call(project: Path) -> Call:
 @pytest.fixture
 def refused(call: Call) -> Call:
     """Calls a tool that refuses and returns its sentence."""
-    return refusing(call)
+
+    def refused(tool: str, **arguments: Any) -> str:
+        with pytest.raises(ToolError) as caught:
+            call(tool, **arguments)
+        return str(caught.value)
+
+    return refused
 
 
 @pytest.fixture
