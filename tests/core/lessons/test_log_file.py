@@ -15,12 +15,10 @@ import pytest
 from core.errors import DiskError, LogReadError
 from core.lessons.changes import Replaced, cleaned, replaced_between, replaced_in
 from core.lessons.file import GITATTRIBUTES, MOST_SIDE_BYTES, REPLACED_NAME, LogFile, Replacement
-from core.lessons.history import History
 from core.lessons.record import Record
 from core.store import MemoryStore
 from tests.support.changes import log_of
 from tests.support.cli_process import TOKEN
-from tests.support.git_clones import new_project, store_of
 from tests.support.samples import NOW, a_draft, a_record
 from tests.support.sentences import raised
 
@@ -326,13 +324,3 @@ def test_what_is_kept_is_read_once_under_its_own_id_and_holds_no_secret() -> Non
     hider = replace(hider, source_ids=(record.token,))
     [version] = replaced_between(log_of(record), log_of(hider), lambda: NOW)
     assert TOKEN.encode() not in version.to_line()
-
-
-def test_what_git_has_is_not_taken_from_it(tmp_path: Path) -> None:
-    store = store_of(new_project(tmp_path / "shop", "one"))
-    [record] = store.read_all()
-    store.delete_by_ids([record.token])
-    forged = Replaced(record=replace(record, lesson="[REDACTED]"), token=record.token, at=NOW)
-    side_of(store).write_bytes(forged.to_line())
-    history = History(store.path, store.read(), store.read_replaced())
-    assert history.find_versions([record.token]) == {record.token: record}
