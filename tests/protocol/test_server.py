@@ -161,26 +161,6 @@ def test_a_change_that_a_cancellation_came_too_late_for_is_said_on_standard_erro
     assert capsys.readouterr().err == f"server.py: {said}\n"
 
 
-# compaction
-
-
-@pytest.mark.skipif(os.name == "nt", reason="a script of a shell")
-def test_git_is_asked_by_a_compaction_alone(
-    project: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    programs = tmp_path_factory.mktemp("programs")
-    (programs / "git").write_text(f"#!/bin/sh\n: >'{programs}/asked'\nexit 1\n")
-    (programs / "git").chmod(0o755)
-    monkeypatch.setenv("PATH", os.pathsep.join((str(programs), os.environ["PATH"])))
-    save("one")
-    save("one", lesson="newer")
-    call("search_memory", query="one")
-    call("log_memory", topic="other", lesson="p", type="principle")
-    assert not (programs / "asked").exists()
-    call("compact_memory")
-    assert (programs / "asked").exists()
-
-
 # resources
 
 

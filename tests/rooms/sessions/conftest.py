@@ -1,10 +1,8 @@
 """Gives each test of the sessions a state directory, a project, its store, and its tools."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
-from fastmcp.exceptions import ToolError
 
 from core.config import STATE_VARIABLE
 from rooms.sessions.store import SessionStore
@@ -39,21 +37,3 @@ def store(project: Path) -> SessionStore:
 def call(project: Path) -> Call:
     """Calls a tool as a client does and returns the text of its answer."""
     return calling("sessions")
-
-
-@pytest.fixture
-def refused(call: Call) -> Call:
-    """Calls a tool that refuses and returns its sentence."""
-
-    def refused(tool: str, **arguments: Any) -> str:
-        with pytest.raises(ToolError) as caught:
-            call(tool, **arguments)
-        return str(caught.value)
-
-    return refused
-
-
-@pytest.fixture
-def as_json(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Answers are the declared objects."""
-    monkeypatch.setenv("SENTINEL_MEMORY_ANSWERS", "json")

@@ -24,10 +24,9 @@ from rooms.sessions import upkeep
 from rooms.sessions.document import FORMS, FormName, Head, Whole, export
 from rooms.sessions.draft import cleaned
 from rooms.sessions.session import ACTION, SESSION, Action, Changes, Point, Session
-from rooms.sessions.source import Plan, Source, carry_out, planned, read_source, read_text
+from rooms.sessions.source import Plan, carry_out, planned, read_source
 from rooms.sessions.store import SessionStore, open_sessions
 from rooms.sessions.upkeep import archive_before
-from tests.support.cli_process import TOKEN
 from tests.support.session_samples import (
     OLD,
     a_room,
@@ -184,11 +183,6 @@ def put(path: Path, value: object) -> None:
     path.write_text(json.dumps(value), encoding="utf-8")
 
 
-def listed(*contexts: Former) -> Source:
-    """What is read of these in one file."""
-    return read_text(json.dumps(contexts).encode(), "x.json")
-
-
 def take(store: SessionStore, path: Path) -> tuple[Plan, list[Session]]:
     """Carry out an import; what a second one would bring is nothing."""
     plan = planned(store, read_source(path))
@@ -293,26 +287,6 @@ def test_a_plan_changes_nothing_and_what_came_in_meanwhile_is_left_alone(
     assert [len(plan.new) for plan in plans] == [1, 1]
     assert os.listdir(store.root) == [".context-sync"]
     assert [len(carry_out(store, plan)) for plan in plans] == [1, 0]
-
-
-def test_secrets_go_and_long_texts_are_shortened(store: SessionStore, folder: Path) -> None:
-    context = former(f"Use {TOKEN} {'x' * 600}")
-    context["conversationSummary"]["keyDecisions"] = [f"d{at}" for at in range(120)]
-    context["codeChanges"]["summary"] = f"{TOKEN} once more"
-    put(folder / "current.json", context)
-    plan, [saved] = take(store, folder)
-    assert TOKEN not in json.dumps(SESSION.as_json(saved))
-    assert (len(saved.goal), saved.goal[-1]) == (500, "…")
-    assert [it.text for it in saved.decisions] == [f"d{at}" for at in range(20, 120)]
-    assert (plan.shortened, plan.redacted.total()) == (2, 2)
-    # No secret goes into an id, from which somebody could guess it.
-    goals = [f"Use {TOKEN} here", f"Use {TOKEN[:-4]}wXyZ here", "Use none here"]
-    ids = [listed(former(goal)).items[0].session.id for goal in goals]
-    assert ids[0] == ids[1] != ids[2]
-    strict = open_sessions(store.root, Settings(strict=True))
-    plan = planned(strict, listed(former(f"Use {TOKEN}"), former("Another", id="y")))
-    assert [session.goal for session, _ in plan.new] == ["Another"]
-    assert plan.faults == [("x.json (1)", "secret")]
 
 
 def test_an_error_in_the_middle_leaves_nothing(store: SessionStore, folder: Path) -> None:
