@@ -326,10 +326,6 @@ class Desk:
         environment = self.environment(**variables)
         return Run.placed(*words, cwd=self.root / cwd, environment=environment)
 
-    def started(self, *words: str, options: tuple[str, ...] = (), **variables: str) -> Run:
-        """The same as a process of its own."""
-        return Run.started(*words, options=options, **self.place(**variables))
-
     def place(self, **variables: str) -> dict[str, Any]:
         """Where a process is started, for `Run.process` and its like."""
         return {"cwd": self.root, "environment": self.environment(**variables)}

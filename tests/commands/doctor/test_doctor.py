@@ -110,7 +110,7 @@ def test_no_right_to_read_is_an_error_to_write_a_note(
     path = healthy.root / place
     before = path.stat().st_mode
     path.chmod(mode)
-    done = healthy.started("doctor")
+    done = Run.started("doctor", **healthy.place())
     path.chmod(before)
     assert (done.code, done.errors) == (code, "") and said.format(path) in done.out
 
@@ -172,7 +172,7 @@ def test_a_log_that_cannot_be_written_is_not_repaired(bare: Desk, bound: None, p
     path = bare.root / place
     mode = path.stat().st_mode
     path.chmod(mode & ~0o222)
-    done = bare.started("doctor", "--fix", "--yes")
+    done = Run.started("doctor", "--fix", "--yes", **bare.place())
     path.chmod(mode)
     assert done.code == 1
     assert f"The memory log {bare.log} could not be written (Permission" in done.out + done.errors
