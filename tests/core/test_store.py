@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import DiskError, RefusedError
+from core.errors import DiskError
 from core.lessons.record import new_record
 from core.sanitizer import MARKER
 from core.store import MemoryStore
@@ -48,18 +48,6 @@ def test_unreadable_lines_are_counted_on_the_log_without_their_text(
     MemoryStore(store.path).read()
     assert "건너뛴 줄이 1개 있습니다" in caplog.text
     assert "private" not in caplog.text
-
-
-# Secrets.
-
-
-def test_a_secret_in_a_trigger_is_refused_and_not_brought_back(store: MemoryStore) -> None:
-    with raised(RefusedError, "secret_refused") as caught:
-        store.upsert_log(a_draft(KEY, when=["call(", f"key={KEY}"]))
-    assert caught.value.facts == {"fields": "when", "kinds": "github-token"}
-    assert not store.path.exists()
-    [back] = store.bring_back([a_record(when=("call(", f"key={KEY}"))]).records
-    assert back.when == ("call(",)  # a hand had written it
 
 
 # What is added.
