@@ -124,9 +124,16 @@ JOINED_IN_EVERY_WAY = ("same-known-gap", "compaction-append")
 
 
 def cells() -> Iterator[Any]:
-    """Each scenario joined in each way and style; those that belong to every run are not long."""
-    for name, join in itertools.product(SCENARIOS, JOINS):
-        for style in STYLES[:2] if "apart" in SCENARIOS[name] else STYLES:
+    """Each scenario in each way, in each style where it is merged, else with union and one more.
+
+    So any two of a scenario, a way and a style meet. Those that belong to every run are not long.
+    """
+    for (at, name), join in itertools.product(enumerate(SCENARIOS), JOINS):
+        styles = STYLES[:2] if "apart" in SCENARIOS[name] else STYLES
+        if join != "merge":
+            conflicts = styles[1:]
+            styles = (UNION, conflicts[(at + len(join)) % len(conflicts)])
+        for style in styles:
             if name in USUAL and join == "merge":
                 is_usual = style in STYLES[:2]
             else:
