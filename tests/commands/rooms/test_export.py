@@ -1,6 +1,5 @@
 """Tests what `export` writes and what no text becomes there, and what `import` takes of files."""
 
-import json
 import os
 import re
 import sys
@@ -25,15 +24,14 @@ from core.lessons.record import Record, new_record
 from core.messages import Language
 from core.store import MemoryStore
 from core.text.plain import heading, printable
-from rooms.fragments.room import Room
 from rooms.lessons import item_of
 from rooms.room import Item
 from rooms.sessions.document import export as export_sessions
-from rooms.sessions.store import SessionStore, open_sessions
+from rooms.sessions.store import open_sessions
 from tests.support.cli_process import TOKEN, Command, DiscreetRun, Run
 from tests.support.fragments_room import a_room
 from tests.support.git_clones import path_of, saved, write
-from tests.support.room_samples import a_fragment, make_memory_db
+from tests.support.room_samples import make_memory_db
 from tests.support.samples import LATER, NOW, a_principle, a_record
 from tests.support.sentences import in_language
 from tests.support.session_samples import make_sample_store
@@ -205,23 +203,6 @@ def test_a_text_is_escaped_no_more_than_needed_and_reads_as_it_was_written() -> 
 # The block.
 
 
-def test_a_block_is_put_in_replaced_and_taken_out(export: Command, project: Path) -> None:
-    path = project / "AGENTS.md"
-    path.write_bytes(b"# Ours\r\n\r\nBe kind.")
-    first = export("--block", "AGENTS.md")
-    assert first.code == 0
-    assert path.read_bytes().decode().replace("\r\n", "\n") == golden("AGENTS.md")
-    assert first.out.splitlines()[-1] == "Changed: AGENTS.md"
-    assert "+- Round at the end; use minor units." in first.out.splitlines()
-    put_in = path.read_bytes()
-    assert export("--block", "AGENTS.md").out == "Nothing to change: AGENTS.md\n"
-    MemoryStore(path_of(project)).upsert_log(a_principle("New."))
-    assert export("--block", "AGENTS.md").code == 0
-    assert b"\r\n- New.\r\n" in path.read_bytes() != put_in
-    assert export("--block", "AGENTS.md", "--remove").code == 0
-    assert path.read_bytes() == b"# Ours\r\n\r\nBe kind."
-
-
 @pytest.mark.parametrize(("content", "name", "said"), ROWS["files_that_a_block_leaves_alone"])
 def test_a_file_that_a_block_would_harm_is_left_alone(
     export: Command, project: Path, content: str, name: str, said: str
@@ -252,29 +233,6 @@ def test_no_marker_in_a_record_keeps_a_line(export: Command, project: Path, fiel
     assert path.read_bytes() == once
     assert export("--block", "AGENTS.md", "--remove").code == 0
     assert path.read_bytes() == before
-
-
-# The other rooms.
-
-
-@pytest.mark.usefixtures("sessions")
-def test_private_items_go_out_without_secrets_into_a_file_that_nobody_else_reads(
-    project: Path, sessions: SessionStore, room: Room, export: Command
-) -> None:
-    with sessions.writing() as connection:
-        connection.execute("UPDATE contexts SET goal = ?", (f"Use {TOKEN}",))
-    with room.engine.writing() as writing:
-        writing.add([a_fragment("leak0001", f"It is {TOKEN}.")])
-    for name, form in (("a.jsonl", "jsonl"), ("a.md", "markdown")):
-        assert export("--room", "lessons", "-o", name).errors == ""
-        if os.name != "nt":  # modes of POSIX
-            assert (project / name).stat().st_mode & 0o044
-        done = export("-o", name, "--force")
-        assert done.errors.startswith("For you alone: 4 (sessions, private fragments).")
-        if os.name != "nt":
-            assert (project / name).stat().st_mode & 0o777 == 0o600
-        text = export("--format", form).out
-        assert (TOKEN in text, text.count("REDACTED") >= 3) == (False, True)
 
 
 def lines_of(*records: Record) -> bytes:
@@ -396,20 +354,6 @@ def test_each_source_of_sessions_is_recognised_by_what_is_in_it(
     count = 1 if name == "current.json" else 3
     assert f"To save: Sessions {count}." in done.lines[0]
     assert open_sessions(project, Settings()).get(str(count)).goal
-
-
-@posix
-def test_hostile_texts_and_names_stay_in_their_lines(project: Path, command: Command) -> None:
-    snapshots = project / ".context-sync" / "snapshots"
-    snapshots.mkdir(parents=True)
-    work = {"goal": "a\x1b[31m\nb\u202e##vso[x]", "status": "coding"}
-    current = json.dumps({"id": "x", "currentWork": work, "updatedAt": "2020-12-20T11:00:00Z"})
-    (snapshots.parent / "current.json").write_text(current, encoding="utf-8")
-    (snapshots / "x\x1b[0m\n##[error].json").write_text("{", encoding="utf-8")
-    out = command("import", ".context-sync", "-n").out
-    assert not {"\x1b", "\u202e"} & set(out)
-    assert "##vso[" not in out and "##[" not in out
-    assert out.count("\n") == 9
 
 
 ITEM = ("mem-000001", "semantic", f"Use {TOKEN}.", 0.7, "public", "2020-01-02 10:00:00", 1)
