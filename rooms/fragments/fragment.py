@@ -11,7 +11,6 @@ from typing import Literal, NamedTuple, get_args
 
 from core.config import DEFAULT_AGENT
 from core.errors import RefusedError
-from core.sanitizer import redact
 from core.text.plain import normal_form, one_line
 
 DEFAULT_TOPIC = "general"
@@ -350,8 +349,9 @@ class NoSuchFragmentError(FragmentsError):
 
     def __init__(self, *, id: str) -> None:
         """id: as the caller wrote it, of any length, secrets included."""
-        told, _ = redact(id[:_MOST_READ])  # it may be anything
-        super().__init__(id=one_line(told[:_MOST_SHOWN]) or '""')
+        from core.sanitizer import redact  # a server starts faster without it
+
+        super().__init__(id=one_line(redact(id[:_MOST_READ]).text[:_MOST_SHOWN]) or '""')
 
 
 class UpkeepError(FragmentsError):
