@@ -428,8 +428,7 @@ class Injections(Kind):
     @staticmethod
     def is_possible() -> bool:
         """Return whether strace is there and may look into a process."""
-        strace = shutil.which("strace")
-        if not strace:
+        if not (strace := shutil.which("strace")):
             return False
         done = subprocess.run([strace, "-o", os.devnull, "true"], capture_output=True, timeout=60)
         return done.returncode == 0

@@ -591,9 +591,10 @@ class Child:
 
             try:
                 try:
-                    say(work(say))
+                    said = work(say)
                 except BaseException as error:
-                    say(error.key if isinstance(error, SentinelError) else type(error).__name__)
+                    said = error.key if isinstance(error, SentinelError) else type(error).__name__
+                say(said)  # an error of this is none of the work
                 os._exit(0)
             finally:
                 os._exit(1)
