@@ -289,7 +289,7 @@ LINES = b"".join(record.to_line() for record in RECORDS[:2]) + b"a note of someb
 DATA = LINES + b"".join(record.to_line() for record in RECORDS[2:])
 
 Files = dict[str, bytes]  # of the directory of the memory, with a relative path for one elsewhere
-_SHARED = f"../../shared/{SHARED_NAME}"
+_SHARED = f"../../team/{SHARED_NAME}"
 _SECRET = a_record("secret", lesson="password: Xk29vQp7Lm", now=NOW).to_line()
 _TORN = RECORDS[0].to_line() + RECORDS[1].to_line()[:50]  # by a writer that was killed
 _TOLD: Files = {".gitignore": b"of the user\n"}
