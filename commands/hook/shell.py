@@ -61,17 +61,22 @@ _TEXT = re.compile(r"(['\"`])([^'\"`\s(){}<>=;,|&$]{1,300})\1")
 _PATCHED = re.compile(r"^(?:\+\+\+|---) (?:[ab]/)?([^\t\n]+)", re.M)
 
 
-def edits_of(command: str, cwd: str, root: str) -> tuple[tuple[str, ...], str]:
-    """Return the files that a command edits, as whole paths, and what it holds of their new text.
+class Edits(NamedTuple):
+    """The edits of a command. text: new text, as far as the command holds it."""
 
-    The disk is only read below `root`.
+    paths: tuple[str, ...] = ()
+    text: str = ""
+
+
+def edits_of(command: str, cwd: str, root: str) -> Edits:
+    """Return the files that a command edits, as whole paths; read the disk only below `root`.
 
     >>> edits_of("echo 1 > a.txt", "/shop", "/shop")
-    (('/shop/a.txt',), '')
+    Edits(paths=('/shop/a.txt',), text='')
     """
     shell = _Shell(cwd, root)
     shell.run(command)
-    return tuple(islice(shell.paths, MOST_FILES)), "\n".join(shell.texts)[:MOST_TEXT_CHARS]
+    return Edits(tuple(islice(shell.paths, MOST_FILES)), "\n".join(shell.texts)[:MOST_TEXT_CHARS])
 
 
 @cache

@@ -135,13 +135,13 @@ def server_of(place: str, environment: Mapping[str, str]) -> Server:
             parts[part] = environment[variable]
             if part == "port":
                 parts[part] = str(_figure(environment, variable, 5_432, 65_535))
-    dsn, room_dsn = f"postgresql://?{urlencode(parts, quote_via=quote)}", ""
+    dsn, room_dsn = _address_of(parts), ""
     if room_user := environment.get(ROOM_USER_VARIABLE, ""):
         parts = {part: value for part, value in parts.items() if part not in _LOGIN}
         parts["user"] = room_user
         if room_password := environment.get(ROOM_PASSWORD_VARIABLE, ""):
             parts["password"] = room_password
-        room_dsn = f"postgresql://?{urlencode(parts, quote_via=quote)}"
+        room_dsn = _address_of(parts)
     return Server(
         dsn,
         most_connections=_figure(environment, "DB_MAX_CONNECTIONS", 20, MOST_CONNECTIONS),
@@ -162,6 +162,10 @@ def _parts_of(address: str) -> dict[str, str]:
             return {part: str(value) for part, value in conninfo_to_dict(address).items()}
         except UnicodeError:
             raise ServerError("bad_address", path="") from None
+
+
+def _address_of(parts: Mapping[str, str]) -> str:
+    return f"postgresql://?{urlencode(parts, quote_via=quote)}"
 
 
 @lru_cache(maxsize=64)  # every statement has it ready for an error
