@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -126,15 +126,18 @@ def count_use(room: Room, fragments: Sequence[Fragment], session: str) -> None:
         if not some:
             continue
         times = Counter(it.number for it in some)
+        alike = defaultdict[tuple[int, int, bool], list[int]](list)  # those that get equal values
         try:
             with owner.engine.writing(wait_s=_WAIT_S) as rows:
                 for it in rows.by_numbers(times):
+                    uses = it.access_count + times[it.number]
                     sessions = it.sessions_count + (name not in ("", it.last_session))
-                    values = {"accessed_at": now, "sessions_count": sessions}
-                    values |= {"access_count": it.access_count + times[it.number]}
+                    alike[uses, sessions, it.tier == "permanent"].append(it.number)
+                for (uses, sessions, is_permanent), numbers in alike.items():
+                    values = {"access_count": uses, "accessed_at": now, "sessions_count": sessions}
                     values |= {"last_session": name} if name else {}
-                    values |= {} if it.tier == "permanent" else {"tier": "hot"}
-                    rows.touch([it.number], values)
+                    values |= {} if is_permanent else {"tier": "hot"}
+                    rows.touch(numbers, values)
         except DatabaseError:
             continue
 
@@ -162,12 +165,13 @@ def statistics_of(room: Room) -> dict[str, Any]:
             least = measured if room.config.least_cosine is None else room.config.least_cosine
         with suppress(ValueError, RecursionError):  # another program's
             upkeep = json.loads(state.get(FIGURES, "{}"))
+        by = {f"{it}s": rows.count(live, it) for it in _COUNTED}
         counted = {name: int(value) for name, value in state.items() if value.isdecimal()}
         return {
-            "live": total(live),
+            "live": sum(by["kinds"].values()),
             "superseded": total(Wanted(agents=own, state="superseded")),
             "deleted": rows.count(Wanted(agents=own, state="bin"), "deletion"),
-            **{f"{by}s": rows.count(live, by) for by in _COUNTED},
+            **by,
             "anchors": total(Wanted(agents=own, is_anchor=True)),
             "links": rows.count_links(Wanted(agents=own, state="kept")),
             "versions": rows.count_entries(stored.Version),

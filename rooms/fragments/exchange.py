@@ -313,9 +313,11 @@ def carry_out(room: Room, plan: Plan, tell: Tell = lambda *_: None) -> int:
             here = {each.id for each in rows.by_ids(each.id for each in some)}
             saved += len(rows.add([each for each in some if each.id not in here]))
         tell(saved, len(plan.new))
-    if plan.links or plan.entries:
+    for joined in _batches(plan.links):
         with room.engine.writing() as rows:
-            rows.put_links(_new_links(rows, plan.links))
+            rows.put_links(_new_links(rows, joined))
+    if plan.entries:
+        with room.engine.writing() as rows:
             rows.note(_new_entries(rows, plan.entries))
     return saved
 

@@ -172,10 +172,10 @@ def consolidate(
             with whole.engine.only_one(timeout_s=room.settings.lock_timeout_s):
                 end_idle_sessions(whole)
                 with whole.engine.reading() as rows:
-                    run = run_of(rows.state(), "asked", room.clock())
+                    begun = run = run_of(rows.state(), "asked", room.clock())
                 work = Work(run.begun_at, room.config, judge=judge, fill=fill)
                 try:
-                    for run in carry_out(whole, work, run, progress=progress):  # noqa: B007, B020
+                    for run in carry_out(whole, work, begun, progress=progress):  # noqa: B007
                         pass
                 except WaitEndedError as error:
                     step = 1 + [it.name for it in STEPS].index(run.at)
@@ -235,9 +235,11 @@ def go_on(room: Room) -> None:
 def close(room: Room) -> None:
     """Close the engine as soon as the thread of the upkeep rests."""
     is_resting = _tending.acquire(timeout=_REST_S)
-    room.engine.close()
-    if is_resting:
-        _tending.release()
+    try:
+        room.engine.close()
+    finally:
+        if is_resting:
+            _tending.release()
 
 
 def tend(room: Room, *, compares: bool = True) -> bool:
