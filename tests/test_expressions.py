@@ -24,8 +24,8 @@ from core.guard.named_values import around_name, keyed_rules
 from core.lessons.anchors import _parts
 from core.lessons.record_text import _LIKE_QUOTES, _LIKE_SIGNS, _UNSEEN
 from core.sanitizer import redact
-from tests.support.stalling import Attack, ambiguities, attacks_of, by_example, growth, use_of
-from tests.support.stalling import seconds as seconds_of
+from tests.stalling import Attack, ambiguities, attacks_of, by_example, growth, use_of
+from tests.stalling import seconds as seconds_of
 from tests.support.tables import DATA, none_of
 from tests.support.templates import examples, expand
 from tests.weight import ROOT, product
