@@ -27,7 +27,7 @@ from rooms.fragments.storage.postgres import PostgresEngine
 from rooms.fragments.storage.redis import VARIABLE, Cache, place_of
 from rooms.fragments.storage.rows import Engine, Rows, pages_of
 from rooms.fragments.storage.sqlite import SqliteEngine
-from tests.support.plain_engine import PlainEngine
+from tests.rooms.fragments.plain_engine import PlainEngine
 from tests.support.real_engines import Valkey, valkey
 from tests.support.tables import table
 from tests.support.team_engines import TeamServer, a_server
