@@ -9,8 +9,8 @@ import pytest
 from selenium.webdriver import Keys
 
 from core.messages import Language
+from tests.http_server.login_flow import question
 from tests.support.headless import DESKTOP, NARROW, PHONE, Browser, needs_axe, needs_browser
-from tests.support.login_flow import question
 from tests.support.sentences import LANGUAGES, sentence
 from tests.support.servers import KEY, HttpServer, until
 

@@ -31,9 +31,9 @@ from http_server.run import KEPT_DAYS, daily_file, listen
 from http_server.sessions import MOST_CALLS, SESSIONS_AT_ONCE, Calls
 from protocol.call import caller
 from rooms.fragments.upkeep.passes import STEPS
-from tests.support.broken_messages import CALL, known, spoilt, text_of
+from tests.http_server.broken_messages import CALL, known, spoilt, text_of
+from tests.http_server.http_requests import requests_in, wrong_answers
 from tests.support.consent_browser import agree
-from tests.support.http_requests import requests_in, wrong_answers
 from tests.support.servers import BEARER, KEY, OLDER, STATELESS, WAIT_S, HttpServer, hello, until
 from tests.support.tables import none_of, table
 

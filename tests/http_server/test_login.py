@@ -20,7 +20,7 @@ import pytest
 from http_server.grants import ACCESS_S, CODE_S, CONSENT_S, REFRESH_S, TWICE_S
 from http_server.limits import Allowance
 from http_server.provider import CLIENT_NAME_CHARS, MOST_URIS, redirect_fault
-from tests.support.login_flow import BACK, URL, Clock, Site, sent_back
+from tests.http_server.login_flow import BACK, URL, Clock, Site, sent_back
 from tests.support.tables import table, text_of
 from tests.support.team_engines import team_server as team_server
 

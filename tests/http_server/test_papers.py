@@ -17,7 +17,7 @@ import pytest
 from http_server.grants import Grants, Tokens
 from http_server.keys import Credential, Keys
 from http_server.papers import Paper, Papers, hash_of
-from tests.support.login_flow import URL, Clock, papers_at
+from tests.http_server.login_flow import URL, Clock, papers_at
 from tests.support.servers import WAIT_S
 from tests.support.tables import ROOT
 from tests.support.team_engines import team_server as team_server
@@ -198,7 +198,7 @@ RENEWING = """
 import sys
 from pathlib import Path
 from tests.http_server.test_papers import grants_of, renew
-from tests.support.login_flow import Clock, papers_at
+from tests.http_server.login_flow import Clock, papers_at
 place = sys.argv[1]
 grants = grants_of(papers_at(Path(place) if place.startswith("/") else place, Clock()))
 print("ready", flush=True)

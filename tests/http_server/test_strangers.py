@@ -20,7 +20,7 @@ from http_server.keys import Keys
 from http_server.limits import MOST_BYTES
 from http_server.papers import FILE_NAME, sqlite_papers
 from http_server.run import HEADERS_S, MOST_CONNECTIONS
-from tests.support.http_requests import requests_in, wrong_answers
+from tests.http_server.http_requests import requests_in, wrong_answers
 from tests.support.servers import BEARER, KEY, WAIT_S, HttpServer, until
 from tests.support.tables import none_of, table
 

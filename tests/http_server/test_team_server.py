@@ -19,9 +19,9 @@ import pytest
 
 from http_server.keys import Keys
 from http_server.papers import papers_of
+from tests.http_server.http_requests import requests_in, wrong_answers
+from tests.http_server.login_flow import BACK, question
 from tests.support.git_clones import git
-from tests.support.http_requests import requests_in, wrong_answers
-from tests.support.login_flow import BACK, question
 from tests.support.real_engines import OWNER, free_port, postgres, valkey
 from tests.support.room_crowds import Outcome, draft, stored, wrong_with
 from tests.support.servers import KEY, STATELESS, WAIT_S, HttpServer, until
