@@ -15,7 +15,7 @@ STORIES = read_stories(ROOT / "tests/data/commands/fourth_room.txt")
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
 def test_a_fourth_room(story: Story, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    beside = str(ROOT / "tests/support/notes_room")
+    beside = str(ROOT / "tests/commands/rooms/notes_room")
     monkeypatch.setattr(rooms, "__path__", [*rooms.__path__, beside])
     for name in ("shop", "home"):
         (tmp_path / name).mkdir()
