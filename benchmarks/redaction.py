@@ -19,7 +19,7 @@ from measure import ROOT, Figure, options, reported
 
 from core.data import rules
 from core.sanitizer import MARKER, Secret, find
-from tests.support.secret_corpus import Case, cases, lookalikes, sentences
+from tests.core.guard.secret_corpus import Case, cases, lookalikes, sentences
 from tests.support.templates import examples, expand
 
 FAMILIES = ("token", "structure", "assignment", "prose", "edge", "sentence")

@@ -9,7 +9,7 @@ import pytest
 
 from commands.clients.setup import TOKENS
 from core.sanitizer import Secret, find
-from tests.support.secret_corpus import Case, a_case, cases, lookalikes, sentences
+from tests.core.guard.secret_corpus import Case, a_case, cases, lookalikes, sentences
 from tests.support.tables import ROOT
 
 sys.path.insert(0, str(ROOT / "benchmarks"))

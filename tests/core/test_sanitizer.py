@@ -22,8 +22,8 @@ from core.errors import RefusedError
 from core.guard.characters import forms_of
 from core.sanitizer import MARKER, WINDOW_CHARS, Redaction, find, look_at, redact, values_in
 from core.store import MemoryStore
+from tests.core.guard.secret_corpus import sentences
 from tests.support.samples import a_draft
-from tests.support.secret_corpus import sentences
 from tests.support.sentences import raised
 from tests.support.tables import none_of, table
 from tests.support.templates import ALPHABETS, examples, expand

@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import pytest
 
-from tests.support import secret_corpus
-from tests.support.secret_corpus import FORMATS, HANGUL, KINDS, TABLES, Case, lookalikes
+from tests.core.guard import secret_corpus
+from tests.core.guard.secret_corpus import FORMATS, HANGUL, KINDS, TABLES, Case, lookalikes
 from tests.support.tables import none_of
 
 AT_LEAST = {"token": 3400, "structure": 480, "assignment": 1200, "prose": 700, "edge": 300}

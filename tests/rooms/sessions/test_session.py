@@ -36,8 +36,8 @@ from rooms.sessions.session import (
 )
 from rooms.sessions.store import SessionStore
 from rooms.sessions.upkeep import delete
+from tests.core.guard.secret_corpus import sampled
 from tests.support.cli_process import TOKEN
-from tests.support.secret_corpus import sampled
 from tests.support.sentences import in_language
 from tests.support.session_samples import every_byte
 from tests.support.tables import table

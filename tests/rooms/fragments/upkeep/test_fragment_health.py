@@ -24,10 +24,10 @@ from rooms.fragments.storage.columns import is_moment
 from rooms.fragments.storage.rows import Engine
 from rooms.fragments.storage.sqlite import SqliteEngine, migrations
 from rooms.fragments.upkeep.health import look, redact_held, secrets_held
+from tests.core.guard.secret_corpus import sampled
 from tests.rooms.fragments.test_lives import VERBS, Life
 from tests.support.cli_process import TOKEN
 from tests.support.fragments_room import Clock, a_room, add, saved, stored
-from tests.support.secret_corpus import sampled
 from tests.support.sentences import raised
 from tests.support.session_samples import every_byte
 from tests.support.tables import table
