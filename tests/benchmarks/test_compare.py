@@ -37,7 +37,7 @@ class Fake(ReferenceMemory):
         return "1"
 
     def command(self, store: Path) -> list[str | Path]:
-        return [sys.executable, "-SE", ROOT / "tests/support/fake_memory.py", store, self.fault]
+        return [sys.executable, "-SE", ROOT / "tests/benchmarks/fake_memory.py", store, self.fault]
 
     def save(self, draft: Draft, name: str) -> Call:
         return "save", {"text": draft.lesson}
