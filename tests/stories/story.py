@@ -110,12 +110,14 @@ class Wire(Protocol):
 class Step:
     """A line of a story and the lines below it that check its answer.
 
-    recorded: None where nothing is. parts: what the answer has to contain, or not, by line.
+    words: without the `!` of what has to be refused. recorded: None where nothing is.
+    parts: what the answer has to contain, or not, by line.
     """
 
     place: str
     line: int
     text: str
+    words: list[str]
     recorded: list[str] | None = None
     recorded_at: list[int] = field(default_factory=list)
     parts: list[tuple[int, bool, str]] = field(default_factory=list)
@@ -136,12 +138,12 @@ class Story:
     @property
     def calls_a_tool(self) -> bool:
         """Whether a step calls a tool."""
-        return any(_words_of(step)[0] not in _STEPS for step in self.steps)
+        return any(step.words[0] not in _STEPS for step in self.steps)
 
     @property
     def is_local(self) -> bool:
         """Whether a step needs the project's files, so that no server elsewhere will do."""
-        return any(_words_of(step)[0] in _STEPS for step in (*self.before, *self.steps))
+        return any(step.words[0] in _STEPS for step in (*self.before, *self.steps))
 
 
 def read_stories(path: Path) -> list[Story]:
@@ -176,8 +178,7 @@ def read_stories(path: Path) -> list[Story]:
         elif line == "long" and steps is before:
             is_long = True
         elif line.strip() and not line.startswith("#"):
-            steps.append(Step(place, number, line))
-            _words_of(steps[-1])
+            steps.append(Step(place, number, line, _words_of(line, place)))
     return stories
 
 
@@ -189,12 +190,11 @@ def _story(line: str, place: str, before: list[Step], rooms: str, is_long: bool)
     return Story(place, found["name"], rows, rooms, is_long, before)
 
 
-def _words_of(step: Step) -> list[str]:
-    """Return the words of a step, without the `!` of what has to be refused."""
+def _words_of(text: str, place: str) -> list[str]:
     try:
-        words = shlex.split(step.text)
+        words = shlex.split(text)
     except ValueError as error:
-        raise StoryError(f"{step.place}: {error}") from None
+        raise StoryError(f"{place}: {error}") from None
     words = words[1:] if words[:1] == ["!"] else words
     if words[:1] == ["repeat"]:
         words = words[2:] if words[1:2] and words[1].isdigit() else []
@@ -202,7 +202,7 @@ def _words_of(step: Step) -> list[str]:
     if not words or not (
         words[0] in _STEPS or (re.fullmatch(r"[a-z]+_?\w*", words[0]) and is_call)
     ):
-        raise StoryError(f"{step.place}: this is no step: {step.text}")
+        raise StoryError(f"{place}: this is no step: {text}")
     return words
 
 
@@ -215,7 +215,7 @@ class Player:
 
     def play(self, step: Step) -> Answer:
         """Do a step and return its masked answer. Raises StoryError."""
-        words = _words_of(step)
+        words = step.words
         for value, name in self._names.items():
             words = [re.sub(rf"\b{name}\b", value, word) for word in words]
         words = [_TIMES.sub(lambda it: it[1] * int(it[2]), word) for word in words]
