@@ -44,6 +44,11 @@ settings.register_profile("full", deadline=None, max_examples=200)
 settings.load_profile("short")
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are processors: a third of the tests wait for git, a disk or a server."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_collection_finish() -> None:
     """Keep the collector of garbage off what is here by now, so that forked children share it."""
     gc.collect()
