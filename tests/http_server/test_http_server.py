@@ -71,7 +71,7 @@ def health(server: HttpServer) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.row("002 2.4", "002 2.4.b", "002 2.69", "002 2.82")
+@pytest.mark.row("002 2.4", "002 2.4.b", "002 2.69", "002 2.77", "002 2.82")
 def test_a_request_is_answered_as_its_row_tells(server: HttpServer, other_key: str) -> None:
     ended = server.begin()
     end(server, ended)
