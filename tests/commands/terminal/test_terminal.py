@@ -10,7 +10,6 @@ import pytest
 
 from core.lessons.record import new_record
 from core.program import shown
-from tests.conftest import StartServer
 from tests.support.cli_process import Command, Desk, Run
 from tests.support.git_clones import commit, git, path_of, write
 from tests.support.samples import NOW, a_line, a_principle, a_record
@@ -36,25 +35,6 @@ def test_a_person_at_a_terminal_decides(answer: str, desk: Desk) -> None:
     assert "To delete: 1." in done.out and "? [y/N] " in done.out
     assert (desk.files() != before) == (answer != "\n")
     assert ("Nothing was " in done.out) == (answer == "\n")
-
-
-@pytest.mark.row("P4")
-def test_resources_of_a_log_that_is_gone_say_how_it_comes_back(
-    tmp_path: Path, start_server: StartServer
-) -> None:
-    """As tools and commands do in tests/stories/missing_log.txt."""
-    git(tmp_path, "init", "--quiet")
-    write(tmp_path, a_record())
-    commit(tmp_path)
-    path_of(tmp_path).unlink()
-    server = start_server(cwd=tmp_path)
-    for method, given in (
-        ("resources/read", {"uri": "memory://log"}),
-        ("resources/read", {"uri": f"memory://record/{a_record().id}"}),
-        ("prompts/get", {"name": "memory_injection"}),
-    ):
-        said = server.request(method, given)["error"]["message"]
-        assert f"Run git restore .context/memory_log.jsonl in the directory {tmp_path}" in said
 
 
 @pytest.fixture
