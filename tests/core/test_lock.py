@@ -25,7 +25,6 @@ def path(tmp_path: Path) -> str:
     return str(tmp_path / "log.lock")
 
 
-@pytest.mark.row("001 3-2.m", "001 5-1.l")
 def test_a_held_lock_is_waited_for_no_longer_than_said(path: str) -> None:
     had = threading.Event()
 

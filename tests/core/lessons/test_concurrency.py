@@ -76,7 +76,7 @@ def assert_only_our_files(directory: Path) -> None:
     assert sorted(set(os.listdir(directory)) - {REPLACED_NAME}) == names
 
 
-@pytest.mark.row("001 8.b", "P1", "P5", "P8")
+@pytest.mark.row("001 3-2.m", "001 8.b", "P1", "P5", "P8")
 @pytest.mark.long
 def test_no_save_of_many_processes_is_lost_and_a_reader_sees_whole_versions(tmp_path: Path) -> None:
     path = path_of(tmp_path)
