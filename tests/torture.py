@@ -34,10 +34,12 @@ from core.lessons.log import MemoryLog
 from core.lessons.record import Record, check
 from core.messages import has_sentence
 from core.store import MemoryStore
+from tests.core.lessons import rehearsals
+from tests.core.lessons.rehearsals import Rehearsal
 from tests.core.lessons.test_concurrency import assert_only_our_files
 from tests.support import faults
 from tests.support.changes import bring_back, delete, upsert
-from tests.support.faults import WAIT_S, Child, Fault, Rehearsal, Say
+from tests.support.faults import WAIT_S, Child, Fault, Say
 from tests.support.git_clones import path_of
 from tests.support.samples import LATER, a_draft, a_principle
 from tests.support.servers import HANDSHAKE, STATELESS, ServerProcess
@@ -71,7 +73,9 @@ class Kind:
         """Return one of the scenarios, with what it does when nothing is wrong."""
         if not self.rehearsals:
             folder = self.folder / "rehearsal"
-            self.rehearsals = [faults.rehearse(scenario, folder) for scenario in faults.SCENARIOS]
+            self.rehearsals = [
+                rehearsals.rehearse(scenario, folder) for scenario in rehearsals.SCENARIOS
+            ]
         return self.chance.choice(self.rehearsals)
 
 
@@ -87,8 +91,8 @@ class Calls(Kind):
         if mode == "full":
             at = self.chance.randint(0, 2500)
         else:
-            at = self.chance.choice(list(faults.faults_of(rehearsal, mode))).at
-        none_of(faults.attempt(rehearsal, Fault(at, mode, code), self.folder))
+            at = self.chance.choice(list(rehearsals.faults_of(rehearsal, mode))).at
+        none_of(rehearsals.attempt(rehearsal, Fault(at, mode, code), self.folder))
         return 1
 
 
@@ -114,7 +118,7 @@ class Writers(Kind):
         lost, new = (self.there | told) - now, now - self.there - told
         if lost or log.skipped or len(new) > 2:
             raise Broken(f"lost {lost}, torn {log.skipped}, new {new}")
-        with Child(lambda _: "\n".join(faults.recover(path, root))) as child:
+        with Child(lambda _: "\n".join(rehearsals.recover(path, root))) as child:
             none_of(child.end()[1].splitlines())
         self.there = {record.missing_context for record in MemoryStore(path).read().records}
         return 2
@@ -309,7 +313,7 @@ class Disturbed(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         try:
-            none_of(faults.recover(self.path, self.root))
+            none_of(rehearsals.recover(self.path, self.root))
         finally:
             self.folder.cleanup()
 
@@ -463,7 +467,10 @@ class Injections(Kind):
                 code, said = child.end()
         os.close(gate)
         os.close(opened)
-        wrong = [*self._judge(code, said.removeprefix("ready"), root), *faults.recover(path, root)]
+        wrong = [
+            *self._judge(code, said.removeprefix("ready"), root),
+            *rehearsals.recover(path, root),
+        ]
         none_of(f"{scenario}, {injection}: {what}" for what in wrong)
         shutil.rmtree(root)
         return "(INJECTED)" in log.read_text() or code == -signal.SIGKILL
@@ -471,13 +478,13 @@ class Injections(Kind):
     def _judge(self, code: int, said: str, root: Path) -> list[str]:
         rehearsal, refused = self.rehearsal, Fault(0, "refused")
         if (code, said) == (0, "done"):
-            return faults.judge_success(rehearsal, refused, root)
+            return rehearsals.judge_success(rehearsal, refused, root)
         if code == 0:
             wrong = [] if has_sentence(f"errors.{said}") else [f"not ours: {said}"]
-            return wrong + faults.judge_failure(rehearsal, refused, root)
-        if faults.without_litter(faults.tree(root)) == rehearsal.after:
+            return wrong + rehearsals.judge_failure(rehearsal, refused, root)
+        if rehearsals.without_litter(faults.tree(root)) == rehearsal.after:
             return []
-        return faults.judge_failure(rehearsal, Fault(0, "killed before"), root)
+        return rehearsals.judge_failure(rehearsal, Fault(0, "killed before"), root)
 
 
 @contextlib.contextmanager

@@ -19,6 +19,7 @@ from core.errors import BusyError, DiskError
 from core.lessons.file import LOCK_SUFFIX, LogFile
 from core.store import MemoryStore
 from tests import torture
+from tests.core.lessons import rehearsals
 from tests.support import faults
 from tests.support.samples import LATER, a_draft, a_record
 from tests.support.sentences import raised
@@ -29,7 +30,7 @@ SEED, KILLS = 20261121, 8
 EVERY = 10  # the costlier kinds try every tenth call here, each scenario other ones
 ALIKE = {"an update in the middle", "a principle", "a bringing back"}  # calls of a new record
 
-by_name = {scenario.name: scenario for scenario in faults.SCENARIOS}
+by_name = {scenario.name: scenario for scenario in rehearsals.SCENARIOS}
 
 
 @pytest.fixture(autouse=True)
@@ -40,8 +41,8 @@ def without_patience(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureF
 
 
 @lru_cache
-def rehearsed(scenario: faults.Scenario, folder: Path) -> faults.Rehearsal:
-    return faults.rehearse(scenario, folder / "rehearsal")
+def rehearsed(scenario: rehearsals.Scenario, folder: Path) -> rehearsals.Rehearsal:
+    return rehearsals.rehearse(scenario, folder / "rehearsal")
 
 
 # What goes wrong, at which calls, and how many of them are tried: all, most but of those scenarios
@@ -63,7 +64,7 @@ TRIED: dict[str, tuple[tuple[str, ...], dict[str, list[str]], str]] = {
 
 def cells() -> Iterator[Any]:
     """Each kind for each scenario; but for one of these it costs much."""
-    for name, scenario in product([*TRIED, "a full disk"], faults.SCENARIOS):
+    for name, scenario in product([*TRIED, "a full disk"], rehearsals.SCENARIOS):
         is_usual = (name, scenario.name) == ("refused", "a change that sets aside")
         marks = () if is_usual else pytest.mark.long
         yield pytest.param(name, scenario, id=f"{name}-{scenario}", marks=marks)
@@ -73,7 +74,7 @@ def cells() -> Iterator[Any]:
 @pytest.mark.parametrize(("name", "scenario"), list(cells()))
 def test_no_fault_costs_the_file_or_the_lock_or_the_next_save(
     name: str,
-    scenario: faults.Scenario,
+    scenario: rehearsals.Scenario,
     tmp_path: Path,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
@@ -81,13 +82,13 @@ def test_no_fault_costs_the_file_or_the_lock_or_the_next_save(
     planned = [faults.Fault(limit, "full") for limit in (0, 30, 700, 1800)]
     if name in TRIED:
         modes, calls, how_many = TRIED[name]
-        planned = [it for mode in modes for it in faults.faults_of(rehearsal, mode, **calls)]
+        planned = [it for mode in modes for it in rehearsals.faults_of(rehearsal, mode, **calls)]
         # To die before a call is to die after the one before it, and after one that only looks at
         # something nothing is different.
         planned = [it for it in planned if it.mode != "killed before" or it.at == 1]
         if how_many == "some" or (how_many == "most" and scenario.name in ALIKE):
-            planned = planned[faults.SCENARIOS.index(scenario) % EVERY :: EVERY]
-    assert [it for fault in planned for it in faults.attempt(rehearsal, fault, tmp_path)] == []
+            planned = planned[rehearsals.SCENARIOS.index(scenario) % EVERY :: EVERY]
+    assert [it for fault in planned for it in rehearsals.attempt(rehearsal, fault, tmp_path)] == []
 
 
 @pytest.mark.long  # it costs much
@@ -110,7 +111,7 @@ def test_a_read_that_fails_is_an_error_and_not_an_empty_memory(tmp_path: Path, c
 @pytest.mark.long  # it costs much
 def test_a_reader_and_the_next_writer_of_a_stopped_one_are_not_led_astray(tmp_path: Path) -> None:
     scenario = by_name["a new record"]
-    rehearsal = faults.rehearse(scenario, tmp_path / "rehearsal")
+    rehearsal = rehearsals.rehearse(scenario, tmp_path / "rehearsal")
     # All of them while the lock is held, however it was taken: from where the log is opened to the
     # last call about another file than the lock.
     calls = list(enumerate(rehearsal.calls, 1))
@@ -124,41 +125,41 @@ def test_a_reader_and_the_next_writer_of_a_stopped_one_are_not_led_astray(tmp_pa
 
     def is_told_to_wait(path: Path) -> bool:
         with raised(BusyError, "log_busy"):
-            faults.a_store(path).upsert_log(a_draft("behind"))
+            rehearsals.a_store(path).upsert_log(a_draft("behind"))
         return True
 
     with ExitStack() as running, ThreadPoolExecutor(len(stops)) as pool:
         children = [
             running.enter_context(
-                faults.act_in_child(scenario, path, faults.Fault(at, "stopped"), root)
+                rehearsals.act_in_child(scenario, path, faults.Fault(at, "stopped"), root)
             )
             for at, path, root in zip(stops, paths, roots, strict=True)
         ]
         assert [child.wait_for_stop() for child in children] == [True] * len(stops)
         read = [LogFile(path, lock_timeout_s=1).read() for path in paths]
-        assert read == [faults.DATA if at <= renamed else rehearsal.data for at in stops]
+        assert read == [rehearsals.DATA if at <= renamed else rehearsal.data for at in stops]
         assert list(pool.map(is_told_to_wait, paths)) == [True] * len(stops)
         assert [LogFile(path, lock_timeout_s=1).read() for path in paths] == read
         for child in children:
             child.go_on()
         assert [child.end() for child in children] == [(0, "done")] * len(stops)
     assert [path.read_bytes() for path in paths] == [rehearsal.data] * len(stops)
-    assert [what for at in zip(paths, roots, strict=True) for what in faults.recover(*at)] == []
+    assert [what for at in zip(paths, roots, strict=True) for what in rehearsals.recover(*at)] == []
 
 
 def test_a_writer_that_is_stopped_before_its_turn_holds_nobody_up(tmp_path: Path) -> None:
     scenario = by_name["a new record"]
-    rehearsal = faults.rehearse(scenario, tmp_path / "rehearsal")
+    rehearsal = rehearsals.rehearse(scenario, tmp_path / "rehearsal")
     path = scenario.begin(tmp_path / "root")
     at = [call.name for call in rehearsal.calls].index("open") + 1  # it holds nothing yet
     fault = faults.Fault(at, "stopped")
-    with faults.act_in_child(scenario, path, fault, tmp_path / "root") as child:
+    with rehearsals.act_in_child(scenario, path, fault, tmp_path / "root") as child:
         assert child.wait_for_stop()
-        faults.a_store(path).upsert_log(a_draft("meanwhile"))
+        rehearsals.a_store(path).upsert_log(a_draft("meanwhile"))
         child.go_on()
         assert child.end() == (0, "done")
     added = [a_record(gap, now=LATER).to_line() for gap in ("meanwhile", "fifth")]
-    assert path.read_bytes() == faults.DATA + b"".join(added)
+    assert path.read_bytes() == rehearsals.DATA + b"".join(added)
 
 
 @pytest.mark.row("P3")
@@ -169,8 +170,8 @@ def test_a_store_that_failed_once_saves_again_and_so_does_a_fork_of_it(tmp_path:
     with dead.on(tmp_path), raised(DiskError, "log_write"):
         store.upsert_log(a_draft("fifth"))
     store.upsert_log(a_draft("fifth"))
-    assert path.read_bytes() == faults.DATA + a_record("fifth", now=LATER).to_line()
-    assert not faults.is_held(path.with_name(f"{path.name}.lock"))
+    assert path.read_bytes() == rehearsals.DATA + a_record("fifth", now=LATER).to_line()
+    assert not rehearsals.is_held(path.with_name(f"{path.name}.lock"))
 
     def work(_: faults.Say) -> str:
         store.upsert_log(a_draft("sixth"))
@@ -179,7 +180,7 @@ def test_a_store_that_failed_once_saves_again_and_so_does_a_fork_of_it(tmp_path:
     with faults.Child(work) as child:
         assert child.end() == (0, "done")
     added = [a_record(gap, now=LATER).to_line() for gap in ("fifth", "sixth")]
-    assert path.read_bytes() == faults.DATA + b"".join(added)
+    assert path.read_bytes() == rehearsals.DATA + b"".join(added)
 
 
 @pytest.mark.row("P2")
