@@ -207,7 +207,6 @@ ANSWERED = {
 }
 
 
-@pytest.mark.skipif(os.name != "posix", reason="a shell of POSIX types the commands")
 @pytest.mark.parametrize(
     ("name", "locale"),
     [

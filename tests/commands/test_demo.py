@@ -61,7 +61,6 @@ def test_the_story_fits_on_a_screen_and_leaves_nothing(tmp_path: Path, lang: Lan
         assert list((tmp_path / name).iterdir()) == []
 
 
-@pytest.mark.skipif(os.name == "nt", reason="git is found there in any case")
 def test_without_git_a_colleague_reads_the_diff_of_the_file(tmp_path: Path) -> None:
     run = tell(tmp_path, PATH=str(tmp_path))
     assert (run.code, run.errors) == (0, "")

@@ -27,10 +27,7 @@ from tests.support.hostile_repository import (
 )
 from tests.support.samples import LATER, a_principle, a_record
 
-pytestmark = [
-    pytest.mark.long,  # each costs much
-    pytest.mark.skipif(os.name == "nt", reason="the programs are scripts of a shell"),
-]
+pytestmark = pytest.mark.long  # each costs much
 
 TWO = a_record("two").id
 RULE = new_record(a_principle("rule"), now=LATER).id

@@ -17,8 +17,6 @@ from tests.support.cli_process import without_settings
 from tests.support.git_clones import commit, copied, git, new_project, path_of, save, slow_git
 from tests.support.hostile_repository import GROUPS, Traps, make_project, poison
 
-posix = pytest.mark.skipif(os.name == "nt", reason="scripts of a shell")
-
 
 @pytest.fixture(autouse=True)
 def surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,10 +78,9 @@ def test_git_is_not_taken_from_the_current_directory_and_sees_only_the_users_set
     seen = {name for name in call.environment() if name.startswith("GIT_")}
     config = {"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"}
     assert seen - call._SET.keys() - {"GIT_CEILING_DIRECTORIES"} == config
-    name = "git.exe" if os.name == "nt" else "git"
     for folder in (tmp_path, tmp_path / "bin"):
         folder.mkdir(exist_ok=True)
-        shutil.copy(sys.executable, folder / name)
+        shutil.copy(sys.executable, folder / "git")
     monkeypatch.chdir(tmp_path)
     for entry in ("", ".", "bin"):
         monkeypatch.setenv("PATH", entry)
@@ -92,14 +89,13 @@ def test_git_is_not_taken_from_the_current_directory_and_sees_only_the_users_set
             WorkTree(tmp_path)
         assert caught.value.key == "no_git"
     monkeypatch.setenv("PATH", os.pathsep.join(("", ".", str(tmp_path / "bin"))))
-    assert call.program() == str(tmp_path / "bin" / name)
+    assert call.program() == str(tmp_path / "bin" / "git")
 
 
 # Whether the log has changes that are not committed.
 
 
 @pytest.mark.long  # it costs much
-@posix
 def test_a_log_below_an_odd_top_in_a_linked_tree_or_behind_a_link_is_asked_about_where_it_is(
     project: Path, tmp_path: Path
 ) -> None:
@@ -118,7 +114,6 @@ def test_a_log_below_an_odd_top_in_a_linked_tree_or_behind_a_link_is_asked_about
     assert (asked(tree), asked(below), asked(project)) == (True, True, False)
 
 
-@posix
 def test_git_is_asked_no_longer_than_wanted_and_without_it_nothing_is_said(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -140,7 +135,6 @@ def test_git_is_asked_no_longer_than_wanted_and_without_it_nothing_is_said(
 
 
 @pytest.mark.long  # it costs much
-@posix
 @pytest.mark.parametrize("filtered", [True, False])
 @pytest.mark.parametrize("group", GROUPS)
 def test_no_setting_of_the_repository_starts_a_program_or_changes_a_count(

@@ -1,7 +1,6 @@
 """Tests a server as a process: how it starts and ends, its log, its models, what outlives it."""
 
 import json
-import os
 import signal
 import sqlite3
 import stat
@@ -54,8 +53,7 @@ def test_the_names_of_the_specification_work_and_each_process_has_its_log(tmp_pa
     text = file.read_text("utf-8")
     assert text.count("is served") == 2 and "ends" in text  # goes on where it was
     assert one.url in text and MEMENTO_KEY not in text + one.said
-    if os.name == "posix":
-        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
 @pytest.mark.row("002 2.67")
@@ -132,7 +130,6 @@ def test_a_signal_under_load_loses_nothing_that_was_acknowledged(tmp_path: Path)
     assert saved and str(len(saved)) in stats.replace(",", "")
 
 
-@pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
 def test_a_second_signal_ends_it_at_once(tmp_path: Path) -> None:
     patient = {"SENTINEL_MEMORY_LOCK_TIMEOUT_S": f"{2 * WAIT_S:.0f}"}
     with HttpServer(tmp_path, environment=patient) as one, ThreadPoolExecutor(1) as threads:

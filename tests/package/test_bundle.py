@@ -43,7 +43,6 @@ const config = await getMcpConfigForManifest({ ...given, systemDirs: {}, pathSep
 console.log(JSON.stringify(config ?? null));
 """
 
-posix = pytest.mark.skipif(os.name == "nt", reason="permissions, pipes and links of POSIX")
 Build = Callable[..., Run]
 
 
@@ -160,13 +159,12 @@ def test_it_is_written_where_it_is_wanted_and_one_of_another_version_is_replaced
         assert done.out.startswith(said)
         assert (tmp_path / path).read_bytes() == data
     assert len([it for it in tmp_path.rglob("*") if it.is_file()]) == 2
-    if os.name == "posix":
-        (tmp_path / NAME).rename("real.mcpb")
-        (tmp_path / NAME).symlink_to("real.mcpb")
-        (tmp_path / "real.mcpb").write_bytes(OLDER)
-        assert build().code == 0
-        assert os.readlink(tmp_path / NAME) == "real.mcpb"
-        assert (tmp_path / "real.mcpb").read_bytes() == data
+    (tmp_path / NAME).rename("real.mcpb")
+    (tmp_path / NAME).symlink_to("real.mcpb")
+    (tmp_path / "real.mcpb").write_bytes(OLDER)
+    assert build().code == 0
+    assert os.readlink(tmp_path / NAME) == "real.mcpb"
+    assert (tmp_path / "real.mcpb").read_bytes() == data
 
 
 OTHERS: dict[str, bytes | Callable[[Path], None]] = {
@@ -177,7 +175,7 @@ OTHERS: dict[str, bytes | Callable[[Path], None]] = {
     "no manifest": Bundle("1.0", {"notes.txt": b"sentinel-memory"}).archive(),
     "torn": OLDER[:-30],
     "folder": os.mkdir,
-    **({"pipe": os.mkfifo} if os.name == "posix" else {}),
+    "pipe": os.mkfifo,
 }
 
 
@@ -211,7 +209,6 @@ def test_what_is_no_bundle_of_this_server_is_left_alone_and_a_place_that_cannot_
 
 
 @pytest.mark.long
-@posix
 def test_nothing_is_written_where_nobody_may_or_of_a_checkout_without_a_file(
     tmp_path: Path,
 ) -> None:

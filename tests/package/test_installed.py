@@ -27,7 +27,6 @@ from tests.support.tables import ROOT
 
 pytestmark = pytest.mark.long
 
-SCRIPTS, SUFFIX = ("Scripts", ".exe") if os.name == "nt" else ("bin", "")
 PROGRAM = ("server.py", "cli.py", "LICENSE", "core", "protocol", "rooms", "http_server", "commands")
 OURS = ("server", "cli", "core", "protocol", "rooms", "http_server", "commands")
 LESSON = "Begin the read-me with what the program does."
@@ -93,7 +92,7 @@ class Installed:
 
     def run(self, name: str, *words: str, given: str = "") -> str:
         """What one of its commands prints, started in the project."""
-        program = self.scripts / f"{name}{SUFFIX}"
+        program = self.scripts / name
         return run(program, *words, cwd=self.project, given=given, **self.environment)
 
     def ask(self, *words: str, method: str, lang: str = "en", **params: Any) -> dict[str, Any]:
@@ -147,7 +146,7 @@ def environment(folder: Path, python: str, *, borrows: bool = False) -> Path:
         [packages] = folder.glob("lib/*/site-packages")
         lines = [it for it in sys.path if it.endswith("site-packages")]
         (packages / "borrowed.pth").write_text("\n".join(lines))
-    return folder / SCRIPTS / f"python{SUFFIX}"
+    return folder / "bin" / "python"
 
 
 def pip(python: Path, *words: str | Path, cwd: Path) -> None:
@@ -181,10 +180,10 @@ def test_all_lies_below_one_directory_and_names_itself(
     installed: Installed, tmp_path: Path
 ) -> None:
     """And no module of the user is taken for one of ours."""
-    python = installed.scripts / f"python{SUFFIX}"
+    python = installed.scripts / "python"
     version, files = json.loads(run(python, "-I", "-c", LISTED, cwd=installed.project))
     assert version == VERSION
-    tops = {Path(file).parts[0] for file in files if SCRIPTS not in Path(file).parts}
+    tops = {Path(file).parts[0] for file in files if "bin" not in Path(file).parts}
     assert tops == {"sentinel_memory", f"sentinel_memory-{VERSION}.dist-info"}
     there = {file for file in files if "__pycache__" not in file}
     below = {file.removeprefix("sentinel_memory/") for file in there if "-" not in file}
@@ -282,7 +281,7 @@ def test_a_hook_reads_no_metadata_of_packages(installed: Installed) -> None:
     """Which an entry point of older tools did: it takes longer than the hook."""
     done = subprocess.run(
         [
-            *(installed.scripts / f"python{SUFFIX}", "-X", "importtime"),
+            *(installed.scripts / "python", "-X", "importtime"),
             *(installed.scripts / "sentinel-memory", "hook", "before-action"),
             *("--client", "claude-code"),
         ],

@@ -26,7 +26,6 @@ from tests.support.sentences import sentence
 from tests.support.servers import HANDSHAKE, STATELESS, WAIT_S, Era, ServerProcess
 from tests.support.tables import ROOT
 
-posix_only = pytest.mark.skipif(os.name != "posix", reason="POSIX signals and pipes")
 PATIENT = {"SENTINEL_MEMORY_LOCK_TIMEOUT_S": "3600"}  # longer than any of these tests waits
 
 
@@ -126,7 +125,6 @@ def test_a_cancelled_save_that_waits_is_not_stored(server: ServerProcess, tmp_pa
     assert (stored(tmp_path), server.stderr()) == (["gap 2"], "")
 
 
-@posix_only
 @pytest.mark.parametrize(
     ("number", "phase"),
     one_in(
@@ -167,7 +165,6 @@ def unread(start_server: StartServer, tmp_path: Path) -> ServerProcess:
 
 @pytest.mark.long  # it costs much
 @pytest.mark.row("P2")
-@posix_only
 @pytest.mark.parametrize(
     ("before", "lesson", "after"),  # without a lesson it only searches
     [
@@ -196,7 +193,6 @@ def test_of_a_client_that_left_what_was_stored_is_said_and_nothing_else(
     assert is_taken or unread.stderr() == "".join(said)
 
 
-@posix_only
 @pytest.mark.long
 def test_answers_that_nobody_reads_do_not_hold_the_end(
     unread: ServerProcess, tmp_path: Path
@@ -210,7 +206,6 @@ def test_answers_that_nobody_reads_do_not_hold_the_end(
     assert len(stored(tmp_path)) == 40
 
 
-@posix_only
 @pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_at_any_moment_leaves_a_whole_file_and_no_litter_for_good(
@@ -240,7 +235,6 @@ def test_a_signal_at_any_moment_leaves_a_whole_file_and_no_litter_for_good(
 
 
 @pytest.mark.long  # it costs much
-@posix_only
 def test_a_server_without_its_streams_says_so(tmp_path: Path) -> None:
     for closed in ["<&-", ">&-"]:
         command = f'"{sys.executable}" "{ROOT / "server.py"}" {closed}'
@@ -249,7 +243,6 @@ def test_a_server_without_its_streams_says_so(tmp_path: Path) -> None:
         assert done.errors == f"server.py: {sentence('en', 'protocol.no_streams')}\n"
 
 
-@posix_only
 def test_an_output_that_does_not_block_takes_long_answers_whole(tmp_path: Path) -> None:
     ours, theirs = os.pipe()
     os.set_blocking(theirs, False)
@@ -336,7 +329,6 @@ threading.Event().wait()
 """
 
 
-@posix_only
 def test_a_signal_that_the_main_thread_does_not_see_ends_the_process(tmp_path: Path) -> None:
     """It may sleep in its loop already, when the signal comes between a look and that sleep."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

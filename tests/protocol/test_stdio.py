@@ -35,7 +35,6 @@ GAP: dict[str, Any] = {
 MARKER = "zebra crossing at noon"
 UNEXPANDED = "${workspaceFolder}"
 
-posix_only = pytest.mark.skipif(os.name != "posix", reason="POSIX signals and permissions")
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="limits of another process")
 
 
@@ -217,7 +216,6 @@ def test_a_hostile_environment_changes_no_letter(start_server: StartServer, tmp_
 
 @pytest.mark.long  # it costs much
 @pytest.mark.row("001 2-2.f")
-@posix_only
 def test_nothing_is_written_where_no_project_is(start_server: StartServer, tmp_path: Path) -> None:
     directory = Path("/")
     lang: Language = "ko"
@@ -281,7 +279,7 @@ def troubled(
     ("trouble", "key"),
     [
         pytest.param(full_disk, "log_write", marks=[pytest.mark.long, linux_only]),
-        pytest.param(read_only_folder, "log_write", marks=posix_only),
+        (read_only_folder, "log_write"),
         pytest.param(lock_of_another, "log_busy", marks=pytest.mark.long),
     ],
 )
@@ -306,7 +304,6 @@ def test_trouble_with_the_file_is_said_leaves_it_as_it_was_and_lets_the_next_sav
 
 
 @pytest.mark.row("P3")
-@posix_only
 @pytest.mark.long
 def test_a_killed_server_leaves_a_whole_file(tmp_path: Path, start_server: StartServer) -> None:
     safe = {"PYTHONSAFEPATH": "1"}  # Python leaves out the directory of the script

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -20,8 +21,6 @@ from tests.support.faults import Child
 from tests.support.nursery import bound_by_permissions
 from tests.support.room_crowds import CROWDS, Crowd, Sessions, Told, all_of, told
 from tests.support.tables import ROOT
-
-resource = pytest.importorskip("resource", reason="processes and faults as POSIX makes them")
 
 PROCESSES, SAVES, SAVED = 8, 100, 5
 KILLS, SEED = 40, 20261123

@@ -142,7 +142,7 @@ class Run(NamedTuple):
             stdout=subprocess.PIPE if stdout is None else stdout,
             stderr=subprocess.PIPE,
             timeout=60,
-            preexec_fn=bound_by_permissions if os.name == "posix" else None,
+            preexec_fn=bound_by_permissions,
         )
         out, errors = (text.decode() for text in (done.stdout or b"", done.stderr))
         # However the test has started it, a sentence names the command as the tests know it.
@@ -207,22 +207,19 @@ def as_new() -> Iterator[None]:
 
     Handlers of signals and the collector of garbage are afterwards what they were.
     """
-    alarm = getattr(signal, "SIGALRM", None)  # of POSIX
-    numbers = (signal.SIGINT, signal.SIGTERM, *([alarm] if alarm else []))
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)
     handlers = {number: signal.getsignal(number) for number in numbers}
     collector = gc.enable if gc.isenabled() else gc.disable
     _forget()
     with pytest.MonkeyPatch.context() as patch:
         for module, limit in _LIMITS:
             patch.setattr(module, limit, 3_600)
-        if alarm:
-            signal.signal(alarm, lambda *_: pytest.fail(f"no end after {_MOST_S} s"))
-            signal.alarm(_MOST_S)
+        signal.signal(signal.SIGALRM, lambda *_: pytest.fail(f"no end after {_MOST_S} s"))
+        signal.alarm(_MOST_S)
         try:
             yield
         finally:
-            if alarm:
-                signal.alarm(0)
+            signal.alarm(0)
             for number, handler in handlers.items():
                 signal.signal(number, handler)
             collector()
@@ -281,9 +278,6 @@ def without_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
 
 
-KEPT = ("PATH", "SYSTEMROOT")  # without them no process starts
-
-
 @dataclass(frozen=True)
 class Desk:
     """Where commands of `cli.py` are given; both directories are made with it."""
@@ -314,12 +308,9 @@ class Desk:
 
     def environment(self, **variables: str) -> dict[str, str]:
         """What a process needs to start, these variables, and nothing of whoever runs the tests."""
-        kept = {name: os.environ[name] for name in KEPT if name in os.environ}
         homes = dict.fromkeys(("HOME", "USERPROFILE"), str(self.home))
-        folders = {"APPDATA": "Roaming", "LOCALAPPDATA": "Local"} if os.name == "nt" else {}
-        local = {name: str(self.home / "AppData" / folder) for name, folder in folders.items()}
         git = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-        return {**kept, **homes, **local, **git, **variables}
+        return {"PATH": os.environ["PATH"], **homes, **git, **variables}
 
     def run(self, *words: str, cwd: Path | str = "", **variables: str) -> Run:
         """Carry out a command in this directory of the project, or elsewhere."""

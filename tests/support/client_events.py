@@ -39,8 +39,7 @@ class Ran(cli_process.Run):
 
 def environment_of(state: Path, **variables: str) -> dict[str, str]:
     """Nearly nothing: a client that was started from a desktop hands over no more."""
-    kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
-    return {**kept, "SENTINEL_MEMORY_STATE": str(state), **variables}
+    return {"PATH": os.environ["PATH"], "SENTINEL_MEMORY_STATE": str(state), **variables}
 
 
 def run_hook(

@@ -7,13 +7,13 @@ calls inside one read of a file) is left to strace, in torture.py. `Child` is a 
 import builtins
 import contextlib
 import errno
+import fcntl
 import io
 import os
 import select
 import shutil
 import signal
 import stat
-import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,9 +24,6 @@ from typing import Any, NamedTuple
 from core.config import CONTEXT_DIRECTORY, LOG_NAME
 from core.errors import SentinelError
 from core.lessons.file import LOCK_SUFFIX
-
-if sys.platform != "win32":
-    import fcntl
 
 CODES = (errno.ENOSPC, errno.EIO, errno.EACCES, errno.ENOENT, errno.EDQUOT, errno.EINTR)
 WAIT_S = 60.0

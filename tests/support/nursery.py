@@ -136,7 +136,7 @@ def begin(
         stderr=said,
         cwd=cwd,
         env=environment,
-        preexec_fn=bound_by_permissions if is_bound and os.name == "posix" else None,
+        preexec_fn=bound_by_permissions if is_bound else None,
     )
 
 

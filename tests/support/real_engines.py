@@ -6,6 +6,7 @@ needs a server is skipped where no wheel fits.
 """
 
 import contextlib
+import fcntl
 import importlib.util
 import os
 import shutil
@@ -142,8 +143,6 @@ def shared_postgres(run: Path, prepare: Callable[[Postgres], None]) -> Postgres:
     run: a directory that the processes share. prepare: what the first one does before the others
     come.
     """
-    import fcntl
-
     if _shared:
         return _shared[0]
     _installed()
@@ -306,5 +305,5 @@ def _package(name: str) -> Path | None:
 
 
 def _ordinary_user() -> dict[str, Any]:
-    is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+    is_root = os.geteuid() == 0
     return {"user": NOBODY, "group": NOBODY, "extra_groups": []} if is_root else {}

@@ -1,7 +1,6 @@
 """Tests what setup plans for the files of clients, and what it leaves alone."""
 
 import json
-import os
 import re
 import sys
 import tomllib
@@ -42,8 +41,6 @@ TAKING_URLS = [client for client in CLIENTS if client.http]
 LOCAL = "root/.claude/settings.local.json"
 URL = "https://memory.example.com/mcp"
 IMPORT = f"{BEGIN}\n@AGENTS.md\n{END}\n"
-
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="the bench has paths of POSIX")
 
 
 def rules_in(bench: Bench) -> dict[str, str]:

@@ -24,15 +24,12 @@ from tests.support.tables import ROOT
 KEYS = [client.key for client in CLIENTS]
 URL = "https://memory.example.com/mcp"
 
-posix = pytest.mark.skipif(os.name == "nt", reason="terminals and permissions of POSIX")
-
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Desk:
     return Desk(tmp_path / "my 프로젝트", tmp_path / "home")
 
 
-@posix
 @pytest.mark.parametrize(
     ("answer", "code"), one_in(2, [("y\n", 0), ("no\n", 1), ("\n", 1), ("\x04", 1)], names=2)
 )
@@ -51,7 +48,6 @@ def test_on_a_terminal_it_asks_once(answer: str, code: int, desk: Desk) -> None:
     assert "@@" not in done.out
 
 
-@posix
 def test_the_answer_d_shows_our_own_parts_and_asks_again(desk: Desk) -> None:
     (desk.root / ".mcp.json").write_text('{"mcpServers": {"db": {"env": {"KEY": "Hunter2"}}}}')
     done = Run.at_terminal("setup", "claude-code", answer="d\nn\n", **desk.place())
@@ -64,7 +60,6 @@ def test_the_answer_d_shows_our_own_parts_and_asks_again(desk: Desk) -> None:
     assert '+    "type": "stdio",' in dry and "Hunter2" not in dry
 
 
-@posix
 def test_who_cannot_see_the_plan_or_cannot_answer_is_not_asked(desk: Desk) -> None:
     ours, theirs = os.openpty()
     os.write(ours, b"y\n")
@@ -78,7 +73,6 @@ def test_who_cannot_see_the_plan_or_cannot_answer_is_not_asked(desk: Desk) -> No
     assert desk.files() == {}
 
 
-@posix
 def test_what_cannot_be_written_is_told_and_the_rest_is_done(desk: Desk) -> None:
     (desk.root / ".codex").mkdir(mode=0o555)
     done = desk.run("setup", "codex", "--yes")
@@ -103,7 +97,7 @@ def test_a_hook_that_was_tried_has_bytecode(
 ) -> None:
     copied_checkout(tmp_path)
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
-    here = installed((sys.executable,), str(tmp_path), windows=os.name == "nt")
+    here = installed((sys.executable,), str(tmp_path), windows=False)
     assert tried_hook(here) == ""
     made = {path.name.partition(".")[0] for path in tmp_path.rglob("*.pyc")}
     assert {"hook", "events", "journal", "recall", "surroundings"} <= made
@@ -113,7 +107,6 @@ def test_a_hook_that_was_tried_has_bytecode(
     assert tried_hook(installed((str(tmp_path / "gone"),), str(tmp_path), windows=False)) != ""
 
 
-@posix
 def test_what_a_stranger_left_in_the_project_is_neither_started_nor_followed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -130,7 +123,6 @@ def test_what_a_stranger_left_in_the_project_is_neither_started_nor_followed(
     assert tried_hook(installed(words, str(tmp_path), windows=False)) == ""
 
 
-@posix
 @pytest.mark.long
 def test_every_hook_that_is_written_answers_its_client(desk: Desk) -> None:
     """Nothing on standard error: its shell finds it, and it knows its event and its client.

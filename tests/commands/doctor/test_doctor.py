@@ -31,7 +31,6 @@ ONE, TWO = a_record("one", now=LONG_AGO), a_record("두 번째", now=LONG_AGO)
 LONG = a_record("long", lesson="가" * 400, now=LONG_AGO)
 
 pytestmark = pytest.mark.long  # each costs much
-posix = pytest.mark.skipif(os.name == "nt", reason="permissions and terminals of POSIX")
 
 
 class Run(cli_process.Run):
@@ -74,15 +73,12 @@ def healthy(bare: Desk) -> Desk:
 @pytest.fixture
 def bound(bare: Desk) -> None:
     """Permissions hold for the processes of this test."""
-    if os.name == "nt":
-        pytest.skip("other permissions")
     locked = bare.home / "locked"
     locked.touch(mode=0)
     if Run.process(sys.executable, "-c", f"open({str(locked)!r})").code == 0:
         pytest.skip("this user may read and write everything")
 
 
-@posix
 def test_what_is_well_breaks_between_two_parts(healthy: Desk) -> None:
     place = healthy.place(COLUMNS="24", NO_COLOR="1")
     assert Run.at_terminal("doctor", **place).lines[:2] == ["✓ lessons 1", "✓ git merge=union"]
@@ -189,7 +185,7 @@ def test_what_a_repair_takes_out_lies_beside_the_log_byte_for_byte(bare: Desk) -
     assert (done.code, done.errors) == (1, "")
     facts = {"root": bare.root, "aside": aside}
     assert done.out == recorded("commands/doctor.repair.txt", **facts)
-    assert os.name == "nt" or stat.S_IMODE(bare.log.stat().st_mode) == 0o640
+    assert stat.S_IMODE(bare.log.stat().st_mode) == 0o640
     kept = aside.read_bytes().split(b"\n")
     for at in (0, 2, 3, 6):
         line = before.split(b"\n")[at].removeprefix(b"\xef\xbb\xbf")
@@ -236,7 +232,6 @@ def test_random_bytes_are_told_in_a_few_lines_and_kept_by_a_repair(bare: Desk) -
     assert all(line.rstrip(b"\r") in kept for line in data.split(b"\n"))
 
 
-@posix
 @pytest.mark.parametrize("seed", range(4))
 def test_no_file_of_a_client_however_torn_makes_the_doctor_fail(bare: Desk, seed: int) -> None:
     assert bare.run("setup", *(row.key for row in CLIENTS), "--yes").code == 0

@@ -33,7 +33,6 @@ from tests.support.samples import LATER, a_record
 from tests.support.tables import ROOT, table
 
 ROWS = table("commands/hook")
-posix = pytest.mark.skipif(os.name == "nt", reason="permissions, links and pipes of POSIX")
 MANY = [a_record(f"gap {at}", now=LATER, lesson=f"{'rule ' * 40}{at}") for at in range(60)]
 FILE, NOTHING = "src/refund.py", Ran(0, "", "")
 REMINDER = (
@@ -133,7 +132,6 @@ def test_what_a_session_is_told_depends_on_what_it_was_told(desk: Desk, course: 
         assert told == said_in(said, desk) or (told and said == "SOMETHING"), (verb, given)
 
 
-@posix
 @pytest.mark.long
 def test_of_several_hooks_at_once_only_one_speaks(desk: Desk) -> None:
     for event, given in (
@@ -202,7 +200,6 @@ def started(desk: Desk, event: str, given: bytes) -> "subprocess.Popen[bytes]":
 
 
 @pytest.mark.long
-@posix
 def test_a_terminal_is_not_waited_for_without_an_end(desk: Desk) -> None:
     ours, theirs = os.openpty()
     try:
@@ -213,7 +210,6 @@ def test_a_terminal_is_not_waited_for_without_an_end(desk: Desk) -> None:
     assert done == (0, "", "sentinel-memory hook: no answer within 5 s\n")
 
 
-@posix
 def test_an_interrupted_hook_ends_with_0(desk: Desk) -> None:
     process = started(desk, "stop", b" " * 500_000)  # more than a pipe holds: it is being read
     process.send_signal(signal.SIGINT)

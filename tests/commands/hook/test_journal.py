@@ -12,7 +12,6 @@ from core.config import state_directory
 from tests.support.tables import none_of, table
 
 DAY_S = 86_400
-posix = pytest.mark.skipif(os.name == "nt", reason="permissions and paths of POSIX")
 
 
 @pytest.fixture
@@ -34,7 +33,6 @@ def test_what_was_noted_is_there_for_the_next_hook_without_empty_facts(directory
     assert json.loads(data.splitlines()[1])["agent"] == "가\n\ud800"
 
 
-@posix
 def test_nobody_else_may_read_the_file(directory: str) -> None:
     session = open_session(directory, "s")
     session.note("stop")
@@ -111,7 +109,6 @@ def test_where_there_is_no_directory_there_are_no_sessions() -> None:
         open_session("", "s").note("stop")
 
 
-@posix
 def test_each_system_has_its_place_for_the_state_and_a_link_leads_to_the_same(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

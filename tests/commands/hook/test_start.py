@@ -93,7 +93,6 @@ def test_a_project_below_the_top_and_a_work_tree_show_theirs(project: Path, tmp_
     assert work_at_hand(tmp_path / "tree") == Work(branch="beside", commits=LAST)
 
 
-@pytest.mark.skipif(os.name == "nt", reason="scripts of a shell")
 def test_a_git_that_does_not_answer_is_not_waited_for(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -27,8 +27,6 @@ from tests.support.samples import LATER, a_draft, a_record
 from tests.support.sentences import sentence
 from tests.support.tables import ROOT, table
 
-posix = pytest.mark.skipif(os.name == "nt", reason="a hook of POSIX, and its names of files")
-
 LOG = ".context/memory_log.jsonl"
 PLAIN = a_record("plain")
 SECRET = a_record("the key is " + TOKEN)
@@ -143,7 +141,6 @@ def test_the_longest_texts_leave_a_report_with_every_part(
 
 
 @pytest.mark.long  # it costs much
-@posix
 def test_a_path_is_escaped_or_left_out_where_none_may_stand(project: Path, report: Asked) -> None:
     for name in ("50%, a:b", "line\nend", TOKEN):
         (project / name / ".context").mkdir(parents=True)
@@ -173,7 +170,6 @@ def test_the_document_names_parts_and_keys_as_the_report(project: Path, report: 
 
 
 @pytest.mark.long  # it costs much
-@posix
 def test_the_step_of_the_workflow_does_what_is_documented(project: Path, tmp_path: Path) -> None:
     text = (ROOT / "docs/ci.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```yaml\n(.*?)^```", text, re.M | re.S)

@@ -42,7 +42,6 @@ SOURCES = table("commands/import")
 DATA = ROOT / "tests" / "data" / "bridges"
 BEGIN, END = markers(BLOCK)
 
-posix = pytest.mark.skipif(os.name == "nt", reason="pipes and modes of POSIX")
 
 # The records of the golden files: both languages, both types, and one that is hostile.
 SHOP = MemoryLog.parse((DATA / "shop.jsonl").read_bytes()).records

@@ -1,6 +1,5 @@
 """Tests that a person's lesson goes through the door of all lessons, and that one is corrected."""
 
-import os
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -51,7 +50,6 @@ def test_at_a_terminal_two_questions_are_asked_and_no_typing_is_lost(desk: Desk)
     assert done.errors.startswith("The answer is blank. Nothing was saved.")
 
 
-@pytest.mark.skipif(os.name == "nt", reason="quotes of a POSIX shell")
 def test_the_editor_is_the_one_that_the_environment_names() -> None:
     for environment, words in (
         ({"VISUAL": "code --wait", "EDITOR": "vi"}, ["code", "--wait"]),

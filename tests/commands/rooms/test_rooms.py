@@ -41,8 +41,6 @@ NAMES = {"lessons": RECORD.id, "sessions": "#2", "fragments": "redis001"}
 VAT = a_record(ask_next_time="어느 국가에서 파나요?", when=["vat_of(", "tax, all"])
 REFUND = a_record("환불 기한", topic="결제-환불", lesson="환불은 7일 안에만. 부분 환불은 다르다.")
 
-posix = pytest.mark.skipif(os.name == "nt", reason="terminals of POSIX")
-
 
 def opened(root: Path) -> Opened:
     project = find_project(str(root), {}, root)
@@ -84,7 +82,6 @@ def test_a_short_list_reads_few_of_many_sessions(project: Path, command: Command
 
 
 @pytest.mark.long  # it costs much
-@posix
 def test_a_terminal_gets_colours_the_newest_25_and_the_command_for_the_rest(project: Path) -> None:
     write(project, *[a_record(f"gap {number}") for number in range(30)])
     words = ("list", "--topic", "payment")

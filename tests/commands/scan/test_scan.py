@@ -26,8 +26,6 @@ from tests.support.tables import ROOT, table
 SAFE, BAD = a_record("plain"), a_record("the key is " + TOKEN)
 LOG = ".context/memory_log.jsonl"
 
-posix = pytest.mark.skipif(os.name == "nt", reason="permissions, pipes and names of POSIX")
-
 
 @pytest.fixture
 def project(project: Path) -> Path:
@@ -55,7 +53,6 @@ def test_only_a_line_feed_ends_a_line_and_standard_input_is_named_so(
     assert scan("-").errors == "<stdin>: cannot be read (closed)\n"
 
 
-@posix
 def test_no_name_of_a_file_harms_whoever_reads_it(scan: Command, project: Path) -> None:
     odd, command = os.fsdecode(b"odd\xff\x1b[31m.txt"), "::error title=x::y"
     for name in (odd, command):
@@ -70,7 +67,6 @@ def test_no_name_of_a_file_harms_whoever_reads_it(scan: Command, project: Path) 
 
 
 @pytest.mark.long  # it costs much
-@posix
 def test_what_nobody_may_read_is_said(project: Path) -> None:
     for name in ("a.txt", "closed.txt"):
         (project / name).write_text(TOKEN, encoding="utf-8")
@@ -165,7 +161,6 @@ def test_a_log_is_never_too_large_but_a_line_that_is_not_looked_at_is_a_failure(
 
 
 @pytest.mark.long  # it costs much
-@posix
 def test_a_commit_with_a_secret_is_refused_by_each_hook(project: Path) -> None:
     hooks = git_clones.offered_hooks()
     text = (ROOT / "docs/ci.md").read_text(encoding="utf-8")

@@ -28,8 +28,6 @@ from tests.support.servers import WAIT_S
 from tests.support.tables import none_of
 from tests.support.tables import table as rows_of
 
-posix = pytest.mark.skipif(os.name == "nt", reason="terminals of POSIX")
-
 ROWS = rows_of("commands/columns")
 PLAIN = screen.Screen(width=40)
 COLOURED = screen.Screen(width=40, colours=True)
@@ -102,7 +100,6 @@ def test_signs_and_colours_are_for_terminals_with_them(monkeypatch: pytest.Monke
 
 
 @pytest.mark.long  # it costs much
-@posix
 @pytest.mark.parametrize(("variable", "red"), [("FORCE_COLOR", True), ("TERM", False)])
 def test_an_error_is_red_by_what_standard_error_is(variable: str, red: bool) -> None:
     environment = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}

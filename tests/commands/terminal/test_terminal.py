@@ -15,8 +15,6 @@ from tests.support.git_clones import commit, git, path_of, write
 from tests.support.samples import NOW, a_line, a_principle, a_record
 from tests.support.tables import ROOT, table
 
-posix = pytest.mark.skipif(os.name == "nt", reason="terminals and names of POSIX")
-
 NAME = "x\x1b]0;owned\x07\x9b31m\u202e\n.context: 0 secrets\r\u2028y"
 UNSAFE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2028\u2029]")
 FORGED = re.compile("^.context: 0 secrets", re.MULTILINE)
@@ -25,7 +23,6 @@ ROWS = table("commands/hostile_paths")
 
 
 @pytest.mark.long  # it costs much
-@posix
 @pytest.mark.parametrize("answer", ["y\n", "예\n", "\n"])
 def test_a_person_at_a_terminal_decides(answer: str, desk: Desk) -> None:
     """How each command asks is told in tests/stories/agree.txt."""
@@ -56,7 +53,6 @@ def faults(*texts: str) -> list[str]:
 
 
 @pytest.mark.long  # it costs much
-@posix
 def test_no_command_prints_a_control_of_its_projects_path(
     hostile: Path,
     command: Command,
@@ -74,7 +70,6 @@ def test_no_command_prints_a_control_of_its_projects_path(
 
 
 @pytest.mark.long  # it costs much
-@posix
 def test_the_server_prints_no_control_of_its_projects_path(hostile: Path) -> None:
     name = json.dumps(NAME)[1:-1]
     sent = "".join(f"{json.dumps(it)}\n" for it in ROWS["requests"]).replace("NAME", name)

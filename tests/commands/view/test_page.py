@@ -1,7 +1,6 @@
 """Tests the page of `cli.py view`: what is on it, where it goes, and that a text stays a text."""
 
 import json
-import os
 from base64 import b64encode
 from dataclasses import replace
 from hashlib import sha256
@@ -25,8 +24,6 @@ from tests.support.sentences import LANGUAGES, in_language, sentence
 from tests.support.session_samples import keep, make_sample_store, sample_sessions
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\" ' ` & <!-- ]]> {title}"
-
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="a forked command needs POSIX")
 
 
 def an_item(text: str = "Refund once. Never twice.", **changed: Any) -> Item:

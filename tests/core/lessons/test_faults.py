@@ -2,7 +2,6 @@
 
 import errno
 import logging
-import os
 import random
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -23,8 +22,6 @@ from tests.core.lessons import rehearsals
 from tests.support import faults
 from tests.support.samples import LATER, a_draft, a_record
 from tests.support.sentences import raised
-
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals, forks and limits of POSIX")
 
 SEED, KILLS = 20261121, 8
 EVERY = 10  # the costlier kinds try every tenth call here, each scenario other ones

@@ -24,7 +24,6 @@ from tests.support.sentences import raised
 
 RECORD = b'{"id": "0123456789abcdef", "topic": "t", "lesson": "l"}\n'
 STRAY = ".{}.0123456789abcdef.tmp"
-posix_only = pytest.mark.skipif(os.name == "nt", reason="POSIX modes and links")
 
 
 @pytest.fixture
@@ -90,7 +89,6 @@ def test_equal_bytes_are_not_written_and_companions_of_the_user_stay(path: Path)
 
 
 @pytest.mark.row("P8", "P9")
-@posix_only
 def test_a_link_stays_one_and_strays_beside_both_ends_are_swept(path: Path, linked: Path) -> None:
     strays = [it.with_name(STRAY.format(it.name)) for it in (linked, path)]
     kept = path.with_name(".memory_log.jsonl.backup.tmp")
@@ -104,7 +102,6 @@ def test_a_link_stays_one_and_strays_beside_both_ends_are_swept(path: Path, link
 
 
 @pytest.mark.row("P9")
-@posix_only
 def test_a_new_file_follows_the_umask_and_one_keeps_its_mode_and_its_owner(path: Path) -> None:
     before = os.umask(0o027)
     try:
@@ -126,7 +123,6 @@ def with_file_for_folder(path: Path) -> None:
     path.parent.write_bytes(b"mine")
 
 
-@posix_only
 @pytest.mark.parametrize(
     ("make", "reason"),
     [
@@ -167,15 +163,13 @@ def test_the_file_is_synced_before_the_rename_and_the_directory_after(
     monkeypatch.setattr(os, "fsync", fsync)
     monkeypatch.setattr(os, "replace", replace)
     write(path, b"old\n")
-    syncs_folders = os.name != "nt"
-    assert steps[0] == path.parent.parent.stat().st_ino or not syncs_folders  # of the new folder
+    assert steps[0] == path.parent.parent.stat().st_ino  # of the new folder
     steps.clear()
     set_aside(path, b"new\n")
     log, folder, aside = (it.stat().st_ino for it in (path, path.parent, path.parent / "aside.txt"))
-    folders = [folder] if syncs_folders else []
     assert steps == [
-        *(log, aside, "rename aside.txt", *folders),
-        *("rename memory_log.jsonl", *folders),
+        *(log, aside, "rename aside.txt", folder),
+        *("rename memory_log.jsonl", folder),
     ]
     assert (path.parent / "aside.txt").read_bytes() == b"old\n"
     with raised(DiskError, "log_write"):  # another file has that name
@@ -189,7 +183,7 @@ def test_the_file_is_synced_before_the_rename_and_the_directory_after(
     monkeypatch.setattr(os, "fsync", failing)
     write(path, b"newer\n")  # since the file is replaced
     assert path.read_bytes() == b"newer\n"
-    assert "directory not synced" in caplog.text or not syncs_folders
+    assert "directory not synced" in caplog.text
 
 
 @pytest.mark.row("P7")
@@ -282,7 +276,7 @@ def test_a_line_is_added_behind_a_torn_one_and_a_megabyte_is_kept(store: MemoryS
     lines = [left_of(a_record(f"gap {number}")).to_line() for number in range(3)]
     store.path.touch(0o600)  # who may not read the log may not read what was replaced
     keep_beside(store, lines[0])
-    assert os.name == "nt" or stat.S_IMODE(side_of(store).stat().st_mode) == 0o600
+    assert stat.S_IMODE(side_of(store).stat().st_mode) == 0o600
     before = side_of(store).stat().st_ino
     assert keep_beside(store, lines[1]) == b"".join(lines[:2])
     assert side_of(store).stat().st_ino == before  # what was there is not written again

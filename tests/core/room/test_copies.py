@@ -2,6 +2,7 @@
 
 import errno
 import os
+import resource
 import shutil
 import signal
 import sqlite3
@@ -21,9 +22,6 @@ from core.room.database import Database, DatabaseBusyError, DatabaseError
 from tests.core.room import conftest as notes
 from tests.support.faults import CODES, Child, Fault, tree
 from tests.support.sentences import in_language, raised
-
-posix = pytest.mark.skipif(os.name == "nt", reason="files and users as POSIX has them")
-resource = pytest.importorskip("resource", reason="faults as POSIX makes them")
 
 
 def copied(path: Path) -> list[list[str]]:
@@ -76,7 +74,7 @@ def test_a_copy_is_whole_and_one_a_day_and_two_are_kept(path: Path, opened: note
     database.keep_copy()
     [copy] = copies_of(path)
     assert flaw_of(copy, passes) == ""
-    assert os.name == "nt" or stat.S_IMODE(copy.stat().st_mode) == 0o600
+    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
     now = datetime.now(UTC)
     moments = (now, now - timedelta(seconds=50))
     assert date_of(copy) in [f"{it:%Y-%m-%d %H:%M} UTC" for it in moments]
@@ -296,7 +294,6 @@ def test_a_broken_copy_is_passed_over(path: Path, opened: notes.Opened, spoil: s
     assert newest.exists() and older.exists()
 
 
-@posix
 def test_a_link_is_no_copy_and_without_one_an_empty_file_begins_and_the_damaged_one_stays(
     path: Path, opened: notes.Opened, tmp_path: Path
 ) -> None:
@@ -335,7 +332,6 @@ def test_a_repair_waits_its_turn_and_keeps_the_journal(path: Path, opened: notes
     assert notes.from_outside(done.aside, "SELECT count(*) FROM notes") == [(2,)]
 
 
-@posix
 def test_nobody_is_told_that_a_save_is_kept_which_a_repair_leaves_behind(
     path: Path, opened: notes.Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -26,7 +26,6 @@ ANEW = (
     *("INSERT INTO notes SELECT text FROM former", "DROP TABLE former"),
 )
 MOST_LOOKS = 10  # at whether a wait is to end; one that goes on looks several times a second
-posix = pytest.mark.skipif(os.name == "nt", reason="files and users as POSIX has them")
 Spoil = Callable[[Path], Any]
 
 
@@ -54,7 +53,7 @@ def test_reading_creates_nothing_and_a_write_a_file(path: Path, opened: notes.Op
     assert notes.from_outside(path, "PRAGMA journal_mode") == [("wal",)]
     notes.from_outside(path, "CREATE TABLE bookmarks (text TEXT)")  # it stays, and does no harm
     assert notes.texts(opened()) == ["one"]
-    assert os.name == "nt" or stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 def test_a_failed_write_leaves_nothing_and_a_reader_sees_one_state(opened: notes.Opened) -> None:
@@ -188,8 +187,6 @@ def state(folder: Path) -> dict[str, bytes | str]:
 @pytest.mark.parametrize("name", PLACES)
 def test_whatever_is_there_is_said_and_stays(path: Path, opened: notes.Opened, name: str) -> None:
     spoil, key = PLACES[name]
-    if key == "link" and os.name == "nt":
-        pytest.skip("links as POSIX has them")
     notes.filled(opened())
     spoil(path)
     before, database = state(path.parent), opened()
@@ -216,7 +213,6 @@ def test_a_text_that_is_no_unicode_is_never_repeated(path: Path, opened: notes.O
 # removed or replaced meanwhile
 
 
-@posix
 def test_a_file_removed_or_replaced_is_read_as_it_is_now(path: Path, opened: notes.Opened) -> None:
     database = opened()
     notes.put(database, "one")
@@ -337,7 +333,6 @@ def test_threads_write_and_read_without_undoing_each_other(opened: notes.Opened)
     assert sorted(notes.texts(database)) == saved
 
 
-@posix
 def test_a_forked_process_uses_no_connection_of_its_parent(opened: notes.Opened) -> None:
     database = opened()
     notes.put(database, "one")

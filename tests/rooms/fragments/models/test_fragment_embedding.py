@@ -442,7 +442,6 @@ def test_a_failure_ends_it_until_the_next_save(
     assert has_filled(room)
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
 def test_a_forked_process_gets_a_thread_of_its_own(room: Room) -> None:
     asked, goes_on = threading.Event(), threading.Event()
     saved(room, PORT)

@@ -23,7 +23,6 @@ from tests.support.stand_in_service import KEY, SECRET, Answer, StandIn, failure
 from tests.support.tables import DATA, table
 
 OLD, NEW = "The shop runs on port 8080", "The shop runs on port 9090"
-POSIX = pytest.mark.skipif(os.name == "nt", reason="a script is no program there")
 TABLE = table("fragment_models")  # also answers of models, as they dress them
 NAME = "SENTINEL_MEMORY_JUDGE"
 
@@ -222,7 +221,6 @@ def gemini(path: str, place: Path, timeout_s: float = 60) -> judge.GeminiJudge:
     return judge.GeminiJudge(str(place), path, timeout_s, lambda _: True)
 
 
-@POSIX
 @pytest.mark.row("002 2.62.d", "002 2.76", "002 2.76.a")
 def test_gemini_gets_the_texts_as_input_in_an_empty_directory_with_nothing_to_act_with(
     made: Made, tmp_path: Path
@@ -244,7 +242,6 @@ def test_gemini_gets_the_texts_as_input_in_an_empty_directory_with_nothing_to_ac
     }
 
 
-@POSIX
 @pytest.mark.row("002 2.76.a")
 def test_gemini_is_not_started_where_others_could_put_their_settings(
     made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -265,7 +262,6 @@ def test_gemini_is_not_started_where_others_could_put_their_settings(
     assert not (tmp_path / "told.json").exists()
 
 
-@POSIX
 @pytest.mark.long  # it costs much
 def test_a_program_that_fails_or_says_nothing_of_use_is_a_sentence(
     made: Made, tmp_path: Path
@@ -279,7 +275,6 @@ def test_a_program_that_fails_or_says_nothing_of_use_is_a_sentence(
         assert (error.key, error.facts.get("status", 41)) == (key, 41)
 
 
-@POSIX
 def test_a_program_that_hangs_is_ended_with_whatever_it_started(made: Made, tmp_path: Path) -> None:
     import fcntl
 
@@ -298,7 +293,6 @@ def test_a_program_that_hangs_is_ended_with_whatever_it_started(made: Made, tmp_
     until(is_let_go)
 
 
-@POSIX
 def test_gemini_is_found_in_absolute_directories_of_the_path_only(
     made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

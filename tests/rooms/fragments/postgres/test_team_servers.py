@@ -209,7 +209,6 @@ def room(team_database: str) -> Iterator[Room]:
 
 @pytest.mark.row("002 2.95.a")
 @pytest.mark.long
-@pytest.mark.skipif(os.name == "nt", reason="processes as POSIX forks them")
 def test_processes_killed_while_they_remember_lose_and_double_nothing(team_database: str) -> None:
     chance, outcomes, last = random.Random(SEED), list[Outcome](), 0
 

@@ -37,7 +37,6 @@ from tests.support.team_engines import IN_A_FILE
 from tests.support.team_engines import kept_in as kept_in
 
 KILLED = 9
-POSIX = pytest.mark.skipif(os.name == "nt", reason="processes as POSIX has them")
 
 
 def filled(room: Room, clock: kit.Clock) -> None:
@@ -123,7 +122,6 @@ class Numbers:
 
 @pytest.mark.row("002 2.65.a")
 @pytest.mark.long
-@POSIX
 def test_a_run_that_is_killed_in_every_page_ends_with_the_same_figures(
     tmp_path: Path, clock: kit.Clock
 ) -> None:
@@ -149,7 +147,6 @@ def test_a_run_that_is_killed_in_every_page_ends_with_the_same_figures(
 
 @pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.65.a")
-@POSIX
 def test_while_one_process_is_at_it_another_is_refused_and_may_save(
     tmp_path: Path, clock: kit.Clock
 ) -> None:
@@ -255,13 +252,12 @@ def test_the_daily_upkeep_never_fails_a_write(
         consolidate(room)
     lock.rmdir()
     target.write_text("mine")
-    if os.name != "nt":  # nobody may make links there
-        lock.symlink_to(target)
-        with pytest.raises(OSError, match="symbolic link"):
-            consolidate(room)
-        tend(room)
-        assert target.read_text() == "mine"
-        lock.unlink()
+    lock.symlink_to(target)
+    with pytest.raises(OSError, match="symbolic link"):
+        consolidate(room)
+    tend(room)
+    assert target.read_text() == "mine"
+    lock.unlink()
     assert "upkeep" not in kit.state_of(room)
 
     def full(*_: object) -> None:

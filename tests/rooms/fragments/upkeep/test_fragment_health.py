@@ -146,7 +146,6 @@ def test_an_index_out_of_step_is_noticed_and_made_anew(
     assert (8 in having) == is_found
 
 
-@pytest.mark.skipif(os.name == "nt", reason="modes as POSIX has them")
 def test_a_file_that_others_may_read_is_made_the_users_own_and_vectors_of_several_lengths_named(
     room: Room, path: Path, place: Mapping[str, str]
 ) -> None:
@@ -171,7 +170,7 @@ def test_a_place_that_is_no_path_and_a_foreign_file_are_said(
     assert kinds(place) == [("unusable", "error", False)]
 
 
-@pytest.mark.skipif(os.name == "nt" or os.getuid() == 0, reason="needs permissions that hold")
+@pytest.mark.skipif(os.getuid() == 0, reason="needs permissions that hold")
 def test_a_repair_that_may_not_write_says_so(path: Path, place: Mapping[str, str]) -> None:
     path.write_bytes(b"no database " * 900)
     path.parent.chmod(0o500)
