@@ -106,7 +106,8 @@ def write_new(
     with _written(path):
         if disk.is_there(path) and not force:
             raise ExportError("exists", path=str(path))
-        disk.replace_whole(path, content.encode("utf-8"), is_private=is_private)
+        target = Path(os.path.realpath(path))  # also of a link that leads nowhere, which stays
+        disk.replace_whole(target, content.encode("utf-8"), is_private=is_private)
 
 
 @contextlib.contextmanager
