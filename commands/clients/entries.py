@@ -146,8 +146,8 @@ def own_entry(data: Any, row: Client, machine: Machine) -> OwnEntry:
 class Configured(NamedTuple):
     """An entry that starts our server, or an unreadable file (`entry` is "" then).
 
-    starts: the words up to our script, unexpanded. project: None where unknown. source:
-    `--project`, a variable, `cwd` or "". problem: "", or the first that holds:
+    starts: the words up to our script, unexpanded. project: None where unknown. problem: "", or the
+    first that holds:
         unreadable, command_missing, script_missing, project_missing
         bad_setting   the server would refuse to start
         unexpanded    the client leaves a variable in the project's name
@@ -159,7 +159,6 @@ class Configured(NamedTuple):
     entry: str
     starts: tuple[str, ...] = ()
     project: Path | None = None
-    source: str = ""
     problem: str = ""
 
 
@@ -220,7 +219,7 @@ def configured_clients(machine: Machine) -> list[Configured]:
             start = Path(start or "", step) if start or os.path.isabs(step) else None
         start = None if is_lost else start
         argument = value_of("--project", words[at + 1 :])
-        project, source, problem = _project(argument, environment, start, is_lost=is_lost)
+        project, problem = _project(argument, environment, start, is_lost=is_lost)
         if config.read_settings(environment).errors:
             problem = "bad_setting"
         gone = _cannot_start(words[0], words[at] if at else "", start, machine)
@@ -231,7 +230,6 @@ def configured_clients(machine: Machine) -> list[Configured]:
                 entry=name,
                 starts=tuple(entry_line(entry)[: at + 1]),
                 project=project,
-                source=source,
                 problem=gone or problem,
             )
         )
@@ -292,20 +290,20 @@ def document(path: Path) -> Any:
 
 def _project(
     argument: str | None, environment: Mapping[str, str], start: Path | None, *, is_lost: bool
-) -> tuple[Path | None, str, str]:
+) -> tuple[Path | None, str]:
     try:
         project = config.find_project(argument, environment, start or Path(os.sep))
     except ValueError:  # a name such as "~" with a null byte, which no process can be given
-        return None, "", "no_project"
+        return None, "no_project"
     unexpanded = "unexpanded" if is_lost or project.is_unexpanded else ""
     if start is None and project.source == "cwd":
-        return None, "", unexpanded or "no_project"
+        return None, unexpanded or "no_project"
     if start is None:
         value = argument or "" if project.source == "--project" else environment[project.source]
         if not os.path.isabs(os.path.expanduser(value.strip())):
-            return None, project.source, unexpanded or "no_project"
+            return None, unexpanded or "no_project"
     missing = "" if os.path.isdir(project.root) else "project_missing"
-    return project.root, project.source, unexpanded or missing
+    return project.root, unexpanded or missing
 
 
 def _cannot_start(command: str, script: str, start: Path | None, machine: Machine) -> str:

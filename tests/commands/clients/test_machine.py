@@ -39,9 +39,9 @@ def find(bench: Bench, platform: str = "linux", **environment: str) -> list[Conf
 
 
 @pytest.mark.parametrize(
-    ("client", "file", "source"), ROWS["the_configuration_of_the_document_leads_to_the_project"]
+    ("client", "file"), ROWS["the_configuration_of_the_document_leads_to_the_project"]
 )
-def test_what_is_documented_is_found(client: str, file: str, source: str, bench: Bench) -> None:
+def test_what_is_documented_is_found(client: str, file: str, bench: Bench) -> None:
     part = text_of("docs/clients.md").split(f"\n### {client}\n", 1)[1]
     sample = re.findall(r"^```(?:json|toml)\n(.*?)^```", part, re.M | re.S)[0]
     sample = sample.replace("/opt/sentinel-memory", bench.tool.as_posix())
@@ -49,7 +49,7 @@ def test_what_is_documented_is_found(client: str, file: str, source: str, bench:
     [found] = find(bench)
     [key] = [row.key for row in CLIENTS if row.name == client]
     assert (found.client, found.path, found.entry) == (key, bench.path(file), ENTRY)
-    assert (found.project, found.source, found.problem) == (bench.root, source, "")
+    assert (found.project, found.problem) == (bench.root, "")
 
 
 @pytest.mark.parametrize(("platform", "file", "variable"), ROWS["every_system_has_its_own_places"])
@@ -68,7 +68,7 @@ def test_what_becomes_of_an_entry(row: list[Any], bench: Bench) -> None:
     bench.put({f"root/{file}": filled({"mcpServers": {ENTRY: entry}}, bench)})
     [found] = find(bench, SENTINEL_MEMORY_PROJECT=str(bench.home), HERE=str(bench.home))
     project = str(found.project).replace(str(bench.top), "").removeprefix("/")
-    assert [project if found.project else None, found.source, found.problem] == expected
+    assert [project if found.project else None, found.problem] == expected
 
 
 @pytest.mark.parametrize("case", ROWS["found"])
