@@ -278,8 +278,11 @@ class Player:
         return Answer(done.stdout + done.stderr, bool(done.returncode))
 
     def _sql(self, words: list[str]) -> Answer:
-        with closing(sqlite3.connect(words[1])) as connection, connection:
-            rows = [row for it in words[2:] for row in connection.execute(it)]
+        try:
+            with closing(sqlite3.connect(words[1])) as connection, connection:
+                rows = [row for it in words[2:] for row in connection.execute(it)]
+        except sqlite3.Error as error:
+            return Answer(str(error), is_refused=True)
         return Answer("\n".join(" | ".join(map(str, row)) for row in rows))
 
     def _cd(self, words: list[str]) -> None:
