@@ -22,6 +22,7 @@ from core.program import Cancellation
 from core.room.database import DatabaseBusyError, DatabaseError, DatabaseWaitEndedError
 from tests.support.real_engines import postgres
 from tests.support.sentences import LANGUAGES, in_language, raised
+from tests.support.servers import until
 from tests.support.tables import table
 from tests.support.team_engines import TeamServer, a_server
 from tests.support.team_engines import team_database as team_database
@@ -102,6 +103,15 @@ def test_a_full_pool_is_told_in_time_and_a_slow_statement_is_ended(team_database
     pool = Pool(a_server(team_database, DB_QUERY_TIMEOUT="100"))
     with raised(ServerError, "slow"), pool.transaction() as connection:
         connection.execute("SELECT pg_sleep(600)")
+    pool.close()
+
+
+@pytest.mark.row("002 2.71.a")
+def test_a_connection_that_nobody_uses_is_let_go_of(team_database: str) -> None:
+    pool = Pool(a_server(team_database, DB_IDLE_TIMEOUT_MS="100"))
+    with pool.transaction(changes=False):
+        pass
+    until(lambda: not pool.usage()["db_connections_idle"])
     pool.close()
 
 
