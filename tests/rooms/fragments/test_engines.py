@@ -116,7 +116,7 @@ def on_a_server(team: TeamServer, agent: str = "", redis: Valkey | None = None) 
         if redis and place in ("", "untouched"):
             redis.empty()
         dsn = {"": team.emptied_dsn, "untouched": team.empty_dsn}.get(place, lambda: place)()
-        return beside(dsn, **({VARIABLE: redis.address} if redis else {}))
+        return beside(dsn, **({VARIABLE: redis.address, "CACHE_DB_TTL": "900"} if redis else {}))
 
     return Engines(make, agent)
 
