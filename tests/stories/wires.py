@@ -10,7 +10,6 @@ import asyncio
 import os
 import shutil
 import sqlite3
-import threading
 import time
 from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack, ExitStack, closing
@@ -53,9 +52,7 @@ class InProcess:
         assert not program.offer_rooms(rooms.split(","))
         self._server, self._clients = program.mcp, dict[str, Client[Any]]()
         self._opened = AsyncExitStack()
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
-        self._thread.start()
+        self._loop = asyncio.new_event_loop()  # which stands still between two calls
 
     def call(self, agent: str, tool: str, arguments: dict[str, Any]) -> Answer:
         """See `Wire`."""
@@ -79,13 +76,11 @@ class InProcess:
     def close(self) -> None:
         """Let go of the clients."""
         self._done(self._opened.aclose())
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(WAIT_S)
         self._loop.close()
         self._rooms.close()
 
     def _done(self, work: Coroutine[Any, Any, Any]) -> Any:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(WAIT_S)
+        return self._loop.run_until_complete(asyncio.wait_for(work, WAIT_S))
 
 
 class Servers:
