@@ -115,7 +115,11 @@ def test_a_connection_that_nobody_uses_is_let_go_of(team_database: str) -> None:
     pool.close()
 
 
-def test_one_agents_changes_wait_for_each_other_until_the_call_is_cancelled(pool: Pool) -> None:
+def test_one_agents_changes_wait_for_each_other_until_the_call_is_cancelled(
+    pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.postgres.pool._SLICE_S", 0.05)
+
     def turn_of_alice() -> None:
         with pool.transaction(agent="alice", wait_s=600):
             pass
@@ -169,6 +173,7 @@ def test_a_lock_is_had_by_one_and_let_go_by_who_is_killed(pool: Pool) -> None:
 def test_what_prevents_a_connection_is_told_once_a_minute_and_without_the_password(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, team_server: TeamServer
 ) -> None:
+    monkeypatch.setattr("core.postgres.pool._SLICE_S", 0.05)
     pool, minute = Pool(Server("postgresql://u:s3cr3t@127.0.0.1:1/x", wait_s=2.0)), 60.0
 
     def lines() -> int:
