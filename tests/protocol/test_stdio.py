@@ -22,6 +22,7 @@ from core.store import MemoryStore
 from server import VERSION
 from tests.conftest import StartServer
 from tests.support.git_clones import copied_checkout, path_of
+from tests.support.nursery import Born
 from tests.support.sentences import sentence
 from tests.support.servers import HANDSHAKE, STATELESS, ServerProcess
 from tests.support.tables import none_of, table
@@ -100,6 +101,8 @@ def server(served: tuple[ServerProcess, Path], project: Path) -> Iterator[Server
 
 @pytest.mark.row("001 2-1.h", "001 2-3.a")
 def test_each_revision_greets_with_its_instructions(server: ServerProcess) -> None:
+    # This process has loaded the program, too: no interpreter has to do so again.
+    assert isinstance(server.process, Born) is (sys.platform == "linux")
     named, greeting = {"name": "sentinel-memory", "version": VERSION}, server.greet()
     assert greeting["instructions"] == instructions()
     if server.era == HANDSHAKE:

@@ -34,6 +34,8 @@ from typing import IO, Any
 _ROOT = Path(__file__).resolve().parents[2]
 _IS_POSSIBLE = sys.platform == "linux"
 _READ_WHILE_LOADING = ("PYTHON", "FASTMCP_", "PYDANTIC_", "LC_", "LANG", "LD_")
+# What a server sets itself, and so a process of tests that has loaded one.
+_SET_BY_SERVERS = {"FASTMCP_ENV_FILE": os.devnull, "PYDANTIC_DISABLE_PLUGINS": "__all__"}
 # Packages that a server loads when it first needs them; those that are not installed are left out.
 _PACKAGES = (
     *("fastmcp", "mcp.server.stdio", "uvicorn", "sse_starlette", "prometheus_client"),
@@ -124,9 +126,9 @@ def begin(
     input. is_new: in an interpreter of its own. is_bound: by permissions of files, also as root.
     """
     if _IS_POSSIBLE and not is_new and command[0] == str(_ROOT / "server.py"):
-        names = {*environment, *os.environ}
-        read = {name for name in names if name.startswith(_READ_WHILE_LOADING)}
-        if all(environment.get(name) == os.environ.get(name) for name in read):
+        given, ours = _SET_BY_SERVERS | {**environment}, _SET_BY_SERVERS | {**os.environ}
+        read = {it for it in given | ours if it.startswith(_READ_WHILE_LOADING)}
+        if all(given.get(name) == ours.get(name) for name in read):
             request = {"command": [*command], "cwd": str(cwd), "environment": {**environment}}
             return Born(said, is_piped=is_piped, **request, is_bound=is_bound)
     return subprocess.Popen(
@@ -206,7 +208,7 @@ def _change_rights(*, without: int = 0, back: int = 0) -> int:
 
 def _load() -> None:
     """Load what the servers load, and forget their own modules, which each runs anew."""
-    os.environ["FASTMCP_ENV_FILE"] = os.devnull
+    os.environ |= _SET_BY_SERVERS
     sys.dont_write_bytecode = False  # else each child would compile them
     for name in _PACKAGES:
         with contextlib.suppress(ImportError):
