@@ -16,7 +16,8 @@ import cli
 from core import errors
 from core.data import rows
 from core.messages import filled, has_sentence, language, say, speaking, spoken_end
-from tests.support.sentences import everything_said, is_written, pair, sentences
+from tests.core.said import everything_said, is_written
+from tests.support.sentences import pair, sentences
 from tests.support.tables import ROOT, none_of, table
 
 ALWAYS = {"cli", "program"}  # facts that `say` knows itself

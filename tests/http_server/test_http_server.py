@@ -175,10 +175,10 @@ def test_a_session_that_wrote_and_never_reflected_leaves_one_fact_for_two_days(
 @pytest.mark.row("002 2.4.a")
 def test_a_stream_shows_that_it_is_alive_and_ends_with_its_session(server: HttpServer) -> None:
     session = server.begin()
-    with server.stream("/mcp", BEARER, f"Mcp-Session-Id: {session}") as stream:
-        assert b"text/event-stream" in stream.until(b": ping")
+    with server.stream("/mcp", BEARER, f"Mcp-Session-Id: {session}") as read_until:
+        assert b"text/event-stream" in read_until(b": ping")
         end(server, session)
-        stream.until(b"0\r\n\r\n")
+        read_until(b"0\r\n\r\n")
 
 
 @pytest.mark.row("002 2.5", "002 2.5.a", "002 2.5.b")
@@ -189,8 +189,8 @@ def test_a_client_of_2024_calls_a_tool_over_its_stream_and_ends_with_it(
     server: HttpServer, other_key: str, path: str, headers: list[str], saves: int
 ) -> None:
     before = facts_of(server)  # two that ended in one minute with as many calls are one fact
-    with server.stream(path, *headers) as stream:
-        begun = stream.until(b"session_id=") and stream.until(b"\r\n\r\n")
+    with server.stream(path, *headers) as read_until:
+        begun = read_until(b"session_id=") and read_until(b"\r\n\r\n")
         path = "/message?session_id=" + begun.split(b"session_id=")[1][:32].decode()
         texts = [{"content": f"An old client was here: {it} of {saves}"} for it in range(saves)]
         calls = [("tools/call", {"name": "remember", "arguments": text}) for text in texts]
@@ -198,7 +198,7 @@ def test_a_client_of_2024_calls_a_tool_over_its_stream_and_ends_with_it(
         for number, (method, params) in enumerate(messages, start=1):
             body = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
             assert server.ask("POST", path, body, key="")[0] == 202
-            stream.until(f'"id":{number}'.encode())
+            read_until(f'"id":{number}'.encode())
         assert server.ask("POST", path, PING, key="wrong-key-of-nobody")[0] == 401
         assert server.ask("POST", path, PING, key=other_key)[0] == 404
         status, _, refused = server.ask("POST", path, {"jsonrpc": "2.0", "id": 3}, key="")

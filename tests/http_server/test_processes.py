@@ -118,7 +118,7 @@ def test_a_signal_under_load_loses_nothing_that_was_acknowledged(tmp_path: Path)
     ):
         session = f"Mcp-Session-Id: {busy.begin()}"
         for path in ("/mcp", "/sse"):  # which end, too
-            streams.enter_context(busy.stream(path, BEARER, session)).until(b"200 OK")
+            streams.enter_context(busy.stream(path, BEARER, session))(b"200 OK")
         tasks = [workers.submit(save, busy, number) for number in range(4)]
         until(lambda: len(saved) >= 8)
         assert busy.end() == 0

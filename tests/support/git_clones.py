@@ -17,7 +17,6 @@ from tests.support.tables import ROOT
 Edit = Callable[[Path], object]
 
 LESSON = a_draft().lesson
-WITHOUT_UNION = "memory_log.jsonl text eol=lf\n"
 
 _CONFIG = {
     "user.name": "test",
@@ -63,21 +62,6 @@ def git(folder: Path, *arguments: str) -> str:
     done = run_git(folder, *arguments)
     assert done.returncode == 0, f"git {' '.join(arguments)}: {done.stdout}{done.stderr}"
     return done.stdout
-
-
-def ended_in_conflict(folder: Path, *arguments: str) -> bool:
-    """Carry out a command that joins two histories; whether it left a conflict in the log."""
-    done = run_git(folder, *arguments)
-    said = f"git {' '.join(arguments)}: {done.stdout}{done.stderr}"
-    assert done.returncode == 0 or (done.returncode == 1 and markers(folder)), said
-    return done.returncode == 1
-
-
-def markers(clone: Path) -> list[str]:
-    """The kinds of conflict markers in the log, without their labels, in order."""
-    lines = path_of(clone).read_bytes().splitlines()
-    found = [line.split(b" ")[0].decode("ascii") for line in lines if line[:1] in b"<|=>"]
-    return list(dict.fromkeys(found))
 
 
 def conflict_styles() -> list[str]:
@@ -155,38 +139,9 @@ def copied(clone: Path, to: Path) -> Path:
     return to
 
 
-def lend_branches(clone: Path, to: Path, **names: str) -> None:
-    """Give another clone branches of this one, as quick as `git fetch clone NAME:OTHER_NAME`.
-
-    names: what each branch is called here, by its name there.
-    """
-    ours, theirs = clone / ".git", to / ".git"
-    left_out = shutil.ignore_patterns("info")
-    shutil.copytree(ours / "objects", theirs / "objects", ignore=left_out, dirs_exist_ok=True)
-    for there, here in names.items():
-        shutil.copyfile(ours / "refs" / "heads" / here, theirs / "refs" / "heads" / there)
-
-
 def commit(clone: Path, subject: str = "memory", *options: str) -> None:
     git(clone, "add", "--all")
     git(clone, "commit", "--quiet", "--allow-empty", "--message", subject, *options)
-
-
-def install_hook(clone: Path, script: str) -> None:
-    """Have git carry out this script of a shell before each commit."""
-    path = clone / ".git" / "hooks" / "pre-commit"
-    path.parent.mkdir(exist_ok=True)
-    python = Path(sys.executable).parent
-    path.write_text(f'#!/bin/sh\nPATH="{python}:$PATH"\n{script}\n', encoding="utf-8")
-    path.chmod(0o755)
-
-
-def offered_hooks() -> dict[str, dict[str, str]]:
-    """By id, the keys of each hook that pre-commit gets from this repository."""
-    text = (ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
-    parts = re.split(r"^- ", text, flags=re.M)[1:]
-    hooks = [dict(line.strip().split(": ", 1) for line in part.splitlines()) for part in parts]
-    return {hook["id"]: hook for hook in hooks}
 
 
 def copied_checkout(to: Path) -> Path:

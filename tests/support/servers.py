@@ -13,7 +13,7 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, Self, TypeVar
 
@@ -354,9 +354,26 @@ class HttpServer:
                 pass
         return got
 
-    def stream(self, path: str, *headers: str) -> "Stream":
-        """Ask for a stream of events. headers: lines, such as `Authorization: …`."""
-        return Stream(socket.create_connection(("127.0.0.1", self.port), WAIT_S), path, headers)
+    @contextlib.contextmanager
+    def stream(self, path: str, *headers: str) -> Iterator[Callable[[bytes], bytes]]:
+        """Ask for a stream of events; lend what reads on until something has come.
+
+        That returns all that came. headers: lines, such as `Authorization: …`.
+        """
+        lines = (f"GET {path} HTTP/1.1", "Host: 127.0.0.1", "Accept: text/event-stream", *headers)
+        got = b""
+
+        def read_until(part: bytes) -> bytes:
+            nonlocal got
+            while part not in got:
+                some = client.recv(65_536)
+                assert some, f"it ended with {got!r}"
+                got += some
+            return got
+
+        with socket.create_connection(("127.0.0.1", self.port), WAIT_S) as client:
+            client.sendall("".join(f"{line}\r\n" for line in (*lines, "")).encode())
+            yield read_until
 
     def begin(self, version: str = OLDER[-1], *, key: str | None = None) -> str:
         """Begin a session and return its id."""
@@ -399,29 +416,6 @@ def _told(body: bytes) -> Any:
     events = [line.removeprefix("data:") for line in text.splitlines() if line[:5] == "data:"]
     text = events[-1] if events else text
     return json.loads(text) if text.strip() else None
-
-
-class Stream:
-    """An answer that is still coming."""
-
-    def __init__(self, client: socket.socket, path: str, headers: tuple[str, ...]) -> None:
-        self._client, self.got = client, b""
-        lines = (f"GET {path} HTTP/1.1", "Host: 127.0.0.1", "Accept: text/event-stream", *headers)
-        client.sendall("".join(f"{line}\r\n" for line in (*lines, "")).encode())
-
-    def until(self, part: bytes) -> bytes:
-        """Read on until this has come; return all that came."""
-        while part not in self.got:
-            some = self._client.recv(65_536)
-            assert some, f"it ended with {self.got!r}"
-            self.got += some
-        return self.got
-
-    def __enter__(self) -> "Stream":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._client.close()
 
 
 def hello(version: str = OLDER[-1], name: str = "tests") -> dict[str, Any]:

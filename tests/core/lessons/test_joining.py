@@ -5,6 +5,7 @@ What the clones do and show stands in tests/data/joining.json, an edit or a step
 
 import itertools
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -48,10 +49,37 @@ def shown(clone: Path) -> list[str]:
     )
 
 
-UNION = "union"
+UNION, WITHOUT_UNION = "union", "memory_log.jsonl text eol=lf\n"
 WITH_BASE = ["<<<<<<<", "|||||||", "=======", ">>>>>>>"]
 MARKERS = {"merge": ["<<<<<<<", "=======", ">>>>>>>"], "diff3": WITH_BASE, "zdiff3": WITH_BASE}
 STYLES = (UNION, *clones.conflict_styles())
+
+
+def ended_in_conflict(folder: Path, *arguments: str) -> bool:
+    """Carry out a command that joins two histories; whether it left a conflict in the log."""
+    done = clones.run_git(folder, *arguments)
+    said = f"git {' '.join(arguments)}: {done.stdout}{done.stderr}"
+    assert done.returncode == 0 or (done.returncode == 1 and markers(folder)), said
+    return done.returncode == 1
+
+
+def markers(clone: Path) -> list[str]:
+    """The kinds of conflict markers in the log, without their labels, in order."""
+    lines = clones.path_of(clone).read_bytes().splitlines()
+    found = [line.split(b" ")[0].decode("ascii") for line in lines if line[:1] in b"<|=>"]
+    return list(dict.fromkeys(found))
+
+
+def lend_branches(clone: Path, to: Path, **names: str) -> None:
+    """Give another clone branches of this one, as quick as `git fetch clone NAME:OTHER_NAME`.
+
+    names: what each branch is called here, by its name there.
+    """
+    ours, theirs = clone / ".git", to / ".git"
+    left_out = shutil.ignore_patterns("info")
+    shutil.copytree(ours / "objects", theirs / "objects", ignore=left_out, dirs_exist_ok=True)
+    for there, here in names.items():
+        shutil.copyfile(ours / "refs" / "heads" / here, theirs / "refs" / "heads" / there)
 
 
 def use_style(clone: Path, style: str) -> None:
@@ -84,7 +112,7 @@ def finish(clone: Path) -> bool:
     stopped = waits
     while stopped:
         clones.git(clone, "add", "--all")
-        stopped = clones.ended_in_conflict(clone, "rebase", "--continue")
+        stopped = ended_in_conflict(clone, "rebase", "--continue")
     return waits
 
 
@@ -100,7 +128,7 @@ def edited(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, bool], Pa
         scenario, folder = SCENARIOS[name], tmp_path_factory.mktemp("edited")
         gaps = () if "first" in scenario else NUMBERS
         base = clones.new_project(
-            folder / "base", *gaps, attributes=None if union else clones.WITHOUT_UNION
+            folder / "base", *gaps, attributes=None if union else WITHOUT_UNION
         )
         for side in ("mine", "theirs"):
             clone = clones.copied(base, folder / side)
@@ -113,7 +141,7 @@ def edited(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, bool], Pa
             clones.git(clone, "branch", "own-later")
             clones.git(clone, "reset", "--quiet", "--hard", "own")
         for side, other in (("mine", "theirs"), ("theirs", "mine")):
-            clones.lend_branches(folder / other, folder / side, other="own", later="own-later")
+            lend_branches(folder / other, folder / side, other="own", later="own-later")
         return folder
 
     return pair
@@ -155,17 +183,15 @@ def test_a_join_shows_both_sides_once_and_neither_a_save_nor_another_join_change
     for words in before:
         clones.git(clone, *words.split())
     folder = clone.parent / "tree" if join == "worktree" else clone
-    conflict = clones.ended_in_conflict(folder, *last.split())
+    conflict = ended_in_conflict(folder, *last.split())
     assert conflict == ("apart" not in scenario and style != UNION)
-    assert clones.markers(folder) == (MARKERS[style] if conflict else [])
+    assert markers(folder) == (MARKERS[style] if conflict else [])
     assert shown(folder) == wanted
     clones.save("nine", now=LATEST)(folder)
     assert shown(folder) == sorted([*wanted, "nine"])
     if not finish(folder):
         clones.commit(folder)
-    clones.ended_in_conflict(
-        folder, "merge", "--quiet", "later"
-    )  # the other side went on meanwhile
+    ended_in_conflict(folder, "merge", "--quiet", "later")  # the other side went on meanwhile
     assert shown(folder) == sorted([*wanted, "nine", "ten"])
 
 
@@ -189,7 +215,7 @@ def resolve(clone: Path, _: str) -> None:
     """Keep both sides of every conflict, as a person would."""
     data = re.sub(rb"(?ms)^\|{7} .*?(?=^={7}$)", b"", clones.path_of(clone).read_bytes())
     clones.path_of(clone).write_bytes(re.sub(rb"(?m)^(<{7} .*|={7}|>{7} .*)\n", b"", data))
-    assert clones.markers(clone) == []
+    assert markers(clone) == []
 
 
 def cut(clone: Path, _: str) -> None:
@@ -238,7 +264,7 @@ def lives() -> Iterator[Any]:
     for name, life in TABLES["lives"].items():
         ways: list[tuple[str | None, str]] = [(None, UNION)]
         if "each" in life:
-            ways += [(clones.WITHOUT_UNION, style) for style in STYLES[1:]]
+            ways += [(WITHOUT_UNION, style) for style in STYLES[1:]]
         elif "attributes" in life:
             named = [(it, STYLES[1:] if it == "" else STYLES[:1]) for it in life["attributes"]]
             ways = [(attributes, style) for attributes, styles in named for style in styles]
@@ -260,7 +286,7 @@ def test_clones_that_live_on_show_what_each_of_their_steps_says(
         clone = tmp_path / name
         try:
             if word == "join":
-                assert clones.ended_in_conflict(clone, *rest.split(), "--quiet") == (style != UNION)
+                assert ended_in_conflict(clone, *rest.split(), "--quiet") == (style != UNION)
             elif word in STEPS:
                 STEPS[word](clone, rest)
             else:
