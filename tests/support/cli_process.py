@@ -50,9 +50,7 @@ TOKEN = "ghp" + "_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
 # What keeps open files, connections and models for the next call of the same process.
 _KEEPING = ("rooms", "core.disk", "core.room", "core.postgres")
 # What a command gives up after: a loaded machine must not change its answer.
-_LIMITS: tuple[tuple[Any, str], ...] = (
-    *((hook, "MOST_S"), (hook, "MOST_WORK_S"), (surroundings, "MOST_S"), (start, "WAIT_S")),
-)
+_LIMITS = ((hook, "MOST_S"), (hook, "MOST_WORK_S"), (surroundings, "MOST_S"), (start, "WAIT_S"))
 _MOST_S = 300  # then a command is taken to wait for ever
 _CACHE = type(functools.lru_cache(lambda: None))
 
@@ -227,15 +225,10 @@ def as_new() -> Iterator[None]:
 
 
 def _forget() -> None:
-    for name in [name for name in sys.modules if name.startswith(_KEEPING)]:
-        for cache in _caches(name):
-            cache.cache_clear()
-
-
-@functools.cache
-def _caches(name: str) -> list[Any]:
-    """The caches that a module defines."""
-    return [it for it in vars(sys.modules[name]).values() if isinstance(it, _CACHE)]
+    for module in [it for name, it in sys.modules.items() if name.startswith(_KEEPING)]:
+        for cache in vars(module).values():
+            if isinstance(cache, _CACHE):
+                cache.cache_clear()
 
 
 def _await_the_end(threads: set[threading.Thread]) -> None:

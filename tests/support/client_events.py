@@ -103,20 +103,16 @@ def _after(client: str, project: Path, form: tuple[str, Payload], **texts: str) 
     return event(client.removesuffix("-code"), name, project, **filled)
 
 
-def _filled(value: Any, **texts: str) -> Any:
+def _filled(form: Any, **texts: str) -> Any:
     """The same with each text in the place of its sign, as part of JSON where the sign says so."""
-    if isinstance(value, dict):
-        return {key: _filled(it, **texts) for key, it in value.items()}
-    if isinstance(value, list):
-        return [_filled(it, **texts) for it in value]
-    if isinstance(value, str):
-        for name, text in texts.items():
-            value = value.replace(f"{{{name} json}}", json.dumps(text)[1:-1])
-            value = value.replace(f"{{{name}}}", text)
-    return value
+    filled = json.dumps(form)
+    for name, text in texts.items():
+        quoted = json.dumps(text)[1:-1]
+        filled = filled.replace(f"{{{name} json}}", json.dumps(quoted)[1:-1])
+        filled = filled.replace(f"{{{name}}}", quoted)
+    return json.loads(filled)
 
 
-NOTHING_ELSE: Mapping[str, str] = {}
 REFUND = a_record(
     "who approves a refund",
     topic="refunds",
@@ -160,7 +156,7 @@ class Desk(cli_process.Desk):
         *more: str,
         cwd: Path | None = None,
         options: tuple[str, ...] = (),
-        variables: Mapping[str, str] = NOTHING_ELSE,
+        variables: Mapping[str, str] = {},
     ) -> Ran:
         words = [event, "--client", client, *more]
         where: dict[str, Any] = {"cwd": cwd or self.home, "options": options}

@@ -110,13 +110,13 @@ class ServerProcess:
     def greet(self) -> Message:
         """What the server says of itself: the result of `initialize` or of `server/discover`."""
         if self._greeting is None:
-            begins = ("initialize", hello(name=self._client))
-            is_stateless = self.era == STATELESS
-            answer = self.answer(self._ask(*(("server/discover", {}) if is_stateless else begins)))
+            if self.era == STATELESS:
+                answer = self.answer(self._ask("server/discover", {}))
+            else:
+                answer = self.answer(self._ask("initialize", hello(name=self._client)))
+                self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
             assert "result" in answer, answer
             self._greeting = dict(answer["result"])
-            if not is_stateless:
-                self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
         return self._greeting
 
     def ask(self, method: str, params: Message | None = None) -> int:
@@ -127,8 +127,10 @@ class ServerProcess:
 
     def answer(self, request_id: int) -> Message:
         """The whole answer to a request, error or result."""
-        self._wait(lambda: request_id in self._answers, f"no answer to request {request_id}")
-        return self._answers[request_id]
+        with self._news:
+            self._news.wait_for(lambda: request_id in self._answers or self._ended, WAIT_S)
+            assert request_id in self._answers, f"no answer; stderr:\n{self.stderr()[-2000:]}"
+            return self._answers[request_id]
 
     def is_answered(self, request_id: int) -> bool:
         """Whether the answer has come already."""
@@ -224,11 +226,6 @@ class ServerProcess:
         with self._news:
             self._ended = True
             self._news.notify_all()
-
-    def _wait(self, condition: Callable[[], bool], complaint: str) -> None:
-        with self._news:
-            self._news.wait_for(lambda: condition() or self._ended, WAIT_S)
-            assert condition(), f"{complaint}; stderr:\n{self.stderr()[-2000:]}"
 
 
 def _inherited(*but: str) -> dict[str, str]:
@@ -333,25 +330,23 @@ class HttpServer:
         if isinstance(body, dict):
             body, sent = json.dumps(body).encode(), {**sent, "Content-Type": "application/json"}
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=WAIT_S)
-        try:
+        with contextlib.closing(connection):
             connection.request(method, path, body, {**sent, **(headers or {})})
             answer = connection.getresponse()
             found = {name.lower(): value for name, value in answer.getheaders()}
             return answer.status, found, answer.read()
-        finally:
-            connection.close()
 
     def raw(self, *pieces: bytes) -> bytes:
         """Send bytes as they are, and return all that comes until the server closes."""
         got = b""
-        with socket.create_connection(("127.0.0.1", self.port), WAIT_S) as client:
-            try:
-                for piece in pieces:
-                    client.sendall(piece)
-                while some := client.recv(65_536):
-                    got += some
-            except ConnectionError:  # it closed while something was still on its way
-                pass
+        with (
+            socket.create_connection(("127.0.0.1", self.port), WAIT_S) as client,
+            contextlib.suppress(ConnectionError),  # it closed while something was on its way
+        ):
+            for piece in pieces:
+                client.sendall(piece)
+            while some := client.recv(65_536):
+                got += some
         return got
 
     @contextlib.contextmanager
