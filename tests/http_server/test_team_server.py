@@ -21,9 +21,9 @@ from http_server.keys import Keys
 from http_server.papers import papers_of
 from tests.http_server.http_requests import requests_in, wrong_answers
 from tests.http_server.login_flow import BACK, question
+from tests.rooms.crowds import Outcome, draft, stored, wrong_with
 from tests.support.git_clones import git
 from tests.support.real_engines import OWNER, free_port, postgres, valkey
-from tests.support.room_crowds import Outcome, draft, stored, wrong_with
 from tests.support.servers import KEY, STATELESS, WAIT_S, HttpServer, until
 from tests.support.tables import none_of, table, text_of
 from tests.support.team_engines import TeamServer
@@ -325,7 +325,7 @@ def test_a_killed_process_loses_nothing_and_others_serve_its_sessions(
     ):
         session = one.begin()
         is_over = threading.Event()
-        outcomes = [Outcome([], [], [], 0.0) for _ in range(3)]
+        outcomes = [Outcome([], [], []) for _ in range(3)]
 
         def write(number: int) -> None:
             at = 0

@@ -17,9 +17,9 @@ import pytest
 
 from core.errors import SentinelError
 from core.room.database import DatabaseError
+from tests.rooms.crowds import CROWDS, Crowd, Sessions, Told, all_of, told
 from tests.support.faults import Child
 from tests.support.nursery import bound_by_permissions
-from tests.support.room_crowds import CROWDS, Crowd, Sessions, Told, all_of, told
 from tests.support.tables import ROOT
 
 PROCESSES, SAVES, SAVED = 8, 100, 5

@@ -13,6 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, cast
 
 import psycopg
@@ -29,17 +30,16 @@ from rooms.fragments.fragment import Embedding, Fragment, Query, ServiceError, W
 from rooms.fragments.links import explore
 from rooms.fragments.models.vectors import fill, vector_of
 from rooms.fragments.recall import recall, restore_context
-from rooms.fragments.room import Room, read_config, repeats_when_cut
+from rooms.fragments.room import Config, Room, read_config, repeats_when_cut
 from rooms.fragments.storage import postgres_schema as schema
 from rooms.fragments.storage.postgres import PostgresEngine
 from rooms.fragments.storage.postgres_schema import Schema
 from rooms.fragments.storage.rows import Engine, Rows
 from rooms.fragments.upkeep.health import look
-from tests.support import room_crowds as crowds
+from tests.rooms.crowds import Outcome, all_of, draft, stored, wrong_with
 from tests.support.cli_process import Run
 from tests.support.faults import Child, Say
 from tests.support.real_engines import postgres
-from tests.support.room_crowds import Outcome, draft, stored, team_room, wrong_with
 from tests.support.stand_in_service import StandIn, embedder
 from tests.support.stand_in_service import service as service
 from tests.support.team_engines import TeamServer, a_server
@@ -200,6 +200,12 @@ def test_nothing_is_prepared_where_a_pooler_is_between(
 # Processes that are killed, servers and connections that end.
 
 
+def team_room(dsn: str, timeout_s: float = 60.0, **environment: str) -> Room:
+    """The room of every agent on a server. environment: such as DB_MAX_CONNECTIONS."""
+    engine = PostgresEngine(a_server(dsn, **environment), timeout_s=timeout_s)
+    return Room(engine=engine, config=Config(Path("memory.db")), settings=Settings())
+
+
 @pytest.fixture
 def room(team_database: str) -> Iterator[Room]:
     one = team_room(team_database)
@@ -220,7 +226,7 @@ def test_processes_killed_while_they_remember_lose_and_double_nothing(team_datab
 
     for turn in range(KILLS):
         names = [f"p{turn}{at}" for at in range(2)]
-        with crowds.all_of([Child(partial(work, name)) for name in names]) as pair:
+        with all_of([Child(partial(work, name)) for name in names]) as pair:
             assert all(child.hear() for child in pair)
             time.sleep(chance.random() * 0.3)
             for name, child in zip(names, pair, strict=True):
@@ -228,18 +234,37 @@ def test_processes_killed_while_they_remember_lose_and_double_nothing(team_datab
                 said = child.end()[1].splitlines()
                 whole = [it for it in said if it.endswith("country")]
                 following = draft(f"{name} {len(whole)}").content
-                outcomes.append(Outcome(whole, [following], [], 0.0))
+                outcomes.append(Outcome(whole, [following], []))
                 last += len(whole)
     assert last > KILLS
     assert wrong_with(team_database, outcomes) == []
 
 
+def write_until(ended: threading.Event, room: Room, agent: str) -> Outcome:
+    """Remember one fragment after the other until it is over, whatever happens to the server."""
+    kept, unknown, refused = list[str](), list[str](), list[str]()
+    own, number, longest_s = room.for_agent(agent), 0, 0.0
+    while not ended.is_set():
+        number += 1
+        given, begun = draft(f"{agent} {number}"), time.monotonic()
+        try:
+            kept.append(remember(own, given).fragment.content)
+        except DatabaseError as error:
+            if isinstance(error, ServerError) and error.key == "unknown":
+                unknown.append(given.content)
+            else:
+                refused.append(str(error))
+                ended.wait(0.02)
+        longest_s = max(longest_s, time.monotonic() - begun)
+    return Outcome(kept, unknown, refused, longest_s)
+
+
 @contextmanager
 def four_writing(room: Room) -> Iterator[list[Future[Outcome]]]:
     """Four agents who remember until this ends."""
-    ended, write = threading.Event(), crowds.write_until
+    ended = threading.Event()
     with ThreadPoolExecutor(4) as threads:
-        yield [threads.submit(write, ended, room, f"agent{at}") for at in range(4)]
+        yield [threads.submit(write_until, ended, room, f"agent{at}") for at in range(4)]
         ended.set()
 
 
@@ -283,7 +308,7 @@ def test_connections_cut_at_random_lose_and_double_nothing(team_database: str, r
             cuts += cut
             time.sleep(chance.random() * 0.05)  # spreads the cuts over a call
     outcomes = [it.result() for it in writing]
-    first = Outcome([draft("first").content], [], [], 0.0)
+    first = Outcome([draft("first").content], [], [])
     assert wrong_with(team_database, [*outcomes, first]) == []
     assert sum(len(one.kept) for one in outcomes) > 10
 

@@ -8,8 +8,6 @@ import json
 import os
 import re
 import sqlite3
-import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,21 +17,17 @@ from typing import Any
 import psycopg
 
 from core.config import Settings
-from core.postgres.server import ServerError
 from core.room.copies import copies_of, flaw_of
-from core.room.database import DatabaseError
 from rooms.fragments import draft as fragments
 from rooms.fragments.fragment import Draft as FragmentDraft
 from rooms.fragments.fragment import Wanted
 from rooms.fragments.room import Config as FragmentsConfig
 from rooms.fragments.room import Room
-from rooms.fragments.storage.postgres import PostgresEngine
 from rooms.fragments.storage.sqlite import SqliteEngine
 from rooms.sessions.config import FOLDER, Config
 from rooms.sessions.session import Draft, Point
 from rooms.sessions.store import SessionStore
 from tests.support.faults import Child, Say
-from tests.support.team_engines import a_server
 
 Told = dict[int, tuple[str, str]]  # by number: the id and the text of what was saved
 
@@ -244,12 +238,6 @@ def all_of(children: Sequence[Child]) -> Iterator[Sequence[Child]]:
         yield [running.enter_context(it) for it in children]
 
 
-def team_room(dsn: str, timeout_s: float = 60.0, **environment: str) -> Room:
-    """The room of every agent on a server. environment: such as DB_MAX_CONNECTIONS."""
-    engine = PostgresEngine(a_server(dsn, **environment), timeout_s=timeout_s)
-    return Room(engine=engine, config=FragmentsConfig(Path("memory.db")), settings=Settings())
-
-
 def draft(name: str) -> FragmentDraft:
     """A fragment whose content no other has."""
     return FragmentDraft(
@@ -266,26 +254,7 @@ class Outcome:
     kept: list[str]
     unknown: list[str]
     refused: list[str]
-    longest_s: float
-
-
-def write_until(ended: threading.Event, room: Room, agent: str) -> Outcome:
-    """Remember one fragment after the other until it is over, whatever happens to the server."""
-    kept, unknown, refused = list[str](), list[str](), list[str]()
-    own, number, longest_s = room.for_agent(agent), 0, 0.0
-    while not ended.is_set():
-        number += 1
-        given, begun = draft(f"{agent} {number}"), time.monotonic()
-        try:
-            kept.append(fragments.remember(own, given).fragment.content)
-        except DatabaseError as error:
-            if isinstance(error, ServerError) and error.key == "unknown":
-                unknown.append(given.content)
-            else:
-                refused.append(str(error))
-                ended.wait(0.02)
-        longest_s = max(longest_s, time.monotonic() - begun)
-    return Outcome(kept, unknown, refused, longest_s)
+    longest_s: float = 0.0
 
 
 def stored(dsn: str) -> Mapping[str, int]:
