@@ -166,6 +166,7 @@ def verdict(asked: Asked) -> Answer:
     return Answer({"choices": [{"message": {"role": "assistant", "content": said}}]})
 
 
+@pytest.mark.row("002 2.38.g")
 def test_no_secret_leaves_for_a_model_and_without_its_models_a_server_answers_still(
     team_server: TeamServer, tmp_path: Path
 ) -> None:
@@ -201,6 +202,9 @@ def test_no_secret_leaves_for_a_model_and_without_its_models_a_server_answers_st
         assert any("20 connections" in json.dumps(it) for it in judge.bodies)
         found = server.tool("recall", text="how many connections does the pool hold")
         assert "50 connections" in found
+        for least in (None, 0.0):  # what is asked is hardly near to the pool
+            found = server.tool("recall", text="giraffe", threshold=least)
+            assert ("connections" in found) == (least is not None)
 
         before = texts_of(embedder).count(QUESTION)
         for broken in (Answer({"error": "overloaded"}, 500), Answer(b"<html>", 200), None):
