@@ -18,38 +18,24 @@ Edit = Callable[[Path], object]
 
 LESSON = a_draft().lesson
 
-_CONFIG = {
-    "user.name": "test",
-    "user.email": "test@example.invalid",
-    "init.defaultBranch": "main",
-    "init.templateDir": "",
-    "gc.auto": "0",
-    "maintenance.auto": "false",
-    "core.editor": "true",
-    "core.logAllRefUpdates": "false",
-    "core.fsync": "none",
-    "advice.detachedHead": "false",
-    "protocol.file.allow": "always",
-}
-
-
-def _environment() -> dict[str, str]:
-    foreign = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_CONFIG_PARAMETERS")
-    inherited = {name: value for name, value in os.environ.items() if name not in foreign}
-    settings = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C"}
-    settings["GIT_CONFIG_COUNT"] = str(len(_CONFIG))
-    for at, (name, value) in enumerate(_CONFIG.items()):
-        settings[f"GIT_CONFIG_KEY_{at}"] = name
-        settings[f"GIT_CONFIG_VALUE_{at}"] = value
-    return {**inherited, **settings}
+_SETTINGS = (
+    *("user.name=test", "user.email=test@example.invalid", "init.defaultBranch=main"),
+    *("init.templateDir=", "gc.auto=0", "maintenance.auto=false", "core.editor=true"),
+    *("core.logAllRefUpdates=false", "core.fsync=none", "advice.detachedHead=false"),
+    "protocol.file.allow=always",
+)
+_FOREIGN = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_CONFIG_PARAMETERS")
 
 
 def run_git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """One git command, whatever its exit code."""
+    settings = [word for setting in _SETTINGS for word in ("-c", setting)]
+    inherited = {name: value for name, value in os.environ.items() if name not in _FOREIGN}
+    own = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C"}
     return subprocess.run(
-        ["git", *arguments],
+        ["git", *settings, *arguments],
         cwd=folder,
-        env=_environment(),
+        env={**inherited, **own},
         capture_output=True,
         encoding="utf-8",
         check=False,

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.support import git_clones
+from tests.support.git_clones import commit, compact, copied, git, made_once, new_project, save
 from tests.support.samples import LATER
 from tests.support.tables import table
 
@@ -59,11 +59,11 @@ def make_project(folder: Path) -> Path:
 
     Its attributes lead to drivers that nobody has defined yet.
     """
-    return git_clones.made_once("hostile", _fill, folder)
+    return made_once("hostile", _fill, folder)
 
 
-def _fill(folder: Path) -> Path:
-    project = git_clones.new_project(folder, "one", "two", "three")
+def _fill(folder: Path) -> None:
+    project = new_project(folder, "one", "two", "three")
     (project / ".git" / "info").mkdir(exist_ok=True)
     for path in (".gitattributes", ".git/info/attributes"):
         (project / path).write_text(ATTRIBUTES)
@@ -71,29 +71,28 @@ def _fill(folder: Path) -> Path:
         (project / name).write_text("1\n")
     (project / ".gitmodules").write_text('[submodule "part"]\n\tpath = part\n\turl = x\n')
     (project / "part").mkdir()
-    head = git_clones.git(project, "rev-parse", "HEAD").strip()
-    git_clones.git(project, "update-index", "--add", "--cacheinfo", f"160000,{head},part")
-    git_clones.commit(project, "code")
-    git_clones.git(project, "branch", "other")
-    git_clones.save("two", "changed", LATER)(project)
-    git_clones.commit(project, "change two")
-    git_clones.compact("rule", "one", "two")(project)
+    head = git(project, "rev-parse", "HEAD").strip()
+    git(project, "update-index", "--add", "--cacheinfo", f"160000,{head},part")
+    commit(project, "code")
+    git(project, "branch", "other")
+    save("two", "changed", LATER)(project)
+    commit(project, "change two")
+    compact("rule", "one", "two")(project)
     for name in ("code", "code.command"):
         (project / name).write_text("2\n")
-    git_clones.commit(project, "compact")
-    git_clones.git(project, "checkout", "--quiet", "other")
-    git_clones.save("four")(project)
-    git_clones.commit(project, "save four")
-    git_clones.git(project, "checkout", "--quiet", "main")
+    commit(project, "compact")
+    git(project, "checkout", "--quiet", "other")
+    save("four")(project)
+    commit(project, "save four")
+    git(project, "checkout", "--quiet", "main")
     for kind in ("PGP SIGNATURE", "SSH SIGNATURE", "SIGNED MESSAGE"):  # a commit that says so
-        git_clones.commit(project, kind)
-        head, _, message = git_clones.git(project, "cat-file", "commit", "HEAD").partition("\n\n")
+        commit(project, kind)
+        head, _, message = git(project, "cat-file", "commit", "HEAD").partition("\n\n")
         signed = f"{head}\ngpgsig -----BEGIN {kind}-----\n \n x\n -----END {kind}-----\n\n{message}"
         file = project / ".git" / "signed"
         file.write_text(signed, newline="\n")
-        name = git_clones.git(project, "hash-object", "-t", "commit", "-w", str(file)).strip()
-        git_clones.git(project, "update-ref", "refs/heads/main", name)
-    return project
+        name = git(project, "hash-object", "-t", "commit", "-w", str(file)).strip()
+        git(project, "update-ref", "refs/heads/main", name)
 
 
 @dataclass(frozen=True)
@@ -103,13 +102,13 @@ class Traps:
     here: Path
 
     def __post_init__(self) -> None:
-        for name in ("programs", "marks", "hooks"):
+        for name in ("programs", "marks"):
             (self.here / name).mkdir(parents=True)
         self.program("git-remote-hostile", mark="remote.helper.vcs")
 
-    def program(self, name: str, *, mark: str = "", folder: str = "programs") -> str:
+    def program(self, name: str, *, mark: str = "") -> str:
         """The path of a new program; mark: what it leaves, if not its name."""
-        path = self.here / folder / re.sub("[^A-Za-z0-9.-]", "_", name)
+        path = self.here / "programs" / re.sub("[^A-Za-z0-9.-]", "_", name)
         left = self.here / "marks" / (mark or path.name)
         reading = "cat >/dev/null\n" if name.startswith("gpg.") else ""  # what git insists on
         path.write_text(f"#!/bin/sh\n: >{shlex.quote(str(left))}\n{reading}")
@@ -131,7 +130,7 @@ class Traps:
 
     def fires(self, setting: Setting, project: Path, environment: Mapping[str, str]) -> bool:
         """Whether a plain git starts the program of the setting in a copy of the project."""
-        copy = git_clones.copied(project, self.here / "copy")
+        copy = copied(project, self.here / "copy")
         (copy / "code").write_text("3\n")
         words = shlex.split(setting.fires.replace("{other}", str(project)))
         _plain_git(copy, words, setting.given, environment)
@@ -145,9 +144,7 @@ class Traps:
 
         It borrows the objects of the project and tells another history of it.
         """
-        head, other = (
-            git_clones.git(project, "rev-parse", name).strip() for name in ("main", "other")
-        )
+        head, other = (git(project, "rev-parse", name).strip() for name in ("main", "other"))
         files = {
             "HEAD": "ref: refs/heads/main",
             "refs/heads/main": other,
@@ -202,20 +199,18 @@ def _write(config: Path, pairs: Iterable[tuple[str, ...]]) -> None:
 
 def _plain_git(project: Path, words: list[str], given: str, environment: Mapping[str, str]) -> None:
     """Carry out a command of git; behind `tty` it sees a terminal."""
-    ours = theirs = -1
-    if words[0] == "tty":
-        ours, theirs = os.openpty()
+    ours, theirs = os.openpty()
+    is_seen = words[0] == "tty"
+    output = theirs if is_seen else subprocess.PIPE
     with contextlib.suppress(subprocess.TimeoutExpired):
         subprocess.run(
-            ["git", *words[words[0] == "tty" :]],
+            ["git", *(words[1:] if is_seen else words)],
             cwd=project,
             env=environment,
             input=given.encode(),
-            stdout=theirs if ours >= 0 else subprocess.PIPE,
-            stderr=theirs if ours >= 0 else subprocess.PIPE,
+            stdout=output,
+            stderr=output,
             timeout=20,
-            check=False,
         )
     for end in (ours, theirs):
-        if end >= 0:
-            os.close(end)
+        os.close(end)
