@@ -12,7 +12,7 @@ from the tree (what each of its repeats takes) and from an example of it; `growt
 
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import combinations, pairwise
 from re import _constants as kinds  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
@@ -43,12 +43,12 @@ _CATEGORIES: dict[Any, Callable[[str], bool]] = {
     kinds.CATEGORY_NOT_WORD: lambda char: not (char.isalnum() or char == "_"),
 }
 _Chars = frozenset[str]
-_Nodes = Sequence[tuple[Any, Any]]  # of a tree: each with its kind and what it holds
+_Nodes = Any  # of a tree, a `SubPattern`: each with its kind and what it holds
 
 
 def ambiguities(pattern: str, flags: int = 0) -> list[str]:
     """Return what an expression can read in several ways, in words."""
-    return list(dict.fromkeys(_ambiguous(list(parser.parse(pattern, flags)))))
+    return list(dict.fromkeys(_ambiguous(parser.parse(pattern, flags))))
 
 
 def _ambiguous(nodes: _Nodes) -> Iterator[str]:
@@ -66,30 +66,30 @@ def _of_repeat(body: _Nodes) -> Iterator[str]:
         [body] = _parts(body[0][1])
     last = body[-1:]
     if len(body) > 1 or (body and body[0][0] in _BACKTRACKING):
-        least, most = _width(last)
+        least, most = last.getwidth()
         both = _first(body) & _first(last)
         if both and least < most and last[0][0] not in _DETERMINED:
             yield f"a round may end with what begins the next: {_shown(both)}"
     branches = _parts(body[0][1]) if len(body) == 1 and body[0][0] is kinds.BRANCH else []
     for one, other in combinations(branches, 2):
         both = _first(one) & _first(other)
-        if both and (_width(one) != (1, 1) or _width(other) != (1, 1)):
+        if both and (one.getwidth() != (1, 1) or other.getwidth() != (1, 1)):
             yield f"two ways to go on: {_shown(both)}"
 
 
 def _side_by_side(chars: _Chars, rest: _Nodes) -> Iterator[str]:
-    for kind, value in rest:
-        both = chars & _first([(kind, value)])
+    for at, (kind, value) in enumerate(rest):
+        both = chars & _first(rest[at : at + 1])
         if kind in _BACKTRACKING and value[1] > MANY and both:
             yield f"two long repeats of {_shown(both)} side by side"
-        if _width([(kind, value)])[0]:
+        if rest[at : at + 1].getwidth()[0]:
             return
 
 
 def _parts(value: Any) -> list[_Nodes]:
     """Return the nodes of each part of what a node holds: a body, branches, what is looked for."""
     if isinstance(value, parser.SubPattern):
-        return [list(value)]
+        return [value]
     inside = value if isinstance(value, list | tuple) else []
     return [part for it in inside for part in _parts(it)]
 
@@ -102,10 +102,11 @@ def _first(nodes: _Nodes) -> _Chars:
             [ahead] = _parts(value)
             if kind is kinds.ASSERT:
                 return (chars | (_first(ahead) & _first(nodes[at + 1 :]))) - barred
-            barred |= _first(ahead) if _width(ahead) == (1, 1) else _Chars()
+            if ahead.getwidth() == (1, 1) and ahead[0][0] is not kinds.GROUPREF:  # of one of many
+                barred |= _first(ahead)
         elif kind not in _LOOKS:
             chars |= _chars(kind, value)
-            if _width([(kind, value)])[0]:
+            if nodes[at : at + 1].getwidth()[0]:
                 break
     return chars - barred
 
@@ -134,24 +135,6 @@ def _chars(kind: Any, value: Any) -> _Chars:
     return CHARS - chars if value[0][0] is kinds.NEGATE else _Chars(chars)
 
 
-def _width(nodes: _Nodes) -> tuple[int, int]:
-    """Return the least and the most characters of a match, 0 for a reference."""
-    least = most = 0
-    for kind, value in nodes:
-        widths = [_width(part) for part in _parts(value)] or [(0, 0)]
-        if kind in _ONE_CHAR:
-            widths = [(1, 1)]
-        elif kind in _REPEATS:
-            widths = [(widths[0][0] * value[0], widths[0][1] * int(value[1]))]
-        elif kind in _LOOKS:
-            widths = [(0, 0)]
-        elif kind is kinds.GROUPREF_EXISTS and len(widths) == 1:
-            widths += [(0, 0)]
-        least += min(it[0] for it in widths)
-        most += max(it[1] for it in widths)
-    return least, most
-
-
 def _shown(chars: _Chars) -> str:
     return "".join(sorted(chars, key=lambda char: (not char.isalnum(), char))[:8])
 
@@ -171,7 +154,7 @@ class Attack(NamedTuple):
 
 def attacks_of(pattern: str, example: str = "", flags: int = 0) -> list[Attack]:
     """Return the attacks on an expression, each once; example: a text in which it matches."""
-    tree = list(parser.parse(pattern, flags))
+    tree = parser.parse(pattern, flags)
     return list(dict.fromkeys([*_by_tree(tree), *by_example(example)]))
 
 
@@ -198,12 +181,12 @@ def _by_tree(tree: _Nodes) -> Iterator[Attack]:
 
 def _repeats(nodes: _Nodes, before: list[str]) -> Iterator[tuple[list[str], list[str]]]:
     """Yield what is before each repeat of a tree, and what it repeats."""
-    for kind, value in nodes:
+    for at, (kind, value) in enumerate(nodes):
         if kind in _REPEATS and value[1] >= FEW and (pieces := _samples(_parts(value)[0])):
             yield before, pieces
         for part in _parts(value):
             yield from _repeats(part, before)
-        tails = _samples([(kind, value)], most=2)
+        tails = _samples(nodes[at : at + 1], most=2)
         before = [head + tail for head in before for tail in tails][:3] or before
 
 
