@@ -52,7 +52,6 @@ def save(store: Path, fault: str, text: str, turn: int) -> str:
 
 
 def answer(request: dict[str, Any], store: Path, fault: str, turn: int) -> dict[str, Any]:
-    """The result of one request."""
     if request["method"] != "tools/call":
         return {"instructions": "Remember."}
     called = request["params"]

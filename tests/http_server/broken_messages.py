@@ -17,7 +17,6 @@ TABLE = table("broken_messages")  # texts in Latin-1
 
 
 def text_of(message: object) -> bytes:
-    """A message as JSON."""
     return json.dumps(message).encode()
 
 

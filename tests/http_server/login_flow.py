@@ -84,7 +84,6 @@ class Site:
         )
 
     def register(self, **given: Any) -> Any:
-        """Register a client and return the answer."""
         body = {"client_name": "Test Client", "redirect_uris": [BACK], **given}
         return self.http.post("/register", json=body)
 
@@ -93,18 +92,15 @@ class Site:
         return str(self.register().json()["client_id"])
 
     def authorize(self, client: str, **given: str | None) -> Any:
-        """Ask for a code and return the answer."""
         digest = hashlib.sha256(self.verifier.encode()).digest()
         challenge = base64.urlsafe_b64encode(digest).decode().rstrip("=")
         usual = {"code_challenge": challenge, "resource": f"{URL}/mcp"}
         return self.http.get("/authorize", params=question(client, **{**usual, **given}))
 
     def page(self, client: str, **given: str | None) -> Any:
-        """Return the page of consent."""
         return self.http.get(self.authorize(client, **given).headers["location"])
 
     def answer(self, page: Any, key: str, answer: str = "allow") -> Any:
-        """Answer the page and return what comes."""
         [txn] = TXN.findall(page.text)
         return self.http.post("/consent", data={"txn": txn, "key": key, "answer": answer})
 
@@ -113,17 +109,14 @@ class Site:
         return sent_back(self.answer(self.page(client, **given), key))["code"]
 
     def token(self, client: str, **given: str) -> Any:
-        """Ask for tokens and return the answer."""
         data = {"client_id": client, "resource": f"{URL}/mcp", **given}
         return self.http.post("/token", data=data)
 
     def exchange(self, client: str, code: str, **given: str) -> Any:
-        """Ask for the tokens of a code."""
         fields = {"code": code, "redirect_uri": BACK, "code_verifier": self.verifier, **given}
         return self.token(client, grant_type="authorization_code", **fields)
 
     def renew(self, client: str, refresh: str) -> Any:
-        """Ask for new tokens."""
         return self.token(client, grant_type="refresh_token", refresh_token=refresh)
 
     def tokens(self, client: str, key: str) -> dict[str, Any]:
@@ -135,11 +128,9 @@ class Site:
         return replace(self, **given, verifier=self.verifier)
 
     def call(self, secret: str) -> Any:
-        """Return the answer to a call with this bearer."""
         return self.http.get("/mcp", headers={"Authorization": f"Bearer {secret}"})
 
     def is_open(self, secret: str) -> bool:
-        """Return whether a bearer opens the site."""
         return bool(self.call(secret).status_code == 200)
 
 

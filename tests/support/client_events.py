@@ -22,8 +22,6 @@ CLIENTS = {client: client for client in PAYLOADS["after"]} | {"copilot": "vscode
 
 
 class Ran(cli_process.Run):
-    """One finished hook."""
-
     @property
     def said(self) -> Any:
         """The JSON on standard output; None for an empty answer. Nothing went wrong."""
@@ -71,7 +69,6 @@ copilot = partial(event, "copilot", "")
 
 
 def claude_edit(project: Path, path: str, new: str = "pass", **more: Any) -> Payload:
-    """Claude Code is about to edit a file of the project."""
     given = {"file_path": str(project / path), "old_string": "", "new_string": new}
     tool = {"tool_name": "Edit", "tool_use_id": "toolu_01", "tool_input": given}
     return claude("PreToolUse", project, **tool, **more)
@@ -165,7 +162,6 @@ class Desk(cli_process.Desk):
     # What Claude Code does.
 
     def edit(self, path: str = "src/refund.py", *words: str, **more: Any) -> Ran:
-        """It is about to edit this file."""
         given = claude_edit(self.root, path, **more)
         return self.hook("claude-code", "before-action", given, *words)
 

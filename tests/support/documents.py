@@ -30,7 +30,6 @@ def text_of(name: str) -> str:
 
 
 def blocks(text: str, language: str) -> list[str]:
-    """The fenced blocks of one language."""
     return re.findall(rf"^```{language}\n(.*?)^```", text, re.M | re.S)
 
 

@@ -236,7 +236,6 @@ def tree(root: Path) -> Tree:
 
 
 def log_path(root: Path) -> Path:
-    """Where the log of the project below `root` is."""
     return root / "project" / CONTEXT_DIRECTORY / LOG_NAME
 
 
@@ -308,9 +307,7 @@ class Child:
             watchdog.cancel()
 
     def go_on(self) -> None:
-        """Let it continue."""
         os.kill(self.pid, signal.SIGCONT)
 
     def kill(self) -> None:
-        """End it at once."""
         os.kill(self.pid, signal.SIGKILL)

@@ -40,7 +40,6 @@ class Files:
     """Keeps each room in the file of its path; a `Databases` keeps it on a server."""
 
     def engine_at(self, path: Path, cancellation: Cancellation = NO_CANCELLATION) -> Engine:
-        """The engine of a path."""
         return SqliteEngine(path, timeout_s=5, cancellation=cancellation)
 
     def copy(self, path: Path, other: Path) -> None:
@@ -72,7 +71,6 @@ def a_room(tmp_path: Path, *, clock: Callable[[], str] | None = None, **settings
 
 @pytest.fixture
 def clock() -> Clock:
-    """The clock of the room of a test."""
     return Clock()
 
 
@@ -125,7 +123,6 @@ def all_of(room: Room, wanted: Wanted = Wanted(state="all")) -> list[Fragment]: 
 
 
 def state_of(room: Room) -> dict[str, str]:
-    """What the room keeps by name."""
     with room.engine.reading() as rows:
         return rows.state()
 

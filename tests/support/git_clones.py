@@ -140,7 +140,6 @@ def copied_checkout(to: Path) -> Path:
 
 
 def save(gap: str, lesson: str = LESSON, now: str = NOW) -> Edit:
-    """An edit: the gap is logged."""
     return lambda clone: store_of(clone, now).upsert_log(a_draft(gap, lesson=lesson))
 
 

@@ -102,16 +102,13 @@ class Browser:
         self.cdp("Emulation.setDeviceMetricsOverride", **metrics)
 
     def emulate(self, *, dark: bool) -> None:
-        """What the system prefers."""
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.cdp("Emulation.setEmulatedMedia", features=[scheme])
 
     def cdp(self, command: str, **arguments: object) -> Any:
-        """One command of the Chrome DevTools Protocol."""
         return self.driver.execute_cdp_cmd(command, arguments)
 
     def js(self, body: str, *arguments: object) -> Any:
-        """What a piece of script returns."""
         return self.driver.execute_script(body, *arguments)
 
     def js_later(self, body: str, *arguments: object) -> Any:
@@ -123,7 +120,6 @@ class Browser:
         self.js_later("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
 
     def type(self, *keys: str) -> None:
-        """Press keys, one after the other, where the focus is."""
         ActionChains(self.driver, duration=0).send_keys(*keys).perform()
 
     def press(self, key: str, code: str, modifiers: int = 0) -> None:

@@ -53,7 +53,6 @@ class Born:
     """A process that was forked, with what the tests use of `subprocess.Popen`."""
 
     def __init__(self, said: IO[bytes], *, is_piped: bool, **request: Any) -> None:
-        """See `begin`."""
         self.stdin: IO[bytes] | None = None
         self.stdout: IO[bytes] | None = None
         self.returncode: int | None = None
@@ -89,7 +88,6 @@ class Born:
                 os.kill(self.pid, number)
 
     def kill(self) -> None:
-        """End it at once."""
         self.send_signal(signal.SIGKILL)
 
     def _ended(self, timeout_s: float | None) -> int | None:

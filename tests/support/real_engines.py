@@ -86,7 +86,6 @@ class Postgres:
         self.run("/bin/cp", "-R", str(fresh), str(self._data))
 
     def start(self) -> None:
-        """Start it, for the first time or again."""
         given = {"listen_addresses": "''", "unix_socket_directories": str(self.directory)}
         given |= {"shared_buffers": "64MB", "max_connections": "300", **self._settings}
         options = " ".join(f"-c {name}={value}" for name, value in given.items())
@@ -195,7 +194,6 @@ class Valkey:
 
     @property
     def address(self) -> str:
-        """Where it is."""
         return f"redis://127.0.0.1:{self.port}/0"
 
     def start(self) -> None:
@@ -234,7 +232,6 @@ class Valkey:
         self._signal(signal.SIGSTOP)
 
     def thaw(self) -> None:
-        """Let it go on where it was."""
         self._signal(signal.SIGCONT)
 
     def _signal(self, number: int) -> None:

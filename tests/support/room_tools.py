@@ -84,7 +84,6 @@ def calling(room: str) -> Call:
 
 
 def surface(server: SessionlessServer) -> list[dict[str, Any]]:
-    """The tools as a client sees them."""
     return [
         tool.model_dump(
             mode="json", by_alias=True, exclude_none=True, exclude={"meta": {"fastmcp"}}

@@ -22,7 +22,6 @@ def a_draft(gap: str = "VAT differs by country", **changed: Any) -> Draft:
 
 
 def a_principle(lesson: str = "check tax, refunds and timeouts", **changed: Any) -> Draft:
-    """A principle in topic payment."""
     return a_draft("", lesson=lesson, type="principle", **changed)
 
 

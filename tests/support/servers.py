@@ -133,12 +133,10 @@ class ServerProcess:
             return self._answers[request_id]
 
     def is_answered(self, request_id: int) -> bool:
-        """Whether the answer has come already."""
         with self._news:
             return request_id in self._answers
 
     def request(self, method: str, params: Message | None = None) -> Message:
-        """Send a request and wait for its whole answer."""
         return self.answer(self.ask(method, params))
 
     def ask_tool(self, tool: str, /, **arguments: Any) -> int:
@@ -293,7 +291,6 @@ class HttpServer:
 
     @property
     def said(self) -> str:
-        """What it said to people."""
         return self.stderr_path.read_text(encoding="utf-8")
 
     @property
@@ -303,7 +300,6 @@ class HttpServer:
 
     @property
     def url(self) -> str:
-        """The address of the protocol."""
         return f"http://127.0.0.1:{self.port}/mcp"
 
     def end(self, number: int = signal.SIGTERM) -> int:
@@ -371,7 +367,6 @@ class HttpServer:
             yield read_until
 
     def begin(self, version: str = OLDER[-1], *, key: str | None = None) -> str:
-        """Begin a session and return its id."""
         status, headers, answer = self.call("initialize", hello(version), key=key)
         assert status == 200 and answer["result"]["protocolVersion"] == version, answer
         return headers["mcp-session-id"]
@@ -400,7 +395,6 @@ class HttpServer:
         return str(answer["result"]["content"][0]["text"])
 
     def figure(self, name: str) -> float:
-        """Return one of its figures."""
         [found] = re.findall(rf"^{name} (\S+)$", self.ask("GET", "/metrics")[2].decode(), re.M)
         return float(found)
 

@@ -47,7 +47,6 @@ def sample_sessions(count: int = 24) -> list[SampleSession]:
 
 
 def make_sample_store(root: Path, count: int = 24) -> SessionStore:
-    """The store of a project with these sessions."""
     store = open_sessions(root, Settings())
     keep(store, sample_sessions(count))
     return store
@@ -148,12 +147,10 @@ def saved(store: SessionStore, goal: str, now: str = LATER, **fields: Any) -> Se
 
 
 def failed(what: str, why: str = "") -> Point:
-    """An approach that failed."""
     return Point(text=what, result="failed", why=why)
 
 
 def act(store: SessionStore, session: Session, *commands: str) -> None:
-    """Record commands of a session."""
     with store.writing() as connection:
         for at, command in enumerate(commands):
             connection.execute(

@@ -53,7 +53,6 @@ class StandIn:
 
     @property
     def bodies(self) -> list[Any]:
-        """The JSON of every request."""
         return [it.body for it in self.asked]
 
 
@@ -106,7 +105,6 @@ def stand_in(
 
 
 def failure(ask: Callable[..., object], *arguments: Any) -> ServiceError:
-    """How a question to a service fails."""
     with pytest.raises(ServiceError) as caught:
         ask(*arguments)
     return caught.value

@@ -102,7 +102,6 @@ class TeamServer:
 
 @pytest.fixture(scope="session")
 def team_server(tmp_path_factory: pytest.TempPathFactory) -> TeamServer:
-    """The server of the run."""
     base = tmp_path_factory.getbasetemp()
     return _server_of_run(base.parent if "PYTEST_XDIST_WORKER" in os.environ else base)
 
@@ -150,7 +149,6 @@ class Databases:
         self._server, self.by_path = server, dict[Path, PostgresEngine]()
 
     def engine_at(self, path: Path, cancellation: Cancellation = NO_CANCELLATION) -> Engine:
-        """See `Files`."""
         if path not in self.by_path:
             dsn = self._server.emptied_dsn(len(self.by_path))
             self.by_path[path] = PostgresEngine(a_server(dsn), timeout_s=5)
@@ -160,7 +158,6 @@ class Databases:
         return PostgresEngine(engine.server, timeout_s=5, cancellation=cancellation)
 
     def copy(self, path: Path, other: Path) -> None:
-        """See `Files`."""
         database = conninfo_to_dict(self.by_path[path].server.dsn)["dbname"]
         copied = self._server.postgres.new_database(str(database))
         dsn = self._server.postgres.dsn(copied)
@@ -169,7 +166,6 @@ class Databases:
 
 @pytest.fixture
 def databases(team_server: TeamServer) -> Iterator[Databases]:
-    """Databases for the rooms of a test."""
     made = Databases(team_server)
     yield made
     for engine in made.by_path.values():

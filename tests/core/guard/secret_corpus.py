@@ -32,7 +32,6 @@ Spans = tuple[tuple[int, int], ...]
 
 
 def chars(rng: random.Random, alphabet: str, count: int) -> str:
-    """`count` random characters of an alphabet."""
     return "".join(rng.choice(alphabet) for _ in range(count))
 
 
@@ -76,7 +75,6 @@ def url_base64(data: bytes) -> str:
 
 
 def a_jwt(rng: random.Random) -> str:
-    """A signed JSON web token."""
     head = {"alg": rng.choice(["HS256", "RS256", "ES256"]), "typ": "JWT"}
     born = 1_700_000_000 + rng.randrange(80_000_000)
     body = {"sub": chars(rng, string.digits, 8), "iat": born, "exp": born + 3600}

@@ -12,25 +12,23 @@ from rooms import room
 NAME = "notes"
 
 
-def note(id_: str, text: str, *, day: str = "2020-03-04", topic: str = "kitchen") -> room.Item:
+def note(id_: str, text: str) -> room.Item:
     """A note, with a state of its own for each text."""
     return room.Item(
         room=NAME,
         id=id_,
         version=text,
-        date=f"{day}T09:00:00+00:00",
+        date="2020-03-04T09:00:00+00:00",
         kind="note",
-        topic=topic,
+        topic="kitchen",
         mark="",
         texts=(("text", text),),
-        facts=(f"written {day}",),
-        data={"id": id_, "text": text, "topic": topic, "day": day},
+        facts=("written 2020-03-04",),
+        data={"id": id_, "text": text, "topic": "kitchen", "day": "2020-03-04"},
     )
 
 
 class ForPeople(room.Room):
-    """The notes of a project."""
-
     name = NAME
     kinds = ("note",)
 
@@ -99,17 +97,9 @@ class ForPeople(room.Room):
             keep(self._path, [*there, *new])
             return [f"Saved notes: {len(new)}."]
 
-        passed = [
-            room.Passed(str(at), "a known note") for at, it in given.rows if it["id"] in known
-        ]
-        return room.Taken(
-            items=new,
-            count=len(new),
-            redacted=[],
-            notes=[],
-            passed=passed,
-            save=save if new else None,
-        )
+        old = [room.Passed(str(at), "a known note") for at, it in given.rows if it["id"] in known]
+        saving = save if new else None
+        return room.Taken(items=new, count=len(new), redacted=[], notes=[], passed=old, save=saving)
 
     def findings(self) -> list[Finding]:
         try:
@@ -145,7 +135,6 @@ def notes_in(path: Path, *, forgotten: bool = False) -> list[room.Item]:
 
 
 def keep(path: Path, notes: Sequence[room.Item], forgotten: Sequence[room.Item] = ()) -> None:
-    """Write a file of notes."""
     given = {"notes": notes, "forgotten": forgotten}
     texts = {key: {it.id: it.version for it in items} for key, items in given.items()}
     path.write_text(json.dumps(texts), encoding="utf-8")
