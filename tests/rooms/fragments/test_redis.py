@@ -192,7 +192,7 @@ def test_two_processes_that_write_at_once_leave_nothing_stale(
         assert told(through, "alice") == told(bare(engine, "alice"), "alice")
 
 
-@pytest.mark.row("002 2.20.a", "002 2.72.f", "002 2.74.a")
+@pytest.mark.row("002 2.20.a", "002 2.72.f", "002 2.74", "002 2.74.a")
 def test_keywords_are_sets_and_an_agent_is_told_nothing_of_anothers(
     engine: Any, redis_server: Valkey
 ) -> None:
@@ -224,6 +224,9 @@ def test_keywords_are_sets_and_an_agent_is_told_nothing_of_anothers(
     engine.purge()
     with Redis(port=redis_server.port) as redis:
         assert redis.keys("*") == []
+        engine.cache.place = replace(engine.cache.place, keeps_answers=False)
+        told(engine, "alice")
+        assert {redis.type(name) for name in redis.keys("*")} == {b"set"}
 
 
 @pytest.mark.long  # it costs much
