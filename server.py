@@ -352,7 +352,7 @@ def main() -> None:
 
 def serve_http(rooms: tuple[str, ...]) -> None:
     """Serve over HTTP until a signal comes. Raises SentinelError."""
-    from http_server.options import read_options  # stdio needs none of it
+    from http_server.settings import read_options  # stdio needs none of it
 
     options = read_options(call.arguments, os.environ, rooms)
     from http_server.run import serve  # a wrong option needs no web

@@ -30,10 +30,10 @@ from tokens import words
 
 from core.config import DEFAULT_AGENT
 from core.lessons.record import utc_now
+from core.postgres.address import server_of
 from core.postgres.pool import Pool
-from core.postgres.server import server_of
 from core.text.plain import estimate_tokens
-from http_server.keys import keys_of
+from http_server.access_keys import keys_of
 from http_server.papers import papers_of
 from rooms.fragments.activity import ENDED
 from rooms.fragments.fragment import KINDS, TYPES, Fragment, hash_of

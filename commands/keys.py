@@ -9,7 +9,7 @@ from commands.terminal import screen as terminal
 from commands.terminal.ask import is_confirmed
 from commands.terminal.screen import plain, print_lines, print_within, table
 from core.messages import say
-from http_server.keys import keys_of
+from http_server.access_keys import keys_of
 from http_server.papers import papers_of
 
 

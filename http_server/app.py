@@ -25,8 +25,8 @@ from core.errors import SentinelError, placeless
 from http_server import sessions
 from http_server.limits import RETRY, Bodies, Guard, Refusal, failure, has_credential
 from http_server.login import Access, without_database
-from http_server.options import Options
 from http_server.papers import Papers
+from http_server.settings import Options
 
 PATH = "/mcp"
 CHECK_S, FRESH_S = 1.5, 1.0  # for all checks of /health; until an answer is renewed

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from http_server.keys import Credential, Keys
+from http_server.access_keys import Credential, Keys
 from http_server.papers import Paper, Papers, hash_of
 
 ACCESS_PREFIX, REFRESH_PREFIX, CODE_PREFIX = "smt_", "smr_", "smc_"

@@ -37,8 +37,8 @@ from core.messages import Language, language, say, speaking
 from core.program import NAME
 from http_server.grants import CONSENT_S, Facts, client_key
 from http_server.limits import address_of
-from http_server.options import is_loopback
 from http_server.provider import BROWSER, SCOPE, Provider
+from http_server.settings import is_loopback
 
 COOKIE = "sentinel_memory_door"
 _RETRY_S = 2

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from core.config import FRAGMENTS_PLACE, data_directory
 from core.disk import make_directory, reason_of
 from core.errors import RefusedError
-from core.postgres.server import is_server, server_of
+from core.postgres.address import is_server, server_of
 from core.room.database import Database, DatabaseError, Migrations
 
 if TYPE_CHECKING:

@@ -19,11 +19,11 @@ from mcp.shared.auth import InvalidRedirectUriError, OAuthClientInformationFull,
 from pydantic import AnyUrl
 
 from core.guard.characters import UNSEEN
+from http_server.access_keys import Credential, Keys
 from http_server.grants import ACCESS_PREFIX, Grants, Refresh, Tokens, client_key
-from http_server.keys import Credential, Keys
 from http_server.limits import Allowance, host_here
-from http_server.options import is_loopback
 from http_server.papers import Papers
+from http_server.settings import is_loopback
 
 SCOPE = "memory"
 MOST_URIS, URI_CHARS, CLIENT_NAME_CHARS, CLIENT_CHARS = 10, 1_000, 100, 4_000

@@ -26,13 +26,13 @@ from core.disk import reason_of
 from core.errors import SentinelError
 from core.messages import say
 from core.program import CLI, LOGGER, SERVER_COMMAND, shown
+from http_server.access_keys import keys_of
 from http_server.app import Check, Gauges, Service, assembled
-from http_server.keys import keys_of
 from http_server.limits import MOST_HEAD_BYTES, SAFE_HEADERS, Refusal, note
 from http_server.login import Access
-from http_server.options import Options, ServingError
 from http_server.papers import papers_of
 from http_server.sessions import Calls, OnEnd
+from http_server.settings import Options, ServingError
 
 GRACE_S, HEADERS_S = 10.0, 15.0  # for calls under way at the end; for a head
 KEEP_ALIVE_S = 75  # longer than proxies keep a connection, so that the proxy ends it

@@ -30,8 +30,8 @@ from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from core.config import DEFAULT_AGENT
+from http_server.access_keys import Credential, Keys
 from http_server.grants import Seal
-from http_server.keys import Credential, Keys
 from http_server.limits import BODY_S, MOST_BYTES, RETRY, Allowance, Bodies, Refusal, replayed
 from http_server.papers import Papers, hash_of
 from protocol.arguments import answerable

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from http_server.keys import Keys
+from http_server.access_keys import Keys
 from http_server.papers import papers_of
 from tests.conftest import StartServer
 from tests.support.cli_process import TOKEN, Run

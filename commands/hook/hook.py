@@ -40,7 +40,7 @@ def main(words: Sequence[str]) -> int:
         threading.Thread(target=_watch, args=(done, words), daemon=True).start()
         asked = Asked.of(words)
         if asked.event == RECORDING:
-            from commands.hook.actions import record_action  # brings SQLite
+            from commands.hook.after_action import record_action  # brings SQLite
 
             record_action(asked)
             return 0

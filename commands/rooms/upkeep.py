@@ -267,8 +267,8 @@ def embed(arguments: argparse.Namespace) -> int:
 
 def migrate(arguments: argparse.Namespace) -> int:
     """Make or update the tables on a server; return 1 without a yes."""
+    from core.postgres.address import ServerError
     from core.postgres.pool import Pool
-    from core.postgres.server import ServerError
     from rooms.fragments.room import database_server
     from rooms.fragments.storage import postgres_schema as schema
 

@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.messages import language_of, speaking
-from core.postgres import server as servers
-from core.postgres.server import (
+from core.postgres import address as servers
+from core.postgres.address import (
     Server,
     ServerBusyError,
     ServerError,

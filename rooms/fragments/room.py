@@ -22,7 +22,7 @@ from typing import NamedTuple, ParamSpec, TypeVar
 from core import config as core_config
 from core.config import DEFAULT_AGENT, FRAGMENTS_PLACE, NAME_CHARS, REFUSED_AGENTS, Settings
 from core.lessons.record import utc_now
-from core.postgres.server import Server, is_server, server_of
+from core.postgres.address import Server, is_server, server_of
 from core.program import NO_CANCELLATION, Cancellation
 from core.room.database import DatabaseError
 from core.room.documents import CONFIG_NAME, Expected, Keys, unknown_keys_in, values_in, wrong_value
@@ -193,7 +193,7 @@ def repeats_when_cut(read: Callable[_Given, _Result]) -> Callable[_Given, _Resul
         try:
             return read(*values, **named)
         except DatabaseError as error:
-            from core.postgres.server import ConnectionCutError  # most fragments are in a file
+            from core.postgres.address import ConnectionCutError  # most fragments are in a file
 
             if not isinstance(error, ConnectionCutError):
                 raise

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from http_server.keys import keys_of
+from http_server.access_keys import keys_of
 from http_server.papers import papers_of
 from tests.support.cli_process import Command
 

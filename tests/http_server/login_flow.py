@@ -16,7 +16,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from core.postgres.pool import Pool
-from http_server.keys import Keys
+from http_server.access_keys import Keys
 from http_server.limits import Bodies, Guard
 from http_server.login import Access
 from http_server.papers import Papers, postgres_papers, sqlite_papers

@@ -22,13 +22,13 @@ from fastmcp.client.auth import OAuth
 from starlette.testclient import TestClient
 
 from core.parser import add_serving
+from http_server.access_keys import Keys
 from http_server.app import Service, assembled
-from http_server.keys import Keys
 from http_server.login import Access
-from http_server.options import Options, ServingError, read_options
 from http_server.papers import FILE_NAME, sqlite_papers
 from http_server.run import KEPT_DAYS, daily_file, listen
 from http_server.sessions import MOST_CALLS, SESSIONS_AT_ONCE, Calls
+from http_server.settings import Options, ServingError, read_options
 from protocol.call import caller
 from rooms.fragments.upkeep.passes import STEPS
 from tests.http_server.broken_messages import CALL, known, spoilt, text_of

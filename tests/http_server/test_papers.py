@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from http_server.access_keys import Credential, Keys
 from http_server.grants import Grants, Tokens
-from http_server.keys import Credential, Keys
 from http_server.papers import Paper, Papers, hash_of
 from tests.http_server.login_flow import URL, Clock, papers_at
 from tests.support.servers import WAIT_S

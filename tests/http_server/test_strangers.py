@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from http_server.keys import Keys
+from http_server.access_keys import Keys
 from http_server.limits import MOST_BYTES
 from http_server.papers import FILE_NAME, sqlite_papers
 from http_server.run import HEADERS_S, MOST_CONNECTIONS

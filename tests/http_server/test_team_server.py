@@ -17,7 +17,7 @@ from urllib.parse import quote, urlencode
 import psycopg
 import pytest
 
-from http_server.keys import Keys
+from http_server.access_keys import Keys
 from http_server.papers import papers_of
 from tests.http_server.http_requests import requests_in, wrong_answers
 from tests.http_server.login_flow import BACK, question

@@ -20,8 +20,8 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
+from core.postgres.address import Server, server_of
 from core.postgres.pool import Pool
-from core.postgres.server import Server, server_of
 from core.program import NO_CANCELLATION, Cancellation
 from rooms.fragments.storage.postgres import PostgresEngine
 from rooms.fragments.storage.postgres_schema import TABLES, Schema

@@ -15,8 +15,8 @@ from operator import mul
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from core.config import DEFAULT_AGENT
+from core.postgres.address import Server, ServerBusyError, ServerError
 from core.postgres.pool import Pool, connected
-from core.postgres.server import Server, ServerBusyError, ServerError
 from core.program import NO_CANCELLATION, Cancellation
 from core.room.full_text import INDEXED_VERSION, Extent
 from core.text.terms import Term, pieces_of, verb_beginning

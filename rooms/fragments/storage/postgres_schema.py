@@ -10,8 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from core.postgres.address import ServerError
 from core.postgres.pool import ROOM_ROLE, UPKEEP_ROLE, Pool
-from core.postgres.server import ServerError
 from rooms.fragments.storage.rows import statements_of
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from core.disk import reason_of
 from core.errors import SentinelError
 from core.lessons.upkeep import Finding, Severity
 from core.messages import Facts
-from core.postgres.server import Server, ServerError
+from core.postgres.address import Server, ServerError
 from core.room.copies import date_of, kept_aside, size_of
 from core.room.database import DatabaseError
 from core.room.documents import CONFIG_NAME, as_json

@@ -150,7 +150,7 @@ PARTS = {
     "commands.hook.hook": "stop",
     "commands.hook.start": "session-start",
     "core.lessons.recall": "before-action",
-    "commands.hook.actions": RECORDING,
+    "commands.hook.after_action": RECORDING,
 }
 ERRORS = ("ImportError", "RuntimeError('odd')", "MemoryError", "KeyboardInterrupt")
 

@@ -15,9 +15,9 @@ from psycopg.errors import DiskFull, TransactionTimeout
 from psycopg.pq import DiagnosticField
 
 from core.errors import placeless
-from core.postgres import server as servers
+from core.postgres import address as servers
+from core.postgres.address import ConnectionCutError, NoConnectionError, Server, ServerError
 from core.postgres.pool import Pool
-from core.postgres.server import ConnectionCutError, NoConnectionError, Server, ServerError
 from core.program import Cancellation
 from core.room.database import DatabaseBusyError, DatabaseError, DatabaseWaitEndedError
 from tests.support.real_engines import postgres

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from core.postgres.address import ServerError
 from core.postgres.pool import Pool
-from core.postgres.server import ServerError
 from core.room.database import DatabaseError
 from rooms.fragments.storage.postgres_schema import TABLES, Schema
 from tests.support import tables

@@ -20,8 +20,8 @@ import psycopg
 import pytest
 
 from core.config import FRAGMENTS_PLACE, Settings
+from core.postgres.address import ServerError
 from core.postgres.pool import Pool
-from core.postgres.server import ServerError
 from rooms.fragments.fragment import Query, Wanted, hash_of
 from rooms.fragments.recall import recall
 from rooms.fragments.room import Config, Room

@@ -20,8 +20,8 @@ import psycopg
 import pytest
 
 from core.config import FRAGMENTS_PLACE, Settings
+from core.postgres.address import ConnectionCutError, Server, ServerError
 from core.postgres.pool import Pool
-from core.postgres.server import ConnectionCutError, Server, ServerError
 from core.room.database import DatabaseError
 from core.room.full_text import INDEXED_VERSION
 from rooms.fragments.activity import statistics_of

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from core.config import DEFAULT_AGENT, FRAGMENTS_PLACE, NAME_CHARS, REFUSED_AGENTS
 from core.errors import RefusedError
-from core.postgres.server import is_server
+from core.postgres.address import is_server
 from core.program import shown
 from core.room.database import DatabaseError
 from core.sanitizer import has_secret
