@@ -1,30 +1,36 @@
 """Tests the sentences: that each is said, in both languages, with the facts that it names.
 
-And the tables of the program: that a broken line is named.
+And the tables of the program: that a broken line is named. Which sentences are said is read from
+the syntax trees of the program.
 """
 
+import ast
 import json
 import os
 import re
 import string
 import unicodedata
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from itertools import product
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 import cli
 from core import errors
 from core.data import rows
+from core.errors import SentinelError
 from core.messages import filled, has_sentence, language, say, speaking, spoken_end
-from tests.core.said import everything_said, is_written
-from tests.support.sentences import pair, sentences
+from tests.support.sentences import FOLDERS, pair, sentences
 from tests.support.tables import ROOT, none_of, table
 
 ALWAYS = {"cli", "program"}  # facts that `say` knows itself
 # What only operators of a server read may lack Korean.
 OF_OPERATORS = ("keys.", "migrate.", "fragment_commands.embed", "fragment_commands.consolidat")
 ENGLISH, KOREAN = sentences("en"), sentences("ko")
-
 OF_ARGPARSE = {"parser.positional arguments", "parser.options"}
 
 # One register, and one word for each thing: what people read is said in these words, or in others
@@ -127,21 +133,17 @@ def test_a_sentence_is_said_in_the_language_of_the_call(monkeypatch: pytest.Monk
 
 # Tables of the program, read line by line.
 
-DATA_TABLES = sorted(path.stem for path in (ROOT / "core" / "data").glob("*.jsonl"))
 
-
-def test_a_table_has_a_row_a_line_and_a_broken_one_is_named(
-    tmp_path: Path,
-) -> None:
+def test_a_table_has_a_row_a_line_and_a_broken_one_is_named(tmp_path: Path) -> None:
     for broken in ['{"name": "a\\d"}', "", "[1]", '{"name": "b"}}']:
         lines = ['{"name": "first"}', broken, '{"name": "third"}']
         (tmp_path / "rules.jsonl").write_text("\n".join(lines), encoding="utf-8")
         with pytest.raises(ValueError, match=r"^rules\.jsonl, line 2: "):
             list(rows("rules", tmp_path))
-    for name in DATA_TABLES:
-        """One row a line, Hangul as it is, so that a diff shows the changed rows alone."""
-        text = (ROOT / "core" / "data" / f"{name}.jsonl").read_text(encoding="utf-8")
-        assert text == "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows(name))
+    for path in (ROOT / "core" / "data").glob("*.jsonl"):
+        # One row a line, Hangul as it is, so that a diff shows the changed rows alone.
+        shown = [json.dumps(row, ensure_ascii=False) + "\n" for row in rows(path.stem)]
+        assert path.read_text(encoding="utf-8") == "".join(shown)
     found = list(rows("word_lists"))
     names = [row["list"] for row in found]
     assert names == sorted(set(names))
@@ -151,7 +153,6 @@ def test_a_table_has_a_row_a_line_and_a_broken_one_is_named(
 # The particle behind a fact of a Korean sentence fits how that fact ends.
 
 PARTICLES = table("particles")
-
 FINALS = [chr(ord("가") + number) for number in range(28)]
 FACTS = "src/결제.py", "payment", "2026-05-24", "7dfcec0f@69ab21", "1,000", "기록 셋", "list --all"
 
@@ -170,21 +171,12 @@ def test_a_particle_has_the_form_that_its_fact_takes_as_koreans_read_it() -> Non
         apart = unicodedata.normalize("NFD", syllable)
         assert spoken_end(apart) == spoken_end(syllable)
         assert filled_in("{x}을(를)", apart).startswith(apart)
-    rows = [
-        *(
-            (shown, filled_in("{x}(으)로", it))
-            for it, shown in PARTICLES["digits are read in sino korean"]
-        ),
-        *(
-            (shown, filled_in("{x}은(는)", it))
-            for it, shown in PARTICLES["latin words are read as koreans write them"]
-        ),
-        *(
-            (shown, filled_in(it, "결제"))
-            for it, shown in PARTICLES["only a particle right behind the fact changes"]
-        ),
-    ]
-    none_of(row for row in rows if row[0] != row[1])
+    for it, shown in PARTICLES["digits are read in sino korean"]:
+        assert filled_in("{x}(으)로", it) == shown
+    for it, shown in PARTICLES["latin words are read as koreans write them"]:
+        assert filled_in("{x}은(는)", it) == shown
+    for it, shown in PARTICLES["only a particle right behind the fact changes"]:
+        assert filled_in(it, "결제") == shown
     spoken = {"값!": "이", "메모…": "가", "끝 🎉": "이", "use()": "가", '"규칙"': "이"}
     for fact, particle in spoken.items():
         assert filled_in("{x}이(가)", fact) == fact + particle
@@ -209,3 +201,122 @@ def test_no_korean_sentence_shows_two_forms_of_a_particle() -> None:
             shown = filled(text, dict.fromkeys(names, fact))
             wrong += [(key, it[0]) for it in PATTERNS["two forms of a particle"].finditer(shown)]
     assert wrong == []
+
+
+# Which sentences the program says. A key is a text, or a text with gaps that values fill in:
+# `say(f"keys.{column}")`.
+_GAP = "\0"
+
+
+class Said(NamedTuple):
+    """One call that says a sentence.
+
+    key: with a gap for each value in it. facts: the names that it gives; None where it gives a
+    mapping, which may hold any.
+    """
+
+    key: str
+    facts: frozenset[str] | None
+    place: str
+
+    @property
+    def has_gap(self) -> bool:
+        """Whether a value fills in a part of the key."""
+        return _GAP in self.key
+
+    def candidates(self) -> list[str]:
+        """Return the keys of all sentences that it may say; [] where none of the key is known."""
+        if not self.has_gap:
+            return [self.key]
+        pattern = _pattern(self.key)
+        return [key for key in sentences("en") if pattern and pattern.fullmatch(key)]
+
+
+@cache
+def everything_said() -> list[Said]:
+    """Return every call of `say` and `explain`, and every error with the key of its sentence."""
+    return [
+        said
+        for name, nodes in _nodes().items()
+        for node in nodes
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        for said in _said_by(name, node.func.id, node)
+    ]
+
+
+def is_written(key: str) -> bool:
+    """Return whether the program has a key: whole, or what follows its table, maybe with gaps."""
+    parts = key.split(".")
+    names = [".".join(parts[at:]) for at in range(len(parts))]
+    texts, patterns = _texts()
+    if not texts.isdisjoint(names):
+        return True
+    found = filter(None, (pattern.fullmatch(name) for pattern in patterns for name in names))
+    return any(
+        all(it in texts or texts.issuperset(re.split("[_: ]", it)) for it in match.groups())
+        for match in found
+    )
+
+
+def _pattern(key: str) -> re.Pattern[str] | None:
+    """Return what a key with gaps may become; None for no key, and where all of it is gap."""
+    if not re.search("[a-z]", key) or not re.fullmatch(rf"[a-z_0-9.{_GAP}]+", key):
+        return None
+    return re.compile(re.escape(key).replace(re.escape(_GAP), "([a-z_0-9 :-]*)"))
+
+
+@cache
+def _nodes() -> dict[str, list[ast.AST]]:
+    paths = [it for name in FOLDERS for it in ROOT.glob(f"{name}/**/*.py")]
+    return {
+        path.relative_to(ROOT).as_posix(): list(ast.walk(ast.parse(path.read_text("utf-8"))))
+        for path in (*paths, ROOT / "cli.py", ROOT / "server.py")
+    }
+
+
+@cache
+def _texts() -> tuple[frozenset[str], list[re.Pattern[str]]]:
+    """Return the texts of the program with their words, and what keys with gaps may become."""
+    texts, built = {""}, set[str]()
+    for node in (node for nodes in _nodes().values() for node in nodes):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            texts.update((node.value, *node.value.split(), node.value.rpartition(".")[2]))
+        elif isinstance(node, ast.JoinedStr):
+            built.update(_keys(node))
+        elif isinstance(node, ast.keyword) and node.arg:
+            texts.add(node.arg)
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            texts.add(node.target.id)  # facts and columns are called by fields
+    return frozenset(texts), [pattern for key in built if (pattern := _pattern(key))]
+
+
+def _said_by(name: str, called: str, call: ast.Call) -> Iterator[Said]:
+    """Yield what one call of a file says."""
+    place = f"{name}:{call.lineno}"
+    names = [it.arg for it in call.keywords]
+    facts = None if None in names else frozenset(it for it in names if it)
+    keys = _keys(call.args[0]) if call.args else []
+    if called in ("say", "explain"):
+        start = "help." if called == "explain" else ""
+        yield from (Said(start + key, facts, place) for key in keys)
+    elif called == "Finding":  # whose sentence is said where it is shown
+        yield from (Said(key, None, place) for key in keys if "." in key)
+    elif called.endswith("Error"):
+        module = name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        error = vars(import_module(module)).get(called)
+        if isinstance(error, type) and issubclass(error, SentinelError):
+            for key in keys or [error.key]:
+                yield Said(key if "." in key else f"{error.table}.{key}", None, place)
+
+
+def _keys(node: ast.expr) -> list[str]:
+    """Return the keys that an expression may be, with gaps for what is not known."""
+    if isinstance(node, ast.Constant):
+        return [str(node.value)]
+    if isinstance(node, ast.IfExp):
+        return _keys(node.body) + _keys(node.orelse)
+    if isinstance(node, ast.FormattedValue):
+        return _keys(node.value)
+    if isinstance(node, ast.JoinedStr):
+        return ["".join(parts) for parts in product(*map(_keys, node.values))]
+    return [_GAP]

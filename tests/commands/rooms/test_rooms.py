@@ -1,6 +1,7 @@
-"""Tests what the commands for all rooms print, load and forget, where no story can say it."""
+"""Tests what commands for rooms print, load, save and forget, where no story can say it."""
 
 import os
+import re
 import sqlite3
 import sys
 import time
@@ -13,11 +14,16 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+import rooms
+from commands.rooms.lesson import HEADING, edited, editor_in, sections_in, text_for_editor
 from commands.rooms.read import table_lines
 from commands.terminal.screen import Screen, cells, uncoloured
 from core.config import Settings, find_project
 from core.errors import RefusedError
+from core.lessons.record import LIMITS_BYTES
 from core.store import MemoryStore, open_store
 from rooms.fragments.for_people import ForPeople as Fragments
 from rooms.fragments.fragment import Link, Version
@@ -27,7 +33,8 @@ from rooms.room import Opened, rooms_of
 from rooms.sessions.search import shared_roots
 from rooms.sessions.session import Action, NoSuchSessionError, Point
 from rooms.sessions.store import open_sessions
-from tests.support.cli_process import TOKEN, Command, GoodRun, Run
+from tests.stories.story import Story, held, read_stories
+from tests.support.cli_process import TOKEN, Command, Desk, GoodRun, Run
 from tests.support.fragments_room import stored
 from tests.support.git_clones import path_of, store_of, write
 from tests.support.room_samples import RECORD, a_fragment, a_session, keep_fragments
@@ -320,3 +327,84 @@ def test_a_renaming_that_would_join_or_hide_a_record_is_refused(project: Path) -
         with raised(RefusedError, key):
             store.renew(changed, join=False)
     assert path_of(project).read_bytes() == before
+
+
+# a lesson that a person saves or corrects
+
+EDITED = a_record(ask_next_time="어느 국가?", paths=["src/**"], when=["vat_of(", "tax, all"])
+
+
+def test_a_lesson_is_saved_under_the_version_id_that_was_shown(
+    command: Command, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moment = "2026-03-02T09:00:00+00:00"  # the clock goes on while a person decides
+    monkeypatch.setattr("commands.rooms.lesson.utc_now", lambda: moment)
+    done = command("add", "--topic", "ci", "--missing", "Node", "--lesson", "Use 22", "--yes")
+    [record] = store_of(project).read_all()
+    assert record.created == moment
+    assert set(re.findall(r"[0-9a-f]{16}@[0-9a-f]{6}", done.out)) == {record.token}
+
+
+@pytest.mark.long  # it costs much
+def test_at_a_terminal_two_questions_are_asked_and_no_typing_is_lost(desk: Desk) -> None:
+    desk.write(a_record("gap", topic="node"), a_record("other gap", topic="ci"))
+    known = "Which node CI has\nUse 22\n"  # names a topic that there is
+    done = Run.at_terminal("add", answer=f"{known}y\n", **desk.place())
+    assert (done.code, done.errors) == (0, "")
+    record = MemoryStore(desk.log).read().records[-1]
+    assert (record.topic, record.missing_context) == ("node", "Which node CI has")
+    assert record.lesson == "Use 22"
+    before = desk.files()
+    done = Run.at_terminal("add", answer=f"What?\n{'가' * 342}\nbuild\n", **desk.place())
+    assert (done.code, desk.files()) == (1, before)
+    assert "(so far: " in done.out
+    assert done.errors.startswith("lesson: 1,026 bytes")
+    again = f"python cli.py add --topic=build --missing='What?' --lesson='{'가' * 342}'"
+    assert done.errors.splitlines()[-1].endswith(again)
+    done = Run.at_terminal("add", answer="\n", **desk.place())
+    assert (done.code, desk.files()) == (1, before)
+    assert done.errors.startswith("The answer is blank. Nothing was saved.")
+
+
+def test_the_editor_is_the_one_that_the_environment_names() -> None:
+    for environment, words in (
+        ({"VISUAL": "code --wait", "EDITOR": "vi"}, ["code", "--wait"]),
+        ({"VISUAL": " ", "EDITOR": "'/my tools/ed' -x"}, ["/my tools/ed", "-x"]),
+        ({"EDITOR": "'open"}, []),
+        ({}, []),
+    ):
+        assert editor_in(environment, is_terminal=False) == words
+
+
+ANY = st.text(st.characters(codec="utf-8"), max_size=40).filter(
+    lambda text: not HEADING.search(text.replace("\r", "\n"))
+) | st.sampled_from(["a\r\nb\rc", "# x", "\n\n== topic\n ", "\\== lesson =="])
+
+
+@given(st.tuples(*[ANY] * len(LIMITS_BYTES)))
+def test_every_text_comes_back_from_the_editor_as_it_is(texts: tuple[str, ...]) -> None:
+    record = replace(EDITED, **dict(zip(LIMITS_BYTES, texts, strict=True)))  # type: ignore[arg-type]
+    before = sections_in(text_for_editor(record))
+    assert edited(record, {}, Path()) == (record, [])
+    for name, text in zip(LIMITS_BYTES, record.texts, strict=True):
+        expected = re.sub(r"\A(?:\s*\n)+|(?:\n\s*)+\Z", "", text.replace("\r\n", "\n"))
+        assert before[name].strip() == expected.strip()
+
+
+# a room that nobody has heard of is one folder, and appears in every command
+
+NOTES = read_stories(ROOT / "tests/data/commands/fourth_room.txt")
+
+
+@pytest.mark.parametrize("story", NOTES, ids=lambda story: story.name)
+def test_a_fourth_room(story: Story, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    beside = str(ROOT / "tests/commands/rooms/notes_room")
+    monkeypatch.setattr(rooms, "__path__", [*rooms.__path__, beside])
+    for name in ("shop", "home"):
+        (tmp_path / name).mkdir()
+    calls_no_tool: Any = None
+    try:
+        held(story, tmp_path / "shop", tmp_path / "home", calls_no_tool)
+    finally:
+        for name in [it for it in sys.modules if it.startswith("rooms.notes")]:
+            del sys.modules[name]
