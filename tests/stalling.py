@@ -14,6 +14,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from itertools import combinations, pairwise
+from re import _compiler as compiler  # type: ignore[attr-defined]
 from re import _constants as kinds  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any, NamedTuple
@@ -34,14 +35,6 @@ _REPEATS = _BACKTRACKING | {kinds.POSSESSIVE_REPEAT}
 _DETERMINED = {kinds.POSSESSIVE_REPEAT, kinds.ATOMIC_GROUP, kinds.GROUPREF}
 _ONE_CHAR = {kinds.LITERAL, kinds.NOT_LITERAL, kinds.ANY, kinds.IN}
 _LOOKS = {kinds.ASSERT, kinds.ASSERT_NOT}
-_CATEGORIES: dict[Any, Callable[[str], bool]] = {
-    kinds.CATEGORY_DIGIT: str.isdigit,
-    kinds.CATEGORY_NOT_DIGIT: lambda char: not char.isdigit(),
-    kinds.CATEGORY_SPACE: str.isspace,
-    kinds.CATEGORY_NOT_SPACE: lambda char: not char.isspace(),
-    kinds.CATEGORY_WORD: lambda char: char.isalnum() or char == "_",
-    kinds.CATEGORY_NOT_WORD: lambda char: not (char.isalnum() or char == "_"),
-}
 _Chars = frozenset[str]
 _Nodes = Any  # of a tree, a `SubPattern`: each with its kind and what it holds
 
@@ -113,26 +106,15 @@ def _first(nodes: _Nodes) -> _Chars:
 
 def _chars(kind: Any, value: Any) -> _Chars:
     """Return with which characters a match of one node may begin."""
-    if kind is kinds.LITERAL:
-        return _Chars(chr(value))
-    if kind is kinds.NOT_LITERAL:
-        return CHARS - {chr(value)}
-    if kind is kinds.ANY:
-        return CHARS - {"\n"}
     if kind is kinds.GROUPREF:
         return _Chars("\"'`\\")
-    if kind is not kinds.IN:
+    if kind not in _ONE_CHAR:
         return _Chars().union(*map(_first, _parts(value)))
-    chars = set[str]()
-    for inner, it in value:
-        if inner is kinds.LITERAL:
-            chars.add(chr(it))
-        elif inner is kinds.RANGE:
-            chars |= {chr(it[0]), chr(it[1])}
-            chars |= {char for char in CHARS if it[0] <= ord(char) <= it[1]}
-        elif inner is kinds.CATEGORY:
-            chars |= {char for char in CHARS if _CATEGORIES[it](char)}
-    return CHARS - chars if value[0][0] is kinds.NEGATE else _Chars(chars)
+    named = set[str]()
+    for inner, it in value if kind is kinds.IN else [(kind, value)]:
+        named.update(map(chr, {kinds.LITERAL: [it], kinds.RANGE: it}.get(inner, [])))
+    one = compiler.compile(parser.SubPattern(parser.State(), [(kind, value)]), re.UNICODE)
+    return _Chars(filter(one.match, CHARS | named))
 
 
 def _shown(chars: _Chars) -> str:

@@ -331,7 +331,7 @@ class Disturbed(RuleBasedStateMachine):
         except SentinelError:
             wanted, refused = self.data, True
         error: Exception | None = None
-        with fault.on(self.root):
+        with faults.Faults(self.root, fault):
             try:
                 act(store)
             except Exception as caught:
@@ -390,7 +390,7 @@ class Disturbed(RuleBasedStateMachine):
 
     @rule(fault=_FAULTS, store=st.sampled_from([0, 1]))
     def read(self, fault: Fault, store: int) -> None:
-        with fault.on(self.root):
+        with faults.Faults(self.root, fault):
             try:
                 read = self.stores[store].read_bytes()
             except SentinelError:

@@ -51,6 +51,7 @@ TOKEN = "ghp" + "_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
 _KEEPING = ("rooms", "core.disk", "core.room", "core.postgres")
 # What a command gives up after: a loaded machine must not change its answer.
 _LIMITS = ((hook, "MOST_S"), (hook, "MOST_WORK_S"), (surroundings, "MOST_S"), (start, "WAIT_S"))
+_STREAMS = ("stdin", "stdout", "stderr")
 _MOST_S = 300  # then a command is taken to wait for ever
 _CACHE = type(functools.lru_cache(lambda: None))
 
@@ -244,23 +245,17 @@ def _await_the_end(threads: set[threading.Thread]) -> None:
 @contextlib.contextmanager
 def _streams(*files: IO[bytes]) -> Iterator[None]:
     """Put files in the places of the standard streams, for children of the command as well."""
-    before, saved = (sys.stdin, sys.stdout, sys.stderr), [os.dup(number) for number in range(3)]
-    try:
-        for number, file in enumerate(files):
+    with contextlib.ExitStack() as undo:
+        for number, (name, file) in enumerate(zip(_STREAMS, files, strict=True)):
+            copy = os.dup(number)
+            undo.callback(os.close, copy)
+            undo.callback(os.dup2, copy, number)
             os.dup2(file.fileno(), number)
-        sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
-        sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
-        sys.stderr = os.fdopen(2, "w", encoding="utf-8", closefd=False)
-        try:
-            yield
-        finally:
-            sys.stdout.flush()
-            sys.stderr.flush()
-    finally:
-        sys.stdin, sys.stdout, sys.stderr = before
-        for number, copy in enumerate(saved):
-            os.dup2(copy, number)
-            os.close(copy)
+            stream = os.fdopen(number, "w" if number else "r", encoding="utf-8", closefd=False)
+            undo.enter_context(mock.patch.object(sys, name, stream))
+        yield
+        sys.stdout.flush()
+        sys.stderr.flush()
 
 
 def without_settings(monkeypatch: pytest.MonkeyPatch) -> None:

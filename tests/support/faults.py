@@ -73,10 +73,6 @@ class Fault:
         """Whether everything fails from there on, as on a disk that is dead."""
         return self.mode.endswith("from there on")
 
-    def on(self, root: Path) -> "Faults":
-        """The layer that makes it happen below `root`."""
-        return Faults(root, self)
-
     def spoil(self, root: Path, call: Call, perform: Perform, half: Perform | None) -> Any:
         """Make the call as far as this mode lets it, and end it as the mode says.
 

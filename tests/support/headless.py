@@ -10,8 +10,12 @@ import pytest
 from selenium.webdriver import ActionChains, Chrome, ChromeOptions
 from selenium.webdriver.chrome.service import Service
 
+from tests.support.node_packages import needs_packages, packages_of
+
 BROWSERS = ("chromium", "google-chrome", "chromium-browser")
-DRIVER = "chromedriver"
+# Without the paths of both, Selenium would download them.
+BROWSER = next(filter(None, map(shutil.which, BROWSERS)), None)
+DRIVER = shutil.which("chromedriver")
 ARGUMENTS = (
     "--no-sandbox",  # root has none in a container, and only our own pages are shown
     "--disable-dev-shm-usage",  # a container has little of it
@@ -20,44 +24,32 @@ ARGUMENTS = (
 )
 TIMEOUT_S = 60
 DESKTOP, PHONE, NARROW = (1280, 900), (390, 844), (320, 640)
-AXE = Path(__file__).parents[1] / "browser" / "node_modules" / "axe-core" / "axe.min.js"
+AXE = packages_of("tests/browser") / "axe-core" / "axe.min.js"
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-
-
-def found() -> tuple[str, str] | None:
-    """The browser and its driver on this machine; without a path, Selenium would download them."""
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
-    driver = shutil.which(DRIVER)
-    return (browser, driver) if browser and driver else None
 
 
 needs_browser = [
     pytest.mark.night,
     pytest.mark.skipif(
-        not found() and not os.environ.get("CI"),
+        not (BROWSER and DRIVER) and not os.environ.get("CI"),
         reason="there is no chromium with its chromedriver on the PATH",
     ),
 ]
-needs_axe = pytest.mark.skipif(
-    not AXE.is_file() and not os.environ.get("CI"),
-    reason="axe-core is missing: npm ci --prefix tests/browser --ignore-scripts",
-)
+needs_axe = needs_packages("tests/browser")
 
 
 class Browser:
     """One window of a browser with a profile of its own, which must not exist yet."""
 
     def __init__(self, profile: Path) -> None:
-        paths = found()
-        assert paths, "chromium and chromedriver are missing; .ci/run installs them"
-        browser, driver = paths
+        assert BROWSER and DRIVER, "chromium and chromedriver are missing; .ci/run installs them"
         options = ChromeOptions()
-        options.binary_location = browser
+        options.binary_location = BROWSER
         for argument in (*ARGUMENTS, f"--user-data-dir={profile}"):
             options.add_argument(argument)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         environment = {**os.environ, "HOME": str(profile)}
-        self.driver = Chrome(options=options, service=Service(driver, env=environment))
+        self.driver = Chrome(options=options, service=Service(DRIVER, env=environment))
         self.driver.set_script_timeout(TIMEOUT_S)
 
     def __enter__(self) -> Self:

@@ -40,18 +40,11 @@ class Setting:
     given: str = ""
 
 
-GROUPS: dict[str, tuple[Setting, ...]] = {
-    **{
-        name: tuple(Setting(**it) for it in TABLES[name])
-        for name in ("programs", "process", "rest")
-    },
-    "hooks": tuple(Setting(f"hook {name}", fires=it) for name, it in TABLES["hooks"].items()),
-}
-ENVIRONMENT = tuple(Setting(**it) for it in TABLES["environment"])
+GROUPS = {name: [Setting(**it) for it in TABLES[name]] for name in ("programs", "process", "rest")}
+GROUPS["hooks"] = [Setting(f"hook {name}", fires=it) for name, it in TABLES["hooks"].items()]
+ENVIRONMENT = [Setting(**it) for it in TABLES["environment"]]
 # How the remote from which a partial clone fetches a missing object may name a program.
-PROMISORS: dict[str, tuple[tuple[str, str], ...]] = {
-    name: tuple(pairs.items()) for name, pairs in TABLES["promisors"].items()
-}
+PROMISORS = {name: list(pairs.items()) for name, pairs in TABLES["promisors"].items()}
 
 
 def make_project(folder: Path) -> Path:

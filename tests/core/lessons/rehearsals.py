@@ -82,6 +82,7 @@ _TORN = RECORDS[0].to_line() + RECORDS[1].to_line()[:50]  # by a writer that was
 _TOLD: Files = {".gitignore": b"of the user\n"}
 _FOUR: Files = {**{name: text.encode() for name, text in COMPANIONS.items()}, LOG_NAME: DATA}
 _STRAYS = _FOUR | {f".{LOG_NAME}.{digit * 16}.tmp": DATA[:99] for digit in "12"}
+_REPLACED = _FOUR | {REPLACED_NAME: _TORN}
 _SECRETS = _FOUR | {LOG_NAME: DATA + _SECRET + b'{"token": "ghp_' + b"a1B2" * 9 + b'"}\n'}
 
 
@@ -121,34 +122,31 @@ def _append(store: MemoryStore) -> object:
     return store.upsert_log(a_draft("fifth"))
 
 
-def _update(store: MemoryStore) -> object:
-    return store.upsert_log(a_draft("둘째", lesson="better"))
-
-
-def _set_aside(store: MemoryStore) -> object:
-    left = Replacement(LINES, None, DATA[len(LINES) :])
-    return store.file.rewrite(lambda _: left, aside_name=ASIDE)
-
-
 _TELLING = "telling git"
 _MAY_PASS_OVER = ("a deletion", "a repair", "a cleaning")  # what they are told is not there
 _FORMER = [a_record("sixth", now=NOW), RECORDS[1]]
+_BETTER = a_draft("둘째", lesson="better")
+_LEFT = Replacement(LINES, None, DATA[len(LINES) :])
 
 SCENARIOS = [
     Scenario("the first save", {}, _append),
     Scenario("the first save beside a user's gitignore", _TOLD, _append),
     Scenario("a new record", _FOUR, _append),
-    Scenario("an update in the middle", _FOUR, _update),
+    Scenario("an update in the middle", _FOUR, lambda it: it.upsert_log(_BETTER)),
     Scenario("a principle", _FOUR, lambda it: it.upsert_log(a_principle(), TOKENS[:3])),
     Scenario("a deletion", _FOUR, lambda it: it.delete_by_ids([TOKENS[0], TOKENS[3]])),
     Scenario("a bringing back", _FOUR, lambda it: it.bring_back(_FORMER, instead_of=TOKENS[3])),
     Scenario("a save behind a link", {_SHARED: DATA}, _append),
     Scenario("a save beside strays", _STRAYS, _append),
-    Scenario("a change that sets aside", _FOUR, _set_aside),
+    Scenario(
+        "a change that sets aside",
+        _FOUR,
+        lambda it: it.file.rewrite(lambda _: _LEFT, aside_name=ASIDE),
+    ),
     Scenario("a repair", _STRAYS, lambda it: it.repair(aside_name=ASIDE)),
     Scenario("a cleaning", _SECRETS, lambda it: it.clean()),
     Scenario(_TELLING, _TOLD, lambda it: it.file.write_companions()),
-    Scenario("an update after another", _FOUR | {REPLACED_NAME: _TORN}, _update),
+    Scenario("an update after another", _REPLACED, lambda it: it.upsert_log(_BETTER)),
 ]
 
 
@@ -219,7 +217,7 @@ def attempt(rehearsal: Rehearsal, fault: Fault, folder: Path) -> list[str]:
             told = "success"
     else:
         try:
-            with fault.on(root) as faults:
+            with Faults(root, fault) as faults:
                 calls = faults.calls
                 rehearsal.scenario.act(path)
         except Exception as error:
@@ -351,7 +349,7 @@ def act_in_child(scenario: Scenario, path: Path, fault: Fault, root: Path) -> Ch
             resource.setrlimit(resource.RLIMIT_FSIZE, (fault.at, resource.RLIM_INFINITY))
             scenario.act(path)
             return "done"
-        with fault.on(root):
+        with Faults(root, fault):
             scenario.act(path)
         return "done"
 

@@ -97,7 +97,7 @@ def test_a_read_that_fails_is_an_error_and_not_an_empty_memory(tmp_path: Path, c
         LogFile(path, lock_timeout_s=1).read()
     told = set()
     for at in range(1, len(undisturbed.calls) + 1):
-        with faults.Fault(at, "refused", code).on(tmp_path):
+        with faults.Faults(tmp_path, faults.Fault(at, "refused", code)):
             try:
                 told.add(LogFile(path, lock_timeout_s=1).read())
             except Exception as error:
@@ -164,7 +164,7 @@ def test_a_store_that_failed_once_saves_again_and_so_does_a_fork_of_it(tmp_path:
     path = by_name["a new record"].begin(tmp_path)
     store = MemoryStore(path, lock_timeout_s=1, now=lambda: LATER)
     dead = faults.Fault(1, "refused from there on")
-    with dead.on(tmp_path), raised(DiskError, "log_write"):
+    with faults.Faults(tmp_path, dead), raised(DiskError, "log_write"):
         store.upsert_log(a_draft("fifth"))
     store.upsert_log(a_draft("fifth"))
     assert path.read_bytes() == rehearsals.DATA + a_record("fifth", now=LATER).to_line()

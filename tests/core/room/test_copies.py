@@ -20,7 +20,7 @@ import pytest
 from core.room.copies import copies_of, date_of, flaw_of, is_due, keep_copy, remove_copies
 from core.room.database import Database, DatabaseBusyError, DatabaseError
 from tests.core.room import conftest as notes
-from tests.support.faults import CODES, Child, Fault, tree
+from tests.support.faults import CODES, Child, Fault, Faults, tree
 from tests.support.sentences import in_language, raised
 
 
@@ -127,7 +127,7 @@ def test_a_call_of_the_system_that_fails_costs_neither_the_former_copies_nor_wha
 
     def spoilt(fault: Fault, _: object) -> str:
         said = ""
-        with fault.on(path.parent) as faults:
+        with Faults(path.parent, fault) as faults:
             try:
                 database = opened(timeout_s=1)
                 work: Callable[[], object] = database.keep_copy
