@@ -1,6 +1,7 @@
 """Tests how a server process ends: what is under way is answered or named, and nothing holds it."""
 
 import io
+import itertools
 import json
 import os
 import random
@@ -63,7 +64,7 @@ def server(request: pytest.FixtureRequest, start_server: StartServer, tmp_path: 
 @pytest.mark.row("P2", "P14")
 @pytest.mark.parametrize(
     ("server", "count"),
-    one_in(3, [(HANDSHAKE, 50), (STATELESS, 7), (HANDSHAKE, 1)], names=2),
+    one_in(3, [(HANDSHAKE, 50), (STATELESS, 7), (HANDSHAKE, 1)]),
     indirect=["server"],
 )
 def test_requests_under_way_are_answered(server: ServerProcess, tmp_path: Path, count: int) -> None:
@@ -127,16 +128,8 @@ def test_a_cancelled_save_that_waits_is_not_stored(server: ServerProcess, tmp_pa
 
 @pytest.mark.parametrize(
     ("number", "phase"),
-    one_in(
-        3,  # an interruption while it is idle, a request to end while it waits
-        [
-            (signal.SIGINT, "idle"),
-            (signal.SIGINT, "waiting"),
-            (signal.SIGTERM, "idle"),
-            (signal.SIGTERM, "waiting"),
-        ],
-        names=2,
-    ),
+    # By default an interruption while it is idle, and a request to end while it waits.
+    one_in(3, itertools.product((signal.SIGINT, signal.SIGTERM), ("idle", "waiting"))),
 )
 def test_a_signal_ends_the_process_at_once(
     start_server: StartServer, tmp_path: Path, number: signal.Signals, phase: str

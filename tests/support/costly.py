@@ -8,26 +8,24 @@ from typing import Any
 import pytest
 
 
-def one_in(each: int, cases: Iterable[Any], *, names: int = 1) -> list[Any]:
-    """Return cases for `parametrize`, one in so many as it is and the others marked as long.
-
-    names: how many arguments a case has; it is a tuple where there are several.
-    """
+def one_in(each: int, cases: Iterable[Any]) -> list[Any]:
+    """Return cases for `parametrize`, one in so many as it is and the others marked as long."""
     return [
-        pytest.param(
-            *((case,) if names == 1 else case), marks=[pytest.mark.long] if at % each else []
-        )
+        pytest.param(*_arguments(case), marks=[pytest.mark.long] if at % each else [])
         for at, case in enumerate(cases)
     ]
 
 
-def enough(cases: Iterable[Any], *views: Callable[..., Hashable], names: int = 1) -> list[Any]:
+def _arguments(case: Any) -> tuple[Any, ...]:
+    return case if type(case) is tuple else (case,)
+
+
+def enough(cases: Iterable[Any], *views: Callable[..., Hashable]) -> list[Any]:
     """Return cases for `parametrize`, few for the default run and the others marked as long.
 
     The few have every value of each view of a case: a view of two arguments has all their pairs.
-    names: how many arguments a case has, and a view takes; it is a tuple where there are several.
     """
-    rows = [(case,) if names == 1 else tuple(case) for case in cases]
+    rows = [*map(_arguments, cases)]
     seen = [{(at, view(*row)) for at, view in enumerate(views)} for row in rows]
     left, chosen = set[tuple[int, Hashable]]().union(*seen), set[int]()
     while left:

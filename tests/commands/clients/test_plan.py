@@ -256,7 +256,6 @@ LINKS, HOME = table("commands/setup_links").values()
         product(LINKS, [False, True]),
         lambda name, _: name,
         lambda name, remove: (name.count("/"), remove),
-        names=2,
     ),
 )
 def test_no_link_of_a_clone_is_followed_out_of_it(bench: Bench, name: str, remove: bool) -> None:
@@ -439,11 +438,7 @@ def test_the_document_shows_each_entry_of_a_teams_server_as_it_is_written(bench:
 
 @pytest.mark.parametrize(
     ("client", "level"),
-    one_in(
-        3,
-        [(it.key, level) for it in TAKING_URLS for level in LEVELS if level in it.entry],
-        names=2,
-    ),
+    one_in(3, [(it.key, level) for it in TAKING_URLS for level in LEVELS if level in it.entry]),
 )
 def test_it_comes_beside_our_entry_and_goes_again(client: str, level: Level, bench: Bench) -> None:
     bench.do(client, level=level)

@@ -31,7 +31,7 @@ def desk(tmp_path: Path) -> Desk:
 
 
 @pytest.mark.parametrize(
-    ("answer", "code"), one_in(2, [("y\n", 0), ("no\n", 1), ("\n", 1), ("\x04", 1)], names=2)
+    ("answer", "code"), one_in(2, [("y\n", 0), ("no\n", 1), ("\n", 1), ("\x04", 1)])
 )
 def test_on_a_terminal_it_asks_once(answer: str, code: int, desk: Desk) -> None:
     done = Run.at_terminal("setup", "codex", answer=answer, **desk.place(NO_COLOR="1"))

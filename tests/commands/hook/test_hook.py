@@ -68,7 +68,7 @@ def said_in(said: Any, desk: Desk) -> Any:
 @pytest.mark.row("001 1-3.a", "001 6.c")
 @pytest.mark.parametrize(
     ("client", "event", "builder", "name", "more", "said"),
-    enough(map(tuple, ROWS["answers"]), lambda *it: (it[1], it[2] == "copilot"), names=6),
+    enough(map(tuple, ROWS["answers"]), lambda *it: (it[1], it[2] == "copilot")),
 )
 def test_the_lesson_about_a_file_is_shown_at_its_change_and_only_once(
     desk: Desk, client: str, event: str, builder: str, name: str, more: Payload, said: str

@@ -119,7 +119,7 @@ def check(desk: Desk, name: str, event: str, lang: Language, *, is_started: bool
     assert list(desk.home.iterdir()) == []
 
 
-@pytest.mark.parametrize(("name", "event", "lang"), enough(STARTED, lambda *it: it[1:], names=3))
+@pytest.mark.parametrize(("name", "event", "lang"), enough(STARTED, lambda *it: it[1:]))
 def test_it_ends_with_0_and_says_json(desk: Desk, name: str, event: str, lang: Language) -> None:
     prepare(desk, TRAPS[name])
     check(desk, name, event, lang, is_started=True)
@@ -157,11 +157,7 @@ ERRORS = ("ImportError", "RuntimeError('odd')", "MemoryError", "KeyboardInterrup
 
 @pytest.mark.parametrize(
     ("module", "error"),
-    enough(
-        [(part, error) for part in PARTS for error in ERRORS],
-        lambda *it: it[0][:4] + it[1],
-        names=2,
-    ),
+    enough([(part, error) for part in PARTS for error in ERRORS], lambda *it: it[0][:4] + it[1]),
 )
 def test_a_part_of_the_program_that_fails_is_no_veto(desk: Desk, module: str, error: str) -> None:
     event = PARTS[module]

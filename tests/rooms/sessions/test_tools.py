@@ -80,9 +80,7 @@ VALUES = (b"\xff\x00login", None, 7, ODD_METADATA, "{", "[1]")
 
 
 @pytest.mark.long  # it costs much
-@pytest.mark.parametrize(
-    ("column", "value"), one_in(5, itertools.product(COLUMNS, VALUES), names=2)
-)
+@pytest.mark.parametrize(("column", "value"), one_in(5, itertools.product(COLUMNS, VALUES)))
 def test_whatever_stands_in_a_column_is_answered_in_every_tool(
     call: Call, store: SessionStore, column: str, value: object
 ) -> None:
