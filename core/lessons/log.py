@@ -43,13 +43,12 @@ _INTERLEAVED = re.compile(rb"(?:[^\0]\0){2}|(?:\0[^\0]){2}", re.S)
 # How that begins which a filter of git keeps in the place of a file: LFS, git-crypt.
 FILTERED = (b"version https://git-lfs.github.com/spec/", b"\0GITCRYPT\0")
 IN_UTF_16 = re.compile(r"[\t -~]{4}")
+_LINE = re.compile(rb"[^\n]*\n|[^\n]+")
 
 
 def split_lines(data: bytes) -> list[bytes]:
     r"""Return the lines of a file with their `\n`, the only line end there is."""
-    *ended, last = data.split(b"\n")
-    lines = [line + b"\n" for line in ended]
-    return [*lines, last] if last else lines
+    return _LINE.findall(data)
 
 
 def conflict_lines(lines: Sequence[bytes], entries: Sequence[object]) -> frozenset[int]:
