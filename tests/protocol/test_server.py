@@ -2,9 +2,7 @@
 
 import inspect
 import json
-import os
 import re
-import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -28,11 +26,10 @@ from protocol.stdio import WRITING_TOOLS
 from protocol.tools import OfferedRoom, memory_lines
 from tests.conftest import StartServer
 from tests.support import room_tools
-from tests.support.cli_process import Run
 from tests.support.room_tools import ROOMS, as_offered, offered, surface, tokens_of
 from tests.support.sentences import raised, sentence
 from tests.support.servers import ServerProcess
-from tests.support.tables import ROOT, none_of, table
+from tests.support.tables import none_of, table
 
 GAP: dict[str, Any] = {"topic": "payment", "missing_context": "two", "lesson": "rule"}
 MARKER, INTERNAL_ERROR = "zebra crossing at noon", -32603
@@ -255,18 +252,18 @@ UNUSABLE: list[tuple[list[str], str, Language, str, Facts]] = [
 
 
 @pytest.mark.row("003 T85")
-def test_an_unknown_room_or_setting_ends_the_start_with_a_sentence(tmp_path: Path) -> None:
+def test_an_unknown_room_or_setting_ends_the_start_with_a_sentence(
+    tmp_path: Path, start_server: StartServer
+) -> None:
     for rooms in ("sessions:bare", "sessions,sessions:core", "lessons:x"):
         with raised(RefusedError, "bad_rooms") as caught:
             read_rooms(rooms, "--rooms")
         assert caught.value.facts == OF_ROOMS
     for words, budget, lang, key, facts in UNUSABLE:
-        own = {"SENTINEL_MEMORY_LANG": lang, "SENTINEL_MEMORY_BUDGET": budget}
-        environment = {**os.environ, **own}
-        command = (sys.executable, str(ROOT / "server.py"), *words)
-        started = Run.process(*command, cwd=tmp_path, environment=environment)
-        said = sentence(lang, f"errors.{key}", **facts)
-        assert (started.code, started.out, started.errors) == (2, "", f"server.py: {said}\n")
+        environment = {"SENTINEL_MEMORY_LANG": lang, "SENTINEL_MEMORY_BUDGET": budget}
+        started = start_server(*words, cwd=tmp_path, environment=environment)
+        assert (started.wait(), started.stdout_lines) == (2, [])
+        assert started.stderr() == f"server.py: {sentence(lang, f'errors.{key}', **facts)}\n"
     assert list(tmp_path.iterdir()) == []
 
 
