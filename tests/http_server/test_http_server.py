@@ -27,7 +27,7 @@ from http_server.app import Service, assembled
 from http_server.login import Access
 from http_server.papers import FILE_NAME, sqlite_papers
 from http_server.run import KEPT_DAYS, daily_file, listen
-from http_server.sessions import MOST_CALLS, SESSIONS_AT_ONCE, Calls
+from http_server.sessions import SESSIONS_AT_ONCE, Calls
 from http_server.settings import Options, ServingError, read_options
 from protocol.call import caller
 from rooms.fragments.upkeep.passes import STEPS
@@ -404,8 +404,11 @@ def test_fifty_agents_at_once_are_each_known_by_their_own_name(tmp_path: Path) -
     assert caller() is None
 
 
-def test_calls_above_the_most_are_told_to_come_again(tmp_path: Path) -> None:
-    server, may_end = FastMCP("busy"), asyncio.Event()
+def test_calls_above_the_most_are_told_to_come_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, may_end, most = FastMCP("busy"), asyncio.Event(), 12
+    monkeypatch.setattr("http_server.sessions.MOST_CALLS", most)
 
     @server.tool
     async def wait() -> str:
@@ -418,9 +421,9 @@ def test_calls_above_the_most_are_told_to_come_again(tmp_path: Path) -> None:
             headers = {**client.headers, "Authorization": f"Bearer {secrets['agent0']}"}
             to: Any = {"transport": httpx2.ASGITransport(client.app), "base_url": URL}
             async with httpx2.AsyncClient(**to, headers=headers) as http:
-                calls_of_all = [http.post("/mcp", json=call("wait")) for _ in range(MOST_CALLS)]
+                calls_of_all = [http.post("/mcp", json=call("wait")) for _ in range(most)]
                 begun = [asyncio.create_task(it) for it in calls_of_all]
-                while calls.under_way < MOST_CALLS:
+                while calls.under_way < most:
                     await asyncio.sleep(0.01)
                 answer = await http.post("/mcp", json=call("wait"))
                 assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
