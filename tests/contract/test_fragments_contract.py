@@ -113,8 +113,8 @@ def test_recall_answers_within_its_budget_and_with_as_many_links_as_the_settings
     room: Room,
 ) -> None:
     start, rule = room.saved("The login fails at staging", topic="login"), "Rule {} of the vault: "
-    rule += "close both of its doors behind you, and say so to whoever is in the room"
-    for at in range(60):
+    rule += "close both of its doors behind you, and say so to whoever is in the room" * 3
+    for at in range(25):
         id_ = room.saved(rule.format(at), topic=f"t{at}")
         if at < 12:
             room("link", fromId=start, toId=id_)
