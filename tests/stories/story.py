@@ -66,6 +66,7 @@ import pytest
 
 import cli
 from tests.support.doc_shop import Shop
+from tests.support.git_clones import git
 from tests.support.tables import ROOT
 
 MOST_RECORDED_LINES = 25
@@ -349,8 +350,7 @@ def _shop_of(lang: str) -> Path:
     with clean_environment(shop.root, shop.home):
         os.environ["SENTINEL_MEMORY_FRAGMENTS"] = str(shop.home / "memory.db")
         run_command(["import", str(folder / "rooms.jsonl"), "--yes"])
-    shop.git("repack", "-a", "-d", "--quiet")  # each story copies its files
-    shutil.rmtree(shop.root / ".git" / "hooks")
+    git(shop.root, "repack", "-a", "-d", "--quiet")  # each story copies its files
     return folder
 
 

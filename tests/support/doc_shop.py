@@ -1,12 +1,13 @@
 """Makes the project whose answers the documents show."""
 
 import json
-import subprocess
+import os
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
-from tests.support.cli_process import TOKEN, Desk
-from tests.support.git_clones import path_of
+from tests.support.cli_process import TOKEN
+from tests.support.git_clones import git, path_of
 from tests.support.tables import table
 
 DAYS = ("2025-03-02", "2025-03-10", "2025-03-15", "2025-03-16", "2025-03-17")
@@ -19,27 +20,21 @@ class Shop:
         self.root, self.home, self._told = folder / "shop", folder / "home", table("doc_shop")[lang]
         for made in (self.root / ".context", self.home):
             made.mkdir(parents=True)
-        self.git("init", "--quiet", "--initial-branch=main")
+        git(self.root, "init", "--quiet")
         *logs, principle = map(_line, self._told["records"])
         for at, lines in enumerate([logs[:2], logs, [principle, *logs[2:]]]):
             path_of(self.root).write_bytes(b"".join(lines))
             self.commit(at)
 
-    def git(self, *words: str, date: str = "") -> None:
-        """Run git with nothing of this machine; date: that of a commit."""
-        who = {"NAME": "developer", "EMAIL": "developer@example.invalid", "DATE": date}
-        names = {
-            f"GIT_{role}_{key}": it for role in ("AUTHOR", "COMMITTER") for key, it in who.items()
-        }
-        environment = Desk(self.root, self.home).environment(**names)
-        subprocess.run(["git", *words], cwd=self.root, check=True, env=environment)
-
     def commit(self, at: int) -> None:
         """Commit the log as it is, with the subject and on the day of this place in the story."""
         (self.root / ".context" / ".gitattributes").write_text("memory_log.jsonl merge=union\n")
-        self.git("add", "--all")
-        subject = self._told["commits"][at]
-        self.git("commit", "--quiet", "--message", subject, date=f"{DAYS[at]}T10:00:00+0000")
+        git(self.root, "add", "--all")
+        who = {"NAME": "developer", "EMAIL": "developer@example.invalid"}
+        who["DATE"] = f"{DAYS[at]}T10:00:00+0000"
+        names = {f"GIT_{role}_{key}": who[key] for role in ("AUTHOR", "COMMITTER") for key in who}
+        with mock.patch.dict(os.environ, names):
+            git(self.root, "commit", "--quiet", "--message", self._told["commits"][at])
 
     def leak(self) -> None:
         """Add a record with a secret, which nobody has committed."""

@@ -139,10 +139,8 @@ class Browser:
 
     def overflow(self) -> int:
         """By how many pixels the page is wider than the window."""
-        found: int = self.js(
-            "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        )
-        return found
+        wider = "const it = document.documentElement; return it.scrollWidth - it.clientWidth"
+        return int(self.js(wider))
 
     def violations(self) -> list[str]:
         """What axe-core has against the page as it is."""

@@ -229,14 +229,12 @@ class Valkey:
 
     def freeze(self) -> None:
         """Let it answer nothing, while its connections stay."""
-        self._signal(signal.SIGSTOP)
+        assert self._process
+        self._process.send_signal(signal.SIGSTOP)
 
     def thaw(self) -> None:
-        self._signal(signal.SIGCONT)
-
-    def _signal(self, number: int) -> None:
         if self._process:
-            self._process.send_signal(number)
+            self._process.send_signal(signal.SIGCONT)
 
 
 @contextlib.contextmanager

@@ -1,10 +1,11 @@
 """Spells out the templates of texts with secrets: `push with «ghp_{A36}»`."""
 
-import json
 import re
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
+
+from core.data import rows
+from tests.support.tables import DATA
 
 ALPHABETS = {
     "A": "a7Kq9ZxB3mTr0LwYc5HnVe8PdJf2GsUo",
@@ -15,8 +16,6 @@ ALPHABETS = {
     "d": "7301948265",
     "L": "qXmTzKbWvFdHrJcNlPsGyU",
 }
-
-
 HOLE = re.compile(r"\{([" + "".join(ALPHABETS) + r"])(\d+)\}")
 
 
@@ -48,6 +47,4 @@ class Example(NamedTuple):
 @cache
 def examples() -> dict[str, Example]:
     """Return the example of each rule, by its name."""
-    path = Path(__file__).parents[1] / "data" / "rules_examples.jsonl"
-    rows = (Example(**json.loads(line)) for line in path.read_text("utf-8").splitlines())
-    return {row.name: row for row in rows}
+    return {row["name"]: Example(**row) for row in rows("rules_examples", DATA)}

@@ -23,19 +23,8 @@ from core.config import LOG_NAME
 from core.errors import SentinelError
 from core.lessons.file import COMPANIONS, LOCK_SUFFIX, REPLACED_NAME, Replacement
 from core.store import MemoryStore
-from tests.support.faults import (
-    CODES,
-    FOLDER,
-    KILLING,
-    Call,
-    Child,
-    Fault,
-    Faults,
-    Say,
-    Tree,
-    log_path,
-    tree,
-)
+from tests.support import faults
+from tests.support.faults import Call, Child, Fault, Faults, Tree, log_path, tree
 from tests.support.samples import LATER, NOW, a_draft, a_principle, a_record
 
 ASIDE, SHARED_NAME = "aside.txt", "log.jsonl"
@@ -167,12 +156,12 @@ def rehearse(scenario: Scenario, root: Path) -> Rehearsal:
     """Carry out the scenario below the new directory `root`, undisturbed."""
     path = scenario.begin(root)
     before = tree(root)
-    with Faults(root) as faults:
+    with Faults(root) as undisturbed:
         scenario.act(path)
     after, data = tree(root), _data(path)
     assert after == without_litter(after)
     shutil.rmtree(root)
-    return Rehearsal(scenario, before, after, data, faults.calls)
+    return Rehearsal(scenario, before, after, data, undisturbed.calls)
 
 
 def _data(path: Path) -> bytes:
@@ -191,7 +180,7 @@ def faults_of(
         if mode in ("torn", "cut short", "killed half-way"):
             fits = call.name == "write"
         if fits and call.name not in but and (not only or call.name in only):
-            fault = Fault(at, mode, CODES[(at + len(rehearsal.calls)) % len(CODES)])
+            fault = Fault(at, mode, faults.CODES[(at + len(rehearsal.calls)) % len(faults.CODES)])
             yield fault
             if mode == "refused" and fault.code == errno.ENOENT and not call.changes:
                 yield Fault(at, mode)  # to say that nothing is there is not to fail
@@ -205,7 +194,7 @@ def attempt(rehearsal: Rehearsal, fault: Fault, folder: Path) -> list[str]:
     root = folder / f"attempt {next(_numbers)}"
     path, wrong, calls = rehearsal.scenario.begin(root), list[str](), list[Call]()
     told = "success"  # or why there was none
-    if fault.mode == "full" or fault.mode in KILLING:
+    if fault.mode == "full" or fault.mode in faults.KILLING:
         with act_in_child(rehearsal.scenario, path, fault, root) as child:
             code, said = child.end()
         told = "success" if said == "done" else f"{code} {said}"
@@ -217,13 +206,13 @@ def attempt(rehearsal: Rehearsal, fault: Fault, folder: Path) -> list[str]:
             told = "success"
     else:
         try:
-            with Faults(root, fault) as faults:
-                calls = faults.calls
+            with Faults(root, fault) as layer:
+                calls = layer.calls
                 rehearsal.scenario.act(path)
         except Exception as error:
             told = _told(error)
             wrong += [] if isinstance(error, SentinelError) else ["not an error of ours"]
-    if fault.mode in FOLDER:
+    if fault.mode in faults.FOLDER:
         later = [call for call in calls[fault.at - 1 :] if call.name == "replace"]
         renamed = any(Path(call.target).name in (LOG_NAME, SHARED_NAME) for call in later)
         wrong += _judge_without_folder(rehearsal, fault, told == "success", renamed, root)
@@ -262,7 +251,7 @@ def judge_failure(rehearsal: Rehearsal, fault: Fault, root: Path) -> list[str]:
     if fault.mode in ("refused", "torn", "full") and strays:
         wrong.append(f"an error that leaves {strays}")
     left, old = _belongings(now), _belongings(rehearsal.before)
-    if fault.lasting or fault.mode == "failed afterwards" or fault.mode in KILLING:
+    if fault.lasting or fault.mode == "failed afterwards" or fault.mode in faults.KILLING:
         # What was set aside stays where nobody could take it back; the log has it still.
         for name in [name for name in left if Path(name).name == ASIDE]:
             if after[name].data.startswith(left[name].data):
@@ -344,7 +333,7 @@ def _difference(now: Tree, wanted: Tree) -> str:
 def act_in_child(scenario: Scenario, path: Path, fault: Fault, root: Path) -> Child:
     """A process that carries out the scenario with this fault."""
 
-    def work(_: Say) -> str:
+    def work(_: faults.Say) -> str:
         if fault.mode == "full":
             resource.setrlimit(resource.RLIMIT_FSIZE, (fault.at, resource.RLIM_INFINITY))
             scenario.act(path)
