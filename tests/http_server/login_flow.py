@@ -37,7 +37,6 @@ class Clock:
 
 
 def papers_at(place: Path | str, clock: Clock) -> Papers:
-    """Return the papers in a file, or at the address of a database."""
     if isinstance(place, Path):
         return sqlite_papers(place, clock=clock)
     return postgres_papers(Pool(a_server(place), path="agent_memory"), clock=clock)

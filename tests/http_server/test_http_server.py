@@ -244,9 +244,7 @@ def test_health_tells_a_stranger_the_status_alone(server: HttpServer) -> None:
 
 
 @pytest.mark.row("002 2.7", "002 2.10.g")
-def test_metrics_name_tools_and_routes_and_nothing_that_is_sent(
-    server: HttpServer,
-) -> None:
+def test_metrics_name_tools_and_routes_and_nothing_that_is_sent(server: HttpServer) -> None:
     server.tool("recall", text="a-text-that-nobody-sees")
     server.call("tools/call", {"name": "no-such-tool-xyz", "arguments": {}})
     server.ask("GET", "/a-path-that-nobody-sees")

@@ -40,11 +40,10 @@ def rows(path: Path, statement: str, values: Sequence[object] = ()) -> list[tupl
 
 def told(said: str) -> Told:
     """The id and the text of each number that was acknowledged, in whole lines."""
-    lines = said.rpartition("\n")[0].splitlines()
-    found = [line.split(" ", 2) for line in lines]
-    numbers = [int(number) for number, _, _ in found]
-    assert len(numbers) == len(set(numbers)), "a number was given twice"
-    return {int(number): (id_, text) for number, id_, text in found}
+    found = [line.split(" ", 2) for line in said.rpartition("\n")[0].splitlines()]
+    told = {int(number): (id_, text) for number, id_, text in found}
+    assert len(told) == len(found), "a number was given twice"
+    return told
 
 
 class Crowd:
@@ -56,10 +55,8 @@ class Crowd:
     what all processes of one client save; search: reads in the other ways that there are.
     """
 
-    file = ""
+    file = table = text = full_text = ""
     companions: frozenset[str] = frozenset()
-    table, text = "", ""
-    full_text = ""
     indexed: tuple[str, ...] = ()
     opened: Any
     save: Any
@@ -96,7 +93,6 @@ class Crowd:
         return told(said)
 
     def kept(self) -> Told:
-        """The id and the text of each row."""
         found = rows(self.path, f"SELECT number, id, {self.text} FROM {self.table}")
         return {number: (id_, text) for number, id_, text in found}
 
@@ -204,9 +200,8 @@ class Fragments(Crowd):
         return Room(engine=engine, config=FragmentsConfig(self.path), settings=settings)
 
     def save(self, store: Room, name: str, at: int) -> tuple[int, str, str]:
-        words = f"zebra {name} {at} " + "the tax differs by country. " * 8
-        topic = f"{name} {at}"
-        draft = FragmentDraft(content=words.strip(), topic=topic, keywords=("crowd",))
+        words = f"zebra {name} {at}" + " the tax differs by country." * 8
+        draft = FragmentDraft(content=words, topic=f"{name} {at}", keywords=("crowd",))
         it = fragments.remember(store, draft).fragment
         return it.number, it.id, it.content
 

@@ -102,8 +102,7 @@ def test_a_story_over_stdio(path: Path, story: Story, over_stdio: Servers) -> No
 
 
 @pytest.mark.parametrize(
-    ("path", "story"),
-    params(lambda it: it.calls_a_tool and not it.is_local, is_long=True),
+    ("path", "story"), params(lambda it: it.calls_a_tool and not it.is_local, is_long=True)
 )
 def test_a_story_over_http(path: Path, story: Story, over_http: Servers) -> None:
     over_http.begin(story)

@@ -47,10 +47,7 @@ class Files:
         shutil.copytree(path.parent, other.parent)
 
 
-class Places:
-    """Where the rooms of a test are kept."""
-
-    here: Any = Files()
+here: Any = Files()  # where the rooms of a test are kept
 
 
 def a_room(tmp_path: Path, *, clock: Callable[[], str] | None = None, **settings: Any) -> Room:
@@ -62,7 +59,7 @@ def a_room(tmp_path: Path, *, clock: Callable[[], str] | None = None, **settings
     figures = {name: settings.pop(name) for name in Config._fields if name in settings}
     config = Config(**{"path": tmp_path / "memory.db", **figures})
     return Room(
-        engine=Places.here.engine_at(config.path),
+        engine=here.engine_at(config.path),
         config=config,
         settings=Settings(**{"lock_timeout_s": 5, **settings}),
         clock=clock or Clock(),

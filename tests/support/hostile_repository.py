@@ -14,6 +14,7 @@ import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from tests.support.git_clones import commit, compact, copied, git, made_once, new_project, save
 from tests.support.samples import LATER
@@ -26,8 +27,7 @@ code.command diff=command
 """
 
 
-@dataclass(frozen=True)
-class Setting:
+class Setting(NamedTuple):
     """One hostile key.
 
     fires: the words of a plain git that start the program, behind `tty` where it must believe that

@@ -105,9 +105,6 @@ class Born:
         return int(_NUMBER.unpack(data)[0])
 
 
-Process = subprocess.Popen[bytes] | Born
-
-
 def begin(
     command: Sequence[str],
     *,
@@ -117,7 +114,7 @@ def begin(
     is_piped: bool = False,
     is_new: bool = False,
     is_bound: bool = False,
-) -> Process:
+) -> subprocess.Popen[bytes] | Born:
     """Start a program of this checkout: a script and its arguments.
 
     said: the file of its standard error, and of its output unless is_piped, which also opens its

@@ -63,7 +63,6 @@ COLUMNS = ("id", "type", "content", "importance", "privacy_scope", "created_at",
 
 
 def make_memory_db(path: Path, *rows: Sequence[Any]) -> Path:
-    """Make a database with these rows of COLUMNS."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript((DATA / "memory_item.sql").read_text(encoding="utf-8"))

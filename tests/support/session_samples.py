@@ -1,8 +1,5 @@
 """Makes projects with sessions: single ones, and those that people and agents leave.
 
-    store = make_sample_store(tmp_path, 40)
-    sample_sessions(3)[0][0].goal
-
 The samples are in both languages, always the same ones. Their dates run up to NEWEST; the short
 names are 1, 2, 3 …
 """

@@ -1,8 +1,5 @@
 """Gives tests of the fragments the server of the run, databases on it, and both engines.
 
-    from tests.support.team_engines import team_database, team_server
-    from tests.support.team_engines import kept_in as kept_in
-
 A file of tests imports the fixtures that it uses. `team_database` is emptied for each test, which
 takes a hundredth of what it takes to make one; a test that changes the tables takes `new_dsn`.
 `kept_in` runs the tests of a file with their rooms in files and on a server; the mark `IN_A_FILE`
@@ -26,7 +23,7 @@ from core.program import NO_CANCELLATION, Cancellation
 from rooms.fragments.storage.postgres import PostgresEngine
 from rooms.fragments.storage.postgres_schema import TABLES, Schema
 from rooms.fragments.storage.rows import Engine
-from tests.support.fragments_room import Places
+from tests.support import fragments_room
 from tests.support.real_engines import Postgres, shared_postgres
 
 TEMPLATE = "memory_template"
@@ -176,5 +173,5 @@ def databases(team_server: TeamServer) -> Iterator[Databases]:
 def kept_in(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Where the rooms of a test are kept; on a server only where tests may cost much."""
     if request.param == "server":
-        monkeypatch.setattr(Places, "here", request.getfixturevalue("databases"))
+        monkeypatch.setattr(fragments_room, "here", request.getfixturevalue("databases"))
     return str(request.param)

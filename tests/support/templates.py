@@ -46,5 +46,4 @@ class Example(NamedTuple):
 
 @cache
 def examples() -> dict[str, Example]:
-    """Return the example of each rule, by its name."""
     return {row["name"]: Example(**row) for row in rows("rules_examples", DATA)}

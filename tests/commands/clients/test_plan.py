@@ -15,14 +15,7 @@ from commands.clients.files import Plan, Remark, Tree
 from commands.clients.machine import installed
 from commands.clients.merge import BEGIN, END, MARK
 from commands.clients.plan import handler_of
-from commands.clients.table import (
-    ASKED_FOR,
-    CLIENTS,
-    KEY_VARIABLE,
-    LEVELS,
-    TEAM_ENTRY,
-    Level,
-)
+from commands.clients.table import ASKED_FOR, CLIENTS, KEY_VARIABLE, LEVELS, TEAM_ENTRY, Level
 from commands.clients.table import client_of as row_of
 from commands.clients.text_file import ExportError
 from core.errors import RefusedError

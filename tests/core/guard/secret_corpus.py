@@ -16,7 +16,6 @@ import re
 import string
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -188,8 +187,7 @@ KEY_LIKE = [name for name in KINDS_OF["values"] if not name.startswith("mixed")]
 PASSWORD_LIKE = [*KINDS_OF["made up"], "mixed-12", "mixed-16", "mixed-24", "alphanumeric-20"]
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(NamedTuple):
     """A text, where the secrets in it are, and what beside them must stay readable."""
 
     family: str
@@ -208,8 +206,7 @@ def a_case(family: str, kind: str, placement: str, marked: str) -> Case:
     return Case(family, kind, placement, language, text, secrets, labels)
 
 
-@dataclass(frozen=True)
-class Format:
+class Format(NamedTuple):
     """How a language or tool assigns a value: its line, its style of names, its comment sign."""
 
     line: str

@@ -13,9 +13,9 @@ import resource
 import secrets
 import shutil
 import signal
+import tempfile
 from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
-from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
@@ -186,12 +186,9 @@ def faults_of(
                 yield Fault(at, mode)  # to say that nothing is there is not to fail
 
 
-_numbers = count(1)
-
-
 def attempt(rehearsal: Rehearsal, fault: Fault, folder: Path) -> list[str]:
     """Carry out the scenario with this fault, then save once more; what was wrong, in words."""
-    root = folder / f"attempt {next(_numbers)}"
+    root = Path(tempfile.mkdtemp(dir=folder))
     path, wrong, calls = rehearsal.scenario.begin(root), list[str](), list[Call]()
     told = "success"  # or why there was none
     if fault.mode == "full" or fault.mode in faults.KILLING:

@@ -13,23 +13,11 @@ import pytest
 from core.config import Settings
 from rooms.sessions.config import Config
 from rooms.sessions.rows import TOKENIZERS, keep_index, write
-from rooms.sessions.search import (
-    Candidates,
-    Criteria,
-    Page,
-    resembling,
-    search,
-)
+from rooms.sessions.search import Candidates, Criteria, Page, resembling, search
 from rooms.sessions.session import Session
 from rooms.sessions.store import SessionStore, open_sessions, resolve
 from rooms.sessions.upkeep import delete
-from tests.support.session_samples import (
-    a_room,
-    keep,
-    make_sample_store,
-    sample_sessions,
-    saved,
-)
+from tests.support.session_samples import a_room, keep, make_sample_store, sample_sessions, saved
 from tests.support.tables import ROOT, none_of, table
 
 sys.path.insert(0, str(ROOT / "benchmarks"))

@@ -66,7 +66,7 @@ def twins(
     room = kit.a_room(tmp_path / "one", clock=clock)
     fill(room, clock)
     room.engine.close()
-    kit.Places.here.copy(room.config.path, tmp_path / "other" / "memory.db")
+    kit.here.copy(room.config.path, tmp_path / "other" / "memory.db")
     return room, kit.a_room(tmp_path / "other", clock=clock)
 
 
@@ -181,7 +181,7 @@ def test_a_call_that_is_cancelled_stops_between_pages_and_the_next_goes_on(
         consolidate(room)  # a thread of this process is at it
     is_requested = False
     cancellation = Cancellation(is_requested=lambda: is_requested)
-    engine = kit.Places.here.engine_at(room.config.path, cancellation)
+    engine = kit.here.engine_at(room.config.path, cancellation)
 
     def cancels(place: int, count: int, name: str) -> None:
         nonlocal is_requested
