@@ -1,4 +1,4 @@
-"""Tests `cli.py demo`: one story in a screenful, with what really came back."""
+"""Tests `cli.py demo`: one story in a screenful, with real answers."""
 
 import os
 import re

@@ -88,7 +88,7 @@ def with_programs(desk: Desk, traps: Traps, **variables: str) -> dict[str, str]:
 
 
 def run(line: str, desk: Desk, environment: Mapping[str, str]) -> Run:
-    """Carry out one of the commands; a hook gets what Claude Code hands over."""
+    """Carry out one of the commands; a hook gets an event of Claude Code."""
     words, cwd = line.split(), desk.root
     event = words[1] if words[0] == "hook" else "prompt"
     is_edit = event == "before-action"
@@ -105,9 +105,9 @@ def run(line: str, desk: Desk, environment: Mapping[str, str]) -> Run:
 
 
 def said_by(names: Iterable[str], desk: Desk, environment: Mapping[str, str]) -> dict[str, Run]:
-    """What each of these commands says, but for how many files git does not track yet.
+    """The output of each of these commands, but for the number of files git does not track yet.
 
-    What is planted are such files, too.
+    The planted files count among them, too.
     """
     said = {name: run(name, desk, environment) for name in names}
     return {name: it._replace(out=UNTRACKED.sub("", it.out)) for name, it in said.items()}

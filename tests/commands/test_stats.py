@@ -1,4 +1,4 @@
-"""Tests what `cli.py stats` counts of what hooks showed, which keys it has and how wide it is."""
+"""Tests how `cli.py stats` counts the records that hooks showed, its keys and its width."""
 
 import json
 import os
@@ -53,7 +53,7 @@ def keys_of(value: object) -> object:
 
 @pytest.mark.parametrize("case", ROWS)
 def test_what_hooks_noted_is_counted(case: str) -> None:
-    """Lists of records are compared by their versions, and by what else a row names."""
+    """Lists of records are compared by the fields that a row names."""
     filled = json.dumps(ROWS[case])
     for name, record in RECORDS.items():
         filled = filled.replace(f"{{{name}}}", record.token)

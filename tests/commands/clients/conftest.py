@@ -1,4 +1,4 @@
-"""Plans and writes what setup does, in a project and a home directory with files in them."""
+"""Plans and writes the changes of setup, in a project and a home directory with files."""
 
 import json
 import tomllib
@@ -55,7 +55,7 @@ class Bench:
         )
 
     def plan(self, *clients: str, machine: Machine | None = None, **asked: Any) -> Plan:
-        """What setup would change for these clients. asked: fields of a `Job`."""
+        """The changes that setup would make for these clients. asked: fields of a `Job`."""
         machine = machine or self.machine
         present = frozenset(it.client for it in configured_clients(machine) if it.entry)
         here = installed((self.python,), str(self.tool), windows=False)
@@ -102,7 +102,7 @@ class Bench:
         }
 
     def data(self, name: str) -> Any:
-        """What a file of JSON or TOML says."""
+        """The data in a file of JSON or TOML."""
         text = self.path(name).read_text("utf-8")
         return tomllib.loads(text) if name.endswith(".toml") else json.loads(text)
 

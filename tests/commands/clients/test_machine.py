@@ -1,4 +1,4 @@
-"""Tests what the program finds in clients' configuration files without starting a client."""
+"""Tests the entries that are found in clients' configuration, without starting a client."""
 
 import json
 import re
@@ -127,7 +127,7 @@ def test_values_of_odd_types_are_passed_over(odd: object, bench: Bench) -> None:
             assert all(it.client and it.problem != "unreadable" for it in find(bench))
 
 
-# What is written of this machine.
+# The commands that are written for this machine.
 
 
 def test_commands_on_the_path_are_written_without_their_path(bench: Bench, tmp_path: Path) -> None:

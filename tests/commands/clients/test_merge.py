@@ -1,4 +1,4 @@
-"""Tests that what is put into a text can be taken out, and that all the rest of it stays."""
+"""Tests that a part can be put into a text and taken out, and that the rest of it stays."""
 
 import json
 import tomllib

@@ -1,4 +1,4 @@
-"""Tests what setup plans for the files of clients, and what it leaves alone."""
+"""Tests the changes that setup plans for the files of clients, and the files it leaves alone."""
 
 import json
 import re
@@ -76,7 +76,7 @@ class Life:
         getattr(self, name)(*self.filled(arguments))
 
     def filled(self, found: Any) -> Any:
-        """These values, with what each sign stands for."""
+        """These values, with the text of each sign in its place."""
         text = json.dumps(found, ensure_ascii=False)
         for sign, meaning in self._signs.items():
             text = text.replace(sign, json.dumps(meaning, ensure_ascii=False)[1:-1])
@@ -108,7 +108,7 @@ class Life:
         assert self._bench.plan(*clients.split(), **self._job(asked)).changes == []
 
     def paste(self, name: str, client: str, text: str, key: str) -> None:
-        """Beside this text, what is to be pasted is the file as it is now."""
+        """Beside this text, the block to be pasted is the file as it is now."""
         fresh = self._bench.path(name).read_text("utf-8")
         self._bench.put({name: text})
         [problem] = self._bench.plan(client).problems
@@ -137,7 +137,7 @@ class Life:
         assert sorted(name for name, data in found if text.encode() in data) == names
 
     def data(self, name: str, keys: list[Any], value: Any) -> None:
-        """What stands below these keys of a file; without keys, its text."""
+        """The value below these keys of a file; without keys, its text."""
         found = self._bench.data(name) if keys else self._bench.path(name).read_bytes().decode()
         for key in keys:
             found = found.get(key) if isinstance(found, dict) else found[key]
@@ -173,7 +173,7 @@ def test_setup_does_this_in_the_files_of_a_client(life: str, bench: Bench) -> No
         it.live(*step)
 
 
-# What is left alone.
+# Files that are left alone.
 
 
 @pytest.mark.parametrize("row", ROWS["a_file_that_cannot_be_edited_is_left_alone"])
@@ -223,7 +223,7 @@ def test_a_client_that_would_expand_the_path_of_the_server_is_told(bench: Bench)
 
 @pytest.mark.parametrize("key", KEYS)
 def test_a_plan_shows_nothing_of_the_user(key: str, bench: Bench) -> None:
-    """Neither beside our own parts nor what a person has put into these."""
+    """It shows no secret beside our own parts, and none that a person has put into them."""
     secret = "Hunter2wasHere"
     bench.do(key, rooms=WITH_SESSIONS)
     for name in bench.files():
@@ -238,7 +238,7 @@ def test_a_plan_shows_nothing_of_the_user(key: str, bench: Bench) -> None:
         assert secret not in "".join(line for it in pieces for line in (*it.before, *it.after))
 
 
-# Links of a clone; what else stands for a file is in stories/setup_links.txt.
+# Links of a clone; other stand-ins for a file are in stories/setup_links.txt.
 
 LINKS, HOME = table("commands/setup_links").values()
 
@@ -270,7 +270,7 @@ def test_no_link_of_a_clone_is_followed_out_of_it(bench: Bench, name: str, remov
         assert str(problem.facts["target"]).startswith(str(target))
 
 
-# What clients read as rules.
+# The rules that clients read.
 
 PAST = table("commands/rules_past")
 READ = {
@@ -283,7 +283,7 @@ READ = {
 
 
 def met_by(client: str, past: str, there: dict[str, str]) -> str:
-    """What a client reads, by what its documents say."""
+    """The text that a client reads, according to its documents."""
     names = READ[client]
     if client == "codex" and "AGENTS.override.md" in there:
         names = ["AGENTS.override.md"]

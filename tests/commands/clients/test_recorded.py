@@ -1,6 +1,6 @@
-"""Tests what setup writes for every client, over files of many kinds, and that it goes again.
+"""Tests the files that setup writes for every client, and that its parts can be removed.
 
-    python -m tests.commands.clients.test_recorded          records what setup writes now
+    python -m tests.commands.clients.test_recorded          records the files of today's setup
 
 A file is recorded as the data it holds, so that a change of its layout alone is none.
 """
@@ -33,7 +33,7 @@ LEVELS: Mapping[str, Mapping[str, str]] = {
 ROOMS = "lessons", "lessons,sessions", "lessons,sessions,fragments"
 STATES = "empty", "own", "foreign", "commented"
 ITEM = {"type": "command", "command": "./theirs.sh", "timeout": 5}
-FOREIGN: Mapping[str, Any] = {  # by a key of ours, what stands below it of others
+FOREIGN: Mapping[str, Any] = {  # by a key of ours, the entries of others below it
     "mcpServers": {"theirs": {"command": "node", "args": ["theirs.js"], "env": {"A": "1"}}},
     "servers": {"theirs": {"type": "stdio", "command": "node", "args": ["theirs.js"]}},
     "permissions": {"allow": ["Bash(ls)"], "deny": ["Read(.env)"]},
@@ -42,7 +42,7 @@ TOML = 'model = "theirs"\n\n[mcp_servers.theirs]\ncommand = "node"\nargs = ["the
 
 
 class Case(NamedTuple):
-    """One call of setup. state: what stands in the client's files before it."""
+    """One call of setup. state: the content of the client's files before it."""
 
     client: str
     level: str
@@ -74,7 +74,7 @@ class Case(NamedTuple):
         return bench
 
     def result(self, bench: Bench) -> dict[str, Any]:
-        """What it ends with, and every file below the project and the home directory."""
+        """Its exit status, and every file below the project and the home directory."""
         planned = self.done(bench)
         found = {
             name.replace("root/", "a project/", 1): data(name, without_places(content, bench))
@@ -92,7 +92,7 @@ def cases() -> Iterator[Case]:
 
 
 def theirs(name: str, content: str, *, with_comments: bool) -> str:
-    """What a user may have in a file of which we know what setup writes there."""
+    """The content that a user may have in a file into which setup writes `content`."""
     if name.endswith(".toml"):
         return f"# theirs\n{TOML}" if with_comments else TOML
     if not name.endswith(".json"):
@@ -115,7 +115,7 @@ def files(bench: Bench) -> dict[str, str]:
 
 
 def without_places(text: str, bench: Bench) -> str:
-    """A text without what differs from one machine to another."""
+    """A text with signs for the places that differ from one machine to another."""
     for place, name in ((str(bench.root), "@TOP@/a project"), (str(bench.top), "@TOP@"),
                         (sys.executable, "@PYTHON@"), (str(CLI), "@CLI@"),
                         (str(CLI.parent), "@PROGRAM@")):  # fmt: skip

@@ -1,4 +1,4 @@
-"""Tests `cli.py setup` as people run it, and what is on disk afterwards."""
+"""Tests `cli.py setup` as people run it, and the files on disk afterwards."""
 
 import errno
 import json

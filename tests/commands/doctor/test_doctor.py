@@ -38,7 +38,7 @@ class Run(cli_process.Run):
 
     @property
     def told(self) -> Any:
-        """What a run with --json has printed."""
+        """The output of a run with --json."""
         assert self.errors == ""
         return super().told
 
@@ -84,10 +84,10 @@ def test_what_is_well_breaks_between_two_parts(healthy: Desk) -> None:
     assert Run.at_terminal("doctor", **place).lines[:2] == ["✓ lessons 1", "✓ git merge=union"]
 
 
-# What is around the log
+# The surroundings of the log
 
 
-PERMISSIONS = {  # a place, its mode, the status, and what is said
+PERMISSIONS = {  # a place, its mode, the exit status, and a part of the output
     "a log that cannot be written": (
         ".context/memory_log.jsonl", 0o444, 0, "\n- {} cannot be written"),
     "a folder that cannot be written": (".context", 0o555, 0, "\n- {} cannot be written"),
@@ -177,7 +177,7 @@ def test_a_log_that_cannot_be_written_is_not_repaired(bare: Desk, bound: None, p
 
 @pytest.mark.row("P10")
 def test_what_a_repair_takes_out_lies_beside_the_log_byte_for_byte(bare: Desk) -> None:
-    """It says what it did and what is left."""
+    """It names the repairs that it made and the findings that are left."""
     before = bare.write(*ILL)
     bare.log.chmod(0o640)
     done = bare.doctor("--fix", "--yes")
@@ -258,7 +258,7 @@ KEY = "smk_" + "k" * 43
 
 
 def found_by(desk: Desk, *options: str, **variables: str) -> list[dict[str, Any]]:
-    """What the doctor says of clients; its status follows from that."""
+    """The doctor's findings about clients; its exit status follows from them."""
     done = desk.doctor("--json", *options, **variables)
     kinds = ("client_", "team_")
     told = done.told["findings"]

@@ -1,4 +1,4 @@
-"""Tests the hook that records what a client has done, with what every client tells it."""
+"""Tests the hook that records a client's actions, with the events of every client."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""Tests how the program reads what clients tell a hook, and which files a command line edits."""
+"""Tests how the events of clients are read, and which files a command line edits."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Tests what `cli.py hook` tells a model, from the JSON of each client, in a bare environment."""
+"""Tests the answers of `cli.py hook` to the JSON of each client, in a bare environment."""
 
 import json
 import os
@@ -51,7 +51,7 @@ def desk(tmp_path: Path) -> Desk:
 
 
 def said_in(said: Any, desk: Desk) -> Any:
-    """What a name in a table stands for."""
+    """The text for a name in a table."""
     login = "[login]\n2026-03-01 how sessions end\n→ Tokens live 15 minutes."
     opening = (
         f"[memory_log - records: 2 | {desk.root}]\ntopics: refunds (1), login (1)\n"
@@ -96,7 +96,7 @@ SEEN = "[refunds]\n2026-03-01 (seen 2 times, last 2026-03-02): who approves a re
 
 
 def told_by(desk: Desk, verb: str, given: Any) -> Any:
-    """Carry out one step of a course; what a hook tells."""
+    """Carry out one step of a course, and return the text of the hook."""
     if verb == "store":
         desk.write(*(a_record(**it) if isinstance(it, dict) else RECORDS[it] for it in given))
     elif verb == "no log":  # a folder in its place, or no folder for it
@@ -181,7 +181,7 @@ def test_what_is_large_is_read_and_what_is_too_large_is_said(desk: Desk) -> None
     assert desk.edit() == Ran(0, "", said)
 
 
-# How it is started, and what it loads.
+# How it is started, and the modules that it loads.
 
 
 def started(desk: Desk, event: str, given: bytes) -> "subprocess.Popen[bytes]":
@@ -249,7 +249,7 @@ def test_an_interpreter_that_is_too_old_is_no_veto(desk: Desk, command: str, cod
     assert done == (code, "", "cli.py needs Python 3.11 or newer, and this is 3.10.14\n")
 
 
-# What takes long to load and no hook needs at every event.
+# Modules that take long to load, and that no hook needs at every event.
 SLOW = "core.store core.sanitizer core.guard.looks core.guard.named_values core.text.ranking"
 MOST_OURS = {"stop": 44, "session-start": 55, "before-action": 56}
 MOST_MODULES = 114  # with those of the standard library, and some room for other versions of it

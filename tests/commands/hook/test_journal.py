@@ -1,4 +1,4 @@
-"""Tests what hooks remember of a session, and what its start reads of the work at hand."""
+"""Tests the notes of hooks about a session, and the work at hand that its start reads."""
 
 import json
 import os
@@ -139,7 +139,7 @@ def test_each_system_has_its_place_for_the_state_and_a_link_leads_to_the_same(
 # The work at hand, for the lessons near to it.
 
 LAST = (("Refund in cents", ("src/환불.py",)), ("memory", ("README",)))
-WORK = table("commands/hook")["work"]  # what is done, and then what is told
+WORK = table("commands/hook")["work"]  # the changes, and then the work that is read
 
 
 @pytest.fixture

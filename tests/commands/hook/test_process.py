@@ -1,7 +1,7 @@
 """Tests a hook as the process that a client starts: it ends with 0, and says JSON or nothing.
 
-The states are those of the sweep over all doors, those that only a hook meets, what no client
-should send, and parts of the program that fail. A new trap is a row.
+The states are those of the sweep over all doors, those that only a hook meets, events that no
+client should send, and parts of the program that fail. A new trap is a row.
 """
 
 import json
@@ -34,8 +34,8 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="pipes, rights a
 COMPLAINT, LINE = "sentinel-memory hook: ", '"$0" "$@"'  # a line as a shell gets it
 
 
-# What a hook meets: steps that prepare the project, and what else is not as usual. "says" is in
-# its line on standard error, in English; where it "answers", the lesson about a file comes anyway.
+# The traps: steps that prepare the project, and anything else unusual. "says" is in the line on
+# standard error, in English; where it "answers", the lesson about a file comes anyway.
 TRAPS: dict[str, dict[str, Any]] = {
     **table("commands/hook_traps"),
     **{f"the sweep: {name}": {"state": state} for name, state in STATES.items()},
@@ -47,7 +47,7 @@ IN_PROCESS = [name for name, trap in TRAPS.items() if "line" not in trap]
 
 
 def payload(desk: Desk, event: str) -> dict[str, Any]:
-    """What Claude Code sends."""
+    """The event as Claude Code sends it."""
     if event == "before-action":
         return claude_edit(desk.root, "src/refund.py")
     tool = {"tool_name": "Bash", "tool_input": {"command": "npm test"}, "tool_response": "ok"}
@@ -91,7 +91,7 @@ def prepare(desk: Desk, trap: dict[str, Any]) -> None:
 
 
 def check(desk: Desk, name: str, event: str, lang: Language, *, is_started: bool) -> None:
-    """The hook ends with 0, says JSON or nothing, and one line at most of what went wrong."""
+    """The hook ends with 0, says JSON or nothing, and at most one line about an error."""
     trap = TRAPS[name]
     given = json.dumps(payload(desk, event)).encode()
     if "given" in trap:
@@ -170,7 +170,7 @@ def test_a_part_of_the_program_that_fails_is_no_veto(desk: Desk, module: str, er
     )
 
 
-# A log that holds much, or what takes long to read; benchmarks/hostile.py has the real figures.
+# A log that is large or takes long to read; benchmarks/hostile.py has the real figures.
 
 
 @pytest.mark.long

@@ -1,4 +1,4 @@
-"""Tests what hooks keep of a project: counts of words, in a file that may be lost or broken."""
+"""Tests the words of a project that hooks count, in a file that may be lost or broken."""
 
 import json
 from dataclasses import replace
@@ -57,7 +57,7 @@ def test_a_broken_file_is_an_empty_one_and_without_a_place_nothing_is_kept(tmp_p
         assert load(place) == Known()
 
 
-# What hooks make of it.
+# Hooks that use the counts.
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def test_what_all_changes_have_or_a_file_holds_is_no_reason_for_a_lesson(desk: D
         assert desk.hook("claude-code", "before-action", payload).text == text
 
 
-# What git tells of the last commits.
+# The last commits, as git tells them.
 
 
 @pytest.fixture
@@ -126,7 +126,7 @@ def changed(project: Path, subject: str, **files: str) -> None:
 
 
 def hunks(project: Path) -> list[tuple[str, str, str]]:
-    """Of each change: the file, what came and what went."""
+    """Of each change: the file, the added text and the removed text."""
     return [(it.paths[0], it.text, it.removed) for it in changes_in(str(project))]
 
 

@@ -1,4 +1,4 @@
-"""Tests what `cli.py report` tells of the memory that a range of commits brings, and how."""
+"""Tests the report of `cli.py report` on the memory that a range of commits brings."""
 
 import os
 import re
@@ -56,7 +56,7 @@ def written(project: Path, *parts: Any) -> str:
     return git_clones.git(project, "rev-parse", "HEAD").strip()
 
 
-# What must not be merged. What a change does is told in tests/stories/report_*.txt.
+# Changes that must not be merged. The other reports are in tests/stories/report_*.txt.
 
 
 @pytest.mark.long  # it costs much
@@ -197,12 +197,12 @@ def test_the_step_of_the_workflow_does_what_is_documented(project: Path, tmp_pat
     assert summary.read_text(encoding="utf-8").startswith("**Memory:** 1 possible secret,")
 
 
-# What texts of records do where a page renders them or a runner prints them: nothing.
+# The texts of records do nothing where a page renders them or a runner prints them.
 
 MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 PIECES = table("commands/report_texts")["pieces"]
 COMMAND = re.compile(r"^\s*::|##(?:vso)?\[", re.I | re.M)
-# What the report itself is made of, all around the texts of records.
+# The tokens of the report itself, all around the texts of records.
 OURS = {
     *("heading_open", "heading_close", "paragraph_open", "paragraph_close", "inline", "text"),
     *("bullet_list_open", "bullet_list_close", "list_item_open", "list_item_close"),
@@ -241,7 +241,7 @@ def test_a_text_is_code_whatever_it_holds(text: str, shown: str) -> None:
 def test_every_word_of_a_text_is_there_to_be_read(text: str) -> None:
     [token] = MARKDOWN.parseInline(code(text))[0].children or []
     lines = map(printable, re.split("\r\n|[\n\r\u2028\u2029]", text))
-    # Whatever blanks stand between and around code.
+    # With any blanks between and around code.
     assert token.content == "—" or "".join(token.content.split()) == (
         "".join("".join(lines).split())
     )
@@ -272,7 +272,7 @@ def document(one: str, two: str, topic: str) -> str:
 
 
 def prose_of(text: str) -> set[str]:
-    """What stands outside of code, without the sums at both ends."""
+    """The text outside of code, without the sums at both ends."""
     parts = text.partition("### Figures")[0].partition("\n")[2]
     return {token.content.strip() for token in markdown_tokens(parts) if token.type == "text"}
 

@@ -1,4 +1,4 @@
-"""Tests what `export` writes and what no text becomes there, and what `import` takes of files."""
+"""Tests the documents that `export` writes, and the parts of files that `import` reads."""
 
 import os
 import re
@@ -95,7 +95,7 @@ def test_a_full_output_is_a_sentence(project: Path, lang: str, said: str, count:
     assert done == (1, "", said)
 
 
-# What a record's text can become there: nothing.
+# No text of a record becomes markup there.
 
 PIECES = st.sampled_from(
     [
@@ -119,7 +119,7 @@ A_HOSTILE = st.builds(a_hostile, st.sampled_from(["log", "principle"]), *[TEXTS]
 
 
 def parsed(text: str) -> list[str]:
-    """The structure of a Markdown document: what opens, but for paragraphs, and inline signs."""
+    """The structure of a Markdown document: blocks but for paragraphs, and inline elements."""
     reader = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
     structure = []
     for token in reader.parse(text):
@@ -137,7 +137,7 @@ SPAN = re.compile(r"\\[\\`]|(?<!`)(?P<ticks>`+)(?!`)(?:.*?[^`])(?P=ticks)(?!`)",
 
 
 def without_code(text: str) -> str:
-    """What of a document is neither code nor a comment, as it stands there."""
+    """The inline text of a document, without its code and comments."""
     tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(text)
     inline = [token.content for token in tokens if token.type == "inline"]
     return "\n".join(SPAN.sub(lambda it: "``" if it["ticks"] else it[0], it) for it in inline)
@@ -327,7 +327,7 @@ def test_twice_as_many_lines_take_about_twice_the_time(take: Command, project: P
         assert f"Saved in one write: {count:,}." in take(text, "--yes").out
         return time.process_time() - began
 
-    took(1_000)  # what is loaded with the first
+    took(1_000)  # the first one loads modules
     once, twice = (min(took(count), took(count)) for count in (5_000, 10_000))
     assert twice <= 3 * once
 

@@ -1,4 +1,4 @@
-"""Tests what commands for rooms print, load, save and forget, where no story can say it."""
+"""Tests that commands for rooms print, load, save and forget, where no story can say it."""
 
 import os
 import re
@@ -54,7 +54,7 @@ def opened(root: Path) -> Opened:
     return Opened(project=project, settings=SETTINGS, store=open_store(project, SETTINGS))
 
 
-# what is listed
+# lists
 
 
 def test_colours_change_nothing_but_the_colour_and_an_id_is_as_long_as_it_must() -> None:
@@ -84,7 +84,7 @@ def test_a_short_list_reads_few_of_many_sessions(project: Path, command: Command
         assert f"#{5_001 - limit} " in shown and f"{limit:,} of 5,000" in shown
         return time.process_time() - began
 
-    took(1)  # what is loaded with the first
+    took(1)  # the first one loads modules
     assert 30 * min(took(5), took(5)) <= took(5_000)
 
 
@@ -117,7 +117,7 @@ def test_since_counts_back_from_now(command: Command, project: Path) -> None:
         assert [it["missing_context"] for it in found] == list(AGES_H)[:count], since
 
 
-# what is loaded
+# loaded modules
 
 
 DEFAULT_PLACE = ".local/share/sentinel-memory/memory.db"
@@ -167,7 +167,7 @@ def test_a_room_is_loaded_only_where_it_is(log: bytes, project: Path) -> None:
         assert loaded(line) == "['rooms.sessions.store', 'sqlite3']", line
 
 
-# what must not be printed
+# texts that must not be printed
 
 
 BAD_SIGNS = "\x1b\u202e\r\x00\u2028"
@@ -209,7 +209,7 @@ def test_what_a_hand_put_into_a_room_is_shown_without_controls_and_secrets(
             assert done.code == ("\x1b" in words and not words.startswith("list")), words
 
 
-# what changed since it was shown stays
+# an item that changed since it was shown stays
 
 
 def test_a_record_that_changed_while_somebody_looked_is_not_forgotten_or_restored_over(

@@ -1,4 +1,4 @@
-"""Tests what `cli.py scan` finds, says and never says, as people, pre-commit and CI run it."""
+"""Tests the findings and the output of `cli.py scan`, as people, pre-commit and CI run it."""
 
 import io
 import os

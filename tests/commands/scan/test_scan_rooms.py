@@ -24,7 +24,7 @@ class Held(NamedTuple):
 
     desk: Desk
     name: str
-    place: str  # what people call all of it
+    place: str  # the name of the whole room for people
     path: Path
     shown: str
     item: str
@@ -91,9 +91,9 @@ def test_what_holds_a_secret_is_said_and_taken_out_of_every_byte(held: Held) -> 
     assert held.scan("--redact", "--yes").lines == ["No secrets found; nothing was written."]
 
 
-# A server. What a redaction leaves in every row is held by tests/rooms/fragments/upkeep.
+# A server. The state of every row after a redaction is held by tests/rooms/fragments/upkeep.
 
-# What another program leaves: no terms, no hash, and an agent that nobody here would let in.
+# A row of another program: no terms, no hash, and an agent that would be refused here.
 RAW = """INSERT INTO agent_memory.fragments
   (id, content, topic, keywords, type, importance, agent_id)
   VALUES ('raw', %(text)s, 't', ARRAY['fine', %(token)s], 'fact', 0.5, %(token)s)"""

@@ -1,4 +1,4 @@
-"""Tests what is known of a terminal, what is written on it, and who is asked there."""
+"""Tests the facts about a terminal, the texts that are written on it, and who is asked there."""
 
 import io
 import json
@@ -222,7 +222,7 @@ def test_a_long_wait_is_told_in_one_line_that_goes_again_even_if_the_work_fails(
     assert "\n" not in terminal.getvalue()
 
 
-@pytest.mark.long  # it waits for what must not come
+@pytest.mark.long  # it waits for a line that must not come
 def test_a_short_wait_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = looked_at(monkeypatch)
     monkeypatch.setattr(module, "SILENCE_S", 3_600)
@@ -292,7 +292,7 @@ def test_no_line_is_wider_than_the_terminal_and_none_has_signs_of_markdown(
     assert re.search(r"^##+ ", piped.out, re.MULTILINE) and "**" in piped.out
 
 
-# Who is asked, and what may reach the terminal of a path that wants to speak.
+# Who is asked, and the parts of a hostile path that may reach the terminal.
 
 NAME = "x\x1b]0;owned\x07\x9b31m\u202e\n.context: 0 secrets\r\u2028y"
 CONTROL = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2028\u2029]")
@@ -355,7 +355,7 @@ def test_the_server_prints_no_control_of_its_projects_path(hostile: Path) -> Non
     done = Run.process(*command, cwd=hostile, environment={**os.environ}, given=sent.encode())
     assert "unreadable lines skipped: " in done.errors
     answers = [json.loads(line) for line in done.out.split("\n") if line]
-    for answer in answers:  # `data` of an error gives the client what it sent
+    for answer in answers:  # `data` of an error repeats the client's request
         answer.get("error", {}).pop("data", None)
     assert faults(json.dumps(answers, ensure_ascii=False), done.errors) == []
     refused = Run.process(sys.executable, str(ROOT / "server.py"), NAME, cwd=hostile)
@@ -363,12 +363,12 @@ def test_the_server_prints_no_control_of_its_projects_path(hostile: Path) -> Non
 
 
 def test_only_one_place_writes_to_standard_error_or_logs() -> None:
-    """All other code goes through `complain` or `warn`, which make what they print safe."""
+    """All other code goes through `complain` or `warn`, which make their output safe."""
     allowed = {"commands/terminal/screen.py", "core/program.py"}
     allowed.add("commands/report.py")  # commands for a runner, escaped as that reads them
     allowed |= {"commands/terminal/ask.py", "core/parser.py"}  # made safe by the second
     allowed |= {"commands/view/view.py", "commands/hook/scene.py", "protocol/call.py"}
-    allowed.add("protocol/stdio.py")  # names of tools, and what is no answer
+    allowed.add("protocol/stdio.py")  # names of tools, and output that is no answer
     allowed.add("core/postgres/pool.py")  # keeps the driver from its log
     found = {
         path.relative_to(ROOT).as_posix()

@@ -1,4 +1,4 @@
-"""Tests the page of `cli.py view`: what is on it, where it goes, and that a text stays a text."""
+"""Tests the page of `cli.py view`: its content, its place, and that a text stays a text."""
 
 import json
 from base64 import b64encode
@@ -27,7 +27,7 @@ HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\" ' ` 
 
 
 def an_item(text: str = "Refund once. Never twice.", **changed: Any) -> Item:
-    """A lesson, or what else is named."""
+    """A lesson, with the fields that are named changed."""
     facts: dict[str, Any] = {
         **{"room": "lessons", "id": "3f2a91bc00000000", "version": "3f2a91bc@1", "date": NOW},
         **{"kind": "log", "topic": "payment", "mark": "", "facts": ("saved",), "data": {}},
@@ -60,7 +60,7 @@ class Document(HTMLParser):
             self.inside[-1] += data
 
     def texts(self, tag: str) -> list[str]:
-        """What is inside each element of this name."""
+        """The text inside each element of this name."""
         parts = zip(self.elements, self.inside, strict=True)
         return [text for (name, _), text in parts if name == tag]
 
@@ -111,7 +111,7 @@ def test_the_name_of_a_project_stays_text_and_what_is_hidden_is_spelled_out() ->
     odd = an_item("one\r\ntwo\u202e\n", topic="a\u200bb\nc", date="<b>")
     [item] = page_of(odd).data["items"]
     assert (item["texts"][0][1], item["topic"]) == ("one\ntwo<U+202E>", "a<U+200B>b c")
-    assert item["date"] == "????-??-??"  # what is no date is none
+    assert item["date"] == "????-??-??"  # an invalid date is not shown
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

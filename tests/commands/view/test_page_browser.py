@@ -62,13 +62,13 @@ class Shown(Browser):
         self.open(self.page, address, **more)
 
     def seek(self, text: str) -> None:
-        """Go to the search and type this in the place of what is there."""
+        """Go to the search and replace its text with this one."""
         self.js("document.querySelector('#q').select()")
         self.type(text)
 
     @property
     def state(self) -> str:
-        """What the address says of the page."""
+        """The state of the page in its address."""
         return str(self.js("return decodeURIComponent(location.hash)"))
 
     @property

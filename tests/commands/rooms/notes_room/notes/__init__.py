@@ -1,1 +1,1 @@
-"""A room that keeps notes, so that tests see what a new room takes: this folder and no change."""
+"""A room that keeps notes: a new room is one folder, without a change elsewhere."""

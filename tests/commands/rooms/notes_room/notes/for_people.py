@@ -1,4 +1,4 @@
-"""Notes in one file of JSON, as a room: what `rooms.room.Room` asks for, and not more."""
+"""Notes in one file of JSON, as a room: all that `rooms.room.Room` requires, and no more."""
 
 import json
 from collections.abc import Iterator, Sequence
