@@ -155,7 +155,7 @@ def column(folder: Path, question: str) -> list[object]:
 
 
 def saved(server: ServerProcess, content: str, **arguments: Any) -> str:
-    """The id of what a server remembers."""
+    """The id of the fragment that a server has stored."""
     found = re.search(r": (\w{8})\.", server.call("remember", content=content, **arguments))
     assert found
     return found[1]

@@ -1,5 +1,5 @@
 """Checks the memory log against its specification where no story can: the functions of the store as
-other programs call them, and what stands in the repository.
+other programs call them, and the files of the repository.
 """
 
 import hashlib

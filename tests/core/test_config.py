@@ -1,4 +1,4 @@
-"""Tests which project a process speaks of, what a user adjusts, and how a command line is read.
+"""Tests the project that a process finds, the settings of a user, and the parser of command lines.
 
 The rows of the tables stand in tests/data/config.json.
 """
@@ -33,14 +33,14 @@ def root_of(folder: Path) -> Path:
     return find_project(None, {}, folder).root
 
 
-# What another user has put above.
+# Folders that another user has put above.
 
 ME, STRANGER, ROOT_USER = 1000, 1001, 0
 
 
 @pytest.fixture
 def owners(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
-    """Who owns what below the common directory `tmp_path`, if not the user who runs this."""
+    """The owners of paths below the common directory `tmp_path`; others belong to `ME`."""
     found: dict[str, int] = {}
 
     def owner(path: str, *, itself: bool = False) -> int:

@@ -28,13 +28,13 @@ from tests.support.sentences import FOLDERS, pair, sentences
 from tests.support.tables import ROOT, none_of, table
 
 ALWAYS = {"cli", "program"}  # facts that `say` knows itself
-# What only operators of a server read may lack Korean.
+# Sentences that only operators of a server read may lack Korean.
 OF_OPERATORS = ("keys.", "migrate.", "fragment_commands.embed", "fragment_commands.consolidat")
 ENGLISH, KOREAN = sentences("en"), sentences("ko")
 OF_ARGPARSE = {"parser.positional arguments", "parser.options"}
 
-# One register, and one word for each thing: what people read is said in these words, or in others
-# that mean something else.
+# One register, and one word for each thing: texts for people use these words, or others that mean
+# something else.
 TABLES = table("messages")
 PATTERNS = {name: re.compile(it) for name, it in TABLES["patterns"].items()}
 COUNTS, SINGULAR = PATTERNS["counts"], PATTERNS["one with a plural"]
@@ -245,7 +245,7 @@ def everything_said() -> list[Said]:
 
 
 def is_written(key: str) -> bool:
-    """Return whether the program has a key: whole, or what follows its table, maybe with gaps."""
+    """Return whether the program has a key: whole, or without its table, maybe with gaps."""
     parts = key.split(".")
     names = [".".join(parts[at:]) for at in range(len(parts))]
     texts, patterns = _texts()
@@ -259,7 +259,7 @@ def is_written(key: str) -> bool:
 
 
 def _pattern(key: str) -> re.Pattern[str] | None:
-    """Return what a key with gaps may become; None for no key, and where all of it is gap."""
+    """Return a pattern for a key with gaps; None for no key, and where all of it is gap."""
     if not re.search("[a-z]", key) or not re.fullmatch(rf"[a-z_0-9.{_GAP}]+", key):
         return None
     return re.compile(re.escape(key).replace(re.escape(_GAP), "([a-z_0-9 :-]*)"))
@@ -276,7 +276,7 @@ def _nodes() -> dict[str, list[ast.AST]]:
 
 @cache
 def _texts() -> tuple[frozenset[str], list[re.Pattern[str]]]:
-    """Return the texts of the program with their words, and what keys with gaps may become."""
+    """Return the texts of the program with their words, and the patterns of keys with gaps."""
     texts, built = {""}, set[str]()
     for node in (node for nodes in _nodes().values() for node in nodes):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -291,7 +291,7 @@ def _texts() -> tuple[frozenset[str], list[re.Pattern[str]]]:
 
 
 def _said_by(name: str, called: str, call: ast.Call) -> Iterator[Said]:
-    """Yield what one call of a file says."""
+    """Yield the sentences of one call in a file."""
     place = f"{name}:{call.lineno}"
     names = [it.arg for it in call.keywords]
     facts = None if None in names else frozenset(it for it in names if it)
@@ -310,7 +310,7 @@ def _said_by(name: str, called: str, call: ast.Call) -> Iterator[Said]:
 
 
 def _keys(node: ast.expr) -> list[str]:
-    """Return the keys that an expression may be, with gaps for what is not known."""
+    """Return the keys that an expression may be, with gaps for its unknown parts."""
     if isinstance(node, ast.Constant):
         return [str(node.value)]
     if isinstance(node, ast.IfExp):

@@ -35,7 +35,7 @@ LETTERS = table("values_of_letters")
 
 
 def only_marked_goes(templates: Iterable[str]) -> None:
-    """Of each template, the redactor hides what stands between « and », and nothing else."""
+    """In each template, the redactor hides the text between « and », and nothing else."""
     texts = [(*expand(template), template) for template in templates]
     none_of(template for text, expected, template in texts if redact(text).text != expected)
 
@@ -197,7 +197,7 @@ def test_most_secrets_in_sentences_are_found_whole_and_the_rest_stays(seed: int)
     none_of(faults if seed == 0 else ())
 
 
-# What is written otherwise is found, and all of it.
+# A secret in another notation is found, and all of it.
 
 TOKEN = expand("ghp_{A36}")[0]
 PASSWORD = "hunter2-" + "blueX9"

@@ -50,7 +50,7 @@ def test_unreadable_lines_are_counted_on_the_log_without_their_text(
     assert "private" not in caplog.text
 
 
-# What is added.
+# Records that are added.
 
 
 def test_added_records_lose_their_secrets(
@@ -88,7 +88,7 @@ def test_added_records_stand_behind_all_lines(store: MemoryStore) -> None:
     assert store.read_bytes() == before + there.to_line() + rule.to_line()
 
 
-# What is no log of ours.
+# Files that are no log of ours.
 
 LINE = ONE.to_line().decode()
 LIKE_UTF_16 = {

@@ -1,4 +1,4 @@
-"""Tests which repository is taken for that of a folder, how git is called in it, and what it says.
+"""Tests the choice of a folder's repository, how git is called in it, and the answers of git.
 
 Whether the log has changes that git has not committed is told as git sees it.
 """
@@ -39,13 +39,13 @@ def asked(project: Path) -> bool:
 
 
 def reason(folder: Path) -> tuple[str, str]:
-    """Why a folder is in no work tree: the key of the sentence, and what git says."""
+    """Why a folder is in no work tree: the key of the sentence, and the reason by git."""
     with pytest.raises(HistoryError) as caught:
         WorkTree(folder)
     return caught.value.key, str(caught.value.facts.get("reason", ""))
 
 
-# What is no repository of the user's.
+# Repositories that are not the user's.
 
 
 @pytest.mark.parametrize("value", ["*", "{project}"])

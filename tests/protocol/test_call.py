@@ -1,4 +1,4 @@
-"""Tests a call: what is taken of its arguments where models err, and whose it is."""
+"""Tests a call: how its arguments are read where models err, and whose it is."""
 
 import json
 from datetime import UTC, datetime
@@ -24,7 +24,7 @@ from protocol.arguments import (
 
 
 class Card(Part):
-    """What a card holds."""
+    """The fields of a card."""
 
     passed_over = frozenset(("seen",))
     title: str
@@ -32,7 +32,7 @@ class Card(Part):
 
 
 class Note(Part):
-    """What a note holds."""
+    """The fields of a note."""
 
     text_field = "text"
     pages: int = 1
@@ -138,7 +138,7 @@ CALLERS = [
 
 
 def test_a_session_is_the_doors_else_what_is_named_else_the_client_and_the_day() -> None:
-    """Over stdio what is named, else the process; people with one client are told apart."""
+    """Over stdio the name given, else the process; people with one client are told apart."""
     assert (call.session_of(" s1 "), call.session_of(), call.session_of(" ")) == (
         "s1",
         call.PROCESS,

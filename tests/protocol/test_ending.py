@@ -1,4 +1,4 @@
-"""Tests how a server process ends: what is under way is answered or named, and nothing holds it."""
+"""Tests the end of a server process: pending requests are answered or named; nothing holds it."""
 
 import io
 import itertools

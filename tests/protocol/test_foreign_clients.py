@@ -27,7 +27,7 @@ with_inspector = needs_packages(INSTALLED)
 
 
 def run(home: Path, *command: str) -> subprocess.CompletedProcess[str]:
-    """What a program of node answers in a home of its own."""
+    """The finished program of node, run in a home of its own."""
     environment = {"NO_COLOR": "1", "SENTINEL_MEMORY_FRAGMENTS": str(home / "memory.db")}
     return subprocess.run(
         command,
@@ -42,14 +42,14 @@ def run(home: Path, *command: str) -> subprocess.CompletedProcess[str]:
 
 
 def inspected(home: Path, *arguments: str) -> Any:
-    """What the Inspector prints in a home of its own, when it is content."""
+    """The output of the Inspector, run without error in a home of its own."""
     done = run(home, *command_of(INSTALLED, LAUNCHER), "--cli", *arguments)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
 def over_stdio(project: Path, *arguments: str, rooms: str = "lessons") -> Any:
-    """What it prints of a server of its own."""
+    """The output of the Inspector about a server of its own."""
     server = [sys.executable, str(ROOT / "server.py"), "--project", str(project)]
     return inspected(project.parent, *server, "--rooms", rooms, *arguments)
 
@@ -111,8 +111,8 @@ def test_it_remembers_over_http_with_a_key(era: str, tmp_path: Path) -> None:
 
 
 # The official conformance suite of MCP, over HTTP on loopback. It wants tools, resources and
-# prompts of its own; what needs none of them has to pass. That FastMCP passes the rest is for
-# FastMCP, which runs the suite itself.
+# prompts of its own; the scenarios that need none of them have to pass. The rest is for FastMCP,
+# which runs the suite itself.
 
 OF_SUITE = "tests/conformance"
 SUITE = "@modelcontextprotocol/conformance/dist/index.js"

@@ -1,4 +1,4 @@
-"""Tests that the server loads little until its first answers, and gives back what it switched.
+"""Tests that the server loads little until its first answers, and restores the libraries.
 
 Start-up is paid in every session of every client. Times are measured in benchmarks/speed.py;
 here the modules are counted, which is the same on every machine.
@@ -22,7 +22,7 @@ MOST_ADDED = 80  # modules to those of a plain server; they were 68
 # By module why nothing needs it before the first answers, or before the first call of a room.
 NOT_BEFORE_THE_FIRST_ANSWERS = table("not_before_the_first_answers")
 KNOWN = {*sys.stdlib_module_names, "anyio", "core", "protocol", "rooms", "server"}
-# What the first call of a room needs, and of a team's fragments.
+# Modules that the first call of a room needs, and of a team's fragments.
 OF_ROOMS = {"sqlite3", "numpy", "jsonref", "core.sanitizer", "core.room.database"}
 OF_TEAMS = ("psycopg", "psycopg_pool", "redis", "prometheus_client", "http_server")
 
@@ -50,7 +50,7 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 
 
 def run(folder: Path, rooms: str = "lessons", **environment: str) -> ServerProcess:
-    """Our server, which says at its end what it has loaded."""
+    """Our server, which prints its loaded modules at its end."""
     runner = folder / "runner.py"
     runner.write_text(RUNNER, encoding="utf-8")
     (folder / "project").mkdir(exist_ok=True)
@@ -64,7 +64,7 @@ def run(folder: Path, rooms: str = "lessons", **environment: str) -> ServerProce
 
 
 def loaded_by(server: ServerProcess, *calls: str) -> set[str]:
-    """The modules of a server that has answered what clients ask first, and these calls."""
+    """The modules of a server that has answered the first requests of clients, and these calls."""
     with server:
         for kind in ("tools", "resources", "resources/templates", "prompts"):
             server.request(f"{kind}/list")

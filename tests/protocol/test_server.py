@@ -1,4 +1,4 @@
-"""Tests what a server offers by its rooms, as a client sees it, and what a model pays for it."""
+"""Tests the tools that a server offers by its rooms, as a client sees them, and their cost."""
 
 import inspect
 import json
@@ -82,7 +82,7 @@ def save(gap: str, topic: str = "payment", **more: Any) -> str:
 def test_the_surface_that_a_model_sees_is_the_recorded_one() -> None:
     tools = surface(server.mcp)
     assert tools == table("tool_surface")
-    # What a session pays for it, and what every client takes.
+    # The cost in each session, and the limit of every client.
     assert len(json.dumps(tools, ensure_ascii=False, separators=(",", ":")).encode()) < 3_900
     assert max(len(tool["description"].encode()) for tool in tools) < 1_024
     assert len(instructions().encode()) <= 512
@@ -156,7 +156,7 @@ def test_a_resource_that_cannot_be_had_is_an_internal_error_for_a_log_and_names_
     assert refused_resource().code == INTERNAL_ERROR
     log.rmdir()
     save("one")
-    monkeypatch.setattr(server, "MOST_RESOURCE_BYTES", 10)  # above what a client can hold
+    monkeypatch.setattr(server, "MOST_RESOURCE_BYTES", 10)  # above the limit of a client
     assert refused_resource()
 
 
@@ -167,7 +167,7 @@ def test_an_unexpected_error_or_a_program_that_is_gone_is_a_sentence_without_val
     assert refused("search_memory", query="x") == sentence("en", "protocol.unexpected")
     assert "unexpected RuntimeError" in caplog.text
     assert "private" not in caplog.text
-    # An upgrade or a moved folder leaves a server that cannot load what it has not used yet.
+    # An upgrade or a moved folder leaves a server that cannot load modules it has not used yet.
     monkeypatch.setattr(server, "search_answer", failing(ModuleNotFoundError()))
     assert refused("search_memory", query="x") == sentence("en", "protocol.program_gone")
     monkeypatch.setattr(server, "search_answer", failing(FileNotFoundError()))
@@ -314,7 +314,7 @@ def test_what_one_room_leaves_the_next_may_spend_and_a_question_gets_one_list() 
         assert memory_lines("x", "600", empty) == nothing_said
 
 
-# What 003, and 002 and 004 together, declare: `!` is required, `=` the default that a model sees.
+# The parameters of 003, and of 002 with 004: `!` is required, `=` the default that a model sees.
 TABLE = table("tool_parameters")
 
 

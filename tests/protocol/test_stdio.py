@@ -113,7 +113,7 @@ def test_each_revision_greets_with_its_instructions(server: ServerProcess) -> No
 
 
 # Lines that are no requests; and by method: parameters that name nothing, the code of the error and
-# what is said of it, `…` for anything.
+# its message, `…` for anything.
 TABLE = table("stdio")
 
 

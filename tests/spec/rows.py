@@ -28,10 +28,10 @@ _HEAD = re.compile(r"## .*\[(.+)\] *")
 
 @dataclass(frozen=True)
 class Row:
-    """What a specification asks for. reading: how it is read, or what is done in its place.
+    """A requirement of a specification. reading: its interpretation, or the behaviour in its place.
 
-    outside, otherwise: why nothing can hold it, as no program can make it happen, or as it is not
-    done on purpose.
+    outside, otherwise: why no test can hold it: no program can make it happen, or the project
+    departs from it on purpose.
     """
 
     id: str
@@ -65,7 +65,7 @@ def rows_of(text: str) -> dict[str, Row]:
 
 
 def claims_of_tests(source: str, where: str) -> list[Claim]:
-    """Return what the tests of a file hold. Raises ValueError for a mark that holds nothing."""
+    """Return the claims of a file's tests. Raises ValueError for a mark that belongs to no test."""
     if "mark.row" not in source:
         return []
     tree = ast.parse(source)
@@ -80,7 +80,7 @@ def claims_of_tests(source: str, where: str) -> list[Claim]:
 
 
 def _marks_in(nodes: Iterable[ast.stmt], inside: str = "") -> Iterator[tuple[str, ast.Call]]:
-    """Yield each mark above a test or a class, or around a test case, with what it marks."""
+    """Yield each mark above a test or a class, or around a test case, with the name of its test."""
     for node in nodes:
         marks = list[ast.expr]()
         match node:
@@ -100,7 +100,7 @@ def _is_mark(node: ast.AST) -> bool:
 
 
 def claims_of_stories(text: str, where: str) -> list[Claim]:
-    """Return what the stories of a file hold."""
+    """Return the claims of a file's stories."""
     heads = (_HEAD.fullmatch(line) for line in text.splitlines())
     return [
         Claim(row.strip(), f"{where}: {head[0].partition('[')[0][3:].strip()}", is_story=True)
@@ -112,7 +112,7 @@ def claims_of_stories(text: str, where: str) -> list[Claim]:
 
 @cache
 def claims_in(folder: Path) -> list[Claim]:
-    """Return what all tests and stories of a folder hold."""
+    """Return the claims of all tests and stories of a folder."""
     claims = list[Claim]()
     for pattern, read in (("*.py", claims_of_tests), ("stories/**/*.txt", claims_of_stories)):
         for path in sorted(folder.rglob(pattern)):
@@ -130,7 +130,7 @@ def holders_of(rows: Iterable[str], claims: Iterable[Claim]) -> dict[str, list[s
 
 
 def unknown_in(rows: Iterable[str], claims: Iterable[Claim]) -> list[str]:
-    """Say of each claim that names no row what to name."""
+    """Return a sentence for each claim that names no row, with the ids it could name."""
     known = set(rows)
     sections = {row.rpartition(".")[0] for row in known} - {"002 2", "004 4", ""}
     faults = []
@@ -146,7 +146,7 @@ def unknown_in(rows: Iterable[str], claims: Iterable[Claim]) -> list[str]:
 
 
 def open_in(rows: Mapping[str, Row], holders: Mapping[str, Sequence[str]]) -> list[str]:
-    """Say of each row that nothing holds what to do."""
+    """Return a sentence for each row that no test holds, with the remedy."""
     return [
         f"{row.id}: {row.requires} Nothing holds it: put its id above the test that would fail, or"
         " at the head of a story; outside or otherwise in rows.toml says why none can."

@@ -1,4 +1,4 @@
-"""Changes a log in one line: what each gives back, in the order in which tests read it."""
+"""Changes a log in one line: each returns its results in the order in which tests read them."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ def upsert(log: MemoryLog, *given: Any, **more: Any) -> tuple[MemoryLog, Record,
 
 
 def delete(log: MemoryLog, *given: Any) -> tuple[MemoryLog, Outcome]:
-    """The log afterwards, and what went and stayed."""
+    """The log afterwards, and the outcome of the deletion."""
     outcome = changes.delete(log, *given)
     return outcome.log, outcome
 

@@ -47,15 +47,15 @@ cli.run()
 """
 TOKEN = "ghp" + "_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
 
-# What keeps open files, connections and models for the next call of the same process.
+# Modules that keep open files, connections and models for the next call of the same process.
 _KEEPING = ("rooms", "core.disk", "core.room", "core.postgres")
-# What a command gives up after: a loaded machine must not change its answer.
+# Time limits of commands: a loaded machine must not change an answer.
 _LIMITS = ((hook, "MOST_S"), (hook, "MOST_WORK_S"), (surroundings, "MOST_S"), (start, "WAIT_S"))
 _STREAMS = ("stdin", "stdout", "stderr")
 _MOST_S = 300  # then a command is taken to wait for ever
 _CACHE = type(functools.lru_cache(lambda: None))
 
-Command = Callable[..., "Run"]  # what carries out a command of the test's own
+Command = Callable[..., "Run"]  # carries out a command of the test's own
 
 
 class Run(NamedTuple):
@@ -87,8 +87,8 @@ class Run(NamedTuple):
     ) -> Self:
         """Carry it out in the process of the test, in this directory and environment.
 
-        given: standard input. is_bound: without root's right to pass over permissions; what asks
-        `os.access` needs a process of its own.
+        given: standard input. is_bound: without root's right to pass over permissions; a command
+        that calls `os.access` needs a process of its own.
         """
         threads = {*threading.enumerate()}
         with contextlib.ExitStack() as then:
@@ -130,7 +130,7 @@ class Run(NamedTuple):
     ) -> Self:
         """Run any program, without root's right to pass over permissions.
 
-        given: its standard input, unless stdin names a file. stdout: a file for what it prints.
+        given: its standard input, unless stdin names a file. stdout: a file for its output.
         """
         done = subprocess.run(
             command,
@@ -155,7 +155,7 @@ class Run(NamedTuple):
 
     @classmethod
     def at_terminal(cls, *words: str, answer: str = "", **where: Any) -> Self:
-        """Carry it out where somebody sees what is printed and has typed this answer."""
+        """Carry it out at a terminal where somebody has typed this answer."""
         ours, theirs = os.openpty()
         os.write(ours, answer.encode())
         done = cls.typed(*words, stdin=theirs, stdout=theirs, **where)
@@ -173,7 +173,7 @@ class Run(NamedTuple):
 
     @property
     def told(self) -> Any:
-        """What a run with --json printed."""
+        """The data that a run with --json printed."""
         return json.loads(self.out)
 
 
@@ -192,7 +192,7 @@ class GoodRun(Run):
 
 
 class DiscreetRun(Run):
-    """One finished command that has said no part of TOKEN, in whatever case."""
+    """One finished command that has printed no part of TOKEN, in any case."""
 
     def __init__(self, *_: object) -> None:
         said = f"{self.out}\n{self.errors}".lower()
@@ -202,9 +202,9 @@ class DiscreetRun(Run):
 
 @contextlib.contextmanager
 def as_new() -> Iterator[None]:
-    """Begin and end without what a run keeps for the next, far from the limits that it sets itself.
+    """Begin and end without the state that a run keeps for the next one, and without time limits.
 
-    Handlers of signals and the collector of garbage are afterwards what they were.
+    Signal handlers and the garbage collector are restored at the end.
     """
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)
     handlers = {number: signal.getsignal(number) for number in numbers}
@@ -295,7 +295,7 @@ class Desk:
         }
 
     def environment(self, **variables: str) -> dict[str, str]:
-        """What a process needs to start, these variables, and nothing of whoever runs the tests."""
+        """These variables and those that a process needs; none of the person who runs the tests."""
         homes = dict.fromkeys(("HOME", "USERPROFILE"), str(self.home))
         git = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
         return {"PATH": os.environ["PATH"], **homes, **git, **variables}

@@ -1,4 +1,4 @@
-"""Makes what clients hand to a hook on standard input, and a project to hand it in.
+"""Makes the payloads that clients hand to a hook on standard input, and a project for them.
 
 Claude Code, Codex, Gemini CLI and Copilot CLI have sent such payloads after a tool (tests/clients);
 those of Cursor and VS Code follow their documents, which tests/data/commands/payloads.json names.
@@ -30,7 +30,7 @@ class Ran(cli_process.Run):
 
     @property
     def text(self) -> str:
-        """What reaches the model of Claude Code or Codex; "" for an empty answer."""
+        """The text that reaches the model of Claude Code or Codex; "" for an empty answer."""
         said = self.said
         return str(said["hookSpecificOutput"]["additionalContext"]) if said else ""
 
@@ -60,7 +60,7 @@ def run_hook(
 
 
 def event(client: str, name: str, project: Path, **more: Any) -> Payload:
-    """What a client tells at every event, and more."""
+    """The payload of a client's event, with more fields."""
     return {**_filled(PAYLOADS["events"][client], project=str(project), event=name), **more}
 
 
@@ -74,7 +74,7 @@ def claude_edit(project: Path, path: str, new: str = "pass", **more: Any) -> Pay
     return claude("PreToolUse", project, **tool, **more)
 
 
-# What clients tell once a tool has run.
+# Payloads of clients after a tool has run.
 
 
 def ran(client: str, project: Path, command: str, code: int = 0, printed: str = "") -> Payload:
@@ -159,7 +159,7 @@ class Desk(cli_process.Desk):
         where: dict[str, Any] = {"cwd": cwd or self.home, "options": options}
         return run_hook(*words, given=given, environment=self.environment(**variables), **where)
 
-    # What Claude Code does.
+    # Events of Claude Code.
 
     def edit(self, path: str = "src/refund.py", *words: str, **more: Any) -> Ran:
         given = claude_edit(self.root, path, **more)

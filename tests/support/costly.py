@@ -1,4 +1,4 @@
-"""Leaves a part of many cases to the default run, and tells without a clock what work costs."""
+"""Leaves a part of many cases to the default run, and tells the cost of work without a clock."""
 
 import sys
 from collections.abc import Callable, Hashable, Iterable

@@ -34,7 +34,7 @@ def blocks(text: str, language: str) -> list[str]:
 
 
 def prose(text: str) -> str:
-    """What is left without blocks, code, links' targets and examples in italics."""
+    """The text without code blocks, code, targets of links and examples in italics."""
     text = re.sub(r"^ *```.*?^ *```", "", text, flags=re.M | re.S)
     text = re.sub(r"``.+?``|`[^`\n]+`", "`code`", text)
     text = re.sub(r"\]\([^)]*\)", "]", text)

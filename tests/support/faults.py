@@ -1,7 +1,7 @@
 """Makes a disk misbehave: calls fail, stop half-way or never come back, at a chosen place.
 
-`Faults` sees what Python code asks of `os`, `open` and `fcntl`. What goes on below Python (the
-calls inside one read of a file) is left to strace, in torture.py. `Child` is a process that dies.
+`Faults` sees the calls of Python code to `os`, `open` and `fcntl`. Calls below Python (those
+inside one read of a file) are left to strace, in torture.py. `Child` is a process that dies.
 """
 
 import builtins
@@ -37,7 +37,7 @@ _LOOKING = {"read", "close", "fstat", "stat", "lstat", "readlink", "listdir", "s
 
 
 class Call(NamedTuple):
-    """A system call: what it is about, as far as known, and what a replacement replaces."""
+    """A system call: its path, as far as known, and the target of a replacement."""
 
     name: str
     path: str
@@ -56,7 +56,7 @@ KILLING = ("killed before", "killed after", "killed half-way")
 
 @dataclass(frozen=True)
 class Fault:
-    """What is to go wrong: the call numbered `at` of an operation, how, and with which error.
+    """A planned failure: the call numbered `at` of an operation, how it fails, with which error.
 
     Of the mode "full" `at` is how many bytes a file may have: the system itself refuses then.
     """
@@ -76,7 +76,7 @@ class Fault:
     def spoil(self, root: Path, call: Call, perform: Perform, half: Perform | None) -> Any:
         """Make the call as far as this mode lets it, and end it as the mode says.
 
-        half: a write of half of what it was given.
+        half: a write of half of its data.
         """
         work: Perform | None = perform
         if self.mode in FOLDER:  # somebody removes it, or puts a file in its place
@@ -109,8 +109,8 @@ class Faults:
     """While it is entered, counts the calls that concern `root` and spoils the one of the fault.
 
     Of a lasting fault all later calls are spoilt, too, but for the end of a lock, which asks no
-    disk. calls: what was asked, the first call is number 1. A sync is counted, but the disk is not
-    waited for: no test here cuts the power.
+    disk. calls: the calls so far, from number 1. A sync is counted, but the disk is not waited for:
+    no test here cuts the power.
     """
 
     def __init__(self, root: Path, fault: Fault | None = None) -> None:
@@ -137,13 +137,13 @@ class Faults:
         self._undo.close()
 
     def reach(self, call: Call, perform: Perform, half: Perform | None = None) -> Any:
-        """Make the call, or what is to happen in its place."""
+        """Make the call, or let the fault happen in its place."""
         self.calls.append(call)
         number, fault = len(self.calls), self._fault
         hit = number == fault.at or (
             fault.lasting and number > fault.at > 0 and call.name != "unlock"
         )
-        self._resting = True  # what a spoilt call does is not what the program does
+        self._resting = True  # calls of the fault are not calls of the program
         try:
             return fault.spoil(self._root, call, perform, half) if hit else perform()
         finally:
@@ -207,7 +207,7 @@ class _WatchedFile(io.FileIO):
 
 
 class Item(NamedTuple):
-    """What one name of a project stands for: a file with its mode, a link or a folder."""
+    """The entry behind one name of a project: a file with its mode, a link or a folder."""
 
     kind: str
     mode: int
@@ -239,11 +239,11 @@ Say = Callable[[str], None]
 
 
 class Child:
-    """A forked process that does `work` and then ends; its parent hears what it says meanwhile.
+    """A forked process that does `work` and then ends; its parent hears its texts meanwhile.
 
     Both must not use the lock of one path: the layer below does not let a child go on with it.
-    work gets a function that says a text, and gives back the last one; an error is said by its
-    name. No wait for it is without an end, and `with` leaves none behind.
+    work gets a function that sends a text, and returns the last text; an error is sent by its
+    name. Each wait for the process has a limit, and `with` leaves no process behind.
     """
 
     def __init__(self, work: Callable[[Say], str]) -> None:

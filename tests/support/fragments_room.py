@@ -22,7 +22,7 @@ START = "2026-05-01T10:00:00+00:00"
 
 
 class Clock:
-    """Says what time it is: the start, until the test lets some of it pass."""
+    """Tells the time: the start, until the test lets some of it pass."""
 
     def __init__(self, start: str = START) -> None:
         self.now = datetime.fromisoformat(start).astimezone(UTC)
@@ -31,7 +31,7 @@ class Clock:
         return self.now.isoformat(timespec="seconds")
 
     def wait(self, *, days: float = 0, hours: float = 0) -> str:
-        """Let time pass and return what time it is then."""
+        """Let time pass and return the new time."""
         self.now += timedelta(days=days, hours=hours)
         return self()
 
@@ -138,7 +138,7 @@ def links_of(room: Room, *ids: str) -> set[tuple[str, str, str]]:
 
 
 def everything(room: Room) -> dict[str, Any]:
-    """What a room holds in any order, but for the numbers of its rows and its state."""
+    """The sorted content of a room, without the numbers of its rows and its state."""
     kinds: list[type[Any]] = [*get_args(Entry)]
     with room.engine.reading() as rows:
         fragments = rows.find(Wanted(state="all"))

@@ -28,7 +28,7 @@ _FOREIGN = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_CONFIG_PARAMETERS
 
 
 def run_git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """One git command, whatever its exit code."""
+    """One git command with any exit code."""
     settings = [word for setting in _SETTINGS for word in ("-c", setting)]
     inherited = {name: value for name, value in os.environ.items() if name not in _FOREIGN}
     own = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C"}
@@ -66,7 +66,7 @@ def store_of(clone: Path, now: str = NOW) -> MemoryStore:
 
 
 def saved(clone: Path) -> list[Record]:
-    """What a reader sees in the log."""
+    """The records that a reader sees in the log."""
     return store_of(clone).read_all()
 
 

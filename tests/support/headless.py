@@ -76,7 +76,7 @@ class Browser:
         self.messages()
         self.driver.get(page.as_uri() + fragment)
         if not scripts:
-            # What follows may look at the page; its own script is over without having run.
+            # Scripts of the test may look at the page; its own script is over without having run.
             self.cdp("Emulation.setScriptExecutionDisabled", value=False)
 
     def visit(self, address: str, *, languages: str = "en", scripts: bool = True) -> None:
@@ -104,11 +104,11 @@ class Browser:
         return self.driver.execute_script(body, *arguments)
 
     def js_later(self, body: str, *arguments: object) -> Any:
-        """What a piece of script hands to its last argument, some time later."""
+        """The value that a piece of script hands to its last argument, some time later."""
         return self.driver.execute_async_script(body, *arguments)
 
     def frames(self) -> None:
-        """Wait until the window has shown what is there now."""
+        """Wait until the window has shown the present state of the page."""
         self.js_later("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
 
     def type(self, *keys: str) -> None:
@@ -122,11 +122,11 @@ class Browser:
         self.cdp("Input.dispatchKeyEvent", type="keyUp", **pressed)
 
     def messages(self) -> Sequence[str]:
-        """What the console said since the last call."""
+        """The messages of the console since the last call."""
         log: list[dict[str, str]] = self.driver.get_log("browser")  # type: ignore[no-untyped-call]
         return [entry["message"] for entry in log]
 
-    # What a reader sees
+    # The page as a reader sees it
 
     def texts(self, selector: str) -> list[str]:
         """The texts of the elements that are not hidden."""
@@ -143,7 +143,7 @@ class Browser:
         return int(self.js(wider))
 
     def violations(self) -> list[str]:
-        """What axe-core has against the page as it is."""
+        """The rules that the page breaks as it is, by axe-core."""
         if not self.js("return 'axe' in window"):
             self.js(AXE.read_text(encoding="utf-8"))
         found: list[str] = self.js_later(

@@ -100,10 +100,10 @@ class Traps:
         self.program("git-remote-hostile", mark="remote.helper.vcs")
 
     def program(self, name: str, *, mark: str = "") -> str:
-        """The path of a new program; mark: what it leaves, if not its name."""
+        """The path of a new program; mark: the file that it leaves, if not its name."""
         path = self.here / "programs" / re.sub("[^A-Za-z0-9.-]", "_", name)
         left = self.here / "marks" / (mark or path.name)
-        reading = "cat >/dev/null\n" if name.startswith("gpg.") else ""  # what git insists on
+        reading = "cat >/dev/null\n" if name.startswith("gpg.") else ""  # git insists on that
         path.write_text(f"#!/bin/sh\n: >{shlex.quote(str(left))}\n{reading}")
         path.chmod(0o755)
         return str(path)
@@ -133,7 +133,7 @@ class Traps:
         return bool({mark, "planted"} & self.taken())
 
     def plant(self, folder: Path, project: Path) -> None:
-        """Put into a folder of the tree what git takes for a repository, with programs.
+        """Put into a folder of the tree files that git takes for a repository, with programs.
 
         It borrows the objects of the project and tells another history of it.
         """

@@ -1,6 +1,6 @@
-"""Finds what npm installed in a folder for a test, and the node that runs it.
+"""Finds the packages that npm installed in a folder for a test, and the node that runs them.
 
-`.ci/run` installs it; elsewhere a test without it is skipped with the command that does.
+`.ci/run` installs them; elsewhere a test without them is skipped with the command that does.
 """
 
 import os
@@ -26,7 +26,7 @@ def packages_of(folder: str) -> Path:
 
 
 def command_of(folder: str, program: str) -> list[str]:
-    """What runs a script of these packages: their own node, if there is one for this machine."""
+    """The command of a script of these packages, by their own node if it is for this machine."""
     script, own_node = packages_of(folder) / program, packages_of(folder) / ".bin" / "node"
     assert script.is_file(), f"{program} is missing; .ci/run installs it"
     node = str(own_node) if own_node.exists() else shutil.which("node")

@@ -3,8 +3,8 @@
 A new interpreter spends nearly all of its start on packages. Here one process loads them, once for
 each run, and becomes a server by a fork: the program runs from its first line, in a process of its
 own with its own arguments, environment, directory and streams, and ends as an interpreter ends.
-What an interpreter or a package reads while it is loaded asks for a new interpreter; so does a
-machine without such forks.
+A variable that an interpreter or a package reads while it is loaded needs a new interpreter; so
+does a machine without such forks.
 """
 
 import atexit
@@ -34,7 +34,7 @@ from typing import IO, Any
 _ROOT = Path(__file__).resolve().parents[2]
 _IS_POSSIBLE = sys.platform == "linux"
 _READ_WHILE_LOADING = ("PYTHON", "FASTMCP_", "PYDANTIC_", "LC_", "LANG", "LD_")
-# What a server sets itself, and so a process of tests that has loaded one.
+# Variables that a server sets itself, and so a process of tests that has loaded one.
 _SET_BY_SERVERS = {"FASTMCP_ENV_FILE": os.devnull, "PYDANTIC_DISABLE_PLUGINS": "__all__"}
 # Packages that a server loads when it first needs them; those that are not installed are left out.
 _PACKAGES = (
@@ -50,7 +50,7 @@ _NUMBER = struct.Struct("=i")
 
 
 class Born:
-    """A process that was forked, with what the tests use of `subprocess.Popen`."""
+    """A forked process, with the attributes of `subprocess.Popen` that the tests use."""
 
     def __init__(self, said: IO[bytes], *, is_piped: bool, **request: Any) -> None:
         self.stdin: IO[bytes] | None = None
@@ -154,7 +154,7 @@ def _nursery() -> socket.socket:
 
 
 def _end(process: subprocess.Popen[bytes], control: socket.socket) -> None:
-    """End it, so that what its children cost counts as what the tests cost."""
+    """End it, so that the cost of its children counts as a cost of the tests."""
     control.close()
     try:
         process.wait(_END_S)
@@ -198,11 +198,11 @@ def _change_rights(*, without: int = 0, back: int = 0) -> int:
     return had
 
 
-# What follows runs in the process that forks, and in its children until they are programs.
+# The code below runs in the process that forks, and in its children until they are programs.
 
 
 def _load() -> None:
-    """Load what the servers load, and forget their own modules, which each runs anew."""
+    """Load the packages of the servers; forget their own modules, which each server runs anew."""
     os.environ |= _SET_BY_SERVERS
     sys.dont_write_bytecode = False  # else each child would compile them
     for name in _PACKAGES:
@@ -220,10 +220,10 @@ def _load() -> None:
 
 
 def _asked(control: socket.socket) -> dict[str, Any]:
-    """Fork for each request; return what was asked for, in the child that is to become it."""
+    """Fork for each request; return it in the child that is to carry it out."""
     places = select.poll()
     places.register(control, select.POLLIN)
-    running: dict[int, tuple[int, int]] = {}  # by what tells of its end: a child, and whom to tell
+    running: dict[int, tuple[int, int]] = {}  # by its pidfd: a child, and whom to tell of its end
     while True:
         ready = [number for number, _ in places.poll()]
         for ended in running.keys() & set(ready):

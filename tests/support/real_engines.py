@@ -96,11 +96,11 @@ class Postgres:
         self._control("-m", mode, "stop")
 
     def _control(self, *arguments: str) -> None:
-        # What the server inherits it keeps open: a pipe of ours would never end.
+        # The server keeps inherited streams open: a pipe of ours would never end.
         self.run("pg_ctl", "-D", str(self._data), *arguments, output=subprocess.DEVNULL)
 
     def run(self, program: str, *arguments: str, output: int = subprocess.PIPE) -> str:
-        """Run one of its programs, and return what it prints."""
+        """Run one of its programs, and return the output."""
         command, stdin = [str(self.binaries / program), *arguments], subprocess.DEVNULL
         how: Any = {"stdin": stdin, "stdout": output, "stderr": output, **_ordinary_user()}
         done = subprocess.run(
@@ -132,8 +132,8 @@ def shared_postgres(run: Path, prepare: Callable[[Postgres], None]) -> Postgres:
     """Return the one server of a run of tests, whose processes may be many.
 
     The first process starts it; it ends after the one that has begun the run, however that ends.
-    run: a directory that the processes share. prepare: what the first one does before the others
-    come.
+    run: a directory that the processes share. prepare: a function that the first one calls before
+    the others come.
     """
     if _shared:
         return _shared[0]
@@ -218,7 +218,7 @@ class Valkey:
             (self.directory / _VALKEY_PID).unlink(missing_ok=True)
 
     def empty(self) -> None:
-        """Let it be there and have nothing, whatever became of it."""
+        """Let it run without data, in any state before."""
         from redis import Redis
 
         self.thaw()

@@ -1,4 +1,4 @@
-"""Holds one thing of each room, all about redis, and makes what fragments are imported from."""
+"""Holds one item of each room, all about redis, and makes sources for an import of fragments."""
 
 import sqlite3
 from collections.abc import Sequence

@@ -29,7 +29,7 @@ CLIENT = Implementation(name="tests", version="1")  # which the library names ot
 
 _WORK = table("session_failures")
 GOALS: dict[str, str] = {lang: told["goal"] for lang, told in _WORK.items()}
-# What was tried, and why it failed.
+# Attempts, and why they failed.
 FAILURES: dict[str, list[tuple[str, str]]] = {lang: it["failures"] for lang, it in _WORK.items()}
 
 
@@ -51,7 +51,7 @@ def offered(room: str, *, core_only: bool = False) -> SessionlessServer:
     It is made once in a process: to make the schemas takes ten times as long as a call. The
     sessions are offered as if the log were beside them.
     """
-    new: Any = SimpleNamespace(  # takes what a room offers, and makes nothing of it
+    new: Any = SimpleNamespace(  # ignores the tools that a room offers
         rooms={}, offer_tools=lambda *_, **__: None, offer_resource=lambda *_, **__: None
     )
     if (room, core_only) not in _MADE:
@@ -63,7 +63,7 @@ def offered(room: str, *, core_only: bool = False) -> SessionlessServer:
 
 
 def ask(server: SessionlessServer, question: Callable[[Client[Any]], Any]) -> Any:
-    """What a client of this server is answered."""
+    """The answer that a client of this server gets."""
 
     async def connected() -> Any:
         async with Client(server, client_info=CLIENT) as client:
@@ -93,7 +93,7 @@ def surface(server: SessionlessServer) -> list[dict[str, Any]]:
 
 
 def as_offered(listed: list[dict[str, Any]]) -> str:
-    """What a model reads of these tools, as compact JSON."""
+    """The text of these tools that a model reads, as compact JSON."""
     keys = ("name", "description", "inputSchema")
     kept = [{key: tool[key] for key in keys} for tool in listed]
     return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))

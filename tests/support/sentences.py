@@ -39,7 +39,7 @@ def in_language(
     *given: _Given.args,
     **more: _Given.kwargs,
 ) -> _Answer:
-    """Return what a function returns in a language: `in_language("ko", str, error)`."""
+    """Return the result of a function in a language: `in_language("ko", str, error)`."""
     with speaking(language):
         return function(*given, **more)
 

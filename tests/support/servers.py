@@ -44,12 +44,12 @@ _OF_A_TEAM = (
 class ServerProcess:
     """One `server.py` process; starting it returns at once, the first request waits for it.
 
-    Nothing waits for longer than WAIT_S: then an AssertionError tells what the process said.
+    Nothing waits for longer than WAIT_S: then an AssertionError shows the process's output.
 
-    cwd: its working directory; what it says to people is kept in `stderr_path`.
-    environment: added to that of the tests, without what would configure a server there.
+    cwd: its working directory; its output for people is kept in `stderr_path`.
+    environment: added to that of the tests, without variables that would configure a server there.
     script: the file that is run, that of the checkout unless another copy is meant.
-    client: what the client calls itself.
+    client: the name of the client.
     is_new: whether it must have an interpreter of its own; see `nursery`.
     is_read: whether its output is read; else the test reads and closes `process.stdout` itself.
     """
@@ -108,7 +108,7 @@ class ServerProcess:
             watchdog.cancel()
 
     def greet(self) -> Message:
-        """What the server says of itself: the result of `initialize` or of `server/discover`."""
+        """The result of `initialize` or of `server/discover`."""
         if self._greeting is None:
             if self.era == STATELESS:
                 answer = self.answer(self._ask("server/discover", {}))
@@ -161,7 +161,7 @@ class ServerProcess:
         return self.tool_text(self.ask_tool(tool, **arguments), is_error=True)
 
     def stderr(self) -> str:
-        """What the server has said to people so far."""
+        """The server's output for people so far."""
         return self.stderr_path.read_text("utf-8")
 
     def strange_lines(self) -> list[bytes]:
@@ -241,7 +241,7 @@ def _message(line: bytes) -> Message | None:
 
 
 class HttpServer:
-    """One process. home: below which all that it keeps is. What it says is in `home/stderr*`.
+    """One process. home: the folder of all its files. Its output is in `home/stderr*`.
 
     key: of the environment, "" for none. port: 0 for any that is free.
     is_new: whether it must have an interpreter of its own; see `nursery`.
@@ -347,9 +347,9 @@ class HttpServer:
 
     @contextlib.contextmanager
     def stream(self, path: str, *headers: str) -> Iterator[Callable[[bytes], bytes]]:
-        """Ask for a stream of events; lend what reads on until something has come.
+        """Ask for a stream of events; lend a function that reads until a text has come.
 
-        That returns all that came. headers: lines, such as `Authorization: …`.
+        It returns all bytes so far. headers: lines, such as `Authorization: …`.
         """
         lines = (f"GET {path} HTTP/1.1", "Host: 127.0.0.1", "Accept: text/event-stream", *headers)
         got = b""
@@ -408,13 +408,13 @@ def _told(body: bytes) -> Any:
 
 
 def hello(version: str = OLDER[-1], name: str = "tests") -> dict[str, Any]:
-    """Return what a client of the older protocol begins a session with."""
+    """Return the parameters with which a client of the older protocol begins a session."""
     info = {"name": name, "version": "1"}
     return {"protocolVersion": version, "capabilities": {}, "clientInfo": info}
 
 
 def _meta(name: str) -> dict[str, Any]:
-    """Return what a client of the newest protocol says of itself with each request."""
+    """Return the metadata that a client of the newest protocol sends with each request."""
     prefix = "io.modelcontextprotocol"
     return {
         f"{prefix}/protocolVersion": STATELESS,
@@ -424,7 +424,7 @@ def _meta(name: str) -> dict[str, Any]:
 
 
 def until(look: Callable[[], Seen]) -> Seen:
-    """Return what is seen as soon as it is true. Raises AssertionError after WAIT_S."""
+    """Return the result of `look` as soon as it is true. Raises AssertionError after WAIT_S."""
     ends_at = time.monotonic() + WAIT_S
     while not (seen := look()):
         assert time.monotonic() < ends_at, f"it has not come about; last seen: {seen!r}"

@@ -50,7 +50,7 @@ def make_sample_store(root: Path, count: int = 24) -> SessionStore:
 
 
 def keep(store: SessionStore, sessions: Sequence[SampleSession]) -> None:
-    """Write sessions and actions as they are, without what a save does to them."""
+    """Write sessions and actions as they are, without the changes of a save."""
     with store.writing() as connection:
         for session, actions in sessions:
             write(connection, session)
@@ -62,7 +62,7 @@ def keep(store: SessionStore, sessions: Sequence[SampleSession]) -> None:
 
 def _told(count: int, chance: random.Random) -> Iterator[tuple[Story, int]]:
     """Stories with the number of the session before, 0 for none; some chains run side by side."""
-    waiting: list[tuple[Sequence[Story], int, int]] = []  # a chain, what is told of it, the last
+    waiting: list[tuple[Sequence[Story], int, int]] = []  # a chain, its stories told, the last
     for number in range(1, count + 1):
         if waiting and chance.random() < 0.6:
             chain, done, last = waiting.pop(0)
@@ -158,7 +158,7 @@ def act(store: SessionStore, session: Session, *commands: str) -> None:
 
 
 def stored(store: SessionStore, **fields: Any) -> Session:
-    """A session as another program would have put it there: with whatever its texts hold."""
+    """A session as another program would have put it there, with unchecked texts."""
     dates = dict.fromkeys(("started_at", "ended_at", "created_at", "updated_at"), LATER)
     given = {"number": 0, "id": f"ctx_{os.urandom(6).hex()}", **dates, **fields}
     with store.writing() as connection:
@@ -166,6 +166,6 @@ def stored(store: SessionStore, **fields: Any) -> Session:
 
 
 def every_byte(*folders: Path) -> bytes:
-    """What stands in all files below these folders, one behind the other."""
+    """The content of all files below these folders, one behind the other."""
     files = [path for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()]
     return b"\0".join(path.read_bytes() for path in files)

@@ -1,4 +1,4 @@
-"""A service on loopback that answers as a test wants, and keeps what it was asked.
+"""A service on loopback that answers as a test wants, and keeps the requests.
 
 `service` stands in for one of embeddings: the same text always has the same numbers.
 """
@@ -22,7 +22,7 @@ DISCONNECT, CUT_OFF = "disconnect", "cut off"  # in the place of a status
 
 
 class Answer(NamedTuple):
-    """What a service answers. body: bytes as they are, anything else as JSON."""
+    """The answer of a service. body: bytes as they are, anything else as JSON."""
 
     body: Any = None
     status: int | str = 200
@@ -38,7 +38,7 @@ class Asked(NamedTuple):
 
 
 class StandIn:
-    """The running service. answer: returns what to say; a test may put another in its place."""
+    """The running service. answer: returns the answer; a test may put another in its place."""
 
     def __init__(self, answer: Callable[[Asked], Answer]) -> None:
         self.answer = answer

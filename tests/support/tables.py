@@ -11,16 +11,16 @@ DATA = ROOT / "tests" / "data"
 
 
 def table(name: str) -> Any:
-    """What the file of that name holds."""
+    """The data of the file of that name."""
     return json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def text_of(name: str, **facts: object) -> str:
-    """What the file of that name holds, with a fact in the place of each `${name}`."""
+    """The text of the file of that name, with a fact in the place of each `${name}`."""
     return Template((DATA / name).read_text(encoding="utf-8")).substitute(facts)
 
 
 def none_of(faults: Iterable[object]) -> None:
-    """Fail with every fault, each in a line of its own, whatever pytest would shorten."""
+    """Fail with every fault, each in a line of its own, where pytest would shorten them."""
     lines = [str(fault) for fault in faults]
     assert not lines, f"{len(lines)} faults:\n" + "\n".join(lines)

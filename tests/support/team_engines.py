@@ -1,7 +1,7 @@
 """Gives tests of the fragments the server of the run, databases on it, and both engines.
 
-A file of tests imports the fixtures that it uses. `team_database` is emptied for each test, which
-takes a hundredth of what it takes to make one; a test that changes the tables takes `new_dsn`.
+A file of tests imports the fixtures that it uses. `team_database` is emptied for each test, a
+hundred times as fast as a new one is made; a test that changes the tables takes `new_dsn`.
 `kept_in` runs the tests of a file with their rooms in files and on a server; the mark `IN_A_FILE`
 is for single tests.
 """
@@ -27,11 +27,11 @@ from tests.support import fragments_room
 from tests.support.real_engines import Postgres, shared_postgres
 
 TEMPLATE = "memory_template"
-# Without the triggers, which would note what the tables had lost.
+# Without the triggers, which would note the deletions.
 EMPTIED = "SET LOCAL session_replication_role = replica;" + ";".join(
     f"DELETE FROM agent_memory.{it}" for it in TABLES if it != "schema_version"
 )
-# What a test left open must neither hold the tables nor change them later.
+# Connections that a test left open must neither hold the tables nor change them later.
 _ALONE = """SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity
   WHERE datname = current_database() AND pid <> pg_backend_pid()"""
 _FROM_ONE = """SELECT setval(oid::regclass, 1, false) FROM pg_class

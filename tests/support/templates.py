@@ -36,7 +36,7 @@ def expand(template: str) -> tuple[str, str]:
 
 
 class Example(NamedTuple):
-    """What the rules' data say of one rule: its source, a text with it, and a text that stays."""
+    """The data of one rule: its source, a text with a secret, and a text that stays."""
 
     name: str
     source: str

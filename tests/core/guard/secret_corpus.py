@@ -3,10 +3,10 @@
 No secret is written down here. A row of the kinds is a template; `fill` puts random characters of
 the right alphabet and length into it: `{A36}` is 36 letters and digits, `{h8-12}` between 8 and 12
 small hexadecimal digits (see the alphabets of secret_kinds.json), `{n10-98}` a number between
-these, `{uuid}`, `{jwt}` and the other words of MAKERS what they say. In a template the secret
-stands between « and », names that must stay readable between ‹ and ›. In sentences, lines of code
-and settings @@ is where the secret goes, ~~ (in the formats of assignments) the name it is
-assigned to.
+these; `{uuid}`, `{jwt}` and the other words of MAKERS become such values. In a template the
+secret stands between « and », names that must stay readable between ‹ and ›. In sentences, lines
+of code and settings @@ is the place of the secret, ~~ (in the formats of assignments) the name it
+is assigned to.
 """
 
 import base64
@@ -188,7 +188,7 @@ PASSWORD_LIKE = [*KINDS_OF["made up"], "mixed-12", "mixed-16", "mixed-24", "alph
 
 
 class Case(NamedTuple):
-    """A text, where the secrets in it are, and what beside them must stay readable."""
+    """A text, the places of its secrets, and the places of labels that must stay readable."""
 
     family: str
     kind: str
@@ -353,8 +353,8 @@ def sampled(places: Sequence[str], count: int, seed: int) -> list[tuple[str, Cas
     return [(chance.choice(places), *it) for it in chance.sample(found, count)]
 
 
-# Sentences in words of their own, written without a look at the rules, to measure what those make
-# of sentences that no one had in mind.
+# Sentences in words of their own, written without a look at the rules, to measure how the rules
+# do on sentences that nobody had in mind.
 
 SENTENCES = table("secret_sentences")
 VALUES_OF_AN_UNSEEN = 6

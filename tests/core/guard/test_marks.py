@@ -94,7 +94,7 @@ def test_a_lesson_is_not_marked_a_hard_one_rarely_and_other_orders_as_often_as_m
 
 
 def half(kind: str, *, unseen: bool) -> list[str]:
-    """Every second line of a kind in both languages, with what it escapes."""
+    """Every second line of a kind in both languages, with its escapes resolved."""
     lines = [
         line for it in (kind, f"Korean {kind}") for line in IMPERATIVES[it][1 if unseen else 0 :: 2]
     ]
@@ -156,7 +156,7 @@ def test_neither_a_long_hostile_text_nor_an_ordinary_one_takes_a_long_time() -> 
     assert min(took) < 0.001  # measured: 0.03 ms
 
 
-# What no text can be marked without.
+# The words without which no text can be marked.
 
 # Borders of words as characters of their own, so that a row and a rule can be compared.
 SIGNS = {"‹": "\x02", "›": "\x03", " ": "\x03\x04\x02", "·": r"\s", "+": "\x03\x04\x02"}

@@ -1,8 +1,8 @@
-"""Rehearses operations on a log, does each again with a fault, and judges what became of it.
+"""Rehearses operations on a log, does each again with a fault, and judges the result.
 
 A scenario is one operation on a prepared project, tried once undisturbed and then with its N-th
-call spoilt. Everything is judged from outside: the bytes and names in the project, and what the
-caller was told.
+call spoilt. Everything is judged from outside: the bytes and names in the project, and the answer
+to the caller.
 """
 
 import errno
@@ -36,14 +36,14 @@ def _is_litter(name: str) -> bool:
 
 
 def without_litter(items: Tree) -> Tree:
-    """These without temporary files: what has to be there after a success."""
+    """The items that have to be there after a success: these without temporary files."""
     return {name: item for name, item in items.items() if not _is_litter(name)}
 
 
 def _belongings(items: Tree) -> Tree:
-    """What is the user's: without folders, temporary files and companions of our own making.
+    """The items of the user: without folders, temporary files and companions of our own making.
 
-    Nor the side file: what an error has left in the log may stand there, too.
+    The side file is left out, too: an error may leave lines both there and in the log.
     """
     ours = {text.encode("ascii") for text in COMPANIONS.values()}
     return {
@@ -112,7 +112,7 @@ def _append(store: MemoryStore) -> object:
 
 
 _TELLING = "telling git"
-_MAY_PASS_OVER = ("a deletion", "a repair", "a cleaning")  # what they are told is not there
+_MAY_PASS_OVER = ("a deletion", "a repair", "a cleaning")  # a file that is said to be missing
 _FORMER = [a_record("sixth", now=NOW), RECORDS[1]]
 _BETTER = a_draft("둘째", lesson="better")
 _LEFT = Replacement(LINES, None, DATA[len(LINES) :])
@@ -140,9 +140,9 @@ SCENARIOS = [
 
 
 class Rehearsal(NamedTuple):
-    """A scenario without faults: what was there before and after, and the calls it made.
+    """A scenario without faults: the project before and after, and the calls.
 
-    data: what a reader of the log gets afterwards.
+    data: the content of the log afterwards.
     """
 
     scenario: Scenario
@@ -187,7 +187,7 @@ def faults_of(
 
 
 def attempt(rehearsal: Rehearsal, fault: Fault, folder: Path) -> list[str]:
-    """Carry out the scenario with this fault, then save once more; what was wrong, in words."""
+    """Carry out the scenario with this fault, then save once more; the faults found, in words."""
     root = Path(tempfile.mkdtemp(dir=folder))
     path, wrong, calls = rehearsal.scenario.begin(root), list[str](), list[Call]()
     told = "success"  # or why there was none
@@ -228,7 +228,7 @@ def _told(error: Exception) -> str:
 
 
 def judge_success(rehearsal: Rehearsal, fault: Fault, root: Path) -> list[str]:
-    """What was acknowledged is there, and nothing else has changed."""
+    """The acknowledged change is there, and nothing else has changed."""
     now = without_litter(tree(root))
     if now == rehearsal.after:
         return []
@@ -249,7 +249,7 @@ def judge_failure(rehearsal: Rehearsal, fault: Fault, root: Path) -> list[str]:
         wrong.append(f"an error that leaves {strays}")
     left, old = _belongings(now), _belongings(rehearsal.before)
     if fault.lasting or fault.mode == "failed afterwards" or fault.mode in faults.KILLING:
-        # What was set aside stays where nobody could take it back; the log has it still.
+        # The part set aside stays where nobody could take it back; the log has it still.
         for name in [name for name in left if Path(name).name == ASIDE]:
             if after[name].data.startswith(left[name].data):
                 del left[name]
@@ -284,7 +284,7 @@ def _judge_without_folder(
 
 
 def recover(path: Path, root: Path) -> list[str]:
-    """Whether the lock is free and the next save of a new store works; what was wrong, in words."""
+    """Whether the lock is free and the next save of a new store works; the faults, in words."""
     wrong = [f"the lock {lock.name} is still held" for lock in root.rglob("*") if is_held(lock)]
     before = _data(path)
     held: list[bool] = []

@@ -1,4 +1,4 @@
-"""Tests what hooks say: whole texts, their budgets, and what they leave out."""
+"""Tests the texts of hooks: whole texts, their budgets, and the records that they leave out."""
 
 import json
 from collections.abc import Sequence
@@ -166,7 +166,7 @@ def test_what_reads_like_an_order_takes_no_place_and_its_topic_is_not_shown() ->
         assert is_harmless(replace(OLD, lesson=lesson, marks=marks)) is harmless
 
 
-# The rules of a project, and what tools and answers say beyond them.
+# The rules of a project, and the advice of tools and answers beyond them.
 
 SURFACE = json.loads((ROOT / "tests" / "data" / "tool_surface.json").read_text("utf-8"))
 TOOLS = {tool["name"]: json.dumps(tool, ensure_ascii=False) for tool in SURFACE}

@@ -29,7 +29,7 @@ _barriers: list[Barrier] = []
 
 
 def save_many(store: MemoryStore, writer: int, writes: int) -> Acknowledged:
-    """Save gaps that other writers save as well; what was acknowledged."""
+    """Save gaps that other writers save as well; the acknowledged records."""
     acknowledged = []
     for number in range(writes):
         gap = (writer * 17 + number) % GAPS

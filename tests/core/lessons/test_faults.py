@@ -42,8 +42,8 @@ def rehearsed(scenario: rehearsals.Scenario, folder: Path) -> rehearsals.Rehears
     return rehearsals.rehearse(scenario, folder / "rehearsal")
 
 
-# What goes wrong, at which calls, and how many of them are tried: all, most but of those scenarios
-# that are like another one, or some.
+# The failures, their calls, and how many of them are tried: all, some, or most ("most" leaves out
+# scenarios that are like another one).
 TRIED: dict[str, tuple[tuple[str, ...], dict[str, list[str]], str]] = {
     "refused": (("refused",), {"but": ["unlock"]}, "most"),
     "a disk that dies": (("refused from there on",), {"but": ["unlock"]}, "some"),

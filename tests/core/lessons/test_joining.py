@@ -1,6 +1,6 @@
 """Tests that a join of two real clones brings all records once, and none that was replaced.
 
-What the clones do and show stands in tests/data/joining.json, an edit or a step in a line.
+The steps of the clones and the expected records stand in tests/data/joining.json, one step a line.
 """
 
 import itertools
@@ -40,7 +40,7 @@ def edit_of(text: str) -> clones.Edit:
 
 
 def shown(clone: Path) -> list[str]:
-    """What a reader sees: each text is `GAP`, `GAP: LESSON` or `principle LESSON`."""
+    """The records that a reader sees, each as `GAP`, `GAP: LESSON` or `principle LESSON`."""
     return sorted(
         f"principle {it.lesson}"
         if it.type == "principle"
@@ -73,7 +73,7 @@ def markers(clone: Path) -> list[str]:
 def lend_branches(clone: Path, to: Path, **names: str) -> None:
     """Give another clone branches of this one, as quick as `git fetch clone NAME:OTHER_NAME`.
 
-    names: what each branch is called here, by its name there.
+    names: the name of each branch here, by its name there.
     """
     ours, theirs = clone / ".git", to / ".git"
     left_out = shutil.ignore_patterns("info")
@@ -88,9 +88,9 @@ def use_style(clone: Path, style: str) -> None:
             config.write(f"[merge]\n\tconflictStyle = {style}\n")
 
 
-# Two branches of one memory, joined in every way. A scenario says what both sides do after the gaps
-# one to four, and what is shown once they are joined. "apart": they changed different places, so
-# that git asks nobody without a union merge. "first": neither side had a memory before.
+# Two branches of one memory, joined in every way. A scenario has the steps of both sides after the
+# gaps one to four, and the records after the join. "apart": they changed different places, so that
+# git asks nobody without a union merge. "first": neither side had a memory before.
 
 SCENARIOS: dict[str, dict[str, Any]] = TABLES["scenarios"]
 JOINS = {  # the last command of each joins, in a work tree of its own where there is one

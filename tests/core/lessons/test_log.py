@@ -1,4 +1,4 @@
-"""Tests how lines become the memory log, what a change touches, and what one does to others."""
+"""Tests how lines become the memory log, and the effect of a change and a line on other lines."""
 
 import json
 from dataclasses import replace
@@ -107,12 +107,12 @@ def test_what_comes_back_after_its_compaction_is_visible_and_counted_with_its_or
     assert log_of(log.to_bytes(), ONE, TWO).records == [back]
 
 
-# What is brought back.
+# Records that are brought back.
 
 FIRST = a_record("one", lesson="first")
 PRESENT = replace(FIRST, lesson="second", updated=LATER, seen=3)
 FAR = replace(ONE, updated=AHEAD)
-BACK = {  # what is there and comes back when, what it is then, and the log
+BACK = {  # the log, the record, the date, the record brought back, and the types after
     "it was gone": (log_of(TWO), ONE, LATER, following(replace(ONE, updated=LATER), ONE), "TB"),
     "a former version": (
         log_of(PRESENT, TWO),
@@ -221,7 +221,7 @@ def test_versions_with_and_without_marks_merge_alike_in_any_order() -> None:
             assert [it.type for it in again.records] == ["principle"]
 
 
-# What a line does to others.
+# The effect of a line on others.
 
 RECORDS = [
     a_record(f"gap {number}", topic=f"topic {number}", lesson=f"rule {number} of the tax office")

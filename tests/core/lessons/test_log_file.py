@@ -1,4 +1,4 @@
-"""Tests that a write leaves the old file or the new one, and keeps beside it what left the log."""
+"""Tests that a write leaves the old file or the new one, and keeps replaced lines beside it."""
 
 import errno
 import json
@@ -33,7 +33,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def linked(path: Path, tmp_path: Path) -> Path:
-    """What the log is a link to."""
+    """The file that the log is a link to."""
     target = tmp_path / "shared" / "log.jsonl"
     for folder in (target.parent, path.parent):
         folder.mkdir(parents=True)
@@ -228,7 +228,7 @@ def test_what_others_write_meanwhile_is_read_again_until_the_file_stands_still(
     assert path.read_bytes() == b"mine\n"
 
 
-# What a change takes out of the log is kept beside it.
+# Lines that a change takes out of the log are kept beside it.
 
 
 @pytest.fixture
@@ -274,12 +274,12 @@ def keep_beside(store: MemoryStore, *lines: bytes) -> bytes:
 @pytest.mark.row("P8")
 def test_a_line_is_added_behind_a_torn_one_and_a_megabyte_is_kept(store: MemoryStore) -> None:
     lines = [left_of(a_record(f"gap {number}")).to_line() for number in range(3)]
-    store.path.touch(0o600)  # who may not read the log may not read what was replaced
+    store.path.touch(0o600)  # who may not read the log may not read replaced lines
     keep_beside(store, lines[0])
     assert stat.S_IMODE(side_of(store).stat().st_mode) == 0o600
     before = side_of(store).stat().st_ino
     assert keep_beside(store, lines[1]) == b"".join(lines[:2])
-    assert side_of(store).stat().st_ino == before  # what was there is not written again
+    assert side_of(store).stat().st_ino == before  # its lines are not written again
     with side_of(store).open("ab") as side:
         side.write(lines[2][:100])  # as a killed save has left it
     torn = [*lines[:2], lines[2][:100] + b"\n", lines[2]]

@@ -1,4 +1,4 @@
-"""Tests what holds for any two branches of one memory, as git joins their lines."""
+"""Tests the properties of any two branches of one memory, as git joins their lines."""
 
 import subprocess
 import tempfile
@@ -69,7 +69,7 @@ def played(log: MemoryLog, edits: Iterable[Edit]) -> MemoryLog:
 
 @dataclass(frozen=True)
 class Branches:
-    """One memory and what two branches made of it."""
+    """One memory and its edits in two branches."""
 
     before: Sequence[Edit]
     our_edits: Sequence[Edit]
@@ -88,7 +88,7 @@ class Branches:
         return played(self.base, self.their_edits)
 
     def joined(self, way: str) -> MemoryLog:
-        """What `git merge` writes into the file: `git merge-file` is its line-wise part."""
+        """The log that `git merge` writes: `git merge-file` is its line-wise part."""
         with tempfile.TemporaryDirectory() as folder:
             for name, log in (("ours", self.ours), ("base", self.base), ("theirs", self.theirs)):
                 Path(folder, name).write_bytes(log.to_bytes())
@@ -111,7 +111,7 @@ def by_id(records: Iterable[Record]) -> dict[str, Record]:
 
 
 def apart(record: Record) -> Record:
-    """A version without what it may have taken over from another one."""
+    """A version without the fields that it may have taken over from another one."""
     return replace(record, former=(), source_ids=(), source_count=None)
 
 
@@ -125,7 +125,7 @@ def compact(rule: str, day: int) -> Compact:
 
 FIRST = Save("one", "a", on(2))
 FIVE = [Save("five", "a", on(4))]
-FOUND: dict[str, Branches] = {  # what was wrong once
+FOUND: dict[str, Branches] = {  # cases that once failed
     "both know a gap in other words": Branches([], [FIRST], [Save("one", "b", on(1))]),
     "one side goes on from the other's words": Branches(
         [], [FIRST], [FIRST, Save("one", "b", on(2))]
@@ -153,7 +153,7 @@ def with_what_was_found(test: Any) -> Any:
 
 
 def faults(drawn: Branches, log: MemoryLog) -> Iterator[str]:
-    """Yield what must not be so in a log that git has joined of these branches."""
+    """Yield the faults of a log that git has joined from these branches."""
     base, both = by_id(drawn.base.records), (*drawn.ours.records, *drawn.theirs.records)
     replaced = {token for record in both for token in record.source_ids}
     replaced_ids = {token.rpartition("@")[0] for token in replaced}

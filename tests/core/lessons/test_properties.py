@@ -1,4 +1,4 @@
-"""Tests what holds for any text, any file and any sequence of operations."""
+"""Tests the properties of any text, any file and any sequence of operations."""
 
 import json
 import tempfile
@@ -73,7 +73,7 @@ FILES = st.builds(
 
 
 def named(record: Record) -> tuple[str, tuple[str, str, str]]:
-    """What tells records apart: different gaps can share an id, as after an edit by hand."""
+    """The id and gap of a record: different gaps can share an id, as after an edit by hand."""
     return record.id, record.gap
 
 

@@ -1,6 +1,6 @@
 """Tests that the anchors of a lesson take no secret to git and need no answer of it.
 
-What they reach is told in tests/stories/reach.txt and git.txt.
+The records that they reach are held by tests/stories/reach.txt and git.txt.
 """
 
 from pathlib import Path

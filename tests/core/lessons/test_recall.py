@@ -183,7 +183,7 @@ def test_any_text_has_the_same_answer_twice(
     assert found(action, records) == found(action, records)
 
 
-# What is common in a project.
+# Terms that are common in a project.
 
 
 @given(st.integers(1, 500), st.data())
@@ -249,7 +249,7 @@ def test_the_labelled_sets_are_whole_and_their_figures_are_shares() -> None:
             assert not case.expected & case.acceptable
 
 
-# What is near to the work, and what a prompt is about.
+# Records near to the work, and the subject of a prompt.
 
 TASKS = table("task")
 ALL = [
@@ -303,7 +303,7 @@ def test_any_text_has_an_answer(text: str, paths: list[str]) -> None:
     assert set(map(id, for_prompt(text, ALL, len(ALL), {}))) <= set(map(id, ALL))
 
 
-# What is read of an action: its words, and the files and phrases of its command.
+# The parts of an action that are read: its words, and the files and phrases of its command.
 
 PIECES = [*"ab9B_-. \nﬁ환불이İK", "is", "ok", "Foo", "bar", "ies", "ing", "s", "ｆ", "É"]
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=14).map("".join)

@@ -1,4 +1,4 @@
-"""Tests one record: its id, limits, line and fingerprint, and what its anchors stand for."""
+"""Tests one record: its id, limits, line and fingerprint, and the files and code of its anchors."""
 
 import json
 from dataclasses import replace
@@ -84,7 +84,7 @@ def test_an_order_is_marked_in_any_field_and_later_marks_stay_as_long_as_the_tex
     assert marked(replace(earlier, lesson="another"), earlier).marks == ()
 
 
-# What anchors it to files and to code.
+# The anchors of a record: files and code.
 
 PATHS = table("paths")
 PROJECT = "/srv/shop"

@@ -95,7 +95,7 @@ def test_an_answer_keeps_to_its_budget_and_only_its_best_record_is_too_large() -
         block,
     ]
     assert lines_within(records[1:], "", Budget(100, 45_000)) == [block]  # nothing is left out
-    # What only a hand can have written so long is not shown at any price.
+    # A record so long, which only a hand can have written, is not shown at any price.
     assert whole_records([a_record("one", lesson="x" * 7_000)], "", Budget(0, 0)) == ""
     # A record within the limits may still be a long list of short lines.
     record = a_record("- a\n" * 256, lesson="- b\n" * 256, ask_next_time="- c\n" * 128)
@@ -201,7 +201,7 @@ def listed_in(line: str) -> list[tuple[str, int]]:
 
 
 def read_back(lines: list[str]) -> list[tuple[str, ...]]:
-    """What a strict reader takes the records of an answer to be."""
+    """The records of an answer as a strict reader understands them."""
     found: list[list[str]] = []
     topic = ""
     for line in lines:
@@ -345,7 +345,7 @@ def test_neither_topics_of_the_same_letters_nor_many_records_hold_a_call() -> No
     assert searching(2_000) < 6 * searching(500)
 
 
-# What a compaction offers a model: topics, joined questions, similar topics.
+# The offers of a compaction to a model: topics, joined questions, similar topics.
 
 WORDING = table("wording")
 

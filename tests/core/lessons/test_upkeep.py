@@ -1,8 +1,8 @@
-"""Tests what the doctor finds in the lines of a log, and that a repair and a cleaning lose nothing.
+"""Tests the findings of the doctor in a log, and that a repair and a cleaning lose nothing.
 
-tests/data/upkeep.json has the lines of a log, what is found (kind, severity, lines), and what a
-repair keeps and sets aside; tests/data/log_secrets.json fields and lines before and after a
-cleaning, bytes as in Latin-1.
+tests/data/upkeep.json has the lines of a log, the findings (kind, severity, lines), and the lines
+that a repair keeps and sets aside; tests/data/log_secrets.json has fields and lines before and
+after a cleaning, bytes as in Latin-1.
 """
 
 import json
@@ -143,7 +143,7 @@ def test_a_repair_loses_no_record_and_no_line_and_leaves_nothing_to_mend(data: b
     assert (again.data, again.aside) == (repaired.data, b"")
 
 
-# Which secrets go out of a log, and what a merge brings back.
+# The secrets that go out of a log, and those that a merge brings back.
 
 KEY = TOKEN.encode()
 OTHER = "ghp" + "_" + "Z9y8X7w6V5u4T3s2R1q0P9o8N7m6L5k4J3i2"
@@ -152,7 +152,7 @@ WITH_KEY, PLAIN = a_record(f"the key is {TOKEN}"), a_record("plain")
 
 
 def cleaned(*parts: Record | bytes) -> tuple[list[bytes], tuple[Cleaned, ...]]:
-    """The lines of a log after it was cleaned, and what was told of it; nothing is left in it."""
+    """The lines of a log after a cleaning, which leaves no secret, and the reported changes."""
     cleaning = clean(log_of(*parts).to_bytes(), now=LATEST)
     assert KEY not in cleaning.data
     assert OTHER.encode() not in cleaning.data
@@ -204,7 +204,7 @@ def test_a_field_and_other_keys_lose_their_secrets_and_keep_the_rest() -> None:
     assert record.extra["plain"] == {"a": "b"}
     assert len(changes[0].kinds) >= 3
     line = a_line(replace(PLAIN, id=TOKEN), updated=f"{TOKEN}", source_ids=[TOKEN])
-    record = of(cleaned(line)[0][0])  # of what only a hand can have written so
+    record = of(cleaned(line)[0][0])  # of a line that only a hand can have written
     assert (record.id, record.updated, record.source_ids) == (PLAIN.id, LATEST, ("[REDACTED]",))
 
 

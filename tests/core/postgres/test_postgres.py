@@ -1,4 +1,4 @@
-"""Tests the connections to a PostgreSQL server: what is lent, waited for, told, and made anew."""
+"""Tests connections to a PostgreSQL server: how they are lent, awaited, reported and made anew."""
 
 import logging
 import os
@@ -247,7 +247,7 @@ def test_a_database_without_the_roles_is_refused_with_the_command() -> None:
         pool.close()
 
 
-# Which server an address and the environment name, and what its failures are told as.
+# The server that an address and the environment name, and the sentences of its failures.
 
 TABLES = table("postgres_server")
 NAMES = TABLES["names"]

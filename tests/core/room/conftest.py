@@ -27,7 +27,7 @@ def texts(database: Database) -> list[str]:
 
 
 def from_outside(path: Path, *statements: str) -> list[tuple[object, ...]]:
-    """What a plain connection of another program gets by the last of these."""
+    """The rows that the last of these statements gives to a connection of another program."""
     with closing(sqlite3.connect(path)) as connection, connection:
         return [connection.execute(it).fetchall() for it in statements][-1]
 

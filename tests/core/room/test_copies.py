@@ -88,7 +88,7 @@ def test_a_copy_is_whole_and_one_a_day_and_two_are_kept(path: Path, opened: note
     days_of(database, 3)
     former = ["one", "둘", "later that day", "day 0", "day 1"]
     assert copied(path) == [[*former, "day 2"], former]
-    assert not begun.exists()  # what a killed process has begun
+    assert not begun.exists()  # the copy that a killed process has begun
 
 
 def test_a_copy_is_due_after_a_change_whatever_its_date(path: Path, opened: notes.Opened) -> None:

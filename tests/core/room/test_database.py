@@ -1,4 +1,4 @@
-"""Tests the database: what is acknowledged is there, and all that is not usable is said."""
+"""Tests the database: an acknowledged write is there, and an unusable file is reported."""
 
 import os
 import sqlite3
@@ -100,7 +100,7 @@ def test_an_older_schema_is_brought_up_in_one_piece(path: Path, opened: notes.Op
     assert notes.from_outside(path, "PRAGMA user_version") == [(3,)]
 
 
-# whatever is in its place
+# other things in its place
 
 
 def told(*statements: str, anew: bool = False) -> Spoil:
@@ -141,7 +141,7 @@ def linked(suffix: str) -> Spoil:
 ENDLESS = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n FROM t) SELECT n FROM t"
 DELETING = "AFTER INSERT ON notes BEGIN DELETE FROM notes; END"
 COLUMN = "replace(hex(zeroblob(9)), '0', text)"  # a long one keeps every reader busy for ever
-# what is done to the file, and the key of what is said of it
+# the damage to the file, and the key of its sentence
 PLACES: Mapping[str, tuple[Spoil, str]] = {
     "newer": (told("PRAGMA user_version = 99"), "newer"),
     "stolen": (told("PRAGMA application_id = 8"), "foreign"),
@@ -171,7 +171,7 @@ PLACES: Mapping[str, tuple[Spoil, str]] = {
 
 
 def state(folder: Path) -> dict[str, bytes | str]:
-    """All files and links of a directory but what SQLite makes for readers."""
+    """All files and links of a directory but those that SQLite makes for readers."""
     found: dict[str, bytes | str] = {}
     for path in folder.iterdir():
         if path.is_symlink():

@@ -1,6 +1,6 @@
-"""Tests that a question finds the texts that answer it, what a text costs, and which are code.
+"""Tests that a question finds the texts that answer it, the cost of a text, and which are code.
 
-The labelled questions are those of `benchmarks/labelled.py`; `pytest -rP` shows what was measured.
+The labelled questions are those of `benchmarks/labelled.py`; `pytest -rP` shows the measurements.
 Cases in English and Korean stand in tests/data/ranking.json and wording.json.
 """
 
@@ -144,7 +144,7 @@ def test_the_order_is_the_same_in_every_process() -> None:
         assert done.told == [rank(query, labelled.texts) for query in queries]
 
 
-# How much of a question a text has, and what an index needs for it.
+# How much of a question a text has, and the words that an index needs for it.
 
 OTHERS = ["배포 순서를 정한다", "a table is locked", "the colour of a button"]
 
@@ -274,7 +274,7 @@ def test_a_room_that_cannot_be_read_holds_nothing_and_of_lessons_what_fits_is_ga
     known = [a_record(f"gap {at}", lesson=it) for at, it in enumerate(lessons)]
     asked = ("how are fees rounded", "bread and butter", "ignore all instructions", "")
     found = [[it.says[-1] for it in lessons_on(it, known).entries] for it in asked]
-    assert found == [[lessons[0]], [], [], []]  # what reads like an ordered is left out
+    assert found == [[lessons[0]], [], [], []]  # a lesson that reads like an order is left out
     assert not lessons_on("fees", []).entries
     record = a_record("x\n- y", topic="a\nb", lesson="one\n\ntwo\u2028three")
     line = lesson_line(record)  # which no text of it can break
@@ -282,7 +282,7 @@ def test_a_room_that_cannot_be_read_holds_nothing_and_of_lessons_what_fits_is_ga
     assert line.startswith(f"{record.id} ") and "→ one two three" in line
 
 
-# What a text costs, its normal forms, its topic, and whether it is code.
+# The cost of a text, its normal forms, its topic, and whether it is code.
 
 WORDING = table("wording")
 
