@@ -25,13 +25,10 @@ def tell(at: Path, **variables: str) -> Run:
     for name in ("temporary", "elsewhere"):
         (at / name).mkdir(parents=True)
     temporary, elsewhere = str(at / "temporary"), str(at / "elsewhere")
-    environment = {
-        **os.environ,
-        **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), temporary),
-        **dict.fromkeys(("SENTINEL_MEMORY_PROJECT", "CLAUDE_PROJECT_DIR", "GIT_DIR"), elsewhere),
-        **{"SENTINEL_MEMORY_BUDGET": "nonsense", "SENTINEL_MEMORY_LANG": "en"},
-        **variables,
-    }
+    places = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), temporary)
+    places |= dict.fromkeys(("SENTINEL_MEMORY_PROJECT", "CLAUDE_PROJECT_DIR", "GIT_DIR"), elsewhere)
+    settings = {"SENTINEL_MEMORY_BUDGET": "nonsense", "SENTINEL_MEMORY_LANG": "en", **variables}
+    environment = {**os.environ, **places, **settings}
     return Run.typed("demo", cwd=at / "elsewhere", environment=environment)
 
 

@@ -26,6 +26,7 @@ from tests.support.hostile_repository import (
     poison,
 )
 from tests.support.samples import LATER, a_principle, a_record
+from tests.support.tables import none_of
 
 pytestmark = pytest.mark.long  # each costs much
 
@@ -95,12 +96,8 @@ def run(line: str, desk: Desk, environment: Mapping[str, str]) -> Run:
     given = claude_edit(cwd, "code") if is_edit else claude(event, cwd, prompt="two")
     state = desk.home.parent / f"state-{len(os.listdir(desk.home.parent))}"
     state.mkdir()
-    done = Run.placed(
-        *words,
-        cwd=cwd,
-        environment={**environment, "SENTINEL_MEMORY_STATE": str(state)},
-        given=json.dumps(given).encode(),
-    )
+    environment = {**environment, "SENTINEL_MEMORY_STATE": str(state)}
+    done = Run.placed(*words, cwd=cwd, environment=environment, given=json.dumps(given).encode())
     return done._replace(out=re.sub("::[0-9a-f]{32}::|stop-commands::.*", "::random::", done.out))
 
 
@@ -141,12 +138,8 @@ def test_plain_git_starts_what_settings_name(
     """Or the tests below could not fail."""
     environment = with_programs(hostile, traps)
     poison(hostile.root, traps, GROUPS[group], made)
-    silent = [
-        it.key
-        for it in GROUPS[group]
-        if it.fires and not traps.fires(it, hostile.root, environment)
-    ]
-    assert silent == []
+    settings = [it for it in GROUPS[group] if it.fires]
+    none_of(it.key for it in settings if not traps.fires(it, hostile.root, environment))
 
 
 @pytest.mark.parametrize("group", GROUPS)
@@ -205,15 +198,6 @@ def test_an_older_git_does_not_take_it_either(folder: str, hostile: Desk, traps:
 # A partial clone that lacks an object, which git would fetch.
 
 
-def lacking(project: Path, revision: str) -> None:
-    """Take an object of a project away from it, which had it borrowed."""
-    borrowed = project / ".git" / "objects" / "info" / "alternates"
-    shutil.copytree(borrowed.read_text().strip(), project / ".git" / "objects", dirs_exist_ok=True)
-    borrowed.unlink()
-    name = git(project, "rev-parse", revision).strip()
-    (project / ".git" / "objects" / name[:2] / name[2:]).unlink()
-
-
 MISSING = {
     "version": "other~1:.context/memory_log.jsonl",
     "folder": "other~1:.context",
@@ -236,7 +220,12 @@ def test_a_missing_object_is_not_fetched_and_said_to_be_missing(
         *(Setting(key, value) for key, value in PROMISORS[promisor]),
     ]
     path_of(hostile.root).with_name(REPLACED_NAME).unlink(missing_ok=True)
-    lacking(hostile.root, MISSING[missing])
+    objects = hostile.root / ".git" / "objects"  # borrowed, so that one may be taken away
+    borrowed = objects / "info" / "alternates"
+    shutil.copytree(borrowed.read_text().strip(), objects, dirs_exist_ok=True)
+    borrowed.unlink()
+    name = git(hostile.root, "rev-parse", MISSING[missing]).strip()
+    (objects / name[:2] / name[2:]).unlink()
     poison(hostile.root, traps, settings, made)
     environment = with_programs(hostile, traps)
     _plain_git = ("git", "log", "--all", "-p", "--no-textconv", "--no-ext-diff")

@@ -46,13 +46,8 @@ class Bench:
 
     def machine_on(self, platform: str, **environment: str) -> Machine:
         """This place, as if it were on that system."""
-        return Machine(
-            root=self.root,
-            server=self.tool / "server.py",
-            home=self.home,
-            environment=environment,
-            platform=platform,
-        )
+        places = {"root": self.root, "home": self.home, "server": self.tool / "server.py"}
+        return Machine(**places, environment=environment, platform=platform)
 
     def plan(self, *clients: str, machine: Machine | None = None, **asked: Any) -> Plan:
         """The changes that setup would make for these clients. asked: fields of a `Job`."""

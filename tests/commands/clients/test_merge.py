@@ -34,14 +34,14 @@ from tests.support.tables import table
 ROWS = table("commands/merge")
 KEYS = ["a", "mcpServers", "서버", 'quo"te', ""]
 SCALARS = st.sampled_from([None, True, 0, -1.5, "", "가 나", "http://x//y", "}/*", "\\", "\ud800"])
-VALUES = st.recursive(
-    SCALARS,
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=3)
-    ),
-    max_leaves=8,
-)
-OBJECTS = st.dictionaries(st.sampled_from(KEYS), VALUES, max_size=4)
+NAMES = st.sampled_from(KEYS)
+
+
+def containers(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3)
+
+
+OBJECTS = st.dictionaries(NAMES, st.recursive(SCALARS, containers, max_leaves=8), max_size=4)
 ENTRY = {"command": "/t/python", "args": ["/t/server.py"]}
 PLACE = "mcp_servers", "sentinel-memory"
 
@@ -139,8 +139,7 @@ def test_our_hooks_join_those_of_a_user_and_leave_them(data: st.DataObject, grou
 
     theirs = st.sampled_from(ROWS["theirs"])
     groups = st.fixed_dictionaries(
-        {"hooks": st.lists(theirs, min_size=1, max_size=2)},
-        optional={"matcher": st.just("Bash")},
+        {"hooks": st.lists(theirs, min_size=1, max_size=2)}, optional={"matcher": st.just("Bash")}
     )
     items = st.lists(groups if grouped else theirs, min_size=1, max_size=2)
     events = st.dictionaries(st.sampled_from(["Stop", "other"]), items, min_size=1)

@@ -212,9 +212,7 @@ def test_a_file_that_changed_after_the_plan_is_not_overwritten(bench: Bench) -> 
 
 
 def test_a_client_that_would_expand_the_path_of_the_server_is_told(bench: Bench) -> None:
-    for client, directory, sign in ROWS[
-        "a_client_that_would_expand_the_path_of_the_server_is_told"
-    ]:
+    for client, directory, sign in ROWS["paths of a server that a client would expand"]:
         tool = installed(("/bin/python",), directory, windows=False)
         found = [it.facts["sign"] for it in bench.plan(client, installation=tool).notes]
         assert found == ([sign] if sign else []), (client, directory)
@@ -273,13 +271,7 @@ def test_no_link_of_a_clone_is_followed_out_of_it(bench: Bench, name: str, remov
 # The rules that clients read.
 
 PAST = table("commands/rules_past")
-READ = {
-    "cursor": ["AGENTS.md", ".cursorrules", ".cursor/rules/sentinel-memory.mdc"],
-    "vscode": ["AGENTS.md", ".github/copilot-instructions.md", "CLAUDE.md", ".claude/CLAUDE.md"],
-    "claude-code": ["CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md"],
-    "codex": ["AGENTS.md"],
-    "gemini": ["GEMINI.md"],
-}
+READ: dict[str, list[str]] = ROWS["what a client reads"]
 
 
 def met_by(client: str, past: str, there: dict[str, str]) -> str:
@@ -382,16 +374,11 @@ def test_a_language_that_was_asked_for_is_written_kept_and_changed(bench: Bench)
 # Windows; commands on the path are in test_machine.py.
 
 
-PLACES = {
-    "plain": ("C:\\도구\\.venv\\Scripts\\python.exe", "C:\\도구"),
-    "spaces": ("C:\\Program Files\\it's\\python.exe", "C:\\my tools"),
-}
+PLACES: dict[str, tuple[str, str]] = ROWS["places on windows"]
 
 
 def test_hooks_are_written_for_the_shell_that_a_client_uses_on_windows() -> None:
-    for client, place, wanted in ROWS[
-        "hooks_are_written_for_the_shell_that_a_client_uses_on_windows"
-    ]:
+    for client, place, wanted in ROWS["hooks on windows"]:
         python, tool = PLACES[place]
         hooks = row_of(client).hooks
         assert hooks
@@ -403,10 +390,8 @@ def test_hooks_are_written_for_the_shell_that_a_client_uses_on_windows() -> None
 @pytest.mark.parametrize("client", one_in(3, KEYS))
 def test_forms_of_windows_are_found_and_taken_out(client: str, place: str, bench: Bench) -> None:
     python, tool = PLACES[place]
-    asked: dict[str, Any] = {
-        "installation": installed((python,), tool, windows=True),
-        "machine": bench.machine_on("win32"),
-    }
+    asked: dict[str, Any] = {"installation": installed((python,), tool, windows=True)}
+    asked["machine"] = bench.machine_on("win32")
     bench.do(client, **asked)
     found = [name for name, data in bench.files().items() if b"server.py" in data]
     assert "\\\\" not in json.dumps([bench.data(name) for name in found])

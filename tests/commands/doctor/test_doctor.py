@@ -21,9 +21,10 @@ from core.lessons.record import Record
 from core.store import MemoryStore
 from rooms import lessons
 from tests.support import cli_process
+from tests.support.cli_process import Run
 from tests.support.git_clones import commit, git
 from tests.support.samples import a_draft, a_record
-from tests.support.tables import ROOT
+from tests.support.tables import ROOT, table
 from tests.support.tables import text_of as recorded
 
 LONG_AGO = "2025-03-01T09:00:00+00:00"
@@ -33,21 +34,11 @@ LONG = a_record("long", lesson="가" * 400, now=LONG_AGO)
 pytestmark = pytest.mark.long  # each costs much
 
 
-class Run(cli_process.Run):
-    """One finished doctor."""
-
-    @property
-    def told(self) -> Any:
-        """The output of a run with --json."""
-        assert self.errors == ""
-        return super().told
-
-
 class Desk(cli_process.Desk):
     """A project in which the doctor is asked."""
 
     def doctor(self, *options: str, **variables: str) -> Run:
-        return Run(*self.run("doctor", *options, **variables))
+        return self.run("doctor", *options, **variables)
 
     def asides(self) -> list[Path]:
         return sorted(self.log.parent.glob("memory_log.removed-*.txt"))
@@ -87,25 +78,14 @@ def test_what_is_well_breaks_between_two_parts(healthy: Desk) -> None:
 # The surroundings of the log
 
 
-PERMISSIONS = {  # a place, its mode, the exit status, and a part of the output
-    "a log that cannot be written": (
-        ".context/memory_log.jsonl", 0o444, 0, "\n- {} cannot be written"),
-    "a folder that cannot be written": (".context", 0o555, 0, "\n- {} cannot be written"),
-    "a log that cannot be read": (
-        ".context/memory_log.jsonl", 0, 1, "\n✗ The memory log {} cannot be read (Permission"),
-    "a folder that cannot be entered": (".context", 0, 1, "\n✗ The memory log {}/memory_log"),
-    "a folder that cannot be listed": (".context", 0o311, 0, "warnings: 0, notes: 1\n"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("case", PERMISSIONS)
+@pytest.mark.parametrize("row", table("commands/doctor_permissions"))
 def test_no_right_to_read_is_an_error_to_write_a_note(
-    healthy: Desk, bound: None, case: str
+    healthy: Desk, bound: None, row: list[Any]
 ) -> None:
-    place, mode, code, said = PERMISSIONS[case]
+    place, mode, code, said = row
     path = healthy.root / place
     before = path.stat().st_mode
-    path.chmod(mode)
+    path.chmod(int(mode, 8))
     done = Run.started("doctor", **healthy.place())
     path.chmod(before)
     assert (done.code, done.errors) == (code, "") and said.format(path) in done.out

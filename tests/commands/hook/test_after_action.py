@@ -148,12 +148,8 @@ def test_an_output_of_200_kb_is_cut_to_its_end_and_secrets_never_reach_the_disk(
         assert file.is_dir() or TOKEN.encode() not in file.read_bytes()
 
 
-ODD = [
-    *ROWS["odd"],
-    json.loads('{"a":' * 200 + "1" + "}" * 200),
-    {"file_path": "x" * 5_000, "content": "y"},
-    "[" * 5_000,
-]
+ODD = [*ROWS["odd"], json.loads('{"a":' * 200 + "1" + "}" * 200), "[" * 5_000]
+ODD += [{"file_path": "x" * 5_000, "content": "y"}]
 
 
 @pytest.mark.long

@@ -186,13 +186,9 @@ def test_what_is_large_is_read_and_what_is_too_large_is_said(desk: Desk) -> None
 
 def started(desk: Desk, event: str, given: bytes) -> "subprocess.Popen[bytes]":
     """A hook that has been given this much and waits for more."""
-    process = subprocess.Popen(
-        [sys.executable, str(CLI), "hook", event, "--client", "claude-code"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env=desk.environment(),
-        cwd=desk.home,
-    )
+    command = [sys.executable, str(CLI), "hook", event, "--client", "claude-code"]
+    pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout"), subprocess.PIPE)
+    process = subprocess.Popen(command, env=desk.environment(), cwd=desk.home, **pipes)
     assert process.stdin is not None
     process.stdin.write(given)
     process.stdin.flush()

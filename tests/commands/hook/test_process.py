@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 import sys
-from itertools import cycle
+from itertools import cycle, product
 from pathlib import Path
 from typing import Any
 
@@ -156,18 +156,15 @@ ERRORS = ("ImportError", "RuntimeError('odd')", "MemoryError", "KeyboardInterrup
 
 
 @pytest.mark.parametrize(
-    ("module", "error"),
-    enough([(part, error) for part in PARTS for error in ERRORS], lambda *it: it[0][:4] + it[1]),
+    ("module", "error"), enough(product(PARTS, ERRORS), lambda *it: it[0][:4] + it[1])
 )
 def test_a_part_of_the_program_that_fails_is_no_veto(desk: Desk, module: str, error: str) -> None:
     event = PARTS[module]
     script = BROKEN.format(root=str(ROOT), module=module, error=error)
     command = (sys.executable, "-c", script, event, "--client", "claude-code")
     given = json.dumps(payload(desk, event)).encode()
-    assert Run.process(*command, given=given, **desk.beside) == (
-        *(0, ""),
-        f"{COMPLAINT}{error.partition('(')[0]}\n",
-    )
+    said = f"{COMPLAINT}{error.partition('(')[0]}\n"
+    assert Run.process(*command, given=given, **desk.beside) == (0, "", said)
 
 
 # A log that is large or takes long to read; benchmarks/hostile.py has the real figures.

@@ -47,10 +47,6 @@ BEGIN, END = markers(BLOCK)
 SHOP = MemoryLog.parse((DATA / "shop.jsonl").read_bytes()).records
 
 
-def golden(name: str) -> str:
-    return (DATA / name).read_bytes().decode("utf-8")
-
-
 @pytest.fixture
 def export(command: Command, project: Path) -> Command:
     """Carries out one export of the records of the golden files."""
@@ -80,7 +76,8 @@ def document(records: list[Record], project: str = "shop", *, now: str = LATER) 
 
 @pytest.mark.parametrize("lang", ["en", "ko"])
 def test_the_markdown_document_is_the_golden_one(lang: Language) -> None:
-    assert in_language(lang, document, SHOP) == golden(f"export.{lang}.md")
+    golden = (DATA / f"export.{lang}.md").read_bytes().decode("utf-8")
+    assert in_language(lang, document, SHOP) == golden
 
 
 @pytest.mark.long  # it costs much

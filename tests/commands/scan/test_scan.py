@@ -109,12 +109,9 @@ def test_it_runs_with_the_standard_library_alone(project: Path) -> None:
     git_clones.git(project, "init", "--quiet")
     told = Run.started("report", options=["-S", "-E", "-s"])
     assert (told.code, told.out.partition(",")[0]) == (1, "**Memory:** 1 possible secret")
-    assert alone("--redact", "-y", "--project", str(project)) == Run(
-        2,
-        "",
-        "The package filelock is not installed. Nothing was written. Run the command with the"
-        " Python that runs the server.\n",
-    )
+    said = "The package filelock is not installed. Nothing was written. Run the command with the"
+    said += " Python that runs the server.\n"
+    assert alone("--redact", "-y", "--project", str(project)) == Run(2, "", said)
     assert git_clones.path_of(project).read_bytes() == BAD.to_line()
 
 
@@ -181,11 +178,9 @@ def test_a_commit_with_a_secret_is_refused_by_each_hook(project: Path) -> None:
         assert found == [LOG, f"app/{LOG}"]
     _, *options = shlex.split(report["entry"])
     cli = (sys.executable, str(ROOT / "cli.py"))
+    added = "**Memory:** 1 lesson added."
     scripts = {
-        f"exec {shlex.join([*cli, *options])}": (
-            "**Memory:** 1 lesson added.",
-            "1 possible secret",
-        ),
+        f"exec {shlex.join([*cli, *options])}": (added, "1 possible secret"),
         f"git diff --cached --name-only -z | xargs -0 {shlex.join(cli)} scan": ("", "github-token"),
         f"{shlex.join(cli)} scan --staged": ("", f"{LOG}:2: github-token in missing_context of"),
     }

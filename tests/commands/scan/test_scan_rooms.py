@@ -36,11 +36,6 @@ class Held(NamedTuple):
         return done
 
     @property
-    def as_data(self) -> dict[str, object]:
-        key = self.name.removesuffix("s")
-        return {"path": self.shown, key: self.item, "kinds": ["github-token"]}
-
-    @property
     def line(self) -> str:
         return f"{self.shown}: github-token in {self.name.removesuffix('s')} {self.item}"
 
@@ -76,7 +71,8 @@ def test_what_holds_a_secret_is_said_and_taken_out_of_every_byte(held: Held) -> 
         f"Run python cli.py scan --redact to remove them from the log and from: {held.place}."
         " Rotate every real secret at its provider.",
     ]
-    assert held.scan("--json").told[held.name] == [held.as_data]
+    as_data = {"path": held.shown, held.name[:-1]: held.item, "kinds": ["github-token"]}
+    assert held.scan("--json").told[held.name] == [as_data]
     assert "에서 비밀 값이 있는 곳 1군데." in held.scan(SENTINEL_MEMORY_LANG="ko").out
     planned = held.scan("--redact", "--dry-run")
     asked_for = f"Places among the {held.place} from which secrets are to be removed: 1."

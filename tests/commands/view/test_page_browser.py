@@ -17,15 +17,7 @@ from tests.support.headless import DESKTOP, NARROW, PHONE, Browser, needs_axe, n
 from tests.support.sentences import LANGUAGES, in_language, sentence
 from tests.support.tables import table
 
-TEXTS = {
-    "결제 완료는 서버가 확인한다": "승인",
-    "결재 문서는 따로 둔다": "승인",
-    "과일은 고객이 고른다": "주문",
-    "닭은 상하기 쉽다": "주문",
-    "달그락거리면 나사를 조인다": "설비",
-    "Retry the Refund once": "payment",
-    "A refund takes seven days. Say `so` first.": "payment",
-}
+TEXTS: dict[str, str] = table("commands/browser")["texts and their topics"]
 FIRST = ".first"
 
 pytestmark = needs_browser
@@ -74,9 +66,8 @@ class Shown(Browser):
     @property
     def focused(self) -> str | None:
         """The text of the item that has the focus."""
-        found: str | None = self.js(
-            "return document.activeElement.querySelector(arguments[0])?.textContent", FIRST
-        )
+        script = "return document.activeElement.querySelector(arguments[0])?.textContent"
+        found: str | None = self.js(script, FIRST)
         return found
 
 
