@@ -1,8 +1,8 @@
 """Rebuilds real changes of public projects, as a client's hook would carry them, and memories.
 
 `real/*.jsonl` holds one project each: a first line about the project, its lessons, its actions.
-An action names where it stands in the project's history, never what it says; the text comes from a
-clone that whoever measures has. README.md beside this file says how actions and labels were made.
+An action names its place in the project's history and holds no text of it: the text comes from a
+clone of the project. README.md beside this file says how actions and labels were made.
 """
 
 import json
@@ -31,7 +31,7 @@ DIGITS = 12
 CONTEXT_LINES = 3
 BEGIN, STEP = datetime.fromisoformat(CREATED), timedelta(hours=7)
 
-# What may be set by whoever measures must not change what is rebuilt.
+# The settings of a user's git must not change the rebuilt texts.
 DIFF = (
     *("diff-tree", "-p", "--root", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color"),
     "--text",
@@ -68,7 +68,7 @@ _CLIENTS = {
 
 
 class ChangedSourceError(Exception):
-    """What a clone holds is not what was labelled."""
+    """A clone lacks a labelled text, or holds another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +89,11 @@ class RealSet:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One action: what a client tells a hook, and the lessons that are right there."""
+    """One action: a client's message to a hook, and the lessons that are right there."""
 
     client: str
     payload: Mapping[str, Any]
-    before: str  # what a file held that is written whole, "" for none
+    before: str  # the former text of a file that is written whole, "" for none
     needed: frozenset[str]  # an agent would be glad of them
     optional: frozenset[str]  # neither right nor wrong
 
@@ -119,7 +119,7 @@ def clone_of(directory: Path, project: str) -> Path | None:
 
 
 def changes(real: RealSet, clone: Path, at: str = AT) -> Iterator[Change]:
-    """Yield the actions of a project with what a client would send, the project open at `at`.
+    """Yield the actions of a project with the messages of a client that has it open at `at`.
 
     Raises ChangedSourceError when the clone lacks a source or holds another one.
     """
@@ -142,7 +142,7 @@ def changes(real: RealSet, clone: Path, at: str = AT) -> Iterator[Change]:
 
 
 def digest(tool_input: Mapping[str, Any]) -> str:
-    """Return the start of SHA-256 over what a tool gets with the project open at AT."""
+    """Return the start of SHA-256 over the arguments of a tool with the project open at AT."""
     return sha256(json.dumps(tool_input, sort_keys=True).encode("ascii")).hexdigest()[:DIGITS]
 
 
@@ -168,7 +168,7 @@ def content(clone: Path, commit: str, path: str) -> str:
 
 
 def command(lines: Sequence[str], how: str = "") -> str:
-    """Return what is typed for lines of a document, or for a target of a runner named by `how`."""
+    """Return the command in lines of a document, or for a target of the runner named by `how`."""
     if how:
         name = _NAME.match(lines[0])
         return f"{how} {name[1]}" if name else ""
@@ -177,7 +177,7 @@ def command(lines: Sequence[str], how: str = "") -> str:
 
 
 def _call(clone: Path, given: Mapping[str, Any], at: str) -> tuple[str, Mapping[str, Any]]:
-    """Return the tool of an action, and what it gets."""
+    """Return the tool of an action, and its arguments."""
     commit, path, client = given["commit"], given["path"], given["client"]
     its, place = _CLIENTS[client], f"{at}/{path}"
     name, old, new = its.fields
@@ -239,10 +239,10 @@ def parents_of(clone: Path, commit: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4_096)
 def git_text(clone: Path, *words: str) -> str:
-    """Return what git prints of a clone. Raises ChangedSourceError."""
+    """Return the output of a git command in a clone. Raises ChangedSourceError."""
     settings = ("-c", "core.quotePath=false", "-c", "diff.suppressBlankEmpty=false")
     call = ("git", *settings, "-C", str(clone), *words)
-    # What a git hook sets would name another repository.
+    # The variables that a git hook sets would name another repository.
     environment = {name: value for name, value in os.environ.items() if name[:4] != "GIT_"}
     done = subprocess.run(call, capture_output=True, check=False, env=environment)
     if done.returncode:

@@ -58,7 +58,7 @@ class Row:
     values: Mapping[str, Cell]
     ratios: Mapping[str, float] = field(default_factory=dict)  # to the first; less is better
     unit: str = ""
-    broken: str = ""  # of what this project promises
+    broken: str = ""  # the losses of this project
 
     def line(self) -> str:
         """Return the row as it is printed."""
@@ -115,7 +115,7 @@ def measured(label: str, samples: Mapping[str, Sequence[float]], unit: str) -> R
     return Row(label=label, values=values, ratios=ratios, unit=unit)
 
 
-# What a server costs when nothing goes wrong.
+# The costs of a server when nothing goes wrong.
 
 
 def starts(plan: Plan) -> Iterator[Row]:
@@ -181,7 +181,7 @@ def memory(plan: Plan) -> Iterator[Row]:
 
 
 def tokens(plan: Plan) -> Iterator[Row]:
-    """Yield what a model pays for: the tools, an answer, a save; and what an answer holds."""
+    """Yield the tokens of the tools, an answer and a save, and the records that an answer holds."""
     if count := tokenizer():
         figures = {peer.name: dict(token_figures(plan, peer, count)) for peer in plan.peers}
         for label in figures[plan.peers[0].name]:
@@ -220,11 +220,11 @@ def token_figures(plan: Plan, peer: Peer, count: Count) -> Iterator[tuple[str, l
             yield f"tokens of an answer from {many:,} records", [answer]
 
 
-# What becomes of records.
+# Lost and damaged records.
 
 
 def races(plan: Plan) -> Iterator[Row]:
-    """Yield what becomes of saves of two and eight processes, and of one with all in flight."""
+    """Yield the fate of saves of two and eight processes, and of one with all in flight."""
     each = plan.rounds.saves_each
     kinds: dict[str, Callable[[Peer, Path], Outcome]] = {
         f"2 processes, {each} saves each": lambda peer, store: race(peer, store, 2, each),
@@ -249,7 +249,7 @@ def told(
     figures: Mapping[str, Callable[[Outcome], float]],
     over: Callable[[Iterable[float]], Cell],
 ) -> Iterator[Row]:
-    """Yield figures over the outcomes of each server, and what this project lost or cannot read."""
+    """Yield figures over the outcomes of each server, with the losses of this project."""
     name = next(iter(outcomes))
     lost = sum(len(one.lost | one.older_lost) for one in outcomes[name])
     unreadable = sum(not one.readable for one in outcomes[name])
@@ -268,7 +268,7 @@ def spread(figures: Iterable[float]) -> str:
 
 
 def kills(plan: Plan) -> Iterator[Row]:
-    """Yield what becomes of saves when the server is killed in the middle of one."""
+    """Yield the fate of saves when the server is killed in the middle of one."""
     outcomes: dict[str, list[Outcome]] = {peer.name: [] for peer in plan.peers}
     for turn, peer in turns(plan.peers, plan.rounds.kills):
         dice = random.Random(SEED + turn)  # the same moments for all
@@ -283,7 +283,7 @@ def kills(plan: Plan) -> Iterator[Row]:
 
 
 def damages(plan: Plan) -> Iterator[Row]:
-    """Yield what one read and one save find after the file was damaged."""
+    """Yield the outcome of one read and one save after the file was damaged."""
     whats = (f"readable of {STORED}", "a save afterwards", f"of {STORED} still in the file")
     for damage in DAMAGES:
         found: dict[str, list[Cell]] = {}
@@ -307,7 +307,7 @@ SECTIONS: dict[str, Callable[[Plan], Iterator[Row]]] = {
 
 
 def available() -> list[Peer]:
-    """Return the peers that are installed, or can be; what is missing is named."""
+    """Return the peers, installed where they are not; a failed installation is printed."""
     npm = [shutil.which("npm") or "npm", "ci", "--prefix", str(INSTALLED.parent)]
     npm += ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
     try:

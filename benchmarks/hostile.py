@@ -1,7 +1,7 @@
 """Measures how long hooks, commands and searches take with logs that were made to stall them.
 
-Times are those of whole processes, less what the same process takes with an empty memory; hooks in
-processor time, which a busy machine stretches less.
+Times are those of whole processes, less the time of the same process with an empty memory. Hooks
+are measured in processor time, which a busy machine stretches less.
 """
 
 import json
@@ -41,7 +41,7 @@ COMMANDS = "view -o -,report,scan,export,stats,list,show 0,doctor,topics".split(
 
 
 def record(number: int = 0, meta: dict[str, Any] | None = None, **texts: Any) -> bytes:
-    """Return the line of a record; whatever is given replaces what stands there."""
+    """Return the line of a record; each argument replaces a default field."""
     fields = {
         "id": f"{number:016x}",
         "type": "log",
@@ -108,7 +108,7 @@ LARGE: dict[str, Callable[[], bytes]] = {
 
 
 class Done(NamedTuple):
-    """How a process ended, and what it took in seconds."""
+    """How a process ended, its output, and its times."""
 
     code: int
     output: bytes
@@ -163,7 +163,7 @@ def honest(count: int) -> Iterator[bytes]:
 
 
 def hooks(root: Path) -> Iterator[Figure]:
-    """Yield what each event takes with each log, beyond what it takes with no record."""
+    """Yield the time of each event with each log, beyond its time with no record."""
     empty = project_of(root / "empty", b"")
     least = {event: min(hooked(empty, event).processor_s for _ in range(3)) for event in EVENTS}
     logs = {**HOSTILE, "10,000 honest records": ten_thousand}
@@ -177,7 +177,7 @@ def hooks(root: Path) -> Iterator[Figure]:
 
 
 def actions(root: Path) -> Iterator[Figure]:
-    """Yield what it takes to record what a client has done, beyond what `ls` takes."""
+    """Yield the time to record an action of a client, beyond that of `ls`."""
     project, many = project_of(root / "actions", b""), 200_000
     file = {"file_path": f"{project}/a.py", "old_string": "", "new_string": "x\n" * many}
     done: dict[str, dict[str, Any]] = {
@@ -209,7 +209,7 @@ def _said(done: Done) -> str:
 
 
 def commands(root: Path) -> Iterator[Figure]:
-    """Yield what each command takes with a log of large lines, and with many topics."""
+    """Yield the time of each command with a log of large lines, and with many topics."""
     for at, (label, data) in enumerate([*LARGE.items(), ("5,000 topics", HOSTILE["5,000 topics"])]):
         project = project_of(root / f"command-{at}", data())
         for command in COMMANDS:
@@ -219,7 +219,7 @@ def commands(root: Path) -> Iterator[Figure]:
 
 
 def searches(root: Path, count: int = 100_000) -> Iterator[Figure]:
-    """Yield what a search takes in a server, the first and the next one, and its peak memory."""
+    """Yield the times of the first and the next search in a server, and its peak memory."""
     project = project_of(root / "search", b"".join(honest(count)))
     with ours_on(project) as server:
         for query in SEARCHES:

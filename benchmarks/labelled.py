@@ -13,7 +13,7 @@ from measure import ROOT, read_lines
 FIELDS = ("topic", "missing_context", "lesson", "ask_next_time")
 FEW = 8  # texts in a small room
 MOST_FOREIGN = 60  # questions of another dialogue, for each
-SEED = 7  # of what is drawn
+SEED = 7  # of every draw
 
 Ranker = Callable[[str, Sequence[str]], list[int]]
 Question = tuple[str, frozenset[int]]

@@ -1,4 +1,4 @@
-"""Finds what becomes of records when servers collide at one store, are killed, or find it damaged.
+"""Finds lost records after servers collide at one store, are killed, or find it damaged.
 
 A record counts as lost when its save was acknowledged and its text is not in the file afterwards.
 """
@@ -28,7 +28,7 @@ Cell = float | str | None
 
 @dataclass(slots=True)
 class Outcome:
-    """What servers said of some saves, and what the file held afterwards."""
+    """The answers of servers to some saves, and the records in the file afterwards."""
 
     acknowledged: set[str] = field(default_factory=set)
     refused: set[str] = field(default_factory=set)
@@ -104,7 +104,7 @@ def killed(peer: Peer, store: Path, dice: random.Random) -> Outcome:
 
 
 def save_one(server: ServerProcess, peer: Peer, mark: str, draft: Draft, outcome: Outcome) -> None:
-    """Save a record and note what the server says of it."""
+    """Save a record and note the server's answer."""
     try:
         server.call(*peer.save(draft, mark))
         outcome.acknowledged.add(mark)
@@ -113,7 +113,7 @@ def save_one(server: ServerProcess, peer: Peer, mark: str, draft: Draft, outcome
 
 
 def judged(outcome: Outcome, peer: Peer, store: Path) -> Outcome:
-    """Return the outcome with whether a fresh server can read the file, and what it then holds."""
+    """Return the outcome with the records in the file, and whether a fresh server can read it."""
     # In this order, since a database rolls an interrupted change back when it is opened again.
     outcome.readable = read_by_fresh_server(peer, store) is not None
     outcome.held = peer.held(store)
@@ -143,7 +143,7 @@ def torn(data: bytes, lines: bool) -> tuple[bytes, bytes]:
 
 
 def garbage(data: bytes, lines: bool) -> tuple[bytes, bytes]:
-    """A line that is none in the middle; in a database, the same bytes over what was there."""
+    """A line of garbage in the middle; in a database, the same bytes over those that were there."""
     middle = data.index(b"\n", len(data) // 2) + 1 if lines else len(data) // 2
     if lines:
         return data[:middle] + GARBAGE + b"\n" + data[middle:], GARBAGE
@@ -165,7 +165,7 @@ DAMAGES = (
 
 
 def after_damage(peer: Peer, store: Path, damage: Damage) -> list[Cell]:
-    """Readable records, what a save is told, records and foreign bytes in the file after it."""
+    """Readable records, the answer to a save, records and foreign bytes in the file after it."""
     before = peer.held(store)
     spoilt, foreign = damage.spoil(store.read_bytes(), peer.line_based)
     store.write_bytes(spoilt)

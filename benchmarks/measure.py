@@ -1,4 +1,4 @@
-"""What the benchmarks share: server processes, turns, floors, and the file of results.
+"""Holds the shared parts of the benchmarks: server processes, turns, floors, file of results.
 
 A script measures *figures*, prints each beside its limit, ends with 1 under `--check` where one is
 missed, and with `--record` writes them to `results.json`, from which the documents are made.
@@ -72,7 +72,7 @@ ECHO_CALL: tuple[str, Mapping[str, Any]] = ("echo", {"text": "hello"})
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One measured figure. least, most: its limits, None for none. note: what is said beside it."""
+    """One measured figure. least, most: its limits, None for none. note: words beside it."""
 
     name: str
     value: float
@@ -107,7 +107,7 @@ def options(description: str | None) -> argparse.ArgumentParser:
 def reported(figures: Iterable[Figure], given: argparse.Namespace, part: str, data: str) -> int:
     """Print figures as they come, record them where that is asked for, and return the status.
 
-    part: their name in results.json. data: on what they were measured.
+    part: their name in results.json. data: the data behind them.
     """
     found = []
     for figure in figures:
@@ -139,7 +139,7 @@ def record(part: str, data: str, figures: Mapping[str, Any], path: Path = RESULT
 def turns(items: Iterable[T], rounds: int) -> Iterator[tuple[int, T]]:
     """Yield the items in each round, with its number; another one begins each round.
 
-    What takes turns meets the same other work of the machine, and each comes after each other one.
+    All items meet the same other work of the machine, and each comes after each other one.
     """
     order = list(items)
     for number in range(rounds):
@@ -155,7 +155,7 @@ class RefusedError(RuntimeError):
 
 
 class ServerProcess:
-    """A server on its pipes, spoken to by raw JSON-RPC. What it writes beside that is dropped."""
+    """A server on its pipes, spoken to by raw JSON-RPC. Its other output is dropped."""
 
     def __init__(
         self,
@@ -301,7 +301,7 @@ def read_lines(name: str | Path) -> list[Any]:
 
 
 def lessons() -> list[Draft]:
-    """Return the curated lessons, half of them Korean: what a typical record looks like."""
+    """Return the curated lessons, half of them Korean: examples of a typical record."""
     return [Draft(**row) for row in read_lines("lessons.jsonl")]
 
 

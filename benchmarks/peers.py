@@ -1,7 +1,7 @@
 """The memory servers of the comparison: how each is installed, started, called, and read back.
 
 A lesson goes into each in the form that its tools ask for, in the leanest one where there is a
-choice. What a store holds is read from the file by code of this project, not through the server.
+choice. The records of a store are read from the file by code of this project, not by the server.
 """
 
 import json
@@ -37,7 +37,7 @@ def marked_lessons(first: int, count: int) -> Iterator[tuple[str, Draft]]:
 
 
 class Peer(ABC):
-    """One memory server. `store` is always the file in which it keeps what it was told."""
+    """One memory server. `store` is always the file in which it keeps its records."""
 
     name: str
     file_name: str  # of the store, below the directory of a project
@@ -54,7 +54,7 @@ class Peer(ABC):
         """The command line that starts it."""
 
     def environment(self, store: Path) -> dict[str, str]:
-        """What it needs in its environment to use this store."""
+        """The environment variables with which it uses this store."""
         return {}
 
     @abstractmethod
@@ -130,7 +130,7 @@ class ReferenceMemory(Peer):
     text_field = "observations"
     package = "@modelcontextprotocol/server-memory"
     script = "dist/index.js"
-    checked_version = "2026.8.31"  # in whose source was read what docs/benchmarks.md says
+    checked_version = "2026.8.31"  # the version that docs/benchmarks.md describes
 
     @property
     def version(self) -> str:

@@ -1,4 +1,4 @@
-"""Measures how well what was asked for is found: lessons, texts over three rooms, fragments.
+"""Measures how well searches find their answers: lessons, texts over three rooms, fragments.
 
 `--locomo FILE` counts the dialogues of LoCoMo as well, which are not part of this project. Nothing
 in it is random; README.md beside this file says how everything is counted.
@@ -98,7 +98,7 @@ def ranking() -> Iterator[Figure]:
 
 
 def in_rooms(shares: Sequence[int], join: Callable[[str, list[Gathered]], list[Entry]]) -> Ranker:
-    """Return what ranks texts that stand in three rooms of these shares."""
+    """Return a ranker of texts that stand in rooms of these shares."""
 
     def ranker(question: str, texts: Sequence[str]) -> list[int]:
         chance, rooms = random.Random(ROOMS_SEED), [list[int]() for _ in shares]

@@ -1,7 +1,7 @@
 """Measures whether hooks show the lessons that an action needs, and no others.
 
 Without DIR: labelled actions of ten invented projects, and the real changes of this repository.
-DIR holds clones of public projects, each as owner+name; what is missing there is named. With it:
+DIR holds clones of public projects, each as owner+name; a missing one is named. With it:
 their real changes, session starts before them, and marks on the points of guidance files.
 """
 
@@ -59,12 +59,12 @@ Way = Callable[["Labelled"], Sequence[Record]]
 class Labelled:
     """One action and the ids of the records that it needs, and of those that do no harm."""
 
-    parts: Sequence[str]  # what it is counted in beside all
+    parts: Sequence[str]  # the scores that count it, beside "all"
     action: Action
     records: Sequence[Record]
     expected: frozenset[str]
     acceptable: frozenset[str]
-    around: Surroundings = field(default_factory=Surroundings)  # what is common in its project
+    around: Surroundings = field(default_factory=Surroundings)  # samples of its project
 
 
 @dataclass(slots=True)
@@ -78,7 +78,7 @@ class Score:
     rightly_quiet: int = 0
 
     def add(self, case: Labelled, shown: Sequence[Record]) -> None:
-        """Count what was shown at one action."""
+        """Count the records that were shown at one action."""
         ids = {record.id for record in shown}
         self.right += len(ids & case.expected)
         self.wrong += len(ids - case.expected - case.acceptable)
@@ -88,7 +88,7 @@ class Score:
             self.rightly_quiet += not ids
 
     def figures(self) -> dict[str, float]:
-        """precision: of what was shown; recall: of what was needed; silence: where it was right."""
+        """precision: of the shown records; recall: of the needed; silence: where it was right."""
         return {
             "precision": self.right / (self.right + self.wrong) if self.right else 0.0,
             "recall": self.right / self.needed if self.needed else 1.0,
@@ -121,7 +121,7 @@ def of_set(project: RealSet, clone: Path) -> Iterator[Labelled]:
     for commit in git_text(clone, "rev-list", "--no-merges", f"-n{MOST_COMMITS}", at).split():
         try:
             changed = git_text(clone, *changes.DIFF, "-r", *changes.parents_of(clone, commit))
-        except ChangedSourceError:  # a clone may lack what is large
+        except ChangedSourceError:  # a clone may lack large files
             continue
         listed = [
             Action(
@@ -153,12 +153,12 @@ def of_set(project: RealSet, clone: Path) -> Iterator[Labelled]:
 
 
 def recalled(case: Labelled) -> Sequence[Record]:
-    """Return what a hook shows."""
+    """Return the records that a hook shows."""
     return choose(case.action, case.records, surroundings=case.around).records
 
 
 def best_of_the_search(case: Labelled) -> Sequence[Record]:
-    """What a search for the words of the action puts first: always as many as may be shown."""
+    """The first results of a search for the words of the action: as many as may be shown."""
     action, records = case.action, case.records
     query = " ".join([*action.paths, action.command, action.text])
     texts = [f"{it.topic} {it.missing_context} {it.lesson} {it.ask_next_time}" for it in records]
@@ -246,7 +246,7 @@ def real_changes(directory: Path) -> Iterator[Figure]:
 
 
 def work_before(clone: Path, action: Mapping[str, Any], *, way: str) -> Work:
-    """Return what git showed before a change. way: `clean`, or `changes` of other files."""
+    """Return the state of git before a change. way: `clean`, or `changes` of other files."""
     name, path = action["commit"], action["path"]
     *parents, _ = changes.parents_of(clone, name)
     differing = ("--no-commit-id", "--name-only", "--no-renames", "-r", "--root", *parents, name)
@@ -263,7 +263,7 @@ def work_before(clone: Path, action: Mapping[str, Any], *, way: str) -> Work:
 
 
 def session_starts(directory: Path) -> Iterator[Figure]:
-    """Yield the share of needed lessons that a start shows, by date alone and by what git tells."""
+    """Yield the share of needed lessons that a start shows, by date alone and by git's state."""
     clones = {it.project: clone_of(directory, it.project) for it in sets()}
     tuned = [(it, clone) for it in sets() if not it.is_unseen and (clone := clones[it.project])]
     for size in SIZES:

@@ -1,4 +1,4 @@
-"""Measures what redaction finds, what it spares and what it costs.
+"""Measures the secrets that redaction finds, the text that it spares, and its time.
 
 --seed: other secrets of the same shapes. Of times only the growth decides: a rule that takes more
 than linear time would stop a save of a long text.
@@ -33,7 +33,7 @@ LEAST = {  # percent
     "labels kept": 98.0,
 }
 MOST_LOST, MOST_LOOKALIKES = 1.0, 0.5  # percent
-SHARES = (  # each with what is counted, and of how many
+SHARES = (  # each with its count, and the count of all
     ("caught whole", "caught", "secrets"),
     ("innocent characters lost", "lost", "innocent"),
     ("labels kept", "kept", "labels"),
@@ -48,7 +48,7 @@ Find = Callable[[str], Sequence[Secret]]
 
 
 def redacted(text: str, finding: Find) -> str:
-    """Return the text with the marker in place of what was found."""
+    """Return the text with the marker in place of each secret that was found."""
     parts, at = [], 0
     for start, end in sorted((it.start, it.end) for it in finding(text)):
         if start >= at:
@@ -57,7 +57,7 @@ def redacted(text: str, finding: Find) -> str:
     return "".join([*parts, text[at:]])
 
 
-# What is found and what is spared.
+# Secrets found and text spared.
 
 
 def covered(length: int, spans: Iterable[tuple[int, int]]) -> bytearray:
@@ -69,7 +69,7 @@ def covered(length: int, spans: Iterable[tuple[int, int]]) -> bytearray:
 
 
 def counted(case: Case, finding: Find) -> Counter[str]:
-    """What one case adds to the figures."""
+    """The counts that one case adds to the figures."""
     text, size = case.text, len(case.text)
 
     def is_sign(at: int) -> bool:
@@ -140,7 +140,7 @@ def seconds(finding: Find, text: str) -> float:
 
 
 def hostile_texts(seed: int) -> list[str]:
-    """Texts of `SHORT` characters that wake many rules: what they look for, over and over."""
+    """Texts of `SHORT` characters that wake many rules: hints and examples, over and over."""
     rng = random.Random(seed)
     parts = list[str]()
     for rule in rules():

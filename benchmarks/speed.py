@@ -52,8 +52,8 @@ CALLS = 3  # of a tool, one after the other, in each round
 TRIES = 3  # a limit must be missed so often to count
 DATA = "made entries in both languages, beside the least on the same machine"
 
-# Each limit, also those of the tools below, is about 1.5 times what was measured on two processors
-# beside other work; what takes twice as long as it did misses it.
+# Each limit, also those of the tools below, is about 1.5 times the figure measured on two
+# processors beside other work; twice that figure misses it.
 MOST_START, MOST_START_OF_ROOM = 1.05, 1.5  # of a bare server's, of our own without the room
 MOST_OF_LOG = {"search": 3.7, "save": 2.9, "compaction": 3.8}  # times reading it as JSON
 MOST_MB_PER_1000 = 4.5
@@ -83,7 +83,7 @@ class Room(NamedTuple):
     counts: Sequence[int]
 
 
-# What is in the rooms.
+# Contents of the rooms.
 
 
 def make_sessions(project: Path, count: int) -> None:
@@ -165,11 +165,11 @@ def rooms(*, quick: bool) -> list[Room]:
     ]
 
 
-# What is measured.
+# Measurements.
 
 
 def round_trips(room: Room, project: Path, count: int, rounds: int) -> Iterator[Figure]:
-    """Yield what each tool takes beyond an echo: of the processor in echoes, and in milliseconds.
+    """Yield the time of each tool beyond an echo: of the processor in echoes, and in milliseconds.
 
     The processor's share is that of the round in which other work disturbed least.
     """
@@ -259,7 +259,7 @@ def _on_processor(action: Action) -> float:
 
 
 def hooks(root: Path, rounds: int) -> Iterator[Figure]:
-    """Yield what a hook takes of the processor above a process that does nothing.
+    """Yield the processor time of a hook beside that of a process that does nothing.
 
     With byte code, as setup leaves it: in a directory of its own, whatever the environment says.
     """

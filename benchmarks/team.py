@@ -2,7 +2,7 @@
 
 A PostgreSQL with fsync on is filled with fragments of a seed; the agents recall, remember and
 restore a context through processes of `server.py --http`, over several connections at once. Judged
-from outside: no save is lost or doubled, no agent sees what is another's, no call ends in an error.
+from outside: no save is lost or doubled, no agent sees another's rows, no call ends in an error.
 """
 
 import contextlib
@@ -65,7 +65,7 @@ MINUTES = 43_200  # over which the fragments were saved, up to now: nothing of t
 DATA = "made fragments of 100 agents, the clients on the same machine"
 
 
-# Fragments, and what agents ask.
+# Fragments, and the words of agents.
 
 
 def text_of(chance: random.Random, count: int) -> str:
@@ -171,16 +171,16 @@ def servers(dsn: str, count: int, scratch: Path) -> Iterator[list[tuple[int, int
         yield started
 
 
-# A load, and what came of it.
+# A load, and its outcome.
 
 
 class CallError(RuntimeError):
-    """A call that was answered with an error, or not at all. The text is what was answered."""
+    """A call that was answered with an error, or not at all. Its text is that of the answer."""
 
 
 @dataclass
 class Tally:
-    """What came of a load."""
+    """The outcome of a load."""
 
     # By tool, of each call that was answered.
     ms: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
@@ -256,7 +256,7 @@ def load(ports: Sequence[int], keys: Mapping[str, str], seconds: float, seed: st
             chance = random.Random(f"{seed} {number}")
             its = AGENTS[number::CONNECTIONS]
             with noted(mine):
-                one.call(its[0], "recall", {"query": "first"})  # opens what is opened once
+                one.call(its[0], "recall", {"query": "first"})  # opens all that is opened once
         finally:
             ready.wait(PATIENCE_S)
         end = time.monotonic() + seconds
@@ -293,7 +293,7 @@ def noted(tally: Tally) -> Iterator[None]:
 
 
 def act(one: HttpWire, agent: str, chance: random.Random, tally: Tally) -> None:
-    """Make one call of the mix, and note what came of it."""
+    """Make one call of the mix, and note its outcome."""
     tool = chance.choices(list(MIX), weights=list(MIX.values()))[0]
     mark = f"said {chance.getrandbits(48):012x}"  # first, where no word makes a secret of it
     content = f"{mark} {text_of(chance, chance.randint(8, 24))[:260]}"
@@ -313,7 +313,7 @@ def act(one: HttpWire, agent: str, chance: random.Random, tally: Tally) -> None:
 
 
 def judged(label: str, dsn: str, tally: Tally) -> Iterator[Figure]:
-    """Yield how often what the agents were told does not hold, as a superuser sees it."""
+    """Yield how often an answer to an agent does not hold, as a superuser sees it."""
     with psycopg.connect(dsn) as connection:
         marks, ids = [it for _, it in tally.kept], [it for _, it in tally.seen]
         there = connection.execute(
@@ -336,7 +336,7 @@ def judged(label: str, dsn: str, tally: Tally) -> Iterator[Figure]:
 
 
 def figures(sizes: Sequence[int], quick: bool) -> Iterator[Figure]:
-    """Yield what each arrangement of fragments and processes gave, and how cost grows."""
+    """Yield the figures of each count of fragments and of processes, and the growth of a cost."""
     recalled: dict[int, float] = {}
     with (
         tempfile.TemporaryDirectory(prefix="sentinel-memory-team-") as scratch,

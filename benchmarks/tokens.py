@@ -1,4 +1,4 @@
-"""Counts what a model pays: in every session, for a record, and how far the estimate is from it.
+"""Counts the tokens of every session and of a record, and how far the estimate is from them.
 
 The tokenizer is `o200k_base`, from the development package bpe-openai. `--update` writes the counts
 that `tests/core/text/test_plain.py` reads.
@@ -62,13 +62,13 @@ def tokenizer() -> Count | None:
 
 
 def as_offered(tools: Sequence[Mapping[str, Any]]) -> str:
-    """What a client hands to the model of these tools, as compact JSON."""
+    """The part of these tools that a client hands to the model, as compact JSON."""
     kept = [{key: tool[key] for key in TOOL_KEYS if key in tool} for tool in tools]
     return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
 
 
 def session_costs(lang: Language, count: Count) -> dict[str, int]:
-    """What every session pays, part by part, with the rules as setup writes them into a file."""
+    """The tokens of every session, part by part, with the rules as setup writes them to a file."""
     texts = {
         "tools": as_offered(json.loads(SURFACE.read_text("utf-8"))),
         "instructions": instructions(),
@@ -78,7 +78,7 @@ def session_costs(lang: Language, count: Count) -> dict[str, int]:
 
 
 def room_costs(count: Count) -> dict[str, dict[str, int]]:
-    """Return what a session pays more where another room is offered, part by part, by profile."""
+    """Return the additional tokens of a session with another room, part by part, by profile."""
     costs = {}
     for profile in MOST_OF_ROOMS:
         room = profile.partition(":")[0]
@@ -115,7 +115,7 @@ def kind_of(record: Record) -> str:
 
 
 def costs(count: Count) -> Iterator[Figure]:
-    """Yield what a session pays, with the rules in each language, with other rooms, at a start."""
+    """Yield the tokens of a session, with the rules in each language, other rooms, at a start."""
     for lang, most in MOST_OF_A_SESSION.items():
         paid = session_costs(lang, count)
         yield Figure(f"session, {lang}", sum(paid.values()), "tokens", most=most)
@@ -137,7 +137,7 @@ def costs(count: Count) -> Iterator[Figure]:
 
 
 def day_of_sessions(count: Count) -> Iterator[Figure]:
-    """Yield what a day of the sessions costs: one warning, search, session and save."""
+    """Yield the tokens of a day of the sessions: one warning, search, session and save."""
     for lang in MOST_OF_A_SESSION:
         samples = [session for session, _ in sample_sessions(400)]
         kept = [it for it in samples if bool(re.search("[가-힣]", it.goal)) == (lang == "ko")]
@@ -161,7 +161,7 @@ def day_of_sessions(count: Count) -> Iterator[Figure]:
 
 
 def line_of_fragments(count: Count) -> Iterator[Figure]:
-    """Yield what a line of a recall costs beside the text of the fragment."""
+    """Yield the tokens of a line of a recall beside the text of the fragment."""
     with (
         tempfile.TemporaryDirectory(prefix="sentinel-memory-") as scratch,
         ours_on(Path(scratch), "fragments") as server,

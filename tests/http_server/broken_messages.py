@@ -21,7 +21,7 @@ def text_of(message: object) -> bytes:
 
 
 def known() -> dict[str, bytes]:
-    """Bodies that have broken servers, by what they are."""
+    """Bodies that have broken servers, by a name for each."""
     call = json.dumps(CALL)
     nested = "[" * 20_000 + "]" * 20_000
     texts = {

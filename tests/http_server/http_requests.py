@@ -28,7 +28,7 @@ class Request(NamedTuple):
 def requests_in(name: str, facts: dict[str, str], **every: Any) -> list[Request]:
     """Return the requests of a table, with a fact in the place of each `{name}`.
 
-    every: what holds in each row that does not tell it otherwise.
+    every: fields of each row that does not have them itself.
     """
     text, found = (DATA / f"{name}.jsonl").read_text("utf-8"), list[Request]()
     for fact, value in facts.items():
@@ -46,7 +46,7 @@ def requests_in(name: str, facts: dict[str, str], **every: Any) -> list[Request]
 
 
 def wrong_answers(server: HttpServer, requests: Iterable[Request]) -> Iterator[str]:
-    """Send requests, and tell of each answer that is not what its row tells in what it differs."""
+    """Send requests, and yield how each wrong answer differs from its row."""
     for request in requests:
         method, path, headers, body, row = request
         status, found, answer = server.ask(method, path, body, key=row.get("key"), headers=headers)

@@ -43,7 +43,7 @@ def papers_at(place: Path | str, clock: Clock) -> Papers:
 
 
 def question(client: str, **given: str | None) -> dict[str, str]:
-    """Return with what a client asks for a code. given: other fields, None for none."""
+    """Return the fields with which a client asks for a code. given: other values, None for none."""
     query = {
         "client_id": client,
         "redirect_uri": BACK,
@@ -134,7 +134,7 @@ class Site:
 
 
 def sent_back(response: Any) -> dict[str, str]:
-    """Return what the page that goes on hands to the client."""
+    """Return the parameters that the page of an answer hands to the client."""
     [address] = NEXT.findall(response.text)
     query = parse_qs(urlsplit(html.unescape(address)).query)
     return {name: values[0] for name, values in query.items()}

@@ -16,7 +16,7 @@ from tests.support.servers import KEY, HttpServer, until
 
 pytestmark = needs_browser
 
-ZOOMED, ZOOMED_TWICE = (640, 450), (320, 256)  # what DESKTOP is at 200 %, and a low one at 400 %
+ZOOMED, ZOOMED_TWICE = (640, 450), (320, 256)  # DESKTOP at 200 %, and a low one at 400 %
 PRIVATE = "cursor://anysphere.cursor-mcp/oauth/callback"
 LONG_NAME = ("A client of a name that goes on " * 4)[:100]
 LONG_HOST = f"https://{'a' * 60}.{'b' * 60}.example.com/callback"
@@ -58,12 +58,12 @@ class Person:
         until(lambda: self.browser.js("return !window.isBefore && document.readyState[0] === 'c'"))
 
     def answer(self) -> dict[str, list[str]]:
-        """What the client is told once the browser has come back to it."""
+        """The answer to the client, once the browser has come back to it."""
         until(lambda: self.browser.driver.current_url.startswith(f"{self.back}?"))
         return parse_qs(urlsplit(self.browser.driver.current_url).query)
 
     def focus(self) -> str:
-        """What has the focus: the id, or what a button answers."""
+        """The element that has the focus: its id, or a button's value."""
         found: str = self.browser.js(
             "const it = document.activeElement; return it.id || it.value || it.tagName"
         )

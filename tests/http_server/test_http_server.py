@@ -100,7 +100,7 @@ def test_a_client_of_every_older_version_goes_through_a_session(
 
 @pytest.mark.row("002 2.1.a")
 def test_a_client_without_sessions_is_the_same_one_all_day(server: HttpServer) -> None:
-    """The newest protocol has none: what it calls itself and the day stand for one."""
+    """The newest protocol has none: the client's name and the day stand for one."""
     status, answer = server.call_stateless("tools/list", {})
     assert status == 200 and len(answer["result"]["tools"]) == 13
     call = {"name": "remember", "arguments": {"content": "A note of today", "scope": "session"}}
@@ -130,7 +130,7 @@ def test_one_key_cannot_fill_the_database_with_sessions(server: HttpServer, othe
 
 
 def facts_of(server: HttpServer) -> list[dict[str, Any]]:
-    """What was noted of sessions by itself, each as the resource of a fragment shows it."""
+    """The facts that the server noted of sessions, each as the resource of a fragment shows it."""
     found = list[dict[str, Any]]()
     for line in server.tool("recall", topic="session", includeLinks=False).splitlines():
         uri = {"uri": f"memory://fragment/{line.split()[0].lstrip('-').strip()}"} if line else {}
@@ -229,7 +229,7 @@ def test_progress_comes_in_the_stream_of_its_answer_where_it_can_be_taken(
     assert json.loads(answer)["id"] == 9
 
 
-# What is broken, and what is counted.
+# Broken messages, and counts.
 
 
 @pytest.mark.row("002 2.6", "002 2.7")
@@ -273,7 +273,7 @@ def test_metrics_name_tools_and_routes_and_nothing_that_is_sent(server: HttpServ
 
 
 def wrong_answer(server: HttpServer, body: bytes, session: str = "") -> str:
-    """What is wrong with the form of the answer to a body, "" for nothing."""
+    """The fault in the form of the answer to a body, "" for none."""
     headers = {"Content-Type": "application/json"} | (of(session) if session else {})
     status, found, answer = server.ask("POST", "/mcp", body, headers=headers)
     if status >= 500 or b"Traceback" in answer or b'.py\\", line' in answer:

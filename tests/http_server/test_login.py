@@ -43,7 +43,7 @@ def client(site: Site) -> str:
     return site.client()
 
 
-# Clients: who may register, and what they are told.
+# Clients: who may register, and the answers to them.
 
 
 def test_a_redirect_goes_to_https_to_this_machine_or_to_a_program() -> None:
@@ -151,7 +151,7 @@ def test_no_error_leads_from_this_server_to_an_address_of_a_strangers(
             assert "you were sent nowhere" in answer.text and "evil" not in answer.text
 
 
-# The page of consent: what a person sees, and that nobody else can answer.
+# The page of consent: its text, and that only its person can answer.
 
 
 @pytest.mark.row("002 2.9")
@@ -404,7 +404,7 @@ def test_a_code_or_a_refresh_token_that_comes_again_and_a_removed_key_end_the_lo
 
 
 def test_clients_of_the_version_before_keep_their_logins(tmp_path: Path) -> None:
-    given = table("http_server_0_10")  # its database, and what it gave
+    given = table("http_server_0_10")  # its database, and the keys and tokens that it gave
     path = tmp_path / "http_server.db"
     with closing(sqlite3.connect(path)) as rows:
         rows.executescript("\n".join(given["database"]))
@@ -474,7 +474,7 @@ def test_wrong_bearers_get_429_and_right_ones_come_in_at_once(
     answers = [wrong(site, client) for _ in range(21)]
     assert [it.status_code for it in answers] == [status] * 20 + [429]
     assert int(answers[-1].headers["retry-after"]) > 0
-    assert site.call("wrong").status_code == 429  # whatever was wrong before counts
+    assert site.call("wrong").status_code == 429  # every wrong secret before counts
     assert site.http.get("/mcp").status_code == 401  # nothing was tried
     assert site.is_open(key) and site.is_open(MASTER)
     assert site.answer(page, key).status_code == 200

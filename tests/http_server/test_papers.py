@@ -1,4 +1,4 @@
-"""Tests what papers promise, on a SQLite file and on a PostgreSQL server, also where many race."""
+"""Tests the promises of papers, on a SQLite file and on a PostgreSQL server, also in races."""
 
 import random
 import subprocess

@@ -1,4 +1,4 @@
-"""Tests a server as a process: how it starts and ends, its log, its models, what outlives it."""
+"""Tests a server as a process: its start, end, log and models, and the data that outlive it."""
 
 import json
 import signal
@@ -202,7 +202,7 @@ def test_no_secret_leaves_for_a_model_and_without_its_models_a_server_answers_st
         assert any("20 connections" in json.dumps(it) for it in judge.bodies)
         found = server.tool("recall", text="how many connections does the pool hold")
         assert "50 connections" in found
-        for least in (None, 0.0):  # what is asked is hardly near to the pool
+        for least in (None, 0.0):  # the question is hardly near to the pool
             found = server.tool("recall", text="giraffe", threshold=least)
             assert ("connections" in found) == (least is not None)
 

@@ -1,5 +1,5 @@
-"""Tests that who has no key gets nothing by whatever request and leaves nothing behind, and what is
-answered on the wire to what is no HTTP, is too much, or comes too slowly.
+"""Tests that no request without a key gets anything or leaves anything behind, and the answers on
+the wire to bytes that are no HTTP, are too many, or come too slowly.
 """
 
 import base64
@@ -49,7 +49,7 @@ def data_of(home: Path) -> Path:
 
 
 def left_behind(server: HttpServer) -> dict[str, Any]:
-    """Every file below the home, every row of the databases, sessions, what the server has said."""
+    """Every file below the home, every row of the databases, sessions, the output of the server."""
     home = server.stderr_path.parent
     found: dict[str, Any] = {"said": server.said}
     found["sessions"] = json.loads(server.ask("GET", "/health")[2])["sessions"]
@@ -143,7 +143,7 @@ def test_a_pipeline_is_answered_in_its_order_and_a_length_that_lies_moves_nobody
     got = server.raw(get(b"") + call + get(b"Connection: close\r\n", b"/no"))
     assert [it[:3] for it in got.split(b"HTTP/1.1 ")[1:]] == [b"200", b"200", b"404"]
     short = server.raw(post(b"/mcp", b"Content-Length: 5\r\n", PING + b"\r\n\r\n"))
-    assert short.count(b"HTTP/1.1 400 ") == 2  # five bytes are no message, what follows no HTTP
+    assert short.count(b"HTTP/1.1 400 ") == 2  # five bytes are no message, the rest no HTTP
     with socket.create_connection(("127.0.0.1", server.port), WAIT_S) as gone:
         gone.sendall(post(b"/mcp", b"Content-Length: 1000\r\n", PING))
     assert server.call("ping")[0] == 200

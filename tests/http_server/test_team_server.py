@@ -66,7 +66,7 @@ class Team(HttpServer):
         )
 
     def by(self, agent: str, name: str, **given: object) -> str:
-        """What a tool tells an agent."""
+        """The answer of a tool to an agent."""
         call = {"name": name, "arguments": given}
         _, _, answer = self.call("tools/call", call, key=self.keys[agent])
         return str(answer["result"]["content"][0]["text"])
@@ -282,7 +282,7 @@ def test_health_says_which_of_postgresql_and_redis_is_gone_and_strangers_learn_n
             seen = until(lambda: (it := checks_of(server))[1].get("redis") == "failed" and it)
             assert seen == (200, {**well, "redis": "failed"})
             assert "Node 20" in server.tool("recall", text="node")
-            database.stop("fast")  # it keeps what it has not yet on disk
+            database.stop("fast")  # it writes all rows to disk first
             until(lambda: checks_of(server)[0] == 503)
             told = [server.call("ping", session=session, key=key)]
             assert (told[0][0], told[0][1]["retry-after"]) == (503, "2")
