@@ -151,7 +151,7 @@ def test_no_error_leads_from_this_server_to_an_address_of_a_strangers(
             assert "you were sent nowhere" in answer.text and "evil" not in answer.text
 
 
-# The page of consent: its text, and that only its person can answer.
+# The page of consent: its text, and that nobody else can answer.
 
 
 @pytest.mark.row("002 2.9")

@@ -1,6 +1,6 @@
-"""Has processes and threads save into a room, and judges from outside what is left.
+"""Has processes and threads save into a room, and judges the saved rows from outside.
 
-The rooms of a `Crowd` are in files, what follows them is for the fragments of a team.
+The rooms of a `Crowd` are in files; the functions after them are for the fragments of a team.
 """
 
 import contextlib
@@ -29,11 +29,11 @@ from rooms.sessions.session import Draft, Point
 from rooms.sessions.store import SessionStore
 from tests.support.faults import Child, Say
 
-Told = dict[int, tuple[str, str]]  # by number: the id and the text of what was saved
+Told = dict[int, tuple[str, str]]  # by number: the id and the text of a saved row
 
 
 def rows(path: Path, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-    """What a plain connection of another program reads."""
+    """The rows that a plain connection of another program reads."""
     with contextlib.closing(sqlite3.connect(path, timeout=30)) as connection:
         return connection.execute(statement, values).fetchall()
 
@@ -47,12 +47,12 @@ def told(said: str) -> Told:
 
 
 class Crowd:
-    """Those who save into one database. Opened anew for each of them, nothing is kept in memory.
+    """Processes that save into one database. Each opens it anew, nothing is kept in memory.
 
     table, text: where the texts stand. indexed: questions that find every row by its index.
-    opened: gives a store that has kept nothing from before; save: saves something of its own and
-    gives number, id and text; get: the id and the text of what has a number; save_the_same: saves
-    what all processes of one client save; search: reads in the other ways that there are.
+    opened: returns a store that has kept nothing from before; save: saves a row of its own and
+    returns number, id and text; get: the id and the text of a number; save_the_same: saves the row
+    that all processes of one client save; search: reads in all other ways.
     """
 
     file = table = text = full_text = ""
@@ -70,7 +70,7 @@ class Crowd:
         self.path = folder / self.file
 
     def wrong_shown(self) -> list[str]:
-        """What is wrong with what the room shows beside its database."""
+        """The faults of the files that the room shows beside its database."""
         return []
 
     def process(self, name: str, saves: int) -> Child:
@@ -85,7 +85,7 @@ class Crowd:
         return Child(work)
 
     def left_whole(self, name: str, saves: int) -> Told:
-        """What a process has saved that ended, and left nothing in a journal."""
+        """The rows that a process has saved before its end, with nothing left in a journal."""
         with self.process(name, saves) as child:
             code, said = child.end()
         assert code == 0, said
@@ -105,7 +105,7 @@ class Crowd:
         return sorted(found - ours - whole)
 
     def wrong_with(self, acknowledged: Told) -> list[str]:
-        """Whatever promise does not hold for what the processes left behind."""
+        """The promises that do not hold for the database that the processes left behind."""
         there, wrong = self.kept(), list[str]()
         lost = {number: told for number, told in acknowledged.items() if there.get(number) != told}
         if lost:
@@ -171,7 +171,7 @@ class Sessions(Crowd):
         store.database.close()
 
     def shown(self) -> Any:
-        """What `current.json` holds, which is always whole."""
+        """The contents of `current.json`, which is always whole."""
         return json.loads((self.folder / "current.json").read_text("utf-8"))
 
     def wrong_shown(self) -> list[str]:
@@ -242,8 +242,8 @@ def draft(name: str) -> FragmentDraft:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a writer was told, by contents. kept: acknowledged; unknown: cut while they were stored;
-    refused: sentences; longest_s: what the longest call took.
+    """The answers to a writer. kept: acknowledged contents; unknown: those cut while they were
+    stored; refused: sentences; longest_s: the time of the longest call.
     """
 
     kept: list[str]
@@ -260,7 +260,7 @@ def stored(dsn: str) -> Mapping[str, int]:
 
 
 def wrong_with(dsn: str, outcomes: list[Outcome]) -> list[str]:
-    """Whatever promise does not hold for what the writers were told."""
+    """The promises that do not hold for the answers to the writers."""
     there, wrong = stored(dsn), list[str]()
     kept = {it for one in outcomes for it in one.kept}
     lost = sorted(it for it in kept if it not in there)

@@ -38,13 +38,13 @@ def crowd(room: str, tmp_path: Path) -> Crowd:
 
 @pytest.fixture
 def before(crowd: Crowd) -> Told:
-    """What another process has saved and left whole on disk."""
+    """The rows that another process has saved and left whole on disk."""
     return crowd.left_whole("before", SAVED)
 
 
 @contextlib.contextmanager
 def reading(crowd: Crowd) -> Iterator[list[str]]:
-    """Read all the while, as another process does; what is read wrong is in the list."""
+    """Read all the while, as another process does; the list has every wrong reading."""
     ends, wrong = threading.Event(), list[str]()
 
     def read() -> None:
@@ -161,7 +161,7 @@ def outcome(crowd: Crowd, word: str = "more") -> str:
 
 
 def wrong_after(crowd: Crowd, before: Told, said: str) -> list[str]:
-    """What is wrong after a save of which this was said."""
+    """The faults after a save of which this was said."""
     wrong, count = [], sum("more" in text for _, text in crowd.kept().values())
     if count != (not said):
         wrong.append(f"{said!r}, but it is there {count} times")
@@ -239,7 +239,7 @@ def test_a_call_of_the_system_that_fails_is_said_and_undoes_the_save(
 
 @pytest.mark.long
 def test_a_save_waits_for_the_disk_once(tmp_path: Path) -> None:
-    """Whatever a disk costs: all else of a save is work of the processor."""
+    """Disks differ in speed: all else of a save is work of the processor."""
     syncs = []
     for saves in (5, 25):
         root, trace = tmp_path / str(saves), tmp_path / f"{saves}.txt"
@@ -255,7 +255,7 @@ def test_a_save_waits_for_the_disk_once(tmp_path: Path) -> None:
 
 
 def as_ordinary_user(work: Callable[[], str]) -> str:
-    """What this gives back in a process that the permissions of files hold for."""
+    """The result of this work in a process that is bound by the permissions of files."""
 
     def bound(_: object) -> str:
         bound_by_permissions()

@@ -1,9 +1,9 @@
-"""Keeps fragments in dictionaries: what every engine must answer, said once more in plain Python.
+"""Keeps fragments in dictionaries: the answers of every engine, once more in plain Python.
 
     engine = PlainEngine(keeps_agents_apart=True).for_agent("alice")
 
-A state is copied before it is changed, so a reader keeps the one that it has begun with. What texts
-hold it leaves to an index.
+A state is copied before it is changed, so a reader keeps the one that it has begun with. The search
+for words it leaves to an index.
 """
 
 import copy

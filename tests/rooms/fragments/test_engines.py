@@ -1,7 +1,7 @@
-"""Tests what an engine of the fragments must do, in a file, on a server, with a Redis beside it.
+"""Tests the duties of an engine of the fragments, in a file, on a server, with a Redis beside it.
 
-`PlainEngine` says the same in plain Python: whatever is stored and asked for, an engine answers
-alike. A new engine gets a line in `MAKERS`; docs/design.md says what it has to answer.
+`PlainEngine` says the same in plain Python: to any rows and questions an engine answers alike.
+A new engine gets a line in `MAKERS`; docs/design.md lists the answers that it has to give.
 """
 
 import copy
@@ -51,7 +51,7 @@ DAYS = [f"2026-0{month}-0{day}T10:00:00+00:00" for month in (1, 2) for day in (1
 
 
 def a_fragment(id_: str, content: str = "", **given: Any) -> Fragment:
-    """A fragment with what every stored one has."""
+    """A fragment with the fields of every stored one."""
     dates = dict.fromkeys(("created_at", "updated_at"), DAYS[0])
     return Fragment(**{"id": id_, "content": content or f"content {id_}", **dates, **given})
 
@@ -154,7 +154,7 @@ def engines(request: pytest.FixtureRequest) -> Iterator[Engines]:
 
 
 BY_UPKEEP = pytest.mark.parametrize("engines", [*MAKERS][:2], indirect=True)
-# What upkeep is answered, the lives below compare with plain Python.
+# The lives below compare the answers to upkeep with plain Python.
 OF_AN_AGENT = pytest.mark.parametrize("engines", makers_but("a server"), indirect=True)
 # Where a test itself takes the engine of each agent.
 OF_EACH_AGENT = pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def shares(engine: Engine, query: str) -> dict[str, float]:
         return {each.id: by_number[each.number] for each in rows.by_numbers(by_number)}
 
 
-# Filters, and what becomes of fragments.
+# Filters, and changes of fragments.
 
 AGENTS = ("default", "alice", "bob")
 WORDS = st.sampled_from(["auth", "AUTH", "Ａｕｔｈ", "인증", "\u110b\u1175\u11ab증", "straße", "x"])
@@ -253,7 +253,7 @@ WANTED = st.builds(
 
 
 def answers(rows: Rows, wanted: Wanted, keywords: Sequence[str], first: int, most: int) -> Any:
-    """What is said of the fragments that a filter lets through, by every verb that has one."""
+    """The answers of every verb that has a filter, for the fragments that it lets through."""
     return [
         *(rows.find(wanted, order=order) for order in get_args(kept.Order)),
         *(
@@ -481,9 +481,9 @@ def bare(engine: Any, agent: str) -> Any:
 
 
 def held_by(rows: Rows) -> list[tuple[int, list[int], dict[int, float]]]:
-    """How many texts there are, have each term of a question, and which hold what share of it.
+    """The count of texts, that of texts with each term of a question, and each text's share of it.
 
-    What is remembered of the first time is said at the second.
+    Each question is asked twice: the second answer may come from a cache.
     """
     held = [rows.holding(question, 3_000) for question in QUESTIONS_OF_LIFE * 2]
     return [(it.total, [term.having for term in it.terms], it.shares()) for it in held]
@@ -673,7 +673,7 @@ def test_what_was_stored_is_there_for_everybody_at_once_and_a_reader_sees_one_st
     assert found(engine) == found(other) == ["f1", "f2", "f3"]
     assert engine.purge()
     engine.close()
-    assert found(engine) == ["f1", "f2", "f3"]  # what was closed opens again
+    assert found(engine) == ["f1", "f2", "f3"]  # a closed engine opens again
 
 
 def test_writers_take_turns_and_none_is_lost(engines: Engines) -> None:

@@ -1,4 +1,4 @@
-"""Tests what goes out of the room and comes in: whole, once, within the limits, without secrets."""
+"""Tests that rows leave the room and come in whole, once, within the limits, without secrets."""
 
 import json
 import sqlite3

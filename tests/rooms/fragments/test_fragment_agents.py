@@ -1,7 +1,7 @@
-"""Tests that no tool tells an agent of another's rows, or changes them, whatever names them.
+"""Tests that no tool tells an agent of another's rows, or changes them, by any name of them.
 
-Each text of each tool takes each name of what is another's. What all agents share is read by all
-and changed by none of them.
+Each text of each tool takes each name of another's rows. Rows that all agents share are read by
+all and changed by none of them.
 """
 
 import inspect
@@ -28,9 +28,9 @@ from tests.support.fragments_room import all_of, links_of, saved
 from tests.support.tables import table
 from tests.support.team_engines import TeamServer
 
-TELLING = "vault"  # stands in what is another's, and in no name of it
-# What names something of another, or stands for everybody; a call of each tool that is in order;
-# its parameters that are lists, and those that hold no text.
+TELLING = "vault"  # stands in another's texts, and in no name of them
+# Names of another's rows or of everybody; a valid call of each tool; its parameters that are lists,
+# and those that hold no text.
 _TABLE = table("fragment_calls")
 NAMES: dict[str, str] = _TABLE["names"]
 CALLS: dict[str, dict[str, Any]] = _TABLE["calls"]
@@ -52,7 +52,7 @@ def team(team_server: TeamServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[R
 
 @pytest.fixture
 def ids(team: Room) -> dict[str, str]:
-    """What each agent has said of one matter, that of bob with a version and a link, by word."""
+    """By word the id of each agent's fragment on one matter, bob's with a version and a link."""
 
     def said(agent: str, content: str) -> str:
         how: Any = {"topic": "zoo", "keywords": ("stripes",), "session": f"s-{agent}"}
@@ -69,7 +69,7 @@ def ids(team: Room) -> dict[str, str]:
 
 
 def of_others(team: Room) -> list[object]:
-    """All that is not alice's, but for how often what all share was used."""
+    """All rows that are not alice's, but for the uses of shared ones."""
     fragments = [asdict(it) for it in all_of(team) if it.agent != "alice"]
     for it in fragments:
         if it["agent"] == "default":
@@ -82,7 +82,7 @@ def of_others(team: Room) -> list[object]:
 
 
 def by(agent: str, tool: Callable[..., str], **arguments: Any) -> str:
-    """What a tool answers an agent over HTTP."""
+    """The answer of a tool to an agent over HTTP."""
     with calling(Caller(agent=agent, session=f"s-{agent}", client="cursor")):
         try:
             return tool(**arguments)
@@ -91,7 +91,7 @@ def by(agent: str, tool: Callable[..., str], **arguments: Any) -> str:
 
 
 def ways(name: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """A tool, and its arguments: each text in turn is this name of what is another's."""
+    """A tool, and its arguments: each text in turn is this name of another's rows."""
     for tool, call in CALLS.items():
         yield tool, call
         parameters = inspect.signature(getattr(tools, tool)).parameters
@@ -119,7 +119,7 @@ def test_no_way_to_name_anothers_rows_tells_of_them_or_changes_them(
     assert {it.function.__name__ for it in tools.TOOLS} | {"fragment"} == CALLS.keys()
     by("alice", tools.memory_consolidate)  # else it may be due in between
     before, bobs = of_others(team), {it.id for it in all_of(team) if it.agent == "bob"}
-    own = filled(NAMES[name])  # what alice has said herself
+    own = filled(NAMES[name])  # alice's own words
     for tool, arguments in ways(NAMES[name]):
         given = {it: filled(value) for it, value in arguments.items()}
         said = by("alice", getattr(tools, tool), **given)

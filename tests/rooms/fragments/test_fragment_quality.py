@@ -1,6 +1,6 @@
-"""Tests that a recall finds what answers a question, and nothing for a question about other things.
+"""Tests that a recall finds the answers to a question, and nothing for one about other things.
 
-The labelled questions are those of `benchmarks/labelled.py`; `pytest -rP` shows what was measured.
+The labelled questions are those of `benchmarks/labelled.py`; `pytest -rP` shows the figures.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Tests what no story of the tools can tell: prompts, foreign ids, what answers cost, settings."""
+"""Tests what no story of the tools can tell: prompts, foreign ids, costs of answers, settings."""
 
 import json
 import os
@@ -57,7 +57,7 @@ def test_a_room_that_nobody_used_ends_without_a_trace(database: Path) -> None:
     assert not database.exists()
 
 
-# What answers cost, counted with a real tokenizer in both languages.
+# The tokens of answers, counted with a real tokenizer in both languages.
 
 IN_BOTH = pytest.mark.parametrize("lang", ["en", "ko"])
 FRAME = 21  # of a line, beside its text

@@ -10,10 +10,10 @@ which are the functions of the room. It begins on day 0 at ten o'clock.
     | ~ a: deleted_at=day 2, deletion=forgotten
     | = forgotten: 1
 
-The answer is what the verb returns, but for what is empty, then whatever differs from before: `+`
-is new, `~` has changed, `-` is gone, `=` is a value that the room keeps by its name. So a verb that
+The answer has the values that the verb returns, without empty ones, then each difference: `+` is
+new, `~` has changed, `-` is gone, `=` is a value that the room keeps by its name. So a verb that
 changes more than is written does not pass. A verb that is refused (`!`) changes nothing, and says
-so in Korean, too. Those of a team are on a server alone, where each agent has an own room.
+so in Korean, too. Lives of a team are on a server alone, where each agent has a room of its own.
 `python -m tests.rooms.fragments.test_lives FILE …` records, but for a team.
 """
 
@@ -65,7 +65,7 @@ KINDS: dict[str, type[Any]] = {it.__name__: it for it in get_args(kept.Entry)}
 IDS = set("id start end linked_to fragment_id first_id second_id lines".split())
 _DAY = re.compile(r"day (-?\d+)(?: (\d\d):(\d\d))?")
 _DRAWN = re.compile(r"[a-z2-9]{8}|stored-\d+")
-_PARTLY = ("fill", "reembed")  # a failure keeps what was done before it
+_PARTLY = ("fill", "reembed")  # a failure keeps the work before it
 _OF_A_RUN = ("upkeep", "upkeep_figures")
 
 
@@ -81,9 +81,9 @@ class Held(NamedTuple):
 class Model:
     """A model whose cosines are known. cosines: of texts, 1 for others; probes: of its probes.
 
-    What a probe is beside that is near to no text. dimensions: of its vectors, more than three are
-    0. fails: the key of its failure, "" for none; fails_at: at which request, 0 for each. refuses:
-    a text that it cannot embed.
+    The rest of a probe is near to no text. dimensions: of its vectors, those after the third are 0.
+    fails: the key of its failure, "" for none; fails_at: at which request, 0 for each. refuses: a
+    text that it cannot embed.
     """
 
     name: str = "known"
@@ -152,7 +152,7 @@ class Life:
             with self.of_all.engine.writing() as rows:
                 assert not rows.mend_index()
 
-    # What goes in
+    # Arguments
 
     def meant(self, argument: str, value: Any) -> Any:
         """A value of a step: lists are tuples, names ids, days moments."""
@@ -171,7 +171,7 @@ class Life:
             return (begun + time).isoformat(timespec="seconds")
         return value
 
-    # What comes out
+    # Answers
 
     def held(self) -> Held:
         with self.of_all.engine.reading() as rows:
@@ -221,7 +221,7 @@ class Life:
         return ", ".join(f"{name}={self.told(value) or '-'}" for name, value in values)
 
     def told_of(self, done: Any) -> list[str]:
-        """What a verb returns, a line for each part that is not empty."""
+        """The result of a verb, a line for each part that is not empty."""
         if done is None:
             return []
         parts = {"fragment": done} if isinstance(done, Fragment) else _parts(done)
@@ -287,7 +287,7 @@ def _parts(value: Any) -> Mapping[str, Any] | None:
 
 
 def _usual(fragment: Fragment, now: str) -> Fragment:
-    """What is told of no new fragment, as it holds for each."""
+    """A new fragment with the fields that no answer tells, since all new ones have them."""
     content, tokens = fragment.content, estimate_tokens(fragment.content)
     moments: Any = dict.fromkeys(("created_at", "updated_at", "verified_at"), now)
     return Fragment(id=fragment.id, content=content, content_hash=hash_of(content),
@@ -340,7 +340,7 @@ def _recall(life: Life, **given: Any) -> Any:
 
 
 def _fill(life: Life, *, again: bool = False) -> Any:
-    """Give what lacks a vector one; again: put those of this model in the place of all."""
+    """Give each fragment without a vector one; again: put those of this model in place of all."""
     model, progress = life.model or Model(), list[str]()
     embedder, known = Embedder(model, model.name), len(model.asked)
 
@@ -448,7 +448,7 @@ VERBS: dict[str, Callable[..., Any]] = {
     "export": _export,
     "fill": _fill,
     "reembed": lambda life: _fill(life, again=True),
-    # What no tool does
+    # Steps that no tool takes
     "wait": lambda life, **given: life.clock.wait(**given) and None,
     "act": lambda life, agent="": setattr(  # be this agent from here on, "" for all
         life, "room", life.of_all.for_agent(agent) if agent else life.of_all

@@ -59,7 +59,7 @@ def engine(engines: Engines) -> Any:
 
 
 def told(engine: Any, agent: str) -> Any:
-    """What an agent is told of every question that may be remembered."""
+    """The answers to an agent to every question that may be remembered."""
     with engine.for_agent(agent).reading() as rows:
         return contract.everything(rows, agent), contract.held_by(rows)
 
@@ -101,7 +101,7 @@ def test_a_room_has_a_layer_where_a_server_keeps_the_fragments_alone() -> None:
             assert bool(getattr(engine, "cache", None)) == is_cached
 
 
-# What happens to it.
+# Failures of it.
 
 
 # By the step before which it happens, in a life of so many steps.

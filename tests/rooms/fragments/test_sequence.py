@@ -1,5 +1,5 @@
-"""Tests that no sequence of what agents do loses what is pinned, or anything without a count, that
-a file and a server answer all of it alike, and that an export has all of it.
+"""Tests that no sequence of actions of agents loses a pinned fragment, or any without a count, that
+a file and a server answer all of them alike, and that an export has all rows.
 
 Each agent acts under its name and with all rights, as in a file, which is one person's.
 """
@@ -61,7 +61,7 @@ class Sequence(RuleBasedStateMachine):
             self.lives.append(Life(room, self.clock))
 
     def do(self, verb: str, lets_pins_go: bool = False, **given: Any) -> None:
-        """Do it in each room, and compare what it returns and all that it changes."""
+        """Call a verb in each room, and compare its answers and all changes."""
         answers = list[Any]()
         for life in self.lives:
             before = life.before or life.held()
@@ -92,7 +92,7 @@ class Sequence(RuleBasedStateMachine):
             self.export(life.room)
 
     def export(self, room: Room) -> None:
-        """Whatever a room holds, an empty one that imports it holds the same."""
+        """An empty room that imports all rows of a room holds the same."""
         with room.engine.reading() as rows:
             lines = [*map(line_of, rows_of(rows, Wanted(state="all"), only_public=False))]
         with TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""Tests what only a file has: rows of other programs and versions, vectors multiplied here."""
+"""Tests the ways of a file alone: rows of other programs and versions, vectors multiplied here."""
 
 import array
 import math
@@ -106,7 +106,7 @@ def test_an_index_that_another_program_has_left_behind_is_made_anew(engine: Sqli
         assert holding(rows, "walrus") == 1
 
 
-# A file of version 1, made by the program of then, and what that program answered over it.
+# A file of version 1, made by the program of then, and the answers of that program over it.
 _OF_VERSION_1, _ANSWERED = "fragments_version_1.sql", "fragments_version_1"
 _NOW = "2026-05-03T10:00:00+00:00"  # when it was asked
 _TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB '*_fts*'"
@@ -124,7 +124,7 @@ def contents(path: Path) -> tuple[dict[str, list[dict[str, Any]]], set[tuple[str
 
 
 def answers(room: Room, asked: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What each question is answered, in the form of the recording."""
+    """The answer to each question, in the form of the recording."""
     told = []
     for query in (it["query"] for it in asked):
         given: Any = {key: tuple(it) if key == "keywords" else it for key, it in query.items()}

@@ -1,4 +1,4 @@
-"""Tests of the verbs what no life can tell: threads, other processes, bytes, any text at all."""
+"""Tests what no life of the verbs can tell: threads, other processes, bytes, any text at all."""
 
 import base64
 import random

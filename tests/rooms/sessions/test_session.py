@@ -1,4 +1,4 @@
-"""Tests one session: what may be stored of a draft, what a save makes of it; texts are data."""
+"""Tests one session: the limits of a draft, its session after a save; texts are data."""
 
 import base64
 import json
@@ -116,7 +116,7 @@ def test_a_secret_goes_from_every_field(text: str) -> None:
 
 @pytest.mark.row("003 T86")
 def test_what_one_field_gives_away_goes_from_the_others() -> None:
-    """The value alone looks like nothing; the field with its name tells what it is."""
+    """The value alone looks like nothing; the field with its name tells that it is a secret."""
     value = "Xk29vQp7LmR4"
     others = {"goal": f"try {value} again", "summary": f"and {value}"}
     for field, _, arguments in LIMITS:
@@ -128,7 +128,7 @@ def test_what_one_field_gives_away_goes_from_the_others() -> None:
 
 
 def refused_drafts() -> Iterator[tuple[Draft, bool, str]]:
-    """Drafts, whether the store is strict, and the beginning of what is said of them."""
+    """Drafts, whether the store is strict, and the beginning of their refusals."""
     for field, most, arguments in LIMITS:
         for text, is_strict, said in (
             (TOKEN, True, "this looks like a secret (github-token). Nothing was saved."),
@@ -165,11 +165,11 @@ def test_a_limit_holds_for_the_text_without_its_secrets() -> None:
     assert len(key) > 3_000
     assert len(prepared(Draft(goal="g", summary=f"the key\n{key}"))[0].summary or "") < 100
     assert "4,000 characters" in refusal(Draft(goal="g", summary="word " * 800))
-    # What no redaction makes short enough is refused at once.
+    # A text that no redaction makes short enough is refused at once.
     assert "1,000,000 characters" in refusal(Draft(goal="x" * 1_000_000))
 
 
-# what a save makes of it
+# saved drafts
 
 
 def first(**fields: Any) -> Session:
@@ -208,7 +208,7 @@ def test_saves_that_add_up_to_too_much_are_refused() -> None:
 def test_the_column_and_the_object_give_back_what_was_put_into_them() -> None:
     session = read_session(TABLE["whole"])
     told = {**SESSION.as_json(session), "updatedAt": LATER, "former": session.former_objects}
-    assert told == TABLE["whole"]  # what is optional and empty is left out
+    assert told == TABLE["whole"]  # empty optional fields are left out
     kept = {name: getattr(session, name) for name in (*POINTS, "changes", "former")}
     assert from_metadata(to_metadata(session)) == kept
     assert to_metadata(BARE) == "{}"
@@ -242,7 +242,7 @@ def test_a_date_from_outside_becomes_a_moment_in_utc_or_nothing() -> None:
 
 
 HOSTILE = table("hostile_texts")  # for a database, a terminal, a page or a model
-# What would end a line, move the cursor or turn the direction of what follows.
+# Characters that would end a line, move the cursor or turn the direction of the text after them.
 OBEYED = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
@@ -257,7 +257,7 @@ def a_draft(text: str, goal: str) -> Draft:
 
 
 def told_in(it: Draft | Session) -> list[object]:
-    """What somebody told, without what a save adds."""
+    """The texts of a draft or session, without the fields that a save adds."""
     points = [point for name in POINTS for point in getattr(it, name)]
     told = [(point.text, point.why, point.result, point.is_resolved) for point in points]
     return [it.goal, it.summary, it.tags, it.changes, *told]

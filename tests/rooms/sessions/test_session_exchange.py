@@ -1,5 +1,5 @@
-"""Tests what goes out in an export, every text as text, and what an import makes of former
-directories, of databases and of our own exports.
+"""Tests the documents of an export, every text as text, and imports of former directories, of
+databases and of our own exports.
 """
 
 import gzip
@@ -158,7 +158,7 @@ def test_an_answer_keeps_to_its_budget_with_whole_sessions_and_a_file_has_all(
     assert done.count == 0 and ": 1. Give output a file" in done.text
 
 
-# where it is written, beside what a story tells
+# the places of an export, beside those in a story
 
 
 Former = dict[str, Any]
@@ -184,7 +184,7 @@ def put(path: Path, value: object) -> None:
 
 
 def take(store: SessionStore, path: Path) -> tuple[Plan, list[Session]]:
-    """Carry out an import; what a second one would bring is nothing."""
+    """Carry out an import; a second one would bring nothing."""
     plan = planned(store, read_source(path))
     saved = carry_out(store, plan)
     again = planned(store, read_source(path))
@@ -299,7 +299,7 @@ def test_an_error_in_the_middle_leaves_nothing(store: SessionStore, folder: Path
     assert planned(store, read_source(folder)).known == 0
 
 
-# what an older version kept
+# files of an older version
 
 
 @pytest.fixture

@@ -1,5 +1,5 @@
-"""Tests what the store keeps: what a save continues, `current.json`, `config.json`, of which every
-key works, and what is recorded of a client's deeds.
+"""Tests the store: the session that a save continues, `current.json`, every key of `config.json`,
+and the recorded actions of a client.
 """
 
 import json
@@ -45,7 +45,7 @@ def save(store: SessionStore) -> Save:
 
 
 def run(store: SessionStore, statement: str, *values: object) -> list[Any]:
-    """What another program gets for a statement; it is kept."""
+    """The rows that another program gets for a statement, which it commits."""
     with closing(connect(store.path)) as other, other:
         return other.execute(statement, values).fetchall()
 
@@ -132,7 +132,7 @@ def with_value(name: str, value: object) -> object:
 
 
 def said_of(root: Path) -> str:
-    """What is said of the file; nothing else can be done either, and nothing is made."""
+    """The refusal of the file; every other action is refused, too, and makes nothing."""
     with pytest.raises(RefusedError) as caught:
         read_config(root)
     for action in (lambda: open_sessions(root, Settings()), lambda: exist_in(root)):
@@ -188,7 +188,7 @@ def test_what_is_no_json_object_is_said_and_stays_as_it_is(tmp_path: Path, kind:
     assert sorted(os.listdir(path.parent)) == ["config.json"]
 
 
-# links, and what is no file
+# actions of a client
 
 
 DAY = "2026-05-01T10:00:00+00:00"
@@ -223,7 +223,7 @@ class Window:
         return done
 
     def waiting(self) -> list[tuple[Any, ...]]:
-        """What waits for a session in any conversation."""
+        """The actions that wait for a session in any conversation."""
         columns = "SELECT type, content, result, file_path FROM actions"
         return run(self.store, f"{columns} WHERE context_id LIKE 'conv:%' ORDER BY rowid")
 
@@ -283,7 +283,7 @@ def test_a_secret_across_a_cut_leaves_no_part_of_itself(one: Window) -> None:
     for before in range(470, 500, 3):
         command = f"npm test {'x' * (before - 9)} {TOKEN}"
         one.tell(Deed("command", command, True, f"{TOKEN}{'y' * before}"))
-    # Nor where what is read of a text ends; a private key is short when it is redacted.
+    # Nor at the end of the part that is read; a private key is short when it is redacted.
     lines = "MIIEpAIBAAKCAQEA" * 238
     key = f"'-----BEGIN RSA PRIVATE KEY-----\n{lines}\n-----END RSA PRIVATE KEY-----'"
     begin = f"npm run {key} "
@@ -327,7 +327,7 @@ def test_while_another_process_writes_an_action_is_dropped_and_counted(one: Wind
     assert actions.dropped(root, os.environ) == 3  # a line that nobody can read is one, too
 
 
-# what is gone for good
+# sessions that are gone for good
 
 
 def test_a_reader_that_holds_the_old_state_is_told_of_and_the_next_run_completes_it(

@@ -1,5 +1,5 @@
 """Tests what no story of these tools can tell: rows of others and of other days, budgets, the copy
-beside a save, and what a client's session begins with.
+beside a save, and the hook at the start of a client's session.
 """
 
 import itertools
@@ -103,7 +103,7 @@ def test_whatever_stands_in_a_column_is_answered_in_every_tool(
         assert call(tool, **arguments)
 
 
-# what the answers cost, counted with a real tokenizer
+# the tokens of the answers, counted with a real tokenizer
 
 # By language: a hint, a warning, twenty hints. A save, one session and five hints are alike.
 MOST: dict[str, tuple[int, int, int]] = {"en": (21, 100, 470), "ko": (34, 160, 570)}
@@ -171,7 +171,7 @@ def test_a_save_a_warning_and_one_session_cost_little_however_much_they_hold(
     assert 400 < tokens_of(call("context_get", id=number, includeChain=True)) <= WHOLE
 
 
-# what a hook shows when a client's session starts
+# the text of a hook when a client's session starts
 
 
 @pytest.mark.row("003 T70", "003 T90")

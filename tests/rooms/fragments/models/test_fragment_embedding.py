@@ -1,5 +1,5 @@
-"""Tests that services are asked within bounds, what of an answer is taken for embeddings, and that
-fragments get them while nobody waits.
+"""Tests that services are asked within bounds, that only sound answers are taken for embeddings,
+and that fragments get them while nobody waits.
 """
 
 import contextlib
@@ -195,7 +195,7 @@ def test_a_certificate_that_nobody_vouches_for_gets_nothing(
         assert asked(address) == {"got": True}
 
 
-# What a model for embeddings is sent, and gives.
+# Requests to a model for embeddings, and its answers.
 
 
 @pytest.mark.row("002 2.12.r", "002 2.75.a", "002 2.75.c")
@@ -430,7 +430,7 @@ def test_a_failure_ends_it_until_the_next_save(
     saved(room, PORT)
     with monkeypatch.context() as patch:
         patch.setattr(threading, "excepthook", said.append)
-        vectors.fill_in_background(room, first_doing(lambda: 1 / 0))  # what nobody expected
+        vectors.fill_in_background(room, first_doing(lambda: 1 / 0))  # an unexpected error
         assert not has_filled(room)
     service.says({}, 401)
     vectors.fill_in_background(room, embedder(service))

@@ -28,7 +28,7 @@ NAME = "SENTINEL_MEMORY_JUDGE"
 
 
 def said(content: Any) -> dict[str, Any]:
-    """What a chat endpoint answers."""
+    """The answer of a chat endpoint."""
     return {"choices": [{"message": {"role": "assistant", "content": content}}]}
 
 
@@ -40,7 +40,7 @@ def chat() -> Iterator[StandIn]:
 
 
 class Local:
-    """A judge on this machine, such as a model in a directory. answer: what it comes to."""
+    """A judge on this machine, such as a model in a directory. answer: its verdict or error."""
 
     def __init__(self, answer: Verdict | ServiceError) -> None:
         self.answer, self.asked = answer, list[tuple[str, str]]()

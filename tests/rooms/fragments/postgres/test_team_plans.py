@@ -24,7 +24,7 @@ SEEN = (AGENT, DEFAULT_AGENT)
 KINDS = ("preference", "error", "procedure")
 DIMENSIONS, CLUSTERS, FEW, QUESTIONS = 32, 20, 2_000, 10
 RECALL = 0.9  # the least share of the ten nearest that the index finds
-# What the server has read in a transaction, that of functions too.
+# The rows that the server has read in a transaction, those of functions too.
 COUNTED = """SELECT relname::text, pg_stat_get_xact_numscans(oid) AS scans,
     pg_stat_get_xact_tuples_returned(oid) + pg_stat_get_xact_tuples_fetched(oid) AS rows
   FROM pg_class WHERE relnamespace = 'agent_memory'::regnamespace AND relkind IN ('r', 'i')"""
@@ -59,7 +59,7 @@ def embedded(engine: PostgresEngine) -> PostgresEngine:
 
 
 class Read(NamedTuple):
-    """What was read for an answer. scanned: indexes, and tables of which every row was looked at;
+    """The reads for an answer. scanned: indexes, and tables of which every row was looked at;
     rows: of tables and entries of indexes.
     """
 
@@ -177,7 +177,7 @@ def few(embedded: PostgresEngine, monkeypatch: pytest.MonkeyPatch) -> PostgresEn
 
 
 def near(engine: PostgresEngine, agent: str) -> Iterator[tuple[list[int], list[int], set[str]]]:
-    """For some vectors the nearest ten, those that really are, and what was scanned."""
+    """For some vectors the ten found, the ten nearest, and the scanned indexes and tables."""
     for number in range(2, 2 + QUESTIONS):
         with engine.reading() as rows:
             [(_, vector)] = rows.vectors([number])

@@ -1,4 +1,4 @@
-"""Tests who sees, adds, changes and removes what: what the database itself guarantees.
+"""Tests who sees, adds, changes and removes what, as the database itself guarantees it.
 
 The login is a superuser's, whom row security would not bind; the statements are plain SQL.
 """
@@ -21,8 +21,8 @@ from tests.support.team_engines import a_server
 AGENTS = ("alice", "bob", "default")
 STRANGERS = ("system", "admin", "sentinel_upkeep", "' OR true --")
 
-# By table what says whose a row is, and a change that changes nothing; what one agent, {0}, adds
-# for another, {1}; what no agent may do; one row of each owner in each table.
+# By table the condition that names a row's owner, and a change that changes nothing; the rows that
+# one agent, {0}, adds for another, {1}; forbidden statements; one row of each owner in each table.
 SECURITY = tables.table("row_security")
 OWNER: dict[str, tuple[str, str]] = SECURITY["owners"]
 CLAIMS: dict[str, str] = SECURITY["claims"]

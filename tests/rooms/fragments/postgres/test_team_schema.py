@@ -35,8 +35,8 @@ from tests.support.sentences import raised
 from tests.support.tables import DATA, ROOT, table
 from tests.support.team_engines import TeamServer, a_server
 
-# By table the columns that are declared, but `linked_to`, which is what `fragment_links` say; by
-# name what the definition of an index says. With `fastupdate` each question would read what waits.
+# By table the declared columns, but `linked_to`, which follows from `fragment_links`; by name the
+# definition of an index. With `fastupdate` each question would read the entries that wait.
 DECLARED = table("team_tables")
 COLUMNS: dict[str, str] = DECLARED["columns"]
 COUNT = 300
@@ -69,7 +69,7 @@ def rows(pool: Pool, statement: str, *values: Any) -> list[Any]:
 
 
 def prepare(dsn: str) -> bool:
-    """Make the tables; whether they are what the program knows."""
+    """Make the tables; whether they are those of this version."""
     pool = Pool(a_server(dsn))
     made = Schema(pool)
     made.prepare()
@@ -109,7 +109,7 @@ def test_making_the_tables_again_changes_nothing_and_those_of_a_newer_program_ar
 
 
 class Login:
-    """A database, and a login for it that is no superuser's. before: what is run for it first."""
+    """A database, and a login for it that is no superuser's. before: statements to run first."""
 
     def __init__(self, server: Postgres, before: str = "") -> None:
         self.user, self.database = f"login_{next(_NUMBERS)}", server.new_database()
@@ -128,7 +128,7 @@ _NUMBERS = count(1)
 OWNER = "ALTER DATABASE {database} OWNER TO {user};"
 MEMBER = "GRANT sentinel_room, sentinel_upkeep TO {user};"
 EXTENSION = "CREATE SCHEMA extensions; CREATE EXTENSION vector SCHEMA extensions;"
-LOGINS = {  # by what an administrator runs before what a login is told to lack
+LOGINS = {  # by the statements of an administrator: the part that a login is told to lack
     "": "--sql",
     f"{OWNER} {MEMBER} CREATE EXTENSION vector;": "",
     f"{OWNER} {MEMBER} {EXTENSION} GRANT USAGE ON SCHEMA extensions TO {{user}};":
@@ -172,7 +172,7 @@ def test_a_login_makes_the_tables_or_is_told_what_an_administrator_runs() -> Non
 
 
 def anothers_contents(pool: Pool) -> list[tuple[object, ...]]:
-    """What another program's schema holds, and whose it is."""
+    """The tables of another program, their owners, and their rows."""
     owned = rows(pool, "SELECT relname::text, relowner, relforcerowsecurity FROM pg_class"
                  " WHERE relnamespace = 'agent_memory'::regnamespace ORDER BY 1")  # fmt: skip
     texts = "SELECT id, content, linked_to FROM agent_memory.fragments ORDER BY 1"
@@ -287,7 +287,7 @@ def test_the_tables_and_indexes_of_a_server_are_the_declared_ones(team_pool: Poo
 
 # Versions before.
 
-# Made by version 0.10 with `pg_dump --no-comments`, and what that version answered over it.
+# Made by version 0.10 with `pg_dump --no-comments`, and the answers of that version over it.
 DUMP, RECORDED = DATA / "team_version_3.sql", table("team_version_3")
 OTHER_TABLES = {"schema_version", "fragment_terms"}
 OTHER_COLUMNS = {"found_by", "former", "revision", "made_in", "made_at"}  # of the index
@@ -305,7 +305,7 @@ def dsn(team_server: TeamServer) -> str:
 
 
 def contents(dsn: str) -> dict[str, list[str]]:
-    """The rows of each table, but for what an upgrade is there to change."""
+    """The rows of each table, but for those that an upgrade is there to change."""
     tables = """SELECT relname::text FROM pg_class WHERE relkind = 'r'
       AND relnamespace = 'agent_memory'::regnamespace ORDER BY 1"""
     found = dict[str, list[str]]()
@@ -326,7 +326,7 @@ def vector(text: str) -> bytes:
 
 
 def answers(dsn: str) -> dict[str, Any]:
-    """What the questions of the recording are answered over a database."""
+    """The answers to the questions of the recording over a database."""
     engine = PostgresEngine(a_server(dsn), timeout_s=5)
     config, clock = Config(path=Path("unused")), lambda: str(RECORDED["clock"])
     room = Room(engine=engine, config=config, settings=Settings(), clock=clock)

@@ -45,12 +45,12 @@ from tests.support.stand_in_service import service as service
 from tests.support.team_engines import TeamServer, a_server
 
 KILLS, SEED = 10, 20261123
-CALL_S = 60.0  # what a call may take at most, whatever happens: two waits of 5 s and some work
+CALL_S = 60.0  # the most that a call may take in any case: two waits of 5 s and some work
 DURABLE = {"fsync": "on", "synchronous_commit": "on", "full_page_writes": "on"}
 
 
 def wrong(server: Server) -> list[str]:
-    """What is wrong with the fragments of a server."""
+    """The faults found in the fragments of a server."""
     found = look(Settings(), {FRAGMENTS_PLACE: server.dsn})
     return [it.kind.rpartition(".")[2] for it in found if it.severity != "ok"]
 
@@ -124,7 +124,7 @@ def test_terms_of_another_version_are_made_anew_by_the_upkeep(team_pool: Pool) -
         connection.execute("UPDATE fragments SET found_by = NULL")
         connection.execute("INSERT INTO state VALUES ('', 'index', '1')"
                            " ON CONFLICT (agent_id, name) DO UPDATE SET value = '1'")  # fmt: skip
-    with engine.writing() as rows:  # as upkeep; what it does is nothing to do with the index
+    with engine.writing() as rows:  # as upkeep, whose work does not touch the index
         assert not rows.mend_index()
         assert "index" not in rows.state()
     with team_pool.transaction() as connection:
@@ -241,7 +241,7 @@ def test_processes_killed_while_they_remember_lose_and_double_nothing(team_datab
 
 
 def write_until(ended: threading.Event, room: Room, agent: str) -> Outcome:
-    """Remember one fragment after the other until it is over, whatever happens to the server."""
+    """Remember one fragment after the other until it is over, also while the server is away."""
     kept, unknown, refused = list[str](), list[str](), list[str]()
     own, number, longest_s = room.for_agent(agent), 0, 0.0
     while not ended.is_set():
@@ -270,7 +270,7 @@ def four_writing(room: Room) -> Iterator[list[Future[Outcome]]]:
 
 @pytest.mark.long
 def test_a_server_that_is_killed_and_comes_back_has_all_it_acknowledged() -> None:
-    with postgres(**DURABLE) as server:  # it keeps what it acknowledges
+    with postgres(**DURABLE) as server:  # it keeps every row that it acknowledges
         dsn = server.dsn(server.new_database())
         room = team_room(dsn, 5.0, DB_CONN_TIMEOUT_MS="1000")
         with four_writing(room) as writing:
@@ -375,7 +375,7 @@ def test_a_call_that_reads_is_made_anew_when_it_is_cut_and_one_that_changes_is_r
         lambda it: statistics_of(it),
     ]
     for call in calls:
-        # Of recalling, an answer depends on what was counted before: the same question each time.
+        # An answer of recall depends on the counts before it: the same question each time.
         assert call(cut()) == call(alice)
     with pytest.raises(ConnectionCutError):
         explore(cut(2), one.id)

@@ -1,6 +1,6 @@
 """Tests runs of the upkeep: killed, stopped, two at once, a bit of it each day, and by a server.
 
-What each of its steps does is told in the lives, in `tests/stories/lives/upkeep.txt`.
+Each of its steps is told in the lives, in `tests/stories/lives/upkeep.txt`.
 """
 
 import errno
@@ -217,7 +217,7 @@ def test_the_figures_of_several_pages_add_up_wherever_a_run_is_cut(
         tend(other)
         calls += 1
         clock.wait(hours=1)  # a run keeps the moment of its first page
-    assert calls == len(PASSES) + 4  # what goes over all has two pages, and so has the merging
+    assert calls == len(PASSES) + 4  # the pass over all rows has two pages, the merging, too
     assert all_that_is_left(other) == all_that_is_left(room)
 
 

@@ -1,5 +1,5 @@
-"""Tests what is said of the fragments' file and what a repair does to it, and secrets: that no byte
-of one reaches a disk, and that one which is there already is found, and gone from the bytes then.
+"""Tests findings and repairs of the fragments' file, and secrets: no byte of a secret reaches a
+disk, and one that is there already is found, and then gone from the bytes.
 """
 
 import os
@@ -48,7 +48,7 @@ SAMPLES: dict[type[Any], dict[str, Any]] = {
     Activity: {"session_id": "s", "started_at": DATE, "last_at": DATE},
 }
 SAMPLE, SEED = 120, 20261123
-# By what a caller does with a text: the verb and its arguments.
+# By the action of a caller with a text: the verb and its arguments.
 WAYS: dict[str, tuple[str, dict[str, Any]]] = table("fragment_texts")["ways"]
 
 
@@ -207,7 +207,7 @@ def test_no_byte_of_a_secret_is_on_disk_whole_or_split_or_spelled_small(tmp_path
         assert [it for it in told if it[2].encode() in data] == []
 
 
-# What is there already.
+# Secrets that are there already.
 
 
 @pytest.fixture(params=["file", "server"])

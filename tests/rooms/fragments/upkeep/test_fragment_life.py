@@ -1,4 +1,4 @@
-"""Tests how a fragment ages, and which two contradict each other; the lives tell what follows."""
+"""Tests how a fragment ages, and which two contradict each other; lives tell the consequences."""
 
 import json
 import re
@@ -38,7 +38,7 @@ def decayed(one: Fragment, now: str, _: Config) -> list[Any] | None:
     return decay and [round(decay.importance, 9), decay.decayed_at]
 
 
-# By rule the fields of fragments, the settings, and what holds by the days since they were saved.
+# By rule the fields of fragments, the settings, and the outcome by the days since they were saved.
 AGEING = json.loads(
     re.sub(
         r"day ([\d.]+)",
@@ -87,7 +87,7 @@ def test_how_often_upkeep_runs_makes_no_difference_to_decay(
 def test_a_clock_that_jumps_back_makes_nothing_older(
     there: float, back: float, is_anchor: bool
 ) -> None:
-    """Whatever was noted in a time that lies ahead by now."""
+    """Dates of a fragment may lie ahead of the clock by now."""
     ahead, now = later(max(there, back)), later(min(there, back))
     dates = {"accessed_at": ahead, "decayed_at": ahead}
     one = fragment(**dates, importance=0.8, stale_days=60, is_anchor=is_anchor)
