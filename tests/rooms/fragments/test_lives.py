@@ -199,9 +199,10 @@ class Life:
                 yield f"+ {id_}: {fragment.content}"
                 if also := self.differing(_usual(fragment, self.clock()), fragment):
                     yield f"    {also}"
-            elif fragment != before.fragments[id_]:
-                if also := self.differing(before.fragments[id_], fragment):
-                    yield f"~ {id_}: {also}"
+            elif (was := before.fragments[id_]) != fragment and (
+                also := self.differing(was, fragment)
+            ):
+                yield f"~ {id_}: {also}"
         yield from (f"- {it}" for it in before.fragments if it not in after.fragments)
         gone, new = (before.others - after.others).elements(), after.others - before.others
         yield from sorted(f"- {self.named(it)}" for it in gone)

@@ -5,6 +5,7 @@ The login is a superuser's, whom row security would not bind; the statements are
 
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import product
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from tests.support.team_engines import a_server
 
 AGENTS = ("alice", "bob", "default")
 STRANGERS = ("system", "admin", "sentinel_upkeep", "' OR true --")
+EVERYBODY = (*AGENTS, *STRANGERS)
 
 # By table the condition that names a row's owner, and a change that changes nothing; the rows that
 # one agent, {0}, adds for another, {1}; forbidden statements; one row of each owner in each table.
@@ -63,16 +65,15 @@ def test_every_table_is_in_the_table_and_forces_row_security(pool: Pool) -> None
 
 
 @pytest.mark.row("002 2.19", "002 2.19.b", "002 2.70.d")
-@pytest.mark.parametrize("agent", [*AGENTS, *STRANGERS])
-def test_an_agent_sees_its_own_and_what_is_for_all(pool: Pool, agent: str) -> None:
-    for table, (owner, _) in OWNER.items():
+def test_an_agent_sees_its_own_and_what_is_for_all(pool: Pool) -> None:
+    for agent, (table, (owner, _)) in product(EVERYBODY, OWNER.items()):
         seen = owners(pool, agent, f"SELECT {owner} FROM {table}")
-        assert seen == expected(table, agent, writes=False), table
+        assert seen == expected(table, agent, writes=False), (agent, table)
 
 
 @pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.19.d")
-@pytest.mark.parametrize("agent", [*AGENTS, *STRANGERS])
+@pytest.mark.parametrize("agent", EVERYBODY)
 @pytest.mark.parametrize("verb", ["UPDATE", "DELETE"])
 def test_an_agent_changes_and_removes_its_own_alone(pool: Pool, agent: str, verb: str) -> None:
     for table, (owner, change) in reversed(OWNER.items()):
@@ -111,10 +112,9 @@ def test_an_agent_adds_nothing_for_another(pool: Pool, agent: str, other: str) -
             assert rows_of_undone(pool, agent, statement.format(agent, agent)) == 1, claim
 
 
-@pytest.mark.parametrize("agent", [*AGENTS, *STRANGERS])
-def test_no_agent_gets_at_the_papers_or_the_tables(pool: Pool, agent: str) -> None:
-    done = [it for it in SECURITY["privileged"] if rows_of_undone(pool, agent, it) != -1]
-    assert done == []
+def test_no_agent_gets_at_the_papers_or_the_tables(pool: Pool) -> None:
+    tried = product(EVERYBODY, SECURITY["privileged"])
+    assert [each for each in tried if rows_of_undone(pool, *each) != -1] == []
 
 
 @pytest.mark.row("002 2.19.a")
@@ -174,20 +174,17 @@ FUNCTIONS = {
 
 
 @pytest.mark.row("002 2.19.b", "002 2.21")
-@pytest.mark.parametrize("agent", [*AGENTS, *STRANGERS, "", None])
-@pytest.mark.parametrize("call", FUNCTIONS.values(), ids=FUNCTIONS)
-def test_a_function_that_sees_more_tells_an_agent_of_no_others_rows(
-    pool: Pool, call: str, agent: str | None
-) -> None:
-    with pool.transaction(agent=agent or "nobody") as connection:
-        if agent is None:  # who says no name at all
-            connection.execute("RESET app.current_agent_id")
-        elif not agent:
-            connection.execute("SELECT set_config('app.current_agent_id', '', true)")
-        numbers = [number for (number,) in connection.execute(f"SELECT number FROM {call}")]
-    among = ", ".join(map(str, numbers))
-    told = owners(pool, "", f"SELECT agent_id FROM fragments WHERE number IN ({among})")
-    assert told == sorted({"default"} | ({agent or ""} & {*AGENTS}))
+def test_a_function_that_sees_more_tells_an_agent_of_no_others_rows(pool: Pool) -> None:
+    for call, agent in product(FUNCTIONS.values(), (*EVERYBODY, "", None)):
+        with pool.transaction(agent=agent or "nobody") as connection:
+            if agent is None:  # who says no name at all
+                connection.execute("RESET app.current_agent_id")
+            elif not agent:
+                connection.execute("SELECT set_config('app.current_agent_id', '', true)")
+            numbers = [number for (number,) in connection.execute(f"SELECT number FROM {call}")]
+        among = ", ".join(map(str, numbers))
+        told = owners(pool, "", f"SELECT agent_id FROM fragments WHERE number IN ({among})")
+        assert told == sorted({"default"} | ({agent or ""} & {*AGENTS})), (call, agent)
 
 
 @pytest.mark.parametrize("call", FUNCTIONS.values(), ids=FUNCTIONS)
