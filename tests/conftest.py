@@ -20,12 +20,12 @@ program.CLI = "python cli.py"  # however the tests are started; before anything 
 from tests.support.room_tools import put_back
 from tests.support.servers import ServerProcess
 
-# Whatever the language of this machine is, the tests read English unless they ask for another.
+# In any language of this machine, the tests read English unless they ask for another.
 for name in ("LC_ALL", "LC_MESSAGES"):
     os.environ.pop(name, None)
 os.environ["LANG"] = "C.UTF-8"
 
-# Nor do they see what its user keeps: the fragments of a person are in this directory.
+# Nor do they see the data of its user: the fragments of a person are in this directory.
 _DATA = tempfile.TemporaryDirectory(prefix="sentinel-memory-tests-")
 os.environ["XDG_DATA_HOME"] = _DATA.name
 
@@ -50,7 +50,7 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_collection_finish() -> None:
-    """Keep the collector of garbage off what is here by now, so that forked children share it."""
+    """Keep the garbage collector off today's objects, so that forked children share them."""
     gc.collect()
     gc.freeze()
 

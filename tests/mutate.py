@@ -37,7 +37,7 @@ _TESTS_FAILED = 1  # exit status of pytest; others say that it could not run the
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mutant:
-    """A fault: the property that it breaks, a text of a file and what stands in its place.
+    """A fault: the property that it breaks, a text of a file, and the text in its place.
 
     tests: the node ids of the tests of which one fails then.
     """
@@ -91,7 +91,7 @@ def main() -> int:
 
 
 def _verdicts(mutants: Sequence[Mutant], directory: Path, jobs: int) -> list[str]:
-    """Say of each fault what became of it, as soon as it is known, and return all of that."""
+    """Print the verdict on each fault as soon as it is known, and return all verdicts."""
     copies: SimpleQueue[Path] = SimpleQueue()
     for number in range(jobs):
         copies.put(_copy(directory / f"copy{number}"))
@@ -116,7 +116,7 @@ def _verdicts(mutants: Sequence[Mutant], directory: Path, jobs: int) -> list[str
 
 
 def _copy(place: Path) -> Path:
-    """Copy what git tracks, and what is new, with byte code that is checked against its text."""
+    """Copy tracked and new files, with byte code that is checked against its source."""
     listed = ["git", "ls-files", "-co", "--exclude-standard"]
     done = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True)
     for name in done.stdout.splitlines():
@@ -147,7 +147,7 @@ def _planted(mutant: Mutant, copy: Path) -> str:
 
 
 def _run(arguments: Sequence[str], copy: Path, *, limit_s: float) -> tuple[int | None, str]:
-    """Return the exit status of pytest, None where it took too long, and what it said."""
+    """Return the exit status of pytest, None where it took too long, and its output."""
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, *_PYTEST, *arguments]
     more: dict[str, Any] = {"cwd": copy, "env": environment, "start_new_session": True}

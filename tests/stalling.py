@@ -1,13 +1,12 @@
-"""Finds what stalls a regular expression: by its tree, and by texts that want to stall it.
+"""Finds the parts that stall a regular expression: by its tree, and by texts as attacks.
 
 It walks the tree that `re` makes of an expression, possessive repeats and atomic groups included,
-which the checkers that others keep do not know. `ambiguities` finds what can read one text in many
-ways: a repeat whose rounds can be parted in several ways, alternatives of a repeat that begin
-alike, and two long repeats of the same characters side by side. Characters are looked at by a
-choice of them.
+which the checkers of others do not know. `ambiguities` finds the parts that match one text in many
+ways: a repeat whose rounds can be divided in several ways, alternatives of a repeat that begin
+alike, and two long repeats of the same characters side by side. It tries a choice of characters.
 
 An attack is a prefix, a piece that is repeated, and an end at which a match fails. The pieces come
-from the tree (what each of its repeats takes) and from an example of it; `growth` takes the time.
+from the tree (texts that its repeats match) and from an example of it; `growth` takes the time.
 """
 
 import re
@@ -36,11 +35,11 @@ _DETERMINED = {kinds.POSSESSIVE_REPEAT, kinds.ATOMIC_GROUP, kinds.GROUPREF}
 _ONE_CHAR = {kinds.LITERAL, kinds.NOT_LITERAL, kinds.ANY, kinds.IN}
 _LOOKS = {kinds.ASSERT, kinds.ASSERT_NOT}
 _Chars = frozenset[str]
-_Nodes = Any  # of a tree, a `SubPattern`: each with its kind and what it holds
+_Nodes = Any  # of a tree, a `SubPattern`: each with its kind and its value
 
 
 def ambiguities(pattern: str, flags: int = 0) -> list[str]:
-    """Return what an expression can read in several ways, in words."""
+    """Return the parts of an expression that match a text in several ways, in words."""
     return list(dict.fromkeys(_ambiguous(parser.parse(pattern, flags))))
 
 
@@ -80,7 +79,7 @@ def _side_by_side(chars: _Chars, rest: _Nodes) -> Iterator[str]:
 
 
 def _parts(value: Any) -> list[_Nodes]:
-    """Return the nodes of each part of what a node holds: a body, branches, what is looked for."""
+    """Return the nodes of each part of a node's value: a body, branches, a lookaround."""
     if isinstance(value, parser.SubPattern):
         return [value]
     inside = value if isinstance(value, list | tuple) else []
@@ -162,7 +161,7 @@ def _by_tree(tree: _Nodes) -> Iterator[Attack]:
 
 
 def _repeats(nodes: _Nodes, before: list[str]) -> Iterator[tuple[list[str], list[str]]]:
-    """Yield what is before each repeat of a tree, and what it repeats."""
+    """Yield texts to stand before each repeat of a tree, and pieces that it repeats."""
     for at, (kind, value) in enumerate(nodes):
         if kind in _REPEATS and value[1] >= FEW and (pieces := _samples(_parts(value)[0])):
             yield before, pieces
@@ -212,10 +211,10 @@ def seconds(call: Callable[[str], object], text: str, times: int = 1) -> float:
 
 
 def growth(call: Callable[[str], object], attack: Attack, fast: float = FAST) -> str:
-    """Return "" for an attack that takes no more than linear time, or what it takes.
+    """Return "" for an attack that takes no more than linear time, or the times that it takes.
 
-    The sizes rise slowly, so that exponential time is seen before it lasts. What is slow once is
-    tried again, as something else may have taken the time.
+    The sizes rise slowly, so that exponential time is seen before it lasts. A slow call is tried
+    again, as something else may have taken the time.
     """
     size = 16
     while size < SIZES[0]:

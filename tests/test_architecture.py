@@ -1,4 +1,4 @@
-"""Tests which room uses which, and what each keeps away from, by tests/data/architecture.toml."""
+"""Tests which imports each room may have, by tests/data/architecture.toml."""
 
 import ast
 import os
@@ -37,7 +37,7 @@ def sources() -> dict[str, Path]:
 
 
 class File(NamedTuple):
-    """What the tests ask of a file. It is read once, and its tree is not kept: it is large."""
+    """The facts of a file. It is read once, and its tree is not kept: it is large."""
 
     sign: str
     imports: tuple[str, ...]  # at its top or when it gets there; modules by their full names
@@ -123,7 +123,7 @@ def test_only_the_named_rooms_know_a_foreign_package() -> None:
 
 
 def test_git_an_editor_a_judge_and_this_program_are_all_that_is_started_each_in_one_file() -> None:
-    """So what holds for every call of git stands in one place; the demo starts us, too."""
+    """So the rules for every call of git stand in one place; the demo starts us, too."""
     started = {module for module, path in sources().items() if read(path).starts}
     by_us = {"commands.clients.setup", "commands.demo"}
     for_us = {"core.git", "commands.rooms.lesson", "rooms.fragments.models.judge"}

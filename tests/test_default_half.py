@@ -35,9 +35,9 @@ def is_outside(mark: ast.expr) -> bool:
 
 
 def measured(function: Function) -> Iterator[str]:
-    """Yield what a busy machine may change: a stopwatch, a time that must be short, a sleep.
+    """Yield the code that a busy machine may fail: a stopwatch, a limit of time, a sleep.
 
-    A sleep between two looks is none of these, nor is a time that must be long.
+    A sleep in a loop is none of these, nor is a time that must be long.
     """
     fine = {id(it) for node in ast.walk(function) for it in unmoved(node)}
     for node in ast.walk(function):

@@ -1,6 +1,6 @@
-"""Tests that the documents say what the program does, name what there is, and lead somewhere.
+"""Tests that the documents fit the program, name things that exist, and have no dead link.
 
-What they show of calls and commands is played by test_docs_examples.py.
+Their calls and commands are played by test_docs_examples.py.
 """
 
 import argparse
@@ -48,7 +48,7 @@ OPERATORS = "docs/operators"
 PROMISES = "tests/data/promises.toml"
 RULES = [".cursorrules", "docs/cursorrules.ko.md"]
 LESSONS = set(TOOLS["lessons"])
-NOW = [name for name in DOCUMENTS if name != "CHANGELOG.md"]  # that names what there was
+NOW = [name for name in DOCUMENTS if name != "CHANGELOG.md"]  # that names former things
 
 OPTION = r"(?<![\w-])--?[a-zA-Z][\w-]*"
 CALL = r"(?:^|[\s|])(?:sentinel-memory|(?:python3? )?(?:\S*/)?cli\.py) ([a-z]+)\b([^|<>&\n]*)"

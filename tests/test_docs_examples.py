@@ -1,4 +1,4 @@
-"""Types and calls what the documents show, and compares what comes back with what they show."""
+"""Runs the commands and calls of the documents, and compares the answers with theirs."""
 
 import ast
 import json
@@ -32,8 +32,8 @@ from tests.support.servers import ServerProcess
 from tests.support.tables import ROOT, none_of
 
 LANGUAGES = pytest.mark.parametrize("lang", ["en", "ko"])
-# What differs from day to day: the token of a version, the id of a session, a date, a day of this
-# year; and in Korean the particle after an id, which hangs on its last letter.
+# Parts that differ from day to day: the token of a version, the id of a session, a date, a day of
+# this year; and in Korean the particle after an id, which depends on its last letter.
 FLEETING = re.compile(
     r"(?<=@)[0-9a-f]{6}\b|(?<=-> )[0-9a-f]{16}\b|\bctx_[0-9a-f]{12}\b"
     r"|\b\d{4}-\d\d-\d\d\b|\(\d\d/\d\d\)|(?<=[a-z2-9]{8})(?:을|를|은|는)"

@@ -21,13 +21,13 @@ READMES = ["README.md", "docs/README.ko.md"]
 PAIRS = [READMES, *EDITIONS]
 KOREAN = [name for name in DOCUMENTS if name.endswith(".ko.md")]
 ENGLISH = [name for name in DOCUMENTS if name.endswith(".md") and name not in KOREAN]
-# A term that reads translated, and what a Korean engineer writes.
+# A term that reads translated, and the term of a Korean engineer.
 TERMS: dict[str, str] = table("translated_terms")
 # *Room* is 기억 종류; 방 would be one of a chat. 방법, 방식, 방금, 방지 and 방향 are other words.
 A_ROOM = re.compile("(?<![가-힣])방(?!법|식|금|지|향).*")
 # A sentence that ends in neither 해요체, as instructions do, nor 합니다체, as statements do.
 WRONG_REGISTER = re.compile(r"[^.\n]*십시오|[^.\n]*(?<!니)다[.](?=\s|$)")
-# What reads translated: a word-for-word idiom, or a sentence without anybody who acts.
+# Phrases that read translated: a word-for-word idiom, or a sentence without anybody who acts.
 IDIOMS = re.compile(
     r"\b(?:stands? (?!alone)|stood\b|as (?:it|they) came\b|nobody is there\b|Missing then\b"
     r"|where it is valid\b|pass(?:es|ed)? over\b|speaks by itself|gives back what)"
@@ -110,7 +110,7 @@ MOST_BYTES = 7_168
 BLOCK = re.compile(r"^<!-- \[\[\[cog .*?^<!-- \[\[\[end\]\]\] -->$", re.M | re.S)
 FIGURE = re.compile(r"\d ?(?:%|ms|MB|x)(?!\w)|\d s(?!\w)")
 WHOLLY_GENERATED = ["README.md", "docs/README.ko.md", "docs/benchmarks.md", ROOMS_PAGE]
-# How a ratio is read, what the method of the comparison is, and a limit of a file.
+# How a ratio is read, the method of the comparison, and a limit of a file.
 OF_THE_METHOD = ("0.50 x", "10 ms", "5 %", "1 MB", "1MB")
 
 

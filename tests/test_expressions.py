@@ -58,8 +58,8 @@ class Expression(NamedTuple):
     anchored: bool = False
 
 
-# Calls whose expression is made while the program runs, each with what it makes. Those of tables
-# are none here, and those of the demo read what this program itself has printed.
+# Calls whose expression is made while the program runs, each with its expressions. Those of tables
+# are none here, and those of the demo read the output of this program itself.
 OF_TABLES = (
     "core.lessons.anchors '|'.join(map(translate, ways))",
     "core.data spelled(pattern)",
@@ -127,7 +127,7 @@ def in_tables() -> Iterator[Expression]:
 
 @cache
 def in_source() -> tuple[Expression | str, ...]:
-    """Return the expression of each call, or what makes it while the program runs."""
+    """Return the expression of each call, or the code that makes it while the program runs."""
     texts = {path: path.read_text(encoding="utf-8") for path in product()}
     compiling = {path: text for path, text in texts.items() if MAY_COMPILE.search(text)}
     return tuple(found for path, text in compiling.items() for found in in_file(path, text))

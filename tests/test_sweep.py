@@ -1,7 +1,7 @@
 """Sweeps every door over every state that a project may be in, in both languages.
 
-What must hold at each of them stands in `faults`, once. A door for people shows no secret; a tool
-and a hook show a line as it is stored, since a model cannot mend what it does not see. A new
+The rules for all of them stand in `faults`, once. A door for people shows no secret; a tool and a
+hook show a line as it is stored, since a model cannot mend a line that it does not see. A new
 command that reads is a line of sweep.json, a new trap a row of STATES. At the end a secret is
 pasted wherever there is room for a text.
 """
@@ -92,7 +92,7 @@ READS_LIKE = {"en": r"reads like", "ko": r"지시문?처럼 읽"}
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What a door gave.
+    """The output of a door.
 
     name: of the door, as a person would type it. is_data: for programs, which look at the marks
     of a record. is_page: HTML; its styles have lines like a runner's, its data every character.
@@ -107,7 +107,7 @@ class Answer:
 
 
 def faults(answer: Answer, state: str, lang: Language) -> Iterator[str]:
-    """Yield what is wrong with an answer."""
+    """Yield the faults of an answer."""
     text = answer.text
     if not answer.has_status:
         yield "an exit status that says neither done nor found"
@@ -147,7 +147,7 @@ def records_in(text: str) -> Iterator[dict[str, Any]]:
 
 
 def snapshot(project: Path) -> dict[str, object]:
-    """Return size and time of everything in a project and its home, and what git says of it."""
+    """Return size and time of every file in a project and its home, and the status of git."""
     found = (path for path in project.parent.rglob("*") if not {".git", "state"} & {*path.parts})
     return {
         "git": (project / ".git").exists() and git(project, "status", "--short"),
@@ -333,6 +333,6 @@ def test_a_secret_that_is_pasted_everywhere_is_in_no_file_commit_archive_databas
     log = team_server.postgres.directory / "log"
     kept += [(Path("pg_dump"), team_server.postgres.run("pg_dump", dsn).encode())]
     kept += [(log, log.read_bytes())]
-    for text in (APPROVAL, DECISION, SILENT):  # what else was told is there
+    for text in (APPROVAL, DECISION, SILENT):  # the other texts are there
         assert any(text.encode() in data for _, data in kept)
     assert [path for path, data in kept for it in SECRETS if it.encode() in data] == []

@@ -1,4 +1,4 @@
-"""Tests that the weight check refuses what is heavier than before."""
+"""Tests that the weight check refuses a program that is heavier than before."""
 
 from tests.weight import breaches, raised
 

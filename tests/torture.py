@@ -1,7 +1,7 @@
 """Breaks the memory on purpose, for as long as it is let: `python tests/torture.py --seconds 60`.
 
-Kinds of trouble take turns, each with its share of the time. At the first violation it says what
-broke and with which seed, and its exit status is 1. The faults themselves are those of faults.py.
+Kinds of trouble take turns, each with its share of the time. At the first violation it prints the
+broken property and the seed, and its exit status is 1. The faults are those of faults.py.
 """
 
 import argparse
@@ -70,7 +70,7 @@ class Kind:
         return
 
     def any_rehearsal(self) -> Rehearsal:
-        """Return one of the scenarios, with what it does when nothing is wrong."""
+        """Return one of the scenarios, with its result when nothing is wrong."""
         if not self.rehearsals:
             folder = self.folder / "rehearsal"
             self.rehearsals = [
@@ -144,7 +144,7 @@ class Writers(Kind):
 
 
 def save_until_killed(path: Path, life: int, say: Say) -> str:
-    """Save, and say what is saved."""
+    """Save records, and say the gap of each after its save."""
     store = MemoryStore(path)
     for number in range(10_000):
         store.upsert_log(a_draft(f"{life}/{number}", lesson="x" * 900))
@@ -156,7 +156,7 @@ Outcome = dict[tuple[str, str], str | None]  # by kind and text of a record, its
 
 
 class Request(NamedTuple):
-    """One call that a server was asked for: what it is to change, and from what."""
+    """One call to a server, with its records before and after it."""
 
     server: ServerProcess
     number: int
@@ -221,7 +221,7 @@ class Servers(Kind):
             raise Broken(f"an acknowledged save is not there: {gap}")
 
     def _outcome(self) -> Outcome:
-        """Return what is in the file, which must be whole."""
+        """Return the lessons in the file, which must be whole."""
         data = self.path.read_bytes()
         log = MemoryLog.parse(data)
         if log.skipped or not data.endswith(b"}\n"):
@@ -323,7 +323,7 @@ class Disturbed(RuleBasedStateMachine):
         act: Callable[[MemoryStore], object],
         pure: Callable[[MemoryLog], MemoryLog],
     ) -> None:
-        """Carry out `act` with any fault; the file must become what `pure` makes of it."""
+        """Carry out `act` with any fault; the file must become the log that `pure` returns."""
         fault, store = data.draw(_FAULTS), data.draw(st.sampled_from(self.stores))
         refused = False
         try:

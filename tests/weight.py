@@ -1,4 +1,4 @@
-"""Measures the weight of the program: what a newcomer would have to read.
+"""Measures the weight of the program: the code that a newcomer would have to read.
 
     python -m tests.weight             prints it beside the ceilings of weight.toml; 1 above one
     python -m tests.weight --lower     lowers the ceilings to today's figures; none is ever raised

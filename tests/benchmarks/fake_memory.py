@@ -3,7 +3,7 @@
 `python fake_memory.py FILE FAULT`: `forgets` acknowledges every second save without making it,
 `refuses` answers every second save with an error, `strict` answers nothing once a line is no
 JSON, `tidies` drops such lines when it saves, `tears` is strict and leaves the file torn, `mends`
-first adds what is in FILE.journal. Any other word is honest.
+first adds the lines of FILE.journal. Any other word is honest.
 """
 
 import json

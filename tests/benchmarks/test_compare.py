@@ -1,4 +1,4 @@
-"""Tests what the comparison says of servers whose faults are known; a fake stands in for peers."""
+"""Tests the comparison of servers whose faults are known; a fake stands in for peers."""
 
 import json
 import os

@@ -54,7 +54,7 @@ def head(clone: Path) -> str:
 
 
 def a_set(clone: Path, *given: Mapping[str, Any]) -> RealSet:
-    """A set of these actions, each with the digest of what it is rebuilt to."""
+    """A set of these actions, each with the digest of its rebuilt call."""
     common = {"draw": "natural", "commit": head(clone), "needed": ["a01"], "optional": []}
     actions = [{"id": str(at), **common, **one} for at, one in enumerate(given)]
     for action in actions:
@@ -63,7 +63,7 @@ def a_set(clone: Path, *given: Mapping[str, Any]) -> RealSet:
 
 
 def seen(clone: Path, client: str, form: str, path: str, **more: Any) -> tuple[Change, Any]:
-    """A change, and what a hook reads of it."""
+    """A change, and the moment that a hook reads from it."""
     given = {"client": client, "form": form, "path": path, **more}
     change = next(changes.changes(a_set(clone, given), clone))
     return change, read_moment(client, "before-action", change.payload)

@@ -1,4 +1,4 @@
-"""Tests the figures of redaction, with redactors of which all is known, and of what tools cost."""
+"""Tests the figures of redaction, with redactors of which all is known, and the cost of tools."""
 
 import json
 import re
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:open_binary is deprecated")
 
 
 def hiding(*words: str) -> Find:
-    """What finds these words and nothing else, each under its own name."""
+    """A redactor that finds only these words, each under its own name."""
 
     def found(text: str) -> list[Secret]:
         places = ((it.start(), word) for word in words for it in re.finditer(re.escape(word), text))
@@ -86,7 +86,7 @@ def test_our_redactor_reaches_its_floors_on_the_corpus(seed: int) -> None:
     assert len(limited) == 11
 
 
-# What the tools cost.
+# The cost of the tools.
 
 
 @pytest.fixture(scope="module")

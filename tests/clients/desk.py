@@ -32,13 +32,13 @@ NEEDS_CLIENTS = [pytest.mark.night, needs_packages(_FOLDER)]
 class Client(NamedTuple):
     """How a client is started, as tests/data/clients.json says.
 
-    program: a pattern below node_modules; node runs a .js file. arguments: among them those that
-    pass over what needs a terminal, and a wait of more than five seconds for a server. writing:
-    what makes it write refund.py. settings: a file that it wants to find in the home, and its
-    text. shell: the tool that runs a command with its parameter, and the words that let it run
-    unasked. failed: what is noted of a command that failed. of_user: what a setup for all projects
-    leaves to the one who starts it: to wait for the server, which would keep Codex from every
-    project once it is gone, and an approval for each repository.
+    program: a pattern below node_modules; node runs a .js file. arguments: some of them skip
+    dialogs that need a terminal, or set a wait of more than five seconds for a server. writing:
+    the call that writes refund.py. settings: a file that it expects in the home, and its text.
+    shell: the tool that runs a command with its parameter, and the words that let it run unasked.
+    failed: the note of a failed command. of_user: the arguments that a setup for all projects
+    leaves to the user: to wait for the server, which would keep Codex from every project once
+    the server is gone, and an approval for each repository.
     """
 
     key: str
@@ -66,7 +66,7 @@ class Client(NamedTuple):
         return Call(self.writing.tool, given)
 
     def settle(self, home: Path) -> None:
-        """Write into a home what it wants to find there."""
+        """Write into a home the file that it expects there."""
         name, text = self.settings
         if name:
             (home / name).parent.mkdir()
@@ -90,14 +90,14 @@ each_client = pytest.mark.parametrize("client", CLIENTS, ids=lambda client: clie
 
 
 def filled(text: str, signs: Mapping[str, str]) -> str:
-    """Return a text of a row with what its signs stand for."""
+    """Return a text of a row with its signs replaced."""
     for sign, value in signs.items():
         text = text.replace(sign, value)
     return text
 
 
 def offered(request: Request) -> list[str]:
-    """Return the tools of our server, without what a client puts before their names."""
+    """Return the tools of our server, without the prefix of a client before their names."""
     named = [f"{tool.space}_{tool.name}" for tool in request.tools]
     assert len({*named}) == len(named)
     before = r".*sentinel[-_]memory(?:[-_]team)?[-_]+"
@@ -130,7 +130,7 @@ class Desk:
             self.set_up(words)
 
     def environment(self) -> dict[str, str]:
-        """What a client and the commands of this program find there."""
+        """The variables that a client and the commands of this program get."""
         own = {"HOME": str(self.home), "TMPDIR": str(self.home), "XDG_CACHE_HOME": str(self.cache)}
         return {"PATH": os.environ["PATH"], "NO_COLOR": "1", **own}
 
@@ -141,7 +141,7 @@ class Desk:
         assert done.code == 0, done
 
     def run(self, client: Client, script: Script, below: str = "") -> list[Request]:
-        """Give a client a task, and return what it sent to the model; below: where it is started.
+        """Give a client a task, and return its requests to the model; below: where it is started.
 
         It must come to a good end, within WAIT_S, and reach for no other host.
         """
@@ -163,7 +163,7 @@ class Desk:
                 try:
                     printed, _ = process.communicate(timeout=WAIT_S)
                 finally:
-                    with contextlib.suppress(ProcessLookupError):  # also what it has started
+                    with contextlib.suppress(ProcessLookupError):  # and its children
                         os.killpg(process.pid, signal.SIGKILL)
         assert process.returncode == 0, printed.decode()
         assert model.elsewhere == [], f"reached for {model.elsewhere}"

@@ -1,7 +1,7 @@
 """A model that follows a script, on loopback: it speaks the forms of Anthropic, OpenAI and Gemini.
 
-It keeps every request, so that a test can say what a model would have read. It is a proxy as well:
-what a client wants of any other host is refused and kept, too.
+It keeps every request, so that a test can check the texts that a model would have read. It is a
+proxy as well: requests to any other host are refused and kept, too.
 """
 
 import json
@@ -49,10 +49,10 @@ def texts_in(value: Any) -> Iterator[str]:
 
 
 class Request:
-    """What a client has sent to a model; a class below this one for each form.
+    """A request of a client to a model; a class below this one for each form.
 
-    tools: what the client offers. turn: how many steps of the script the model has taken.
-    answers: what tools have answered so far.
+    tools: those that the client offers. turn: how many steps of the script the model has taken.
+    answers: the answers of tools so far.
     """
 
     def __init__(self, body: Json, tools: list[Tool], turn: int, answers: list[Any]) -> None:
@@ -178,8 +178,8 @@ FORMS: dict[str, Callable[[Json], Request]] = {
 class StandInModel(ThreadingHTTPServer):
     """Answers on a port of its own as long as a `with` lasts.
 
-    requests: those that offer tools; what is asked without any, such as a title, is answered "ok"
-    and is no step of the script. elsewhere: the other hosts that a client wanted to reach.
+    requests: those that offer tools; one without any, such as for a title, is answered "ok" and
+    is no step of the script. elsewhere: the other hosts that a client wanted to reach.
     """
 
     daemon_threads = True

@@ -1,7 +1,7 @@
-"""Tests Claude Code, Codex, Gemini CLI and Copilot CLI with what setup writes for them.
+"""Tests Claude Code, Codex, Gemini CLI and Copilot CLI with the files that setup writes for them.
 
-Nobody is asked anything: a stand-in for the model plays a script, and what the client sent to it
-tells which tools it offers, which calls it carries out, and what hooks have added.
+Nobody is asked anything: a stand-in for the model plays a script, and the client's requests show
+which tools it offers, which calls it carries out, and which texts hooks have added.
 """
 
 import json
@@ -56,7 +56,7 @@ def slow_down(desk: Desk, client: Client) -> None:
 
 
 def summed_up(compaction: str) -> Step:
-    """The call that replaces what a compaction has listed."""
+    """The call that replaces the records that a compaction has listed."""
     tokens = re.findall(r"\b[0-9a-f]{16}@[0-9a-f]+", compaction)
     principle = {"type": "principle", "topic": "payment", "missing_context": ""}
     return Call("log_memory", {**principle, "lesson": "All of it.", "source_ids": tokens})
@@ -124,7 +124,7 @@ def test_one_setup_for_all_projects_serves_a_directory_below_a_project(
 def test_what_one_client_keeps_the_next_one_finds_wherever_the_user_keeps_it(
     tmp_path: Path, cache: Path
 ) -> None:
-    """And what one session keeps for itself, no other one sees."""
+    """A fragment that one session keeps for itself is not seen by another."""
     keys = " ".join(client.key for client in CLIENTS)
     desk = Desk(tmp_path, cache, f"{keys} --rooms lessons,fragments")
     lesson, known, own = LESSON, list[str](), list[str]()
@@ -218,7 +218,7 @@ def test_every_tool_of_the_fragments_runs_and_leaves_nothing_in_the_project(
         return Call("link", {"fromId": error, "toId": cure, "relationType": "resolved_by"})
 
     error = {"content": ERROR, "type": "error", "topic": "ports", "keywords": ["postgres"]}
-    script: list[tuple[Any, str]] = [  # each call, and what is in its answer
+    script: list[tuple[Any, str]] = [  # each call, and a part of its answer
         (Call("context", {}), "No pinned or important fragment"),
         (Call("remember", error), "Remembered: "),
         (cure, "Remembered: "),

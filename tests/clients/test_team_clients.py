@@ -1,6 +1,6 @@
 """Tests the real clients against a team's server: HTTP, PostgreSQL, a key or a login each.
 
-Nobody is asked anything, as in test_real_clients.py: what runs was allowed by setup alone.
+Nobody is asked anything, as in test_real_clients.py: setup alone allowed the calls.
 """
 
 import contextlib
@@ -166,7 +166,7 @@ def log_in(client: Client, desk: Desk, key: str) -> None:
 
 
 def drained(terminal: int) -> None:
-    """Read what is printed until nobody prints."""
+    """Read the output of a terminal to its end."""
     with contextlib.suppress(OSError), os.fdopen(terminal, "rb") as printed:
         printed.read()
 

@@ -1,4 +1,4 @@
-"""Tests what the package says of itself, and what `packaging/bundle.py` packs: that it runs."""
+"""Tests the metadata of the package, and that the bundle of `packaging/bundle.py` runs."""
 
 import io
 import json
@@ -272,7 +272,7 @@ def test_the_unpacked_server_saves_and_finds_in_the_project_that_was_chosen(
 
 @pytest.fixture
 def node(tmp_path: Path) -> Callable[..., str]:
-    """Runs what npm has installed of the packer, which must be content."""
+    """Runs the packer that npm has installed; it must end without an error."""
     if not PACKER_CLI.is_file() and not os.environ.get("CI"):
         pytest.skip("the packer is not installed: npm ci --prefix tests/mcpb --ignore-scripts")
     environment = {**os.environ, "HOME": str(tmp_path), "NO_COLOR": "1"}

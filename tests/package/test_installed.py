@@ -56,7 +56,7 @@ def works(python: str) -> bool:
 
 
 def run(*words: str | Path, cwd: Path, given: str = "", **environment: str) -> str:
-    """What a program prints that ends well."""
+    """The output of a program, which must end well."""
     done = subprocess.run(
         words,
         cwd=cwd,
@@ -71,7 +71,7 @@ def run(*words: str | Path, cwd: Path, given: str = "", **environment: str) -> s
 
 
 def clean(environment: Mapping[str, str]) -> dict[str, str]:
-    """An environment without what belongs to the tests."""
+    """An environment without the variables of the tests."""
     ours = ("PYTHON", "SENTINEL_MEMORY_", "CLAUDE_PROJECT_DIR", "VIRTUAL_ENV")
     return {name: value for name, value in environment.items() if not name.startswith(ours)}
 
@@ -85,18 +85,18 @@ class Installed:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What a user has whose PATH leads to the commands."""
+        """The environment of a user whose PATH leads to the commands."""
         path = f"{self.scripts}{os.pathsep}{os.environ['PATH']}"
         home = str(self.project.parent)
         return {"PATH": path, "HOME": home, "USERPROFILE": home, "PYTHONPATH": "."}
 
     def run(self, name: str, *words: str, given: str = "") -> str:
-        """What one of its commands prints, started in the project."""
+        """The output of one of its commands, started in the project."""
         program = self.scripts / name
         return run(program, *words, cwd=self.project, given=given, **self.environment)
 
     def ask(self, *words: str, method: str, lang: str = "en", **params: Any) -> dict[str, Any]:
-        """What a server that these words start answers to a request."""
+        """The answer to a request, of a server that these words start."""
         requests: list[dict[str, Any]] = [
             {"id": 1, "method": "initialize", "params": GREETING},
             {"method": "notifications/initialized"},

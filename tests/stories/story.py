@@ -1,4 +1,4 @@
-"""Reads and plays stories: text files of calls and commands, each with what it answers.
+"""Reads and plays stories: text files of calls and commands, each with its answer.
 
 A story is written like this, in `tests/stories/*.txt`:
 
@@ -8,38 +8,38 @@ A story is written like this, in `tests/stories/*.txt`:
     search_memory query="" topic=auth
     |
 
-The heading says in one sentence what holds, and names rows of the specifications. A step is one
-line; what is not marked otherwise has to succeed. `python -m tests.stories.update FILE …` fills in
+The heading states the property in one sentence, and names rows of the specifications. A step is
+one line, and has to succeed unless it is marked. `python -m tests.stories.update FILE …` fills in
 the answer wherever a line with a bare `|` stands, and later brings all recorded answers up to date:
 read the difference before you commit it. A story records at most 25 lines; of a longer answer, and
-for the point of any, write what has to be in it.
+for the point of any, write the texts that it has to contain.
 
     TOOL name=value …       a call; a value that reads as JSON is JSON, else a text
     read uri=URI            a resource; prompt name=NAME name=value … is a prompt
     $ COMMAND … [< INPUT]   a command of cli.py, in this process
     ! STEP                  the same, and it has to be refused
-    | ANSWER                what the step above answers, line by line; recorded
+    | ANSWER                the answer to the step above, line by line; recorded
     ~ TEXT                  the answer above contains it; written, an update leaves it alone
     !~ TEXT                 the answer above does not contain it
     repeat N STEP           with {n} from 1 to N; the answer is the last one
-    file PATH TEXT …        puts each text behind what is in the file, as a line
-    cat PATH                what is in a file, or the names in a directory
+    file PATH TEXT …        appends each text to the file, as a line
+    cat PATH                the content of a file, or the names in a directory
     env NAME=VALUE          cd PATH                 # a comment
     git ARGUMENTS           and so chmod, ln, mkdir, mkfifo, readlink, rm, sed
-    sh -c SCRIPT            what no other step can, as short as it may be
-    sql PATH STATEMENT …    what another program does in a database; the rows
-    as AGENT                what the client calls itself from here on
+    sh -c SCRIPT            where no other step will do, as short as it may be
+    sql PATH STATEMENT …    a change of a database by another program; the rows
+    as AGENT                the name of the client from here on
     shop LANG               the project of the documents' examples, in the place of an empty one
 
 Words are split as a shell does it. `{x*500}` stands for that many x. Steps before the first heading
-are done before each story of the file; `rooms NAMES` there names what the server offers, and `long`
-says that its stories cost much.
+are done before each story of the file; `rooms NAMES` there names the rooms of the server, and
+`long` says that its stories cost much.
 
-What differs from day to day or from machine to machine is masked in every answer: a day or moment
-is DATE, the project DIR, the user's directory HOME, this checkout ROOT, its interpreter PYTHON,
-milliseconds N. A version id is TOKEN1, the next one TOKEN2, an id that is drawn ID1; a later step
-may use the names of places and ids.
-What hangs on the clock in any other way is no story.
+Values that differ by day or by machine are masked in every answer: a day or moment is DATE, the
+project DIR, the user's directory HOME, this checkout ROOT, its interpreter PYTHON, milliseconds N.
+A version id is TOKEN1, the next one TOKEN2, a random id ID1; a later step may use the names of
+places and ids.
+A test that depends on the clock in any other way is no story.
 """
 
 import difflib
@@ -94,7 +94,7 @@ class StoryError(Exception):
 
 
 class Answer(NamedTuple):
-    """What a step answers."""
+    """The answer to a step."""
 
     text: str
     is_refused: bool = False
@@ -111,8 +111,8 @@ class Wire(Protocol):
 class Step:
     """A line of a story and the lines below it that check its answer.
 
-    words: without the `!` of what has to be refused. recorded: None where nothing is.
-    parts: what the answer has to contain, or not, by line.
+    words: without the `!` of a step that has to be refused. recorded: None where nothing is.
+    parts: the texts that the answer has to contain, or not, by line.
     """
 
     place: str
@@ -212,7 +212,7 @@ class Player:
 
     def __init__(self, project: Path, home: Path, wire: Wire) -> None:
         self.project, self.home, self.wire, self.agent = project, home, wire, "tests"
-        self._names: dict[str, str] = {}  # of what is masked, by its value
+        self._names: dict[str, str] = {}  # of the masked ids and places, by their values
 
     def play(self, step: Step) -> Answer:
         """Do a step and return its masked answer. Raises StoryError."""
@@ -394,7 +394,7 @@ def lines_of(answer: Answer) -> list[str]:
 
 
 def missing_parts(step: Step, answer: Answer) -> list[str]:
-    """Return what `~` and `!~` ask of an answer in vain, each with its place."""
+    """Return the `~` and `!~` lines that an answer does not satisfy, each with its place."""
     path, shown = step.place.rpartition(":")[0], answer.text[:MOST_TOLD_CHARS]
     return [
         f"{path}:{number}: {'not ' if wanted else ''}in the answer: {text}\n{shown}"
@@ -404,7 +404,7 @@ def missing_parts(step: Step, answer: Answer) -> list[str]:
 
 
 def check(story: Story, answers: list[Answer]) -> None:
-    """Compare the answers with what is written and recorded. Raises StoryError."""
+    """Compare the answers with the lines of the story. Raises StoryError."""
     told: list[str] = []
     for step, answer in zip(story.steps, answers, strict=True):
         told += missing_parts(step, answer)
@@ -417,7 +417,7 @@ def check(story: Story, answers: list[Answer]) -> None:
 
 
 def held(story: Story, project: Path, home: Path, wire: Wire) -> list[Answer]:
-    """Return the answers, or fail the test with what differs alone, without the runner's trace."""
+    """Return the answers, or fail the test with the differences alone, without a trace."""
     try:
         answers = play(story, project, home, wire)
         check(story, answers)

@@ -1,7 +1,7 @@
 """Records the answers of stories anew: `python -m tests.stories.update FILE …`.
 
-Comments and what is written stay. A story that does not hold apart from what is recorded, or would
-record too much, is named and stays as it was. Continuous integration never records.
+All other lines stay. A story of which a written line does not hold, or that would record too much,
+is named and stays as it was. Continuous integration never records.
 """
 
 import os
@@ -25,7 +25,7 @@ from tests.stories.wires import InProcess
 
 
 def recorded(story: Story, wire: Wire) -> dict[int, list[str]]:
-    """Return what stands in the place of each recorded line of a story. Raises StoryError."""
+    """Return the new lines for each recorded line of a story. Raises StoryError."""
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         project, home = Path(folder).resolve() / "shop", Path(folder).resolve() / "home"
         project.mkdir()
@@ -45,7 +45,7 @@ def recorded(story: Story, wire: Wire) -> dict[int, list[str]]:
 
 
 def update(path: Path, other: Wire | None = None) -> list[str]:
-    """Record the answers of a file anew; return what is wrong with its stories.
+    """Record the answers of a file anew; return the errors in its stories.
 
     other: how the steps are done where they call no tools of a server.
     """

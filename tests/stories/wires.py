@@ -2,8 +2,8 @@
 
 Over stdio and HTTP one server serves all stories that have the same environment, in one project
 that is emptied between them, as log and sessions are read anew at each call. The fragments keep
-their database open, and the rows of one outside the project are removed. What a story with local
-steps does to them is seen in the user's directory: it has a server of its own.
+their database open, and the rows of one outside the project are removed. A story with local steps
+looks at them in the user's directory: it has a server of its own.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from tests.support.room_tools import put_back
 from tests.support.servers import WAIT_S, HttpServer, ServerProcess
 from tests.support.tables import ROOT
 
-Ask = Callable[[str, dict[str, Any]], Any]  # what a server answers to a method with parameters
+Ask = Callable[[str, dict[str, Any]], Any]  # returns a server's answer to a method with parameters
 
 
 def asked(tool: str, arguments: dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -86,8 +86,8 @@ class InProcess:
 class Servers:
     """Calls tools of server processes, one for each client and environment.
 
-    folder: in which the project is, and what the servers keep. emptied_database: returns where the
-    fragments are, none of which is there any more. is_http: whether the servers are elsewhere.
+    folder: of the project and of the servers' files. emptied_database: removes all fragments and
+    returns the place of their database. is_http: whether the servers are elsewhere.
     """
 
     def __init__(
@@ -154,7 +154,7 @@ class Servers:
 
 
 def _asking(server: ServerProcess | HttpServer) -> Ask:
-    """Return what asks a server; over HTTP in a session that begins now."""
+    """Return the function that asks a server; over HTTP in a session that begins now."""
     if isinstance(server, ServerProcess):
         return server.request
     session = server.begin()
