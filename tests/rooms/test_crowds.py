@@ -137,7 +137,7 @@ def test_processes_killed_at_any_moment_lose_nothing_and_leave_no_litter(crowd: 
 
 
 def test_a_process_killed_before_its_first_save_leaves_nothing_in_the_way(crowd: Crowd) -> None:
-    """The directory, empty files: as far as one may come."""
+    """Such a process leaves a directory and empty files at most."""
     crowd.folder.mkdir(parents=True)
     for name in (crowd.file, *crowd.companions - {"current.json"}):
         (crowd.folder / name).touch()
@@ -161,7 +161,7 @@ def outcome(crowd: Crowd, word: str = "more") -> str:
 
 
 def wrong_after(crowd: Crowd, before: Told, said: str) -> list[str]:
-    """The faults after a save of which this was said."""
+    """The faults after a save that ended with this sentence, "" for a save that worked."""
     wrong, count = [], sum("more" in text for _, text in crowd.kept().values())
     if count != (not said):
         wrong.append(f"{said!r}, but it is there {count} times")

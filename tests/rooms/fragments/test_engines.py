@@ -496,7 +496,7 @@ def everything(rows: Rows, agent: str) -> Any:
         pairs = rows.with_keywords(("node", "LINT", "unknown"), wanted, 3)
         asked += [[*map(tuple, pairs)], rows.near(a_vector(1.0, 0.0), wanted, 4)]
     vectors = rows.vectors([it.number for it in every])
-    if agent:  # which of the others' links and entries an agent sees is the server's to say
+    if agent:  # the server decides which of the others' links and entries an agent sees
         return every, vectors, asked
     noted = [
         (rows.entries(kind), rows.entries(kind, of="f1", since=DAYS[1]), rows.count_entries(kind))

@@ -1,4 +1,4 @@
-"""Tests one session: the limits of a draft, its session after a save; texts are data."""
+"""Tests one session: the limits of a draft, and the session that a save makes of it."""
 
 import base64
 import json

@@ -158,7 +158,7 @@ def test_an_answer_keeps_to_its_budget_with_whole_sessions_and_a_file_has_all(
     assert done.count == 0 and ": 1. Give output a file" in done.text
 
 
-# the places of an export, beside those in a story
+# former directories
 
 
 Former = dict[str, Any]

@@ -202,7 +202,7 @@ sys.stdin.read()
 
 
 class Window:
-    """A conversation of a client in a project, as its hooks tell of it."""
+    """A conversation of a client in a project, as its hooks report it."""
 
     def __init__(self, store: SessionStore, name: str, agent: str = "claude-code") -> None:
         self.store, self.caller = store, Caller(agent, name)
