@@ -20,7 +20,7 @@ program.CLI = "python cli.py"  # however the tests are started; before anything 
 from tests.support.room_tools import put_back
 from tests.support.servers import ServerProcess
 
-# In any language of this machine, the tests read English unless they ask for another.
+# The tests read English on a machine of any language, unless they ask for another.
 for name in ("LC_ALL", "LC_MESSAGES"):
     os.environ.pop(name, None)
 os.environ["LANG"] = "C.UTF-8"

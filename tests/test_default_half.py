@@ -35,7 +35,7 @@ def is_outside(mark: ast.expr) -> bool:
 
 
 def measured(function: Function) -> Iterator[str]:
-    """Yield the code that a busy machine may fail: a stopwatch, a limit of time, a sleep.
+    """Yield the code that may fail on a busy machine: a stopwatch, a limit of time, a sleep.
 
     A sleep in a loop is none of these, nor is a time that must be long.
     """

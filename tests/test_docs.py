@@ -108,7 +108,7 @@ def test_every_name_of_code_in_a_document_is_one_of_the_program() -> None:
 
 
 def test_no_document_takes_a_name_from_an_index_that_is_not_ours() -> None:
-    """Whoever registers the name there would be installed: it is a clone that is installed."""
+    """A stranger could register the name in an index: the documents install a clone."""
     installs = (
         r"(pip|pipx|uv tool) install +(-\S+ +)*['\"]?sentinel-memory\b"
         r"|uvx +(--from +)?['\"]?sentinel-memory"
@@ -152,7 +152,7 @@ def test_the_options_of_all_commands_are_those_of_the_help(
 
 
 def test_every_variable_is_told() -> None:
-    """Those of the program where the settings are, those of a team's server there."""
+    """Variables of the program stand in the settings, those of a team's server in its document."""
     texts = "".join(path.read_text(encoding="utf-8") for path in product())
     used = set(re.findall(rf'"({VARIABLE})"', texts))
     ours = {it for it in used if it.startswith("SENTINEL_MEMORY_")} - {"SENTINEL_MEMORY_"}
@@ -244,7 +244,7 @@ def test_every_configuration_can_be_parsed_and_starts_the_server() -> None:
 
 @pytest.mark.parametrize("name", ["docs/format.md", "README.md", "docs/README.ko.md"])
 def test_a_record_shown_is_one_that_the_program_would_write(name: str) -> None:
-    """In a line of its own, or in a block that is set in several."""
+    """The record may be one line, or a block of several lines."""
     shown = [it for kind in ("json", "jsonl") for it in blocks(text_of(name), kind)]
     if name == "docs/format.md":
         shown = [it for block in shown for it in block.splitlines() if it.startswith('{"id"')]

@@ -153,7 +153,7 @@ def test_what_a_day_of_fragments_costs_is_what_a_model_pays() -> None:
 
 
 def test_the_keys_of_the_objects_are_those_that_the_tools_give() -> None:
-    """As a story has recorded them, which is played."""
+    """The answers are those that a story has recorded."""
     told = defaultdict[str, set[str]](set)
     row = r"^[|-] ((?:`\w+`(?:, )?)+)(?: \||:) (.+)$"
     for names, keys in re.findall(row, text_of("docs/fragments.md"), re.M):

@@ -45,12 +45,12 @@ COMMANDS: dict[str, list[int]] = table("sweep")
 
 
 def lines(*records: Any) -> Callable[[Path], object]:
-    """Write a log of these, uncommitted: records, or the bytes of a line."""
+    """Write an uncommitted log of records, or of lines as bytes."""
     return lambda project: write(project, *records)
 
 
 def marked(**changed: str) -> Any:
-    """A record with these texts that a hand has put into the file."""
+    """A record with these texts, as if written by hand."""
     anchors: dict[str, Any] = {"paths": [FILE], "when": [CODE]}
     return a_record("the marked one", **{**anchors, **changed})
 
@@ -133,7 +133,7 @@ def faults(answer: Answer, state: str, lang: Language) -> Iterator[str]:
 
 
 def records_in(text: str) -> Iterator[dict[str, Any]]:
-    """Yield the records of JSON that tells of their marks, wherever they stand in it."""
+    """Yield the records with marks, anywhere in a text of JSON."""
     is_in_lines = text.startswith('{"format"')
     waiting = [json.loads(it) for it in (text.splitlines() if is_in_lines else [text])]
     while waiting:

@@ -1,4 +1,4 @@
-"""Breaks the memory on purpose, for as long as it is let: `python tests/torture.py --seconds 60`.
+"""Breaks the memory on purpose, for a given time: `python tests/torture.py --seconds 60`.
 
 Kinds of trouble take turns, each with its share of the time. At the first violation it prints the
 broken property and the seed, and its exit status is 1. The faults are those of faults.py.
@@ -415,7 +415,7 @@ Disturbed.TestCase.settings = _settings
 
 
 class Injections(Kind):
-    """Errors and kills that the system itself is told to give, by strace: no patched Python."""
+    """Errors and kills that strace injects into system calls: no patched Python."""
 
     title = "injections by strace"
     calls: ClassVar[tuple[str, ...]] = (
@@ -489,7 +489,7 @@ class Injections(Kind):
 
 @contextlib.contextmanager
 def _traced(pid: int, injection: str, log: Path) -> Iterator[None]:
-    """Have strace at this process; it is there from the beginning of the block on."""
+    """Trace this process with strace, from the beginning of the block on."""
     name = injection.partition(":")[0]
     command = ["strace", "-f", "-p", str(pid), "-o", str(log), "-e", f"trace={name}"]
     command += ["-e", f"inject={injection}"]
@@ -520,7 +520,7 @@ def run(
 ) -> dict[str, int]:
     """Make trouble of these kinds for about that long, and return how often of each.
 
-    Whoever had the least time is next. folder: where to work, else a temporary directory. Raises
+    The kind with the least time is next. folder: to work in, else a temporary directory. Raises
     AssertionError at the first promise that does not hold.
     """
     end = time.monotonic() + seconds

@@ -73,11 +73,11 @@ class Client(NamedTuple):
             (home / name).write_text(text, encoding="utf-8")
 
     def with_words(self, *words: str) -> "Client":
-        """Return it with further arguments."""
+        """Return this client with further arguments."""
         return self._replace(arguments=(*self.arguments, *words))
 
     def with_variables(self, **variables: str) -> "Client":
-        """Return it with further variables of the environment."""
+        """Return this client with further variables of the environment."""
         return self._replace(environment={**self.environment, **variables})
 
 

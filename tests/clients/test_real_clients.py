@@ -101,7 +101,7 @@ def test_a_task_has_tools_rules_and_lessons_from_its_first_request_to_its_last(
 def test_one_setup_for_all_projects_serves_a_directory_below_a_project(
     client: Client, tmp_path: Path, cache: Path
 ) -> None:
-    """With a profile of the fragments, which has some of their tools."""
+    """It also uses a profile of the fragments with some of their tools."""
     rooms = ("lessons", "fragments:core")
     desk = Desk(tmp_path, cache, f"{client.key} --user --rooms {','.join(rooms)}")
     known = {"content": "Port 5432 is taken by an old container"}
@@ -256,7 +256,7 @@ SPY = "import pathlib, sys; pathlib.Path(sys.argv[1]).write_text('started'); sys
 
 
 class Model(StandInModel):
-    """A model that decides, and keeps all that it was asked."""
+    """A model that decides, and keeps all requests."""
 
     def __init__(self) -> None:
         super().__init__([])

@@ -76,7 +76,7 @@ class Team:
         return str(key)
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
-        """Ask the database as nobody but a superuser can."""
+        """Ask the database as its superuser."""
         with psycopg.connect(self._dsn) as connection:
             return connection.execute(query.encode()).fetchall()
 

@@ -84,7 +84,7 @@ def unpacked(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_what_comes_from_the_checkout_is_there_byte_for_byte_and_no_command(bundle: Bundle) -> None:
-    """A style or a statement that a module reads is as much of the program as the module."""
+    """A style or a statement that a module reads belongs to the program like the module."""
     folders = [ROOT / name for name in ("core", "protocol", "rooms", "http_server")]
     files = [path for it in folders for path in it.rglob("*") if path.is_file()]
     beside = {it.relative_to(ROOT).as_posix() for it in files if it.parent.name != "__pycache__"}

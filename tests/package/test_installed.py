@@ -50,7 +50,7 @@ def newest_python() -> str:
 
 
 def works(python: str) -> bool:
-    """Whether this is a Python that makes environments, and no name for one switched off."""
+    """Whether this Python runs (it may be a stub), and can make environments."""
     tried = subprocess.run([python, "-c", "import ensurepip, venv"], capture_output=True)
     return tried.returncode == 0
 
@@ -278,7 +278,7 @@ def committed(folder: Path) -> Path:
 
 
 def test_a_hook_reads_no_metadata_of_packages(installed: Installed) -> None:
-    """Which an entry point of older tools did: it takes longer than the hook."""
+    """An entry point of older tools read it, which takes longer than the hook."""
     done = subprocess.run(
         [
             *(installed.scripts / "python", "-X", "importtime"),

@@ -126,7 +126,7 @@ class Step:
 
 @dataclass
 class Story:
-    """One story with the steps that come before each of its file."""
+    """One story, with the steps that come before each story of its file."""
 
     place: str
     name: str
@@ -356,7 +356,7 @@ def _shop_of(lang: str) -> Path:
 
 @contextmanager
 def clean_environment(project: Path, home: Path) -> Iterator[None]:
-    """Be in the project, with an environment that knows nothing of whoever runs the tests."""
+    """Work in the project, without the environment of the user who runs the tests."""
     user = {"PATH": os.environ["PATH"], "HOME": str(home), "USERPROFILE": str(home), "TZ": "UTC"}
     terminal = {"COLUMNS": "80", "LANG": "C.UTF-8"}
     of_git = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}

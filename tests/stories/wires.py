@@ -74,7 +74,7 @@ class InProcess:
         return Answer(content.text)
 
     def close(self) -> None:
-        """Let go of the clients."""
+        """Close the clients."""
         self._done(self._opened.aclose())
         self._loop.close()
         self._rooms.close()

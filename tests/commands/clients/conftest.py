@@ -45,7 +45,7 @@ class Bench:
         return self.machine_on("linux")
 
     def machine_on(self, platform: str, **environment: str) -> Machine:
-        """This place, as if it were on that system."""
+        """The machine of this bench, with that platform."""
         places = {"root": self.root, "home": self.home, "server": self.tool / "server.py"}
         return Machine(**places, environment=environment, platform=platform)
 
@@ -58,7 +58,7 @@ class Bench:
         return plan(Job(clients=clients, machine=machine, **asked))
 
     def do(self, *clients: str, **asked: Any) -> Plan:
-        """Plan, and have the files as planned, without the care of a real write."""
+        """Plan, and write the planned files, without the safety of a real write."""
         planned = self.plan(*clients, **asked)
         for change in planned.changes:
             change.path.parent.mkdir(parents=True, exist_ok=True)

@@ -19,7 +19,7 @@ ROWS = table("commands/configured")
 
 
 def filled(value: Any, bench: Bench) -> Any:
-    """The same with the places of a bench."""
+    """The value with the places of a bench filled in."""
     places = {"home": bench.home, "root": bench.root, "tool": bench.tool, "python": bench.python}
     places |= {"server": bench.path("tool/server.py"), "uv": bench.path("tool/uv")}
     text = json.dumps(value, ensure_ascii=False)

@@ -90,7 +90,7 @@ def test_json_keeps_its_step_and_its_order() -> None:
 
 @pytest.mark.parametrize(("kind", "text", "times", "key"), ROWS["refused"])
 def test_what_cannot_be_edited_is_refused(kind: str, text: str, times: int, key: str) -> None:
-    """Marks of a block that do not pair as well, whether one is read, put in or taken out."""
+    """So are marks of a block that do not pair, whether it is read, put in or taken out."""
     edits: dict[str, list[Any]] = {
         "json": [json_data],
         "toml": [lambda it: with_table(it, PLACE, {"command": "c"})],

@@ -92,7 +92,7 @@ class Life:
         self._bench.path(name).chmod(int(mode, 8))
 
     def edit(self, name: str, old: str, new: str) -> None:
-        """Every place of a file that says this, by hand."""
+        """Replace a text everywhere in a file, as by hand."""
         data = self._bench.path(name).read_bytes()
         assert old.encode() in data
         self._bench.put({name: data.replace(old.encode(), new.encode())})
@@ -108,7 +108,7 @@ class Life:
         assert self._bench.plan(*clients.split(), **self._job(asked)).changes == []
 
     def paste(self, name: str, client: str, text: str, key: str) -> None:
-        """Beside this text, the block to be pasted is the file as it is now."""
+        """Replace a file by this text; the block to be pasted is then its former content."""
         fresh = self._bench.path(name).read_text("utf-8")
         self._bench.put({name: text})
         [problem] = self._bench.plan(client).problems
@@ -121,23 +121,23 @@ class Life:
         self._bench.put(self._kept)
 
     def same(self) -> None:
-        """Every file is as it was when it was remembered."""
+        """Check that every file is as it was at `remember`."""
         assert self._bench.files() == self._kept
 
     def files(self, *names: str) -> None:
         assert [*self._bench.files()] == [*names]
 
     def texts(self, texts: dict[str, str]) -> None:
-        """The files of the project that can hold rules say this."""
+        """Check the texts of the project's files that can hold rules."""
         assert rules_in(self._bench) == texts
 
     def holding(self, text: str, names: list[str]) -> None:
-        """These files have the text, and no others."""
+        """Check that exactly these files contain the text."""
         found = self._bench.files().items()
         assert sorted(name for name, data in found if text.encode() in data) == names
 
     def data(self, name: str, keys: list[Any], value: Any) -> None:
-        """The value below these keys of a file; without keys, its text."""
+        """Check the value below these keys of a file; without keys, its text."""
         found = self._bench.data(name) if keys else self._bench.path(name).read_bytes().decode()
         for key in keys:
             found = found.get(key) if isinstance(found, dict) else found[key]
@@ -259,11 +259,11 @@ def test_no_link_of_a_clone_is_followed_out_of_it(bench: Bench, name: str, remov
     for change in planned.changes:
         change.file.write(change.after, bench.root)
     after = {at: item for at, item in tree(bench.home).items() if not at.startswith(".copilot")}
-    assert after == before  # Copilot's approvals, which are the user's, aside
+    assert after == before  # but for Copilot's approvals, which are the user's
     assert link.is_symlink()
     found = [problem for problem in planned.problems if problem.key == "leads_out"]
     assert {problem.facts["link"] for problem in found} <= {str(link)}
-    assert found or remove or name.startswith(".cursor/rules")  # which setup writes no more
+    assert found or remove or name.startswith(".cursor/rules")  # setup no longer writes it
     for problem in found:
         assert str(problem.facts["target"]).startswith(str(target))
 

@@ -2,7 +2,7 @@
 
     python -m tests.commands.clients.test_recorded          records the files of today's setup
 
-A file is recorded as the data it holds, so that a change of its layout alone is none.
+A file is recorded as its data, so that a change of layout alone does not count.
 """
 
 import json
@@ -54,14 +54,14 @@ class Case(NamedTuple):
         return " ".join(self)
 
     def done(self, bench: Bench, **more: Any) -> Plan:
-        """Carry it out on a bench."""
+        """Carry out the call on a bench."""
         tree = Tree(bench.root / ".git/info/exclude", "", frozenset())
         here = installed((sys.executable,), str(CLI.parent), windows=False)
         asked: dict[str, Any] = {"rooms": tuple(self.rooms.split(",")), "installation": here}
         return bench.do(self.client, **asked, tree=tree, **LEVELS[self.level], **more)
 
     def prepared(self, top: Path) -> Bench:
-        """A bench with files as they are before it."""
+        """A bench with the files as they are before the call."""
         bench, made = Bench(top), Bench(top / "made")
         for one in (bench, made):
             one.put({})

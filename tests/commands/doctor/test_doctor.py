@@ -252,7 +252,7 @@ def kinds_of(found: list[dict[str, Any]]) -> list[str]:
 
 
 def write(path: Path, url: str, sent: str = "Bearer ${SENTINEL_MEMORY_KEY}") -> None:
-    """A file with the entry of a team's server."""
+    """Write a file with the entry of a team's server."""
     entry = {"type": "http", "url": url, "headers": {"Authorization": sent}}
     path.write_text(json.dumps({"mcpServers": {TEAM_ENTRY: entry}}), encoding="utf-8")
 
@@ -274,7 +274,7 @@ class _Health(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ThreadingHTTPServer]:
-    """Says that it is well, that it is not, and that there is no such page."""
+    """Answers that it is well, then that it is not, then that there is no such page."""
     answers = [(200, '{"status": "ok"}'), (503, '{"status": "down"}'), (404, "Not Found")]
     monkeypatch.setattr(_Health, "asked", [])
     monkeypatch.setattr(_Health, "answers", answers)

@@ -141,7 +141,7 @@ def without_code(text: str) -> str:
 
 
 def everywhere(text: str) -> list[Record]:
-    """A record as a hand can write it, with this text wherever one stands."""
+    """A record as a person can write it by hand, with this text in every field."""
     record = new_record(a_principle("x"), now=NOW)
     texts: dict[str, Any] = dict.fromkeys(("lesson", "ask_next_time", "missing_context"), text)
     return [replace(record, **texts, topic=text, paths=("src/**", text, f"`{text}`"))]
@@ -239,7 +239,7 @@ def lines_of(*records: Record) -> bytes:
 
 
 def read(text: str) -> tuple[list[list[str]], list[str]]:
-    """The topics and lessons of a document, and the numbers of the lines that are none."""
+    """The topics and lessons of a document, and the numbers of its skipped lines."""
     rows, passed = in_markdown(text, NOW)
     return [[it.data["topic"], it.data["lesson"]] for it in rows], [it.place for it in passed]
 

@@ -261,7 +261,7 @@ def test_the_version_that_was_shown_is_forgotten(
     with three.engine.writing() as writing:  # to recall a fragment does not change it
         writing.touch([1], {"access_count": 5, "tier": "warm"})
     assert room.forget(now, hard=False).stayed == []
-    assert room.forget(shown, hard=False).stayed == shown  # one that is gone is none of a second
+    assert room.forget(shown, hard=False).stayed == shown  # it is gone already
 
 
 # sessions

@@ -211,7 +211,7 @@ UTF_8 = TEXT.encode()
 
 
 def even(data: bytes, of: bytes) -> bytes:
-    """Bytes that a program could take for UTF-16 altogether."""
+    """Bytes of an even number, so that a program could take all of them for UTF-16."""
     return data + of * (len(data) % 2)
 
 

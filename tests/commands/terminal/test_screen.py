@@ -134,7 +134,7 @@ def test_any_text_becomes_a_line_without_a_control(text: str) -> None:
 
 
 class Terminal(io.StringIO):
-    """Somebody looks at it."""
+    """A terminal that somebody looks at."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -149,7 +149,7 @@ class Terminal(io.StringIO):
             return super().write(text)
 
     def wait_for(self, text: str, times: int = 1) -> None:
-        """Wait until it shows this."""
+        """Wait until it shows the text so many times."""
         with self._news:
             assert self._news.wait_for(lambda: self.getvalue().count(text) >= times, WAIT_S)
 
@@ -221,7 +221,7 @@ def test_a_short_wait_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "SILENCE_S", 3_600)
     monkeypatch.setattr(module, "_EACH_S", 0)
     with progress():
-        time.sleep(0.1)  # who does not keep silent tells it meanwhile
+        time.sleep(0.1)  # a progress that is not silent would print a line meanwhile
     assert terminal.getvalue() == ""
 
 
@@ -229,7 +229,7 @@ def test_where_nobody_looks_nothing_is_told(monkeypatch: pytest.MonkeyPatch) -> 
     stream, before = io.StringIO(), threading.active_count()
     monkeypatch.setattr(sys, "stderr", stream)
     with progress():
-        assert threading.active_count() == before  # nobody who could tell anything later
+        assert threading.active_count() == before  # no thread that could print later
     assert stream.getvalue() == ""
 
 

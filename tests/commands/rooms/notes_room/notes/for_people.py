@@ -129,7 +129,7 @@ class ForPeople(room.Room):
 
 
 def notes_in(path: Path, *, forgotten: bool = False) -> list[room.Item]:
-    """The notes of a file, or those that it still has although they were forgotten."""
+    """The notes of a file, or the forgotten notes that it still holds."""
     texts = json.loads(path.read_text("utf-8"))["forgotten" if forgotten else "notes"]
     return [note(id_, text) for id_, text in texts.items()]
 
