@@ -5,9 +5,8 @@ from tests.weight import breaches, raised
 
 def test_a_figure_above_its_ceiling_is_named() -> None:
     assert breaches({"product_lines": 10}, {"product_lines": 10}) == []
-    [said] = breaches(
-        {"product_lines": 10, "test_lines": 5}, {"product_lines": 11, "test_lines": 4}
-    )
+    held, now = {"product_lines": 10, "test_lines": 5}, {"product_lines": 11, "test_lines": 4}
+    [said] = breaches(held, now)
     assert said.startswith("product_lines is 11, and its ceiling in tests/weight.toml 10")
 
 

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
@@ -73,9 +73,7 @@ class Kind:
         """Return one of the scenarios, with its result when nothing is wrong."""
         if not self.rehearsals:
             folder = self.folder / "rehearsal"
-            self.rehearsals = [
-                rehearsals.rehearse(scenario, folder) for scenario in rehearsals.SCENARIOS
-            ]
+            self.rehearsals = [rehearsals.rehearse(it, folder) for it in rehearsals.SCENARIOS]
         return self.chance.choice(self.rehearsals)
 
 
@@ -207,12 +205,9 @@ class Servers(Kind):
 
     def _start(self) -> ServerProcess:
         self.started += 1
-        return ServerProcess(
-            *("--project", str(self.project)),
-            cwd=self.project,
-            stderr_path=self.folder / f"{self.started}.txt",
-            era=(HANDSHAKE, STATELESS)[self.started % 2],
-        )
+        era, said = (HANDSHAKE, STATELESS)[self.started % 2], self.folder / f"{self.started}.txt"
+        words = ("--project", str(self.project))
+        return ServerProcess(*words, cwd=self.project, stderr_path=said, era=era)
 
     def _save(self, server: ServerProcess) -> None:
         gap, lesson = next(self.texts), next(self.texts)
@@ -270,13 +265,8 @@ class Model(Kind):
 
     def step(self) -> int:
         machine = seed(self.chance.getrandbits(32))(type("Longer", (Disturbed,), {}))
-        longer = settings(
-            _settings,
-            max_examples=10,
-            stateful_step_count=40,
-            database=None,
-            phases=[Phase.generate],  # the seed is enough to find it again
-        )
+        alone: dict[str, Any] = {"database": None, "phases": [Phase.generate]}  # the seed is enough
+        longer = settings(_settings, max_examples=10, stateful_step_count=40, **alone)
         run_state_machine_as_test(machine, settings=longer)
         return 10
 
@@ -284,12 +274,8 @@ class Model(Kind):
 _TOPICS = st.sampled_from(["auth", "auth-login", "결제", "db"])
 _GAPS = st.sampled_from(["one", "two", "three", "넷", "-login x"])
 _LESSONS = st.sampled_from(["a", "나", "x" * 700])
-_FAULTS = st.builds(
-    Fault,
-    st.integers(0, 70),
-    st.sampled_from(["refused", "refused from there on", "torn", "cut short"]),
-    st.sampled_from(faults.CODES),
-)
+_MODES = st.sampled_from(["refused", "refused from there on", "torn", "cut short"])
+_FAULTS = st.builds(Fault, st.integers(0, 70), _MODES, st.sampled_from(faults.CODES))
 _settings = settings(
     max_examples=25,
     stateful_step_count=15,
@@ -467,10 +453,8 @@ class Injections(Kind):
                 code, said = child.end()
         os.close(gate)
         os.close(opened)
-        wrong = [
-            *self._judge(code, said.removeprefix("ready"), root),
-            *rehearsals.recover(path, root),
-        ]
+        wrong = self._judge(code, said.removeprefix("ready"), root)
+        wrong += rehearsals.recover(path, root)
         none_of(f"{scenario}, {injection}: {what}" for what in wrong)
         shutil.rmtree(root)
         return "(INJECTED)" in log.read_text() or code == -signal.SIGKILL

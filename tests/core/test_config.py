@@ -191,10 +191,8 @@ def test_a_program_is_named_as_it_was_started_and_a_server_is_no_command_of_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(ROOT)
-    for started, named in (
-        ("python3", "python3 cli.py"),
-        ("C:/Program Files/python.exe", '"C:/Program Files/python.exe" cli.py'),
-    ):
+    of_windows = ("C:/Program Files/python.exe", '"C:/Program Files/python.exe" cli.py')
+    for started, named in (("python3", "python3 cli.py"), of_windows):
         monkeypatch.setattr(sys, "orig_argv", [started, "cli.py"])
         assert program.command("sentinel-memory", "cli.py") == named
     monkeypatch.setattr(parser, "CLI", "sentinel-memory")
@@ -203,12 +201,7 @@ def test_a_program_is_named_as_it_was_started_and_a_server_is_no_command_of_it(
     said = "Nothing was done. sentinel-memory-server --help shows what it takes."
     assert capsys.readouterr().err.splitlines()[1] == said
     monkeypatch.setattr(program, "_IS_INSTALLED", True)
-    for started, path, named in (
-        ("/home/a/bin/sentinel-memory", "/usr/bin:/home/a/bin", "sentinel-memory"),
-        ("/home/a/bin/sentinel-memory-server", "/usr/bin:/home/a/bin", "sentinel-memory"),
-        ("/home/a/bin/sentinel-memory", "/usr/bin", "/home/a/bin/sentinel-memory"),
-        ("sentinel-memory", "", "sentinel-memory"),
-    ):
+    for started, path, named in TABLES["programs"]:
         monkeypatch.setattr(sys, "argv", [started])
         monkeypatch.setenv("PATH", path.replace(":", os.pathsep))
         assert program.command("sentinel-memory", "cli.py") == named

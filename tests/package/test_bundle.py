@@ -92,13 +92,10 @@ def test_what_comes_from_the_checkout_is_there_byte_for_byte_and_no_command(bund
     assert {*bundle.files} == {*beside, *made, "server.py", "README.md", "LICENSE"}
     for path in bundle.files.keys() - made:
         assert bundle.files[path] == (ROOT / path).read_bytes(), path
+    about = {"name": "sentinel-memory", "version": server.VERSION, "requires-python": ">=3.11"}
+    packages = (ROOT / "requirements.txt").read_text("utf-8").split()
     assert tomllib.loads(bundle.files["pyproject.toml"].decode()) == {
-        "project": {
-            "name": "sentinel-memory",
-            "version": server.VERSION,
-            "requires-python": ">=3.11",
-            "dependencies": (ROOT / "requirements.txt").read_text("utf-8").split(),
-        },
+        "project": {**about, "dependencies": packages},
         "tool": {"uv": {"package": False}},
     }
 
@@ -312,19 +309,12 @@ def test_the_packer_fills_in_what_the_user_chose_and_starts_nothing_without_a_pr
     manifest: dict[str, Any], node: Callable[..., str]
 ) -> None:
     words = ("run", "--project", "/확장 프로그램", "python", "/확장 프로그램/server.py")
-    for chosen, language in (
-        (CHOSEN, "en"),
-        (CHOSEN | {"language": "ko"}, "ko"),
-        (CHOSEN | {"language": ""}, ""),
-        (dict[str, str](), None),
-    ):
+    languages = [(CHOSEN | {"language": it}, it) for it in ("ko", "")]
+    for chosen, language in ((CHOSEN, "en"), *languages, (dict[str, str](), None)):
         given = {"manifest": manifest, "extensionPath": "/확장 프로그램", "userConfig": chosen}
         said = node("--input-type=module", "-e", CONFIGURE, json.dumps(given))
-        config = {
-            "command": "uv",
-            "args": [*words, *("--project", CHOSEN["project_directory"])],
-            "env": {"SENTINEL_MEMORY_LANG": language},
-        }
+        arguments = [*words, "--project", CHOSEN["project_directory"]]
+        config = {"command": "uv", "args": arguments, "env": {"SENTINEL_MEMORY_LANG": language}}
         assert json.loads(said) == (None if language is None else config)
 
 

@@ -45,29 +45,28 @@ def newest_python() -> str:
     folders = os.environ["PATH"].split(os.pathsep)
     folders += map(str, (Path.home() / ".pyenv" / "versions").glob("*/bin"))
     named = (f"{folder}/python3.{minor}" for minor in range(29, 10, -1) for folder in folders)
-    sound = (path for path in named if os.access(path, os.X_OK) and works(path))
-    return next(sound, sys.executable)
-
-
-def works(python: str) -> bool:
-    """Whether this Python runs (it may be a stub), and can make environments."""
-    tried = subprocess.run([python, "-c", "import ensurepip, venv"], capture_output=True)
-    return tried.returncode == 0
+    for path in named:
+        # It has to run (it may be a stub), and to make environments.
+        words = [path, "-c", "import ensurepip, venv"]
+        if os.access(path, os.X_OK) and not subprocess.run(words, capture_output=True).returncode:
+            return path
+    return sys.executable
 
 
 def run(*words: str | Path, cwd: Path, given: str = "", **environment: str) -> str:
     """The output of a program, which must end well."""
-    done = subprocess.run(
-        words,
-        cwd=cwd,
-        env={**clean(os.environ), **environment},
-        input=given,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=300,
-    )
+    done = ended(*words, cwd=cwd, given=given, **environment)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+def ended(
+    *words: str | Path, cwd: Path, given: str = "", **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """A program that has ended, in an environment without the variables of the tests."""
+    where: dict[str, Any] = {"cwd": cwd, "env": {**clean(os.environ), **environment}}
+    how: dict[str, Any] = {"capture_output": True, "encoding": "utf-8", "timeout": 300}
+    return subprocess.run(words, input=given, **where, **how)
 
 
 def clean(environment: Mapping[str, str]) -> dict[str, str]:
@@ -253,14 +252,8 @@ def test_pre_commit_installs_the_hooks_and_refuses_a_secret(tmp_path: Path) -> N
     (project / ".pre-commit-config.yaml").write_text(json.dumps({"repos": [settings]}))
     log.write_text(f'{{"lesson": "the token is ghp_{"b8Kq2ZrT" * 4}abcd"}}\n')
     committed(project)
-    done = subprocess.run(
-        (python.parent / "pre-commit", "run", "--all-files"),
-        cwd=project,
-        env={**clean(os.environ), "PRE_COMMIT_HOME": str(tmp_path / "kept")},
-        capture_output=True,
-        encoding="utf-8",
-        timeout=300,
-    )
+    words = (python.parent / "pre-commit", "run", "--all-files")
+    done = ended(*words, cwd=project, PRE_COMMIT_HOME=str(tmp_path / "kept"))
     assert "memory_log.jsonl:1: github-token" in done.stdout, done.stdout + done.stderr
     assert done.returncode == 1
 
@@ -279,19 +272,11 @@ def committed(folder: Path) -> Path:
 
 def test_a_hook_reads_no_metadata_of_packages(installed: Installed) -> None:
     """An entry point of older tools read it, which takes longer than the hook."""
-    done = subprocess.run(
-        [
-            *(installed.scripts / "python", "-X", "importtime"),
-            *(installed.scripts / "sentinel-memory", "hook", "before-action"),
-            *("--client", "claude-code"),
-        ],
-        cwd=installed.project,
-        env={**clean(os.environ), **installed.environment},
-        input=json.dumps({"tool_name": "Edit", "tool_input": {"file_path": "README.md"}}),
-        capture_output=True,
-        encoding="utf-8",
-        timeout=60,
-    )
+    python = (installed.scripts / "python", "-X", "importtime")
+    hook = ("hook", "before-action", "--client", "claude-code")
+    words = (*python, installed.scripts / "sentinel-memory", *hook)
+    given = json.dumps({"tool_name": "Edit", "tool_input": {"file_path": "README.md"}})
+    done = ended(*words, cwd=installed.project, given=given, **installed.environment)
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert (done.returncode, "commands.hook.journal" in imported) == (0, True), done.stderr
     assert not {name for name in imported if name.startswith(("importlib.metadata", "fastmcp"))}

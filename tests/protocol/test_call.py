@@ -97,26 +97,16 @@ def line_of(arguments: dict[str, Any], method: str = "tools/call", **params: Any
 
 
 HALF, PAIR = "\ud800", "\U0001f600"
+AUTH = {"topic": f"auth {PAIR}"}
+MARKED = {"arguments": {"lesson": LONE_SURROGATE, **AUTH, "ids": ["a", LONE_SURROGATE]}}
 ANSWERABLE: list[tuple[bytes, dict[str, Any] | None]] = [  # the parameters then, None: as it came
     *((line, None) for line in (b"", b"\n", b"not json \\ud800\n", b'"\\ud800"\n')),
     *((line_of({"lesson": text}), None) for text in ("plain 한글", f"a pair {PAIR}")),
-    (
-        line_of({"lesson": f"x{HALF}", "topic": f"auth {PAIR}", "ids": ["a", "\udc00"]}),
-        {
-            "arguments": {
-                **{"lesson": LONE_SURROGATE, "topic": f"auth {PAIR}"},
-                "ids": ["a", LONE_SURROGATE],
-            }
-        },
-    ),
-    (  # elsewhere it becomes the replacement character
-        line_of({"topic": "auth"}, name=f"x{HALF}"),
-        {"arguments": {"topic": "auth"}, "name": "x\ufffd"},
-    ),
-    (  # an argument of a prompt stays a text
-        line_of({"task": f"x{HALF}"}, "prompts/get"),
-        {"arguments": {"task": "x\ufffd"}},
-    ),
+    (line_of({"lesson": f"x{HALF}", **AUTH, "ids": ["a", "\udc00"]}), MARKED),
+    # Elsewhere it becomes the replacement character.
+    (line_of(AUTH, name=f"x{HALF}"), {"arguments": AUTH, "name": "x\ufffd"}),
+    # An argument of a prompt stays a text.
+    (line_of({"task": f"x{HALF}"}, "prompts/get"), {"arguments": {"task": "x\ufffd"}}),
 ]
 
 
@@ -139,11 +129,8 @@ CALLERS = [
 
 def test_a_session_is_the_doors_else_what_is_named_else_the_client_and_the_day() -> None:
     """Over stdio the name given, else the process; people with one client are told apart."""
-    assert (call.session_of(" s1 "), call.session_of(), call.session_of(" ")) == (
-        "s1",
-        call.PROCESS,
-        call.PROCESS,
-    )
+    sessions = [call.session_of(" s1 "), call.session_of(), call.session_of(" ")]
+    assert sessions == ["s1", call.PROCESS, call.PROCESS]
     assert (call.caller(), call.process_of()) == (None, call.PROCESS)
     for who, session, named, process in CALLERS:
         with call.calling(who):

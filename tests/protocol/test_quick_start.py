@@ -8,6 +8,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -53,14 +54,11 @@ def run(folder: Path, rooms: str = "lessons", **environment: str) -> ServerProce
     """Our server, which prints its loaded modules at its end."""
     runner = folder / "runner.py"
     runner.write_text(RUNNER, encoding="utf-8")
-    (folder / "project").mkdir(exist_ok=True)
-    return ServerProcess(
-        *(str(ROOT / "server.py"), "--project", str(folder / "project"), "--rooms", rooms),
-        cwd=folder / "project",
-        stderr_path=folder / f"stderr-{len(rooms)}.txt",
-        script=runner,
-        environment=environment,
-    )
+    project, said = folder / "project", folder / f"stderr-{len(rooms)}.txt"
+    project.mkdir(exist_ok=True)
+    words = (str(ROOT / "server.py"), "--project", str(project), "--rooms", rooms)
+    named: dict[str, Any] = {"script": runner, "environment": environment}
+    return ServerProcess(*words, cwd=project, stderr_path=said, **named)
 
 
 def loaded_by(server: ServerProcess, *calls: str) -> set[str]:

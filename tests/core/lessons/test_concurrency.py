@@ -33,13 +33,9 @@ def save_many(store: MemoryStore, writer: int, writes: int) -> Acknowledged:
     acknowledged = []
     for number in range(writes):
         gap = (writer * 17 + number) % GAPS
-        record = store.upsert_log(
-            Draft(
-                topic=f"topic {gap % 7}",
-                missing_context=f"빠진 것 {gap}",
-                lesson=f"lesson {number} of writer {writer}",
-            )
-        ).record
+        topic, lesson = f"topic {gap % 7}", f"lesson {number} of writer {writer}"
+        draft = Draft(topic=topic, missing_context=f"빠진 것 {gap}", lesson=lesson)
+        record = store.upsert_log(draft).record
         acknowledged.append((record.id, record.seen, record.lesson))
     return acknowledged
 

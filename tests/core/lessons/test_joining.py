@@ -41,12 +41,11 @@ def edit_of(text: str) -> clones.Edit:
 
 def shown(clone: Path) -> list[str]:
     """The records that a reader sees, each as `GAP`, `GAP: LESSON` or `principle LESSON`."""
-    return sorted(
-        f"principle {it.lesson}"
-        if it.type == "principle"
-        else it.key_text + (f": {it.lesson}" if it.lesson != clones.LESSON else "")
-        for it in clones.saved(clone)
-    )
+    found = []
+    for it in clones.saved(clone):
+        ends = f": {it.lesson}" if it.lesson != clones.LESSON else ""
+        found.append(f"principle {it.lesson}" if it.type == "principle" else it.key_text + ends)
+    return sorted(found)
 
 
 UNION, WITHOUT_UNION = "union", "memory_log.jsonl text eol=lf\n"

@@ -92,13 +92,8 @@ class Branches:
         with tempfile.TemporaryDirectory() as folder:
             for name, log in (("ours", self.ours), ("base", self.base), ("theirs", self.theirs)):
                 Path(folder, name).write_bytes(log.to_bytes())
-            done = subprocess.run(
-                ["git", "merge-file", "-p", way, "ours", "base", "theirs"],
-                cwd=folder,
-                capture_output=True,
-                check=False,
-                timeout=60,
-            )
+            command = ["git", "merge-file", "-p", way, "ours", "base", "theirs"]
+            done = subprocess.run(command, cwd=folder, capture_output=True, timeout=60)
         assert 0 <= done.returncode < 128, done.stderr
         return MemoryLog.parse(done.stdout)
 

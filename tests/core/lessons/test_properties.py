@@ -87,12 +87,9 @@ def test_whatever_is_accepted_comes_back_exactly(draft: Draft) -> None:
     log, record, _ = upsert(MemoryLog(), checked, now=NOW)
     [again] = MemoryLog.parse(log.to_bytes()).records
     assert again == record
-    assert (again.topic, again.missing_context, again.lesson, again.ask_next_time) == (
-        normalise_topic(draft.topic),
-        draft.missing_context,
-        draft.lesson,
-        draft.ask_next_time or "",
-    )
+    assert again.topic == normalise_topic(draft.topic)
+    assert (again.missing_context, again.lesson) == (draft.missing_context, draft.lesson)
+    assert again.ask_next_time == (draft.ask_next_time or "")
     assert log.to_bytes().count(b"\n") == 1
 
 

@@ -42,13 +42,8 @@ def a_lesson(
     when: Sequence[str] = (),
     **more: str,
 ) -> Record:
-    fields: dict[str, Any] = {
-        "missing_context": "It was not said.",
-        "created": "2026-03-02T10:30:00+00:00",
-        "paths": tuple(paths),
-        "when": tuple(when),
-        **more,
-    }
+    fields: dict[str, Any] = {"missing_context": "It was not said.", "paths": tuple(paths)}
+    fields |= {"created": "2026-03-02T10:30:00+00:00", "when": tuple(when), **more}
     return Record(id=name, type="log", topic=topic, lesson=lesson, **fields)
 
 

@@ -174,13 +174,8 @@ def logs(draw: st.DrawFn) -> MemoryLog:
     for number in range(draw(st.integers(1, 6))):
         kind = draw(st.sampled_from(["log", "log", "principle"]))
         gap = f"{draw(texts)}{number}" if kind == "log" else ""
-        draft = Draft(
-            topic=draw(topics),
-            missing_context=gap,
-            lesson=f"{draw(texts)}{number}",
-            ask_next_time=draw(texts),
-            type=kind,
-        )
+        asked: dict[str, Any] = {"missing_context": gap, "type": kind, "ask_next_time": draw(texts)}
+        draft = Draft(topic=draw(topics), lesson=f"{draw(texts)}{number}", **asked)
         record = new_record(draft, now=NOW)
         records[record.id] = replace(record, seen=draw(st.integers(1, 2)))
     return MemoryLog.parse(b"".join(record.to_line() for record in records.values()))

@@ -74,13 +74,8 @@ def test_an_unreadable_line_is_named_stays_through_a_save_and_is_set_aside_by_a_
         assert (log.records, log.skipped, log.conflicts) == ([ONE, TWO], 1, 0)
         after, saved, _ = upsert(log, a_draft("three"), now=LATER)
         assert after.to_bytes() == log.to_bytes() + saved.to_line()
-        finding = Finding(
-            kind="unreadable",
-            severity="error",
-            lines=(2,),
-            facts={"reason": reason, "key": key},
-            fixable=True,
-        )
+        facts = {"reason": reason, "key": key}
+        finding = Finding("unreadable", "error", lines=(2,), facts=facts, fixable=True)
         assert finding in examine(log, now=NOW)
         repaired = repair(log.to_bytes())
         assert repaired.data == file_of(ONE, TWO)
@@ -190,12 +185,9 @@ def test_a_field_and_other_keys_lose_their_secrets_and_keep_the_rest() -> None:
         assert {name: getattr(of(lines[0]), name) for name in after} == after
         assert len(changes[0].kinds) == kinds
         assert log_of(found, *lines).records == log_of(*lines, found).records == [of(lines[0])]
-    extra: dict[str, Any] = {
-        "note": f"first\n{TOKEN}\nlast",
-        "deep": [{TOKEN: 1, "kept": [1.5, None, True]}],
-        "password": 90210411873,
-        "plain": {"a": "b"},
-    }
+    deep: Any = [{TOKEN: 1, "kept": [1.5, None, True]}]
+    extra = {"note": f"first\n{TOKEN}\nlast", "deep": deep, "password": 90210411873}
+    extra["plain"] = {"a": "b"}
     lines, changes = cleaned(replace(PLAIN, extra=extra, meta_extra={"tool": f"x {TOKEN}"}))
     record = of(lines[0])
     assert record.meta_extra == {"tool": "x [REDACTED]"}
@@ -230,9 +222,8 @@ def test_a_line_that_is_no_record_loses_its_secret_and_others_and_markers_stay()
     lines, _ = cleaned(TWICE)
     assert of(lines[0]).lesson == PLAIN.lesson
     markers = (b"<<<<<<< HEAD\n", b"||||||| base\n", b"=======\n", b">>>>>>> x\n")
-    lines, changes = cleaned(
-        markers[0], WITH_KEY, markers[1], WITH_KEY, markers[2], PLAIN, markers[3]
-    )
+    one, two, three, four = markers
+    lines, changes = cleaned(one, WITH_KEY, two, WITH_KEY, three, PLAIN, four)
     assert tuple(lines[::2]) == markers
     assert [change.lines for change in changes] == [(2,), (4,)]
 
@@ -274,17 +265,14 @@ def test_the_store_cleans_in_one_write_and_loses_no_save_meanwhile(tmp_path: Pat
 
 
 TEXTS = st.lists(st.sampled_from([TOKEN, OTHER, "plain", "\n", " ", "결제", '"', "\\"]), max_size=5)
-FIELDS: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
-    {
-        **{name: TEXTS.map(" ".join) for name in LIMITS_BYTES},
-        "type": st.sampled_from(["log", "principle"]),
-        "extra": st.dictionaries(st.sampled_from(["a", TOKEN]), TEXTS.map(" ".join), max_size=1),
-    }
-)
-RECORDS = FIELDS.map(lambda fields: reidentified(replace(PLAIN, **fields)))
+JOINED = TEXTS.map(" ".join)
+FIELDS: dict[str, Any] = dict.fromkeys(LIMITS_BYTES, JOINED)
+FIELDS["type"] = st.sampled_from(["log", "principle"])
+FIELDS["extra"] = st.dictionaries(st.sampled_from(["a", TOKEN]), JOINED, max_size=1)
+RECORDS = st.fixed_dictionaries(FIELDS).map(lambda it: reidentified(replace(PLAIN, **it)))
 LINES = st.one_of(
     RECORDS.map(Record.to_line),
-    TEXTS.map(lambda words: " ".join(words).encode() + b"\n"),
+    JOINED.map(lambda text: text.encode() + b"\n"),
     st.sampled_from([b"\xff\n", b"\n", b"<<<<<<< HEAD\n", b"=======\n", b'{"a": 1}\r\n']),
 )
 

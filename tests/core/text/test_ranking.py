@@ -10,6 +10,7 @@ import sys
 import time
 import unicodedata
 from string import ascii_lowercase
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -135,12 +136,9 @@ def test_the_order_is_the_same_in_every_process() -> None:
     labelled = labelled_sets()["lessons"]
     queries = [query for query, _ in labelled.questions]
     for seed in ("1", "2"):
-        done = Run.process(
-            *(sys.executable, "-c", program),
-            given=json.dumps([queries, labelled.texts]).encode(),
-            cwd=ROOT,
-            environment={**os.environ, "PYTHONHASHSEED": seed},
-        )
+        given = json.dumps([queries, labelled.texts]).encode()
+        where: dict[str, Any] = {"cwd": ROOT, "environment": {**os.environ, "PYTHONHASHSEED": seed}}
+        done = Run.process(sys.executable, "-c", program, given=given, **where)
         assert done.told == [rank(query, labelled.texts) for query in queries]
 
 
