@@ -73,17 +73,11 @@ def test_both_editions_have_the_same_parts_commands_and_figures(editions: list[s
     none_of(theirs for ours, theirs in zip(*rows, strict=True) if figures(ours) != figures(theirs))
 
 
-@pytest.mark.parametrize(
-    ("fact", "owner"),
-    [
-        ("- id: sentinel-memory-", "ci"),
-        ('"mcpServers": {\n', "clients"),
-        ("[[[cog settings()", "reference"),
-        ('[[[cog limits("lessons")', "reference"),
-    ],
-)
-def test_a_fact_has_one_owner_and_the_others_link_to_it(fact: str, owner: str) -> None:
-    assert {name for name in DOCUMENTS if fact in text_of(name)} == {f"docs/{owner}.md"}
+def test_a_fact_has_one_owner_and_the_others_link_to_it() -> None:
+    owners = {"- id: sentinel-memory-": "ci", '"mcpServers": {\n': "clients"}
+    owners |= dict.fromkeys(("[[[cog settings()", '[[[cog limits("lessons")'), "reference")
+    for fact, owner in owners.items():
+        assert {it for it in DOCUMENTS if fact in text_of(it)} == {f"docs/{owner}.md"}, fact
 
 
 @pytest.mark.parametrize(("name", "most_bytes"), [(READMES[0], 10_000), (READMES[1], 12_000)])

@@ -57,17 +57,13 @@ def a_plan(scratch: Path, *faults: str) -> Plan:
 def test_an_acknowledged_save_that_is_not_there_is_lost_and_a_refused_one_is_not(
     tmp_path: Path,
 ) -> None:
-    for fault, expected in {
-        "honest": (20, 0, 0),
-        "forgets": (20, 10, 0),
-        "refuses": (10, 0, 10),
-    }.items():
+    counts = {"honest": (20, 0, 0), "forgets": (20, 10, 0), "refuses": (10, 0, 10)}
+    for fault, expected in counts.items():
         outcome = race(Fake(fault), tmp_path / fault, 2, 10)
         found = len(outcome.acknowledged), len(outcome.lost), len(outcome.refused)
         assert found == expected
-        flight = burst(
-            Fake(fault), tmp_path / f"{fault}.flight", 10
-        )  # by the number of each answer
+        # By the number of each answer.
+        flight = burst(Fake(fault), tmp_path / f"{fault}.flight", 10)
         assert flight.lost == (ODD if fault == "forgets" else set())
         assert flight.refused == (ODD if fault == "refuses" else set())
 

@@ -140,7 +140,9 @@ def linked(suffix: str) -> Spoil:
 
 ENDLESS = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n FROM t) SELECT n FROM t"
 DELETING = "AFTER INSERT ON notes BEGIN DELETE FROM notes; END"
-COLUMN = "replace(hex(zeroblob(9)), '0', text)"  # a long one keeps every reader busy for ever
+# A long one keeps every reader busy for ever.
+COLUMN = "CREATE TABLE notes (text TEXT, more AS (replace(hex(zeroblob(9)), '0', text)))"
+MARKS = (f"PRAGMA application_id = {notes.OURS}", "PRAGMA user_version = 1")
 # the damage to the file, and the key of its sentence
 PLACES: Mapping[str, tuple[Spoil, str]] = {
     "newer": (told("PRAGMA user_version = 99"), "newer"),
@@ -150,15 +152,7 @@ PLACES: Mapping[str, tuple[Spoil, str]] = {
     "identity": (told("PRAGMA application_id = 8", anew=True), "foreign"),
     "view": (told(f"CREATE VIEW more AS {ENDLESS}"), "foreign"),
     "trigger": (told(f"CREATE TRIGGER more {DELETING}"), "foreign"),
-    "column": (
-        told(
-            f"CREATE TABLE notes (text TEXT, more AS ({COLUMN}))",
-            f"PRAGMA application_id = {notes.OURS}",
-            "PRAGMA user_version = 1",
-            anew=True,
-        ),
-        "foreign",
-    ),
+    "column": (told(COLUMN, *MARKS, anew=True), "foreign"),
     "garbage": (written(lambda _: notes.DAMAGED), "damaged"),
     "half": (written(lambda data: data[: len(data) // 2]), "damaged"),
     "beginning": (written(lambda data: data[:100]), "damaged"),

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from core.lessons.upkeep import Finding
 from core.room.redaction import Held
@@ -14,18 +15,10 @@ NAME = "notes"
 
 def note(id_: str, text: str) -> room.Item:
     """A note, with a state of its own for each text."""
-    return room.Item(
-        room=NAME,
-        id=id_,
-        version=text,
-        date="2020-03-04T09:00:00+00:00",
-        kind="note",
-        topic="kitchen",
-        mark="",
-        texts=(("text", text),),
-        facts=("written 2020-03-04",),
-        data={"id": id_, "text": text, "topic": "kitchen", "day": "2020-03-04"},
-    )
+    about: dict[str, Any] = {"room": NAME, "kind": "note", "topic": "kitchen", "mark": ""}
+    about |= {"date": "2020-03-04T09:00:00+00:00", "facts": ("written 2020-03-04",)}
+    data = {"id": id_, "text": text, "topic": "kitchen", "day": "2020-03-04"}
+    return room.Item(id=id_, version=text, texts=(("text", text),), data=data, **about)
 
 
 class ForPeople(room.Room):
