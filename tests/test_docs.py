@@ -79,7 +79,7 @@ def words_of_the_program() -> set[str]:
 
 
 @pytest.mark.row("002 2.66.a", "002 2.66.b", "003 T75", "003 T76", "003 T77")
-def test_what_the_program_knows_is_in_the_documents_as_it_is(
+def test_the_facts_of_the_program_are_in_the_documents_as_they_are(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Commands, tools, settings and limits: `python docs/generated.py` writes them."""
@@ -304,7 +304,7 @@ def test_the_rules_to_copy_by_hand_have_their_eleven_steps_and_are_those_that_se
         assert f"{head}{compaction}" in text
 
 
-def test_what_a_model_reads_names_tools_parameters_and_commands_that_exist() -> None:
+def test_a_text_for_models_names_tools_parameters_and_commands_that_exist() -> None:
     """Each of its texts names every tool, as a client may show only one of them."""
 
     async def listed() -> Iterator[str]:
@@ -370,7 +370,7 @@ def test_the_changelog_begins_with_the_version_that_the_server_reports() -> None
     assert versions.index(released[0]) <= 1
 
 
-def test_what_operators_copy_names_settings_flags_and_places_that_there_are() -> None:
+def test_the_files_that_operators_copy_name_settings_flags_and_places_that_exist() -> None:
     yaml = pytest.importorskip("yaml", reason="there is no PyYAML here to parse the file with")
     sample, compose = text_of(f"{OPERATORS}/example.env"), text_of(f"{OPERATORS}/compose.yaml")
     names = re.findall(rf"^({VARIABLE})=", sample, re.M)

@@ -53,7 +53,7 @@ def edition(name: str, lang: str) -> str:
 
 @pytest.mark.long  # it costs much
 @pytest.mark.parametrize("name", ["docs/ci.md", "docs/SECURITY.md"])
-def test_each_example_prints_what_the_document_shows(name: str, tmp_path: Path) -> None:
+def test_each_example_prints_the_lines_of_the_document(name: str, tmp_path: Path) -> None:
     found = [block for block in blocks(text_of(name), "text") if block.startswith("$ ")]
     assert found
     for number, example in enumerate(found):
@@ -116,7 +116,7 @@ def renamed(text: str, names: Mapping[str, str]) -> str:
 @pytest.mark.row("003 T25", "003 T67")
 @pytest.mark.parametrize("room", ["sessions", "fragments"])
 @LANGUAGES
-def test_a_day_of_a_room_is_what_the_server_answers(room: str, lang: str, tmp_path: Path) -> None:
+def test_a_day_of_a_room_is_as_the_server_answers(room: str, lang: str, tmp_path: Path) -> None:
     """A fragment gets the id that the document names in its place."""
     shown = day_of(edition(f"docs/{room}.md", lang))
     tools = {"sessions": ["context_save", "context_warn"], "fragments": ["context", "recall"]}
@@ -145,7 +145,7 @@ def test_a_day_of_a_room_is_what_the_server_answers(room: str, lang: str, tmp_pa
     assert [*map(lasting, now)] == [*map(lasting, shown)]
 
 
-def test_what_a_day_of_fragments_costs_is_what_a_model_pays() -> None:
+def test_the_stated_cost_of_a_day_of_fragments_is_its_tokens() -> None:
     days = [day_of(edition("docs/fragments.md", lang)) for lang in ("en", "ko")]
     answers = [[it.removeprefix(call_of(it)[0]).strip() for it in day] for day in days]
     paid = "; ".join(str(sum(map(tokens_of, day))) for day in answers)
@@ -171,7 +171,7 @@ def test_the_keys_of_the_objects_are_those_that_the_tools_give() -> None:
 
 
 @LANGUAGES
-def test_the_readme_shows_what_a_hook_says_and_the_files_that_the_program_makes(
+def test_the_readme_shows_the_text_of_a_hook_and_the_files_that_the_program_makes(
     lang: str, tmp_path: Path
 ) -> None:
     text = text_of("README.md" if lang == "en" else "docs/README.ko.md")
@@ -214,7 +214,7 @@ ANSWERED = {
         pytest.param("docs/getting-started.ko.md", "ko_KR.UTF-8", marks=pytest.mark.long),
     ],
 )
-def test_every_output_of_getting_started_is_what_its_command_prints(
+def test_every_output_of_getting_started_is_printed_by_its_command(
     name: str, locale: str, tmp_path: Path
 ) -> None:
     project, home = tmp_path / "shop", tmp_path / "home"

@@ -201,13 +201,13 @@ QUOTED = r"""(['"])(?:''|(?!\1)[^\r\n]){3,256}(?=\1)"""
 ESCAPED = r"""(?:\\["'](?=\S)|[^\r\n"]){3,256}(?=")"""
 
 
-def test_what_reads_a_text_in_many_ways_is_seen() -> None:
+def test_an_expression_that_reads_a_text_in_many_ways_is_seen() -> None:
     letters = (r"(?:a+)+b", r"(?:a|aa)*b", r"\s*\s*x", r"(?:[ \t]*-)+[ \t]*-*[ \t]*x")
     none_of(it for it in (QUOTED, ESCAPED, *letters) if not ambiguities(it))
 
 
 @pytest.mark.long  # it measures the time
-def test_what_takes_more_than_linear_time_is_seen() -> None:
+def test_an_expression_beyond_linear_time_is_seen() -> None:
     attacks = {
         QUOTED: Attack('"', "''"),
         r"[a-z]+=": Attack("", "a"),

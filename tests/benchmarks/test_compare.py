@@ -94,7 +94,7 @@ def test_a_fresh_server_judges_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_what_this_project_loses_is_broken_and_ends_with_1_and_what_a_peer_loses_is_counted(
+def test_a_save_lost_by_this_project_ends_with_1_and_a_save_lost_by_a_peer_is_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     label = "1 process, 10 saves in flight: of these lost"
@@ -114,7 +114,7 @@ def test_what_this_project_loses_is_broken_and_ends_with_1_and_what_a_peer_loses
 
 
 @pytest.mark.long
-def test_damage_shows_what_a_server_reads_takes_and_keeps(tmp_path: Path) -> None:
+def test_damage_shows_the_records_a_server_reads_takes_and_keeps(tmp_path: Path) -> None:
     plan = a_plan(tmp_path, "honest", "strict")
     rows = {row.label: [*row.values.values()] for row in damages(plan)}
     assert rows["git conflict markers: readable of 20"] == [20, "none, an error"]
@@ -149,7 +149,7 @@ def test_each_peer_is_given_every_text_and_read_from_its_file(tmp_path: Path) ->
     assert len({it.missing_context for _, it in marked_lessons(0, 300)}) == 300
 
 
-def test_what_is_said_of_durability_was_read_in_the_pinned_versions() -> None:
+def test_the_statements_on_durability_were_read_in_the_pinned_versions() -> None:
     package = json.loads((ROOT / "benchmarks/peers/package.json").read_text("utf-8"))
     pinned = {it.package: it.checked_version for it in OTHERS if isinstance(it, ReferenceMemory)}
     assert package["dependencies"] == pinned

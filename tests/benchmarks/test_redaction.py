@@ -35,7 +35,7 @@ def a_text(marked: str) -> Case:
     return a_case("edge", "kind", "place", marked)
 
 
-def test_what_one_text_adds_to_the_figures() -> None:
+def test_each_text_adds_its_secrets_to_the_figures() -> None:
     case = a_text("‹pw› one «abcdefgh» two «ijklmnop»")
     half = counted(case, hiding("abcd", "ijklmnop"))  # half a secret counts as none
     assert (half["secrets"], half["caught"]) == (2, 1)
@@ -96,7 +96,7 @@ def count() -> Count:
     return found
 
 
-def test_a_session_and_the_tools_of_every_room_cost_what_is_promised_at_most(count: Count) -> None:
+def test_a_session_and_the_tools_of_every_room_cost_no_more_than_promised(count: Count) -> None:
     limits = {it.name: it.most for it in costs(count) if it.most}
     assert list(limits.values()) == [900, 1_050, 1_200, 850, 1_700, 650]
     assert [it.line() for it in costs(count) if it.is_missed] == []

@@ -121,7 +121,7 @@ def test_one_setup_for_all_projects_serves_a_directory_below_a_project(
     assert not (desk.project / "src" / ".context").exists()
 
 
-def test_what_one_client_keeps_the_next_one_finds_wherever_the_user_keeps_it(
+def test_a_memory_of_one_client_is_found_by_the_next_wherever_the_user_keeps_it(
     tmp_path: Path, cache: Path
 ) -> None:
     """A fragment that one session keeps for itself is not seen by another."""

@@ -84,7 +84,7 @@ for line in sys.stdin:
     ],
     ids=["a silent hook", "no server", "a forgetful server", "another program"],
 )
-def test_what_is_not_as_the_story_says_ends_it(
+def test_a_step_that_is_not_as_the_story_says_ends_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any, file: str, text: str, reason: str
 ) -> None:
     for name in ("cli.py", "server.py"):

@@ -132,7 +132,7 @@ def test_the_table_is_long_enough_and_most_of_it_can_fail() -> None:
 
 
 @pytest.mark.parametrize("group", GROUPS)
-def test_plain_git_starts_what_settings_name(
+def test_plain_git_starts_programs_of_settings(
     group: str, made: Path, hostile: Desk, traps: Traps
 ) -> None:
     """Or the tests below could not fail."""
@@ -156,7 +156,7 @@ def variables(traps: Traps, made: Path) -> dict[str, str]:
     return {it.key: traps.filled(it.value, it.key, made) for it in ENVIRONMENT}
 
 
-def test_plain_git_starts_what_the_variables_name(made: Path, hostile: Desk, traps: Traps) -> None:
+def test_plain_git_starts_programs_of_variables(made: Path, hostile: Desk, traps: Traps) -> None:
     given, environment = variables(traps, made), with_programs(hostile, traps)
     for setting in ENVIRONMENT:
         alone = {**environment, setting.key: given[setting.key]}

@@ -52,7 +52,7 @@ def keys_of(value: object) -> object:
 
 
 @pytest.mark.parametrize("case", ROWS)
-def test_what_hooks_noted_is_counted(case: str) -> None:
+def test_the_notes_of_hooks_are_counted(case: str) -> None:
     """Lists of records are compared by the fields that a row names."""
     filled = json.dumps(ROWS[case])
     for name, record in RECORDS.items():

@@ -98,7 +98,7 @@ WRONG: tuple[dict[str, Any], ...] = (
 
 
 @pytest.mark.row("001 3-2.a", "001 3-2.d", "001 9.b")
-def test_what_cannot_be_a_record_is_refused() -> None:
+def test_an_object_that_cannot_be_a_record_is_refused() -> None:
     for wrong in WRONG:
         record = {key: it for key, it in (log() | wrong).items() if it is not ...}
         named = next(iter(wrong)) if ... in wrong.values() else None
@@ -111,7 +111,7 @@ def test_what_cannot_be_a_record_is_refused() -> None:
 
 
 @pytest.mark.row("001 1-3.c", "001 7-3.a", "001 10.a", "001 6.a")
-def test_what_the_structure_names_exists_and_the_rules_hold_the_workflow_in_eleven_steps() -> None:
+def test_the_files_of_the_structure_exist_and_the_rules_hold_the_workflow_in_eleven_steps() -> None:
     of_core = ("core/__init__.py", "core/sanitizer.py", "core/store.py", "server.py")
     others = ("docs/design.md", "requirements.txt", ".cursorrules", ".gitignore")
     assert [path for path in (*of_core, *others) if not (ROOT / path).is_file()] == []

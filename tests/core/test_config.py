@@ -55,7 +55,7 @@ def owners(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
 OF_A_STRANGER = dict.fromkeys(("common", "common/.git", "common/.context", "common/till"), STRANGER)
 
 
-def test_what_the_user_or_root_has_put_above_is_taken(
+def test_a_project_that_the_user_or_root_has_put_above_is_taken(
     owners: dict[str, int], tmp_path: Path
 ) -> None:
     for owned in ({}, {".": ROOT_USER}, {"common": ROOT_USER}, OF_A_STRANGER):
@@ -69,7 +69,7 @@ def test_what_the_user_or_root_has_put_above_is_taken(
     "planted",
     [("common/.git", "common/.context"), ("common/.git",), ("common/.context",), ("common",)],
 )
-def test_what_a_stranger_has_put_above_is_passed_over_with_a_word(
+def test_a_project_that_a_stranger_has_put_above_is_passed_over_with_a_word(
     planted: tuple[str, ...], owners: dict[str, int], tmp_path: Path
 ) -> None:
     owners |= dict.fromkeys(planted, STRANGER)
@@ -128,7 +128,7 @@ def test_a_setting_is_read_or_left_with_a_word_and_a_person_reads_the_locale() -
 SEVERAL = ("a", "b", "c")
 
 
-def test_a_refusal_says_what_is_wrong_and_what_helps(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_refusal_names_the_mistake_and_the_help(capsys: pytest.CaptureFixture[str]) -> None:
     made = Parser(prog="made")
     made.add_argument("one", metavar="ONE")
     made.add_argument("--some", nargs="+")

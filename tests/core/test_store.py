@@ -106,7 +106,7 @@ LEFT_BY_A_FILTER = (b"version https://git-lfs.github.com/spec/v1\n", b"\0GITCRYP
 
 
 @pytest.mark.row("P4", "P10")
-def test_nothing_is_written_into_utf_16_or_what_a_filter_left(store: MemoryStore) -> None:
+def test_nothing_is_written_into_utf_16_or_a_file_that_a_filter_left(store: MemoryStore) -> None:
     for name, data in LIKE_UTF_16.items():
         log = holding(store, data).read()
         assert log.count + log.skipped > 0 or name == "a mark alone"
@@ -133,7 +133,7 @@ def test_nothing_is_written_into_utf_16_or_what_a_filter_left(store: MemoryStore
 
 @pytest.mark.row("P5", "P9", "P10", "P11")
 @pytest.mark.long  # it costs much
-def test_a_log_of_ten_thousand_records_keeps_what_a_short_one_keeps(store: MemoryStore) -> None:
+def test_a_log_of_ten_thousand_records_keeps_its_lines_as_a_short_one(store: MemoryStore) -> None:
     lines = [a_record(f"gap {at}", lesson="x" * 700).to_line() for at in range(10_000)]
     odd = [b"a note\n", b"{torn\n", b"\xff\xfe\n", lines[0].replace(b"\n", b"\r\n")]
     theirs = [b"<<<<<<< a\n", lines[1], b"||||||| b\n", lines[2], b"=======\n", b">>>>>>> c\n"]

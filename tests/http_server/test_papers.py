@@ -102,7 +102,7 @@ def test_papers_take_the_place_of_one_that_is_as_it_was(opens: Open) -> None:
     assert papers.listed("refresh") == []
 
 
-def test_a_paper_goes_with_what_it_was_given_for(opens: Open) -> None:
+def test_a_paper_goes_with_the_paper_it_was_given_for(opens: Open) -> None:
     papers = opens()
     below = (
         replace(PAPER, kind="key", key="k1", parent="", expires_at=0.0),

@@ -94,7 +94,7 @@ CHUNKED = b"Transfer-Encoding: chunked\r\n"
 NO_HTTP = table("no_http")  # in Latin-1, with `${mine}` for the lines of a head with a key
 
 
-def test_what_is_no_http_gets_a_sentence_and_its_connection_ends(server: HttpServer) -> None:
+def test_bytes_that_are_no_http_get_a_sentence_and_the_connection_ends(server: HttpServer) -> None:
     for name, sent in NO_HTTP.items():
         got = server.raw(sent.encode("latin-1").replace(b"${mine}", MINE)).decode()
         assert got.startswith("HTTP/1.1 400 Bad Request\r\n"), name
@@ -161,7 +161,7 @@ def test_nothing_is_put_into_an_answer_that_has_begun(server: HttpServer) -> Non
 
 
 @pytest.mark.long
-def test_what_comes_too_slowly_is_told_so_and_let_go(server: HttpServer) -> None:
+def test_a_request_that_comes_too_slowly_is_told_so_and_let_go(server: HttpServer) -> None:
     began = time.monotonic()
     slow = {
         post(b"/mcp", b"Content-Length: 100\r\n", b"{"): b" 408 ",

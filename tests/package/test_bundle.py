@@ -83,7 +83,7 @@ def unpacked(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_what_comes_from_the_checkout_is_there_byte_for_byte_and_no_command(bundle: Bundle) -> None:
+def test_every_file_of_the_checkout_is_there_byte_for_byte_and_no_command(bundle: Bundle) -> None:
     """A style or a statement that a module reads belongs to the program like the module."""
     folders = [ROOT / name for name in ("core", "protocol", "rooms", "http_server")]
     files = [path for it in folders for path in it.rglob("*") if path.is_file()]
@@ -100,7 +100,7 @@ def test_what_comes_from_the_checkout_is_there_byte_for_byte_and_no_command(bund
     }
 
 
-def test_the_manifest_says_what_a_client_starts_and_asks_for(
+def test_the_manifest_names_the_server_and_the_settings_a_client_asks_for(
     bundle: Bundle, manifest: dict[str, Any]
 ) -> None:
     """Each tool with the first paragraph that a model reads, and all texts in Korean as well."""
@@ -177,7 +177,7 @@ OTHERS: dict[str, bytes | Callable[[Path], None]] = {
 
 
 @pytest.mark.long  # it costs much
-def test_what_is_no_bundle_of_this_server_is_left_alone_and_a_place_that_cannot_be_refused(
+def test_a_file_that_is_no_bundle_of_this_server_is_left_alone_and_an_impossible_place_refused(
     build: Build, tmp_path: Path
 ) -> None:
     def state(path: Path) -> tuple[int, int, int]:
@@ -305,7 +305,7 @@ CHOSEN = {"project_directory": "/내 프로젝트"}
 
 
 @pytest.mark.night
-def test_the_packer_fills_in_what_the_user_chose_and_starts_nothing_without_a_project(
+def test_the_packer_fills_in_the_choices_of_the_user_and_starts_nothing_without_a_project(
     manifest: dict[str, Any], node: Callable[..., str]
 ) -> None:
     words = ("run", "--project", "/확장 프로그램", "python", "/확장 프로그램/server.py")

@@ -203,7 +203,7 @@ def test_all_lies_below_one_directory_and_names_itself(
     assert "cli.py" not in said
 
 
-def test_what_setup_writes_starts_with_rules_and_sentences(installed: Installed) -> None:
+def test_commands_that_setup_writes_start_with_rules_and_sentences(installed: Installed) -> None:
     """The server saves a lesson without its secret, and the hook of an edit brings it back."""
     installed.run("sentinel-memory", "setup", "claude-code", "--yes")
     text = (installed.project / ".mcp.json").read_text("utf-8")

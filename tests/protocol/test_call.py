@@ -73,7 +73,7 @@ REFUSED: list[tuple[Any, list[object]]] = [
 ]
 
 
-def test_what_is_meant_is_taken_and_a_schema_shows_no_defaults() -> None:
+def test_a_value_in_another_form_is_taken_and_a_schema_shows_no_defaults() -> None:
     for kind, given, taken in TAKEN:
         assert TypeAdapter(kind).validate_python(given) == taken, given
     for kind, values in REFUSED:
@@ -127,7 +127,7 @@ CALLERS = [
 ]
 
 
-def test_a_session_is_the_doors_else_what_is_named_else_the_client_and_the_day() -> None:
+def test_a_session_is_the_doors_else_the_named_one_else_the_client_and_the_day() -> None:
     """Over stdio the name given, else the process; people with one client are told apart."""
     sessions = [call.session_of(" s1 "), call.session_of(), call.session_of(" ")]
     assert sessions == ["s1", call.PROCESS, call.PROCESS]

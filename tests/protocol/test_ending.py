@@ -165,7 +165,7 @@ def unread(start_server: StartServer, tmp_path: Path) -> ServerProcess:
         *([[], "rule", ["stdin", "stdout"]], [[], "rule", ["stdout", "stdin"]]),
     ],
 )
-def test_of_a_client_that_left_what_was_stored_is_said_and_nothing_else(
+def test_a_lesson_stored_for_a_client_that_left_is_said_and_nothing_else(
     unread: ServerProcess, tmp_path: Path, before: list[str], lesson: str, after: list[str]
 ) -> None:
     for stream in before:
@@ -256,7 +256,7 @@ def test_an_output_that_does_not_block_takes_long_answers_whole(tmp_path: Path) 
 
 
 @pytest.mark.row("P14")
-def test_lines_arrive_whole_whatever_the_buffer_and_no_others_reach_the_wire(
+def test_lines_arrive_whole_with_any_buffer_and_no_others_reach_the_wire(
     capfdbinary: Any,
 ) -> None:
     for size in [1, 7, 70_000]:

@@ -63,7 +63,7 @@ def project(tmp_path: Path) -> Path:
 
 
 @with_inspector
-def test_what_it_logs_and_remembers_is_what_it_finds(project: Path) -> None:
+def test_the_inspector_finds_the_memories_that_it_saves(project: Path) -> None:
     facts: Facts = {"count": 1, "project": str(project)}
     topics = sentence("en", "answers.topics", topics="결제 (1)")
     gap = ("topic=결제", "missing_context=세율이 다르다", "lesson=a=b, 먼저 확인")
@@ -120,7 +120,7 @@ PASSES_AS_IT_IS = {
 
 
 @needs_packages(OF_SUITE)
-def test_the_server_over_http_passes_what_needs_none_of_the_offers(tmp_path: Path) -> None:
+def test_the_server_over_http_passes_checks_that_need_none_of_the_offers(tmp_path: Path) -> None:
     results = tmp_path / "results"
     with HttpServer(tmp_path, "--no-auth", key="") as server:
         command = [*command_of(OF_SUITE, SUITE), "server", "--url", server.url, "--suite", "all"]

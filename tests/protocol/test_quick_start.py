@@ -100,7 +100,7 @@ def test_nothing_is_loaded_that_no_first_answer_needs(tmp_path: Path) -> None:
     assert len(added) <= MOST_ADDED, sorted(added)  # import it where it is needed
 
 
-def test_a_room_and_what_a_team_needs_are_loaded_at_the_first_call_only(tmp_path: Path) -> None:
+def test_a_room_and_the_modules_of_a_team_are_loaded_at_the_first_call_only(tmp_path: Path) -> None:
     place = "postgresql://nobody@nowhere.invalid/memory"
     rooms = "lessons,sessions,fragments"
     loaded = loaded_by(run(tmp_path, rooms, SENTINEL_MEMORY_FRAGMENTS=place))

@@ -282,7 +282,7 @@ def holding(lines: Callable[[str, Budget], list[str]], *entries: Entry) -> Offer
     return OfferedRoom(lambda _question: Gathered(entries), lines)
 
 
-def test_what_one_room_leaves_the_next_may_spend_and_a_question_gets_one_list() -> None:
+def test_tokens_that_one_room_leaves_the_next_may_spend_and_a_question_gets_one_list() -> None:
     seen = []
 
     def spends(tokens: int, _query: str, budget: Budget) -> list[str]:
@@ -354,7 +354,7 @@ def test_there_are_the_tools_with_the_parameters_of_the_specifications(room: str
 
 
 @pytest.mark.row("002 2.84", "002 2.90", "004 4.11.a")
-def test_the_profile_core_offers_the_tools_of_a_day_and_all_cost_what_is_told(room: str) -> None:
+def test_the_profile_core_offers_tools_of_a_day_and_all_cost_no_more_than_told(room: str) -> None:
     most, tools, core = TABLE[room], tools_of(room), tools_of(room, core_only=True)
     assert [tool["name"] for tool in core] == list(TOOLS[f"{room}:core"]) == most["core"]
     assert tokens_of(as_offered(tools)) <= most["most_tokens"]
@@ -394,7 +394,7 @@ def test_every_object_of_the_fragments_shows_properties() -> None:
     )
 
 
-def test_hints_tell_what_writes_what_destroys_and_what_may_be_repeated(room: str) -> None:
+def test_hints_tell_tools_that_write_destroy_or_may_be_repeated(room: str) -> None:
     hints = {tool["name"]: tool["annotations"] for tool in tools_of(room)}
     for hint, names, holds in (
         ("readOnlyHint", "reading", True),

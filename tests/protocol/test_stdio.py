@@ -118,7 +118,7 @@ TABLE = table("stdio")
 
 
 @pytest.mark.row("P14")
-def test_what_is_no_request_or_cannot_be_had_disturbs_no_server(server: ServerProcess) -> None:
+def test_a_bad_line_or_an_impossible_request_disturbs_no_server(server: ServerProcess) -> None:
     for line in [*TABLE["no_requests"], "[" * 5000 + "\n"]:
         server.send(line.encode("latin-1"))
         assert len(server.request("tools/list")["result"]["tools"]) == 3, line

@@ -273,7 +273,7 @@ MODES = [(0o500, 0o600), (0o500, 0o400), (0o700, 0o400)]  # of the directory, of
 @pytest.mark.parametrize(
     ("directory", "files", "is_open"), [(*it, False) for it in MODES] + [(0o500, 0o400, True)]
 )
-def test_what_may_only_be_read_is_read_and_a_save_is_refused(
+def test_a_database_that_may_only_be_read_is_read_and_a_save_is_refused(
     crowd: Crowd, before: Told, directory: int, files: int, is_open: bool
 ) -> None:
     """is_open: another process has its journals there."""
@@ -307,7 +307,7 @@ def test_what_may_only_be_read_is_read_and_a_save_is_refused(
 
 
 @pytest.mark.long  # it costs much
-def test_what_may_not_be_read_is_said_and_is_not_taken_for_empty(
+def test_a_database_that_may_not_be_read_is_said_and_is_not_taken_for_empty(
     crowd: Crowd, before: Told
 ) -> None:
     def work() -> str:

@@ -61,7 +61,7 @@ def test_a_story_that_does_not_hold_is_told_with_its_line(
     assert str(caught.value).startswith(said)
 
 
-def test_an_update_records_anew_keeps_what_is_written_and_in_ci_records_nothing(
+def test_an_update_records_anew_keeps_written_words_and_in_ci_records_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "one.txt"

@@ -41,7 +41,7 @@ def find(bench: Bench, platform: str = "linux", **environment: str) -> list[Conf
 @pytest.mark.parametrize(
     ("client", "file"), ROWS["the_configuration_of_the_document_leads_to_the_project"]
 )
-def test_what_is_documented_is_found(client: str, file: str, bench: Bench) -> None:
+def test_a_documented_configuration_is_found(client: str, file: str, bench: Bench) -> None:
     part = text_of("docs/clients.md").split(f"\n### {client}\n", 1)[1]
     sample = re.findall(r"^```(?:json|toml)\n(.*?)^```", part, re.M | re.S)[0]
     sample = sample.replace("/opt/sentinel-memory", bench.tool.as_posix())
@@ -60,8 +60,8 @@ def test_systems_have_their_places(platform: str, file: str, variable: str, benc
     assert [it.path for it in find(bench, platform, **environment)] == [bench.path(file)]
 
 
-@pytest.mark.parametrize("row", ROWS["what_becomes_of_an_entry"])
-def test_what_becomes_of_an_entry(row: list[Any], bench: Bench) -> None:
+@pytest.mark.parametrize("row", ROWS["an_entry_gives_its_project_or_problem"])
+def test_an_entry_gives_its_project_or_problem(row: list[Any], bench: Bench) -> None:
     file, words, more, expected = row
     bench.put({"root/sub/x": "", "tool/uv": ""})
     entry = {**our_entry(bench, *words), **more}

@@ -69,7 +69,7 @@ def test_json_keeps_its_text_where_its_data_stay(text: str) -> None:
 
 
 @given(texts(OBJECTS.filter(has_place)))
-def test_what_is_put_into_json_is_taken_out_and_the_rest_stays(text: str) -> None:
+def test_an_entry_put_into_json_is_taken_out_and_the_rest_stays(text: str) -> None:
     before, place = json_data(text), ("mcpServers", "sentinel-memory")
     made = json_text(with_value(before, place, ENTRY), text)
     made.encode()
@@ -89,7 +89,7 @@ def test_json_keeps_its_step_and_its_order() -> None:
 
 
 @pytest.mark.parametrize(("kind", "text", "times", "key"), ROWS["refused"])
-def test_what_cannot_be_edited_is_refused(kind: str, text: str, times: int, key: str) -> None:
+def test_an_uneditable_text_is_refused(kind: str, text: str, times: int, key: str) -> None:
     """So are marks of a block that do not pair, whether it is read, put in or taken out."""
     edits: dict[str, list[Any]] = {
         "json": [json_data],
@@ -103,7 +103,7 @@ def test_what_cannot_be_edited_is_refused(kind: str, text: str, times: int, key:
         assert raised.value.key == key
 
 
-def test_comments_are_read_and_what_looks_like_one_in_a_string_stays() -> None:
+def test_comments_are_read_and_a_string_that_looks_like_one_stays() -> None:
     text = '{"a": "/* // */", // one\n "b": [1, 2, ], /* two\n */ "c": ",}"}'
     assert data_in(text, ".json") == {"a": "/* // */", "b": [1, 2], "c": ",}"}
 
@@ -153,7 +153,7 @@ def test_our_hooks_join_those_of_a_user_and_leave_them(data: st.DataObject, grou
 
 
 @pytest.mark.parametrize("case", ROWS["hooks"])
-def test_what_becomes_of_hooks_that_are_there(case: str) -> None:
+def test_our_hooks_are_replaced_and_hooks_of_others_stay(case: str) -> None:
     before, ours, after = ROWS["hooks"][case]
     there, expected = ({"hooks": {"Stop": it}} if it else {} for it in (before, after))
     assert with_hooks(there, {"Stop": ours}) == expected

@@ -271,7 +271,7 @@ def test_no_link_of_a_clone_is_followed_out_of_it(bench: Bench, name: str, remov
 # The rules that clients read.
 
 PAST = table("commands/rules_past")
-READ: dict[str, list[str]] = ROWS["what a client reads"]
+READ: dict[str, list[str]] = ROWS["the files that a client reads"]
 
 
 def met_by(client: str, past: str, there: dict[str, str]) -> str:
@@ -308,7 +308,7 @@ def test_every_client_reads_the_rules_and_all_before(past: str, count: int, tmp_
 
 
 @pytest.mark.parametrize(("lead", "keys"), [(0, []), (1, ["codex_cuts"])])
-def test_rules_beyond_what_codex_reads_are_told(lead: int, keys: list[str], bench: Bench) -> None:
+def test_rules_that_codex_cuts_are_told(lead: int, keys: list[str], bench: Bench) -> None:
     own = 32 * 1024 - len(f"\n\n{BEGIN}\n{rules('en')}".encode()) + lead
     bench.put({"root/AGENTS.md": "가" * (own // 3) + "." * (own % 3) + "\n"})
     assert [note.key for note in bench.do("codex", without=["hooks"]).notes] == keys

@@ -151,7 +151,7 @@ def test_every_case_is_recorded_and_nothing_of_a_project_is_in_the_files_of_a_us
 @pytest.mark.parametrize(
     "case", enough(cases(), lambda it: (it.client, it.state), lambda it: (it.level, it.rooms))
 )
-def test_setup_writes_what_was_recorded_and_takes_it_out_again(case: Case, tmp_path: Path) -> None:
+def test_setup_writes_the_recorded_files_and_takes_them_out(case: Case, tmp_path: Path) -> None:
     """A second call changes nothing, and rooms that are switched off leave nothing behind."""
     bench = case.prepared(tmp_path)
     before = {name: data(name, text) for name, text in files(bench).items()}

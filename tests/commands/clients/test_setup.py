@@ -73,7 +73,7 @@ def test_who_cannot_see_the_plan_or_cannot_answer_is_not_asked(desk: Desk) -> No
     assert desk.files() == {}
 
 
-def test_what_cannot_be_written_is_told_and_the_rest_is_done(desk: Desk) -> None:
+def test_a_file_that_cannot_be_written_is_told_and_the_rest_is_done(desk: Desk) -> None:
     (desk.root / ".codex").mkdir(mode=0o555)
     done = desk.run("setup", "codex", "--yes")
     facts = {"path": ".codex/config.toml", "reason": os.strerror(errno.EACCES)}
@@ -107,7 +107,7 @@ def test_a_hook_that_was_tried_has_bytecode(
     assert tried_hook(installed((str(tmp_path / "gone"),), str(tmp_path), windows=False)) != ""
 
 
-def test_what_a_stranger_left_in_the_project_is_neither_started_nor_followed(
+def test_a_file_that_a_stranger_left_in_the_project_is_neither_started_nor_followed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "uv.toml").touch()
@@ -144,7 +144,7 @@ def test_every_hook_that_is_written_answers_its_client(desk: Desk) -> None:
 
 
 @pytest.mark.long  # it costs much
-def test_nothing_is_written_that_starts_what_uv_may_clear_away(tmp_path: Path) -> None:
+def test_setup_writes_no_command_in_a_folder_that_uv_may_clear_away(tmp_path: Path) -> None:
     passing, project = tmp_path / "archive-v0" / "x", tmp_path / "project"
     passing.mkdir(parents=True)
     project.mkdir()

@@ -70,7 +70,7 @@ def bound(bare: Desk) -> None:
         pytest.skip("this user may read and write everything")
 
 
-def test_what_is_well_breaks_between_two_parts(healthy: Desk) -> None:
+def test_a_healthy_line_breaks_between_two_parts(healthy: Desk) -> None:
     place = healthy.place(COLUMNS="24", NO_COLOR="1")
     assert Run.at_terminal("doctor", **place).lines[:2] == ["✓ lessons 1", "✓ git merge=union"]
 
@@ -156,7 +156,7 @@ def test_a_log_that_cannot_be_written_is_not_repaired(bare: Desk, bound: None, p
 
 
 @pytest.mark.row("P10")
-def test_what_a_repair_takes_out_lies_beside_the_log_byte_for_byte(bare: Desk) -> None:
+def test_the_lines_that_a_repair_takes_out_lie_beside_the_log_byte_for_byte(bare: Desk) -> None:
     """It names the repairs that it made and the findings that are left."""
     before = bare.write(*ILL)
     bare.log.chmod(0o640)

@@ -56,7 +56,7 @@ def desk(tmp_path: Path) -> Desk:
 
 @pytest.mark.row("003 T27", "003 T28")
 @ALL
-def test_what_a_client_did_is_recorded_and_bound_to_its_session(client: str, desk: Desk) -> None:
+def test_each_action_is_recorded_and_bound_to_its_session(client: str, desk: Desk) -> None:
     """A command with how it went as far as the client tells, an edit with its file and lines."""
     desk.take(client, ran(client, desk.root, "cd web && npm test", 0, "all good"))
     desk.take(client, ran(client, desk.root, "npm test", 3, "1 failed"))
@@ -108,7 +108,7 @@ def test_a_project_without_a_memory_is_left_alone(client: str, desk: Desk) -> No
 
 
 @pytest.mark.long  # it costs much
-def test_what_is_none_of_the_project_s_or_nobody_s_is_not_recorded(desk: Desk) -> None:
+def test_an_action_outside_the_project_or_of_nobody_is_not_recorded(desk: Desk) -> None:
     given = ran("claude-code", desk.root, "npm test")
     desk.take("claude-code", given, CURSOR_VERSION="3.2")
     desk.take("claude-code", {**given, "timestamp": 1})
@@ -124,7 +124,7 @@ def test_what_is_none_of_the_project_s_or_nobody_s_is_not_recorded(desk: Desk) -
 
 
 @pytest.mark.row("003 T28")
-def test_what_an_edit_or_a_command_has_done_is_told_as_it_is(desk: Desk) -> None:
+def test_an_edit_or_a_command_is_recorded_with_its_outcome(desk: Desk) -> None:
     """A new file counts every line, a patch each of its files; some fail, and some go on."""
     recorded = list[tuple[Any, ...]]()
     for client, builder, name, more, rows in ROWS["done"]:
@@ -164,7 +164,7 @@ def test_hostile_payloads_end_well(client: str, desk: Desk) -> None:
 
 
 @pytest.mark.long  # it costs much
-def test_what_takes_too_long_is_said_to_be_left_out() -> None:
+def test_a_record_that_takes_too_long_is_said_to_be_left_out() -> None:
     busy = (
         "import sys; from commands.hook import hook; hook.MOST_WORK_S = hook.MOST_STARTS = 0;"
         " sys.exit(hook.main(sys.argv[1:]))"

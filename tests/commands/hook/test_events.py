@@ -52,7 +52,7 @@ def test_a_tool_that_changes_nothing_or_is_unknown_is_no_action() -> None:
         assert not read_moment("cursor", "before-action", tool(name, given)).says_something, name
 
 
-def test_what_is_missing_or_of_another_type_is_left_out() -> None:
+def test_a_field_that_is_missing_or_of_another_type_is_left_out() -> None:
     payloads = [*ROWS["odd"], tool("Edit", {"file_path": "a" * 5_000, "workdir": 1})]
     events = [(client, it.ours) for client, hooks in HOOKS.items() for it in hooks.events]
     for (client, event), payload in product(events, payloads):
@@ -70,7 +70,7 @@ def test_only_the_beginning_of_a_long_input_is_read() -> None:
     assert (len(paths), command, len(text)) == (MOST_FILES, "", MOST_TEXT_CHARS)
 
 
-def test_a_moment_has_what_the_fields_of_a_payload_say() -> None:
+def test_a_moment_has_the_values_of_the_fields_of_a_payload() -> None:
     none_of(
         (payload, moment)
         for payload, fields in ROWS["fields"]
@@ -102,7 +102,7 @@ def test_only_lines_that_were_not_there_are_new(text: str, before: str, new: lis
 
 @pytest.mark.long  # it costs much
 @given(st.text(), st.text())
-def test_nothing_is_new_in_what_was_there_and_all_is_in_nothing(one: str, other: str) -> None:
+def test_no_line_is_new_beside_its_own_text_and_all_are_beside_none(one: str, other: str) -> None:
     assert new_lines(one, one) == []
     assert "".join(new_lines(one, "")).split() == "".join(one.splitlines()).split()
     assert set(new_lines(one, other)) <= set(one.splitlines())
@@ -141,7 +141,7 @@ def test_a_command_that_only_reads_edits_nothing(root: Path) -> None:
     none_of(it for it in SHELL["reads"] if edits(it, root)[0] not in ((), ("/tmp/a.py",)))
 
 
-def test_what_stands_for_many_files_tells_nothing(root: Path) -> None:
+def test_a_command_on_many_files_names_no_edit(root: Path) -> None:
     for at in range(60):
         (root / f"src/{at}.py").write_text("x")
     for command in ("black .", "rm -rf src", "sed -i s/a/b/ src/*.py"):

@@ -126,7 +126,7 @@ def told_by(desk: Desk, verb: str, given: Any) -> Any:
     "course",
     [*ROWS["courses"], *(pytest.param(it, marks=pytest.mark.long) for it in ROWS["long courses"])],
 )
-def test_what_a_session_is_told_depends_on_what_it_was_told(desk: Desk, course: str) -> None:
+def test_each_answer_to_a_session_depends_on_its_former_answers(desk: Desk, course: str) -> None:
     for verb, given, said in {**ROWS["courses"], **ROWS["long courses"]}[course]:
         told = told_by(desk, verb, given)
         assert told == said_in(said, desk) or (told and said == "SOMETHING"), (verb, given)
@@ -170,7 +170,7 @@ def test_odd_bytes_in_the_input_and_in_the_log_are_read_over(desk: Desk) -> None
 
 
 @pytest.mark.long  # it costs much
-def test_what_is_large_is_read_and_what_is_too_large_is_said(desk: Desk) -> None:
+def test_a_large_text_is_read_and_a_log_that_is_too_large_is_said(desk: Desk) -> None:
     written = desk.use("Write", file_path=str(desk.root / FILE), content="x " * 10_000_000)
     assert written.text == LESSON
     lines = [a_record(f"gap {at}", lesson=f"rule {at}").to_line() for at in range(10_000)]

@@ -30,7 +30,7 @@ def directory(tmp_path: Path) -> str:
     return str(tmp_path / "state" / "shop-1")
 
 
-def test_what_was_noted_is_there_for_the_next_hook_without_empty_facts(directory: str) -> None:
+def test_a_noted_event_is_there_for_the_next_hook_without_empty_facts(directory: str) -> None:
     session = open_session(directory, "s")
     assert (session.events, os.path.exists(directory)) == ([], False)
     before = session.note("before-action", agent="", shown=["a@1"], changed=True, tokens=0)
@@ -175,7 +175,7 @@ def bring(project: Path, verb: str, *words: Any) -> None:
 
 
 @pytest.mark.parametrize("state", one_in(8, WORK))
-def test_what_git_cannot_tell_and_what_it_does_not_know_is_left_out(
+def test_a_fact_that_git_cannot_tell_or_does_not_know_is_left_out(
     state: str, project: Path
 ) -> None:
     commit_id = git(project, "rev-parse", "HEAD").strip()

@@ -27,7 +27,7 @@ COUNTS = {"changes": (3, {"refund": 2}), "actions": (1, {"refund": 1}), "anchors
 WORDS = Surroundings(**{name: Sample(*counts) for name, counts in COUNTS.items()})
 
 
-def test_what_is_kept_is_read_back_and_does_not_grow_without_end(tmp_path: Path) -> None:
+def test_the_kept_surroundings_are_read_back_and_do_not_grow_without_end(tmp_path: Path) -> None:
     directory = str(tmp_path / "state" / "shop")
     save(directory, Known("log", WORDS))
     assert load(directory) == Known("log", WORDS)
@@ -93,7 +93,7 @@ def test_the_project_is_read_at_first_and_when_the_log_has_changed(desk: Desk) -
 
 
 @pytest.mark.long  # it costs much
-def test_what_all_changes_have_or_a_file_holds_is_no_reason_for_a_lesson(desk: Desk) -> None:
+def test_a_word_that_all_changes_have_or_a_file_holds_is_no_reason_for_a_lesson(desk: Desk) -> None:
     desk.write(replace(REFUND, paths=()), LOGIN)
     for session, text in (("one", LESSON), ("another", "")):
         ran = desk.edit("src/b.py", new="approver(refund_above=500)", session_id=session)
@@ -130,7 +130,7 @@ def hunks(project: Path) -> list[tuple[str, str, str]]:
     return [(it.paths[0], it.text, it.removed) for it in changes_in(str(project))]
 
 
-def test_each_hunk_has_its_lines_whatever_settings_there_are(project: Path, tmp_path: Path) -> None:
+def test_each_hunk_has_its_lines_under_any_settings(project: Path, tmp_path: Path) -> None:
     lines = [f"line {at}\n" for at in range(30)]
     lines[3:5] = ["\n", "\n"]
     changed(project, "begin", pay__py="".join(lines))
@@ -176,7 +176,7 @@ def test_the_memory_a_rename_a_deletion_a_merge_and_no_text_are_no_work(project:
 
 
 @pytest.mark.long  # it costs much
-def test_of_what_is_huge_the_beginning_is_read(project: Path) -> None:
+def test_of_a_huge_change_the_beginning_is_read(project: Path) -> None:
     changed(project, "many", **{f"f{at}__py": "x\n" for at in range(MOST_HUNKS + 20)})
     changed(project, "wide", f0__py="y" * 1_000_000 + "\n")
     changed(project, "long", f1__py="z" * 99 + "\n" + "z\n" * 200_000)

@@ -167,7 +167,7 @@ def test_the_document_names_parts_and_keys_as_the_report(project: Path, report: 
 
 
 @pytest.mark.long  # it costs much
-def test_the_step_of_the_workflow_does_what_is_documented(project: Path, tmp_path: Path) -> None:
+def test_the_step_of_the_workflow_does_its_documented_work(project: Path, tmp_path: Path) -> None:
     text = (ROOT / "docs/ci.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```yaml\n(.*?)^```", text, re.M | re.S)
     [workflow] = [block for block in blocks if "pull_request:" in block]
@@ -208,7 +208,7 @@ def markdown_tokens(document: str) -> Iterator[Token]:
         yield from token.children or ()
 
 
-def test_a_text_is_code_whatever_it_holds() -> None:
+def test_any_text_is_shown_as_code() -> None:
     for text, shown in table("commands/report_texts")["as code"]:
         assert code(text) == shown
         inline = MARKDOWN.parseInline(code(text))[0].children or []

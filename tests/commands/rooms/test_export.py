@@ -169,7 +169,7 @@ def test_no_text_forges_the_structure_of_a_document_or_names_a_file(found: list[
 
 
 @given(TEXTS.filter(lambda text: "`" not in text))
-def test_what_a_reader_of_the_markdown_sees_is_the_text(text: str) -> None:
+def test_a_reader_of_the_markdown_sees_the_text(text: str) -> None:
     record = a_record(lesson=text)
     tokens = MarkdownIt("commonmark").parse("\n".join(lessons([record])))
     inline = next((token for token in tokens if token.type == "inline"), None)
@@ -181,7 +181,7 @@ def test_what_a_reader_of_the_markdown_sees_is_the_text(text: str) -> None:
 
 
 def test_a_text_is_escaped_no_more_than_needed_and_reads_as_it_was_written() -> None:
-    for text, shown in ROWS["what_is_escaped_no_more_than_needed"]:
+    for text, shown in ROWS["a_text_is_escaped_no_more_than_needed"]:
         assert (heading(text), lessons([a_record(lesson=text)])) == (shown, [f"- {shown}"])
     text = "Put it into @./.env of me@shop.kr, `@Bean` stays; see #file:a.md, [it](./b), run !`id`"
     [line] = lessons([a_record(lesson=text)])
@@ -251,10 +251,10 @@ def test_each_document_gives_its_topics_lessons_and_lines() -> None:
     none_of(it for it in SOURCES["the_heading_gives_the_topic"] if read(it[0])[0] != [[it[1], "a"]])
     none_of(
         row
-        for row in SOURCES["what_belongs_to_an_item_is_its_lesson"]
+        for row in SOURCES["the_lines_of_an_item_are_its_lesson"]
         if [lesson for _, lesson in read(row[0])[0]] != [row[1]]
     )
-    for text, passed in SOURCES["what_is_no_item_is_told_with_its_line"]:
+    for text, passed in SOURCES["a_text_that_is_no_item_is_told_with_its_line"]:
         assert read(text)[1] == passed
     none_of(it for it in SOURCES["a_topic_is_short_and_plain"] if topic_of(it[0]) != it[1])
 
@@ -270,7 +270,7 @@ def test_any_text_is_read(text: str) -> None:
 
 
 @pytest.mark.parametrize("name", SOURCES["sources"])
-def test_what_a_source_becomes_is_shown_and_saved(take: Command, project: Path, name: str) -> None:
+def test_a_source_is_shown_and_saved_as_lessons(take: Command, project: Path, name: str) -> None:
     lines, shown, lessons = SOURCES["sources"][name]
     text = "\n".join(lines).replace("TOKEN", TOKEN).replace("LONG", "가" * 342)
     done = take(text, "--yes")
@@ -296,14 +296,14 @@ def check_refused(refused: Run, project: Path, said: str) -> None:
 
 
 @pytest.mark.parametrize("name", SOURCES["refused"])
-def test_what_cannot_be_imported_is_refused_whole(take: Command, project: Path, name: str) -> None:
+def test_an_unusable_source_is_refused_whole(take: Command, project: Path, name: str) -> None:
     text, said = SOURCES["refused"][name]
     data = text.replace("MARKER", MARKER).encode("utf-16" if name == "utf-16" else "latin-1")
     check_refused(take(data, "--yes"), project, said)
 
 
 @pytest.mark.long  # it costs much
-def test_what_is_too_large_is_refused_whole_and_a_log_may_be_larger(
+def test_a_source_that_is_too_large_is_refused_whole_and_a_log_may_be_larger(
     take: Command, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = b"x" * (MOST_TEXT_BYTES + 1)
@@ -334,7 +334,7 @@ def test_twice_as_many_lines_take_about_twice_the_time(take: Command, project: P
 
 @pytest.mark.long  # it costs much
 @pytest.mark.parametrize("name", ["x.json", "x.md", "history.db", "current.json", "."])
-def test_each_source_of_sessions_is_recognised_by_what_is_in_it(
+def test_each_source_of_sessions_is_recognised_by_its_content(
     project: Path, command: Command, tmp_path: Path, name: str
 ) -> None:
     (tmp_path / "other").mkdir()

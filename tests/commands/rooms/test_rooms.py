@@ -182,7 +182,7 @@ SHOWING = (
 
 
 @pytest.mark.parametrize("kind", [pytest.param("hostile", marks=pytest.mark.long), "secret"])
-def test_what_a_hand_put_into_a_room_is_shown_without_controls_and_secrets(
+def test_a_text_that_a_hand_put_into_a_room_is_shown_without_controls_and_secrets(
     project: Path, room: Room, command: Command, kind: str
 ) -> None:
     text = TEXTS[kind]
@@ -298,7 +298,7 @@ def test_a_session_is_gone_from_every_byte(project: Path, command: Command, stat
     assert b"foal" not in every_byte(store.root, state)
 
 
-def test_a_repository_cannot_share_by_what_it_carries(project: Path, state: Path) -> None:
+def test_a_repository_cannot_share_by_a_file_it_carries(project: Path, state: Path) -> None:
     store = open_sessions(project, SETTINGS)
     keep(store, [(a_session(1), [])])
     for name in ("sessions-are-shared", "share"):

@@ -67,7 +67,7 @@ def test_no_name_of_a_file_harms_whoever_reads_it(scan: Command, project: Path) 
 
 
 @pytest.mark.long  # it costs much
-def test_what_nobody_may_read_is_said(project: Path) -> None:
+def test_a_file_that_nobody_may_read_is_said(project: Path) -> None:
     for name in ("a.txt", "closed.txt"):
         (project / name).write_text(TOKEN, encoding="utf-8")
     (project / "closed.txt").chmod(0)
@@ -286,8 +286,8 @@ def test_a_mark_before_utf_8_takes_no_record_and_no_secret(scan: Command, projec
         assert TOKEN.encode() not in git_clones.path_of(project).read_bytes()
 
 
-def test_what_begins_like_utf_16_is_named_and_not_clean(scan: Command, project: Path) -> None:
-    for kind, finding in ROWS["what_begins_like_utf_16_is_named_and_let_be"]:
+def test_a_log_that_begins_like_utf_16_is_named_and_not_clean(scan: Command, project: Path) -> None:
+    for kind, finding in ROWS["a_log_that_begins_like_utf_16_is_named_and_let_be"]:
         data = FILES[kind]
         found = examine(MemoryLog.parse(data), now=NOW)
         assert [(it.kind, it.fixable) for it in found] == [(finding, False)]

@@ -104,7 +104,7 @@ def test_signs_and_colours_are_for_terminals_with_them(monkeypatch: pytest.Monke
 
 @pytest.mark.long  # it costs much
 @pytest.mark.parametrize(("variable", "red"), [("FORCE_COLOR", True), ("TERM", False)])
-def test_an_error_is_red_by_what_standard_error_is(variable: str, red: bool) -> None:
+def test_the_color_of_an_error_depends_on_standard_error(variable: str, red: bool) -> None:
     environment = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     done = Run.at_terminal("show", "zzz", environment={**environment, variable: "1"})
     assert (done.code, done.out) == (1, "")
@@ -171,7 +171,7 @@ def test_an_error_wraps_at_words_with_a_red_first_sentence(monkeypatch: pytest.M
     assert (lines, last) == ([*wrapped, "  pip install  it"], "\x1b[33mOne line.\x1b[0m")
 
 
-def test_what_is_printed_commands_no_runner_and_is_one_plain_line_in_a_pipe(
+def test_a_printed_text_commands_no_runner_and_is_one_plain_line_in_a_pipe(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     screen.complain(f"{SENTENCES}\n::error::")

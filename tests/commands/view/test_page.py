@@ -97,14 +97,14 @@ SHAPE = [tag for tag, _ in page_of().elements]
 
 
 @given(text=st.text() | st.sampled_from([HOSTILE, "<!--<script>", "\u2028</SCRIPT >"]))
-def test_whatever_an_item_says_the_page_has_the_same_elements(text: str) -> None:
+def test_the_page_has_the_same_elements_for_any_text_of_an_item(text: str) -> None:
     texts = ((text, f"a{text}"), ("", text))
     page = page_of(an_item(id=text, topic=text, kind=text, facts=(text,), texts=texts))
     assert [tag for tag, _ in page.elements] == SHAPE
     assert len(page.data["items"]) == 1
 
 
-def test_the_name_of_a_project_stays_text_and_what_is_hidden_is_spelled_out() -> None:
+def test_the_name_of_a_project_stays_text_and_hidden_characters_are_spelled_out() -> None:
     page = page_of(project=f"</title><script>x</script>{TOKEN}")
     assert [tag for tag, _ in page.elements] == SHAPE
     assert page.texts("h1") == ["Memory of </title><script>x</script>[REDACTED]"]

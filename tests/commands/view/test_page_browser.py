@@ -139,7 +139,7 @@ def test_an_empty_memory_has_three_steps_and_no_script_has_one_sentence(browser:
     assert browser.texts("article, #search") == []
 
 
-def test_what_anybody_wrote_stays_text(browser: Shown) -> None:
+def test_markup_that_anybody_wrote_stays_text(browser: Shown) -> None:
     item = an_item(id=HOSTILE, topic=HOSTILE, kind=HOSTILE, room=HOSTILE, facts=(HOSTILE, "<b>"))
     browser.shows(
         [replace(item, texts=((HOSTILE, HOSTILE), (HOSTILE, HOSTILE)))], "#q=%3Cimg%20src"
@@ -155,7 +155,7 @@ def test_what_anybody_wrote_stays_text(browser: Shown) -> None:
 # Search
 
 
-def test_a_search_finds_what_has_each_word_in_any_text_and_marks_it(browser: Shown) -> None:
+def test_a_search_finds_items_with_each_word_in_any_text_and_marks_it(browser: Shown) -> None:
     browser.shows(few())
     browser.seek("REFUND")
     assert browser.texts(FIRST) == [
@@ -202,7 +202,7 @@ def test_an_item_stays_in_sight_while_its_word_is_composed(browser: Shown) -> No
 # Filters and the address
 
 
-def test_filters_leave_what_they_name_and_their_address_opens_the_same(browser: Shown) -> None:
+def test_filters_leave_the_items_they_name_and_their_address_opens_the_same(browser: Shown) -> None:
     browser.shows(few())
     assert browser.texts("#rooms button") == ["All 9", "Lessons 7", "Sessions 1", "Fragments 1"]
     browser.js("document.querySelector('[data-topic=payment]').click()")

@@ -59,7 +59,7 @@ MARKED = [
 ]
 
 
-def test_an_order_to_a_model_is_marked_whatever_stands_beside_it_or_disguises_it() -> None:
+def test_an_order_to_a_model_is_marked_beside_any_text_and_in_any_disguise() -> None:
     between = "A lesson.\n{}\nMore of it.".format
     for text, mark in MARKED:
         others = marks_of(text), marks_of("topic", text, "lesson"), marks_of(between(text))
@@ -337,7 +337,7 @@ def test_a_character_that_is_unseen_or_read_otherwise_is_known_and_spelled_out()
     assert re.compile(f"[{characters.HIDDEN_CLASS}]").search("a b") is None
 
 
-def test_what_a_script_needs_stays_and_other_letters_disguise_no_order() -> None:
+def test_characters_that_a_script_needs_stay_and_other_letters_disguise_no_order() -> None:
     for text in HIDDEN["of a script or an emoji"]:
         assert revealed(text) is text
         assert "hidden-text" not in marks_of(text)

@@ -68,7 +68,7 @@ def test_a_session_begins_as_the_table_says_principles_first_then_the_newest() -
     assert "principles first, then the newest;" in start(*MANY).text
 
 
-def test_the_text_stays_within_the_budget_and_what_clients_take() -> None:
+def test_the_text_stays_within_the_budget_and_the_limit_of_clients() -> None:
     for budget_tokens in [200, 500, 1_500]:
         for lesson in ["round up to whole cents " * 8, "센트 단위로 올림한다 " * 8]:
             records = [a_record(f"gap {at}", lesson=lesson) for at in range(50)]
@@ -93,7 +93,7 @@ RULES = [
 ]
 
 
-def test_where_not_all_fit_what_is_near_comes_first_and_leaves_room_for_the_newest() -> None:
+def test_where_not_all_fit_near_records_come_first_and_leave_room_for_the_newest() -> None:
     for lang in LANGUAGES:
         briefing = start(*MANY, PRINCIPLE, near=[MANY[3], MANY[7]], lang=lang)
         shown = len(briefing.records)
@@ -116,7 +116,7 @@ def test_where_not_all_fit_what_is_near_comes_first_and_leaves_room_for_the_newe
     assert {MANY[3].id, MANY[59].id} <= {record.id for record in briefing.records}
 
 
-def test_an_action_is_told_its_records_and_what_was_missing_gives_way_to_lessons() -> None:
+def test_an_action_is_told_its_records_and_the_missing_context_gives_way_to_lessons() -> None:
     head = sentence("en", "answers.recall_head")
     blocks = headed_block(NEW), headed_block(OLD)
     assert action_briefing([NEW, OLD]) == Briefing("\n".join((head, *blocks)), (NEW, OLD))
@@ -146,7 +146,7 @@ def test_a_prompt_is_told_the_first_records_within_its_tokens() -> None:
     assert "what was missing" not in briefing.text
 
 
-def test_what_reads_like_an_order_takes_no_place_and_its_topic_is_not_shown() -> None:
+def test_a_record_that_reads_like_an_order_takes_no_place_and_its_topic_is_not_shown() -> None:
     bad = replace(MANY[3], lesson=ORDERS)
     records = [bad if it is MANY[3] else it for it in MANY]
     assert start(*records, near=[bad, MANY[7]]).records[0] == MANY[7]

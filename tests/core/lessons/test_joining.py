@@ -275,7 +275,7 @@ def lives() -> Iterator[Any]:
 
 @pytest.mark.row("001 1-1.b", "001 1-3.b", "P11")
 @pytest.mark.parametrize(("steps", "attributes", "style"), list(lives()))
-def test_clones_that_live_on_show_what_each_of_their_steps_says(
+def test_clones_that_live_on_show_the_outcome_of_each_of_their_steps(
     steps: list[str], attributes: str | None, style: str, tmp_path: Path
 ) -> None:
     use_style(clones.new_project(tmp_path / "mine", *NUMBERS, attributes=attributes), style)

@@ -86,7 +86,7 @@ def test_counts_stay_readable_and_no_more_than_sixteen_former_versions_are_kept(
 # Compactions.
 
 
-def test_what_comes_back_after_its_compaction_is_visible_and_counted_with_its_originals() -> None:
+def test_a_record_that_returns_after_compaction_is_visible_and_counted_with_its_originals() -> None:
     for lesson in [ONE.lesson, "once more"]:
         for original in [ONE, replace(ONE, updated=LATER, seen=5)]:
             for back_at in [NOW, LATER]:
@@ -125,7 +125,7 @@ BACK = {  # the log, the record, the date, the record brought back, and the type
 }
 
 
-def test_a_record_brought_back_follows_what_was_there_and_takes_its_place() -> None:
+def test_a_record_brought_back_follows_the_record_there_and_takes_its_place() -> None:
     for there, given, now, wanted, order in BACK.values():
         log, [back], removal = bring_back(there, [given], now=now)
         assert (back, removal.removed) == (wanted, ())
@@ -151,7 +151,7 @@ def test_a_record_brought_back_follows_what_was_there_and_takes_its_place() -> N
         assert brought.marks == marks
 
 
-def test_what_changed_since_it_was_looked_at_is_neither_written_over_nor_undone() -> None:
+def test_a_record_changed_since_it_was_looked_at_is_neither_written_over_nor_undone() -> None:
     present = following(replace(FIRST, lesson="second", updated=LATER), FIRST)
     newer = log_of(following(replace(present, lesson="third"), present))
     looked_at, empty = log_of(present), log_of()
@@ -235,7 +235,7 @@ def hostile(**changed: Any) -> Record:
     return replace(a_record("anything", now=LATER), source_ids=EVERY_TOKEN, **changed)
 
 
-def test_what_a_principle_hides_is_told_and_is_no_more_than_a_compaction_may() -> None:
+def test_the_records_that_a_principle_hides_are_told_and_no_more_than_a_compaction_may() -> None:
     newer = [replace(record, created="2026-03-09T09:00:00+00:00") for record in RECORDS]
     principle = replace(RULE, source_ids=tuple(record.token for record in newer))
     assert log_of(principle, *newer).count == 13

@@ -131,7 +131,7 @@ def with_file_for_folder(path: Path) -> None:
         (with_file_for_folder, "Not a directory"),
     ],
 )
-def test_what_is_no_file_in_the_place_of_the_file_is_an_error_and_stays(
+def test_a_folder_or_pipe_in_the_place_of_the_file_is_an_error_and_stays(
     path: Path, make: Callable[[Path], None], reason: str
 ) -> None:
     path.parent.mkdir(parents=True)
@@ -187,7 +187,7 @@ def test_the_file_is_synced_before_the_rename_and_the_directory_after(
 
 
 @pytest.mark.row("P7")
-def test_what_others_write_meanwhile_is_read_again_until_the_file_stands_still(
+def test_a_file_that_others_write_meanwhile_is_read_again_until_it_stands_still(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(path, b"one\n")
@@ -295,7 +295,7 @@ def test_a_line_is_added_behind_a_torn_one_and_a_megabyte_is_kept(store: MemoryS
     assert keep_beside(store, *large[:1]) == b"".join([*large[-4:], large[0]])
 
 
-def test_what_is_kept_is_read_once_under_its_own_id_and_holds_no_secret() -> None:
+def test_a_replaced_record_is_read_once_under_its_own_id_and_holds_no_secret() -> None:
     with_key, other = replace(a_record(), extra={"team": "blue"}), a_record("other")
     twice = left_of(with_key).to_line()
     assert json.loads(twice) == with_key.as_json() | {"replaced": {"at": NOW}}

@@ -79,7 +79,7 @@ def named(record: Record) -> tuple[str, tuple[str, str, str]]:
 
 @pytest.mark.row("P13", "I1")
 @given(DRAFTS)
-def test_whatever_is_accepted_comes_back_exactly(draft: Draft) -> None:
+def test_every_accepted_draft_comes_back_exactly(draft: Draft) -> None:
     try:
         checked = check(draft)
     except ValueError:

@@ -86,7 +86,7 @@ def test_an_action_is_given_the_lesson_about_it_and_never_more_than_four() -> No
     assert recall.MOST_RECORDS == 4
 
 
-def test_of_these_records_these_are_shown_and_neither_orders_nor_what_is_too_long() -> None:
+def test_each_scene_shows_its_records_and_neither_orders_nor_lessons_that_are_too_long() -> None:
     for why, is_large, rows, action, shown in TABLES["scenes"]:
         records = [
             a_lesson(name.format(at), lesson, topic.format(at), *anchors)
@@ -108,7 +108,7 @@ def test_of_these_records_these_are_shown_and_neither_orders_nor_what_is_too_lon
     assert found(edit("src/49/a.py"), [a_lesson("all", "Ask first.", "money", paths)]) == ["all"]
 
 
-def test_what_is_common_in_the_project_tells_nothing_nor_does_an_anchor_on_much_of_it() -> None:
+def test_a_common_word_of_the_project_tells_nothing_nor_does_an_anchor_on_much_of_it() -> None:
     records = [a_lesson("sync", "Call ledger_sync after each transfer.", "ledger"), *MEMORY]
     action = edit("src/b.py", "ledger_sync(transfer)")
     changes = [edit(f"src/{at}.py", "ledger_sync(transfer)") for at in range(60)]
@@ -132,14 +132,14 @@ LONG_LOG = [a_lesson(str(at), f"Ask number {at} first.") for at in range(3 * MOS
 
 
 @pytest.mark.long  # it costs much
-def test_whatever_an_old_record_says_it_is_read_in_a_very_long_log() -> None:
+def test_an_old_record_of_any_kind_is_read_in_a_very_long_log() -> None:
     paths, command = ["config/tax_table.yaml"], "bash ops/start.sh"
     action = Action(paths=paths, command=command, text="ledger_sync(settlement)")
     for name, lesson, topic, anchors, more in TABLES["read in a long log"]:
         old = a_lesson(name, lesson, topic, anchors, **more)
         assert at_hand(action, [old, *LONG_LOG]).records[0] == old
     old_ones = [a_lesson(*row) for row in TABLES["found in a long log"]]
-    for asked, name in TABLES["what finds them"]:
+    for asked, name in TABLES["actions that find them"]:
         sought = Action(**asked)
         assert found(sought, old_ones) == found(sought, [*old_ones, *LONG_LOG]) == [name]
     anchored = a_lesson("anchored", "Look twice.", "money", ["src/a.py", "*.go"])
@@ -152,7 +152,7 @@ def test_whatever_an_old_record_says_it_is_read_in_a_very_long_log() -> None:
     assert at_hand(action, [worded, *many]).records == many[-MOST_CHOSEN:]
 
 
-def test_of_a_very_long_log_what_shares_something_and_is_not_hidden_is_compared() -> None:
+def test_of_a_very_long_log_visible_records_that_share_something_are_compared() -> None:
     old, action = a_lesson("old", "Call ledger_sync."), edit("b.py", "ledger_sync()")
     later: dict[str, Any] = {"updated": "2027-03-02T10:30:00+00:00", "former": (old.fingerprint(),)}
     newer = replace(old, lesson="Call ledger_sync twice.", **later)
@@ -196,7 +196,7 @@ def test_the_more_texts_have_a_term_the_less_it_tells(size: int, data: st.DataOb
     assert (nothing.rarity("it"), nothing.weight_of_anchor("**")) == (1, 1)
 
 
-def test_only_what_the_records_have_is_counted_and_files_that_a_text_may_name() -> None:
+def test_only_words_of_the_records_are_counted_and_files_that_a_text_may_name() -> None:
     lesson, paths = "Call approveRefund first.", ["src/refund.py", "src/**"]
     record = a_lesson("it", lesson, "refunds", paths, ["approve("])
     changes = [
@@ -305,7 +305,7 @@ TEXTS = st.lists(st.sampled_from(PIECES), max_size=14).map("".join)
 
 
 @given(TEXTS, TEXTS)
-def test_what_is_shared_is_what_both_have(one: str, other: str) -> None:
+def test_shared_terms_are_the_terms_that_both_have(one: str, other: str) -> None:
     assert Vocabulary(terms_of(one)).shared(other) == terms_of(one) & terms_of(other)
 
 

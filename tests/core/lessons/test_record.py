@@ -113,7 +113,7 @@ def test_a_file_that_a_pattern_stands_for_is_never_ruled_out(pattern: str, path:
     assert could_match(pattern, path) or not matches(pattern, path)  # nor is any an error
 
 
-def test_anchors_are_stored_relative_to_the_project_and_what_cannot_be_one_is_refused() -> None:
+def test_anchors_are_stored_relative_to_the_project_and_an_impossible_one_is_refused() -> None:
     none_of(row for row in PATHS["stored"] if [*normalise_paths(row[0], PROJECT)] != row[1])
     assert normalise_paths(["C:\\Shop\\src\\a.py"], "c:\\shop") == ("src/a.py",)
     rows = PATHS["triggers"]

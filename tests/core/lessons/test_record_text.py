@@ -134,7 +134,7 @@ def test_no_text_hides_at_the_beginning_of_a_line_or_in_json_or_passes_for_a_not
 
 @example("0" * 65)
 @given(st.text(st.characters() | st.sampled_from("\ufeff\u2028\ufe0f\u200d\xad\u202e\x85\n")))
-def test_any_text_stays_one_field_and_hides_nothing_but_what_joins_others(text: str) -> None:
+def test_any_text_stays_one_field_and_hides_only_joining_characters(text: str) -> None:
     first, *others = record_text.field_line("→", text).splitlines()
     assert first.startswith("→ ")
     assert all(line.startswith("  ") for line in others)

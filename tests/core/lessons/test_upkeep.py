@@ -97,7 +97,7 @@ def parts_of(names: list[str]) -> list[Record | bytes]:
     return [PARTS.get(name, name.encode()) for name in names]
 
 
-def test_a_flaw_is_found_and_what_a_repair_takes_out_lies_aside_as_it_stood_there() -> None:
+def test_a_flaw_is_found_and_lines_that_a_repair_takes_out_lie_aside_as_they_stood() -> None:
     for name in TABLES:
         lines, wanted, kept, aside = TABLES[name]
         log = log_of(*parts_of(lines))

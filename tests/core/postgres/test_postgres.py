@@ -170,7 +170,7 @@ def test_a_lock_is_had_by_one_and_let_go_by_who_is_killed(pool: Pool) -> None:
 
 
 @pytest.mark.row("002 2.70.e")
-def test_what_prevents_a_connection_is_told_once_a_minute_and_without_the_password(
+def test_a_failed_connection_is_told_once_a_minute_and_without_the_password(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, team_server: TeamServer
 ) -> None:
     monkeypatch.setattr("core.postgres.pool._SLICE_S", 0.05)
@@ -254,8 +254,8 @@ NAMES = TABLES["names"]
 
 
 @pytest.mark.row("002 2.70.a", "002 2.70.c")
-def test_what_an_address_says_stands_and_the_rest_comes_from_the_environment() -> None:
-    for place, name in TABLES["what an address says"]:
+def test_the_parts_of_an_address_stand_and_the_rest_comes_from_the_environment() -> None:
+    for place, name in TABLES["the names of addresses"]:
         server = servers.server_of(place, NAMES)
         assert server.name == name
         assert "hidden" not in repr(server)
@@ -297,7 +297,7 @@ def test_parts_and_figures_come_from_the_environment_and_a_wrong_one_is_refused(
 WHERE = 'connection to server at "127.0.0.1", port 5432 failed: '
 
 
-def test_what_libpq_says_is_told_as_what_happened_and_not_where_to_a_client_elsewhere() -> None:
+def test_an_error_of_libpq_is_told_by_its_cause_and_without_places_to_a_client_elsewhere() -> None:
     for told_as, key, reason in TABLES["said by libpq"]:
         text = f"{WHERE}{told_as.replace('WHERE ', WHERE)}"
         told = servers.failed_connection("postgresql://a@h/d", psycopg.OperationalError(text))
@@ -324,7 +324,7 @@ def failed(severity: bytes) -> DiskFull:
     return DiskFull("No space left", info={DiagnosticField.SEVERITY_NONLOCALIZED: severity})
 
 
-def test_a_full_disk_and_the_end_of_a_server_are_told_as_what_may_have_been_stored() -> None:
+def test_a_full_disk_and_the_end_of_a_server_say_whether_anything_may_be_stored() -> None:
     def told_as(error: psycopg.Error, phase: servers.Phase) -> Any:
         return servers.error_of("postgresql://h/d", error, phase, query_s=30, waited_s=10)
 

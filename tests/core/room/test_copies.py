@@ -91,7 +91,7 @@ def test_a_copy_is_whole_and_one_a_day_and_two_are_kept(path: Path, opened: note
     assert not begun.exists()  # the copy that a killed process has begun
 
 
-def test_a_copy_is_due_after_a_change_whatever_its_date(path: Path, opened: notes.Opened) -> None:
+def test_a_copy_of_any_date_is_due_after_a_change(path: Path, opened: notes.Opened) -> None:
     database = opened()
     days_of(database, 1)
     database.close()
@@ -110,7 +110,7 @@ def test_a_copy_is_due_after_a_change_whatever_its_date(path: Path, opened: note
 @pytest.mark.long  # it costs much
 @pytest.mark.parametrize("is_repair", [False, True])
 @pytest.mark.parametrize("is_killed", [False, True])
-def test_a_call_of_the_system_that_fails_costs_neither_the_former_copies_nor_what_was_saved(
+def test_a_call_of_the_system_that_fails_costs_neither_the_former_copies_nor_a_saved_note(
     path: Path, opened: notes.Opened, is_killed: bool, is_repair: bool
 ) -> None:
     """A copy or a repair, with each call spoilt in turn, by a kill or by an error."""
@@ -214,7 +214,7 @@ def test_a_save_waits_for_no_copy_and_of_two_one_is_made(path: Path, opened: not
 # removals
 
 
-def test_what_is_removed_for_good_is_in_no_copy(
+def test_a_text_removed_for_good_is_in_no_copy(
     path: Path, opened: notes.Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database = opened()

@@ -179,7 +179,7 @@ def state(folder: Path) -> dict[str, bytes | str]:
 
 @pytest.mark.row("002 2.10.h", "003 T3.a")
 @pytest.mark.parametrize("name", PLACES)
-def test_whatever_is_there_is_said_and_stays(path: Path, opened: notes.Opened, name: str) -> None:
+def test_an_unusable_file_is_said_and_stays(path: Path, opened: notes.Opened, name: str) -> None:
     spoil, key = PLACES[name]
     notes.filled(opened())
     spoil(path)
@@ -295,7 +295,7 @@ def test_a_cancelled_call_writes_nothing_and_waits_no_more(
     assert notes.texts(opened()) == ["one", "three", "one"]
 
 
-def test_a_purge_leaves_no_byte_of_what_was_deleted(path: Path, opened: notes.Opened) -> None:
+def test_a_purge_leaves_no_byte_of_a_deleted_text(path: Path, opened: notes.Opened) -> None:
     database = opened()
     notes.put(database, "one", "a telling text " * 200)
     with database.writing() as connection:

@@ -62,7 +62,7 @@ def test_the_labelled_texts_that_answer_come_first() -> None:
         assert ours > max(words, newest) + 0.1, measured
 
 
-def test_texts_that_answer_come_in_this_order_whatever_the_spelling() -> None:
+def test_texts_that_answer_come_in_this_order_in_any_spelling() -> None:
     for why, query, texts, order in TABLES["order"]:
         assert rank(query, texts) == order, why
     for query, texts, order in [
@@ -120,7 +120,7 @@ def test_topics_are_ordered_by_their_most_relevant_record() -> None:
 
 @pytest.mark.row("001 2-1.b")
 @given(query=any_text | related_text, texts=st.lists(any_text | related_text, max_size=8))
-def test_every_index_appears_once_whatever_the_text(query: str, texts: list[str]) -> None:
+def test_every_index_appears_once_for_any_text(query: str, texts: list[str]) -> None:
     ranked = rank(query, texts)
     assert sorted(ranked) == list(range(len(texts)))
     assert ranked == rank(query, tuple(texts))
@@ -225,7 +225,7 @@ def ordered(question: str, *gathered: Gathered) -> list[str]:
     return [it.text for it in in_one_order(question, gathered)]
 
 
-def test_in_one_order_the_best_answer_comes_first_and_what_a_lesson_says_is_told_once() -> None:
+def test_in_one_order_the_best_answer_comes_first_and_a_fact_of_a_lesson_is_told_once() -> None:
     lessons = Gathered([entry("lesson", "rounding of fees"), entry("lesson", "retry")])
     sessions = Gathered([entry("session", "fees are rounded down to the cent")])
     found = ordered("fees rounded to the cent", lessons, sessions)
@@ -258,7 +258,7 @@ def test_in_one_order_the_best_answer_comes_first_and_what_a_lesson_says_is_told
     assert [it.source for it in both] == ["lesson", "fragment", "fragment"]
 
 
-def test_a_room_that_cannot_be_read_holds_nothing_and_of_lessons_what_fits_is_gathered() -> None:
+def test_a_room_that_cannot_be_read_holds_nothing_and_lessons_that_fit_are_gathered() -> None:
     def failing(error: Exception) -> Gather:
         def gather(_question: str) -> Gathered:
             raise error
@@ -286,7 +286,7 @@ WORDING = table("wording")
 
 
 @pytest.mark.row("001 7-2.a")
-def test_a_text_costs_what_its_characters_do_and_records_what_a_tokenizer_counts() -> None:
+def test_a_text_costs_the_sum_of_its_characters_and_records_the_count_of_a_tokenizer() -> None:
     for text, hundredths in WORDING["cost in hundredths of a token"]:
         assert estimate_tokens(text) == -(-hundredths // 100)
         assert estimate_tokens(text * 100) == hundredths
@@ -301,7 +301,7 @@ def test_a_text_costs_what_its_characters_do_and_records_what_a_tokenizer_counts
 
 
 @given(st.text(st.characters()), st.text(st.characters()))
-def test_two_texts_cost_what_they_cost_together(one: str, two: str) -> None:
+def test_two_texts_cost_the_same_together(one: str, two: str) -> None:
     # But for rounding, and for halves that become one character where they meet.
     if not (one[-1:] >= "\ud800" and two[:1] >= "\udc00"):
         both = estimate_tokens(one) + estimate_tokens(two)

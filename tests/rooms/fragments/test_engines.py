@@ -275,7 +275,7 @@ def answers(rows: Rows, wanted: Wanted, keywords: Sequence[str], first: int, mos
     st.lists(DRAFTS, max_size=12), WANTED, st.lists(WORDS, max_size=3), st.integers(0, 5),
     st.integers(1, 5),
 )  # fmt: skip
-def test_a_filter_lets_through_what_plain_python_does_and_every_field_comes_back(
+def test_a_filter_lets_through_the_rows_of_plain_python_and_every_field_comes_back(
     engines: Engines,
     drafts: list[Fragment],
     wanted: Wanted,
@@ -522,7 +522,7 @@ def lived(engines: Engines, examples: int, steps: int = 20, **more: Any) -> None
 @pytest.mark.row("002 2.20")
 @OF_EACH_AGENT
 @pytest.mark.parametrize("examples", [1, pytest.param(10, marks=pytest.mark.long)])
-def test_whatever_happens_every_answer_is_that_of_plain_python(
+def test_after_any_steps_every_answer_is_that_of_plain_python(
     engines: Engines, examples: int
 ) -> None:
     lived(engines, examples)
@@ -561,7 +561,7 @@ def test_ids_and_numbers_of_any_count_and_size_come_in_their_order(engines: Engi
         assert rows.count(Wanted(state="superseded")) == {"": 10}
 
 
-def test_whatever_is_asked_for_is_a_text(engines: Engines) -> None:
+def test_every_value_asked_for_is_a_text(engines: Engines) -> None:
     engine = engines.new()
     stored(engine, a_fragment("f1", "zebra", keywords=("zebra",)))
     lists = ("agents", "kinds", "lifetimes", "topics", "keywords")
@@ -658,7 +658,7 @@ def test_a_misspelt_word_is_forgiven_however_many_words_begin_as_it_does(engines
 # All of a change is there or nothing, whoever else writes.
 
 
-def test_what_was_stored_is_there_for_everybody_at_once_and_a_reader_sees_one_state(
+def test_a_stored_fragment_is_there_for_everybody_at_once_and_a_reader_sees_one_state(
     engines: Engines,
 ) -> None:
     engine = engines.new()

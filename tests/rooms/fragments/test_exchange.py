@@ -61,7 +61,7 @@ def test_a_database_of_another_kind_is_refused(tmp_path: Path) -> None:
         assert refused.value.key == key
 
 
-def test_what_somebody_else_has_saved_meanwhile_is_left_alone(room: Room) -> None:
+def test_a_fragment_that_somebody_else_has_saved_meanwhile_is_left_alone(room: Room) -> None:
     one, other = plan_of(room, *DUMP), plan_of(room, *DUMP)
     before = [(exchange.carry_out(room, it), everything(room)) for it in (one, other)]
     assert before == [(2, before[0][1]), (0, before[0][1])]
@@ -115,7 +115,7 @@ OBJECTS = st.dictionaries(st.sampled_from(NAMES), ANY, max_size=8)
 @pytest.mark.long  # it costs much
 @settings(max_examples=min(settings().max_examples, 60), **MUCH)
 @given(st.booleans(), st.lists(OBJECTS, max_size=5))
-def test_whatever_objects_a_file_has_it_is_refused_or_taken(
+def test_a_file_with_any_objects_is_refused_or_taken(
     tmp_path_factory: pytest.TempPathFactory, is_ours: bool, values: list[dict[str, Any]]
 ) -> None:
     data = "\n".join(json.dumps(it) for it in [*([HEAD] if is_ours else []), *values]).encode()

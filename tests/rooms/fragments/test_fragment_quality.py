@@ -22,7 +22,7 @@ LEAST_SILENT = 0.5
 @pytest.mark.row("002 2.21", "004 4.5")
 @pytest.mark.long
 @pytest.mark.parametrize("name", quality.RECALL_FLOORS)
-def test_what_answers_is_found_and_foreign_questions_find_little(tmp_path: Path, name: str) -> None:
+def test_answers_are_found_and_foreign_questions_find_little(tmp_path: Path, name: str) -> None:
     pool = own_pools()[name]
     texts = pool.labelled.texts
     found = quality.measured(quality.recalled(quality.room_of(tmp_path / "memory.db", texts)), pool)

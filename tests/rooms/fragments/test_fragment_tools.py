@@ -105,7 +105,7 @@ def test_an_answer_stays_within_its_budget(call: Call, budget: int, texts: list[
 
 @IN_BOTH
 @pytest.mark.long  # it costs much
-def test_what_changes_is_said_shortly(call: Call, texts: list[str], lang: Language) -> None:
+def test_a_change_is_said_shortly(call: Call, texts: list[str], lang: Language) -> None:
     one, two = ("".join(it.split(": ")[1].split(".")[0]) for it in keep(call, texts)[:2])
     for tool, arguments in (
         ("link", {"fromId": one, "toId": two}),
@@ -166,7 +166,7 @@ def test_without_a_file_the_defaults_hold_and_a_directory_takes_the_usual_name(
 
 @pytest.mark.row("002 2.66", "002 2.66.a", "002 2.66.b", "002 2.66.d", "002 2.66.e", "002 2.66.f")
 @pytest.mark.row("002 2.66.g", "002 2.66.h")
-def test_each_key_changes_what_it_names_and_nothing_else(
+def test_each_key_changes_its_setting_and_nothing_else(
     tmp_path: Path, read: Callable[..., Config]
 ) -> None:
     for name, (value, fields) in SETTINGS["changed"].items():

@@ -84,7 +84,7 @@ def test_the_settings_name_a_server(given: dict[str, str], meant: dict[str, Any]
 
 
 @pytest.mark.parametrize(("variable", "value"), PLACES["refused"])
-def test_what_cannot_be_used_is_refused_by_its_name_alone(variable: str, value: str) -> None:
+def test_an_unusable_variable_is_refused_by_its_name_alone(variable: str, value: str) -> None:
     with pytest.raises(PlaceError) as refused:
         place_of(WATCHED | {variable: value})
     for lang in ("en", "ko"):
@@ -136,7 +136,7 @@ def spoil(redis: Any, step: int, *, is_emptied: bool) -> None:
 @pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.20.a", "002 2.23", "002 2.72.e")
 @pytest.mark.parametrize("case", HAPPENS)
-def test_the_same_is_told_whatever_happens_to_the_server(
+def test_any_mishap_of_the_server_changes_no_answer(
     engines: Engines, redis_server: Valkey, case: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if case == "frozen":
@@ -231,7 +231,7 @@ def test_keywords_are_sets_and_an_agent_is_told_nothing_of_anothers(
 
 @pytest.mark.long  # it costs much
 @pytest.mark.parametrize("gone", ["the package", "the server", "the protocol"])
-def test_what_was_never_there_changes_nothing(
+def test_a_cache_that_was_never_there_changes_nothing(
     team_server: TeamServer, gone: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(layer, "TIMEOUT_S", WAIT_S)

@@ -199,7 +199,7 @@ def new_engines(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]
 
 
 @pytest.mark.row("002 2.30.c", "002 2.97", "002 2.98", "004 4.15")
-def test_no_sequence_loses_what_is_pinned_or_anything_without_a_count(
+def test_no_sequence_loses_a_pinned_fragment_or_anything_without_a_count(
     new_engines: Callable[[], list[Engine]],
 ) -> None:
     how = settings(

@@ -55,7 +55,7 @@ def change(engine: SqliteEngine, statement: str) -> None:
 @pytest.mark.long  # it costs much
 @pytest.mark.row("002 2.10.c")
 @pytest.mark.parametrize("column", sorted({*FRAGMENTS.columns.values()} - {"number", "id"}))
-def test_whatever_a_column_holds_every_verb_goes_on(engine: SqliteEngine, column: str) -> None:
+def test_every_verb_goes_on_with_any_value_in_a_column(engine: SqliteEngine, column: str) -> None:
     for value in VALUES:
         change(engine, f"UPDATE fragments SET {column} = {value}")
         with engine.writing() as rows:
@@ -251,7 +251,7 @@ def test_numpy_and_python_say_the_same(vectors: list[bytes], most: int, allowed:
 
 
 @pytest.mark.parametrize("uses_numpy", [False, pytest.param(True, marks=with_numpy)])
-def test_what_is_no_vector_of_this_length_is_passed_over(uses_numpy: bool) -> None:
+def test_bytes_that_are_no_vector_of_this_length_are_passed_over(uses_numpy: bool) -> None:
     none = [a_vector(1.0), a_vector(math.nan, 1.0), a_vector(math.inf, 0.0), "1234 678", b"odd"]
     every = [a_vector(0.6, 0.8), *none, b"", a_vector(1.0, 0.0, 0.0)]
     vectors, allowed = Vectors(uses_numpy=uses_numpy), range(1, 10)

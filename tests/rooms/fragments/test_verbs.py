@@ -124,7 +124,7 @@ def test_a_fragment_that_is_another_by_now_than_was_seen_is_kept(room: Room) -> 
 
 
 @IN_A_FILE
-def test_what_is_gone_for_good_leaves_no_word_in_the_index(room: Room) -> None:
+def test_a_fragment_gone_for_good_leaves_no_word_in_the_index(room: Room) -> None:
     for at in range(20):
         kit.saved(room, f"The shop has door {at}")
     gone = kit.saved(room, "Zanzibaromat is the name of the vault")
@@ -284,7 +284,7 @@ def test_any_text_is_stored_whole_or_refused(content: str, keywords: list[str]) 
 @costly
 @pytest.mark.row("002 2.94")
 @given(ANY, st.sampled_from(["", "\0", "\x1f", "\u200b", "\x9f"]))
-def test_no_secret_survives_what_hides_it(around: str, hider: str) -> None:
+def test_no_secret_survives_a_character_that_hides_it(around: str, hider: str) -> None:
     split = TOKEN[:12] + hider + TOKEN[12:]
     [text], _ = texts.cleaned(
         [texts.Text("content", f"{around} {split} {around}", 4_000)], strict=False

@@ -115,7 +115,7 @@ def test_a_secret_goes_from_every_field(text: str) -> None:
 
 
 @pytest.mark.row("003 T86")
-def test_what_one_field_gives_away_goes_from_the_others() -> None:
+def test_a_secret_that_one_field_gives_away_goes_from_the_others() -> None:
     """The value alone looks like nothing; the field with its name tells that it is a secret."""
     value = "Xk29vQp7LmR4"
     others = {"goal": f"try {value} again", "summary": f"and {value}"}
@@ -147,7 +147,7 @@ def refused_drafts() -> Iterator[tuple[Draft, bool, str]]:
 
 
 @pytest.mark.row("003 T19")
-def test_what_cannot_be_stored_is_refused_by_the_name_of_its_field() -> None:
+def test_a_value_that_cannot_be_stored_is_refused_by_the_name_of_its_field() -> None:
     for draft, is_strict, said in refused_drafts():
         found = refusal(draft, strict=is_strict)
         assert found.startswith(said)
@@ -205,7 +205,7 @@ def test_saves_that_add_up_to_too_much_are_refused() -> None:
 
 
 @pytest.mark.row("003 T12", "003 T13", "003 T14", "003 T15")
-def test_the_column_and_the_object_give_back_what_was_put_into_them() -> None:
+def test_the_column_and_the_object_give_back_every_value_put_into_them() -> None:
     session = read_session(TABLE["whole"])
     told = {**SESSION.as_json(session), "updatedAt": LATER, "former": session.former_objects}
     assert told == TABLE["whole"]  # empty optional fields are left out
@@ -220,7 +220,7 @@ ODD = [*TABLE["odd_metadata"], "[" * 100_000, '{"decisions":' + "[" * 90_000]
 
 @pytest.mark.row("003 T12", "003 T13", "003 T14", "003 T15")
 @pytest.mark.parametrize("text", ODD, ids=range(len(ODD)))
-def test_what_others_put_into_the_column_breaks_nothing(text: str) -> None:
+def test_a_text_that_others_put_into_the_column_breaks_nothing(text: str) -> None:
     session = replace(BARE, **from_metadata(text))
     assert all(isinstance(it, str) for it in session.texts)
     assert json.loads(json.dumps(SESSION.as_json(session)))

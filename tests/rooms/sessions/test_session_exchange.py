@@ -279,7 +279,7 @@ def test_an_export_and_our_own_current_json_come_back_as_they_were(
 
 
 @pytest.mark.row("003 T73.a")
-def test_a_plan_changes_nothing_and_what_came_in_meanwhile_is_left_alone(
+def test_a_plan_changes_nothing_and_a_session_that_came_in_meanwhile_is_left_alone(
     store: SessionStore, folder: Path
 ) -> None:
     put(folder / "current.json", former())

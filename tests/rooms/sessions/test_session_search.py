@@ -110,7 +110,7 @@ def test_a_hostile_question_is_answered_in_time(project: Path) -> None:
     none_of(slow)
 
 
-def test_what_others_write_is_seen_at_once(project: Path) -> None:
+def test_a_session_that_others_write_is_seen_at_once(project: Path) -> None:
     ours, theirs = (open_sessions(project, Settings(threshold=it)) for it in (50, 60))
     assert ours is not theirs
     first = saved(theirs, "a redirect loop")
@@ -164,7 +164,7 @@ def size_of(connection: sqlite3.Connection) -> int:
 
 
 @pytest.mark.parametrize("tokenizer", TOKENIZERS)
-def test_the_index_takes_back_what_it_was_given(project: Path, tokenizer: str) -> None:
+def test_the_index_takes_back_every_word_it_was_given(project: Path, tokenizer: str) -> None:
     store, samples = made(project, tokenizer), sample_sessions(20)
     keep(store, samples)
     texts = [text[:400] for text in HOSTILE if "\ud800" not in text and text.strip()]

@@ -142,7 +142,7 @@ def said_of(root: Path) -> str:
 
 
 @pytest.mark.row("003 T1.a", "003 T75", "003 T76", "003 T77")
-def test_each_key_changes_what_it_names_and_nothing_else(tmp_path: Path) -> None:
+def test_each_key_changes_its_setting_and_nothing_else(tmp_path: Path) -> None:
     assert read_config(tmp_path) == Config()
     assert Config().database(tmp_path) == tmp_path / ".context" / "sessions" / "history.db"
     assert os.listdir(tmp_path) == []
@@ -179,7 +179,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
-def test_what_is_no_json_object_is_said_and_stays_as_it_is(tmp_path: Path, kind: str) -> None:
+def test_a_file_without_a_json_object_is_said_and_stays_as_it_is(tmp_path: Path, kind: str) -> None:
     path = write(tmp_path, HOSTILE[kind])
     said = said_of(tmp_path)
     expected = "search.defaultLimit must be" if kind == "a huge number" else "is not a JSON object"
@@ -267,7 +267,7 @@ def test_odd_lines_end_soon() -> None:
 # how an action is written
 
 
-def test_what_two_hooks_tell_at_once_is_recorded_once(one: Window) -> None:
+def test_an_action_that_two_hooks_tell_at_once_is_recorded_once(one: Window) -> None:
     again = [Deed("command", "npm test", False), Deed("command", "npm test", True)]
     for second in (0, 1, 2, 30):
         for _ in range(2):

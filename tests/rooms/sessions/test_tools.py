@@ -81,7 +81,7 @@ VALUES = (b"\xff\x00login", None, 7, ODD_METADATA, "{", "[1]")
 
 @pytest.mark.long  # it costs much
 @pytest.mark.parametrize(("column", "value"), one_in(5, itertools.product(COLUMNS, VALUES)))
-def test_whatever_stands_in_a_column_is_answered_in_every_tool(
+def test_every_tool_answers_with_any_value_in_a_column(
     call: Call, store: SessionStore, column: str, value: object
 ) -> None:
     saved(store, "Fix the login", approaches=(failed("retry"),), tags=("auth",))

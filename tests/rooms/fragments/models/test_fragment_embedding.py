@@ -66,7 +66,7 @@ def test_json_goes_out_with_the_key_and_comes_back(echo: StandIn) -> None:
     assert KEY not in repr(services.Service("https://x.test", "VARIABLE", KEY))
 
 
-def test_every_failure_is_said_in_words_without_what_the_service_wrote(echo: StandIn) -> None:
+def test_every_failure_is_said_in_words_without_the_text_of_the_service(echo: StandIn) -> None:
     said = {"error": f"bad {KEY} 결제"}
     broken = [(said, stand.DISCONNECT), ({"a": 1}, stand.CUT_OFF)]
     unreadable = [b"<html>", b"", b"{", b"[" * 100_000, b"\xff\xfe"]
@@ -199,7 +199,7 @@ def test_a_certificate_that_nobody_vouches_for_gets_nothing(
 
 
 @pytest.mark.row("002 2.12.r", "002 2.75.a", "002 2.75.c")
-def test_each_text_gets_its_vector_whatever_the_order_of_the_answer(service: StandIn) -> None:
+def test_each_text_gets_its_vector_in_any_order_of_the_answer(service: StandIn) -> None:
     texts, used, near = ["one", "둘", "three"], embedder(service), vectors.cosine_of
     assert (used.model, used.dimensions, used.embed([])) == ("bge-m3", 0, [])
     given = used.embed(texts)
@@ -243,7 +243,7 @@ def test_the_key_goes_to_the_service_and_into_no_sentence(service: StandIn) -> N
     assert [text for text in shown if KEY in text] == []
 
 
-def test_what_is_no_vector_for_each_text_is_refused(service: StandIn) -> None:
+def test_an_answer_without_a_vector_for_each_text_is_refused(service: StandIn) -> None:
     used = embedder(service)
     many, large = [[0.5] * 16_385] * 2, [[1.0], [10**400]]  # more dimensions than any model has
     rows = [[{"index": at, "embedding": it[at]} for at in (0, 1)] for it in (many, large)]
@@ -341,7 +341,7 @@ def test_without_the_package_its_absence_is_said_with_the_command(
 # How fragments get their vectors, for which nobody waits; which get one is told in the lives.
 
 
-def test_what_was_changed_or_removed_meanwhile_gets_no_vector_of_its_former_text(
+def test_a_fragment_changed_or_removed_meanwhile_gets_no_vector_of_its_former_text(
     room: Room, service: StandIn
 ) -> None:
     first, second = saved(room, PORT), saved(room, "gone soon")

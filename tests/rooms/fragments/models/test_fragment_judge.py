@@ -106,7 +106,7 @@ def test_secrets_are_taken_out_before_a_judge_sees_them(
     assert (SECRET in sent, sent.count("[REDACTED]")) == (False, 4)
 
 
-def test_an_answer_is_read_however_it_is_dressed_and_what_holds_no_verdict_is_none(
+def test_a_verdict_is_read_however_it_is_dressed_and_an_answer_without_one_fails(
     chat: StandIn, by_chat: Judge
 ) -> None:
     read = {text: Verdict(label, confidence) for text, label, confidence in TABLE["verdicts"]}
@@ -148,7 +148,7 @@ def test_a_model_alone_is_never_sure_that_two_texts_have_nothing_in_common(
 
 
 @pytest.mark.row("002 2.62.a", "002 2.62.c")
-def test_the_next_judge_sees_only_what_the_first_was_unsure_of(
+def test_the_next_judge_sees_only_pairs_that_the_first_was_unsure_of(
     chat: StandIn, local: Local, both: Judge
 ) -> None:
     assert both.verdict(OLD, NEW) == Verdict("contradiction", 0.95)
@@ -275,7 +275,7 @@ def test_a_program_that_fails_or_says_nothing_of_use_is_a_sentence(
         assert (error.key, error.facts.get("status", 41)) == (key, 41)
 
 
-def test_a_program_that_hangs_is_ended_with_whatever_it_started(made: Made, tmp_path: Path) -> None:
+def test_a_program_that_hangs_is_ended_with_its_own_programs(made: Made, tmp_path: Path) -> None:
     import fcntl
 
     told, path = tmp_path / "told.json", made(HANGING)

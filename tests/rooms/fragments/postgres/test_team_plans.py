@@ -105,7 +105,7 @@ def test_a_question_of_a_call_reads_few_rows(engine: PostgresEngine, agent: str)
 
 
 @pytest.mark.long  # the index of the vectors costs much
-def test_what_lacks_a_vector_is_told_by_that_alone(embedded: PostgresEngine) -> None:
+def test_a_fragment_without_a_vector_is_told_by_that_alone(embedded: PostgresEngine) -> None:
     missing = Wanted(has_vector=False)
     assert read(embedded, lambda it: it.count(missing), "").rows < 100
     assert read(embedded, lambda it: it.find(missing, limit=32), "").rows < 100

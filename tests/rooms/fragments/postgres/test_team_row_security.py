@@ -65,7 +65,7 @@ def test_every_table_is_in_the_table_and_forces_row_security(pool: Pool) -> None
 
 
 @pytest.mark.row("002 2.19", "002 2.19.b", "002 2.70.d")
-def test_an_agent_sees_its_own_and_what_is_for_all(pool: Pool) -> None:
+def test_an_agent_sees_its_own_rows_and_those_for_all(pool: Pool) -> None:
     for agent, (table, (owner, _)) in product(EVERYBODY, OWNER.items()):
         seen = owners(pool, agent, f"SELECT {owner} FROM {table}")
         assert seen == expected(table, agent, writes=False), (agent, table)

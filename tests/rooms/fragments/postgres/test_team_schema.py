@@ -138,7 +138,7 @@ LOGINS = {  # by the statements of an administrator: the part that a login is to
 
 @pytest.mark.long  # it costs a server
 @pytest.mark.row("002 2.80")
-def test_a_login_makes_the_tables_or_is_told_what_an_administrator_runs() -> None:
+def test_a_login_makes_the_tables_or_is_told_the_script_for_an_administrator() -> None:
     with postgres() as server:  # roles are of a whole server: the first makes them with the tables
         owner = Login(server, OWNER + "ALTER ROLE {user} CREATEROLE;")
         assert prepare(owner.pool.server.dsn)
@@ -363,7 +363,7 @@ def test_a_database_of_version_3_is_upgraded_with_its_data_and_answers_alike(dsn
     assert contents(dsn) == before
     assert answers(dsn) == RECORDED
     engine.close()
-    run(pool, ";".join(DECLARED["what later versions added, away"]))
+    run(pool, ";".join(DECLARED["columns and tables of later versions, away"]))
     assert Schema(pool).look().version == 1
     assert answers(dsn) == RECORDED
     assert Schema(pool).look().version == schema.KNOWN

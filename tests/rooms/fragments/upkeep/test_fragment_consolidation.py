@@ -283,7 +283,7 @@ def test_the_eleven_steps_of_the_specification_run_in_their_order_in_eight_passe
 
 @pytest.mark.row("002 2.10.e", "002 2.64")
 @IN_A_FILE  # a server takes no such link, and keeps no such index
-def test_what_has_got_out_of_step_is_mended(room: Room) -> None:
+def test_an_index_or_link_out_of_step_is_mended(room: Room) -> None:
     one = kit.saved(room, "The shop runs on Node 20", keywords=("node",))
     with room.engine.writing() as rows:
         rows.put_links([Link(from_id=one.id, to_id="nobody"), Link(from_id="no", to_id=one.id)])

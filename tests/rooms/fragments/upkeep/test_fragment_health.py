@@ -286,7 +286,7 @@ def test_a_token_of_any_column_is_found_and_leaves_no_byte(engine: Engine) -> No
         )
 
 
-def test_what_one_text_gives_away_goes_from_all_and_all_else_stays(engine: Engine) -> None:
+def test_a_secret_that_one_text_gives_away_goes_from_all_and_all_else_stays(engine: Engine) -> None:
     with engine.writing() as rows:
         texts = {"split": f"password: {WORD}", "found": f"Rotate {TOKEN}"}
         [_, found] = rows.add([a_fragment(*it) for it in texts.items()])
