@@ -249,9 +249,9 @@ class _Shell:
                 head, tail = ways[0][: braces.start()], ways[0][braces.end() :]
                 ways = [*ways[1:], *(f"{head}{it}{tail}" for it in braces[1].split(","))]
             for path in (self._place(way) for way in ways if way):
-                if not path.startswith("/dev/") and len(self.paths) < MOST_FILES:
-                    files = _files_at(path) if self._is_inside(path) else [path]
-                    found = list(islice(files, MOST_FILES + 1))
+                is_ours = self._is_inside(path)
+                if (is_ours or not path.startswith("/dev/")) and len(self.paths) < MOST_FILES:
+                    found = [*islice(_files_at(path) if is_ours else [path], MOST_FILES + 1)]
                     self.paths |= dict.fromkeys(found if len(found) <= MOST_FILES else [])
 
     def _is_inside(self, path: str) -> bool:
