@@ -29,6 +29,13 @@ os.environ["LANG"] = "C.UTF-8"
 _DATA = tempfile.TemporaryDirectory(prefix="sentinel-memory-tests-")
 os.environ["XDG_DATA_HOME"] = _DATA.name
 
+# Directories of tests are in memory where it has room for them, so that no disk is waited for.
+_MEMORY, _LEAST_BYTES = "/dev/shm", 4_000_000_000
+if os.access(_MEMORY, os.W_OK):
+    _status = os.statvfs(_MEMORY)
+    if _status.f_bavail * _status.f_frsize > _LEAST_BYTES and not _status.f_flag & os.ST_NOEXEC:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", _MEMORY)
+
 # A job in the background ignores SIGINT, and its children inherit that: one that a test interrupts
 # would never end.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
