@@ -57,7 +57,7 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_collection_finish() -> None:
-    """Keep the garbage collector off today's objects, so that forked children share them."""
+    """Keep the garbage collector off the objects made so far: forked children share them."""
     gc.collect()
     gc.freeze()
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.messages import language_of, speaking
-from core.postgres import address as servers
+from core.postgres import address
 from core.postgres.address import (
     Server,
     ServerBusyError,
@@ -148,7 +148,7 @@ class Pool:
             with self._translated("commit" if kind.changes else "body", kind.wait_s):
                 ended = connection.execute("COMMIT").statusmessage
             if ended != "COMMIT":  # an error inside was swallowed: the server has undone it all
-                raise servers.ConnectionCutError("undone", path=self.server.name)
+                raise address.ConnectionCutError("undone", path=self.server.name)
         except BaseException:
             _undo(connection)
             raise
@@ -166,7 +166,7 @@ class Pool:
         for is_last in (False, True):  # one that ended while it lay idle is not the call's fault
             try:
                 connection = lender.take(self.server.wait_s)
-            except servers.NoConnectionError as error:
+            except address.NoConnectionError as error:
                 with self._guard:
                     is_quiet = time.monotonic() < self._quiet_until
                     if not is_quiet:
@@ -181,7 +181,7 @@ class Pool:
             except BaseException as error:
                 _undo(connection)
                 lender.pool.putconn(connection)
-                if is_last or not isinstance(error, servers.ConnectionCutError):
+                if is_last or not isinstance(error, address.ConnectionCutError):
                     raise
                 lender.pool.check()  # closes those that have ended, as at a restart of the server
         raise AssertionError("the second try returns or raises")
@@ -253,7 +253,7 @@ class Pool:
             raise ServerWaitEndedError(path=self.server.name)
 
     @contextlib.contextmanager
-    def _translated(self, phase: servers.Phase, waited_s: float) -> Iterator[None]:
+    def _translated(self, phase: address.Phase, waited_s: float) -> Iterator[None]:
         """Raise the errors of psycopg as ours. phase: of the transaction."""
         from psycopg import Error
 
@@ -261,7 +261,7 @@ class Pool:
         try:
             yield
         except Error as error:
-            told = servers.error_of(name, error, phase, query_s=query_s, waited_s=waited_s)
+            told = address.error_of(name, error, phase, query_s=query_s, waited_s=waited_s)
             raise told from error
 
 
@@ -311,13 +311,13 @@ class _Lender:
                 return self.pool.getconn(timeout=max(min(_SLICE_S / 2, left), 0.001))
             except PoolTimeout as error:
                 if self._failures > before:
-                    raise servers.failed_connection(name, self._last_failure) from error
+                    raise address.failed_connection(name, self._last_failure) from error
                 if self._cancellation.ends_wait():
                     raise ServerWaitEndedError(path=name) from error
                 if left > 0:
                     continue
                 if not self.pool.get_stats().get("pool_size"):
-                    raise servers.failed_connection(name, None) from error
+                    raise address.failed_connection(name, None) from error
                 waited_s, most = max(round(wait_s), 1), self._server.most_connections
                 raise ServerBusyError("pool", path=name, waited_s=waited_s, most=most) from error
             except PoolClosed as error:

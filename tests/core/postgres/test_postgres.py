@@ -15,7 +15,7 @@ from psycopg.errors import DiskFull, TransactionTimeout
 from psycopg.pq import DiagnosticField
 
 from core.errors import placeless
-from core.postgres import address as servers
+from core.postgres import address
 from core.postgres.address import ConnectionCutError, NoConnectionError, Server, ServerError
 from core.postgres.pool import Pool
 from core.program import Cancellation
@@ -97,7 +97,7 @@ def test_sixty_threads_share_five_connections(pool: Pool) -> None:
 def test_a_full_pool_is_told_in_time_and_a_slow_statement_is_ended(team_database: str) -> None:
     pool = Pool(a_server(team_database, DB_MAX_CONNECTIONS="1", DB_CONN_TIMEOUT_MS="300"))
     one, another = pool.transaction(changes=False), pool.transaction(changes=False)
-    with one, pytest.raises(servers.ServerBusyError, match="DB_MAX_CONNECTIONS"), another:
+    with one, pytest.raises(address.ServerBusyError, match="DB_MAX_CONNECTIONS"), another:
         pytest.fail("there were two connections")
     pool.close()
     pool = Pool(a_server(team_database, DB_QUERY_TIMEOUT="100"))
@@ -192,14 +192,14 @@ def test_a_failed_connection_is_told_once_a_minute_and_without_the_password(
     socket = f"?host={real.directory}&password={secret}"
     for wrong in (f":{secret}%zz@/x", f":{secret}@/%ff", f"@/postgres{socket}&nonsense=1"):
         with raised(ServerError, "bad_address") as refused:
-            servers.server_of(f"postgresql://owner{wrong}", {})
+            address.server_of(f"postgresql://owner{wrong}", {})
         assert secret not in str(refused.value) + in_language("ko", str, refused.value)
-    for address in (
+    for place in (
         f"postgresql://owner:{secret}@127.0.0.1:1/x",
         f"postgresql://nobody@/postgres{socket}",
         f"postgresql://owner@/no_such_database{socket}",
     ):
-        server = Server(address, wait_s=2.0)
+        server = Server(place, wait_s=2.0)
         pool = Pool(server)
         for begun in (pool.transaction(), pool.lock("x", timeout_s=0)):
             with pytest.raises(NoConnectionError) as told, begun:
@@ -256,12 +256,12 @@ NAMES = TABLES["names"]
 @pytest.mark.row("002 2.70.a", "002 2.70.c")
 def test_the_parts_of_an_address_stand_and_the_rest_comes_from_the_environment() -> None:
     for place, name in TABLES["the names of addresses"]:
-        server = servers.server_of(place, NAMES)
+        server = address.server_of(place, NAMES)
         assert server.name == name
         assert "hidden" not in repr(server)
     wanted = {"host": "db.example", "port": "6432", "dbname": "memory"}
     for place in ("postgresql://", "POSTGRES://", "postgresql:///"):
-        server = servers.server_of(place, NAMES)
+        server = address.server_of(place, NAMES)
         login = {"user": "al/ice", "password": "p@ss/w:rd%"}
         assert conninfo_to_dict(server.dsn) == wanted | login
         assert server.name == "postgresql://al/ice@db.example:6432/memory"
@@ -270,7 +270,7 @@ def test_the_parts_of_an_address_stand_and_the_rest_comes_from_the_environment()
     # Agents may have a login of their own.
     given = {**NAMES, "POSTGRES_ROOM_USER": "ag/ents", "POSTGRES_ROOM_PASSWORD": "o:ther@"}
     for place in ("postgresql://", "postgresql://bob:x@db.example/memory?user=eve&passfile=f"):
-        server = servers.server_of(place, given)
+        server = address.server_of(place, given)
         login = {"user": "ag/ents", "password": "o:ther@"}
         assert conninfo_to_dict(server.room_dsn) == wanted | login
         assert "o:ther" not in repr(server) + server.name
@@ -282,14 +282,14 @@ def test_parts_and_figures_come_from_the_environment_and_a_wrong_one_is_refused(
     for name, part, value in TABLES["parts of an address"]:
         short, long = "DB_NAME" if name == "DB" else f"DB_{name}", f"POSTGRES_{name}"
         for given in ({short: value}, {long: value}, {long: value, short: "1"}):
-            assert conninfo_to_dict(servers.server_of("postgresql://", given).dsn)[part] == value
+            assert conninfo_to_dict(address.server_of("postgresql://", given).dsn)[part] == value
     for given, figures in TABLES["figures"]:
-        server = servers.server_of("postgresql://h/d", given)
+        server = address.server_of("postgresql://h/d", given)
         assert {name: getattr(server, name) for name in figures} == figures
     for name in ("DB_MAX_CONNECTIONS", "DB_CONN_TIMEOUT_MS", "DB_PORT"):
         for value in TABLES["wrong figures"]:
-            with pytest.raises(servers.ServerSettingError, match=name) as told:
-                servers.server_of("postgresql://h/d", {name: value})
+            with pytest.raises(address.ServerSettingError, match=name) as told:
+                address.server_of("postgresql://h/d", {name: value})
             assert isinstance(told.value, ValueError)
             assert value != "many" or value not in str(told.value)
 
@@ -300,13 +300,13 @@ WHERE = 'connection to server at "127.0.0.1", port 5432 failed: '
 def test_an_error_of_libpq_is_told_by_its_cause_and_without_places_to_a_client_elsewhere() -> None:
     for told_as, key, reason in TABLES["said by libpq"]:
         text = f"{WHERE}{told_as.replace('WHERE ', WHERE)}"
-        told = servers.failed_connection("postgresql://a@h/d", psycopg.OperationalError(text))
+        told = address.failed_connection("postgresql://a@h/d", psycopg.OperationalError(text))
         assert told.key == key
         assert f"{reason})" in str(told) if reason else "does not let this user in" in str(told)
     for lang in LANGUAGES:
         for why in TABLES["not told elsewhere"]:
             cause = psycopg.OperationalError(why)
-            error = servers.failed_connection("postgresql://a@db.internal/d", cause)
+            error = address.failed_connection("postgresql://a@db.internal/d", cause)
             shown = in_language(lang, placeless, error)
             assert ("the server's log says why" if lang == "en" else "이유는 서버 로그에") in shown
             for piece in ("/run/db", "db.internal", "db.other", "10.0.0.5", '"a"', "postgresql://"):
@@ -325,10 +325,10 @@ def failed(severity: bytes) -> DiskFull:
 
 
 def test_a_full_disk_and_the_end_of_a_server_say_whether_anything_may_be_stored() -> None:
-    def told_as(error: psycopg.Error, phase: servers.Phase) -> Any:
-        return servers.error_of("postgresql://h/d", error, phase, query_s=30, waited_s=10)
+    def told_as(error: psycopg.Error, phase: address.Phase) -> Any:
+        return address.error_of("postgresql://h/d", error, phase, query_s=30, waited_s=10)
 
-    phases: tuple[servers.Phase, ...] = ("begin", "body", "commit")
+    phases: tuple[address.Phase, ...] = ("begin", "body", "commit")
     for phase in phases:
         error = told_as(failed(b"ERROR"), phase)
         assert isinstance(error, ServerError) and error.key == "disk_full"
@@ -336,6 +336,6 @@ def test_a_full_disk_and_the_end_of_a_server_say_whether_anything_may_be_stored(
     assert told_as(failed(b"PANIC"), "commit").key == "unknown"
     assert told_as(failed(b"PANIC"), "body").key == "disk_full"
     assert isinstance(told_as(TransactionTimeout("too long"), "body"), ConnectionCutError)
-    error = servers.failed_connection("postgresql://h/d", psycopg.OperationalError(RECOVERING))
+    error = address.failed_connection("postgresql://h/d", psycopg.OperationalError(RECOVERING))
     assert error.key == "unreachable"
     assert "not yet accepting connections" in str(error) and "DETAIL" not in str(error)
