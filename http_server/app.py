@@ -27,6 +27,7 @@ from http_server.limits import RETRY, Bodies, Guard, Refusal, failure, has_crede
 from http_server.login import Access, without_database
 from http_server.papers import Papers
 from http_server.settings import Options
+from protocol.call import tell_operator
 
 PATH = "/mcp"
 CHECK_S, FRESH_S = 1.5, 1.0  # for all checks of /health; until an answer is renewed
@@ -169,6 +170,7 @@ class _Health:
                 await run_sync(check, limiter=self._threads, abandon_on_cancel=True)
                 faults[name] = ""
             except SentinelError as error:
+                tell_operator(error)
                 faults[name] = placeless(error)
             except Exception as error:
                 faults[name] = type(error).__name__

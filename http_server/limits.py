@@ -22,6 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from core.errors import SentinelError
 from core.messages import say
 from core.program import LOGGER
+from protocol.call import tell_operator
 
 MOST_BYTES = 4 * 1024 * 1024  # of a call
 MOST_FORM_BYTES = 16 * 1024  # of what strangers may send: forms, registrations
@@ -267,7 +268,8 @@ def failure(error: Exception) -> Response:
 
 def note(error: Exception) -> None:
     """Log a SentinelError as its sentence, another error as class and place alone."""
-    said = str(error) if isinstance(error, SentinelError) else type(error).__name__
-    _log.error("%s", say("http.serving.failed_request", error=said))
-    if not isinstance(error, SentinelError):
+    if isinstance(error, SentinelError):
+        tell_operator(error)
+    else:
+        _log.error("%s", say("http.serving.failed_request", error=type(error).__name__))
         _log.error("%s", "".join(traceback.format_tb(error.__traceback__, limit=-3)))

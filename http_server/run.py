@@ -104,7 +104,6 @@ def serve(
         with suppress(SentinelError):
             papers.close()
         logging.shutdown()
-    sys.stderr.flush()
     os._exit(0 if running.started else 1)  # no thread that hangs in a call holds the process up
 
 

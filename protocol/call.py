@@ -5,6 +5,7 @@ import functools
 import logging
 import os
 import sys
+import time
 import traceback
 from asyncio import CancelledError
 from collections.abc import Callable, Iterable, Iterator
@@ -22,7 +23,7 @@ from fastmcp.server.dependencies import get_context
 from core import program
 from core.config import Project, Settings, find_project, no_project_kind, read_settings
 from core.errors import RefusedError, SentinelError, placeless
-from core.messages import say
+from core.messages import language_of, say, speaking
 from core.program import LOGGER, SERVER
 from core.text.plain import one_line
 
@@ -32,6 +33,8 @@ arguments = argparse.Namespace(project=None)  # of the command line of the serve
 
 _log = logging.getLogger(LOGGER)
 _warned: set[str] = set()
+_QUIET_S = 60.0  # between two lines about one kind of failure: strangers cause them, too
+_quiet_until = dict[str, float]()  # by the key of the sentence
 
 
 class RequestError(RefusedError):
@@ -124,6 +127,15 @@ def warn(warnings: Iterable[str]) -> None:
             program.warn("%s", warning)
 
 
+def tell_operator(error: SentinelError) -> None:
+    """Log a failure of which the caller learns less, at times, in the operator's language."""
+    kind, now = f"{error.table}.{error.key}", time.monotonic()
+    if now >= _quiet_until.get(kind, 0.0):
+        _quiet_until[kind] = now + _QUIET_S
+        with speaking(language_of(os.environ, for_person=True)):
+            program.warn("%s", error)
+
+
 def opened_settings() -> Settings:
     """Return the settings of this call, and print their warnings."""
     settings = read_settings(os.environ)
@@ -135,8 +147,7 @@ def opened_project(*, writes: bool = False) -> tuple[Project, Settings]:
     """Return project and settings; it must hold a memory if it `writes`. Raises SentinelError."""
     settings = read_settings(os.environ)
     project = find_project(arguments.project, os.environ, Path.cwd())
-    if warnings := settings.warnings + project.warnings:
-        warn(warnings)
+    warn(settings.warnings + project.warnings)
     project.check(os.environ, writes=writes)
     return project, settings
 
@@ -165,7 +176,7 @@ def with_sentences(function: Callable[..., str], failure: type[FastMCPError]) ->
         except SentinelError as error:
             sentence = str(error)
             if caller() and isinstance(error, OSError):  # where the memory is, is the operator's
-                warn((sentence,))
+                tell_operator(error)
                 sentence = placeless(error)
             is_argument = isinstance(error, ValueError) and failure is not ToolError
             raised = ValidationError if is_argument else failure

@@ -16,16 +16,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from core.messages import language_of, speaking
 from core.postgres import address
-from core.postgres.address import (
-    Server,
-    ServerBusyError,
-    ServerError,
-    ServerWaitEndedError,
-    connecting,
-)
-from core.program import NO_CANCELLATION, Cancellation, warn
+from core.postgres.address import Server, ServerBusyError, ServerError, ServerWaitEndedError
+from core.program import NO_CANCELLATION, Cancellation
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -40,7 +33,6 @@ _ALL_WRITERS = "sentinel-memory: all writers"  # whose lock upkeep has alone, an
 _SLICE_S = 0.5  # of a wait, after which it asks whether it is still wanted
 _LOCK_SLICE_S = 0.05
 _IDLE_S = 300  # in a transaction: of a process that hangs, after which others get its locks
-_QUIET_S = 60.0  # between two lines of the log about a server that is away
 # A role may have this limit from PostgreSQL 17 on; tables take as long as they need.
 _NO_END = (
     "SELECT pg_catalog.set_config(name, '0', true) FROM pg_catalog.pg_settings"
@@ -72,7 +64,6 @@ class Pool:
         self._cancellation = cancellation
         self._guard = threading.Lock()
         self._lenders = dict[str, _Lender]()  # by address: agents may have a login of their own
-        self._quiet_until = 0.0
 
     def transaction(
         self,
@@ -160,21 +151,11 @@ class Pool:
         with self._guard:
             lender = self._lenders.get(dsn)
             if lender is None or lender.process != os.getpid():
-                with connecting(self.server.name):
+                with address.connecting(self.server.name):
                     lender = _Lender(self.server, dsn, self._cancellation)
                 self._lenders[dsn] = lender
         for is_last in (False, True):  # one that ended while it lay idle is not the call's fault
-            try:
-                connection = lender.take(self.server.wait_s)
-            except address.NoConnectionError as error:
-                with self._guard:
-                    is_quiet = time.monotonic() < self._quiet_until
-                    if not is_quiet:
-                        self._quiet_until = time.monotonic() + _QUIET_S
-                if not is_quiet:
-                    with speaking(language_of(os.environ, for_person=True)):
-                        warn("%s", error)
-                raise
+            connection = lender.take(self.server.wait_s)
             try:
                 self._begin(connection, kind)
                 return lender, connection
@@ -326,7 +307,7 @@ class _Lender:
 
 def connected(server: Server, **parameters: Any) -> "Connection[Any]":
     """Return a connection beside the pool, which the caller closes. Raises DatabaseError."""
-    with connecting(server.name):
+    with address.connecting(server.name):
         import psycopg
 
         return psycopg.connect(server.dsn, **_parameters(server) | parameters)

@@ -7,6 +7,7 @@ import html
 import json
 import logging
 import sqlite3
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -17,8 +18,9 @@ from typing import Any
 import httpx2
 import pytest
 
+from core.postgres.address import ServerError
 from http_server.grants import ACCESS_S, CODE_S, CONSENT_S, REFRESH_S, TWICE_S
-from http_server.limits import Allowance
+from http_server.limits import Allowance, note
 from http_server.provider import CLIENT_NAME_CHARS, MOST_URIS, redirect_fault
 from tests.http_server.login_flow import BACK, URL, Clock, Site, sent_back
 from tests.support.tables import table, text_of
@@ -339,6 +341,20 @@ def test_no_secret_is_kept_or_told(
     for secret in secrets:
         for told in (kept, repr(site.keys.check(key)), ours):
             assert secret not in told
+
+
+def test_the_operator_reads_each_kind_of_failure_once_a_minute(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lines() -> list[int]:
+        for key in ("disk_full", "read_only", "disk_full"):
+            note(ServerError(key, path="the-server"))
+        return [caplog.text.count(it) for it in ("disk of the database", "read only")]
+
+    now = time.monotonic
+    assert lines() == [1, 1]
+    monkeypatch.setattr(time, "monotonic", lambda: now() + 60)
+    assert lines() == [2, 2]
 
 
 # A login goes on where answers are lost, and ends with a revocation of any token of it (RFC 7009).
