@@ -69,11 +69,11 @@ def briefing_of(scene: Scene, log: MemoryLog) -> Briefing:
         from sqlite3 import Error  # only where there are sessions
 
         from rooms.sessions.hints import start_lines
-        from rooms.sessions.store import exist_in, open_sessions
+        from rooms.sessions.store import open_sessions
 
         try:
-            if exist_in(Path(root)):
-                store = open_sessions(Path(root), scene.settings)
+            store = open_sessions(Path(root), scene.settings)
+            if os.path.lexists(store.path):
                 lines = start_lines(store, left_tokens)
                 store.database.close()
                 texts.append("\n".join(lines))

@@ -31,7 +31,7 @@ from rooms.sessions.draft import cleaned
 from rooms.sessions.rows import actions_of, sessions_where
 from rooms.sessions.search import bound_of
 from rooms.sessions.session import ACTION, WHOLE, Action, Point, Session, SessionsError
-from rooms.sessions.store import CURRENT, SessionStore, resolve
+from rooms.sessions.store import CURRENT, SessionStore
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -179,7 +179,7 @@ def chosen(
     with store.reading() as connection:
         numbers = [number for (number,) in connection.execute(_CHOSEN, values)]
         if names:
-            wanted = {resolve(connection, name).number for name in names}
+            wanted = {store.find(connection, name).number for name in names}
             numbers = [number for number in numbers if number in wanted]
         yield len(numbers), (whole_of(connection, number) for number in numbers)
 

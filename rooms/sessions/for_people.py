@@ -76,13 +76,11 @@ class ForPeople(room.Room):
 
     def named(self, name: str) -> list[Item]:
         """Return a session by number or id. Raises RefusedError."""
-        from rooms.sessions.search import check_archives
         from rooms.sessions.session import NoSuchSessionError
 
         try:
             session = self.store.get(name)
         except NoSuchSessionError as error:
-            check_archives(self.store, name)
             if _ONLY_HERE.fullmatch(name.strip()):
                 raise RefusedError("session_commands.no_session", **error.facts) from None
             return []
@@ -143,9 +141,8 @@ class ForPeople(room.Room):
     def take(self, given: room.Given, tell: room.Tell) -> room.Taken:
         from rooms.sessions import source
         from rooms.sessions.source import carry_out, planned
-        from rooms.sessions.store import exist_in
 
-        store, is_first = self.store, not exist_in(self._root)
+        store, is_first = self.store, not os.path.lexists(self.store.path)
         plan = planned(store, room.source_of(given, source), tell)
 
         def save(tell: room.Tell) -> list[str]:

@@ -401,7 +401,6 @@ def find_session(store: SessionStore, name: str) -> tuple[SessionStore, Session]
             for other in others(store.root):
                 with suppress(SentinelError, OSError):
                     return other, other.get(name)
-        check_archives(store, name)
         raise
 
 
@@ -410,16 +409,3 @@ def former_archive(store: SessionStore, session: Session) -> str:
     if not FORMER_ARCHIVE.match(session.archive):
         return ""
     return (store.path.parent / session.archive).relative_to(store.root).as_posix()
-
-
-def check_archives(store: SessionStore, name: str) -> None:
-    """Raise SessionsError if an archive here has the session of a number or id."""
-    name = name.strip().lstrip("#")
-    field = f'"number": {name},' if name.isdecimal() else f'"id": {json.dumps(name)},'
-    for path in store.archives():
-        with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
-            # Both stand before all texts of a line.
-            if any(field in line.partition('"goal"')[0] for line in file):
-                shown = path.relative_to(store.root).as_posix()
-                date = path.stem.removeprefix("sessions-")[:10]
-                raise SessionsError("archived_away", name=name, path=shown, date=date)

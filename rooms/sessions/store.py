@@ -131,12 +131,12 @@ class SessionStore:
             now = moment_of(now) if now else utc_now()  # known only now: who saves after whom
             line = list[str]()  # the sessions that end with its parent
             if draft.parent:
-                parent = resolve(connection, draft.parent)
+                parent = self.find(connection, draft.parent)
                 line = [parent.id, *(it.id for it in ancestors(connection, parent))]
                 draft = replace(draft, parent=parent.id)
             before: Session | None
             if draft.id:
-                before = resolve(connection, draft.id)
+                before = self.find(connection, draft.id)
                 if before.archive:
                     raise SessionsError("archived", name=f"#{before.number}")
                 if before.id in line:
@@ -196,12 +196,35 @@ class SessionStore:
         """Return a session by number (`#12`, `12`) or id. Raises NoSuchSessionError."""
         with self.reading() as connection:
             try:
-                return resolve(connection, name)
+                return self.find(connection, name)
             except NoSuchSessionError:
                 [found] = connection.execute("PRAGMA quick_check(1)").fetchone()
                 if found != "ok":  # a row on a damaged page may seem not to be there
                     raise self.database.damage(shown(found)) from None
                 raise
+
+    def find(self, connection: sqlite3.Connection, name: str) -> Session:
+        """Return a session by number or id.
+
+        Raises NoSuchSessionError, and SessionsError with the file of an archived session.
+        """
+        try:
+            return resolve(connection, name)
+        except NoSuchSessionError:
+            self._check_archives(name)
+            raise
+
+    def _check_archives(self, name: str) -> None:
+        number = name.strip().lstrip("#")
+        field = f'"number": {number},' if number.isdecimal() else f'"id": {json.dumps(number)},'
+        name = f"#{number}" if number.isdecimal() else number
+        for path in self.archives():
+            with contextlib.suppress(OSError), open(path, encoding="utf-8", errors="replace") as it:
+                # Both stand before all texts of a line.
+                if any(field in line.partition('"goal"')[0] for line in it):
+                    where = path.relative_to(self.root).as_posix()
+                    date = path.stem.removeprefix("sessions-")[:10]
+                    raise SessionsError("archived_away", name=name, path=where, date=date)
 
     def count(self) -> int:
         with self.reading() as connection:
@@ -232,17 +255,6 @@ def open_sessions(
 
 
 _opened = lru_cache(maxsize=8)(SessionStore)  # with its connections
-
-
-def keep_copy(store: SessionStore) -> None:
-    """Copy the database, if that is due. Raises DatabaseError."""
-    with contextlib.closing(store.beside()) as database:
-        database.keep_copy()
-
-
-def exist_in(root: Path) -> bool:
-    """Return whether a project has sessions. Raises ConfigError."""
-    return os.path.lexists(read_config(root).database(root))
 
 
 def resolve(connection: sqlite3.Connection, name: str) -> Session:

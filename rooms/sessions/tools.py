@@ -3,7 +3,7 @@
 import os
 import threading
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
@@ -18,7 +18,7 @@ from protocol.arguments import Name, NotNegative, OneToTwenty, Part, Text, Texts
 from protocol.call import client_name, opened_project, process_of, warn_if_cancelled
 from protocol.tools import OfferedRoom, RoomTool, SessionlessServer
 from rooms.sessions import session as declared
-from rooms.sessions.session import Draft, NoSuchSessionError, Session, SessionsError
+from rooms.sessions.session import Draft, Session, SessionsError
 
 if TYPE_CHECKING:
     from core.store import MemoryStore
@@ -139,7 +139,6 @@ def log_beside(store: "SessionStore") -> "MemoryStore | None":
 def copy_in_background(store: "SessionStore") -> None:
     """Make the daily copy, if due, in a thread; return at once."""
     from core.room.copies import is_due
-    from rooms.sessions.store import keep_copy
 
     with suppress(OSError):  # the copy says so
         if not is_due(store.path):
@@ -147,7 +146,8 @@ def copy_in_background(store: "SessionStore") -> None:
 
     def copy() -> None:
         try:
-            keep_copy(store)
+            with closing(store.beside()) as database:
+                database.keep_copy()
         except (SentinelError, OSError) as error:
             warn("%s", error)
         finally:
@@ -267,7 +267,7 @@ def context_get(id: Id, includeActions: WithActions = True, includeChain: WithCh
     else:
         how = f'context_export(format="markdown", contextIds=["#{session.number}"])'
     if session.parent_id:
-        with suppress(NoSuchSessionError):
+        with suppress(SessionsError):
             parent = hints.name_of(store.get(session.parent_id), project)
     actions = store.actions(session) if includeActions is not False else None
     chain = store.chain(session) if includeChain else None

@@ -23,7 +23,7 @@ from rooms.sessions import actions
 from rooms.sessions.actions import Caller, Deed
 from rooms.sessions.config import CONFIG, EXCLUDED, INCLUDED, Config, read_config
 from rooms.sessions.session import Draft, Session
-from rooms.sessions.store import Saved, SessionStore, exist_in, open_sessions
+from rooms.sessions.store import Saved, SessionStore, open_sessions
 from rooms.sessions.upkeep import forget, redact_held
 from tests.support.cli_process import TOKEN
 from tests.support.session_samples import a_room, every_byte, saved, stored
@@ -132,12 +132,11 @@ def with_value(name: str, value: object) -> object:
 
 
 def said_of(root: Path) -> str:
-    """The refusal of the file; every other action is refused, too, and makes nothing."""
+    """The refusal of the file; no store opens, either, and nothing is made."""
     with pytest.raises(RefusedError) as caught:
         read_config(root)
-    for action in (lambda: open_sessions(root, Settings()), lambda: exist_in(root)):
-        with pytest.raises(type(caught.value)):
-            action()
+    with pytest.raises(type(caught.value)):
+        open_sessions(root, Settings())
     return str(caught.value)
 
 

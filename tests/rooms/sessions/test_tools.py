@@ -15,12 +15,12 @@ import pytest
 import server
 from core.messages import Language
 from core.room.copies import copies_of
-from core.room.database import DatabaseError
+from core.room.database import Database, DatabaseError
 from core.text.plain import estimate_tokens
 from rooms.sessions import tools
 from rooms.sessions.hints import hint, start_lines
 from rooms.sessions.session import Point
-from rooms.sessions.store import SessionStore, keep_copy
+from rooms.sessions.store import SessionStore
 from tests.support.costly import one_in
 from tests.support.room_tools import FAILURES, GOALS, Call, tokens_of, work
 from tests.support.sentences import in_language
@@ -41,15 +41,15 @@ def test_a_save_has_the_daily_copy_made_beside_its_answer(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    begun, goes_on = Event(), Event()
+    begun, goes_on, keep_copy = Event(), Event(), Database.keep_copy
 
-    def keep(store: SessionStore) -> None:
+    def keep(database: Database) -> None:
         begun.set()
         assert goes_on.wait(60)
-        keep_copy(store)
+        keep_copy(database)
         raise DatabaseError("copy", path="there", reason="no room")
 
-    monkeypatch.setattr("rooms.sessions.store.keep_copy", keep)
+    monkeypatch.setattr(Database, "keep_copy", keep)
     for _ in range(2):  # the second finds a thread that is at it
         assert call("context_save", goal="Add a login", status="completed").startswith("Saved #")
         assert begun.wait(60) and copies_of(store.path) == []
