@@ -140,11 +140,12 @@ class Call(NamedTuple):
         return " ".join(said) or _say("nothing_forgotten")
 
     def link(self, from_id: str, to_id: str, relation: stored.Relation, agent: str) -> str:
-        link, is_new = links.link(self.room, from_id, to_id, relation, agent=agent)
+        link, is_new, former = links.link(self.room, from_id, to_id, relation, agent=agent)
         if self.as_json:
             return _answer({"created": is_new, **object_of(link)})
-        key, from_id = "linked" if is_new else "linked_before", id_text(link.from_id)
-        return _say(key, relation=link.relation, from_id=from_id, to_id=id_text(link.to_id))
+        key = "linked" if is_new else "relinked" if former else "linked_before"
+        ends = {"from_id": id_text(link.from_id), "to_id": id_text(link.to_id)}
+        return _say(key, relation=link.relation, former=former, **ends)
 
     def amend(self, amendment: stored.Amendment, agent: str) -> str:
         done = versions.amend(self.room, amendment, agent=agent, session=self.session)

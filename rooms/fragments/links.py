@@ -40,6 +40,7 @@ _CURE = re.compile(
 class MadeLink(NamedTuple):
     link: Link
     is_new: bool  # the pair had none in its direction
+    former: str = ""  # its relation until now, if that is another one
 
 
 def link(
@@ -63,10 +64,9 @@ def link(
         settled(rows, [(start.id, end.id)])
         known = {(each.from_id, each.to_id): each for each in rows.links([start.id])}
         there, back = known.get((start.id, end.id)), known.get((end.id, start.id))
-        if there and there.relation == relation:
-            return MadeLink(there, is_new=False)
-        if back and back.relation == relation and relation in _BOTH_WAYS and not there:
-            return MadeLink(back, is_new=False)
+        same = there or (back if relation in _BOTH_WAYS else None)
+        if same and same.relation == relation:
+            return MadeLink(same, is_new=False)
         made = Link(from_id=start.id, to_id=end.id, relation=relation, created_at=now)
         if relation == "superseded_by":
             supersede(rows, start, end, now)
@@ -75,7 +75,7 @@ def link(
             is_lost = bool(start.superseded_at) and not start.promoted
             if is_lost and room.owns(start) and not successors(rows, start.id):
                 rows.replace([replace(start, superseded_at="", updated_at=now, decayed_at=now)])
-        return MadeLink(made, is_new=there is None)
+        return MadeLink(made, is_new=there is None, former=there.relation if there else "")
 
 
 def supersede(rows: Rows, old: Fragment, new: Fragment, now: str) -> None:
