@@ -21,13 +21,12 @@ from pydantic import (
     model_validator,
 )
 
-from core.text.plain import one_line
+from core.text.plain import SURROGATE, one_line
 
 LONE_SURROGATE = {"lone_surrogate": True}  # no text, so that the argument is refused
 MOST_REFUSED = 5  # arguments that a refusal names
 _NAME_CHARS = 60  # a client may have made a name up
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def parsed(value: object) -> object:
@@ -159,7 +158,7 @@ def _replaced(value: Any, substitute: object) -> Any:
     if isinstance(value, list):
         return [_replaced(item, substitute) for item in value]
     if isinstance(value, dict):
-        return {_SURROGATE.sub("\ufffd", k): _replaced(v, substitute) for k, v in value.items()}
-    if not isinstance(value, str) or not _SURROGATE.search(value):
+        return {SURROGATE.sub("\ufffd", k): _replaced(v, substitute) for k, v in value.items()}
+    if not isinstance(value, str) or not SURROGATE.search(value):
         return value
-    return _SURROGATE.sub(substitute, value) if isinstance(substitute, str) else substitute
+    return SURROGATE.sub(substitute, value) if isinstance(substitute, str) else substitute

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 
 from commands.clients.table import CLIENTS, ENTRY, EVENTS, value_at
 from core.errors import RefusedError
+from core.text.plain import SURROGATE
 
 RULES = "rules"
 MARK = "# sentinel-memory setup"  # in git's `info/exclude`
@@ -23,7 +24,6 @@ Table = Mapping[str, Any]
 _STRING = r'"(?:[^"\\]|\\.)*+"?'
 _COMMENT = re.compile(rf"({_STRING})|//[^\r\n]*|/\*.*?\*/", re.DOTALL)
 _COMMA = re.compile(rf"({_STRING}|[\[{{,]\s*+,)|,(?=\s*+[\]}}])", re.DOTALL)
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def markers(name: str) -> tuple[str, str]:
@@ -106,7 +106,7 @@ def json_text(data: Table, before: str) -> str:
     step = re.search(r"\n([ \t]+)\S", before)
     indent = step[1] if step else 2
     text = json.dumps(data, ensure_ascii=False, indent=indent)
-    if not text.isprintable() and _SURROGATE.search(text):  # which no file can hold
+    if not text.isprintable() and SURROGATE.search(text):  # which no file can hold
         text = json.dumps(data, indent=indent)
     text += "" if before.strip("\ufeff") and not before.endswith("\n") else "\n"
     text = text.replace("\n", "\r\n") if "\r\n" in before else text

@@ -6,7 +6,6 @@ A version id is made of the text, so that any log of the repository may hold it:
 
 import contextlib
 import os
-import re
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,7 +17,7 @@ from core.git import SHORT_DIGITS, HistoryError, Repository, literal
 from core.lessons.changes import Replaced
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, id_in, ids_in, is_token
-from core.lessons.record_text import record_name, topic_text
+from core.lessons.record_text import PLAIN_ID, record_name, topic_text
 from core.messages import Facts
 
 EVERYWHERE = ("--all", "--reflog")
@@ -26,7 +25,6 @@ SEARCHED_IDS = 200  # more would make a command line that Windows refuses
 PREFIX_CHARS = 4
 CANDIDATES = 20
 
-_PLAIN_ID = re.compile(r"[0-9A-Za-z._-]{1,64}")
 _ANY_LOG = f":(top,glob)**/{CONTEXT_DIRECTORY}/{LOG_NAME}"
 _LOG = (
     *("log", "-c", "--date-order", "--full-history", "--no-renames", "--encoding=UTF-8"),
@@ -287,7 +285,7 @@ class History:
 
         unless: what else was found, so that git may be missing.
         """
-        is_plain = len(ids) <= SEARCHED_IDS and all(map(_PLAIN_ID.fullmatch, ids))
+        is_plain = len(ids) <= SEARCHED_IDS and all(map(PLAIN_ID.fullmatch, ids))
         pattern = "|".join(name.replace(".", "[.]") for name in sorted(ids)) if is_plain else ""
         try:
             commits = commits_of(self.repository, *starts, pattern=pattern)

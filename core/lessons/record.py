@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from core.errors import RefusedError, field_too_long
 from core.guard.injection import MARKS, marks_of
-from core.text.plain import normal_form
+from core.text.plain import SURROGATE, normal_form
 
 RecordType = Literal["log", "principle"]
 
@@ -42,7 +42,6 @@ _META_KINDS = {  # in the order of the line
 }
 _META_KEYS = frozenset(("created", *_META_KINDS))
 _KEYS = frozenset("id type topic missing_context lesson ask_next_time meta".split())
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _UNSAID: tuple[object, ...] = ("", (), None)  # values that a line leaves out
 _JSON_BLANKS = " \t\r\n"
 _LEAST_LINE_BYTES = 64  # the required keys alone are more
@@ -138,7 +137,7 @@ class Record:
     def to_line(self) -> bytes:
         r"""Return the line with its `\n`; UTF-8, other scripts unescaped."""
         text = _ENCODER.encode(self.as_json())
-        if _SURROGATE.search(text):  # another program's record: only escapes can carry it
+        if SURROGATE.search(text):  # another program's record: only escapes can carry it
             text = json.dumps(self.as_json())
         return text.encode("utf-8") + b"\n"
 
@@ -256,7 +255,7 @@ def wrong_key(value: Mapping[str, Any]) -> str:
 
 def has_surrogate(record: Record) -> bool:
     """Return whether a text holds half of a character, which UTF-8 cannot carry."""
-    return bool(_SURROGATE.search(_ENCODER.encode(record.as_json())))
+    return bool(SURROGATE.search(_ENCODER.encode(record.as_json())))
 
 
 def above_limit(record: "Draft | Record") -> dict[str, int]:
@@ -302,7 +301,7 @@ def check(draft: Draft) -> Draft:
         if not text.strip():
             raise RefusedError("blank_field", field=name)
     for name in LIMITS_BYTES:
-        if _SURROGATE.search(getattr(draft, name) or ""):
+        if SURROGATE.search(getattr(draft, name) or ""):
             raise RefusedError("lone_surrogate", field=name)
     for name, used_bytes in above_limit(draft).items():
         raise field_too_long(name, used_bytes, LIMITS_BYTES[name])

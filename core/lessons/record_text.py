@@ -43,7 +43,7 @@ _LIKE_QUOTES = (
     "[\u02ba\u02dd\u02ee\u05f4\u201c-\u201f\u2033\u2036\u275d\u275e\u2e42\u301d-\u301f\u3003\uff02"
     "\U0001f676-\U0001f678]"
 )
-_PLAIN_ID = re.compile(r"[0-9A-Za-z._-]{1,64}")
+PLAIN_ID = re.compile(r"[0-9A-Za-z._-]{1,64}")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
 
 
@@ -70,7 +70,7 @@ def topic_text(topic: str) -> str:
 
 def token_text(record: Record) -> str:
     """Return the version id, or a sentence for an id that could pass for another."""
-    if _PLAIN_ID.fullmatch(record.id):
+    if PLAIN_ID.fullmatch(record.id):
         return record.token
     return say("answers.no_token")
 

@@ -10,7 +10,14 @@ from typing import Any, NamedTuple
 
 from core.errors import SentinelError
 from core.lessons.record import Record
-from core.lessons.record_text import as_json, field_line, is_harmless, is_usable, topic_text
+from core.lessons.record_text import (
+    as_json,
+    day_of,
+    field_line,
+    is_harmless,
+    is_usable,
+    topic_text,
+)
 from core.lessons.task import for_prompt
 from core.messages import Language, language, say
 from core.store import MemoryStore
@@ -88,7 +95,7 @@ def found(page: Page, *, offset: int, note: str = "", declared: bool) -> str:
             {
                 "id": it.session.id,
                 "goal": " ".join(filter(None, (hints.mark_of(it.project), goal_of(it.session)))),
-                "date": hints.day_of(it.session.date),
+                "date": day_of(it.session.date),
                 "hasWarnings": it.session.has_warnings,
             }
             for it in page.hits
@@ -361,12 +368,12 @@ def whole(
 
 
 def _head(session: Session, parent: str, project: str) -> list[str]:
-    started_on = hints.day_of(session.started_at)
+    started_on = day_of(session.started_at)
     words = (
         f"{hints.mark_of(project) or name_of(session)} {one_line(session.id)}",
         brief(session.status, 20),
         brief(session.agent, 40),
-        _said("saved_at", date=hints.day_of(session.date)),
+        _said("saved_at", date=day_of(session.date)),
         _said("started", date=started_on) if session.started_at[:10] != session.date else "",
         _said("continues", name=parent) if parent else "",
         f"{_said('tags')} {', '.join(map(one_line, session.tags))}" if session.tags else "",
@@ -400,7 +407,7 @@ def _items(session: Session) -> Iterator[str]:
         texts = {"goal": former.goal, "summary": former.summary, "tags": ", ".join(former.tags)}
         words = [f"{name}: {brief(text, _FORMER_CHARS)}" for name, text in texts.items() if text]
         if words:
-            yield field_line(_said("former", date=hints.day_of(former.at)), "; ".join(words))
+            yield field_line(_said("former", date=day_of(former.at)), "; ".join(words))
 
 
 def _action_line(action: Action) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 
 from core.guard.injection import orders_in
+from core.lessons.record_text import day_of
 from core.messages import say
 from core.text.plain import Budget, one_line
 from rooms.sessions.rows import sessions_where
@@ -19,7 +20,6 @@ from rooms.sessions.store import SessionStore
 FAILURE_CHARS, REASON_CHARS = 60, 50
 MOST_FAILURES, MOST_OPEN = 4, 2  # at the start of a client's session
 _PROJECT_CHARS = 30
-_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _LIKE_OURS = re.compile(r"[!(#\[]")
 _THIS_YEAR_DAYS = 330  # a month and a day say enough
 _LOOKED_AT = 20
@@ -38,11 +38,6 @@ def name_of(session: Session, project: str = "") -> str:
 
 def mark_of(project: str) -> str:
     return f"[{brief(project, _PROJECT_CHARS)}]" if project else ""
-
-
-def day_of(moment: str) -> str:
-    """Return the date of a moment; `????-??-??` for a text of others without one."""
-    return moment[:10] if _DAY.match(moment) else "????-??-??"
 
 
 def short_day(moment: str) -> str:
