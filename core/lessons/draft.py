@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
@@ -19,6 +19,7 @@ from core.lessons.record import (
     record_id,
     record_of,
 )
+from core.text.plain import mapped, with_each
 
 Fate = Literal["added", "known", "replaced", "collision", "refused"]
 
@@ -212,8 +213,14 @@ def _clean_members(members: Mapping[str, Any]) -> tuple[dict[str, Any], list[str
 
     pairs: list[tuple[str, Any]] = []
     found: list[str] = []
+
+    def clean(text: str) -> str:
+        text, kinds = redact(text)
+        found.extend(kinds)
+        return text
+
     for name, value in members.items():
-        member = _clean_value({name: value}, found)
+        member = mapped({name: value}, clean)
         text, kinds = redact(json.dumps(member, ensure_ascii=False))
         if kinds:
             found += kinds
@@ -222,30 +229,4 @@ def _clean_members(members: Mapping[str, Any]) -> tuple[dict[str, Any], list[str
             except ValueError:
                 member = dict.fromkeys(member, MARKER)
         pairs += member.items()
-    return _with_each(pairs), found
-
-
-def _clean_value(value: Any, found: list[str]) -> Any:
-    from core.sanitizer import redact
-
-    if isinstance(value, str):
-        text, kinds = redact(value)
-        found += kinds
-        return text
-    if isinstance(value, list):
-        return [_clean_value(item, found) for item in value]
-    if isinstance(value, dict):
-        return _with_each(
-            (_clean_value(name, found), _clean_value(item, found)) for name, item in value.items()
-        )
-    return value
-
-
-def _with_each(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    """Return all members, though two names may have become one."""
-    members: dict[str, Any] = {}
-    for name, value in pairs:
-        while name in members:
-            name += "_"
-        members[name] = value
-    return members
+    return with_each(pairs), found

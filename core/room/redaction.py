@@ -9,13 +9,13 @@ import re
 import stat
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
-from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from core.disk import replace_whole
 from core.room.documents import as_json
 from core.sanitizer import redact, values_in
+from core.text.plain import Change, mapped
 
 MOST_FILE_BYTES = 5_000_000
 
@@ -23,7 +23,6 @@ _JSON = "json"  # the column of a file
 _NAMING = "id", "_table"  # say which row it is
 
 Row = dict[str, Any]
-_Change = Callable[[str], str]
 _Changed = TypeVar("_Changed")
 
 
@@ -52,7 +51,7 @@ def cleaned(rows: Sequence[Row], of_json: Collection[str]) -> tuple[list[Row], t
     of_json: columns of JSON, in which each text is redacted by itself.
     """
 
-    def changed_column(name: str, value: Any, change: _Change) -> Any:
+    def changed_column(name: str, value: Any, change: Change) -> Any:
         if name in _NAMING or not isinstance(value, str):
             return value
         if name not in of_json:
@@ -95,23 +94,7 @@ def without_secrets(value: Any, plain: re.Pattern[str]) -> tuple[Any, tuple[str,
     return done, tuple(kinds)
 
 
-def mapped(value: Any, change: _Change) -> Any:
-    """Return a value of ours, or of JSON, with each text and key changed."""
-    if isinstance(value, str):
-        return change(value)
-    if isinstance(value, tuple):
-        return tuple(mapped(it, change) for it in value)
-    if isinstance(value, list):
-        return [mapped(it, change) for it in value]
-    if isinstance(value, dict):
-        return {change(key): mapped(it, change) for key, it in value.items()}
-    if is_dataclass(value) and not isinstance(value, type):
-        changed = {it.name: mapped(getattr(value, it.name), change) for it in fields(value)}
-        return replace(value, **changed)
-    return value
-
-
-def _redacted(changed: Callable[[_Change], _Changed]) -> tuple[_Changed, list[str]]:
+def _redacted(changed: Callable[[Change], _Changed]) -> tuple[_Changed, list[str]]:
     texts, kinds = list[str](), list[str]()
 
     def keep(text: str) -> str:

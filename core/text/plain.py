@@ -7,9 +7,9 @@ link).
 
 import re
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, Literal
 
 from core.guard.characters import BLANKS, HIDDEN_CLASS, is_plain, revealed
 
@@ -34,6 +34,8 @@ _PER_SIGN, _PER_WIDE, _PER_JAMO, _PER_ASTRAL, _PER_OTHER = 69, 66, 280, 200, 69
 # First bytes of the UTF-16 units that no kana, Han character or Hangul syllable has.
 _NARROW = bytes(set(range(0x100)) - {*range(0x2E, 0xA5), *range(0xAC, 0xD8), 0xF9, 0xFA, 0xFF})
 _JAMO = b"\x11"
+
+Change = Callable[[str], str]
 
 _SPAN = r"(?<!`)`([^`]+)`(?!`)"
 # VS Code sees a link in `\[a\](b)`, too.
@@ -77,6 +79,32 @@ def normal_form(form: Literal["NFC", "NFKC"], text: str) -> str:
     if len(text) <= _AT_ONCE_CHARS:
         return unicodedata.normalize(form, text)
     return re.sub(_RUN, lambda run: unicodedata.normalize(form, run[0]), text)
+
+
+def mapped(value: Any, change: Change) -> Any:
+    """Return a value of ours, or of JSON, with each text and name changed."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, tuple):
+        return tuple(mapped(it, change) for it in value)
+    if isinstance(value, list):
+        return [mapped(it, change) for it in value]
+    if isinstance(value, dict):
+        return with_each((change(name), mapped(it, change)) for name, it in value.items())
+    if is_dataclass(value) and not isinstance(value, type):
+        changed = {it.name: mapped(getattr(value, it.name), change) for it in fields(value)}
+        return replace(value, **changed)
+    return value
+
+
+def with_each(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Return all members, though two names may have become one."""
+    members: dict[str, Any] = {}
+    for name, value in pairs:
+        while name in members:
+            name += "_"
+        members[name] = value
+    return members
 
 
 def moment_of(text: str) -> str:

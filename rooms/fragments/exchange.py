@@ -21,8 +21,8 @@ from core.lessons.record import DECODER
 from core.room.database import open_foreign
 from core.room.database import rows_of as rows_of_table
 from core.room.documents import objects_at, text_at, texts_in
-from core.room.redaction import mapped, without_secrets
-from core.text.plain import SURROGATE, moment_of, shown_path
+from core.room.redaction import without_secrets
+from core.text.plain import SURROGATE, mapped, moment_of, shown_path
 from rooms.fragments import fragment as stored
 from rooms.fragments import texts
 from rooms.fragments.draft import row_of, saying, typed

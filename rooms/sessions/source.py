@@ -22,9 +22,8 @@ from core.disk import open_regular
 from core.lessons.record import utc_now
 from core.room.database import SQLITE, open_foreign, rows_of
 from core.room.documents import objects_at, text_at, texts_in
-from core.room.redaction import mapped
 from core.sanitizer import redact
-from core.text.plain import SURROGATE, moment_of, shown_path
+from core.text.plain import SURROGATE, mapped, moment_of, shown_path
 from rooms.sessions import rows
 from rooms.sessions import session as limits
 from rooms.sessions.document import MARK, VERSION

@@ -18,7 +18,7 @@ import pytest
 from core.config import Settings, state_directory
 from core.errors import RefusedError
 from core.program import LOGGER
-from core.room.redaction import clean_file
+from core.room.redaction import clean_file, cleaned
 from rooms.sessions import actions
 from rooms.sessions.actions import Caller, Deed
 from rooms.sessions.config import CONFIG, EXCLUDED, INCLUDED, Config, read_config
@@ -327,6 +327,12 @@ def test_while_another_process_writes_an_action_is_dropped_and_counted(one: Wind
 
 
 # sessions that are gone for good
+
+
+def test_of_two_names_that_are_secrets_neither_value_is_lost() -> None:
+    data = {TOKEN: 1, TOKEN[:4] + TOKEN[:3:-1]: 2}
+    [row], _ = cleaned([{"metadata": json.dumps(data)}], ["metadata"])
+    assert json.loads(row["metadata"]) == {"[REDACTED]": 1, "[REDACTED]_": 2}
 
 
 def test_a_reader_that_holds_the_old_state_is_told_of_and_the_next_run_completes_it(
