@@ -137,9 +137,8 @@ def with_nearest(said: str, name: str, known: Iterable[str]) -> str:
     return f"{said} {say('parser.near', near=near)}" if near else said
 
 
-def add_project(parser: argparse.ArgumentParser, default: str | None = None) -> None:
-    help_text = say("parser.project")
-    parser.add_argument("-p", "--project", metavar="DIR", default=default, help=help_text)
+def add_project(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-p", "--project", metavar="DIR", help=say("parser.project"))
 
 
 def add_serving(parser: argparse.ArgumentParser) -> None:

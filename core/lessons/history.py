@@ -230,14 +230,11 @@ class History:
     def version_named(self, name: "Named") -> Record:
         """Return the named version, else the last of its record. Raises HistoryError."""
         if name.token:
-            found = self.find_versions([name.token]).get(name.token)
-        else:
-            found = self.last(name.id)
-        if found:
-            return found
-        if name.token:
-            facts = {"id": name.id, "token": name.token}
-            raise HistoryError("no_version", *self.notes(), **facts)
+            if found := self.find_versions([name.token]).get(name.token):
+                return found
+            raise HistoryError("no_version", *self.notes(), id=name.id, token=name.token)
+        if last := self.last(name.id):
+            return last
         if over := principles_over(name.id, self.log):
             by = record_name(over[-1][0])
             raise HistoryError("never_committed", *self.notes(), id=name.id, by=by)

@@ -21,6 +21,7 @@ from rooms.fragments.fragment import Embedding, Entry, Fragment, Link, Wanted, p
 from rooms.fragments.storage.columns import ENTRIES, FRAGMENTS, LINKS, NAMING, Table
 
 MOST_NUMBER = 2**63 - 1  # that a database knows
+_AT_ONCE = 500  # fragments of a page
 ORDERS: dict[stored.Order, str] = {
     "number": "number",
     "newest": "created_at DESC, number DESC",
@@ -438,13 +439,13 @@ def statements_of(schema: str) -> dict[str, list[str]]:
     return dict(zip(parts[::2], ([*filter(None, some)] for some in statements), strict=True))
 
 
-def pages_of(rows: Rows, wanted: Wanted, at_once: int = 500) -> Iterator[list[Fragment]]:
+def pages_of(rows: Rows, wanted: Wanted) -> Iterator[list[Fragment]]:
     """Yield wanted fragments in pages, by number."""
     while True:
-        page = rows.find(wanted, limit=at_once)
+        page = rows.find(wanted, limit=_AT_ONCE)
         if page:
             yield page
-        if len(page) < at_once:
+        if len(page) < _AT_ONCE:
             return
         wanted = replace(wanted, after=page[-1].number)
 

@@ -548,7 +548,7 @@ def test_ids_and_numbers_of_any_count_and_size_come_in_their_order(engines: Engi
             *(rows.with_keywords(words, Wanted(), 2**70) for words in ([], ids)),
         ]
         assert nothing == [[]] * len(nothing)
-        pages = [*pages_of(rows, Wanted(), 500)]  # each goes on where the one before ended
+        pages = [*pages_of(rows, Wanted())]  # each goes on where the one before ended
         assert [len(page) for page in pages] == [500, 500, 200]
         assert [it for page in pages for it in page] == added
         assert len(rows.find(Wanted(), limit=2**70)) == 1_200
