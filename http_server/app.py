@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Scope
 
 from core.errors import SentinelError, placeless
 from http_server import sessions
-from http_server.limits import RETRY, Bodies, Guard, Refusal, failure, has_credential
+from http_server.limits import RETRY, Bodies, Guard, Refusal, has_credential
 from http_server.login import Access, without_database
 from http_server.papers import Papers
 from http_server.settings import Options
@@ -111,7 +111,7 @@ def assembled(service: Service, options: Options) -> tuple[ASGIApp, sessions.Cal
 async def _on_error(request: Request, error: Exception) -> Response:
     """Answer 503 where the database is away, else 500."""
     if not isinstance(error, SentinelError):
-        return failure(error)
+        return Refusal(500, "failed").answer()  # no detail: the client may be a stranger
     if request.url.path == "/health":  # nobody can tell whose the key is
         return JSONResponse({"status": "failed"}, 503, headers=RETRY)
     refusal = Refusal(503, "no_storage", RETRY)

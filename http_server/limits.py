@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 
 from anyio import fail_after
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -125,10 +125,12 @@ class Bodies:
         self, scope: Scope, receive: Receive, most: int, within_s: float
     ) -> AsyncIterator[bytes]:
         """Yield a body, counted until its request is served. Raises Refusal."""
-        headers, body = dict(scope["headers"]), bytearray()
-        if headers.get(b"content-encoding", b"identity").lower() not in (b"", b"identity"):
+        headers, body = Headers(scope=scope), bytearray()
+        if headers.get("content-encoding", "identity").lower() not in ("", "identity"):
             raise Refusal(415, "no_encoding")  # a few bytes could unfold to many
-        declared = headers.get(b"content-length", b"")
+        if headers.get("content-type", "").lower().startswith("multipart/"):
+            raise Refusal(415, "in_parts")  # it would name the codec by which it is read
+        declared = headers.get("content-length", "")
         if declared.isdigit() and (len(declared) > 12 or int(declared) > most):
             raise Refusal(413, "too_large", most=most)
         more = True
@@ -201,7 +203,7 @@ class Guard:
         except Exception as error:
             note(error)
             if not answer.status:
-                await failure(error)(scope, receive, answer.send)
+                await Refusal(500, "failed").answer()(scope, receive, answer.send)
         finally:
             _served.reset(token)
             seconds = None if answer.is_stream else time.monotonic() - began
@@ -257,13 +259,6 @@ def address_of(scope: Scope) -> str:
 def has_credential(scope: Scope) -> bool:
     """Return whether there is a bearer, right or wrong."""
     return any(name == b"authorization" for name, _ in scope["headers"])
-
-
-def failure(error: Exception) -> Response:
-    """Give no detail: the client may be a stranger."""
-    if isinstance(error, SentinelError):
-        return Refusal(503, "no_storage", RETRY).answer()
-    return Refusal(500, "failed").answer()
 
 
 def note(error: Exception) -> None:
