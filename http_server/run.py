@@ -35,6 +35,7 @@ from http_server.sessions import Calls, OnEnd
 from http_server.settings import Options, ServingError
 
 GRACE_S, HEADERS_S = 10.0, 15.0  # for calls under way at the end; for a head
+UNREAD_S = 20.0  # for which a client may leave an answer that waits: it holds a call of all
 KEEP_ALIVE_S = 75  # longer than proxies keep a connection, so that the proxy ends it
 MOST_CONNECTIONS, KEPT_DAYS = 4_000, 14
 _SWEEP_S = 3_600.0
@@ -244,12 +245,13 @@ def _allow_many_files() -> None:
 
 
 class Connection(H11Protocol):
-    """Ends where the head of a request does not come within `HEADERS_S`.
+    """Ends where a head does not come within `HEADERS_S`, or an answer is not read in `UNREAD_S`.
 
-    uvicorn has no timer for heads, and writes a second answer into an answer that has begun.
+    uvicorn has no timer for them, and writes a second answer into an answer that has begun.
     """
 
     _timer: asyncio.TimerHandle | None = None
+    _unread: asyncio.TimerHandle  # once an answer has waited
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -268,6 +270,14 @@ class Connection(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
         self._watch()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._unread = self.loop.call_later(UNREAD_S, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._unread.cancel()
 
     def send_400_response(self, msg: str) -> None:
         cycle = self.cycle
