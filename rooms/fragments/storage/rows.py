@@ -28,13 +28,7 @@ ORDERS: dict[stored.Order, str] = {
     "worth": "is_anchor DESC, importance DESC, created_at DESC, number DESC",
 }
 INDEX_STATE = "index"  # in the state: the version of `indexed` that made the index
-# The rest of a part of a moment; and by the length of that text, how long it lasts at most.
-_FIRST = "0001-01-01T00:00:00+00:00"
-_DAY_CHARS = 10
-_SPANS = {
-    **{4: timedelta(days=366), 7: timedelta(days=31), _DAY_CHARS: timedelta(days=1)},
-    **{13: timedelta(hours=1), 16: timedelta(minutes=1), 19: timedelta(seconds=1)},
-}
+_DAY_CHARS = 10  # of a day as text
 
 # The fields by which texts and keywords are found or hidden.
 _INDEXED_FIELDS = {"content", "topic", "keywords", "deleted_at", "superseded_at"}
@@ -331,7 +325,7 @@ class Rows(ABC):
         if wanted.since:
             parts.append(("created_at >= ?", [_bound(wanted.since)]))
         if wanted.until:
-            parts.append(("created_at < ?", [_bound(wanted.until, is_end=True)]))
+            parts.append(("created_at <= ?", [_bound(wanted.until, is_end=True)]))
         if wanted.is_checked is not None:
             parts.append((f"checked_at {any_moment if wanted.is_checked else none}", []))
         if wanted.is_anchor is not None:
@@ -451,14 +445,12 @@ def pages_of(rows: Rows, wanted: Wanted) -> Iterator[list[Fragment]]:
 
 
 def _bound(text: str, *, is_end: bool = False) -> str | None:
-    """Return what to compare with a moment, or a part as `2026-07`. is_end: with its end."""
+    """Return what to compare with a day or a moment. is_end: its last microsecond."""
     try:
-        start = datetime.fromisoformat(text + _FIRST[len(text) :])
+        start = datetime.fromisoformat(text)
         if not start.tzinfo:
             start = start.replace(tzinfo=UTC)
-        if not is_end:
-            return start.isoformat()
-        end = start + _SPANS.get(len(text), timedelta(microseconds=1))
-        return (end.replace(day=1) if len(text) < _DAY_CHARS else end).isoformat()
+        lasts = timedelta(days=1) if len(text) == _DAY_CHARS else timedelta(seconds=1)
+        return (start + (lasts - datetime.resolution) if is_end else start).isoformat()
     except (ValueError, OverflowError):
         return None  # compares with nothing
