@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from core.errors import RefusedError
 from core.git import HistoryError, is_uncommitted
 from core.guard.injection import shown_marks
+from core.lessons import record_text
 from core.lessons.changes import Outcome
 from core.lessons.draft import clean_record
 from core.lessons.file import ASIDE_NAME
@@ -51,8 +52,9 @@ class ForPeople(Room):
 
     def find(self, wanted: room.Wanted) -> Found:
         """Return records; with words, only records with every word."""
-        found = self._fitting(wanted)
-        return Found([item_of(it, date) for _, it, date in found[: wanted.limit]], len(found))
+        found, brief = self._fitting(wanted), wanted.is_brief
+        first = [item_of(it, date, is_brief=brief) for _, it, date in found[: wanted.limit]]
+        return Found(first, len(found))
 
     def _fitting(self, wanted: room.Wanted) -> list[tuple[int, Record, str]]:
         log = self._store.read()
@@ -356,10 +358,13 @@ def commit_lines(store: MemoryStore) -> list[str]:
     return [say("records.look_and_commit")] if is_new else []
 
 
-def item_of(record: Record, date: str = "", *, is_stored: bool = True) -> Item:
+def item_of(
+    record: Record, date: str = "", *, is_stored: bool = True, is_brief: bool = False
+) -> Item:
     """Return a record for people, without secrets. date: by default its last one.
 
-    is_stored: False for a planned record, whose version id comes with its write.
+    is_stored: False for a planned record, whose version id comes with its write. is_brief: leave
+    out the end of texts that no save takes.
     """
     if record.type == "principle" and record.source_count:
         saved = say("documents.compacted", date=day_of(record.compacted_at or record.created))
@@ -369,7 +374,9 @@ def item_of(record: Record, date: str = "", *, is_stored: bool = True) -> Item:
     if record.seen > 1:
         last = day_of(record.updated or record.created)
         dates.append(say("answers.seen", seen=record.seen, date=last))
-    clean, _ = clean_record(record)
+    is_cut = is_brief and not record_text.is_usable(record)  # a hand can write megabytes
+    read = record_text.shortened(record, record_text.LARGEST_CHARS) if is_cut else record
+    clean, version = clean_record(read)[0], record.token
     texts = {
         "lesson": clean.lesson,
         "missing": clean.missing_context,
@@ -381,11 +388,11 @@ def item_of(record: Record, date: str = "", *, is_stored: bool = True) -> Item:
     data = {name: getattr(clean, name) for name in _DATA}
     data |= {name: data[name] or None for name in ("ask_next_time", "updated", "compacted_at")}
     data |= {name: [*data[name]] for name in ("source_ids", "paths", "when")}
-    data |= {"token": record.token, "marks": [*shown_marks(clean.marks, clean.texts)]}
+    data |= {"token": version, "marks": [*shown_marks(clean.marks, clean.texts)]}
     return Item(
         room=LESSONS,
         id=record.id,
-        version=record.token,
+        version=version,
         date=date or record.updated or record.created,
         kind=record.type,
         topic=topic_text(clean.topic),

@@ -68,6 +68,7 @@ class Wanted:
     since: str = ""  # a moment in ISO 8601
     limit: int | None = None
     forgotten: bool = False  # in place of present items, items that `restore` can bring back
+    is_brief: bool = False  # a line each will do: texts may end early
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ def list_items(arguments: argparse.Namespace) -> int:
         kind=arguments.kind or "",
         since=arguments.since or "",
         forgotten=getattr(arguments, "forgotten", False),
+        is_brief=not arguments.json,
     )
     data: dict[str, Any] = {"project": str(opened.project.root)}
     data |= {"query": words} if words else {}

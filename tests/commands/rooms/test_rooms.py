@@ -109,6 +109,13 @@ AGES_H = {"hour": 0.5, "day": 20, "week": 24 * 6, "month": 24 * 29, "year": 24 *
 SINCE = {"1h": 1, "24h": 2, "1d": 2, "7d": 3, "1w": 3, "1m": 4, "1y": 5, "9y": 6}
 
 
+def test_a_list_reads_only_the_beginning_of_a_text_that_no_save_takes() -> None:
+    record = replace(VAT, lesson="vat " * 100_000)
+    item = item_of(record, is_brief=True)
+    assert item.version == record.token
+    assert len(item.data["lesson"]) < 10_000 < len(item_of(record).data["lesson"])
+
+
 def test_since_counts_back_from_now(command: Command, project: Path) -> None:
     moments = {gap: datetime.now(UTC) - timedelta(hours=hours) for gap, hours in AGES_H.items()}
     write(project, *(a_record(gap, now=it.isoformat()) for gap, it in moments.items()))
