@@ -161,10 +161,11 @@ def _command_of(given: Sequence[str]) -> tuple[str, list[str]]:
 
 
 def _print_error(error: SentinelError) -> None:
-    from commands.terminal.screen import complain
+    from commands.terminal.screen import complain, plain_lines
 
     with speaking(language_of(os.environ, for_person=True)):
-        complain(str(error))
+        first, *block = plain_lines(str(error))
+        complain(first, block=block)
 
 
 def run() -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from commands.clients.machine import is_passing
+from commands.terminal.ask import need_packages
 from commands.terminal.screen import Screen, broken, cells, fitted, screen_here, wrapped
 from core import git
 from core.config import CONTEXT_DIRECTORY, LOG_NAME, STATE_VARIABLE, VARIABLES
@@ -83,6 +84,7 @@ class Stage(NamedTuple):
 
 def demo(arguments: argparse.Namespace) -> int:
     """Tell the story in a scratch project, which is removed. Raises SentinelError."""
+    need_packages()
     columns = shutil.get_terminal_size((MOST_COLUMNS, 24)).columns
     screen = replace(screen_here(), width=min(max(columns, LEAST_COLUMNS), MOST_COLUMNS))
     try:

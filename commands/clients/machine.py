@@ -1,6 +1,5 @@
 """Describes the machine as a client finds it, and how this program starts there."""
 
-import importlib.util
 import os
 import re
 import shutil
@@ -12,10 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from commands.clients.table import COMMANDS, Client, Place
+from commands.terminal.ask import HERE, missing_packages
 
-HERE = Path(__file__).resolve().parents[2]
 SCRIPT = "server.py"
-PACKAGES = ("fastmcp", "filelock")
 # Environments that uv makes in its cache and may clear away.
 _OF_UV = re.compile(r"[/\\](?:environments|archive|builds)-v\d+[/\\]")
 
@@ -116,10 +114,6 @@ def trace_of(client: Client, machine: Machine) -> str:
 def is_passing(path: str) -> bool:
     """Return whether uv may clear away this path, as it does for `uvx`."""
     return bool(_OF_UV.search(f"{path}{os.sep}"))
-
-
-def missing_packages() -> list[str]:
-    return [name for name in PACKAGES if importlib.util.find_spec(name) is None]
 
 
 def runner_of(interpreter: str, environment: Mapping[str, str]) -> tuple[str, ...] | None:

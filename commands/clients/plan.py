@@ -10,8 +10,6 @@
 
 import json
 import os
-import re
-import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -25,6 +23,7 @@ from commands.clients.files import Job, Plan, Tree
 from commands.clients.merge import CannotEditError, Table, call_in, hooks_in
 from commands.clients.rules import plan_rules
 from commands.clients.table import Client, Hooks
+from commands.terminal.ask import command_line
 from core import config
 from core.git import HistoryError, WorkTree
 from core.lessons.file import COMPANIONS
@@ -410,15 +409,3 @@ def handler_of(hooks: Hooks, words: Sequence[str], event: str, *, windows: bool)
     form = hooks.windows if windows and hooks.windows else hooks.handler
     unawaited = hooks.unawaited if event == table.RECORDING else {}
     return {**filled(form, event=event, line=line), **unawaited}
-
-
-def command_line(words: Sequence[str], *, windows: bool, shell: str = "powershell") -> str:
-    """Return the words, quoted, as a line for a shell. shell: the one of Windows."""
-    if not windows:
-        return shlex.join(words)
-    if all(re.fullmatch(r"[\w.:/+=-]+", word) for word in words):
-        return " ".join(words)
-    if shell == "powershell":
-        return "& " + " ".join("'" + word.replace("'", "''") + "'" for word in words)
-    # A line that begins with a quote would lose its outermost quotes in cmd.
-    return "call " + " ".join(f'"{word}"' for word in words)

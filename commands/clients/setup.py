@@ -17,11 +17,11 @@ from pathlib import Path
 from commands.clients import machine
 from commands.clients.entries import checked_url, configured_clients
 from commands.clients.files import Change, Job, Plan
-from commands.clients.plan import command_line, plan, tree_of
+from commands.clients.plan import plan, tree_of
 from commands.clients.table import ASKED_FOR, CLIENTS, COMPLAINT, KEY_VARIABLE, PARTS, TEAM_ENTRY
 from commands.clients.text_file import ExportError
 from commands.terminal import screen as terminal
-from commands.terminal.ask import is_confirmed, open_memory
+from commands.terminal.ask import HERE, command_line, is_confirmed, need_packages, open_memory
 from commands.terminal.screen import complain, plain, print_lines, screen_here
 from core.config import CONTEXT_DIRECTORY, FRAGMENTS_PLACE, Project, read_rooms
 from core.errors import RefusedError, SentinelError
@@ -56,10 +56,9 @@ def setup(arguments: argparse.Namespace) -> int:
     except RefusedError as error:
         known = str(error.facts.get("known", ""))
         arguments.refuse(say("setup.bad_rooms", known=known) if known else str(error))
-    project = open_memory(arguments, writes=not arguments.user).project
+    project = open_memory(arguments).project
+    project.check(os.environ, writes=not arguments.user)
     installation = _installation(is_idle=arguments.remove or bool(url))
-    if installation is None:
-        return 1
     here, spoken = machine.machine_here(project.root), language()
     found = [row for row in CLIENTS if arguments.remove or machine.trace_of(row, here)]
     clients = tuple(arguments.clients or [row.key for row in found])
@@ -91,32 +90,20 @@ def setup(arguments: argparse.Namespace) -> int:
     question = say("setup.ask_remove" if job.remove else "setup.ask", count=len(planned.changes))
     if not is_confirmed(arguments, question, table="setup", details=lambda: _show(planned)):
         return int(not arguments.dry_run or bool(planned.problems))
-    failed = _write(planned)
-    return 1 if failed or planned.problems else 0
+    return 1 if _write(planned) or planned.problems else 0
 
 
-def _installation(*, is_idle: bool) -> machine.Installation | None:
-    """Return the installation to write down; without packages print how to install, return None."""
-    program, missing = machine.this_program(), machine.missing_packages()
-    root = machine.HERE
+def _installation(*, is_idle: bool) -> machine.Installation:
+    """Return the installation to write down. Raises SentinelError, also without the packages."""
+    program = machine.this_program()
     if is_idle or program.is_command:
         return program
-    if machine.is_passing(str(root)):
-        raise SentinelError("setup.passing", path=str(root))
+    if machine.is_passing(str(HERE)):
+        raise SentinelError("setup.passing", path=str(HERE))
     if machine.runner_of(sys.executable, os.environ) is None:
         raise SentinelError("setup.no_uv")
-    if not missing:
-        return program
-    pip = root / ".venv" / ("Scripts/pip.exe" if program.windows else "bin/pip")
-    lines = [
-        [sys.executable, "-m", "venv", str(root / ".venv")],
-        [str(pip), "install", "-r", str(root / "requirements.txt")],
-    ]
-    shown = [f"  {plain(command_line(line, windows=program.windows))}" for line in lines]
-    facts = {"packages": ", ".join(missing), "commands": "\n".join(shown)}
-    first, *block = say("setup.no_packages", **facts).split("\n")
-    complain(first, block=block)
-    return None
+    need_packages()
+    return program
 
 
 # Before the question.
@@ -173,12 +160,10 @@ def _tell_plan(planned: Plan) -> None:
         is_whole = any(row.allows for row in rows)  # such a client can only allow a whole server
         count = sum(is_whole or tool not in ASKED_FOR for tool in planned.tools)
         granted: Facts = {"clients": ", ".join(row.name for row in rows), "count": count}
-        if job.url:
-            print_lines([say("setup.approves_remote", **granted, url=job.url)])
-        else:
-            print_lines([say("setup.approves", **granted)])
-            reasons = {"context_export": "approves_export", "remember": "approves_fragments"}
-            print_lines([say(f"setup.{reasons[it]}") for it in reasons if it in planned.tools])
+        print_lines([say(f"setup.approves{'_remote' if job.url else ''}", **granted, url=job.url)])
+        reasons = {"context_export": "approves_export", "remember": "approves_fragments"}
+        named = [] if job.url else [reasons[it] for it in reasons if it in planned.tools]
+        print_lines([say(f"setup.{reason}") for reason in named])
     for key, facts in planned.notes:
         print_lines(_sentence(key, facts))
     sys.stdout.flush()

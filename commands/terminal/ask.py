@@ -1,8 +1,10 @@
 """Reads options, opens the memory of a command, and asks before a write."""
 
 import argparse
+import importlib.util
 import os
 import re
+import shlex
 import sys
 import threading
 import time
@@ -22,6 +24,8 @@ from core.text.plain import moment_of
 from rooms.room import LESSONS, Opened, Room
 
 _T = TypeVar("_T")
+HERE = Path(__file__).resolve().parents[2]
+PACKAGES = ("fastmcp", "filelock")
 STDOUT = "-"
 SILENCE_S = 1.0  # before anything is said of work under way
 _EACH_S = 0.5
@@ -90,15 +94,45 @@ def open_memory(arguments: argparse.Namespace, *, writes: bool = False) -> Opene
     """Open the memory of `--project`, the environment or the directory; create nothing.
 
     Prints warnings. Raises DiskError for a missing directory, or where a command writes and no
-    project can be.
+    project can be, SentinelError where it lacks packages for that.
     """
     settings = read_settings(os.environ)
     project = find_project(arguments.project, os.environ, here(arguments.project))
     for warning in (*settings.warnings, *project.warnings):
         warn(warning)
     project.check(os.environ, writes=writes)
+    if writes:  # a reader needs no lock
+        need_packages()
     store = open_store(project, settings)
     return Opened(project=project, settings=settings, store=store)
+
+
+def missing_packages() -> list[str]:
+    return [name for name in PACKAGES if importlib.util.find_spec(name) is None]
+
+
+def need_packages() -> None:
+    """Raise SentinelError, with the commands to install them, where packages are missing."""
+    missing, venv, is_windows = missing_packages(), HERE / ".venv", os.name == "nt"
+    python = str(venv / ("Scripts/python.exe" if is_windows else "bin/python"))
+    install = (python, "-m", "pip", "install", "-q", "-r", str(HERE / "requirements.txt"))
+    lines = ((sys.executable, "-m", "venv", str(venv)), install)
+    commands = "\n".join(f"  {command_line(words, windows=is_windows)}" for words in lines)
+    if missing:
+        facts = {"packages": ", ".join(missing), "python": python, "commands": commands}
+        raise SentinelError("errors.no_packages", **facts)
+
+
+def command_line(words: Sequence[str], *, windows: bool, shell: str = "powershell") -> str:
+    """Return the words, quoted, as a line for a shell. shell: the one of Windows."""
+    if not windows:
+        return shlex.join(words)
+    if all(re.fullmatch(r"[\w.:/+=-]+", word) for word in words):
+        return " ".join(words)
+    if shell == "powershell":
+        return "& " + " ".join("'" + word.replace("'", "''") + "'" for word in words)
+    # A line that begins with a quote would lose its outermost quotes in cmd.
+    return "call " + " ".join(f'"{word}"' for word in words)
 
 
 def here(project: str | None) -> Path:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Literal, TextIO
 
 from core.guard.characters import hidden_runs
@@ -276,19 +276,16 @@ def markdown_lines(text: str, screen: Screen) -> list[str]:
     return lines[: -1 if len(lines) > 1 and not lines[-1] else None]
 
 
-def print_lines(lines: Sequence[str]) -> None:
-    """Print lines; on a terminal break long ones, and indent the rest."""
+def print_lines(lines: Sequence[str], *, in_pipes: bool = False) -> None:
+    """Print lines; on a terminal, or in pipes too, break long ones and indent the rest."""
     screen = screen_here()
+    width = screen.width if in_pipes else screen.text_width
     for line in lines:
-        fits = not screen.is_terminal or cells(line) <= screen.text_width
-        print("\n".join(map(disarmed, [line] if fits else hung(line, screen.text_width))))
+        fits = cells(line) <= width or not (screen.is_terminal or in_pipes)
+        print("\n".join(map(disarmed, [line] if fits else hung(line, width))))
 
 
-def print_within(lines: Sequence[str]) -> None:
-    """Print lines, none wider than the terminal, nor in a pipe."""
-    width = screen_here().width
-    for line in lines:
-        print("\n".join(map(disarmed, [line] if cells(line) <= width else hung(line, width))))
+print_within = partial(print_lines, in_pipes=True)
 
 
 def disarmed(line: str) -> str:
