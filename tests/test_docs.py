@@ -13,6 +13,7 @@ import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import closing
+from dataclasses import fields
 from functools import cache
 from pathlib import Path
 
@@ -27,7 +28,7 @@ from core.config import LOG_NAME, VARIABLES
 from core.data import Rule
 from core.lessons.briefing import instructions, rules
 from core.lessons.file import LOCK_SUFFIX, REPLACED_NAME
-from core.lessons.record import Draft, parse_line, record_id
+from core.lessons.record import Draft, Record, parse_line, record_id
 from core.parser import add_serving
 from core.sanitizer import MARKER
 from http_server.limits import MOST_BYTES
@@ -248,14 +249,16 @@ def test_a_record_shown_is_one_that_the_program_would_write(name: str) -> None:
     shown = [it for kind in ("json", "jsonl") for it in blocks(text_of(name), kind)]
     if name == "docs/format.md":
         shown = [it for block in shown for it in block.splitlines() if it.startswith('{"id"')]
+        named = {"meta_extra", "extra", *re.findall(r"^ *- `(\w+)`:", text_of(name), re.M)}
+        assert {it.name for it in fields(Record)} <= named
     assert shown
     for text in shown:
         line = json.dumps(json.loads(text), ensure_ascii=False).encode()
         record = parse_line(line)
         assert record is not None
         assert record.to_line() == line + b"\n"
-        fields = {it: getattr(record, it) for it in ("topic", "missing_context", "lesson", "type")}
-        assert record.id == record_id(Draft(**fields))
+        said = {it: getattr(record, it) for it in ("topic", "missing_context", "lesson", "type")}
+        assert record.id == record_id(Draft(**said))
 
 
 def anchors(text: str) -> set[str]:

@@ -30,9 +30,10 @@ CACHED_LINES = 2_048
 CACHED_TOPICS = CACHED_DATES = 1_024
 
 # The keys of `meta` beside `created`, by the kind of value that each has. A key more also goes into
-# Draft, Record, `new_record` and `as_json`; `log_memory` of server.py; `redacted_draft`,
-# `redacted_record`, `redacted_offer`, `given_draft` and _META_TEXTS of draft.py; `_words`,
-# `upsert`, `_as_one`, `joined` and `_said_by` of changes.py; docs/format.md.
+# Draft, Record and `new_record`; `log_memory` of server.py; `redacted_draft`, `redacted_record`,
+# `redacted_offer`, `given_draft` and _META_TEXTS of draft.py; `_words`, `upsert`, `_as_one`,
+# `joined` and `_said_by` of changes.py; `record_block` of record_text.py, if a model reads it;
+# `item_of` of rooms/lessons.py and FIELDS of commands/rooms/lesson.py, for people; docs/format.md.
 _META_KINDS = {  # in the order of the line
     "updated": "text",
     "seen": "count",
