@@ -10,6 +10,8 @@ from typing import Any
 
 from measure import ROOT, read_lines
 
+from core.text.ranking import Ranking
+
 FIELDS = ("topic", "missing_context", "lesson", "ask_next_time")
 FEW = 8  # texts in a small room
 MOST_FOREIGN = 60  # questions of another dialogue, for each
@@ -56,6 +58,10 @@ def labelled_sets() -> dict[str, Labelled]:
 
 def _text(record: dict[str, Any]) -> str:
     return "\n".join(str(record.get(field) or "") for field in FIELDS)
+
+
+def rank(query: str, texts: Sequence[str]) -> list[int]:
+    return Ranking(query, texts).order()
 
 
 def ndcg_at_10(ranker: Ranker, labelled: Labelled) -> float:

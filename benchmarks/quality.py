@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import labelled
-from labelled import FIELDS, Pool, Ranker, labelled_sets, ndcg_at_10
+from labelled import FIELDS, Pool, Ranker, labelled_sets, ndcg_at_10, rank
 from measure import CREATED, Figure, options, read_lines, reported
 
 from core.config import CONTEXT_DIRECTORY, LOG_NAME, Settings, read_settings
@@ -25,7 +25,7 @@ from core.lessons.answers import MOST_GATHERED, Frame, search_answer
 from core.lessons.record import Draft, Record, new_record
 from core.lessons.record_text import record_block
 from core.store import MemoryStore
-from core.text.ranking import Entry, Gathered, Ranking, Source, in_one_order, rank
+from core.text.ranking import Entry, Gathered, Ranking, Source, in_one_order
 from core.text.terms import words_of
 from rooms.fragments.fragment import Fragment, Query, hash_of
 from rooms.fragments.models.vectors import LOCAL_MODEL, Embedder, LocalModel, fill

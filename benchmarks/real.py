@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import changes
 from changes import AT, DIGITS, OWN, ChangedSourceError, RealSet, clone_of, git_text, record, sets
+from labelled import rank
 from measure import HERE, ROOT, Figure, options, read_lines, reported
 
 from commands.hook.events import MOST_TEXT_CHARS, new_lines, paths_inside, read_moment
@@ -30,7 +31,6 @@ from core.lessons.briefing import prompt_briefing, session_briefing
 from core.lessons.recall import MOST_RECORDS, Surroundings, choose, surroundings_of
 from core.lessons.record import Record
 from core.lessons.task import Work, by_work, for_prompt
-from core.text.ranking import rank
 
 SETS = {"tuned": "actions_tuned.jsonl", "unseen": "actions_unseen.jsonl"}
 FLOORS = {"precision": 0.85, "recall": 0.5, "silence": 0.95}

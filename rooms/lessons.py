@@ -1,6 +1,7 @@
 """The memory log as a room for people."""
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -30,6 +31,8 @@ if TYPE_CHECKING:  # a list needs none of it
 
 MOST_SECRETS_BYTES = 2_000_000  # to look through as many takes a second
 MOST_ASTRAY = 8
+# Korean is spaced freely; of a shorter word, two others may hold an end and a beginning.
+_COMPOUND, _SPACE = "[가-힣]{4}", "(?<=[가-힣]) (?=[가-힣])"
 _DATA = (
     "id token type topic missing_context lesson ask_next_time created updated seen compacted_at"
     " source_count source_ids marks paths when"
@@ -442,10 +445,12 @@ def holders_of(words: str, records: Sequence[Record]) -> dict[str, set[int]]:
     from core.text.ranking import Ranking  # as above
 
     texts = list(map(_text_of, records))
+    unspaced = [f"{it}\n{re.sub(_SPACE, '', it)}" for it in texts]
     holders = {}
     for word in dict.fromkeys(words.split()):
         named = {at for at, record in enumerate(records) if _is_named(record, word.lower())}
-        terms = [it for it in Ranking(word, texts).holding().terms if not it.term.spare]
+        ranking = Ranking(word, unspaced if re.search(_COMPOUND, word) else texts)
+        terms = [it for it in ranking.holding().terms if not it.term.spare]
         having = [set(it.numbers or ()) for it in terms]
         if having or named:
             holders[word] = named | (set.intersection(*having) if having else set())

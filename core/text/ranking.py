@@ -41,8 +41,7 @@ _MOST_SCANS, _LEAST_SCANS = 4_000_000, 12
 # One pair of characters of a word that has several: the beginning may be all but an ending, any
 # other pair is mostly the middle of another word.
 _BEGINNING_WEIGHT, _MIDDLE_WEIGHT = 0.5, 0.2
-# So many more texts, none of which has the word, count for its share of a question: a few texts do
-# not tell which words are common.
+# So many texts without the word are added: a few texts do not tell which words are common.
 _OTHER_TEXTS = 50
 # A text with a smaller share of a question is no candidate. Nothing is found unless one text has
 # two words of the question, or one that is so much of it. Worked out on half of the questions of
@@ -184,8 +183,7 @@ class Ranking:
         """
         best: dict[str, float] = {}
         counts = Counter(topics)
-        for index in reversed(range(len(topics))):
-            topic = topics[index]
+        for index, topic in reversed([*enumerate(topics)]):
             best[topic] = max(best.get(topic, 0.0), self.scores.get(index, 0.0))
         return sorted(best, key=lambda topic: (-best[topic], -counts[topic]))
 
@@ -193,10 +191,6 @@ class Ranking:
         here = len(hits.times)
         having = self._known.get(hits.term, here * self._total // self._count)
         return min(max(having, here), self._total)
-
-
-def rank(query: str, texts: Sequence[str]) -> list[int]:
-    return Ranking(query, texts).order()
 
 
 def _rarity(having: int, total: int) -> float:
@@ -307,29 +301,27 @@ def _hits(term: Term, scanned: _Scanned) -> _Hits:
     """Return how often each text has a term.
 
     A term that `begins` must begin a run of letters, digits or wide characters, or a part of a
-    name.
+    name; one that `ends` must end one, or stand before a plural's `s`.
     """
     texts, joined, starts, respelled = scanned
     times: dict[int, int] = {}
     index = end = 0
     needle, kind = term.needle, kind_of(term.needle[0])
-    if term.ends and needle[-1].isascii():
-        follows = r"(?![0-9])" if needle.isdigit() else r"(?=s?(?![a-z]))"  # a plural's `s`
-        places = [found.start() for found in re.compile(needle + follows).finditer(joined)]
-    else:
-        places, place = list[int](), joined.find(needle)
-        while place >= 0:
-            places.append(place)
-            place = joined.find(needle, place + len(needle))
-    for place in places:
-        if place >= end:
-            index = bisect_right(starts, place, index) - 1
+    has_end = term.ends and needle[-1].isascii()
+    follows = re.compile("(?![0-9])" if needle.isdigit() else "s?(?![a-z])")
+    place = joined.find(needle)
+    while place >= 0:
+        at, place = place, joined.find(needle, place + len(needle))
+        if at >= end:
+            index = bisect_right(starts, at, index) - 1
             end = starts[index + 1]
-        if term.begins and kind_of(joined[place - 1]) == kind:
-            start = place - starts[index]
-            if index in respelled or not INNER_START.match(texts[index], start):
-                continue
-        times[index] = times.get(index, 0) + 1
+        original, start = "" if index in respelled else texts[index], at - starts[index]
+        is_begun = not term.begins or kind_of(joined[at - 1]) != kind
+        is_ended = not has_end or follows.match(joined, at + len(needle))
+        if (is_begun or INNER_START.match(original, start)) and (
+            is_ended or INNER_START.match(original, start + len(needle))
+        ):
+            times[index] = times.get(index, 0) + 1
     return _Hits(term, times)
 
 

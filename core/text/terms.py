@@ -21,9 +21,10 @@ _WHOLE_CHARS = 3  # a stem this short must be the whole word, or `api` would fin
 # characters are looked for there, whole words before it.
 FIRST_WIDE = "\u3040"
 _RUN = rf"[^\W\d_\0-\u303f]+|[^\W_{FIRST_WIDE}-\U0010ffff]+"
-_CASE_CHANGE = r"[A-Z](?:(?<=[a-z0-9].)|(?<=[A-Z].)(?=[a-z]))"
+_CASE_CHANGE = r"[A-Z](?:(?<=[a-z0-9].)|(?<=[A-Z].)(?=[a-z])(?!s(?![a-z])))"  # none in `URLs`
 INNER_START = re.compile(_CASE_CHANGE)
-INNER_PART = _CASE_CHANGE + r"(?:[A-Z]*(?![a-z])|[a-z]*)"
+INNER_PART = _CASE_CHANGE + r"(?:[A-Z]*s?(?![a-z])|[a-z]*)"
+_BEHIND_A_NAME = re.compile(r"(?<=[A-Za-z#+`\"')\]])([0-9]*)([가-힣]++)(?![^\W_])")
 # A name of one or two letters that a sign ends (`C#`, `g++`), by how the sign is said: its letters
 # alone tell nothing. A particle may follow it.
 _SIGNED = re.compile(r"(?<![a-z0-9_])([a-z]{1,2})(\+\+|#)(?![a-z0-9_+#])")
@@ -62,8 +63,12 @@ def words_of(query: str) -> Sequence[Sequence[Term]]:
     They are stems of English words, parts of identifiers, and pairs of characters of other scripts.
     """
     terms: dict[tuple[str, bool, bool, bool], Term] = {}
-    behind_a_letter = {it.casefold() for it in _BEHIND_A_LETTER.findall(query[:QUERY_CHARS])}
-    for run, is_spare in _runs(query[:QUERY_CHARS]):
+    query = _BEHIND_A_NAME.sub(
+        lambda it: f"{it[1]} " if it[2] in _endings() else it[0],
+        normal_form("NFKC", query[:QUERY_CHARS]),
+    )
+    behind_a_letter = {it.casefold() for it in _BEHIND_A_LETTER.findall(query)}
+    for run, is_spare in _runs(query):
         pieces = _wide_terms if run[0] >= FIRST_WIDE else _narrow_terms
         for term in pieces(run, is_spare):
             if run in behind_a_letter and not term.weak:
@@ -137,8 +142,7 @@ def _wide_terms(run: str, is_spare: bool) -> Iterator[Term]:
     if is_one_syllable:
         yield Term(run[0], begins=True, spare=is_spare, run=run)
     for start in range(len(run) - 1):
-        ends_later = start + 2 > bare
-        yield Term(run[start : start + 2], spare=is_spare or ends_later, run=run)
+        yield Term(run[start : start + 2], spare=is_spare or start + 2 > bare, run=run)
     if not is_one_syllable:
         yield Term(run[0], begins=True, weak=len(run) > 1, spare=is_spare, run=run)
 
@@ -157,8 +161,7 @@ def _narrow_terms(word: str, is_spare: bool) -> Iterator[Term]:
     if len(stem) >= _GRAM_CHARS - 1:
         yield Term(stem[: _GRAM_CHARS - 1], begins=True, weak=True)
         grams = [stem[start : start + _GRAM_CHARS] for start in range(len(stem) - _GRAM_CHARS + 1)]
-        for gram in grams[::2] + grams[1::2]:
-            yield Term(gram, weak=True)
+        yield from (Term(gram, weak=True) for gram in grams[::2] + grams[1::2])
         if stem == word:
             yield Term(word[1 - _GRAM_CHARS :], ends=True, weak=True)
 

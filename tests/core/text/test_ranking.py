@@ -31,7 +31,6 @@ from core.text.ranking import (
     Source,
     gathered_from,
     in_one_order,
-    rank,
 )
 from core.text.terms import pieces_of, words_of
 from core.text.wording import is_source_code, scope_of
@@ -41,7 +40,7 @@ from tests.support.tables import ROOT, none_of, table
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
-from labelled import labelled_sets, ndcg_at_10
+from labelled import labelled_sets, ndcg_at_10, rank
 from quality import FLOORS, newest_first, words_in_common
 
 TABLES = table("ranking")
@@ -129,9 +128,9 @@ def test_every_index_appears_once_for_any_text(query: str, texts: list[str]) -> 
 @pytest.mark.long  # it costs much
 def test_the_order_is_the_same_in_every_process() -> None:
     program = (
-        "import json, sys; from core.text.ranking import rank;"
+        "import json, sys; from core.text.ranking import Ranking;"
         "queries, texts = json.load(sys.stdin);"
-        "print(json.dumps([rank(query, texts) for query in queries]))"
+        "print(json.dumps([Ranking(query, texts).order() for query in queries]))"
     )
     labelled = labelled_sets()["lessons"]
     queries = [query for query, _ in labelled.questions]
