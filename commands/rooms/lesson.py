@@ -67,7 +67,6 @@ def _given(arguments: argparse.Namespace) -> dict[str, str]:
 def add(arguments: argparse.Namespace) -> int:
     """Save a lesson; return 1 if it was not saved."""
     opened = open_memory(arguments, writes=not arguments.dry_run)
-    opened.store.read_bytes()  # a log that cannot be read is said before anybody types
     texts = _given(arguments)
     fragment = None
     if arguments.fragment is not None:
@@ -130,7 +129,7 @@ def _ask_for_missing(arguments: argparse.Namespace, texts: dict[str, str], opene
     if any(getattr(arguments, option) is not None for option in missing):  # blank, and not left out
         missing = [option for option in missing if getattr(arguments, option) is not None]
         arguments.refuse(_without(missing))
-    topics = opened.store.read().topics
+    topics = opened.store.read().topics  # or says why not, before anybody types
     there = ", ".join(topic_name(topic) for topic, _ in topics.most_common(MOST_TOPICS))
     for option in missing:
         answer: str | None = None
