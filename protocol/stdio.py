@@ -103,8 +103,7 @@ class UnderWay:
         deadline = time.monotonic() + most_s
         with self._news:
             while self._open:
-                left_s = min(QUIET_S, deadline - time.monotonic())
-                if left_s <= 0 or not self._news.wait(left_s):
+                if not self._news.wait(min(QUIET_S, deadline - time.monotonic())):
                     return not self._open
         return True
 
