@@ -73,12 +73,8 @@ def test_a_text_breaks_between_syllables_at_blanks_and_in_no_command() -> None:
 
 
 def test_numbers_stand_at_the_right_and_texts_at_the_left_of_their_columns() -> None:
-    rows = [["1,000", "a", "last"], ["7", "가나", "x" * 80]]
-    assert screen.table(["수", "이름", "text"], rows, screen.Screen(width=80)) == [
-        "     수  이름  text",
-        "  1,000  a     last",
-        "      7  가나  " + "x" * 64 + "…",
-    ]
+    head, *rows = ROWS["columns"]
+    assert screen.table(head, rows, screen.Screen(width=40)) == ROWS["columns as a table"]
 
 
 def test_a_day_has_its_year_only_where_it_is_another() -> None:
