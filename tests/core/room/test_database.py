@@ -330,8 +330,12 @@ def test_threads_write_and_read_without_undoing_each_other(opened: notes.Opened)
 def test_a_forked_process_uses_no_connection_of_its_parent(opened: notes.Opened) -> None:
     database = opened()
     notes.put(database, "one")
+    with database.reading() as of_parent:
+        pass
 
     def work(_: object) -> str:
+        with database.reading() as connection:
+            assert connection is not of_parent
         notes.put(database, "of the child")
         return ",".join(notes.texts(database))
 
