@@ -228,6 +228,8 @@ class _Answer:
         self.is_stream = kind.startswith("text/event-stream")
         key = _PLAIN.get(self.status, "") if kind.startswith("text/plain") else ""
         has_secret = self._scope["path"] == "/token" or has_credential(self._scope)
+        if self.status == 401 and has_credential(self._scope) and self._scope["path"] != "/token":
+            key = "wrong_key"  # which a client shows
         tries = self._guard.tries if self.status == 401 and has_secret else None
         if tries and (wait_s := tries.take(address_of(self._scope))):
             self.status, key = 429, "too_many_tries"
