@@ -136,8 +136,7 @@ class ForPeople(people.Room):
                 raise RefusedError("fragment_commands.pinned_refused", id=item.id)
             if item.data["deleted_at"] and not hard:
                 raise RefusedError("fragment_commands.binned_before", id=item.id)
-        key = "would_drop" if hard else "would_bin"
-        return _say(key, count=len(items))
+        return _say("would_drop" if hard else "would_bin", count=len(items))
 
     def forget(self, items: Sequence[people.Item], *, hard: bool) -> people.Forgotten:
         from rooms.fragments.fragment import FragmentsError

@@ -119,8 +119,7 @@ def superseded(fragment: Fragment, now: str) -> Fragment:
 
 def successors(rows: Rows, id_: str) -> list[str]:
     """Return the ids of fragments in its place."""
-    links = rows.links([id_], ["superseded_by"])
-    return [link.to_id for link in links if link.from_id == id_]
+    return [it.to_id for it in rows.links([id_], ["superseded_by"]) if it.from_id == id_]
 
 
 def brought_back(rows: Rows, fragment: Fragment, now: str) -> list[Link]:
@@ -326,8 +325,7 @@ class Pair(NamedTuple):
 def pair_of(one: Fragment, other: Fragment, similarity: float, found_at: str) -> Pair:
     """Return a pair, first the fragment that was said or corrected first."""
     earlier, later = sorted((one, other), key=lambda it: (it.updated_at, it.created_at, it.number))
-    signs = signs_of(earlier.content, later.content)
-    return Pair(earlier, later, similarity, signs, found_at)
+    return Pair(earlier, later, similarity, signs_of(earlier.content, later.content), found_at)
 
 
 def pairs_with(rows: Rows, fragment: Fragment, now: str) -> list[Pair]:

@@ -214,8 +214,7 @@ def read_config(environment: Mapping[str, str]) -> Config:
     if recency is not None:
         rest = round(1 - recency, _DIGITS)
         if round(values.setdefault("importance_weight", rest) - rest, _DIGITS):
-            key = "ranking.recencyWeight"
-            raise wrong_value(config, key, "fragments.room.expects_rest")
+            raise wrong_value(config, "ranking.recencyWeight", "fragments.room.expects_rest")
     return Config(path, **values, server=server, cache=cache)
 
 

@@ -404,8 +404,7 @@ def _items(session: Session) -> Iterator[str]:
     if changes.modified_files:
         yield field_line(_said("files"), ", ".join(map(one_line, changes.modified_files)))
     for former in reversed(session.former):
-        texts = {"goal": former.goal, "summary": former.summary, "tags": ", ".join(former.tags)}
-        words = [f"{name}: {brief(text, _FORMER_CHARS)}" for name, text in texts.items() if text]
+        words = [f"{name}: {brief(text, _FORMER_CHARS)}" for name, text in former.told]
         if words:
             yield field_line(_said("former", date=day_of(former.at)), "; ".join(words))
 

@@ -124,5 +124,4 @@ def make_folder(directory: Path) -> None:
         if not (ignored.exists() and ignored.stat().st_size):  # its writer may have been killed
             ignored.write_text(IGNORED, encoding="utf-8", newline="\n")
     except OSError as error:
-        reason = reason_of(error)
-        raise SessionsError("folder", path=str(directory), reason=reason) from error
+        raise SessionsError("folder", path=str(directory), reason=reason_of(error)) from error

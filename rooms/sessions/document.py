@@ -213,8 +213,7 @@ class _Markdown:
         return f"{_FIRST_LINE}\n# {title}\n\n{self._intro(head)}\n"
 
     def _intro(self, head: Head) -> str:
-        key = "intro" if head.count else "none"
-        return _said(key, count=head.count, date=head.exported[:10])
+        return _said("intro" if head.count else "none", count=head.count, date=head.exported[:10])
 
     def session(self, whole: Whole) -> str:
         session, began = whole.session, whole.session.started_at[:10]
@@ -250,6 +249,10 @@ class _Markdown:
             lines += listed("- ", escaped_lines(session.changes.summary))
         for path in session.changes.modified_files:
             lines.append(f"- {plain.started(as_code(one_line(path).strip()))}")
+        former = [(it.at[:10], *texts) for it in session.former[::-1] for texts in it.told]
+        lines += ["", f"### {_said('former')}", ""] if former else []
+        for date, name, text in former:
+            lines += listed(f"- {date} {name}: ", escaped_lines(text))
         lines += ["", f"### {_said('actions')}", ""] if whole.actions else []
         for action in whole.actions:
             start = one_line(f"{minute_of(action.created_at)} {action.kind_name}").strip()

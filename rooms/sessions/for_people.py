@@ -71,8 +71,7 @@ class ForPeople(room.Room):
         if count:
             unknown = room.unknown_names("session_commands.no_tag", wanted.topics, tags)
             return [_say("none_fits", count=count), *unknown]
-        what = [_say(it) for it in ("none", "what")]
-        return [*what, room.switched_on(self._opened, NAME)]
+        return [_say("none"), _say("what"), room.switched_on(self._opened, NAME)]
 
     def named(self, name: str) -> list[Item]:
         """Return a session by number or id. Raises RefusedError."""
@@ -199,6 +198,9 @@ def item_of(
     version = room.state_of(session)
     session, actions, _ = cleaned(session, list(actions))
     texts = list(_texts(session, actions))
+    for former in session.former[::-1] if chain else ():
+        label = _say("former", date=former.at[:10])
+        texts += [(label, f"{name}: {text}") for name, text in former.told]
     if len(chain) > 1:
         texts.append((_say("chain"), ", ".join(f"#{it.number}" for it in chain)))
     dates = {

@@ -76,6 +76,13 @@ class Former:
     summary: str = ""
     status: str = ""
     tags: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()  # of points, each after its text; the words on the changes
+
+    @property
+    def told(self) -> list[tuple[str, str]]:
+        """The name and words of each; a status is none."""
+        texts = {"goal": self.goal, "summary": self.summary, "tags": ", ".join(self.tags)}
+        return [it for it in (*texts.items(), ("reasons", "; ".join(self.reasons))) if it[1]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,8 +247,9 @@ POINTS: Mapping[str, Shape[Point]] = {
 }
 CHANGES = Shape(Changes, {"modifiedFiles": "modified_files", "summary": "summary"})
 FORMER = Shape(Former,
-    {"replacedAt": "at", "goal": "goal", "summary": "summary", "status": "status", "tags": "tags"},
-    frozenset(("goal", "summary", "status", "tags")))
+    {"replacedAt": "at", "goal": "goal", "summary": "summary", "status": "status", "tags": "tags",
+     "reasons": "reasons"},
+    frozenset(("goal", "summary", "status", "tags", "reasons")))
 # The declared `context` object.
 SESSION = Shape(Session,
     {"id": "id", "parentId": "parent_id", "goal": "goal", "summary": "summary", "status": "status",
@@ -276,8 +284,7 @@ def to_metadata(session: Session) -> str:
     if not (any(session.points()) or session.changes or session.former):
         return "{}"
     former = {"former": session.former_objects} if session.former else {}
-    data = {**session.metadata, **former}
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps({**session.metadata, **former}, ensure_ascii=False, separators=(",", ":"))
 
 
 def from_metadata(value: object) -> dict[str, Any]:

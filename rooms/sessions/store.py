@@ -58,7 +58,7 @@ class Saved(NamedTuple):
     is_new: bool
     redacted: tuple[str, ...] = ()  # kinds of secrets
     resolved: Sequence[Session] = ()  # earlier ones of its chain with a blocker resolved now
-    replaced: tuple[str, ...] = ()  # fields whose former texts are in `Session.former`
+    replaced: Sequence[str] = ()  # fields whose former texts are in `Session.former`
     projected: bool = True  # False if `current.json` could not be written
 
 
@@ -157,9 +157,8 @@ class SessionStore:
                         resolved.append(rows.write(connection, after, before=earlier))
             session = rows.write(connection, session, before=before, process=process)
             rows.settle(connection, now)
-        # A status that changes replaces no words.
-        old = [(name, getattr(before, name, "")) for name in ("goal", "summary", "tags")]
-        replaced = tuple(name for name, was in old if was not in ("", (), getattr(session, name)))
+        is_kept = before is not None and session.former != before.former
+        replaced = [name for name, _ in session.former[-1].told] if is_kept else []
         return Saved(session, before is None, redacted, resolved, replaced, self.project())
 
     def project(self) -> bool:

@@ -132,8 +132,7 @@ def log_beside(store: "SessionStore") -> "MemoryStore | None":
 
     if "lessons" not in _Room.rooms:
         return None
-    project = Project(str(store.root), source="")
-    return open_store(project, store.settings, _Room.cancellation)
+    return open_store(Project(str(store.root), source=""), store.settings, _Room.cancellation)
 
 
 def copy_in_background(store: "SessionStore") -> None:
