@@ -164,8 +164,8 @@ def _print_error(error: SentinelError) -> None:
     from commands.terminal.screen import complain, plain_lines
 
     with speaking(language_of(os.environ, for_person=True)):
-        first, *block = plain_lines(str(error))
-        complain(first, block=block)
+        commands = str(error.facts.get("commands", ""))  # only these may be lines
+        complain(str(error).removesuffix(commands), block=plain_lines(commands))
 
 
 def run() -> None:
