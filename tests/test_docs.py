@@ -5,6 +5,7 @@ Their calls and commands are played by test_docs_examples.py.
 
 import argparse
 import asyncio
+import doctest
 import json
 import pkgutil
 import re
@@ -150,6 +151,13 @@ def test_the_options_of_all_commands_are_those_of_the_help(
     [*_, listed] = re.findall(r"(?:^  -.*\n)+", capsys.readouterr().out, re.M)
     told = re.findall(r"^[|-] (`-.+?)(?: \| |: )", text_of(name).partition("[[[cog")[0], re.M)
     assert set(re.findall(OPTION, " ".join(told))) == set(re.findall(OPTION, listed))
+
+
+def test_an_example_in_a_docstring_is_so() -> None:
+    for path in product():
+        if ">>> " in path.read_text(encoding="utf-8"):
+            module = pkgutil.resolve_name(".".join(path.relative_to(ROOT).with_suffix("").parts))
+            assert doctest.testmod(module).failed == 0, path
 
 
 def test_every_variable_is_told() -> None:

