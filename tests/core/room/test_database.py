@@ -329,9 +329,8 @@ def test_threads_write_and_read_without_undoing_each_other(opened: notes.Opened)
 
 def test_a_forked_process_uses_no_connection_of_its_parent(opened: notes.Opened) -> None:
     database = opened()
-    notes.put(database, "one")
-    with database.reading() as of_parent:
-        pass
+    with database.writing() as of_parent:
+        of_parent.execute("INSERT INTO notes VALUES ('one')")
 
     def work(_: object) -> str:
         with database.reading() as connection:
