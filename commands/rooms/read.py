@@ -64,7 +64,7 @@ def list_items(arguments: argparse.Namespace) -> int:
                 options += ["--room", room.name, "--limit", str(found.count)]
                 typed = shlex.join([arguments.command, *getattr(arguments, "words", ()), *options])
                 lines.append(say("rooms.more", more=more, options=plain(typed)))
-        elif is_first:
+        elif is_first or room.find(Wanted(forgotten=wanted.forgotten, limit=1)).count:
             nothing += room.nothing(wanted)
     if arguments.json:
         print(terminal.plain_json(data))
