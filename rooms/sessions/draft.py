@@ -198,12 +198,12 @@ def continued(session: Session, draft: Draft, *, agent: str, now: str) -> Sessio
         for name in ("goal", "summary", "status", "tags")
         if (value := getattr(session, name)) and value != getattr(done, name)
     }
-    texts = {"", *done.texts}
-    reasons = [(it.text, it.why) for it in session.points()]
-    reasons.append(("codeChanges", session.changes.summary))
-    if lost := [(of, it) for of, it in reasons if it not in texts]:
-        short = limits.SUMMARY_SHORT_CHARS
-        replaced["reasons"] = tuple(f"{limits.shortened(of, short)}: {it}" for of, it in lost)
+    before, after = (
+        [*it.points(), Point(text="codeChanges", why=it.changes.summary)] for it in (session, done)
+    )
+    kept, short = {(_key(it.text), it.why) for it in after}, limits.SUMMARY_SHORT_CHARS
+    if lost := [it for it in before if it.why and (_key(it.text), it.why) not in kept]:
+        replaced["reasons"] = tuple(f"{limits.shortened(it.text, short)}: {it.why}" for it in lost)
     if replaced and session.number:  # it is not new
         former = (*session.former, limits.Former(at=now, **replaced))
         done = replace(done, former=former[-limits.MOST_FORMER :])
