@@ -7,7 +7,6 @@ anything, and it sets aside whatever a hand has written.
 import argparse
 import os
 import shlex
-import stat
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -208,12 +207,13 @@ def git(scene: Scene) -> Iterator[Finding]:
             yield Finding("ignored", "note", facts={"rule": os.fsdecode(rule)})
             return
         yield from _tracked(scene, tree, name)
-        answer = tree.ask("check-attr", "-z", "merge", "filter", "--", name).split(b"\0")
-        merge, filtered = os.fsdecode(answer[2]), os.fsdecode(answer[5])
-        if merge == "union":
+        answer = tree.ask("check-attr", "-z", "merge", "filter", "ident", "--", name)
+        merge, filtered, ident = map(os.fsdecode, answer.split(b"\0")[2::3])
+        if merge == "union" and ident != "set":
             yield Finding("git_ok", "ok")
         else:
-            yield from _not_told("no_union", scene, ".gitattributes")
+            kind = "ident" if merge == "union" else "no_union"
+            yield from _not_told(kind, scene, ".gitattributes")
         if filtered not in _NO_FILTER:
             yield Finding("filtered", "warning", facts={"filter": filtered})
         lock = name + LOCK_SUFFIX
@@ -244,12 +244,11 @@ def _tracked(scene: Scene, tree: WorkTree, name: str) -> Iterator[Finding]:
             command = shlex.join(["git", "-C", str(tree.folder), "rm", "--cached", mistaken])
             facts = {"path": PurePosixPath(mistaken).name, "command": command}
             yield Finding("tracked_here", "warning", facts=facts)
-    mode = os.lstat(scene.log).st_mode if os.path.lexists(scene.log) else 0
     if name not in names:
         if os.path.isfile(scene.log):
             yield Finding("untracked", "note")
         return
-    if stat.S_ISREG(mode):
+    if scene.log.is_file() and not scene.log.is_symlink():
         has_head = not tree.run("rev-parse", "--verify", "--quiet", "HEAD").returncode
         if not has_head or not tree.ask("rev-list", "--max-count=1", "HEAD", "--", name):
             yield Finding("uncommitted", "note")

@@ -27,7 +27,7 @@ MOST_SIDE_READ_BYTES = 16_000_000  # no change that we know of takes more out; a
 
 IGNORE_NAME = ".gitignore"
 GITIGNORE = f"memory_log.jsonl.lock\n.memory_log.jsonl.*.tmp\n{ASIDE_NAME}-*.txt\n{REPLACED_NAME}\n"
-GITATTRIBUTES = "memory_log.jsonl merge=union text eol=lf\n"
+GITATTRIBUTES = "memory_log.jsonl merge=union text eol=lf -ident\n"
 COMPANIONS = {IGNORE_NAME: GITIGNORE, ".gitattributes": GITATTRIBUTES}
 
 _ATTEMPTS = 5
