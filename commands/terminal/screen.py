@@ -36,7 +36,7 @@ SIGN_STYLES: dict[str, Style] = {"+": "green", "-": "red", "~": "yellow", "@": "
 _INLINE = re.compile(
     r"(?<!`)(`+)(?!`)(?P<code>.+?)(?<!`)\1(?!`)|\*\*(?P<strong>[^*`]+)\*\*"  # of Markdown
 )
-_RUNNERS = re.compile(r"(##(?:vso)?)\[", re.IGNORECASE)
+RUNNERS = re.compile(r"(##(?:vso)?)\[", re.IGNORECASE)
 _HIDDEN_KINDS = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
 _RUNNER = re.compile(r"\A((?:\s|\x1b\[[0-9]*m)*)::")
 _FORCING = ("FORCE_COLOR", "CLICOLOR_FORCE")
@@ -331,14 +331,14 @@ def plain_lines(text: str) -> list[str]:
 
 def plain_json(value: object) -> str:
     r"""Return JSON with only unsafe characters escaped (`\u`)."""
-    text = _RUNNERS.sub(r"\1\\u005b", json.dumps(value, ensure_ascii=False, indent=2))
+    text = RUNNERS.sub(r"\1\\u005b", json.dumps(value, ensure_ascii=False, indent=2))
     if text.isascii() and "\x7f" not in text:  # JSON escapes the other controls
         return text
     return _without_hidden(text, lambda it: it if it == "\n" else json.dumps(it)[1:-1])
 
 
 def _shown(text: str) -> str:
-    text = _RUNNERS.sub("\\1\ufffd", text)
+    text = RUNNERS.sub("\\1\ufffd", text)
     is_plain = text.isascii() and text.isprintable()
     return text if is_plain else _without_hidden(text, lambda _: "\ufffd")
 
