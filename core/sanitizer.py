@@ -52,6 +52,11 @@ class Redaction(NamedTuple):
     kinds: tuple[str, ...]
 
 
+def sanitize(text: str) -> str:
+    """Return a text with `[REDACTED]` in place of every API key, token and password."""
+    return redact(text).text
+
+
 class Hint(NamedTuple):
     """A word that stands in every text in which these rules, by number, find a secret."""
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from core.sanitizer import sanitize
 from core.store import count, delete_by_ids, read_all, upsert_log
 from tests.support.cli_process import without_settings
 from tests.support.tables import table
@@ -81,6 +82,7 @@ def test_records_come_out_as_they_went_in_by_topic_too_and_go_in_every_version()
     given = [(record["id"], record["missing_context"]) for record in read_all()[2:]]
     assert given == [(digest("pay" + GAP), GAP), (digest("Payment" + LESSON), "")]
     assert (read_all(" payment "), read_all("paymen"), count()) == (whole, [], 4)
+    assert sanitize(f"password: '{'aB3' * 4}'") == "password: '[REDACTED]'"
     twice = [json.dumps(stored(log(lesson=f"{word} way"))) for word in ("one", "another")]
     LOG.write_text("\n".join(twice) + "\n")
     delete_by_ids([digest("payment" + GAP)])
