@@ -209,11 +209,8 @@ def git(scene: Scene) -> Iterator[Finding]:
         yield from _tracked(scene, tree, name)
         answer = tree.ask("check-attr", "-z", "merge", "filter", "ident", "--", name)
         merge, filtered, ident = map(os.fsdecode, answer.split(b"\0")[2::3])
-        if merge == "union" and ident != "set":
-            yield Finding("git_ok", "ok")
-        else:
-            kind = "ident" if merge == "union" else "no_union"
-            yield from _not_told(kind, scene, ".gitattributes")
+        flaw = "no_union" if merge != "union" else "ident" if ident == "set" else ""
+        yield from _not_told(flaw, scene, ".gitattributes") if flaw else [Finding("git_ok", "ok")]
         if filtered not in _NO_FILTER:
             yield Finding("filtered", "warning", facts={"filter": filtered})
         lock = name + LOCK_SUFFIX

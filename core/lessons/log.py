@@ -106,15 +106,15 @@ class MemoryLog:
         cls, lines: Sequence[bytes], parse: Callable[[bytes], Record | None]
     ) -> "MemoryLog":
         """Return the log of these lines; `parse` should cache."""
-        entries = [parse(line) for line in lines]
+        entries = [parse(line.removeprefix(BOM)) for line in lines]  # a merge may move the first
         if lines and (mark := mark_of(lines[0])):
             entries[0] = parse(lines[0].removeprefix(mark))
         return cls(lines, entries)
 
     def content(self, at: int) -> bytes:
-        """Return a line without the byte order mark of the first."""
+        """Return a line without the byte order mark of the first, or of a record."""
         line = self.lines[at]
-        return line.removeprefix(mark_of(line)) if at == 0 else line
+        return line if at and not self.entries[at] else line.removeprefix(mark_of(line))
 
     def to_bytes(self) -> bytes:
         return b"".join(self.lines)

@@ -119,7 +119,7 @@ def examine(log: MemoryLog, *, now: str, threshold: int = DEFAULTS.threshold) ->
 def _on_lines(log: MemoryLog) -> Iterator[Finding]:
     lines = list(enumerate(log.lines, start=1))
     forms = {
-        "bom": [at for at, line in lines[:1] if mark_of(line)],
+        "bom": [at for at, line in lines if (mark_of(line) if at == 1 else line.startswith(BOM))],
         "line_ends": [at for at, line in lines if line.endswith(b"\r\n")],
         "blank": [at for at, line in lines if not line.removeprefix(BOM).strip()],
         "unended": [at for at, line in lines[-1:] if not line.endswith(b"\n")],

@@ -63,10 +63,8 @@ def words_of(query: str) -> Sequence[Sequence[Term]]:
     They are stems of English words, parts of identifiers, and pairs of characters of other scripts.
     """
     terms: dict[tuple[str, bool, bool, bool], Term] = {}
-    query = _BEHIND_A_NAME.sub(
-        lambda it: f"{it[1]} " if it[2] in _endings() else it[0],
-        normal_form("NFKC", query[:QUERY_CHARS]),
-    )
+    query = normal_form("NFKC", query[:QUERY_CHARS])
+    query = _BEHIND_A_NAME.sub(lambda it: f"{it[1]} " if it[2] in _endings() else it[0], query)
     behind_a_letter = {it.casefold() for it in _BEHIND_A_LETTER.findall(query)}
     for run, is_spare in _runs(query):
         pieces = _wide_terms if run[0] >= FIRST_WIDE else _narrow_terms
