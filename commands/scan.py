@@ -206,7 +206,7 @@ def _redact(opened: Opened, arguments: argparse.Namespace) -> int:
         lines.append(say("scan.next_rotate_committed" if is_kept else "scan.next_rotate"))
     lines += [say("scan.next_diff"), say("scan.next_clones")] if changes else []
     print_lines(lines)
-    is_left = left.secrets or any(it.left or not it.is_whole for it in done.values())
+    is_left = left.secrets or any(it.left or it.unpurged for it in done.values())
     return FAILED if left.has_failed else FOUND if is_left else 0
 
 

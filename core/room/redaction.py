@@ -42,7 +42,8 @@ class Redaction(NamedTuple):
 
     changed: list[Held]
     left: list[Held]
-    unpurged: list[Path]
+    unpurged: Sequence[Path] = ()
+    notes: Sequence[str] = ()  # for people: where bytes may still be
 
 
 def cleaned(rows: Sequence[Row], of_json: Collection[str]) -> tuple[list[Row], tuple[str, ...]]:

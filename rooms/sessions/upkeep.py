@@ -319,7 +319,7 @@ def redact_held(store: SessionStore) -> Redaction:
     held = secrets_held(store)
     remove_former_copies(store.root, os.environ)
     if not os.path.lexists(store.path):
-        return Redaction(held, held, [])
+        return Redaction(held, held)
     paths = {it.path for it in held}
     with ExitStack() as stack:
         others = _former_archives(store, stack)

@@ -223,7 +223,7 @@ def redact_held(engine: Engine) -> Redaction:
     """
     held = secrets_held(engine)
     if not engine.exists():
-        return Redaction([], [], [])
+        return Redaction([], [])
     if held:
         with engine.writing() as rows:
             for group in list(_groups(rows)):

@@ -110,7 +110,7 @@ def test_where_nothing_was_ever_saved_there_is_nothing_to_say_or_to_make(
 ) -> None:
     engine = SqliteEngine(tmp_path / "none" / "memory.db", timeout_s=5)
     assert (look(SETTINGS, place), secrets_held(engine)) == ([], [])
-    assert redact_held(engine) == ([], [], [])
+    assert not any(redact_held(engine))
     assert list(tmp_path.iterdir()) == []
 
 
