@@ -94,7 +94,7 @@ def examine(root: Path, settings: Settings, environment: Mapping[str, str]) -> l
 
 
 def _found(kind: str, severity: Severity, fix: _Fix | None = None, **facts: str | int) -> Finding:
-    return Finding(f"sessions.health.{kind}", severity, facts=facts, fixable=bool(fix), fix=fix)
+    return Finding(f"sessions.health.{kind}", severity, facts=facts, fix=fix)
 
 
 def _of_file(database: Database, store: SessionStore) -> Iterator[Finding]:

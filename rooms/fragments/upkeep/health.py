@@ -91,8 +91,7 @@ def _finding(
     kind: str, severity: Severity, facts: Facts, fix: Callable[[], Facts | None] | None = None
 ) -> Finding:
     """Return a finding. fix: repairs it, and returns further facts."""
-    is_fixable = fix is not None
-    return Finding(f"fragments.health.{kind}", severity, facts=facts, fixable=is_fixable, fix=fix)
+    return Finding(f"fragments.health.{kind}", severity, facts=facts, fix=fix)
 
 
 def _counts(rows: Rows) -> Facts:

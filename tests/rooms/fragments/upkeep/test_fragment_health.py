@@ -96,7 +96,7 @@ def wrong(place: Mapping[str, str]) -> list[Finding]:
 
 def kinds(place: Mapping[str, str]) -> list[tuple[str, str, bool]]:
     prefix = "fragments.health."
-    return [(it.kind.removeprefix(prefix), it.severity, it.fixable) for it in wrong(place)]
+    return [(it.kind.removeprefix(prefix), it.severity, bool(it.fix)) for it in wrong(place)]
 
 
 def mend(place: Mapping[str, str]) -> None:
