@@ -33,8 +33,7 @@ HOOK_TIMEOUT_S = 60  # uv may have to make an environment first
 _SIGNS = {(False, True): "+", (True, False): "-", (True, True): "~"}
 # These belong to whoever runs setup, not to the client: no byte code; Cursor started it.
 _MISLEADING = ("PYTHONDONTWRITEBYTECODE", "CURSOR_VERSION")
-# The list of a room's tools costs these in every session (tokenizer o200k_base). A test of
-# benchmarks/tokens.py holds them.
+# What a room's tools cost in every session (o200k_base); a test of benchmarks/tokens.py holds it.
 TOKENS = {
     "lessons": 613,
     "sessions": 1_135,
@@ -147,9 +146,7 @@ def _tell_plan(planned: Plan) -> None:
         path = shown_path(change.path, planned.job.root)
         painted = terminal.painted(sign, terminal.SIGN_STYLES[sign])
         lines.append(f"  {painted} {path}: {', '.join(said_kinds)}")
-    if lines or planned.notes:
-        print()
-    print_lines(lines)
+    print_lines(["", *lines] if lines or planned.notes else [])
     # The tools that are granted, to whom, and why that is safe.
     job = planned.job
     parts = [part for change in planned.changes for part in change.parts]
@@ -162,8 +159,8 @@ def _tell_plan(planned: Plan) -> None:
         granted: Facts = {"clients": ", ".join(row.name for row in rows), "count": count}
         print_lines([say(f"setup.approves{'_remote' if job.url else ''}", **granted, url=job.url)])
         reasons = {"context_export": "approves_export", "remember": "approves_fragments"}
-        named = [] if job.url else [reasons[it] for it in reasons if it in planned.tools]
-        print_lines([say(f"setup.{reason}") for reason in named])
+        shown = [] if job.url else [it for it in reasons if it in planned.tools]
+        print_lines([say(f"setup.{reasons[it]}") for it in shown])
     for key, facts in planned.notes:
         print_lines(_sentence(key, facts))
     sys.stdout.flush()
@@ -219,12 +216,10 @@ def _write(planned: Plan) -> int:
             files.setdefault(kept if os.path.lexists(change.path) else "removed", []).append(path)
     print_lines([say(f"setup.{key}", files=", ".join(names)) for key, names in files.items()])
     has_hooks = any(part.kind == "hooks" for change in written for part in change.parts)
-    reason = tried_hook(job.installation) if has_hooks and not job.remove else ""
-    if reason:
+    if has_hooks and not job.remove and (reason := tried_hook(job.installation)):
         failed += 1
         complain(say("setup.hook_fails", reason=plain(reason)))
-    steps = [*_next_steps(job, written)] if written else []
-    if steps:
+    if steps := [*_next_steps(job, written)] if written else []:
         print("", terminal.painted(say("setup.next"), "bold"), sep="\n")
     for text in steps:
         print("\n".join(terminal.said(text, "- ")))

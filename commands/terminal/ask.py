@@ -25,7 +25,6 @@ from rooms.room import LESSONS, Opened, Room
 
 _T = TypeVar("_T")
 HERE = Path(__file__).resolve().parents[2]
-PACKAGES = ("fastmcp", "filelock")
 STDOUT = "-"
 SILENCE_S = 1.0  # before anything is said of work under way
 _EACH_S = 0.5
@@ -93,8 +92,7 @@ def moment(text: str) -> str:
 def open_memory(arguments: argparse.Namespace, *, writes: bool = False) -> Opened:
     """Open the memory of `--project`, the environment or the directory; create nothing.
 
-    Prints warnings. Raises DiskError for a missing directory, or where a command writes and no
-    project can be, SentinelError where it lacks packages for that.
+    Prints warnings. Raises SentinelError for a missing directory, or where nothing can be written.
     """
     settings = read_settings(os.environ)
     project = find_project(arguments.project, os.environ, here(arguments.project))
@@ -108,19 +106,18 @@ def open_memory(arguments: argparse.Namespace, *, writes: bool = False) -> Opene
 
 
 def missing_packages() -> list[str]:
-    return [name for name in PACKAGES if importlib.util.find_spec(name) is None]
+    return [name for name in ("fastmcp", "filelock") if importlib.util.find_spec(name) is None]
 
 
 def need_packages() -> None:
-    """Raise SentinelError, with the commands to install them, where packages are missing."""
-    missing, venv, is_windows = missing_packages(), HERE / ".venv", os.name == "nt"
+    """Raise SentinelError where packages are missing; its fact `commands` installs them."""
+    packages, venv, is_windows = ", ".join(missing_packages()), HERE / ".venv", os.name == "nt"
     python = str(venv / ("Scripts/python.exe" if is_windows else "bin/python"))
     install = (python, "-m", "pip", "install", "-q", "-r", str(HERE / "requirements.txt"))
     lines = ((sys.executable, "-m", "venv", str(venv)), install)
     commands = "\n".join(f"  {command_line(words, windows=is_windows)}" for words in lines)
-    if missing:
-        facts = {"packages": ", ".join(missing), "python": python, "commands": commands}
-        raise SentinelError("errors.no_packages", **facts)
+    if packages:
+        raise SentinelError("no_packages", packages=packages, python=python, commands=commands)
 
 
 def command_line(words: Sequence[str], *, windows: bool, shell: str = "powershell") -> str:

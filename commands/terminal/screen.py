@@ -1,7 +1,7 @@
 """Knows the terminal, fits text into its columns, and makes untrusted text safe to print.
 
 A Hangul syllable takes two cells, a combining mark or colour none. Code in backticks and a command
-of this program stay in one line where they fit, to be copied. Safe text has no escape codes,
+of this program or git stay in one line, to be copied. Safe text has no escape codes,
 invisible characters or CI commands: GitHub Actions and Azure Pipelines obey `##[` and `##vso[`
 anywhere in a line, GitHub also `::` at its start.
 """
@@ -30,7 +30,6 @@ LEAST_WIDTH, USUAL_WIDTH, MOST_TEXT_WIDTH = 20, 80, 100
 Style = Literal["bold", "dim", "red", "green", "yellow"]
 Sign = Literal["ok", "error", "warning", "note"]
 _STYLE_CODES: dict[Style, int] = {"bold": 1, "dim": 2, "red": 31, "green": 32, "yellow": 33}
-_RESET = "\x1b[0m"
 # What is added, removed, changed; where.
 SIGN_STYLES: dict[str, Style] = {"+": "green", "-": "red", "~": "yellow", "@": "dim"}
 _INLINE = re.compile(
@@ -66,7 +65,7 @@ class Screen:
         return min(self.width, MOST_TEXT_WIDTH)
 
     def painted(self, text: str, style: Style) -> str:
-        return f"\x1b[{_STYLE_CODES[style]}m{text}{_RESET}" if self.colours and text else text
+        return f"\x1b[{_STYLE_CODES[style]}m{text}\x1b[0m" if self.colours and text else text
 
     def sign(self, name: Sign) -> str:
         sign, ascii_sign, style = _SIGNS[name]
@@ -118,12 +117,13 @@ def has_colours(
 
 
 INDENT = "  "
-CACHED_CHARS = 4_096
 
 _CODE = "\x1b\\[[0-9]*m"
 _CODES = re.compile(_CODE)
 _CHARS = re.compile(f"{_CODE}|.", re.DOTALL)
-_COMMAND = rf"(?:{re.escape(CLI)}|{NAME}) [a-z]++(?: (?:-\S++|[A-Z]++(?![a-z])\S*+))*+\S*+"
+_ACTION = "(?:setup|help|keys|sessions|fragments|topics)(?: [a-z-]++)++|[a-z]++"
+_ARGUMENT = r"-\S++|[A-Z]++(?![a-z])\S*+|\.[a-z]\S*+|(?=\S*[0-9@/])\S++"
+_COMMAND = rf"(?:{re.escape(CLI)}|{NAME}|git) (?:{_ACTION})(?: (?:{_ARGUMENT}))*+\S*+"
 _WHOLE = re.compile(rf"(?<!\S)(?:[^\s`]*+`[^`\n]++`\S*+|[^\s`]?{_COMMAND})|\s++|\S++")
 _UNJOINED = (("\u1160", "\u11ff"), ("\ud7b0", "\ud7ff"))  # vowels and finals of a syllable
 
@@ -152,9 +152,9 @@ def fitted(text: str, most: int) -> str:
 
 
 def wrapped(text: str, width: int, indent: str = INDENT) -> list[str]:
-    """Break a sentence at blanks into indented lines; a longer word keeps a line of its own."""
+    """Break a sentence at blanks into indented lines; a longer word or command stays one line."""
     lines, line = list[str](), ""
-    for word in filter(str.strip, _pieces(text, width - len(indent))):
+    for word in filter(str.strip, _pieces(text, sys.maxsize)):
         longer = f"{line} {word}" if line else indent + word
         if line and cells(longer) > width:
             lines.append(line)
@@ -216,7 +216,7 @@ def _pieces(text: str, most: int) -> Iterator[str]:
         yield from [piece] if cells(piece) <= most else re.findall(r"\s+|\S+", piece)
 
 
-@lru_cache(maxsize=CACHED_CHARS)  # a long text has few different characters
+@lru_cache(maxsize=4_096)  # a long text has few different characters
 def _cells(char: str) -> int:
     if unicodedata.category(char) in ("Mn", "Me", "Cf"):
         return 0
@@ -285,9 +285,6 @@ def print_lines(lines: Sequence[str], *, in_pipes: bool = False) -> None:
         print("\n".join(map(disarmed, [line] if fits else hung(line, width))))
 
 
-print_within = partial(print_lines, in_pipes=True)
-
-
 def disarmed(line: str) -> str:
     """Return a line that does not begin with `::`, a command to GitHub's runner."""
     return _RUNNER.sub("\\1\ufffd:", line)
@@ -314,9 +311,8 @@ def complain(text: str, style: Style = "red", block: Sequence[str] = ()) -> None
         print(line, file=sys.stderr)
 
 
-def warn(text: str) -> None:
-    """Print a warning on standard error."""
-    complain(text, "yellow")
+warn = partial(complain, style="yellow")
+print_within = partial(print_lines, in_pipes=True)
 
 
 def plain(text: str) -> str:

@@ -62,8 +62,8 @@ def test_a_fitted_text_is_a_beginning_that_fits(text: str, most: int) -> None:
 def test_a_text_breaks_between_syllables_at_blanks_and_in_no_command() -> None:
     shown = ["기록 하나", "기록 하…", "기록…", "기…", "기…", "…", "…"]
     assert [screen.fitted("기록 하나", most) for most in (9, 8, 7, 4, 3, 2, 1)] == shown
-    long = "x" * 90
-    assert screen.wrapped(f"one {long} two", 80) == ["  one", f"  {long}", "  two"]
+    for word in ("x" * 90, f"git add {'a/b ' * 30}a/b", f"`{'x ' * 45}x`"):
+        assert screen.wrapped(f"one {word} two", 80) == ["  one", f"  {word}", "  two"]
     assert screen.wrapped("한글 " * 17, 80) == ["  " + "한글 " * 14 + "한글", "  한글 한글"]
     assert screen.wrapped("", 80) == []
     for text, lines in ROWS["a_command_is_not_torn_where_it_fits"]:
