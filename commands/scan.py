@@ -182,12 +182,7 @@ def _redact(opened: Opened, arguments: argparse.Namespace) -> int:
         print_lines(lines)
         if lines and not is_confirmed(arguments, say("scan.ask_redact")):
             return FOUND
-    try:
-        changes = opened.store.clean().changes
-    except ModuleNotFoundError as error:  # only a writer needs it; a scan runs with any Python
-        if error.name != "filelock":
-            raise
-        raise SentinelError("scan.no_filelock") from None
+    changes = opened.store.clean().changes
     left, _ = _scan_log(opened)
     left.unreadable += unread.unreadable
     _complain(left)
@@ -206,7 +201,7 @@ def _redact(opened: Opened, arguments: argparse.Namespace) -> int:
         lines.append(say("scan.next_rotate_committed" if is_kept else "scan.next_rotate"))
     lines += [say("scan.next_diff"), say("scan.next_clones")] if changes else []
     print_lines(lines)
-    is_left = left.secrets or any(it.left or it.unpurged for it in done.values())
+    is_left = left.secrets or any(it.left or not it.is_whole for it in done.values())
     return FAILED if left.has_failed else FOUND if is_left else 0
 
 

@@ -22,7 +22,7 @@ from core.store import MemoryStore
 
 if TYPE_CHECKING:  # most commands need none of it
     from core.lessons.upkeep import Finding
-    from core.room.redaction import Held, Redaction
+    from core.room.redaction import Held
 
 Data = dict[str, Any]
 
@@ -128,6 +128,15 @@ class Secrets(NamedTuple):
     aside: list[Path]  # nobody looked into them: a damaged database that a repair has kept
 
 
+class Redacted(NamedTuple):
+    """The outcome of `redact`. left: secrets that are still there."""
+
+    changed: "list[Held]"
+    left: "list[Held]"
+    notes: list[str]  # where bytes of them may still be
+    is_whole: bool  # no file of this machine has them any more
+
+
 Tell = Callable[[int, int], object]  # how many are looked through or saved, of how many
 FIRST_ITEMS = 1_000  # of an import, which its table may show
 
@@ -229,7 +238,7 @@ class Room(Protocol):
         """Return the secrets; None where `scan` reads the room's file by lines."""
         return None
 
-    def redact(self) -> "Redaction | None":
+    def redact(self) -> Redacted | None:
         """Redact all texts and their bytes on disk; None as for `secrets`."""
         return None
 

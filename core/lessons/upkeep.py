@@ -67,7 +67,7 @@ class Finding:
     _: KW_ONLY
     lines: tuple[int, ...] = ()  # from 1; () for the whole
     facts: Mapping[str, str | int] = field(default_factory=dict)
-    fixable: bool = False  # by a repair of the log
+    fixable: bool = False  # by a repair
     # Mends it, maybe others too, and returns further facts.
     fix: Callable[[], Mapping[str, str | int] | None] | None = field(
         default=None, compare=False, repr=False

@@ -42,8 +42,7 @@ class Redaction(NamedTuple):
 
     changed: list[Held]
     left: list[Held]
-    unpurged: Sequence[Path] = ()
-    notes: Sequence[str] = ()  # for people: where bytes may still be
+    unpurged: list[Path]
 
 
 def cleaned(rows: Sequence[Row], of_json: Collection[str]) -> tuple[list[Row], tuple[str, ...]]:

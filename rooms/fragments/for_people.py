@@ -16,7 +16,6 @@ from rooms import room as people
 
 if TYPE_CHECKING:  # nothing of the room is loaded where it is not asked
     from core.lessons.upkeep import Finding
-    from core.room.redaction import Redaction
     from rooms.fragments import fragment as stored
     from rooms.fragments.fragment import Fragment, Link, State
     from rooms.fragments.room import Room as FragmentsRoom
@@ -221,15 +220,15 @@ class ForPeople(people.Room):
             key, aside = "place", kept_aside(Path(engine.name))
         return people.Secrets(_say(key), _say("item"), secrets_held(engine), aside)
 
-    def redact(self) -> "Redaction":
+    def redact(self) -> people.Redacted:
         from rooms.fragments.upkeep.health import redact_held
 
         engine = self.room.engine
-        done = redact_held(engine)
-        notes = [_say("still_in", path=str(path)) for path in done.unpurged]
-        if done.changed and engine.keeps_agents_apart:
+        changed, left, unpurged = redact_held(engine)
+        notes = [_say("still_in", path=str(path)) for path in unpurged]
+        if changed and engine.keeps_agents_apart:
             notes = [_say("still_on_server")]
-        return done._replace(notes=notes)
+        return people.Redacted(changed, left, notes, not unpurged)
 
     def findings(self) -> "list[Finding]":
         from rooms.fragments.upkeep.health import look

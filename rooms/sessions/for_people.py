@@ -16,7 +16,6 @@ from rooms.room import Item
 
 if TYPE_CHECKING:  # nothing of the room is loaded where it is not asked
     from core.lessons.upkeep import Finding
-    from core.room.redaction import Redaction
     from rooms.sessions.session import Action, Session
     from rooms.sessions.store import SessionStore
 
@@ -119,11 +118,12 @@ class ForPeople(room.Room):
         place, item = _say("place"), _say("item")
         return room.Secrets(place, item, secrets_held(store), kept_aside(store.path))
 
-    def redact(self) -> "Redaction":
+    def redact(self) -> room.Redacted:
         from rooms.sessions.upkeep import redact_held
 
-        done = redact_held(self.store)
-        return done._replace(notes=[_say("still_in", path=str(it)) for it in done.unpurged])
+        changed, left, unpurged = redact_held(self.store)
+        notes = [_say("still_in", path=str(path)) for path in unpurged]
+        return room.Redacted(changed, left, notes, not unpurged)
 
     def rows(
         self, wanted: room.Wanted, *, only_public: bool, notes: list[str]

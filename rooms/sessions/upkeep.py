@@ -94,7 +94,7 @@ def examine(root: Path, settings: Settings, environment: Mapping[str, str]) -> l
 
 
 def _found(kind: str, severity: Severity, fix: _Fix | None = None, **facts: str | int) -> Finding:
-    return Finding(f"sessions.health.{kind}", severity, facts=facts, fix=fix)
+    return Finding(f"sessions.health.{kind}", severity, facts=facts, fixable=bool(fix), fix=fix)
 
 
 def _of_file(database: Database, store: SessionStore) -> Iterator[Finding]:
@@ -319,7 +319,7 @@ def redact_held(store: SessionStore) -> Redaction:
     held = secrets_held(store)
     remove_former_copies(store.root, os.environ)
     if not os.path.lexists(store.path):
-        return Redaction(held, held)
+        return Redaction(held, held, [])
     paths = {it.path for it in held}
     with ExitStack() as stack:
         others = _former_archives(store, stack)

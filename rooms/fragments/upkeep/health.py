@@ -91,7 +91,8 @@ def _finding(
     kind: str, severity: Severity, facts: Facts, fix: Callable[[], Facts | None] | None = None
 ) -> Finding:
     """Return a finding. fix: repairs it, and returns further facts."""
-    return Finding(f"fragments.health.{kind}", severity, facts=facts, fix=fix)
+    is_fixable = fix is not None
+    return Finding(f"fragments.health.{kind}", severity, facts=facts, fixable=is_fixable, fix=fix)
 
 
 def _counts(rows: Rows) -> Facts:
@@ -222,7 +223,7 @@ def redact_held(engine: Engine) -> Redaction:
     """
     held = secrets_held(engine)
     if not engine.exists():
-        return Redaction([], [])
+        return Redaction([], [], [])
     if held:
         with engine.writing() as rows:
             for group in list(_groups(rows)):

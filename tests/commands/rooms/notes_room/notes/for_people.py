@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from core.lessons.upkeep import Finding
-from core.room.redaction import Held, Redaction
+from core.room.redaction import Held
 from core.sanitizer import redact
 from rooms import room
 
@@ -114,11 +114,11 @@ class ForPeople(room.Room):
         ]
         return room.Secrets("notes", "note", held, [])
 
-    def redact(self) -> Redaction:
+    def redact(self) -> room.Redacted:
         held = self.secrets().held
         cleaned = [note(it.id, redact(it.texts[0][1]).text) for it in notes_in(self._path)]
         keep(self._path, cleaned, notes_in(self._path, forgotten=True))
-        return Redaction(held, self.secrets().held)
+        return room.Redacted(held, self.secrets().held, [], is_whole=True)
 
 
 def notes_in(path: Path, *, forgotten: bool = False) -> list[room.Item]:
