@@ -246,6 +246,9 @@ def test_health_tells_a_stranger_the_status_alone(server: HttpServer) -> None:
 
 @pytest.mark.row("002 2.7", "002 2.10.g")
 def test_metrics_name_tools_and_routes_and_nothing_that_is_sent(server: HttpServer) -> None:
+    refused = server.figure("http_wrong_credentials_total")
+    assert [server.ask("POST", "/mcp", PING, key=it)[0] for it in ("", "wrong")] == [401, 401]
+    assert server.figure("http_wrong_credentials_total") == refused + 1  # who has none tries none
     server.tool("recall", text="a-text-that-nobody-sees")
     server.call("tools/call", {"name": "no-such-tool-xyz", "arguments": {}})
     server.ask("GET", "/a-path-that-nobody-sees")
@@ -448,6 +451,18 @@ def test_a_server_answers_to_the_name_that_it_was_given(tmp_path: Path) -> None:
         assert client.get("/health", headers=own).status_code == 200
         told = client.post("/mcp", json={}, headers={"Host": "memory.example"}).headers
         assert f"{url}/.well-known/" in told["www-authenticate"]
+        wrong = {"Host": "memory.example", "Authorization": "Bearer wrong"}
+        answers = [client.post("/mcp", json=PING, headers=wrong).status_code for _ in range(21)]
+        assert answers == [401] * 20 + [429]
+
+
+def test_a_session_counts_until_it_was_not_used_for_its_time(tmp_path: Path) -> None:
+    begin = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello()}
+    for ttl_s, count in ((60.0, 1), (-1.0, 0)):
+        with served(FastMCP("x"), tmp_path / str(ttl_s), "x", ttl_s=ttl_s) as (client, calls, keys):
+            key = {"Authorization": f"Bearer {keys['agent0']}"}
+            assert "mcp-session-id" in client.post("/mcp", json=begin, headers=key).headers
+            assert calls.sessions == count
 
 
 # Options and the environment.
