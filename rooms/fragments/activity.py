@@ -51,7 +51,7 @@ def note(
 
 
 def give_feedback(room: Room, feedback: ToolFeedback) -> None:
-    """Store a feedback, of now unless it has a moment."""
+    """Store a feedback of now."""
     session = named("session_id", feedback.session_id)
     given = [
         texts.Text("tool_name", feedback.tool_name, NAME_CHARS, may_be_blank=False),
@@ -64,7 +64,7 @@ def give_feedback(room: Room, feedback: ToolFeedback) -> None:
         feedback,
         **fields,
         session_id=session,
-        created_at=feedback.created_at or room.clock(),
+        created_at=room.clock(),
         agent=writer(room, ""),
     )
     with room.engine.writing() as rows:

@@ -80,7 +80,7 @@ class Vectors:
         connection's file. allowed: the only numbers to find.
         """
         size = len(vector)
-        if not vector or size % _FLOAT_BYTES or most < 1:
+        if not vector or size % _FLOAT_BYTES:
             return []
         with self._guard:
             if self._file != file:

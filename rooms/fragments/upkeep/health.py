@@ -280,7 +280,7 @@ def _group(name: str, found: Sequence[tuple[Table | None, _Row]]) -> Iterator[_G
 
 
 def _write(rows: Rows, group: _Group) -> None:
-    """Store clean rows; a fragment gets its new hash and loses its vector."""
+    """Store clean rows; a fragment gets its new hash, and a changed text loses its vector."""
     by_table = defaultdict[Table | None, list[tuple[_Row, _Row]]](list)
     for table, before, after in group.changes:
         by_table[table].append((before, after))
@@ -298,7 +298,6 @@ def _write(rows: Rows, group: _Group) -> None:
         new = [table.read(list(after.values())) for _, after in changes]
         if table is FRAGMENTS:
             rows.replace([replace(it, content_hash=hash_of(it.content)) for it in new])
-            rows.drop_vectors([it.number for it in new])
             continue
         condition, values = "1 = 1", list[Any]()
         if table is VERSIONS:

@@ -250,7 +250,7 @@ def test_the_parts_of_an_address_stand_and_the_rest_comes_from_the_environment()
         assert conninfo_to_dict(server.dsn) == wanted | login
         assert server.name == "postgresql://al/ice@db.example:6432/memory"
         assert "p@ss" not in repr(server)
-        assert server.room_dsn == ""
+        assert server.room_dsn == "" and address.is_server(place)
     # Agents may have a login of their own.
     given = {**NAMES, "POSTGRES_ROOM_USER": "ag/ents", "POSTGRES_ROOM_PASSWORD": "o:ther@"}
     for place in ("postgresql://", "postgresql://bob:x@db.example/memory?user=eve&passfile=f"):
