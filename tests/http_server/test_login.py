@@ -57,7 +57,7 @@ def test_a_redirect_goes_to_https_to_this_machine_or_to_a_program() -> None:
 @pytest.mark.row("002 2.9.b")
 def test_a_registration_keeps_the_least_gives_no_secret_and_has_limits(site: Site) -> None:
     answer = site.register(
-        client_name="My\u202e \u0007Client",
+        client_name="My\u202e \u3164\u0007Client",
         token_endpoint_auth_method="client_secret_post",
         scope="openid email",
         logo_uri="https://example.org/logo.png",
