@@ -235,8 +235,7 @@ def test_progress_comes_in_the_stream_of_its_answer_where_it_can_be_taken(
 def test_health_tells_a_stranger_the_status_alone(server: HttpServer) -> None:
     assert json.loads(server.ask("GET", "/health", key="")[2]) == {"status": "ok"}
     before = health(server)
-    assert before["checks"].keys() == {"engine", "papers"}
-    assert {it["status"] for it in before["checks"].values()} == {"ok"}
+    assert before["checks"] == {name: {"status": "ok"} for name in ("engine", "papers")}
     server.begin()
     assert health(server)["sessions"] == server.figure("mcp_sessions") == before["sessions"] + 1
 
@@ -246,14 +245,6 @@ def test_metrics_name_tools_and_routes_and_nothing_that_is_sent(server: HttpServ
     refused = server.figure("http_wrong_credentials_total")
     assert [server.ask("POST", "/mcp", PING, key=it)[0] for it in ("", "wrong")] == [401, 401]
     assert server.figure("http_wrong_credentials_total") == refused + 1  # who has none tries none
-    server.tool("recall", text="a-text-that-nobody-sees")
-    server.call("tools/call", {"name": "no-such-tool-xyz", "arguments": {}})
-    server.ask("GET", "/a-path-that-nobody-sees")
-    status, _, body = server.ask("GET", "/metrics")
-    text = body.decode()
-    assert status == 200 and 'mcp_tool_calls_total{outcome="answered",tool="recall"}' in text
-    assert "nobody-sees" not in text and "no-such-tool" not in text
-    assert 'route="/mcp"' in text and 'tool="other"' in text
 
     def series(round_: str) -> set[str]:
         for name in (f"{round_}{it}" for it in range(4)):
@@ -271,6 +262,8 @@ def test_metrics_name_tools_and_routes_and_nothing_that_is_sent(server: HttpServ
     first = series("first")
     assert series("second") == first
     assert len(first) < 400 and not any("first" in it for it in first)
+    assert 'mcp_tool_calls_total{outcome="answered",tool="recall"}' in first
+    assert all(any(label in it for it in first) for label in ('route="/mcp"', 'tool="other"'))
 
 
 def wrong_answer(server: HttpServer, body: bytes, session: str = "") -> str:
