@@ -27,6 +27,7 @@ from rooms.fragments.upkeep.life import before
 _LINKED_SHARE = 0.2  # of the budget; its rest is spent on more of the found fragments
 _MOST_FOLLOWED = 10  # found fragments whose links are followed
 _MOST = 50  # candidates whose texts are ranked
+_MOST_ASKED = 200  # keywords of a question, each looked for in the text
 _MOST_EQUAL = 150  # if more have an equal share of the question: another order tells them apart
 _GREAT_SHARE = 0.5  # of a question: words that are less of it need a vector that agrees
 _MOST_LOOKED_AT = 3_000  # fragments with one of the rarest terms of the question
@@ -129,9 +130,11 @@ class Search:
         self, room: Room, query: Query, line: Line, embedder: vectors.Embedder | None = None
     ) -> None:
         self.room, self.query, self.line, self.now = room, query, line, room.clock()
-        if len(query.tags) > MOST_KEYWORDS:  # no fragment has more
-            facts = {"count": len(query.tags), "most": MOST_KEYWORDS}
-            raise stored.FragmentsError("too_many_tags", field="tags", **facts)
+        asked = ("tags", query.tags, MOST_KEYWORDS), ("keywords", query.keywords, _MOST_ASKED)
+        for field, given, most in asked:
+            if len(given) > most:
+                facts = {"count": len(given), "most": most}
+                raise stored.FragmentsError("too_many_tags", field=field, **facts)
         since, until = bound_of(query.since), bound_of(query.until)
         for text, bound in ((query.since, since), (query.until, until)):
             if text.strip() and not bound:

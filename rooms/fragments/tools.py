@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 NAME = "fragments"
 MODEL_VARIABLES = ("SENTINEL_MEMORY_EMBEDDINGS", "SENTINEL_MEMORY_JUDGE")
 _TO = ".."  # between two dates
+_MOST_LIMIT = 1_000_000  # more than an answer holds, and less than a database refuses
 
 # The arguments, as a model reads them.
 # fmt: off
@@ -177,7 +178,7 @@ def recall(
         tokens=tokenBudget or stored.RECALL_TOKENS,
         since=since,
         until=until,
-        limit=limit or 0,
+        limit=min(limit or 0, _MOST_LIMIT),
         with_links=includeLinks is not False,
         relation=linkRelationType or "",
         threshold=threshold,
