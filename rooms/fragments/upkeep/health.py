@@ -96,9 +96,9 @@ def _finding(
 
 
 def _counts(rows: Rows) -> Facts:
-    kept, in_bin = (sum(rows.count(Wanted(state=it)).values()) for it in ("kept", "bin"))
+    live, in_bin = (sum(rows.count(Wanted(state=it)).values()) for it in ("live", "bin"))
     agents = len(rows.count(Wanted(state="all"), "agent"))
-    return {"count": kept, "in_bin": in_bin, "agents": agents}
+    return {"count": live, "in_bin": in_bin, "agents": agents}
 
 
 def _of_file(path: Path, settings: Settings) -> Iterator[Finding]:
