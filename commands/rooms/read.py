@@ -280,7 +280,7 @@ def _print_restoring(restoring: Restoring, heading: str) -> None:
     if restoring.instead_of:
         count = len(restoring.instead_of)
         lines += ["", say("rooms.instead_of", count=count), *_blocks(restoring.instead_of)]
-    print_lines([*lines, "", *map(plain, restoring.notes)])
+    print_lines([*lines, *(["", *map(plain, restoring.notes)] if restoring.notes else [])])
 
 
 def _blocks(items: list[Item]) -> list[str]:

@@ -353,7 +353,7 @@ def _facts(fragment: "Fragment") -> Iterator[str]:
         yield _say("pinned")
     yield _say("saved_on", date=minute_of(fragment.created_at))
     if fragment.updated_at > fragment.created_at:
-        yield _say("corrected_on", date=minute_of(fragment.updated_at))
+        yield _say("changed_on", date=minute_of(fragment.updated_at))
     if fragment.verified_at > max(fragment.created_at, fragment.updated_at):
         yield _say("verified_on", date=minute_of(fragment.verified_at))
     if fragment.expires_at:
