@@ -151,7 +151,7 @@ def first_answer(
 ) -> _T:
     """Return the first answer on a name. Raises SentinelError.
 
-    The log comes last, since it may have to ask git.
+    The log comes last, since it may have to ask git; where there is none, no room knows the name.
     """
     wrong: SentinelError | None = None
     for room in reversed(rooms):
@@ -160,7 +160,9 @@ def first_answer(
                 return answer
         except SentinelError as error:
             wrong = wrong or error
-    raise wrong or _nowhere(name, rooms)
+    if wrong and (len(rooms) == 1 or wrong.key not in ("no_repository", "no_commits")):
+        raise wrong
+    raise _nowhere(name, rooms)
 
 
 def _nowhere(name: str, rooms: Sequence[Room]) -> RefusedError:
