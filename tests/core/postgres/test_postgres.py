@@ -4,7 +4,6 @@ import logging
 import os
 import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import psycopg
@@ -74,22 +73,6 @@ def test_a_transaction_that_ends_badly_stores_nothing_and_says_what_is_known(poo
         kill(pool, connection.info.backend_pid)
     assert "Look before you repeat" in str(told.value)
     assert counted(pool) == 0
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.row("002 2.71")
-def test_sixty_threads_share_five_connections(pool: Pool) -> None:
-    used = set[int]()
-
-    def write(at: int) -> None:
-        with pool.transaction(agent=f"a{at % 7}") as connection:
-            used.add(connection.info.backend_pid)
-            connection.execute("INSERT INTO plain VALUES (%s)", (at,))
-
-    with ThreadPoolExecutor(60) as threads:
-        list(threads.map(write, range(300)))
-    assert counted(pool) == 300
-    assert len(used) <= 5
 
 
 @pytest.mark.row("002 2.71.b", "002 2.71.c")

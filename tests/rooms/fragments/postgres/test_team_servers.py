@@ -289,30 +289,6 @@ def test_a_server_that_is_killed_and_comes_back_has_all_it_acknowledged() -> Non
         room.engine.close()
 
 
-_CUT_ONE = """SELECT (SELECT count(*) FROM (SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-    WHERE datname = current_database() AND pid != pg_backend_pid() ORDER BY random() LIMIT 1) AS one
-  ), (SELECT count(*) FROM agent_memory.fragments)"""
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.row("002 2.95.a")
-def test_connections_cut_at_random_lose_and_double_nothing(team_database: str, room: Room) -> None:
-    remember(room.for_agent("alice"), draft("first"))
-    chance, cuts, rows = random.Random(SEED), 0, 0
-    with (
-        four_writing(room) as writing,
-        psycopg.connect(team_database, autocommit=True) as connection,
-    ):
-        while (cuts <= 10 or rows <= 20) and not all(it.done() for it in writing):
-            cut, rows = connection.execute(_CUT_ONE).fetchone() or (0, 0)
-            cuts += cut
-            time.sleep(chance.random() * 0.05)  # spreads the cuts over a call
-    outcomes = [it.result() for it in writing]
-    first = Outcome([draft("first").content], [], [])
-    assert wrong_with(team_database, [*outcomes, first]) == []
-    assert sum(len(one.kept) for one in outcomes) > 10
-
-
 def test_a_lock_of_another_session_is_told_and_ends(team_database: str) -> None:
     room = team_room(team_database, 0.5, DB_CONN_TIMEOUT_MS="500", DB_QUERY_TIMEOUT="60000")
     alice = room.for_agent("alice")
