@@ -5,6 +5,7 @@ import os
 import threading
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote
 
 import psycopg
 import pytest
@@ -85,6 +86,17 @@ def test_a_full_pool_is_told_in_time_and_a_slow_statement_is_ended(team_database
     pool = Pool(a_server(team_database, DB_QUERY_TIMEOUT="100"))
     with raised(ServerError, "slow"), pool.transaction() as connection:
         connection.execute("SELECT pg_sleep(600)")
+    pool.close()
+
+
+@pytest.mark.row("002 2.70.d")
+def test_no_setting_of_a_server_changes_what_is_read(team_database: str) -> None:
+    odd = quote("-c TimeZone=Asia/Seoul -c DateStyle=German -c row_security=off")
+    pool = Pool(a_server(f"{team_database}&options={odd}", DB_PREPARED_STATEMENTS="off"))
+    asked = "SELECT timestamptz '2026-05-01T10:00Z'::text, current_setting('row_security')"
+    with pool.transaction(agent="alice") as connection:
+        assert connection.execute(asked).fetchone() == ("2026-05-01 10:00:00+00", "on")
+        assert connection.prepare_threshold is None
     pool.close()
 
 
