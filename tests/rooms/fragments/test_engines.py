@@ -534,7 +534,7 @@ def test_after_any_steps_every_answer_is_that_of_plain_python(
 @OF_AN_AGENT
 def test_ids_and_numbers_of_any_count_and_size_come_in_their_order(engines: Engines) -> None:
     engine = engines.new()
-    added = stored(engine, *(a_fragment(f"f{at:04}") for at in range(1_200)))
+    added = stored(engine, *(a_fragment(f"f{at:04}", keywords=("k",)) for at in range(1_200)))
     ids, numbers = [it.id for it in reversed(added)], [it.number for it in added]
     with engine.reading() as rows:
         assert [it.id for it in rows.by_ids([*ids, "gone", "half \ud800", ids[0]])] == ids
@@ -559,6 +559,7 @@ def test_ids_and_numbers_of_any_count_and_size_come_in_their_order(engines: Engi
         assert rows.drop(ids[:10]) == rows.drop([]) == 0
         assert rows.count(Wanted(state="all"), "tier") == {"cold": 1_189, "hot": 1}
         assert rows.count(Wanted(state="superseded")) == {"": 10}
+        assert len(rows.with_keywords(["k"], Wanted(), 9_999)) == 1_180
 
 
 def test_every_value_asked_for_is_a_text(engines: Engines) -> None:
