@@ -82,9 +82,10 @@ def test_both_documents_are_where_clients_look(site: Site) -> None:
     for kind, path in product(documents, ("", "/mcp")):
         found = site.http.get(f"/.well-known/oauth-{kind}{path}").json()
         assert found == DOCUMENTS[documents[kind]], kind + path
-    headers = {"Origin": "https://inspector.example", "Access-Control-Request-Method": "POST"}
-    allowed = site.http.options("/token", headers=headers).headers
-    assert allowed["access-control-allow-origin"] == "*"
+    asked = {"method": "POST", "headers": "authorization, content-type, mcp-protocol-version"}
+    headers = {f"Access-Control-Request-{name}": value for name, value in asked.items()}
+    allowed = site.http.options("/token", headers={"Origin": "https://x.example", **headers})
+    assert allowed.is_success and allowed.headers["access-control-allow-origin"] == "*"
 
 
 def test_a_client_that_nobody_registered_is_unknown(site: Site, client: str) -> None:
@@ -355,6 +356,8 @@ def test_the_operator_reads_each_kind_of_failure_once_a_minute(
     assert lines() == [1, 1]
     monkeypatch.setattr(time, "monotonic", lambda: now() + 60)
     assert lines() == [2, 2]
+    note(ValueError("what somebody wrote"))
+    assert "ValueError" in caplog.text and "somebody wrote" not in caplog.text
 
 
 # A login goes on where answers are lost, and ends with a revocation of any token of it (RFC 7009).
