@@ -346,6 +346,23 @@ def test_a_server_has_figures_and_ends_silent_sessions_as_its_operator_says(tmp_
     assert all(map(math.isnan, (gauge() for gauge in served.gauges().values())))
 
 
+@IN_A_FILE
+def test_a_failure_that_comes_again_is_said_again(
+    room: Room, caplog: pytest.LogCaptureFixture
+) -> None:
+    kit.saved(room, "The shop runs on Node 20")
+    place, lock = str(room.config.path), Path(f"{room.config.path}{LOCK_SUFFIX}")
+    always: Any = {"silent_for": timedelta(0), "pause_s": 0.01}
+    served = ServedFragments(Settings(), {FRAGMENTS_PLACE: place}, **always)
+    for _ in range(2):
+        lock.unlink(missing_ok=True)
+        lock.mkdir()
+        tended(served, lambda: "has to wait, and is tried again" in caplog.text)
+        lock.rmdir()
+        tended(served, lambda: served.figures)
+        caplog.clear()
+
+
 @pytest.mark.row("002 2.65")
 @IN_A_FILE
 def test_a_database_that_is_away_is_logged_once_and_tried_again(
