@@ -120,7 +120,7 @@ def test_redaction_is_idempotent_on_any_mixture(pieces: list[str]) -> None:
 @pytest.mark.row("I9")
 @pytest.mark.long  # it costs much
 def test_time_is_linear_in_the_length_of_hostile_text() -> None:
-    for piece in PIECES["hostile"]:
+    for piece in (*PIECES["hostile"], *PIECES["hostile forms"]):
         text = piece * (40_000 // len(piece))  # more than a window
         began = time.process_time()
         redact(text)
@@ -241,22 +241,6 @@ def test_plain_text_is_read_once_and_every_place_of_a_form_is_known() -> None:
         form, places = next(it for it in forms_of(text) if it[0] == "password: x")
         assert places is not None
         assert [text[at] for at in places.starts] == [*form]
-
-
-@pytest.mark.long  # it measures the time
-def test_forms_take_time_in_proportion_to_the_text() -> None:
-    def took(text: str) -> float:
-        rounds = []
-        for _ in range(4):
-            start = time.process_time()
-            list(forms_of(text))
-            rounds.append(time.process_time() - start)
-        return min(rounds)
-
-    for piece in PIECES["hostile forms"]:
-        took((piece * 1_000)[:1_000])
-        long, short = (piece * 40_000)[:40_000], (piece * 8_000)[:8_000]
-        assert took(long) < 12 * took(short) + 0.005
 
 
 # No text of any length holds the redactor up, and none is cut where a secret stands.

@@ -124,9 +124,6 @@ def test_since_counts_back_from_now(command: Command, project: Path) -> None:
         assert [it["missing_context"] for it in found] == list(AGES_H)[:count], since
 
 
-# loaded modules
-
-
 DEFAULT_PLACE = ".local/share/sentinel-memory/memory.db"
 PLACES = ("", "  ", "{}/memory.db", "{}", "{}/other.db", " {}/other.db ", "~/other.db", "{}/none/x")
 

@@ -60,8 +60,7 @@ def held(request: pytest.FixtureRequest, desk: Desk, tmp_path: Path) -> Held:
     return Held(desk, "fragments", place, engine.path, str(engine.path), "bbbb")
 
 
-@pytest.mark.row("003 T91")
-@pytest.mark.row("002 2.99")
+@pytest.mark.row("003 T91", "002 2.99")
 def test_a_secret_is_said_with_its_place_and_taken_out_of_every_byte(held: Held) -> None:
     done = held.scan()
     assert (done.code, done.errors) == (1, "")
