@@ -8,6 +8,7 @@ import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -195,6 +196,7 @@ def test_a_hostile_environment_changes_no_letter(start_server: StartServer, tmp_
     environment |= {"PYTHONIOENCODING": "ascii", "SENTINEL_MEMORY_BUDGET": "1"}
     hostile = start_server(cwd=hostile_project, environment=environment)
     assert hostile.greet()["serverInfo"] == {"name": "sentinel-memory", "version": VERSION}
+    assert "SENTINEL_MEMORY_BUDGET" in hostile.stderr()  # before any call
     assert len(hostile.request("tools/list")["result"]["tools"]) == 3
     hostile.call("log_memory", **GAP)
     [line] = lines_of(hostile_project)
@@ -253,12 +255,13 @@ def full_disk(server: ServerProcess, path: Path) -> Iterator[Facts]:
 
 
 @contextlib.contextmanager
-def read_only_folder(_: ServerProcess, path: Path) -> Iterator[Facts]:
-    path.parent.chmod(0o555)
+def read_only(_: ServerProcess, path: Path, *, is_folder: bool) -> Iterator[Facts]:
+    place, mode = (path.parent, 0o755) if is_folder else (path, 0o644)
+    place.chmod(mode & 0o555)
     try:
         yield {"path": str(path), "reason": "Permission denied"}
     finally:
-        path.parent.chmod(0o755)
+        place.chmod(mode)
 
 
 @contextlib.contextmanager
@@ -282,7 +285,8 @@ def troubled(
     ("trouble", "key"),
     [
         pytest.param(full_disk, "log_write", marks=[pytest.mark.long, linux_only]),
-        (read_only_folder, "log_write"),
+        (partial(read_only, is_folder=True), "log_write"),
+        (partial(read_only, is_folder=False), "log_write"),
         pytest.param(lock_of_another, "log_busy", marks=pytest.mark.long),
     ],
 )

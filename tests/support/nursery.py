@@ -172,7 +172,7 @@ def bound_by_permissions() -> None:
         return
     for capability in (_CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH):
         _LIBC.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
-    _change_rights(without=1 << _CAP_DAC_OVERRIDE | 1 << _CAP_DAC_READ_SEARCH)
+    _change_rights(without=1 << _CAP_DAC_OVERRIDE | 1 << _CAP_DAC_READ_SEARCH, for_good=True)
 
 
 @contextlib.contextmanager
@@ -185,7 +185,7 @@ def bound_by_permissions_here() -> Iterator[None]:
         _change_rights(back=had)
 
 
-def _change_rights(*, without: int = 0, back: int = 0) -> int:
+def _change_rights(*, without: int = 0, back: int = 0, for_good: bool = False) -> int:
     """Take rights from this thread, or give them back; those that it had."""
     if _LIBC is None:
         return 0
@@ -194,6 +194,8 @@ def _change_rights(*, without: int = 0, back: int = 0) -> int:
     _LIBC.capget(header, capabilities)
     had = capabilities[0]
     capabilities[0] = had & ~without | back
+    if for_good:  # `os.access` asks for what root may take back
+        capabilities[1] &= ~without
     _LIBC.capset(header, capabilities)
     return had
 
