@@ -64,6 +64,11 @@ def test_without_git_a_colleague_reads_the_diff_of_the_file(tmp_path: Path) -> N
     assert '\n  | +{"id": ' in run.out
 
 
+TALKATIVE = "import sys; print('odd', file=sys.stderr)"
+FORGETTING = """
+import json, sys
+print(json.dumps({"hookSpecificOutput": {"additionalContext": sys.argv[1]}}))
+"""
 FORGETFUL = """
 import json, sys
 for line in sys.stdin:
@@ -78,11 +83,14 @@ for line in sys.stdin:
     ("file", "text", "reason"),
     [
         ("cli.py", "", "no answer"),
+        ("cli.py", TALKATIVE, "hook: "),
+        ("cli.py", FORGETTING, '{"hookSpecificOutput": {"additionalContext": "hook"}}'),
         ("server.py", "raise SystemExit('no good day')\n", "{server} gave no answer: no good day"),
         ("server.py", FORGETFUL, "Saved."),
         ("server.py", "print('hello')\n", "{server} gave no answer: "),
     ],
-    ids=["a silent hook", "no server", "a forgetful server", "another program"],
+    ids="a silent hook,one with an error,one without the lesson,no server,a forgetful server,"
+    "another program".split(","),
 )
 def test_a_step_that_is_not_as_the_story_says_ends_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any, file: str, text: str, reason: str
@@ -94,7 +102,7 @@ def test_a_step_that_is_not_as_the_story_says_ends_it(
     monkeypatch.setattr(demo, "ROOT", tmp_path)
     with pytest.raises(SentinelError) as failed:
         demo.demo(Namespace())
-    reason = reason.format(server=tmp_path / "server.py")
+    reason = reason.replace("{server}", str(tmp_path / "server.py"))
     assert str(failed.value).startswith(f"The demo stopped: {reason}")
     begun = sentence("en", "demo.story_tuesday", file=demo.FILE) in capsys.readouterr().out
     assert begun == (file == "cli.py")

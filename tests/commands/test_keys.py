@@ -2,6 +2,7 @@
 
 import os
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,7 @@ from tests.support.cli_process import Command
 SECRET = re.compile(r"smk_[A-Za-z0-9_-]{43}")
 
 
-@pytest.mark.row("004 4.17")
-@pytest.mark.row("002 2.10.g")
+@pytest.mark.row("004 4.17", "002 2.10.g")
 def test_a_key_is_printed_once_and_opens_the_door_until_it_is_removed(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -22,7 +22,10 @@ def test_a_key_is_printed_once_and_opens_the_door_until_it_is_removed(
         monkeypatch.setenv(name, str(tmp_path))
     for name in ("SENTINEL_MEMORY_FRAGMENTS", "SENTINEL_MEMORY_ACCESS_KEY", "MEMENTO_ACCESS_KEY"):
         monkeypatch.delenv(name, raising=False)
-    [secret] = SECRET.findall(command("keys", "add", "laptop").out)
+    with monkeypatch.context() as narrow:
+        narrow.setenv("COLUMNS", "24")
+        narrow.setattr(sys.stdout, "isatty", lambda: True)
+        [secret] = SECRET.findall(command("keys", "add", "laptop").out)
     listed, data = command("keys", "list"), command("keys", "list", "--json")
     assert command("keys") == listed
     assert listed.lines[-1] == "Keys: 1."

@@ -100,7 +100,7 @@ WRONG: tuple[dict[str, Any], ...] = (
 
 
 @pytest.mark.row("001 3-2.a", "001 3-2.d", "001 9.b")
-def test_an_object_that_cannot_be_a_record_is_refused() -> None:
+def test_an_object_that_cannot_be_a_record_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     for wrong in WRONG:
         record = {key: it for key, it in (log() | wrong).items() if it is not ...}
         named = next(iter(wrong)) if ... in wrong.values() else None
@@ -109,6 +109,9 @@ def test_an_object_that_cannot_be_a_record_is_refused() -> None:
         assert str(no.value).encode("utf-8")
     with pytest.raises(ValueError, match="ask_next_time"):
         upsert_log(principle(ask_next_time="가" * 171))  # nor is a question shortened
+    monkeypatch.setenv("SENTINEL_MEMORY_STRICT", "1")
+    with pytest.raises(ValueError, match="lesson: this looks like a secret"):
+        upsert_log(log(lesson=f"use ghp_{'a1B2' * 9} here"))
     assert count() == 0
 
 

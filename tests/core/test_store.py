@@ -44,7 +44,7 @@ def test_unreadable_lines_are_counted_on_the_log_without_their_text(
     assert holding(store, b"private words\n" + ONE.to_line()).read().count == 1
     assert "unreadable lines skipped: 1. Run python cli.py doctor" in caplog.text
     caplog.clear()
-    monkeypatch.setenv("SENTINEL_MEMORY_LANG", "ko")
+    monkeypatch.setenv("LC_ALL", "ko_KR.UTF-8")  # an operator's, while a model is answered
     MemoryStore(store.path).read()
     assert "건너뛴 줄이 1개 있습니다" in caplog.text
     assert "private" not in caplog.text
