@@ -6,7 +6,7 @@ accepted; a schema with them would cost tokens and invite them.
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Annotated, Any, ClassVar
 
@@ -73,12 +73,10 @@ def _as_text(value: object) -> object:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-def _text_or(value: object, read: Callable[[object], object]) -> object:
-    return value if isinstance(value, str) else read(value)  # the log splits a text by itself
-
-
 Text = str | None
-Pieces = Annotated[list[str] | None, WrapValidator(_text_or)]
+Pieces = Annotated[  # the log splits a text by itself
+    list[str] | None, WrapValidator(lambda it, read: it if isinstance(it, str) else read(it))
+]
 Texts = Annotated[list[str] | None, BeforeValidator(split)]
 Name = Annotated[str, BeforeValidator(_as_text)]  # models send the number 12 for "12"
 # The bounds come first: behind a validator they are no minimum and maximum in the schema.

@@ -160,8 +160,7 @@ def archive(arguments: argparse.Namespace) -> int:
     if not is_confirmed(arguments, say("session_commands.ask_archive")):
         return int(not arguments.dry_run)
     done = archive_before(store, before, with_open=with_open)
-    facts = {"path": str(done.path)}
-    print_lines([say("session_commands.archived", count=len(done.sessions), **facts)])
+    print_lines([say("session_commands.archived", count=len(done.sessions), path=str(done.path))])
     return 0
 
 

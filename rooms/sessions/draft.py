@@ -201,8 +201,8 @@ def continued(session: Session, draft: Draft, *, agent: str, now: str) -> Sessio
     before, after = (
         [*it.points(), Point(text="codeChanges", why=it.changes.summary)] for it in (session, done)
     )
-    kept, short = {(_key(it.text), it.why) for it in after}, limits.SUMMARY_SHORT_CHARS
-    if lost := [it for it in before if it.why and (_key(it.text), it.why) not in kept]:
+    kept, short = {(comparable(it.text), it.why) for it in after}, limits.SUMMARY_SHORT_CHARS
+    if lost := [it for it in before if it.why and (comparable(it.text), it.why) not in kept]:
         replaced["reasons"] = tuple(f"{limits.shortened(it.text, short)}: {it.why}" for it in lost)
     if replaced and session.number:  # it is not new
         former = (*session.former, limits.Former(at=now, **replaced))
@@ -217,10 +217,10 @@ def with_flag(session: Session) -> Session:
 
 def with_resolved(session: Session, blockers: Iterable[Point], now: str) -> Session:
     """Resolve the open blockers of an earlier session that `blockers` report as resolved."""
-    resolved = {_key(it.text): it for it in blockers if it.is_resolved}
+    resolved = {comparable(it.text): it for it in blockers if it.is_resolved}
     settled = tuple(
         replace(it, is_resolved=True, why=cure.why or it.why, resolved_at=now)
-        if not it.is_resolved and (cure := resolved.get(_key(it.text)))
+        if not it.is_resolved and (cure := resolved.get(comparable(it.text)))
         else it
         for it in session.blockers
     )
@@ -228,9 +228,9 @@ def with_resolved(session: Session, blockers: Iterable[Point], now: str) -> Sess
 
 
 def _joined(name: str, session: Session, draft: Draft, agent: str, now: str) -> tuple[Point, ...]:
-    known: dict[str, Point] = {_key(it.text): it for it in getattr(session, name)}
+    known: dict[str, Point] = {comparable(it.text): it for it in getattr(session, name)}
     for it in getattr(draft, name):
-        before = known.get(_key(it.text))
+        before = known.get(comparable(it.text))
         outcome = (it.result, it.is_resolved)
         is_known = before and outcome == (before.result, before.is_resolved)
         if before and is_known and it.why in ("", before.why):
@@ -241,10 +241,10 @@ def _joined(name: str, session: Session, draft: Draft, agent: str, now: str) -> 
         if it.is_resolved:
             cure = it.why or (before.why if before else "")
             new = replace(new, why=cure, resolved_at=it.resolved_at or now)
-        known[_key(it.text)] = new
+        known[comparable(it.text)] = new
     return tuple(known.values())
 
 
-def _key(text: str) -> str:
+def comparable(text: str) -> str:
     """Return a text without its case, blanks and last full stop."""
     return " ".join(normal_form("NFC", text).casefold().split()).rstrip(".")

@@ -37,11 +37,11 @@ _LAST = (  # in two steps, each by an index: in one, SQLite sorts all sessions
     "updated_at = (SELECT max(updated_at) FROM contexts WHERE archive = '')"
     " AND archive = '' ORDER BY revision DESC LIMIT 1"
 )
-# The open session of a goal that this process or client is at. A save looks for it among the last
-# 500; who saves the same goal after more than a day has begun anew.
-_SAME_GOAL = (
+# The open sessions that this process or client is at, among the last 500; who saves the same goal
+# after more than a day has begun anew.
+_UNENDED = (
     "number > (SELECT max(number) FROM contexts) - 500"
-    " AND goal = ? AND archive = '' AND ended_at IS NULL"
+    " AND archive = '' AND ended_at IS NULL"
     " AND julianday(updated_at) > julianday(?) - 1"
     " AND (process = ? AND process != '' OR agent = ? AND agent != '')"
     " ORDER BY process = ? DESC, number DESC"
@@ -123,7 +123,7 @@ class SessionStore:
         """
         # The redactor is loaded with the first save.
         from core.sanitizer import safe
-        from rooms.sessions.draft import agent_of, continued, prepared, with_resolved
+        from rooms.sessions.draft import agent_of, comparable, continued, prepared, with_resolved
 
         draft, redacted = prepared(draft, strict=self.settings.strict)
         agent = agent_of(safe(agent))
@@ -142,9 +142,11 @@ class SessionStore:
                 if before.id in line:
                     raise SessionsError("own_parent")
             else:
-                values = (draft.goal, now, process, agent, process)
-                same = rows.sessions_where(connection, _SAME_GOAL, values)
+                goal, values = comparable(draft.goal), (now, process, agent, process)
+                found = rows.sessions_where(connection, _UNENDED, values)
+                same = (it for it in found if comparable(it.goal) == goal)
                 before = next((it for it in same if it.id not in line), None)
+                draft = replace(draft, goal=before.goal if before else draft.goal)
             dates: Any = dict.fromkeys(("started_at", "created_at"), now)
             new = Session(number=0, id=f"ctx_{os.urandom(6).hex()}", goal=draft.goal, **dates)
             session = continued(before or new, draft, agent=agent, now=now)
