@@ -284,7 +284,11 @@ def warned(
     kept = {line for line in in_turn if budget.take(line)}
     lines = [line for line in (*lessons, *failed, *near) if line in kept]
     if left := count - len(lines):
-        lines.append(_said(more_key, count=left))
+        pairs = zip(failures, failed, strict=True)
+        missed = [name_of(it.session) for it, line in pairs if line not in kept]
+        is_of_one = len(missed) == left and len({*missed}) == 1
+        key = "warn_more_of_one" if is_of_one else more_key
+        lines.append(_said(key, count=left, name="".join(missed[:1])))
     return "\n".join(lines)
 
 

@@ -86,7 +86,7 @@ def failures_of(session: Session, *, tried: bool = True) -> Iterator[tuple[Point
     for point in (*failed[::-1], *session.open_blockers[::-1]):
         line = brief(point.text, FAILURE_CHARS)
         if point.result and point.why:
-            line = f"{line}: {brief(point.why, REASON_CHARS)}"
+            line = f"{line.rstrip('.')}: {brief(point.why, REASON_CHARS)}"
         yield point, f"{line} ({short_day(point.at or session.date)})"
 
 
