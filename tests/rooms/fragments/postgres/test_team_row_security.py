@@ -92,7 +92,7 @@ def rows_of_undone(pool: Pool, agent: str, *statements: str) -> int:
     with suppress(ZeroDivisionError, DatabaseError), pool.transaction(agent=agent) as connection:
         for statement in statements:
             rows = -1
-            rows = connection.execute(statement).rowcount
+            rows = max(connection.execute(statement).rowcount, 0)
         raise ZeroDivisionError  # so nothing is left
     return rows
 
