@@ -245,20 +245,6 @@ def test_the_statement_of_the_documents_gives_another_programs_fragments_to_an_i
     assert anothers_contents(anothers) == before
 
 
-@pytest.mark.long  # it costs much
-def test_the_command_shows_then_does(empty: Pool, capsys: pytest.CaptureFixture[str]) -> None:
-    def migrate(*words: str) -> Run:
-        return Run.of(capsys, "fragments", "migrate", *words)
-
-    assert "Nothing was changed." in migrate("--dry-run").out
-    assert not Schema(empty).look().version
-    assert "CREATE POLICY" in migrate("--sql").out
-    assert migrate().code == 1  # nobody can be asked
-    assert migrate("--yes").code == 0
-    assert Schema(empty).look().is_current
-    assert "up to date" in " ".join(migrate().out.split())
-
-
 # The tables as they are declared.
 
 

@@ -14,6 +14,7 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -21,7 +22,8 @@ import pytest
 from core.config import FRAGMENTS_PLACE, Settings
 from core.program import Cancellation
 from core.room.copies import copies_of
-from rooms.fragments.fragment import Activity, Link, UpkeepBusyError, UpkeepError, Wanted
+from rooms.fragments.fragment import Activity, Amendment, Link, UpkeepBusyError, UpkeepError, Wanted
+from rooms.fragments.models.judge import Verdict
 from rooms.fragments.models.vectors import Embedder
 from rooms.fragments.room import Room, open_room
 from rooms.fragments.storage.rows import Engine, Rows
@@ -29,7 +31,7 @@ from rooms.fragments.storage.sqlite import LOCK_SUFFIX
 from rooms.fragments.upkeep import consolidation
 from rooms.fragments.upkeep.consolidation import ServedFragments, consolidate, tend
 from rooms.fragments.upkeep.passes import PASSES, STEPS
-from rooms.fragments.versions import forget
+from rooms.fragments.versions import amend, forget
 from tests.support import fragments_room as kit
 from tests.support.sentences import in_language
 from tests.support.servers import until
@@ -219,6 +221,25 @@ def test_the_figures_of_several_pages_add_up_wherever_a_run_is_cut(
         clock.wait(hours=1)  # a run keeps the moment of its first page
     assert calls == len(PASSES) + 4  # the pass over all rows has two pages, the merging, too
     assert all_that_is_left(other) == all_that_is_left(room)
+
+
+def test_a_pair_that_changes_while_it_is_judged_is_not_settled(room: Room) -> None:
+    gone, amended = (
+        [kit.saved(room, f"The {topic} holds {at} connections", topic=topic) for at in (20, 50)]
+        for topic in ("pool", "cache")
+    )
+
+    def verdict(earlier: str, later: str) -> Verdict:
+        if "pool" in earlier:
+            forget(room, id=gone[0].id)
+        else:
+            amend(room, Amendment(id=amended[0].id, content="The cache has no limit"))
+        return Verdict("contradiction", 0.99)
+
+    judge: Any = SimpleNamespace(verdict=verdict)
+    assert kit.figures_of(consolidate(room, judge=judge))["contradictions"]["judged"] == 2
+    with room.engine.reading() as rows:
+        assert rows.links([it.id for it in (*gone, *amended)], ["contradicts"]) == []
 
 
 @IN_A_FILE
