@@ -260,7 +260,7 @@ def statistics_of(store: SessionStore, range_: str = "all") -> Statistics:
             f"SELECT status, agent, tags FROM contexts WHERE {_WITHIN}", since
         )
         for status, agent, listed in map(rows.as_texts, each):
-            statuses[status or ""] += 1
+            statuses[status or "planning"] += 1
             agents[agent or ""] += 1
             tags.update(set(rows.tags_of(listed)))
         counts = (connection.execute(it, since) for it in _COUNTED)
