@@ -33,7 +33,6 @@ from rooms.sessions.store import CURRENT, SessionStore
 
 SNAPSHOTS, HISTORY = "snapshots", "history.db"
 MOST_BYTES = 256_000_000  # fits an export of 100,000 sessions
-_LINE_BYTES = 100  # in which an export for people says what it is
 _RAW_CHARS = 50_000  # of a text, before secrets are looked for in it
 _GOAL_CHARS = 10_000  # of a goal that go into an id
 _MOST_NUMBER = 10**9
@@ -115,8 +114,6 @@ class Source:
             self.read_json(data, place)
 
     def read_json(self, data: bytes, place: str) -> None:
-        if f"<!-- {MARK}:".encode("ascii") in data[:_LINE_BYTES]:
-            raise SessionsError("exported_document", path=self.path)
         try:
             value = json.loads(data.decode("utf-8-sig"))
         except (ValueError, RecursionError):
