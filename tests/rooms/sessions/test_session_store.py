@@ -22,7 +22,7 @@ from core.room.redaction import clean_file, cleaned
 from rooms.sessions import actions
 from rooms.sessions.actions import Caller, Deed
 from rooms.sessions.config import CONFIG, EXCLUDED, INCLUDED, Config, read_config
-from rooms.sessions.session import Draft, Session
+from rooms.sessions.session import Draft, Point, Session
 from rooms.sessions.store import Saved, SessionStore, open_sessions
 from rooms.sessions.upkeep import forget, redact_held
 from tests.support.cli_process import TOKEN
@@ -77,7 +77,11 @@ def test_the_same_process_or_client_and_goal_go_on_within_a_day(
         assert save("h", process=process, now=now).is_new
         assert store.get(ended.id) == ended
         save("h", process=process, now=now, status="completed")
-    # A process goes on with its own session before a newer one of its client.
+    # A process goes on with its own session, also when another one has changed that.
+    told = save("i", blockers=(Point(text="x"),)).session
+    save("j", process="p2", parent=told.id, blockers=(Point(text="x", is_resolved=True),))
+    assert not save("i", agent="cursor").is_new
+    # It does before a newer one of its client.
     own = save("g", agent="cursor").session.number
     newer = save("g", process="p2").session.number
     assert save("g").session.number == own
