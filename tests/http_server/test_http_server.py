@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from logging.handlers import TimedRotatingFileHandler
 from pathlib import Path
-from threading import Barrier
+from threading import Barrier, Event
 from typing import Any
 
 import httpx2
@@ -352,15 +352,16 @@ def test_the_client_of_fastmcp_logs_in_once_and_renews_its_token(
 
 @contextmanager
 def served(
-    server: FastMCP, tmp_path: Path, tool: str, keys: int = 1, **options: Any
+    server: FastMCP, tmp_path: Path, tool: str, keys: int = 1, check: Any = None, **options: Any
 ) -> Iterator[tuple[TestClient, Calls, dict[str, str]]]:
     """A client of a server with one tool, its calls, and the keys of so many agents."""
     papers = sqlite_papers(tmp_path / "http_server.db")
     known = Keys(papers, keeps_agents_apart=True)
     secrets = {f"agent{it}": known.add(f"key{it}", f"agent{it}") for it in range(keys)}
     access = Access(papers, known, url=options.get("url") or URL)
+    given: dict[str, Any] = {"tools": frozenset([tool]), "papers": papers, "auth": access}
     service = Service(
-        server=server, version="1", tools=frozenset([tool]), papers=papers, auth=access
+        server=server, version="1", checks={"engine": check} if check else {}, **given
     )
     app, calls = assembled(service, Options(port=8000, **options))
     headers = {"Accept": "application/json, text/event-stream"}
@@ -430,6 +431,19 @@ def test_calls_above_the_most_are_told_to_come_again(
         client.portal.call(use)
 
 
+@pytest.mark.row("002 2.6")
+def test_health_is_told_while_a_check_hangs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("http_server.app.CHECK_S", 0.05)
+    is_over = Event()
+    with served(FastMCP("x"), tmp_path, "x", check=is_over.wait) as (client, _, keys):
+        answer = client.get("/health", headers={"Authorization": f"Bearer {keys['agent0']}"})
+        is_over.set()
+    assert answer.status_code == 503
+    assert answer.json()["checks"] == {"engine": {"status": "failed", "fault": "no answer"}}
+
+
 def test_a_server_answers_to_the_name_that_it_was_given(tmp_path: Path) -> None:
     url = "https://memory.example"
     with served(FastMCP("x"), tmp_path, "x", url=url, ttl_s=-1.0) as (client, calls, keys):
@@ -439,6 +453,7 @@ def test_a_server_answers_to_the_name_that_it_was_given(tmp_path: Path) -> None:
             assert client.get("/health", headers={"Host": host}).status_code == status, host
         own = {"Host": "memory.example", "Origin": url}
         assert client.get("/health", headers=own).status_code == 200
+        assert client.get("/sse", headers=own).status_code == 404  # it was not asked for
         wrong = {"Host": "memory.example", "Authorization": "Bearer wrong"}
         answers = [client.post("/mcp", json=PING, headers=wrong) for _ in range(21)]
         assert [it.status_code for it in answers] == [401] * 20 + [429]

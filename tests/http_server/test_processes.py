@@ -39,6 +39,8 @@ def test_the_names_of_the_specification_work_and_each_process_has_its_log(tmp_pa
             f"sentinel-memory-{it.port}.log" for it in (one, two)
         }
         assert one.ask("POST", "/mcp", {})[0] == 401
+        claimed = [{"X-Forwarded-For": f"203.0.113.{it}"} for it in range(21)]  # without a proxy
+        assert [one.ask("GET", "/mcp", key="x", headers=it)[0] for it in claimed][-1] == 429
         one.begin(key=MEMENTO_KEY)
         status, headers, body = one.ask("GET", "/health", headers={"Origin": ORIGIN})
         assert status == 200 and headers["access-control-allow-origin"] == ORIGIN
@@ -65,6 +67,8 @@ def test_without_a_key_it_starts_only_for_this_machine(tmp_path: Path) -> None:
         _, _, answer = server.call("tools/list", session=server.begin())
         names = {it["name"] for it in answer["result"]["tools"]}
         assert {"search_memory", "context_save"} < names and "recall" not in names
+        server.tool("context_save", session := server.begin(), goal="Mend the login")
+        assert "· tests ·" in server.tool("context_get", session, id="1")  # the client's name
         health = json.loads(server.ask("GET", "/health")[2])
         assert health["status"] == "ok" and list(health["checks"]) == ["papers"]
         assert server.call_stateless("server/discover", {})[0] == 200
