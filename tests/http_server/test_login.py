@@ -165,6 +165,9 @@ def test_the_page_says_who_asks_for_what_and_loads_nothing(site: Site) -> None:
     for piece in (html.escape(name), "http://127.0.0.1:7777<", URL, "a program on this machine"):
         assert piece in page.text, piece
     assert "<script" not in page.text and "src=" not in page.text
+    program = {"redirect_uris": ["cursor://login"]}
+    page = site.page(site.register(**program).json()["client_id"], redirect_uri="cursor://login")
+    assert "a program on this machine" in page.text
     policy = page.headers["content-security-policy"]
     assert policy.startswith("default-src 'none'; style-src 'sha256-")
     assert "form-action 'self'; frame-ancestors 'none'" in policy
@@ -230,7 +233,7 @@ def test_a_key_on_the_page_gives_tokens_that_open_the_door(
 ) -> None:
     answer = sent_back(site.answer(site.page(client), key))
     assert (answer["state"], answer["iss"]) == ("s&1", f"{URL}/")
-    tokens = site.exchange(client, answer["code"]).json()
+    tokens = site.exchange(client, answer["code"], resource=f"{URL.upper()}/mcp").json()
     kind, lasts_s, scope = (tokens[it] for it in ("token_type", "expires_in", "scope"))
     assert (kind, lasts_s, scope) == ("Bearer", 3_600, "memory")
     assert site.is_open(tokens["access_token"]) and site.is_open(key)
