@@ -164,16 +164,6 @@ def test_a_fragment_of_another_agent_is_as_unknown_as_one_that_never_was(team: T
     assert "for herself" in team.by("alice", "recall", topic="vault")
 
 
-def test_an_agent_learns_not_how_many_fragments_others_have(team: Team) -> None:
-    team.by("bob", "memory_consolidate")
-    team.saved("bob", "Bob has one more for the upkeep")
-    alone = team.by("bob", "memory_consolidate")
-    team.saved("bob", "Bob has another one for the upkeep")
-    for number in range(5):
-        team.saved("alice", f"Alice has number {number} for the upkeep")
-    assert team.by("bob", "memory_consolidate") == alone == "Upkeep done, for all agents."
-
-
 def test_the_rooms_of_a_project_are_everybodys_and_fragments_stay_apart(team: Team) -> None:
     def counted() -> list[str]:
         figures = team.ask("GET", "/metrics")[2].decode().splitlines()

@@ -117,7 +117,8 @@ def test_no_way_to_name_anothers_rows_tells_of_them_or_changes_them(
         return re.sub("OWN|SHARED|THEIRS", lambda it: ids[it[0]], value)
 
     assert {it.function.__name__ for it in tools.TOOLS} | {"fragment"} == CALLS.keys()
-    by("alice", tools.memory_consolidate)  # else it may be due in between
+    said = by("alice", tools.memory_consolidate)  # else it may be due in between
+    assert said == "Upkeep done, for all agents."
     before, bobs = of_others(team), {it.id for it in all_of(team) if it.agent == "bob"}
     own = filled(NAMES[name])  # alice's own words
     for tool, arguments in ways(NAMES[name]):

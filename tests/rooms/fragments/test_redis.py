@@ -18,7 +18,6 @@ from core.config import Settings, read_settings
 from rooms.fragments.fragment import Wanted
 from rooms.fragments.room import open_room
 from rooms.fragments.storage import redis as layer
-from rooms.fragments.storage.postgres import PostgresEngine
 from rooms.fragments.storage.redis import VARIABLE, Place, PlaceError, place_of
 from rooms.fragments.upkeep.consolidation import ServedFragments
 from tests.rooms.fragments import test_engines as contract
@@ -170,26 +169,6 @@ def test_the_same_is_told_where_another_process_writes_without_a_redis(engines: 
 
     engines.make = every_second
     contract.lived(engines, 9, STEPS, at=lambda step: None)
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.row("002 2.72.e")
-def test_two_processes_that_write_at_once_leave_nothing_stale(
-    engines: Engines, engine: PostgresEngine
-) -> None:
-    other: Any = engines.again(engine)
-
-    def write(through: PostgresEngine, name: str) -> None:
-        for number in range(20):
-            with through.for_agent("alice").writing() as rows:
-                new = a_fragment(f"{name}{number}", keywords=("node", name), agent="alice")
-                rows.add([new])
-            told(through, "alice")
-
-    with ThreadPoolExecutor(2) as threads:
-        list(threads.map(write, (engine, other), ("one", "other")))
-    for through in (engine, other):
-        assert told(through, "alice") == told(bare(engine, "alice"), "alice")
 
 
 @pytest.mark.row("002 2.20.a", "002 2.72.f", "002 2.74", "002 2.74.a")
