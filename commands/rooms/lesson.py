@@ -66,7 +66,7 @@ def _given(arguments: argparse.Namespace) -> dict[str, str]:
 
 def add(arguments: argparse.Namespace) -> int:
     """Save a lesson; return 1 if it was not saved."""
-    opened = open_memory(arguments, writes=not arguments.dry_run)
+    opened = open_memory(arguments, writes=True)  # what no save would take is not shown either
     texts = _given(arguments)
     fragment = None
     if arguments.fragment is not None:
