@@ -26,8 +26,9 @@ for _stream in (sys.stdin, sys.stdout, sys.stderr):
     if hasattr(_stream, "reconfigure"):  # replaced streams of a test have none
         _stream.reconfigure(encoding="utf-8", errors="replace")
 
+FOLDER = os.path.dirname(os.path.abspath(__file__))
 if sys.flags.safe_path or __package__:  # `python -I` and PYTHONSAFEPATH leave out this directory
-    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    sys.path.insert(0, FOLDER)
 
 # The library is imported in a third less time so. A model of the protocol is built when a message
 # first needs it: of several hundred a session uses a few dozen. The search for plugins of pydantic
@@ -36,7 +37,13 @@ if sys.flags.safe_path or __package__:  # `python -I` and PYTHONSAFEPATH leave o
 # knows costs time, and nothing else.
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 gc.disable()
-from pydantic import BaseModel, BeforeValidator, Field
+try:
+    from pydantic import BaseModel, BeforeValidator, Field
+except ModuleNotFoundError as error:
+    from core.messages import language_of, say, speaking
+
+    with speaking(language_of(os.environ, for_person=True)):
+        sys.exit(say("parser.packages", name=str(error.name), folder=FOLDER, python=sys.executable))
 
 BaseModel.model_config["defer_build"] = True
 

@@ -28,8 +28,7 @@ WARNED_TOKENS = 10_000  # of an answer; from here on Claude Code warns
 BOUNDLESS = 10**12
 START = "session-start"
 MOMENTS = (START, "before-action", "prompt")
-MOST_ROWS = 8
-MOST_CHARS = 2_000
+MOST_ROWS, MOST_CHARS = 8, 2_000
 ID_CHARS, DAY_CHARS = 8, len("2026-11-22")
 UNKNOWN_DAY = "????-??-??"
 

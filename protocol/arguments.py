@@ -69,16 +69,13 @@ def no_flag(value: object) -> object:
     return value
 
 
-def _as_text(value: object) -> object:
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
-
-
 Text = str | None
 Pieces = Annotated[  # the log splits a text by itself
     list[str] | None, WrapValidator(lambda it, read: it if isinstance(it, str) else read(it))
 ]
 Texts = Annotated[list[str] | None, BeforeValidator(split)]
-Name = Annotated[str, BeforeValidator(_as_text)]  # models send the number 12 for "12"
+# Models send the number 12 for "12".
+Name = Annotated[str, BeforeValidator(lambda it: str(it) if type(it) is int else it)]
 # The bounds come first: behind a validator they are no minimum and maximum in the schema.
 OneToTwenty = Annotated[int, Field(ge=1, le=20), BeforeValidator(no_flag)] | None
 NotNegative = Annotated[int, Field(ge=0), BeforeValidator(no_flag)] | None

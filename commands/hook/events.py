@@ -11,7 +11,7 @@ import os
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from commands.clients.table import HOOKS, RECORDING, Event
@@ -218,7 +218,11 @@ def _call(payload: Mapping[str, Any]) -> Moment:
         listed = given.get(key)
         parts += [it for it in listed if isinstance(it, dict)] if isinstance(listed, list) else []
     old, new, whole = (
-        ["\n".join(_values(it, names)) for it in parts] for names in (_OLD, _NEW, _WHOLE)
+        [
+            "\n".join(it[:MOST_WRITTEN_CHARS] for it in map(part.get, names) if isinstance(it, str))
+            for part in parts
+        ]
+        for names in (_OLD, _NEW, _WHOLE)
     )
     return Moment(
         command="" if command in _EDITS else command,
@@ -235,12 +239,6 @@ def _paths(given: Mapping[str, Any]) -> Iterator[str]:
         for path in value if isinstance(value, list) else [value]:
             if isinstance(path, str) and path.strip() and len(path) <= MOST_PATH_CHARS:
                 yield path.strip()
-
-
-def _values(given: Mapping[str, Any], names: Sequence[str]) -> Iterator[str]:
-    for name in names:
-        if isinstance(value := given.get(name), str):
-            yield value[:MOST_WRITTEN_CHARS]
 
 
 def _native(folder: object) -> str:
