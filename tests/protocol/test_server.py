@@ -3,12 +3,15 @@
 import inspect
 import json
 import re
+from asyncio import gather
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from anyio.lowlevel import checkpoint
 from fastmcp import Client
 from fastmcp.exceptions import McpError, ToolError
 
@@ -23,7 +26,7 @@ from core.text.plain import Budget
 from core.text.ranking import Entry, Gathered, Source
 from protocol import call as frame
 from protocol.stdio import WRITING_TOOLS
-from protocol.tools import OfferedRoom, memory_lines
+from protocol.tools import OfferedRoom, SessionlessServer, memory_lines
 from tests.conftest import StartServer
 from tests.support import room_tools
 from tests.support.room_tools import ROOMS, as_offered, offered, surface, tokens_of
@@ -141,9 +144,6 @@ def test_a_change_that_a_cancellation_came_too_late_for_is_said_on_standard_erro
     assert capsys.readouterr().err == f"server.py: {said}\n"
 
 
-# resources
-
-
 def test_a_resource_that_cannot_be_had_is_an_internal_error_for_a_log_and_names_it_if_too_large(
     log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -187,6 +187,22 @@ def test_no_call_parses_the_file_more_than_once(project: Path, log: Path) -> Non
         call(tool, **arguments)
         call("search_memory", query="x")
         assert cached_log.cache_info().misses == 2  # before the change, and after it
+
+
+def test_calls_leave_threads_for_the_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("protocol.tools.MOST_CALLS", 2)
+    crowded, under_way, most = SessionlessServer("crowded"), Counter[str](), list[int]()
+
+    @crowded.tool
+    async def busy() -> None:
+        under_way["calls"] += 1
+        most.append(under_way["calls"])
+        for _ in range(99):
+            await checkpoint()  # the turn of every other call
+        under_way["calls"] -= 1
+
+    calls = room_tools.ask(crowded, lambda it: gather(*(it.call_tool("busy") for _ in range(9))))
+    assert (len(calls), max(most)) == (9, 2)
 
 
 LESSONS, CORE, SESSIONS = (list(TOOLS[it]) for it in ("lessons", "sessions:core", "sessions"))

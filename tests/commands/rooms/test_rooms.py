@@ -173,7 +173,6 @@ def test_a_room_is_loaded_only_where_it_is(log: bytes, project: Path) -> None:
 
 # texts that must not be printed
 
-
 BAD_SIGNS = "\x1b\u202e\r\x00\u2028"
 HOSTILE = "a\x1b[31m\nb\u202e ##vso[task.x]\r\x00\u2028c"
 TEXTS: dict[str, Any] = {"hostile": HOSTILE, "secret": f"the key is {TOKEN}"}

@@ -21,7 +21,6 @@ from commands.terminal import screen
 from commands.terminal.ask import progress
 from core.lessons.record import new_record
 from core.messages import Language, speaking
-from core.program import shown
 from tests.core.guard.test_marks import IGNORABLE, OTHERS, chars_of
 from tests.support.cli_process import Command, Desk, Run, without_settings
 from tests.support.doc_shop import Shop
@@ -365,8 +364,3 @@ def test_only_one_place_writes_to_standard_error_or_logs() -> None:
         if re.search(r"sys\.stderr|getLogger", path.read_text(encoding="utf-8"))
     }
     assert found <= allowed
-
-
-def test_a_fact_is_shown_in_one_line() -> None:
-    assert shown(Path("a\x1b[31m\nb")) == "a\ufffd[31m\ufffdb"
-    assert (shown("결제 é"), shown(3)) == ("결제 é", "3")
