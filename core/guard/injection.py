@@ -1,10 +1,10 @@
 """Marks text of a record that reads like an order to the model which reads the memory.
 
-A marked text stays, and readers see it as data. "override": a phrase sets instructions aside or
-hides something from the user. "role": tags and headings of a chat transcript. "tool-call": its
-syntax. "hidden-text": characters that no reader sees. A lesson is an order itself, so a verb counts
-only with the instructions that it sets aside. Quoted attacks count, other languages than English
-and Korean do not.
+A marked text stays, and readers see it as data. "override": instructions, approval or the memory
+are set aside, something is sent away or hidden from the user. "role": tags and headings of a chat
+transcript. "tool-call": its syntax. "hidden-text": characters that no reader sees. A lesson is an
+order itself, so a verb counts only with what it sets aside. Quoted attacks count, other languages
+than English and Korean do not.
 
 A row of `core/data/orders.jsonl` is a part, which others name as `{{NAME}}`, or a rule:
 
@@ -14,8 +14,7 @@ A row of `core/data/orders.jsonl` is a part, which others name as `{{NAME}}`, or
 - `unless`: makes a match innocent, in its sentence, at most 80 characters before it.
 - `needs`: lists of groups; a match needs a word of each group of one list. `+` parts two words.
 
-To compile rules takes up to 60 ms, a look at the words 0.03 ms. A test proves from the patterns
-that the words pass over no match.
+A look at the words takes 0.03 ms. A test proves that they pass over no match.
 """
 
 import re
@@ -63,6 +62,8 @@ def marks_of(*texts: str) -> tuple[str, ...]:
         for order in orders():
             if order.mark in found or not any(hint in view for hint in order.hints):
                 continue
+            if not any(_has_needs(map(_inner_words, needs), view) for needs in order.needs):
+                continue  # to compile a rule takes a hundred times as long
             for match in compiled(order.pattern).finditer(view):
                 before = view[max(0, match.start() - _BEFORE_CHARS) : match.start()]
                 sentence = re.split(r"[.!?\n]", before)[-1]
@@ -77,8 +78,7 @@ def marks_of(*texts: str) -> tuple[str, ...]:
 def shown_marks(stored: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
     """Return the marks that the texts have now, and OTHER for a stored name that is no mark.
 
-    Stored marks do not count: older rules may have been wrong. Whoever writes the file can write
-    any name, so no unknown one is shown.
+    Older rules may have been wrong, and whoever writes the file can write any name.
     """
     found = marks_of(*texts)
     return (*found, OTHER) if any(name not in MARKS for name in stored) else found
@@ -99,7 +99,7 @@ def may_have_marks(text: str) -> bool:
     lowered = text.lower()
     possible = [
         needs
-        for word, begun in _needs_by_word().items()
+        for word, begun in _needs_by_word(plain=lowered.isascii()).items()
         if word in lowered
         for needs in begun
         if _has_needs(map(_inner_words, needs), lowered)
@@ -111,11 +111,11 @@ def may_have_marks(text: str) -> bool:
 
 
 @cache
-def _needs_by_word() -> dict[str, list[tuple[str, ...]]]:
-    """Return lists by each word of their first group: most texts have none."""
+def _needs_by_word(*, plain: bool) -> dict[str, list[tuple[str, ...]]]:
+    """Return lists by each word of their first group that may stand in a plain text, or in any."""
     found: dict[str, list[tuple[str, ...]]] = {}
     for needs in dict.fromkeys(tuple(needs) for order in orders() for needs in order.needs):
-        for word in _inner_words(needs[0]):
+        for word in (it for it in _inner_words(needs[0]) if it.isascii() or not plain):
             found.setdefault(word, []).append(needs)
     return found
 
