@@ -38,7 +38,7 @@ _DATA = re.compile(rf"[\w@.+*()\[\]/=-]{{{_DATA_CHARS},}}")
 # Lines that bring in other modules, which all files of a project share.
 # Python, JavaScript, Java, Go, Rust, C#, C, PHP, Ruby, Kotlin.
 IMPORT = re.compile(
-    r"^[ \t]*+(?:import\b(?:[^\n{]*+\{[^{}]{0,2000}+\}[ \t]*+from\b)?+.*|\} from ['\"].*|"
+    r"^[ \t]*+(?:import\b(?:[^\n{]*+\{[^{}]{0,2000}+\}[ \t]*+from\b)?+.*|(?:\} )?from ['\"].*|"
     r"from[ \t]++\S++[ \t]++import\b.*|export[ \t](?>.*?[ \t]from[ \t]).*|#[ \t]*+include\b.*|"
     r"using[ \t][\w.:= ]++;|use[ \t]\w++(?:::|\\).*|package[ \t]++[\w.]++;?[ \t]*+|"
     r"require(?:_relative|_once)?+[ \t]*+\(?['\"].*|"

@@ -77,6 +77,8 @@ _COMMON_FILE = re.compile(
     r"|handler|service|server|client)\.[a-z]+"
 )
 _OPTION_WORD = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]+", re.A)
+# Between two words of a trigger a command may have options: `kubectl -n web apply`.
+_GAP = r"[ \t]+(?:-[^\s;&|]+[ \t]+(?:[^\s;&|-][^\s;&|]*[ \t]+)?){0,6}?"
 
 
 class Sample(NamedTuple):
@@ -220,15 +222,19 @@ class Sought:
         parts = [path.casefold().strip("/").rpartition("/") for path in self.files]
         folders = {it for path, *_ in parts for it in path.split("/") if it}
         self.names = {f"{it}/" for it in folders} | {name for *_, name in parts if name}
+        self._command = action.command.replace("\\\n", " ")
         self._whole = action.text
         self._text = f"{action.command}\n{IMPORT.sub('', action.text)}"
 
     def has(self, trigger: str) -> bool:
         """Return whether a trigger stands in the action and does not begin inside a word."""
         text = self._text if IMPORT.sub("", trigger) else self._whole  # only an import is in those
-        if not trigger.strip() or trigger not in text:
+        words = trigger.split()
+        if words and trigger in text:
+            return bool(re.search(r"(?!(?<=\w)\w)" + re.escape(trigger), text, re.A))
+        if len(words) < 2 or not all(word in self._command for word in words):
             return False
-        return bool(re.search(r"(?!(?<=\w)\w)" + re.escape(trigger), text, re.A))
+        return bool(re.search(r"(?<!\w)" + _GAP.join(map(re.escape, words)), self._command, re.A))
 
 
 class Candidate:
