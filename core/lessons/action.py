@@ -55,7 +55,7 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=", re.A)
 # Words before the program that really runs.
 _WRAPPERS = frozenset(
     "sudo env time uv run npx pnpm yarn exec poetry pipenv bundle python python3 -m bash sh -c cd"
-    " then do".split()
+    " then do node source".split()
 )
 
 # What `stem_of` takes away, and signs of a text in UTF-8 as letters and blanks.
@@ -97,7 +97,7 @@ class Action:
 
 def files_in(text: str) -> list[str]:
     """Return the names of files and folders in a text: `core/store.py`, `docs/`."""
-    return re.findall(_FILE, text, re.A) if text else []
+    return re.findall(rf"(?:@|\((?![\w-]+\)/)|\./)*+({_FILE})", text, re.A) if text else []
 
 
 def worded(text: str) -> str:
@@ -169,9 +169,6 @@ def _terms(token: str) -> frozenset[Term]:
     return frozenset([*names, *(("words", stem) for stem in stems)])
 
 
-# the words of a command
-
-
 def phrases_in(command: str) -> Iterator[str]:
     """Yield two words in a row of each program of a command, as `docker compose`."""
     for words in _programs(command):
@@ -193,6 +190,8 @@ def tool_files(command: str) -> dict[str, bool]:
                 if not following or following.intersection(words[at + 1 : at + 3]):
                     found |= dict.fromkeys(names, bool(following))
             if word not in _WRAPPERS:
+                if re.search(r"[./]", word):  # a script of the project
+                    found.setdefault(word.rpartition("/")[2], False)
                 break
     return found
 
