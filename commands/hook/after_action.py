@@ -89,9 +89,6 @@ def record_action(asked: Asked) -> None:
         record(project.root, deeds, caller, environment, strict=strict)
 
 
-# How it went.
-
-
 def _outcome(
     client: str, payload: Mapping[str, Any], moment: events.Moment, answer: Any
 ) -> tuple[bool | None, str]:

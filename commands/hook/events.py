@@ -152,7 +152,8 @@ def paths_inside(root: str, moment: Moment) -> Iterator[str]:
     folders = dict.fromkeys(it for it in (*moment.folders, moment.cwd) if it) or [root]
     for path in moment.paths:
         # A relative one is meant from where the client is at work.
-        places = dict.fromkeys(os.path.normpath(os.path.join(it, path)) for it in folders)
+        below = os.path.join(moment.workdir, path)
+        places = dict.fromkeys(os.path.normpath(os.path.join(it, below)) for it in folders)
         found = [inside(linked_project(root, place) or root, place) for place in places]
         if not any(found):  # perhaps a link stands between them
             with contextlib.suppress(OSError, ValueError):
@@ -207,12 +208,14 @@ def _call(payload: Mapping[str, Any]) -> Moment:
     if isinstance(command, list):  # as an argument vector
         import shlex
 
-        command = shlex.join(it for it in command if isinstance(it, str))[:MOST_TEXT_CHARS]
+        command = shlex.join(it for it in command if isinstance(it, str))
     command = command[: 4 * MOST_TEXT_CHARS] if isinstance(command, str) else ""
     texts = (command, text_in(given, "input", "patch"))
     patch = next((text for text in texts if "*** " in text), "")
+    workdir = text_in(given, *_WORKDIRS)
     if patch and (paths := re.findall(_PATCHED, patch, re.M)):
-        return Moment(paths=tuple(path.strip() for path in paths[:MOST_FILES]), patch=patch)
+        files = tuple(path.strip() for path in paths[:MOST_FILES])
+        return Moment(paths=files, workdir=workdir, patch=patch)
     parts = [given]
     for key in _PARTS:
         listed = given.get(key)
@@ -226,7 +229,7 @@ def _call(payload: Mapping[str, Any]) -> Moment:
     )
     return Moment(
         command="" if command in _EDITS else command,
-        workdir=text_in(given, *_WORKDIRS),
+        workdir=workdir,
         paths=tuple(dict.fromkeys(path for part in parts for path in _paths(part)))[:MOST_FILES],
         whole="\n".join(filter(None, whole)),
         edits=tuple(edit for edit in zip(old, new, strict=True) if any(edit)),

@@ -159,9 +159,6 @@ def has_memory(project: config.Project) -> bool:
     return os.path.lexists(context) and config.holds_memory(context)
 
 
-# Failures of a hook.
-
-
 def complain(error: BaseException) -> None:
     """Print one line without a word of the input: a client may keep it."""
     try:

@@ -82,9 +82,6 @@ def briefing_of(scene: Scene, log: MemoryLog) -> Briefing:
     return briefing._replace(text="\n\n".join(filter(None, texts)))
 
 
-# The client's approvals.
-
-
 def asks_for_our_tools(name: str, root: str) -> bool:
     """Return whether the client asks before the model calls our tools.
 
