@@ -92,9 +92,6 @@ def _respond(asked: Asked) -> tuple[str, Scene | None]:
     return (events.answer(client, event, moment, text) if text else ""), scene
 
 
-# The answer to each event.
-
-
 def _at_start(scene: Scene) -> Briefing:
     """Brief a session or sub-agent at its start and after compaction."""
     starts = [event for event in scene.session.events if event["event"] == scene.event]

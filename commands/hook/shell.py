@@ -32,6 +32,7 @@ _ESCAPED = re.compile(r"\\([\"$`\\\n])")
 _VARIABLE = re.compile(r"\$(?:\{(\w{1,80})\}|(\w{1,80}))")
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.A | re.S)
 _BRACES = re.compile(r"\{([^{},]*(?:,[^{},]*)+)\}")
+_SEARCHED = re.compile(r"\$\((?:grep|rg|ag|find|fd|ls|git ls-files) ([^()\n]+)\)")
 
 # Words before the program that runs.
 _BEFORE = frozenset(
@@ -48,11 +49,11 @@ _EDITS = re.compile(
     r"--(?:in-?place|fix(?!-dry)|write|apply|auto-?fix|auto-?correct|overwrite|reformat)"
 )
 _VERBS = frozenset("format fmt fix reformat".split())
-_LOOKS = frozenset("--check --diff --dry-run --check-only --fix-dry-run".split())
+_LOOKS = frozenset("--check -check --diff --dry-run --check-only --fix-dry-run".split())
 
 # Calls of code that writes files, and how it joins their names.
 _WRITES = re.compile(
-    r"writ|unlink|remov|renam|rmtree|truncat|append|dump|save|touch|shutil|put_contents|os\.replace"
+    r"(?<!stdout\.)(?<!stderr\.)writ|unlink|remov|renam|rmtree|truncat|append|dump|save|touch|shutil|put_contents|os\.replace"
     r"|Sync\(|['\"](?:[wax]b?t?\+?|r\+?b?\+)['\"]"
 )
 _JOINED = re.compile(r"['\"]\)?\s{0,9}/\s{0,9}['\"]")
@@ -106,10 +107,8 @@ class _Shell:
     def run(self, command: str, depth: int = 0) -> None:
         command = command.replace("$(pwd)", "$PWD").replace(_TOP, self._root)
         for part in _parts(command) if depth <= _MOST_DEPTH else ():
-            if part.words == ["("]:
-                self._former.append(self._folder)
-            elif part.words == [")"]:
-                self._folder = self._former.pop() if self._former else self._folder
+            if part.words in (["("], [")"]):  # a subshell goes back to its folder
+                self._move("pushd" if part.words == ["("] else "popd", ())
             else:
                 self._run(part, depth)
 
@@ -150,7 +149,8 @@ class _Shell:
             return "", []
         is_wrapped = False
         for at, word in enumerate(words):
-            name = word.replace("\\", "/").rpartition("/")[2].casefold().removesuffix(".exe")
+            name = word.replace("\\", "/").rpartition("/")[2].casefold()
+            name = name.removesuffix(".exe").partition("@")[0]  # a version may follow
             is_known = name in _programs() or name in _SHELLS or name == "git"
             if found := _ASSIGNMENT.fullmatch(word):
                 self._variables[found[1]] = [found[2]]
@@ -163,6 +163,8 @@ class _Shell:
         return "", []
 
     def _filled(self, word: str) -> list[str]:
+        if searched := _SEARCHED.fullmatch(word):
+            return searched[1].split()  # those that it finds are there, or below it
         found = _VARIABLE.search(word)
         values = self._variables.get(found[1] or found[2]) if found else None
         if not found or not values:
@@ -206,7 +208,7 @@ class _Shell:
         elif verb in ("rm", "mv"):
             self._edit_each(verb, rest, files)
         elif verb in ("apply", "am"):
-            self._take_texts(texts)
+            self._take_texts([*texts, *(self._scripts.get(it, "") for it in files)])
         self._folder = before
 
     def _edit_each(self, name: str, words: Sequence[str], files: Sequence[str]) -> None:
