@@ -219,9 +219,12 @@ def _imports(planned: Plan, file: _File) -> bool:
 
 def _language(planned: Plan, name: str) -> Language:
     """Return the user's language if set, else that of the rules there, which a team keeps."""
+    chosen = planned.job.chosen
     others = [it for row in CLIENTS if row.rules for it in row.rules.reads]
-    for file in () if planned.job.chosen else (name, AGENTS, *others):
+    for file in (name, AGENTS, *others):
         held = _file(planned, file)
         if held.block and held.block != held.import_line:
-            return language_of(held.block)
-    return planned.job.chosen or "en"
+            if chosen not in (None, before := language_of(held.block)):
+                planned.note(f"rules_to_{chosen}", file=file, clients=" ".join(planned.job.clients))
+            return chosen or before
+    return chosen or "en"
