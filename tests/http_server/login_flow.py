@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from mcp.server.auth.middleware.bearer_auth import RequireAuthMiddleware
+from pydantic import AnyHttpUrl
 from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
@@ -73,7 +74,8 @@ class Site:
         self.papers = papers_at(self.path, self.clock)
         self.keys = Keys(self.papers, self.master)
         self.access = Access(self.papers, self.keys, url=self.url)
-        guarded = RequireAuthMiddleware(PlainTextResponse("in"), ["memory"])
+        documents = AnyHttpUrl(f"{self.url}/.well-known/oauth-protected-resource/mcp")
+        guarded = RequireAuthMiddleware(PlainTextResponse("in"), ["memory"], documents)
         routes = [*self.access.get_routes("/mcp"), Route("/mcp", endpoint=guarded)]
         app = Starlette(routes=routes, middleware=self.access.get_middleware())
         self.http: Any = TestClient(

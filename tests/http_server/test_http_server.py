@@ -5,6 +5,7 @@ its application in this process: who calls, how many, by which options.
 import argparse
 import asyncio
 import json
+import logging
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -22,11 +23,12 @@ from fastmcp.client.auth import OAuth
 from starlette.testclient import TestClient
 
 from core.parser import add_serving
+from core.program import LOGGER
 from http_server.access_keys import Keys
 from http_server.app import Service, assembled
 from http_server.login import Access
 from http_server.papers import FILE_NAME, sqlite_papers
-from http_server.run import KEPT_DAYS, daily_file, listen
+from http_server.run import KEPT_DAYS, daily_file, listen, say_in_lines
 from http_server.sessions import SESSIONS_AT_ONCE, Calls
 from http_server.settings import Options, ServingError, read_options
 from protocol.call import caller
@@ -34,6 +36,7 @@ from rooms.fragments.upkeep.passes import STEPS
 from tests.http_server.broken_messages import CALL, known, spoilt, text_of
 from tests.http_server.http_requests import requests_in, wrong_answers
 from tests.support.consent_browser import agree
+from tests.support.faults import Child
 from tests.support.servers import BEARER, KEY, OLDER, STATELESS, WAIT_S, HttpServer, hello, until
 from tests.support.tables import none_of, table
 
@@ -245,6 +248,7 @@ def test_metrics_name_tools_and_routes_and_nothing_that_is_sent(server: HttpServ
     refused = server.figure("http_wrong_credentials_total")
     assert [server.ask("POST", "/mcp", PING, key=it)[0] for it in ("", "wrong")] == [401, 401]
     assert server.figure("http_wrong_credentials_total") == refused + 1  # who has none tries none
+    assert server.figure("http_held_body_bytes") == 0
 
     def series(round_: str) -> set[str]:
         for name in (f"{round_}{it}" for it in range(4)):
@@ -488,6 +492,22 @@ def test_options_and_environment_are_as_specified_and_a_wrong_one_is_refused() -
         with pytest.raises(ServingError) as refused:
             listen(options_of(*arguments.split(), **given)).close()
         assert word in str(refused.value) and "did not start" in str(refused.value)
+
+
+def test_the_log_has_no_words_of_other_programs_and_no_sign_that_a_terminal_obeys(
+    tmp_path: Path,
+) -> None:
+    def work(_: object) -> str:
+        say_in_lines(str(tmp_path), 1)
+        logging.getLogger("mcp").error("what somebody wrote", exc_info=ValueError("and why"))
+        logging.getLogger(LOGGER).error("of ours\x1b[31m")
+        return ""
+
+    with Child(work) as child:
+        assert child.end()[0] == 0
+    foreign, own = (tmp_path / "sentinel-memory-1.log").read_text("utf-8").splitlines()
+    assert "error mcp test_http_server.py:" in foreign and foreign.endswith(" ValueError")
+    assert "of ours" in own and "\x1b" not in own
 
 
 @pytest.mark.row("002 2.68")
