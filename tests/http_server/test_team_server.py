@@ -268,6 +268,7 @@ def test_health_says_which_of_postgresql_and_redis_is_gone_and_strangers_learn_n
             seen = until(lambda: (it := checks_of(server))[1].get("redis") == "failed" and it)
             assert seen == (200, {**well, "redis": "failed"})
             assert "Node 20" in server.tool("recall", text="node")
+            assert server.figure("redis_errors") > 0 == server.figure("redis_hits")
             database.stop("fast")  # it writes all rows to disk first
             until(lambda: checks_of(server)[0] == 503)
             told = [server.call("ping", session=session, key=key)]

@@ -14,12 +14,11 @@ import pytest
 from redis import Redis
 from redis.exceptions import RedisError
 
-from core.config import Settings, read_settings
+from core.config import read_settings
 from rooms.fragments.fragment import Wanted
 from rooms.fragments.room import open_room
 from rooms.fragments.storage import redis as layer
 from rooms.fragments.storage.redis import VARIABLE, Place, PlaceError, place_of
-from rooms.fragments.upkeep.consolidation import ServedFragments
 from tests.rooms.fragments import test_engines as contract
 from tests.rooms.fragments.test_engines import AGENTS, Engines, a_fragment, bare, beside
 from tests.support.real_engines import Valkey, free_port, valkey
@@ -262,21 +261,6 @@ def test_a_server_that_goes_away_under_load_holds_nobody_up(
     redis_server.thaw()
     assert engine.cache.rests
     assert 1 <= engine.cache.figures["errors"] <= THREADS
-
-
-@pytest.mark.long  # it costs much
-def test_a_server_over_http_has_its_figures(team_server: TeamServer, redis_server: Valkey) -> None:
-    place = {"SENTINEL_MEMORY_FRAGMENTS": team_server.emptied_dsn(), VARIABLE: redis_server.address}
-    served, room = ServedFragments(Settings(), place), open_room(Settings(), place)
-    served.checks()["redis"]()
-    with room.for_agent("alice").engine.reading() as rows:
-        rows.with_keywords(["node"], Wanted(), 9)
-    redis_server.kill()
-    with pytest.raises(ConnectionError):
-        served.checks()["redis"]()
-    gauges = served.gauges()
-    figures = {name: gauges[f"redis_{name}"]() for name in ("hits", "misses", "errors")}
-    assert figures == {"hits": 0, "misses": 1, "errors": 1}
 
 
 # Sentinel.
