@@ -436,12 +436,10 @@ def test_calls_above_the_most_are_told_to_come_again(
 
 
 @pytest.mark.row("002 2.6")
-def test_health_is_told_while_a_check_hangs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_health_waits_for_no_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("http_server.app.CHECK_S", 0.05)
-    is_over = Event()
-    with served(FastMCP("x"), tmp_path, "x", check=is_over.wait) as (client, _, keys):
+    server, is_over = FastMCP("x"), Event()
+    with served(server, tmp_path, "x", check=lambda: is_over.wait(WAIT_S)) as (client, _, keys):
         answer = client.get("/health", headers={"Authorization": f"Bearer {keys['agent0']}"})
         is_over.set()
     assert answer.status_code == 503
@@ -494,9 +492,7 @@ def test_options_and_environment_are_as_specified_and_a_wrong_one_is_refused() -
         assert word in str(refused.value) and "did not start" in str(refused.value)
 
 
-def test_the_log_has_no_words_of_other_programs_and_no_sign_that_a_terminal_obeys(
-    tmp_path: Path,
-) -> None:
+def test_the_log_has_no_words_of_others_and_no_sign_a_terminal_obeys(tmp_path: Path) -> None:
     def work(_: object) -> str:
         say_in_lines(str(tmp_path), 1)
         logging.getLogger("mcp").error("what somebody wrote", exc_info=ValueError("and why"))

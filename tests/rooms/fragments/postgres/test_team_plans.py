@@ -120,22 +120,15 @@ def test_a_fragment_without_a_vector_is_told_by_that_alone(embedded: PostgresEng
         (lambda it: it.newest(["'bh':*"], 400), "idx_fragments_found_by"),
         (lambda it: it.with_keywords(["rare9"], Wanted(), 50), "idx_fragments_keywords"),
         (lambda it: it.find(Wanted(keywords=("rare9",))), "idx_fragments_keywords"),
+        (lambda it: it.with_keywords(["rare9"], Wanted(agents=SEEN), 50), "idx_fragments_keywords"),
+        (lambda it: it.find(Wanted(agents=SEEN), order="worth", limit=10), "idx_fragments_worth"),
     ],
 )
-def test_texts_and_keywords_are_searched_by_gin_for_an_agent_too(
+def test_a_question_is_answered_by_its_index_for_an_agent_too(
     engine: PostgresEngine, agent: str, ask: Callable[[PostgresRows], Any], index: str
 ) -> None:
     found = read(engine, ask, agent)
     assert found.answer[0] and index in found.scanned and "fragments" not in found.scanned
-
-
-def test_own_and_default_fragments_are_no_filter_and_the_first_are_read_in_the_order_of_an_index(
-    engine: PostgresEngine,
-) -> None:
-    found = read(engine, lambda it: it.with_keywords(["rare9"], Wanted(agents=SEEN), 50))
-    assert found.scanned == {"idx_fragments_keywords"}
-    found = read(engine, lambda it: it.find(Wanted(agents=SEEN), order="worth", limit=10))
-    assert found.scanned == {"idx_fragments_worth"} and found.rows < 50
 
 
 def test_the_number_of_texts_follows_every_change(team_pool: Pool) -> None:

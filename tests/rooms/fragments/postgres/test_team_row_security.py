@@ -191,9 +191,7 @@ def test_a_function_that_sees_more_tells_an_agent_of_no_others_rows(pool: Pool) 
         assert told == sorted({"default"} | ({agent or ""} & {*AGENTS})), (call, agent)
 
 
-def test_functions_that_see_more_are_closed_to_strangers_and_led_astray_by_no_name(
-    pool: Pool,
-) -> None:
+def test_functions_that_see_more_are_closed_and_led_astray_by_no_name(pool: Pool) -> None:
     with pool.as_login() as connection:
         rows = connection.execute(
             "SELECT proname, pg_get_userbyid(proowner), EXISTS (SELECT FROM"

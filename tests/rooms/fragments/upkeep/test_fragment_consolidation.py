@@ -368,9 +368,7 @@ def test_a_server_has_figures_and_ends_silent_sessions_as_its_operator_says(tmp_
 
 
 @IN_A_FILE
-def test_a_failure_that_comes_again_is_said_again(
-    room: Room, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_failure_that_returns_is_told_again(room: Room, caplog: pytest.LogCaptureFixture) -> None:
     kit.saved(room, "The shop runs on Node 20")
     place, lock = str(room.config.path), Path(f"{room.config.path}{LOCK_SUFFIX}")
     always: Any = {"silent_for": timedelta(0), "pause_s": 0.01}
