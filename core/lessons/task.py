@@ -34,6 +34,8 @@ _NEEDED, _ANCHORED_PROMPT, _BESIDE_THE_LESSON = 1.4, 2.0, 0.8
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[\uac00-\ud7a3]{2}")
 _WORD_CHARS = 3
 _FIRST_HANGUL = "\uac00"
+# Of a file that a prompt names, all but the last: most lessons of a project are about files there.
+_FOLDERS = re.compile(r"(?:[\w@.()-]{1,99}/)+(?=[\w@.()\[\]-]{1,99}/[\w@.-]{1,99}\.\w)", re.A)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +96,7 @@ def for_prompt(
     """
     records = [it for it in records if is_usable(it)]
     text = worded(prompt)
-    sought = _words(text).difference(map(stem_of, word_list("of_any_task")))
+    sought = _words(_FOLDERS.sub("", text)).difference(map(stem_of, word_list("of_any_task")))
     shared = [sought & _words(" ".join(it.texts)) for it in records]
     most = log(count + 1)
     rarity = {
