@@ -190,9 +190,6 @@ def _repository(top: str) -> str:
     return os.path.realpath(found)
 
 
-# The input of a tool.
-
-
 def _call(payload: Mapping[str, Any]) -> Moment:
     """Return the input of a tool; nothing of a tool that only reads."""
     given = payload.get("tool_input") or payload.get("toolArgs")

@@ -77,7 +77,8 @@ _COMMON_FILE = re.compile(
     r"|handler|service|server|client)\.[a-z]+"
 )
 _OPTION_WORD = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]+", re.A)
-# Between two words of a trigger a command may have options: `kubectl -n web apply`.
+# Behind a program a command may have options: `kubectl -n web apply`. In each gap they would cost
+# a time that grows exponentially.
 _GAP = r"[ \t]+(?:-[^\s;&|]+[ \t]+(?:[^\s;&|-][^\s;&|]*[ \t]+)?){0,6}?"
 
 
@@ -234,7 +235,9 @@ class Sought:
             return bool(re.search(r"(?!(?<=\w)\w)" + re.escape(trigger), text, re.A))
         if len(words) < 2 or not all(word in self._command for word in words):
             return False
-        return bool(re.search(r"(?<!\w)" + _GAP.join(map(re.escape, words)), self._command, re.A))
+        program, *rest = map(re.escape, words)
+        behind = r"[ \t]+".join(rest)
+        return bool(re.search(rf"(?<!\w){program}{_GAP}{behind}", self._command, re.A))
 
 
 class Candidate:
