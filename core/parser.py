@@ -124,10 +124,9 @@ class Parser(argparse.ArgumentParser):
             command = self.prog[len(CLI) :].split()
             help_command = " ".join([CLI, "help", *(name for name in command if name != "help")])
         lines = [f"{self.prog}: {shown(message)}"]
-        lines.append(say("parser.see", command=help_command))
         if sys.stderr and sys.stderr.isatty():
-            width = max(shutil.get_terminal_size((80, 24)).columns, _LEAST_WIDTH)
-            lines = [piece for line in lines for piece in filled(line, width)]
+            lines = filled(lines[0], max(shutil.get_terminal_size((80, 24)).columns, _LEAST_WIDTH))
+        lines.append(say("parser.see", command=help_command))  # which is copied from one line
         self.exit(2, "\n".join(lines) + "\n")
 
 
