@@ -104,9 +104,7 @@ def may_have_marks(text: str) -> bool:
         for needs in begun
         if _has_needs(map(_inner_words, needs), lowered)
     ]
-    if not possible:
-        return False
-    bordered = f"{lowered} {re.sub(_NO_WORD, ' ', lowered)} "
+    bordered = f"{lowered} {re.sub(_NO_WORD, ' ', lowered)} " if possible else ""
     return any(_has_needs(map(_bordered_words, needs), bordered) for needs in possible)
 
 

@@ -340,6 +340,8 @@ def is_certain(value: str, password: bool, following: str) -> bool:
         return _is_scrambled(value) or _is_row_of_words(value)
     if value.casefold().rstrip("0123456789!*#") in listed("common"):
         return False
+    if password and following and shape("words_and_digit").match(value + following):
+        return listed("technical_words").isdisjoint(words_of(value))
     if password:
         return len(value) >= 6 and (not _is_compound(value) or _is_thought_up(value))
     return len(value) >= 10 and (not _is_named(value) or is_random(value))
@@ -364,9 +366,8 @@ def is_striking(value: str, *, named: bool) -> bool:
 
 def is_paired(value: str) -> bool:
     """Return whether a value behind a user's name is a password, not a path."""
-    if "/" in value or is_placeholder(value) or not is_certain(value, True, ""):
-        return False
-    return not shape("numbered_word").fullmatch(value) or bool(shape("symbol").search(value))
+    certain = "/" not in value and not is_placeholder(value) and is_certain(value, True, "")
+    return certain and not shape("numbered_word").fullmatch(value)
 
 
 def is_random(value: str) -> bool:
@@ -460,9 +461,8 @@ def _word_length(value: str) -> float:
 
 
 def _is_scrambled(value: str) -> bool:
-    if len(value) < 10 or not value.isalpha() or value.islower() or value.isupper():
-        return False
-    return _odd_humps(shape("word").findall(value)) >= 2
+    mixed = len(value) >= 10 and value.isalpha() and not (value.islower() or value.isupper())
+    return mixed and _odd_humps(shape("word").findall(value)) >= 2
 
 
 def _odd_humps(humps: list[str]) -> int:
