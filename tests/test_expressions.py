@@ -22,6 +22,7 @@ from core.data import rows, rules, shapes, spelled
 from core.guard.injection import compiled, orders
 from core.guard.named_values import around_name, keyed_rules
 from core.lessons.anchors import _parts
+from core.lessons.recall import _GAP
 from core.lessons.record_text import _LIKE_QUOTES, _LIKE_SIGNS, _UNSEEN
 from core.sanitizer import redact
 from tests.stalling import Attack, ambiguities, attacks_of, by_example, growth, use_of
@@ -88,7 +89,8 @@ MADE: dict[str, list[str]] = {
         rf"(?:[^{quote}\\\r\n]|\\[^\r\n{quote}]|\\{quote}(?=[^\s,;:)}}\]])){{1,512}}+"
         for quote in "\"'`”"
     ],
-    "core.text.ranking needle + follows": ["ab(?=s?(?![a-z]))", "12(?![0-9])"],
+    "core.text.ranking '(?![0-9])' if needle.isdigit() else 's?(?![a-z])'": ["s?(?![a-z])"],
+    r"core.lessons.recall f'(?<!\\w){program}{_GAP}{behind}'": [rf"(?<!\w)kubectl{_GAP}apply"],
     r"core.lessons.recall '(?!(?<=\\w)\\w)' + re.escape(trigger)": [r"(?!(?<=\w)\w)deploy"],
 }
 

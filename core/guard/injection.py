@@ -59,10 +59,11 @@ def marks_of(*texts: str) -> tuple[str, ...]:
         return ()
     found = set[str]()
     for view in (view for text in texts for view in views_of(text)):
+        bordered = f"{view} {re.sub(_NO_WORD, ' ', view)} "
         for order in orders():
             if order.mark in found or not any(hint in view for hint in order.hints):
                 continue
-            if not any(_has_needs(map(_inner_words, needs), view) for needs in order.needs):
+            if not any(_has_needs(map(_bordered_words, it), bordered) for it in order.needs):
                 continue  # to compile a rule takes a hundred times as long
             for match in compiled(order.pattern).finditer(view):
                 before = view[max(0, match.start() - _BEFORE_CHARS) : match.start()]

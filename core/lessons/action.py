@@ -32,6 +32,7 @@ _FILE = (  # compiled where a text may name one
     rf"{_FOLDERS}[\w@.+*\[\]-]{{0,255}}[\w*\]](?:/(?!\w))?|{_FOLDERS}|"
     r"[\w-]{1,255}+(?:\.[A-Za-z]\w{0,9})+"
 )
+_NAMED_FILE = rf"(?<![@(])(?<!\./)(?:@|\((?![\w-]+\)/)|\./)*+({_FILE})"
 # Encoded data. It has no words, and names without an end are slow to look for.
 _DATA_CHARS = 300
 _DATA = re.compile(rf"[\w@.+*()\[\]/=-]{{{_DATA_CHARS},}}")
@@ -97,7 +98,7 @@ class Action:
 
 def files_in(text: str) -> list[str]:
     """Return the names of files and folders in a text: `core/store.py`, `docs/`."""
-    return re.findall(rf"(?:@|\((?![\w-]+\)/)|\./)*+({_FILE})", text, re.A) if text else []
+    return re.findall(_NAMED_FILE, text, re.A) if text else []
 
 
 def worded(text: str) -> str:

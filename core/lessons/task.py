@@ -35,7 +35,7 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[\uac00-\ud7a3]{2}")
 _WORD_CHARS = 3
 _FIRST_HANGUL = "\uac00"
 # Of a file that a prompt names, all but the last: most lessons of a project are about files there.
-_FOLDERS = re.compile(r"(?:[\w@.()-]{1,99}/)+(?=[\w@.()\[\]-]{1,99}/[\w@.-]{1,99}\.\w)", re.A)
+_FOLDERS = re.compile(r"(?<![\w@.()/-])/*+(?:[\w@.()-]++/)+(?=[\w@.()\[\]-]+/[\w@.-]+\.\w)", re.A)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

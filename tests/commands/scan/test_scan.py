@@ -109,9 +109,8 @@ def test_it_runs_with_the_standard_library_alone(project: Path) -> None:
     git_clones.git(project, "init", "--quiet")
     told = Run.started("report", options=["-S", "-E", "-s"])
     assert (told.code, told.out.partition(",")[0]) == (1, "**Memory:** 1 possible secret")
-    said = "The package filelock is not installed. Nothing was written. Run the command with the"
-    said += " Python that runs the server.\n"
-    assert alone("--redact", "-y", "--project", str(project)) == Run(2, "", said)
+    done = alone("--redact", "-y", "--project", str(project))
+    assert (done.code, done.out) == (2, "") and "no fastmcp, filelock" in done.errors
     assert git_clones.path_of(project).read_bytes() == BAD.to_line()
 
 
