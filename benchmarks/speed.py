@@ -58,8 +58,8 @@ MOST_START, MOST_START_OF_ROOM = 1.05, 1.5  # of a bare server's, of our own wit
 MOST_OF_LOG = {"search": 3.7, "save": 2.9, "compaction": 3.8}  # times reading it as JSON
 MOST_MB_PER_1000 = 4.5
 MOST_OF_HOOK = {  # times a process that does nothing
-    TYPICAL_RECORDS: {"session-start": 12.0, "before-action": 7.5, "prompt": 8.0},
-    1_000: {"session-start": 16.0, "before-action": 12.0, "prompt": 12.0},
+    TYPICAL_RECORDS: {"session-start": 10.5, "before-action": 7.5, "prompt": 8.0},
+    1_000: {"session-start": 14.0, "before-action": 12.0, "prompt": 12.0},
 }
 
 Arguments = Mapping[str, Any]

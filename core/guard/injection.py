@@ -111,10 +111,11 @@ def may_have_marks(text: str) -> bool:
 
 @cache
 def _needs_by_word(*, plain: bool) -> dict[str, list[tuple[str, ...]]]:
-    """Return lists by each word of their first group that may stand in a plain text, or in any."""
+    """Return lists by each word of their smallest group: in a plain text no others may stand."""
     found: dict[str, list[tuple[str, ...]]] = {}
     for needs in dict.fromkeys(tuple(needs) for order in orders() for needs in order.needs):
-        for word in (it for it in _inner_words(needs[0]) if it.isascii() or not plain):
+        groups = ([it for it in _inner_words(each) if it.isascii() or not plain] for each in needs)
+        for word in min(groups, key=len):
             found.setdefault(word, []).append(needs)
     return found
 
