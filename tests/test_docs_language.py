@@ -142,12 +142,3 @@ def test_no_measured_figure_is_typed(name: str) -> None:
     lines = BLOCK.sub("", text_of(name)).splitlines()
     typed = [line for line in lines if FIGURE.search(line)]
     assert [it for it in typed if not any(known in it for known in OF_THE_METHOD)] == []
-
-
-def test_how_well_it_finds_is_as_it_was_measured() -> None:
-    found = RESULTS["locomo"]["figures"]
-    told = set(re.findall(r"\d+\.\d+|\d+(?= ?%)", text_of("docs/fragments.md")))
-    for way in ("recall", "FTS5, any word"):
-        half = f"turns, other half, {way}"
-        assert f"{found[f'{half}: nDCG@10']:.3f}" in told
-        assert f"{100 * found[f'{half}: silent']:.0f}" in told
