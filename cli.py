@@ -35,7 +35,7 @@ if sys.flags.safe_path or __package__:  # hidden by `python -I`; or installed, b
 
 from commands import Command
 from core.errors import DiskError, SentinelError
-from core.messages import language_of, speaking
+from core.messages import language_of, use_language
 
 # Each command in the order of the help. A module is imported only when its command runs.
 # fmt: off
@@ -125,7 +125,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if name == "hook" and not {"-h", "--help"} & {*words}:
         gc.disable()  # the process ends before there is anything to collect
         return int(importlib.import_module("commands.hook.hook").main(words))
-    with speaking(language_of(os.environ, for_person=True)):
+    with use_language(language_of(os.environ, for_person=True)):
         from commands.options import first_page, parser_of, top_parser  # a hook needs none of it
 
         if not name:
@@ -163,7 +163,7 @@ def _command_of(given: Sequence[str]) -> tuple[str, list[str]]:
 def _print_error(error: SentinelError) -> None:
     from commands.terminal.screen import complain, plain_lines
 
-    with speaking(language_of(os.environ, for_person=True)):
+    with use_language(language_of(os.environ, for_person=True)):
         commands = str(error.facts.get("commands", ""))  # only these may be lines
         complain(str(error).removesuffix(commands), block=plain_lines(commands))
 

@@ -40,9 +40,9 @@ gc.disable()
 try:
     from pydantic import BaseModel, BeforeValidator, Field
 except ModuleNotFoundError as error:
-    from core.messages import language_of, say, speaking
+    from core.messages import language_of, say, use_language
 
-    with speaking(language_of(os.environ, for_person=True)):
+    with use_language(language_of(os.environ, for_person=True)):
         sys.exit(say("parser.packages", name=str(error.name), folder=FOLDER, python=sys.executable))
 
 BaseModel.model_config["defer_build"] = True
@@ -57,19 +57,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from core.config import read_rooms, read_settings
 from core.errors import RefusedError, SentinelError
 from core.guard.injection import may_have_marks
-from core.lessons.answers import Frame, lessons_in_prompt, lessons_on, saved_answer, search_answer
-from core.lessons.briefing import instructions
+from core.lessons.answers import Frame, lessons_in_prompt, lessons_on, save_answer, search_answer
+from core.lessons.briefing import instructions_for
 from core.lessons.compaction import compaction_answer, deletion_answer, fit_deletion, fit_question
-from core.lessons.record import Draft, split_tokens
+from core.lessons.record import Draft, split_version_ids
 from core.lessons.record_text import as_json, log_text
-from core.messages import language_of, say, speaking
+from core.messages import language_of, say, use_language
 from core.parser import Parser, add_project, add_serving, add_version, wants_http
 from core.program import SERVER, SERVER_COMMAND, Cancellation
 from core.store import MemoryStore, open_store
-from core.text.plain import Budget, printable
+from core.text.plain import Budget, printable_text
 from protocol import call
-from protocol.arguments import Pieces, Text, no_flag
-from protocol.stdio import UnderWay, serve_streams
+from protocol.arguments import Pieces, Text, deny_bool
+from protocol.stdio import OpenRequests, serve_streams
 from protocol.tools import OfferedRoom, RoomTool, SessionlessServer, memory_lines
 
 del BaseModel.model_config["defer_build"]
@@ -77,14 +77,14 @@ gc.freeze()
 gc.enable()
 
 if TYPE_CHECKING:
-    from core.text.ranking import Gathered
+    from core.text.ranking import Finds
 
 VERSION = "0.10.0"
 LESSONS = "lessons"
 LOG_URI, RECORD_URI = "memory://log", "memory://record/{id}"
 MOST_RESOURCE_BYTES = 8_000_000  # a client holds a resource as one message
 
-under_way = UnderWay()
+under_way = OpenRequests()
 cancellation = Cancellation(call.is_cancelled, under_way.is_ending)
 
 Topic = Annotated[
@@ -94,7 +94,7 @@ Topic = Annotated[
         " code. Reuse existing"
     ),
 ]
-Threshold = Annotated[int | None, BeforeValidator(no_flag), Field(description="Usually left out")]
+Threshold = Annotated[int | None, BeforeValidator(deny_bool), Field(description="Usually left out")]
 Triggers = Annotated[
     Pieces,
     Field(
@@ -111,7 +111,7 @@ def opened(*, threshold: int | None = None, writes: bool = False) -> tuple[Memor
 
     threshold: of this call, above which a compaction is required. writes: see `opened_project`.
     """
-    project, settings = call.opened_project(writes=writes)
+    project, settings = call.open_project(writes=writes)
     usual_threshold = None
     if threshold is not None and threshold != settings.threshold:
         if threshold < 1:
@@ -210,7 +210,7 @@ def log_memory(
 
         if is_ignored(store.path):
             notes.append(say("answers.ignored"))
-    return saved_answer(saved, frame, shortened_from_bytes=shortened_from_bytes, beside=notes)
+    return save_answer(saved, frame, shortened_from_bytes=shortened_from_bytes, caller_notes=notes)
 
 
 def compact_memory(
@@ -225,14 +225,14 @@ def compact_memory(
     target_topics = [target_topic] if target_topic and target_topic.strip() else None
     if not delete_ids:
         return compaction_answer(store.read(), frame, target_topics=target_topics)
-    tokens, put_off = fit_deletion(store.read(), split_tokens(delete_ids), frame)
+    tokens, put_off = fit_deletion(store.read(), split_version_ids(delete_ids), frame)
     outcome = store.delete_by_ids(tokens)
     call.warn_if_cancelled("compact_memory")
     lines = [deletion_answer(outcome, frame, put_off)]
     touched = {record.topic for record in outcome.removed}
     shown = target_topics or touched & outcome.log.topics.keys()
     if shown and not put_off:
-        lines.append(compaction_answer(outcome.log, frame.halved(), target_topics=shown))
+        lines.append(compaction_answer(outcome.log, frame.with_half_budget(), target_topics=shown))
     return "\n".join(lines)
 
 
@@ -255,7 +255,7 @@ def read_record(id: str) -> str:
 
 def start_task(task: str = "") -> str:
     """Search the memory, pick what applies, ask the open questions."""
-    return say("answers.prompt_start", task=printable(task))
+    return say("answers.prompt_start", task=printable_text(task))
 
 
 def finish_task() -> str:
@@ -279,7 +279,7 @@ def lesson_lines(query: str, budget: Budget) -> list[str]:
     return lessons_in_prompt(store.read_all(), frame, query, budget)
 
 
-def gather_lessons(question: str) -> "Gathered":
+def gather_lessons(question: str) -> "Finds":
     """Return the lessons that may answer a question."""
     store, _ = opened()
     return lessons_on(question, store.read().records)
@@ -294,7 +294,7 @@ TOOLS = (
 )
 PROMPTS = {start_task: "Start a task", finish_task: "Finish a task", compact: "Compact the memory"}
 
-mcp = SessionlessServer("sentinel-memory", version=VERSION, instructions=instructions())
+mcp = SessionlessServer("sentinel-memory", version=VERSION, instructions=instructions_for())
 mcp.offer_tools(TOOLS)
 mcp.offer_resource(read_log, LOG_URI, name="log", title="Memory log", mime_type="application/jsonl")
 mcp.offer_resource(
@@ -322,13 +322,13 @@ def offer_rooms(rooms: Sequence[str]) -> list[SentinelError]:
         if name != LESSONS:  # a room that is off costs nothing
             tools = import_module(f"rooms.{name}.tools")
             errors += tools.offer(mcp, cancellation, core_only=profile == "core")
-    mcp.instructions = instructions(rooms)
+    mcp.instructions = instructions_for(rooms)
     return errors
 
 
 def main() -> None:
     """Serve over stdio until standard input closes, or over HTTP until a signal."""
-    with speaking(language_of(os.environ, for_person=True)):
+    with use_language(language_of(os.environ, for_person=True)):
         parser = Parser(prog=SERVER_COMMAND, description=say("parser.server"))
         add_project(parser)
         parser.add_argument("--rooms", metavar="ROOMS", help=say("parser.rooms"))
@@ -368,8 +368,8 @@ def serve_http(rooms: tuple[str, ...]) -> None:
     if any(room.startswith("fragments") for room in rooms):
         from rooms.fragments.upkeep.consolidation import ServedFragments
 
-        settings, silent_for = read_settings(os.environ), timedelta(seconds=options.ttl_s)
-        served = ServedFragments(settings, os.environ, cancellation, silent_for=silent_for)
+        settings, idle_limit = read_settings(os.environ), timedelta(seconds=options.ttl_s)
+        served = ServedFragments(settings, os.environ, cancellation, idle_limit=idle_limit)
         served.begin()
         hooks = {"engine": served.name, "checks": served.checks(), "gauges": served.gauges()}
         hooks["on_session_end"] = served.end_session

@@ -25,10 +25,10 @@ from core.lessons.answers import MOST_GATHERED, Frame, search_answer
 from core.lessons.record import Draft, Record, new_record
 from core.lessons.record_text import record_block
 from core.store import MemoryStore
-from core.text.ranking import Entry, Gathered, Ranking, Source, in_one_order
-from core.text.terms import words_of
+from core.text.ranking import Entry, Finds, Ranking, Source, rank_entries
+from core.text.terms import terms_of
 from rooms.fragments.fragment import Fragment, Query, hash_of
-from rooms.fragments.models.vectors import LOCAL_MODEL, Embedder, LocalModel, fill
+from rooms.fragments.models.vectors import LOCAL_MODEL, Embedder, LocalModel, embed_missing
 from rooms.fragments.recall import recall
 from rooms.fragments.room import Config, Room
 from rooms.fragments.storage.sqlite import SqliteEngine
@@ -97,21 +97,21 @@ def ranking() -> Iterator[Figure]:
 # One list over three rooms.
 
 
-def in_rooms(shares: Sequence[int], join: Callable[[str, list[Gathered]], list[Entry]]) -> Ranker:
+def in_rooms(shares: Sequence[int], join: Callable[[str, list[Finds]], list[Entry]]) -> Ranker:
     """Return a ranker of texts that stand in rooms of these shares."""
 
     def ranker(question: str, texts: Sequence[str]) -> list[int]:
         chance, rooms = random.Random(ROOMS_SEED), [list[int]() for _ in shares]
         for at in range(len(texts)):
             chance.choices(rooms, shares)[0].append(at)
-        found = list[Gathered]()
+        found = list[Finds]()
         for source, places in zip(SOURCES, rooms, strict=True):  # a room knows no other
-            holding = Ranking(question, [texts[at] for at in places]).holding()
-            parts = holding.good_parts()
+            coverage = Ranking(question, [texts[at] for at in places]).coverage()
+            parts = coverage.good_shares()
             best = list(parts)[:MOST_GATHERED]
-            told = [places[it] for it in best] if holding.is_telling(parts, best) else []
+            told = [places[it] for it in best] if coverage.may_answer(parts, best) else []
             entries = [Entry(source, str(at), texts[at], (), str, (0.0, "", at)) for at in told]
-            found.append(Gathered(entries, holding.frequencies()))
+            found.append(Finds(entries, coverage.frequencies()))
         order = [int(it.id) for it in join(question, found)]
         shown = set(order)
         return [*order, *(at for at in range(len(texts)) if at not in shown)]
@@ -119,9 +119,9 @@ def in_rooms(shares: Sequence[int], join: Callable[[str, list[Gathered]], list[E
     return ranker
 
 
-def in_turn(question: str, rooms: Sequence[Gathered]) -> list[Entry]:
+def in_turn(question: str, rooms: Sequence[Finds]) -> list[Entry]:
     """Return the best of each room, then the second of each."""
-    lists = [in_one_order(question, [room]) for room in rooms]
+    lists = [rank_entries(question, [room]) for room in rooms]
     most = max(map(len, lists), default=0)
     return [it[rank] for rank in range(most) for it in lists if rank < len(it)]
 
@@ -129,10 +129,10 @@ def in_turn(question: str, rooms: Sequence[Gathered]) -> list[Entry]:
 def one_list() -> Iterator[Figure]:
     """Yield nDCG@10 of the one list over three rooms, of one room, and of the lists in turn."""
     for name, its in labelled_sets().items():
-        single = ndcg_at_10(in_rooms((0, 1, 0), in_one_order), its)
+        single = ndcg_at_10(in_rooms((0, 1, 0), rank_entries), its)
         yield Figure(f"one room, {name}", single)
         for rooms, shares in SHARES.items():
-            joined = ndcg_at_10(in_rooms(shares, in_one_order), its)
+            joined = ndcg_at_10(in_rooms(shares, rank_entries), its)
             yield Figure(f"one list over {rooms}, {name}", joined, least=single - LOST)
             turns = ndcg_at_10(in_rooms(shares, in_turn), its)
             yield Figure(f"lists in turn over {rooms}, {name}", turns)
@@ -239,7 +239,7 @@ def indexed(texts: Sequence[str], join: str) -> Ranker:
     connection.executemany("INSERT INTO texts VALUES (?)", [(text,) for text in texts])
 
     def way(question: str, texts: Sequence[str]) -> list[int]:
-        words = dict.fromkeys(strong.run for strong, *_ in words_of(question))
+        words = dict.fromkeys(strong.run for strong, *_ in terms_of(question))
         match = f" {join} ".join(f'"{word}"' for word in words)
         if not match:
             return []
@@ -296,7 +296,7 @@ def meaning() -> Iterator[Figure]:
         for name, floors in MEANING_FLOORS.items():
             embedder = None if name == "words" else Embedder(LocalModel(), LOCAL_MODEL)
             if embedder:
-                fill(room, embedder)
+                embed_missing(room, embedder)
             first, silent = answered_first(recalled(room, embedder), pool)
             yield Figure(f"meaning, {name}: first of {count}", first, least=floors[0])
             yield Figure(f"meaning, {name}: silent of {foreign}", silent, least=floors[1])

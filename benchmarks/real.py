@@ -28,9 +28,9 @@ from core.config import Settings
 from core.guard.injection import marks_of
 from core.lessons.action import Action
 from core.lessons.briefing import prompt_briefing, session_briefing
-from core.lessons.recall import MOST_RECORDS, Surroundings, choose, surroundings_of
+from core.lessons.recall import MOST_RECORDS, Surroundings, choose_records, surroundings_of
 from core.lessons.record import Record
-from core.lessons.task import Work, by_work, for_prompt
+from core.lessons.task import Work, choose_by_work, choose_for_prompt
 
 SETS = {"tuned": "actions_tuned.jsonl", "unseen": "actions_unseen.jsonl"}
 FLOORS = {"precision": 0.85, "recall": 0.5, "silence": 0.95}
@@ -142,7 +142,7 @@ def of_set(project: RealSet, clone: Path) -> Iterator[Labelled]:
             action=Action(
                 paths=tuple(dict.fromkeys(paths_inside(AT, moment))),
                 command=moment.command,
-                text=(brought if moment.whole else moment.text)[:MOST_TEXT_CHARS],
+                text=(brought if moment.new_content else moment.text)[:MOST_TEXT_CHARS],
                 removed=moment.removed,
             ),
             records=records,
@@ -154,7 +154,7 @@ def of_set(project: RealSet, clone: Path) -> Iterator[Labelled]:
 
 def recalled(case: Labelled) -> Sequence[Record]:
     """Return the records that a hook shows."""
-    return choose(case.action, case.records, surroundings=case.around).records
+    return choose_records(case.action, case.records, surroundings=case.around).records
 
 
 def best_of_the_search(case: Labelled) -> Sequence[Record]:
@@ -209,7 +209,7 @@ def sample_actions() -> Iterator[Figure]:
     for case in labelled("tuned"):
         if "prompt" in case.parts:
             count = len(case.records)
-            told = prompt_briefing(for_prompt(case.action.text, case.records, count, {}))
+            told = prompt_briefing(choose_for_prompt(case.action.text, case.records, count, {}))
             prompts.add(case, told.records)
     yield from figures_of("sample prompts", prompts, PROMPT_FLOORS)
 
@@ -275,7 +275,7 @@ def session_starts(directory: Path) -> Iterator[Figure]:
                 needed += len(wanted)
                 for way in WORKS if wanted else ():
                     work = Work() if way == "by date" else work_before(clone, action, way=way)
-                    near = partial(by_work, log.records, work)
+                    near = partial(choose_by_work, log.records, work)
                     told = session_briefing(log, project=AT, settings=Settings(), near=near)
                     shown[way] += len(wanted & {it.id for it in told.records})
         for way in WORKS:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from measure import ROOT, Figure, options, reported
 
 from core.data import rules
-from core.sanitizer import MARKER, Secret, find
+from core.sanitizer import MARKER, Secret, find_secrets
 from tests.core.guard.secret_corpus import Case, cases, lookalikes, sentences
 from tests.support.templates import examples, expand
 
@@ -183,9 +183,9 @@ def main() -> int:
         yield Figure("rules", len(rules()))
         yield Figure("cases", len(corpus))
         yield Figure("look-alikes", len(harmless))
-        yield from on_corpus(corpus, find)
-        yield from on_lookalikes(harmless, find)
-        yield from on_clock(given.seed, find)
+        yield from on_corpus(corpus, find_secrets)
+        yield from on_lookalikes(harmless, find_secrets)
+        yield from on_clock(given.seed, find_secrets)
 
     return reported(figures(), given, "redaction", f"the corpus of the tests, seed {given.seed}")
 

@@ -28,13 +28,13 @@ from measure import BARE, ECHO, ECHO_CALL, SERVER, Figure, ServerProcess, make_p
 from tokens import words
 
 from core.config import Settings
-from core.lessons.answers import Frame, saved_answer, search_answer
+from core.lessons.answers import Frame, save_answer, search_answer
 from core.lessons.compaction import compaction_answer
 from core.lessons.log import cached_log
 from core.lessons.record import Draft, utc_now
 from core.store import MemoryStore
 from core.text.plain import estimate_tokens
-from rooms.fragments.activity import ENDED
+from rooms.fragments.activity import UPKEEP_AT
 from rooms.fragments.fragment import KINDS, Fragment, hash_of
 from rooms.fragments.storage.sqlite import SqliteEngine
 from rooms.sessions.rows import write
@@ -123,7 +123,9 @@ def make_fragments(project: Path, count: int) -> None:
     engine = SqliteEngine(project / "memory.db", timeout_s=10)
     with engine.writing() as writing:
         writing.add(made)
-        writing.set_state({ENDED: utc_now()})  # else the daily upkeep takes turns with the calls
+        writing.set_state(
+            {UPKEEP_AT: utc_now()}
+        )  # else the daily upkeep takes turns with the calls
     engine.close()
 
 
@@ -233,7 +235,7 @@ def growth(root: Path, count: int) -> Iterator[Figure]:
     store = MemoryStore(log_path)
     actions: dict[str, Action] = {
         "search": lambda: search_answer(store.read(), frame, query=QUERY),
-        "save": lambda: saved_answer(store.upsert_log(extra), frame),
+        "save": lambda: save_answer(store.upsert_log(extra), frame),
         "compaction": lambda: compaction_answer(store.read(), frame),
     }
     for name, action in actions.items():

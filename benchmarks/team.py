@@ -35,7 +35,7 @@ from core.postgres.pool import Pool
 from core.text.plain import estimate_tokens
 from http_server.access_keys import keys_of
 from http_server.papers import papers_of
-from rooms.fragments.activity import ENDED
+from rooms.fragments.activity import UPKEEP_AT
 from rooms.fragments.fragment import KINDS, TYPES, Fragment, hash_of
 from rooms.fragments.storage.postgres import PostgresEngine, PostgresRows, terms_of
 from rooms.fragments.storage.postgres_schema import Schema
@@ -135,7 +135,9 @@ def fill(dsn: str, count: int) -> float:
         [(full,)] = connection.execute(SIZE)
     engine = PostgresEngine(server_of(dsn, {}), timeout_s=30)
     with engine.writing() as writing:
-        writing.set_state({ENDED: utc_now()})  # else the daily upkeep takes turns with the calls
+        writing.set_state(
+            {UPKEEP_AT: utc_now()}
+        )  # else the daily upkeep takes turns with the calls
     engine.close()
     return float(full - empty) / count
 

@@ -21,7 +21,7 @@ from measure import ROOT, Figure, lessons, options, ours_on, reported
 from commands.clients.merge import with_block
 from commands.clients.table import TOOLS
 from core.config import Settings, read_settings
-from core.lessons.briefing import instructions, rules, session_briefing
+from core.lessons.briefing import instructions_for, rules_for, session_briefing
 from core.lessons.log import MemoryLog
 from core.lessons.record import Draft, Record, new_record
 from core.lessons.record_text import fit_all, record_block
@@ -71,8 +71,8 @@ def session_costs(lang: Language, count: Count) -> dict[str, int]:
     """The tokens of every session, part by part, with the rules as setup writes them to a file."""
     texts = {
         "tools": as_offered(json.loads(SURFACE.read_text("utf-8"))),
-        "instructions": instructions(),
-        "rules": with_block("", rules(lang)),
+        "instructions": instructions_for(),
+        "rules": with_block("", rules_for(lang)),
     }
     return {part: count(text) for part, text in texts.items()}
 
@@ -86,8 +86,8 @@ def room_costs(count: Count) -> dict[str, dict[str, int]]:
         tools = [tool for tool in offered if tool["name"] in TOOLS[profile]]
         costs[profile] = {
             "tools": count(as_offered(tools)),
-            "instructions": count(instructions([room])),
-            **{f"rules, {lang}": count(rules(lang, [room])) for lang in MOST_OF_A_SESSION},
+            "instructions": count(instructions_for([room])),
+            **{f"rules, {lang}": count(rules_for(lang, [room])) for lang in MOST_OF_A_SESSION},
         }
     return costs
 

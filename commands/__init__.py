@@ -14,7 +14,7 @@ class Command(NamedTuple):
 
     function: str
     group: str
-    takes: str = ""
+    options: str = ""
     examples: tuple[str, ...] = ()
     failed: int = 1
     of_project: bool = True  # whether it takes `--project`

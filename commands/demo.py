@@ -16,9 +16,9 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from commands.clients.machine import is_passing
+from commands.clients.machine import is_temporary
 from commands.terminal.ask import need_packages
-from commands.terminal.screen import Screen, broken, cells, fitted, screen_here, wrapped
+from commands.terminal.screen import Screen, break_text, cells, screen_here, shorten, wrap_text
 from core import git
 from core.config import CONTEXT_DIRECTORY, LOG_NAME, STATE_VARIABLE, VARIABLES
 from core.errors import SentinelError
@@ -49,16 +49,16 @@ class Stage(NamedTuple):
     def head(self, text: str) -> None:
         """Print a paragraph below a blank line, its first sentence in bold."""
         first, point, rest = text.partition(". ")
-        painted = self.screen.painted(first + point.rstrip(), "bold")
+        painted = self.screen.paint(first + point.rstrip(), "bold")
         print()
         self.say(painted + point[1:] + rest)
 
     def say(self, text: str) -> None:
-        print("\n".join(broken(text, self.screen.width)), flush=True)
+        print("\n".join(break_text(text, self.screen.width)), flush=True)
 
     def answer(self, text: str, most: int = MOST_LINES) -> None:
         """Print at most `most` lines behind a bar, then the number of the others."""
-        lines = [it for line in text.splitlines() for it in broken(line, self.screen.width - 4)]
+        lines = [it for line in text.splitlines() for it in break_text(line, self.screen.width - 4)]
         print("\n".join(f"  | {line}".rstrip() for line in lines[:most]))
         if len(lines) > most:
             print("  " + say("demo.more_lines", count=len(lines) - most))
@@ -97,13 +97,13 @@ def demo(arguments: argparse.Namespace) -> int:
             state = str(Path(scratch, "state"))
             environment = {**kept, LANG_VARIABLE: language(), STATE_VARIABLE: state}
             stage = Stage(Path(scratch, "web-shop"), environment, screen)
-            stage.say(screen.painted(say("demo.story"), "bold"))
+            stage.say(screen.paint(say("demo.story"), "bold"))
             stage.say(say("demo.story_is_real"))
-            stage.say(screen.painted(say("demo.story_place", path=str(stage.project)), "dim"))
+            stage.say(screen.paint(say("demo.story_place", path=str(stage.project)), "dim"))
             has_git = _make_project(stage)
             _monday(stage)
             _tuesday(stage, has_git=has_git)
-            stage.head(say("demo.story_next_uvx" if is_passing(str(ROOT)) else "demo.story_next"))
+            stage.head(say("demo.story_next_uvx" if is_temporary(str(ROOT)) else "demo.story_next"))
     except (OSError, subprocess.TimeoutExpired) as error:
         raise SentinelError("demo.failed", reason=str(error)) from error
     return 0
@@ -135,7 +135,7 @@ def _monday(stage: Stage) -> None:
     stage.head(say("demo.story_monday"))
     wide = max(map(cells, {**lesson, **anchors})) + 2
     for name, text in {**lesson, **anchors}.items():
-        first, *rest = wrapped(text, stage.screen.width, " " * (wide + 2))
+        first, *rest = wrap_text(text, stage.screen.width, " " * (wide + 2))
         print("\n".join([f"  {name}{' ' * (wide - cells(name))}{first.lstrip(' ')}", *rest]))
     call = {"name": "log_memory", "arguments": {**lesson, **ANCHORS}}
     asked: list[dict[str, Any]] = [
@@ -157,7 +157,7 @@ def _monday(stage: Stage) -> None:
         raise SentinelError("demo.failed", reason=f"server.py refused log_memory: {answer}")
     saved = [json.loads(line) for line in _log(stage).splitlines()]
     _check([{name: it.get(name) for name in FIELDS} for it in saved] == [lesson], answer)
-    stage.answer(fitted(answer.splitlines()[0], stage.screen.width - 4))
+    stage.answer(shorten(answer.splitlines()[0], stage.screen.width - 4))
 
 
 def _tuesday(stage: Stage, *, has_git: bool) -> None:

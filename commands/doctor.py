@@ -14,16 +14,16 @@ from typing import NamedTuple
 
 from commands.clients.findings import client_findings, server_findings
 from commands.terminal.ask import check_confirmation, is_confirmed, open_memory
-from commands.terminal.screen import INDENT, cells, plain, plain_json, said, screen_here
+from commands.terminal.screen import INDENT, cells, plain, plain_json, screen_here, sentence_lines
 from core.config import CONTEXT_DIRECTORY, LOG_NAME, Project
-from core.disk import is_odd
+from core.disk import is_irregular
 from core.errors import LogMissingError, LogReadError, ProjectRefusedError, SentinelError
 from core.git import HistoryError, WorkTree
 from core.lessons.file import ASIDE_NAME, COMPANIONS, LOCK_SUFFIX, REPLACED_NAME
 from core.lessons.upkeep import Finding, Severity
 from core.messages import has_sentence, say
 from core.program import CLI
-from rooms.room import Opened, rooms_of
+from rooms.room import Memory, rooms_of
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 RUNS_SHOWN = 8
@@ -41,7 +41,7 @@ _NO_FILTER = "unspecified", "unset"
 class Scene(NamedTuple):
     """The memory to examine. trouble: why its log cannot be read, or None."""
 
-    opened: Opened
+    opened: Memory
     trouble: LogReadError | None
 
     @property
@@ -92,12 +92,12 @@ def doctor(arguments: argparse.Namespace) -> int:
         counts = {f"{severity}s": severities.count(severity) for severity in SEVERITIES}
         lines.append(say("doctor.summary", **counts))
         if fixable and not arguments.fix:
-            lines += said(say("doctor.would_fix", count=len(fixable)))
+            lines += sentence_lines(say("doctor.would_fix", count=len(fixable)))
         print("\n".join(lines))
     return status_of(found)
 
 
-def examined(opened: Opened, *, online: bool) -> list[Finding]:
+def examined(opened: Memory, *, online: bool) -> list[Finding]:
     """Return the findings, the gravest first; change nothing. online: ask servers as well."""
     trouble, found, project = None, list[Finding](), opened.project
     try:
@@ -156,7 +156,7 @@ def log_place(scene: Scene) -> Iterator[Finding]:
         yield Finding("network", "note", facts={"filesystem": filesystem})
     for name in (*COMPANIONS, REPLACED_NAME):
         beside = scene.log.with_name(name)
-        if is_odd(beside):
+        if is_irregular(beside):
             yield Finding("odd_file", "error", facts={"path": str(beside)})
     for kept in sorted(scene.log.parent.glob(f"{ASIDE_NAME}-*")):
         yield Finding("set_aside", "note", facts={"path": str(kept)})
@@ -264,7 +264,7 @@ def _tracked(scene: Scene, tree: WorkTree, name: str) -> Iterator[Finding]:
 def _not_told(kind: str, scene: Scene, name: str) -> Iterator[Finding]:
     """Yield a rule that git lacks; a repair writes it, unless another rule overrules it."""
     companion = scene.log.with_name(name)
-    if is_odd(companion) or not (os.path.lexists(companion) or os.path.exists(scene.log)):
+    if is_irregular(companion) or not (os.path.lexists(companion) or os.path.exists(scene.log)):
         return  # that is said already; the first save writes both
     try:
         lines = [line.strip() for line in companion.read_bytes().splitlines()]
@@ -293,7 +293,7 @@ def _head(project: Project, found: Sequence[Finding]) -> list[str]:
                 lines[-1] = longer
     source = say("doctor.cwd") if project.source == "cwd" else project.source
     whose = say("doctor.project", path=plain(str(project.root)), source=source)
-    return [*filter(None, lines), screen.painted(whose, "dim")]
+    return [*filter(None, lines), screen.paint(whose, "dim")]
 
 
 def _fixed(project: Project, found: Iterable[Finding], fixed: Sequence[Finding]) -> list[str]:
@@ -305,7 +305,7 @@ def _fixed(project: Project, found: Iterable[Finding], fixed: Sequence[Finding])
         is_here = os.path.realpath(os.getcwd()) == os.path.realpath(project.root)
         place = [] if is_here else ["-C", str(project.root)]
         command = shlex.join(["git", *place, "add", CONTEXT_DIRECTORY])
-        lines += said(say("doctor.to_commit", command=plain(command)))
+        lines += sentence_lines(say("doctor.to_commit", command=plain(command)))
     return lines
 
 
@@ -319,7 +319,7 @@ def finding_lines(findings: Iterable[Finding]) -> list[str]:
     lines = list[str]()
     for (severity, text, command), numbers in grouped.items():
         where = f"{where_text(numbers)}: " if numbers else ""
-        lines += said(where + text, f"{screen_here().sign(severity)} ")
+        lines += sentence_lines(where + text, f"{screen_here().sign(severity)} ")
         lines += [INDENT * 2 + plain(command)] if command else []
     return lines
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from commands.terminal import screen as terminal
 from commands.terminal.ask import is_confirmed
-from commands.terminal.screen import plain, print_lines, print_within, table
+from commands.terminal.screen import plain, print_lines, print_within, render_table
 from core.messages import say
 from http_server.access_keys import keys_of
 from http_server.papers import papers_of
@@ -17,7 +17,7 @@ def list_keys(arguments: argparse.Namespace) -> int:
     """Print owner and last use of each key; always 0."""
     with closing(papers_of(os.environ)) as papers:
         keys = keys_of(os.environ, papers)
-        listed, place = keys.listed(), plain(keys.place)
+        listed, place = keys.list_all(), plain(keys.place)
     if arguments.json:
         data = [
             {
@@ -41,7 +41,7 @@ def list_keys(arguments: argparse.Namespace) -> int:
         used = terminal.day_text(_moment(paper.used_at)) if paper.used_at else say("keys.never")
         rows.append([plain(key.name), plain(paper.agent), made, used, str(key.tokens)])
     head = [say(f"keys.{it}") for it in ("name", "agent", "made_on", "used_on", "tokens")]
-    print_within([*table(head, rows), "", say("keys.listed", count=len(listed))])
+    print_within([*render_table(head, rows), "", say("keys.listed", count=len(listed))])
     return 0
 
 
@@ -50,7 +50,7 @@ def add_key(arguments: argparse.Namespace) -> int:
     with closing(papers_of(os.environ)) as papers:
         keys = keys_of(os.environ, papers)
         secret = keys.add(arguments.name, arguments.agent)
-        key = keys.named(arguments.name)
+        key = keys.find_key(arguments.name)
     print_lines([say("keys.made", name=key.name, agent=key.paper.agent), ""])
     print(secret)  # whole, to be copied
     print_lines(["", say("keys.once"), say("keys.bearer"), say("keys.no_file")])
@@ -61,7 +61,7 @@ def remove_key(arguments: argparse.Namespace) -> int:
     """Ask, then remove; 1 when unconfirmed."""
     with closing(papers_of(os.environ)) as papers:
         keys = keys_of(os.environ, papers)
-        key = keys.named(arguments.name)
+        key = keys.find_key(arguments.name)
         print_lines([say("keys.would_remove", name=plain(key.name), tokens=key.tokens)])
         if not is_confirmed(arguments, say("keys.ask_remove")):
             return int(not arguments.dry_run)

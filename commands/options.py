@@ -5,14 +5,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from commands import Command
-from commands.terminal.ask import file_name, id_text, moment, positive
+from commands.terminal.ask import file_name, id_text, moment_from, positive_number
 from commands.terminal.screen import INDENT
 from core.messages import has_sentence, language, say
-from core.parser import Parser, add_project, add_version, one_of, with_nearest
-from core.program import CLI, NAME, version
+from core.parser import Parser, add_project, add_version, choice_of, with_nearest_name
+from core.program import CLI, NAME, read_version
 from rooms.room import room_names
 
-FIRST = ("setup", "add", "list", "search", "show", "forget", "view", "doctor")
+FIRST_COMMANDS = ("setup", "add", "list", "search", "show", "forget", "view", "doctor")
 EXAMPLES = ("demo", "list --since 7d", "help add")
 EXPORT_FORMATS = ("jsonl", "markdown", "html")
 
@@ -22,7 +22,7 @@ Commands = Mapping[str, Command]
 def _client(text: str) -> str:
     from commands.clients.table import CLIENTS  # no other command needs the clients
 
-    return one_of([client.key for client in CLIENTS])(text)
+    return choice_of([client.key for client in CLIENTS])(text)
 
 
 # Arguments of `add_argument`, by the name in a row of the table of commands. The help is the
@@ -36,8 +36,8 @@ OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "topic": (("--topic",), {"metavar": "TOPIC", "action": "append"}),
     "room": (("--room",), {"metavar": "ROOM", "action": "append"}),
     "output": (("-o", "--output"), {"metavar": "FILE", "type": file_name}),
-    "since": (("--since",), {"metavar": "WHEN", "type": moment}),
-    "limit": (("--limit",), {"metavar": "N", "type": positive}),
+    "since": (("--since",), {"metavar": "WHEN", "type": moment_from}),
+    "limit": (("--limit",), {"metavar": "N", "type": positive_number}),
     "yes": (("-y", "--yes"), {"action": "store_true"}),
     "dry_run": (("-n", "--dry-run"), {"action": "store_true"}),
     # add, edit
@@ -65,13 +65,13 @@ OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     # scan
     "scan_paths": (("paths",), {"metavar": "PATH", "default": []}),
     # export, import
-    "export_format": (("--format",), {"metavar": "FORMAT", "type": one_of(EXPORT_FORMATS)}),
+    "export_format": (("--format",), {"metavar": "FORMAT", "type": choice_of(EXPORT_FORMATS)}),
     "export_block": (("--block",), {"metavar": "FILE", "type": file_name}),
     "import_file": (("file",), {"metavar": "FILE", "type": file_name}),
     "import_topic": (("--topic",), {"metavar": "TOPIC", "dest": "import_topic"}),
     "import_agent": (("--agent",), {"metavar": "NAME", "dest": "import_agent", "default": ""}),
     # sessions, fragments
-    "sessions_before": (("--before",), {"metavar": "DATE", "type": moment, "required": True}),
+    "sessions_before": (("--before",), {"metavar": "DATE", "type": moment_from, "required": True}),
     "fragments_id": (("ids",), {"metavar": "FRAGMENT", "nargs": "+"}),
     # setup
     "setup_clients": (("clients",), {"metavar": "CLIENT", "type": _client}),
@@ -117,9 +117,9 @@ def parser_of(name: str, commands: Commands) -> Parser:
     if actions:
         count, about = "?" if row else None, explain("action", actions=", ".join(actions))
         parser.add_argument(
-            "action", metavar="ACTION", nargs=count, type=one_of(actions), help=about
+            "action", metavar="ACTION", nargs=count, type=choice_of(actions), help=about
         )
-    for word in row.takes.split() if row else ():
+    for word in row.options.split() if row else ():
         names = word.split("/")
         into = parser.add_mutually_exclusive_group() if len(names) > 1 else parser
         for name_and_count in names:
@@ -170,23 +170,23 @@ def show_help(arguments: argparse.Namespace) -> int:
     if more and first in known and not has_actions:
         arguments.refuse(say("parser.too_many", value=more[0]))
     if name not in known:
-        arguments.refuse(with_nearest(say("parser.command", value=name), name, known))
+        arguments.refuse(with_nearest_name(say("parser.command", value=name), name, known))
     print(parser_of(name, commands).format_help(), end="")
     return 0
 
 
 def first_page(commands: Commands) -> str:
     """Return the newcomer's page: the commands of a day."""
-    more = explain("more", count=len(_names(commands)) - len(FIRST))
-    return _page(["", *_summaries(FIRST, FIRST), "", more])
+    more = explain("more", count=len(_names(commands)) - len(FIRST_COMMANDS))
+    return _page(["", *_summaries(FIRST_COMMANDS, FIRST_COMMANDS), "", more])
 
 
 def top_parser(commands: Commands) -> Parser:
     """Return the parser of a line without a known command."""
     parser = Parser(prog=CLI, page=lambda: first_page(commands))
     add_project(parser)
-    add_version(parser, f"{NAME} {version()}")
-    parser.add_argument("command", metavar="COMMAND", nargs="?", type=one_of(_names(commands)))
+    add_version(parser, f"{NAME} {read_version()}")
+    parser.add_argument("command", metavar="COMMAND", nargs="?", type=choice_of(_names(commands)))
     return parser
 
 

@@ -22,8 +22,8 @@ from core.lessons.answers import Frame, need_of, search_answer
 from core.lessons.log import CONFLICT_BEGIN, MemoryLog
 from core.lessons.record import LIMITS_BYTES
 from core.messages import say
-from core.sanitizer import find, safe, values_in
-from core.text.plain import EMPTY, estimate_tokens, listed, one_line, shown_lines
+from core.sanitizer import find_secrets, safe_name, values_in
+from core.text.plain import EMPTY_SIGN, as_item, estimate_tokens, one_line, printable_lines
 
 MOST_ITEMS = 30  # of a list
 MOST_CHARS = 60_000  # of all lists; GitHub refuses a comment of more than 65,536
@@ -44,7 +44,7 @@ def report(arguments: argparse.Namespace) -> int:
     with progress():
         revisions = read_revisions(opened.store, arguments.range, staged=arguments.staged)
         found = Report(revisions, threshold=opened.settings.threshold)
-    text = plain_json(report_json(found)) + "\n" if arguments.json else markdown(found)
+    text = plain_json(report_json(found)) + "\n" if arguments.json else report_markdown(found)
     if arguments.output not in (None, STDOUT):
         root = opened.project.root
         write_new(Path(arguments.output), text, force=arguments.force, project=root)
@@ -84,7 +84,7 @@ class Report:
         self.damage = list(_damage(revisions))
         self.records = Comparison(before, after, revisions.passed)
         self.orders: list[tuple[Entry, list[Suspicion]]] = []
-        places = (at for at, _ in after.all_records() if at not in after.leftovers)
+        places = (at for at, _ in after.all_records() if at not in after.leftover_lines)
         lines = {id(record): at + 1 for at, record in zip(places, after.records, strict=True)}
         for record, known in self.records.touched:
             orders = orders_in(revisions.path, lines[id(record)], record)
@@ -104,7 +104,7 @@ def _values(found: Suspicion) -> set[tuple[str, ...]]:
     if not found.record or found.field not in LIMITS_BYTES:
         return set()
     text, place = getattr(found.record, found.field), (found.record.id, found.field, found.kind)
-    secrets = find(text, values_in(found.record.texts))
+    secrets = find_secrets(text, values_in(found.record.texts))
     return {(*place, text[it.start : it.end]) for it in secrets if it.kind == found.kind}
 
 
@@ -160,7 +160,7 @@ def _figures(side: Side) -> dict[str, int]:
 # As Markdown, the most important part first.
 
 
-def markdown(report: Report) -> str:
+def report_markdown(report: Report) -> str:
     """Return the document; a runner or terminal may print each line."""
     revisions, unsettled = report.revisions, report.revisions.after.log.unsettled
     is_before, is_after = revisions.before.is_there, revisions.after.is_there
@@ -277,7 +277,9 @@ def _record_item(change: Change) -> Item:
 
 
 def _changed_item(change: Change) -> Item:
-    former = ", ".join(_token(it) for it in change.former if it.token != change.entry.token)
+    former = ", ".join(
+        _token(it) for it in change.former if it.version_id != change.entry.version_id
+    )
     lines = [f"- {former} → {_named(change.entry)}" if former else f"- {_named(change.entry)}"]
     for key, values in change.values.items():
         lines.append(f"  - {code(key)}")
@@ -299,7 +301,7 @@ def _compacted_item(change: Change) -> Item:
     lines, originals = _record_item(change), change.former
     lines.append(f"  - {say('report.originals', count=len(originals) + change.number)}")
     for entry in originals[:MOST_ITEMS]:
-        lines += listed("    - ", [*_text("", entry.record.lesson), _named(entry)])
+        lines += as_item("    - ", [*_text("", entry.record.lesson), _named(entry)])
     if more := len(originals[MOST_ITEMS:]):
         lines.append(f"    - {say('report.many', count=more)}")
     if change.number:
@@ -308,7 +310,7 @@ def _compacted_item(change: Change) -> Item:
 
 
 def _text(start: str, text: str) -> list[str]:
-    return listed(start, [code(line) for line in shown_lines(text)])
+    return as_item(start, [code(line) for line in printable_lines(text)])
 
 
 def _named(entry: Entry) -> str:
@@ -316,7 +318,7 @@ def _named(entry: Entry) -> str:
 
 
 def _token(entry: Entry) -> str:
-    return code(entry.token) if entry.token else say("report.unnamed")
+    return code(entry.version_id) if entry.version_id else say("report.unnamed")
 
 
 def code(text: str) -> str:
@@ -325,7 +327,7 @@ def code(text: str) -> str:
     >>> code("a`b")
     '``a`b``'
     """
-    shown = one_line(text).strip() or EMPTY
+    shown = one_line(text).strip() or EMPTY_SIGN
     longest = max(map(len, _TICKS.findall(shown)), default=0)
     fence = "`" * (longest + 1)
     pad = " " if "`" in (shown[0], shown[-1]) else ""
@@ -357,7 +359,9 @@ def report_json(report: Report) -> dict[str, object]:
         ],
         "added": [_entry_json(it.entry) for it in changes["added"]],
         "changed": [
-            _entry_json(it.entry, before=[old.token for old in it.former], changed={**it.values})
+            _entry_json(
+                it.entry, before=[old.version_id for old in it.former], changed={**it.values}
+            )
             for it in changes["changed"]
         ],
         "came_back": [_entry_json(it.entry, seen_before=it.number) for it in changes["returned"]],
@@ -372,7 +376,7 @@ def report_json(report: Report) -> dict[str, object]:
 
 
 def _entry_json(entry: Entry, **more: object) -> dict[str, object]:
-    return {"token": entry.token, "record": entry.record.as_json(), **more}
+    return {"token": entry.version_id, "record": entry.record.as_json(), **more}
 
 
 # As annotations of GitHub Actions.
@@ -395,7 +399,7 @@ def annotations(report: Report) -> Iterator[str]:
 def _annotation(kind: str, title: str, text: str, at: Suspicion | None = None) -> str:
     """Return one command of the runner, without a path that may not be printed."""
     properties = {"title": say(f"report.title_{title}")}
-    if at and safe(at.path) and plain(at.path) == at.path:
+    if at and safe_name(at.path) and plain(at.path) == at.path:
         properties = {"file": at.path, "line": str(at.line), **properties}
     named = ",".join(f"{name}={it.translate(_IN_PROPERTY)}" for name, it in properties.items())
     return f"::{kind} {named}::{plain(text).translate(_IN_DATA)}"

@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 from commands.suspicions import Lines, Suspicion, fresh_lines, in_lines
 from core.config import CONTEXT_DIRECTORY, LOG_NAME
-from core.git import SHORT_DIGITS, HistoryError, Repository, failed
+from core.git import SHORT_DIGITS, HistoryError, Repository, failure_of
 from core.lessons.draft import clean_record
-from core.lessons.file import place_of
+from core.lessons.file import real_log_path
 from core.lessons.history import Commit, originals_of, own_commits
-from core.lessons.log import FILTERED, MemoryLog, begins_like_utf_16
+from core.lessons.log import FILTER_HEADS, MemoryLog, begins_like_utf_16
 from core.lessons.record import Record, id_in, ids_in, parse_line, seconds_of
-from core.sanitizer import safe
+from core.sanitizer import safe_name
 from core.store import MemoryStore
 
 INDEX, WORK_TREE = "index", "work tree"
@@ -79,7 +79,7 @@ def read_revisions(store: MemoryStore, wanted: str | None, *, staged: bool) -> R
     Of a range these are the changes of its end since it left the other, also those taken back.
     Raises HistoryError, and LogReadError for a log that cannot be read.
     """
-    repository = Repository(place_of(store.path))
+    repository = Repository(real_log_path(store.path))
     reader = _Reader(store, repository)
     ends = _RANGE.fullmatch(wanted or "")
     if not ends:
@@ -89,7 +89,7 @@ def read_revisions(store: MemoryStore, wanted: str | None, *, staged: bool) -> R
     first, last = (commit_of(repository, end or _HEAD) for end in ends.groups())
     done = repository.run("merge-base", first, last)
     if done.returncode > 1:
-        raise failed(done.stderr)
+        raise failure_of(done.stderr)
     if done.returncode:
         short = {"one": first[:SHORT_DIGITS], "other": last[:SHORT_DIGITS]}
         notes = ("cut",) if repository.is_cut else ()
@@ -103,7 +103,7 @@ def read_revisions(store: MemoryStore, wanted: str | None, *, staged: bool) -> R
     for commit, path, _, lines in lines_brought(repository, commits, known):
         found.passing.extend(in_lines(path, lines, commit))
         records = (parse_line(content) for _, content in lines)
-        found.passed.update((record.token, record) for record in records if record)
+        found.passed.update((record.version_id, record) for record in records if record)
     return found
 
 
@@ -127,7 +127,7 @@ def commit_of(repository: Repository, name: str) -> str:
             for part in (() if is_whole else (name, re.split("[~^:]", name)[0]))
         )
         if is_lost:
-            raise failed(done.stderr, is_lacking=True)
+            raise failure_of(done.stderr, is_lacking=True)
     notes = ("cut",) if repository.is_cut else ()
     raise HistoryError("bad_revision", *notes, name=name)
 
@@ -144,7 +144,7 @@ def lines_brought(
         for path, blob in commit.files.items():
             if blob:
                 versions.setdefault(blob, (commit, path))
-    contents = repository.contents(versions)
+    contents = repository.read_contents(versions)
     for (commit, path), data in zip(versions.values(), contents, strict=True):
         yield commit, path, data, fresh_lines(data, known)
 
@@ -179,8 +179,8 @@ class _Reader:
             return data if data or os.path.lexists(self._store.path) else None
         commit = "" if version == INDEX else version
         blob = self._repository.blob_in(commit, path) if version else ""
-        content = next(self._repository.contents([blob])) if blob else None
-        if content and content.startswith(FILTERED):
+        content = next(self._repository.read_contents([blob])) if blob else None
+        if content and content.startswith(FILTER_HEADS):
             raise HistoryError("filtered", path=path or self._repository.path)
         return content
 
@@ -192,8 +192,8 @@ class _Reader:
         if not version:
             return []
         paths = (self._own.rpartition("/")[0], self._own)
-        entries = self._repository.entries("" if version == INDEX else version, *paths)
-        return list(self._repository.contents(it.blob for it in entries if it.is_link))
+        entries = self._repository.read_entries("" if version == INDEX else version, *paths)
+        return list(self._repository.read_contents(it.blob for it in entries if it.is_link))
 
 
 # The changes between two versions.
@@ -202,12 +202,12 @@ class _Reader:
 class Entry(NamedTuple):
     """A record without its secrets. token: its version id, "" if that holds a secret."""
 
-    token: str
+    version_id: str
     record: Record
 
     @classmethod
     def of(cls, record: Record) -> "Entry":
-        return cls(safe(record.token), clean_record(record)[0])
+        return cls(safe_name(record.version_id), clean_record(record)[0])
 
 
 class Change(NamedTuple):

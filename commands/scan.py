@@ -18,17 +18,17 @@ from commands.terminal.screen import complain, plain, plain_json, print_lines, s
 from core.config import read_settings
 from core.errors import SentinelError
 from core.git import HistoryError, Repository
-from core.lessons.file import place_of
+from core.lessons.file import real_log_path
 from core.lessons.history import EVERYWHERE, own_commits
 from core.lessons.record import LIMITS_BYTES, Record
 from core.lessons.record_text import minute_of
-from core.lessons.upkeep import Cleaned
+from core.lessons.upkeep import CleanedLines
 from core.messages import say
-from core.sanitizer import safe
-from rooms.room import Opened, Room, Secrets, rooms_of
+from core.sanitizer import safe_name
+from rooms.room import Memory, Room, Secrets, rooms_of
 
 if TYPE_CHECKING:
-    from core.room.redaction import Held
+    from core.room.redaction import SecretPlace
 
 FOUND, FAILED = 1, 2
 INDENT = "  "
@@ -58,15 +58,15 @@ def scan(arguments: argparse.Namespace) -> int:
     lines = [] if has_log else [say("scan.no_log", path=_shown(opened.store.path))]
     held = _secrets_of_rooms(opened, found)
     for secrets in held.values():
-        lines += _held_lines(secrets, secrets.held)
+        lines += _held_lines(secrets, secrets.holders)
         lines += [say("scan.aside", path=_shown(path)) for path in secrets.aside]
-        lines.append(say("scan.room_summary", place=secrets.place, count=len(secrets.held)))
-    with_secrets = [it.place for it in held.values() if it.held]
+        lines.append(say("scan.room_summary", place=secrets.place, count=len(secrets.holders)))
+    with_secrets = [it.place for it in held.values() if it.holders]
     if with_secrets:
         lines.append(say("scan.would_redact_rooms", places=", ".join(with_secrets)))
     elif found.secrets:
         lines.append(say("scan.would_redact"))
-    of_rooms = {room.name: _held_json(room, it.held) for room, it in held.items()}
+    of_rooms = {room.name: _held_json(room, it.holders) for room, it in held.items()}
     code = _told(arguments, found, lines, data=of_rooms)
     return code or (FOUND if with_secrets else 0)
 
@@ -114,17 +114,17 @@ def _complain(scan: Scan) -> None:
 def _line(found: Suspicion) -> str:
     where = found.where
     if commit := found.commit:
-        who = (commit.short, minute_of(commit.date), safe(commit.author), where)
+        who = (commit.short, minute_of(commit.date), safe_name(commit.author), where)
         where = " ".join(plain(fact) for fact in who if fact)
     line = found.sentence(where)
-    return screen_here().painted(line, "yellow" if found.is_order else "red")
+    return screen_here().paint(line, "yellow" if found.is_order else "red")
 
 
 # The memory: the log in git, the log as it is, the file beside it, and the other rooms.
 
 
-def _scan_history(opened: Opened, arguments: argparse.Namespace) -> int:
-    repository, scan = Repository(place_of(opened.store.path)), Scan()
+def _scan_history(opened: Memory, arguments: argparse.Namespace) -> int:
+    repository, scan = Repository(real_log_path(opened.store.path)), Scan()
     with progress():
         head = "HEAD" if repository.has_head else ""
         commits = own_commits(repository, *EVERYWHERE, last=head)
@@ -140,7 +140,7 @@ def _scan_history(opened: Opened, arguments: argparse.Namespace) -> int:
     return _told(arguments, scan, more, summary=summary, data={"shallow": repository.is_cut})
 
 
-def _scan_log(opened: Opened) -> tuple[Scan, bool]:
+def _scan_log(opened: Memory) -> tuple[Scan, bool]:
     """Scan the log and the file beside it; return also whether there is a log."""
     scan, store = Scan(), opened.store
     data = store.read_bytes()
@@ -152,7 +152,7 @@ def _scan_log(opened: Opened) -> tuple[Scan, bool]:
     return scan, is_there
 
 
-def _secrets_of_rooms(opened: Opened, scan: Scan) -> dict[Room, Secrets]:
+def _secrets_of_rooms(opened: Memory, scan: Scan) -> dict[Room, Secrets]:
     """Return the secrets of each room; an unreadable room goes into `scan` and stops no other."""
     held = dict[Room, Secrets]()
     with progress():
@@ -170,7 +170,7 @@ def _secrets_of_rooms(opened: Opened, scan: Scan) -> dict[Room, Secrets]:
 # Its redaction.
 
 
-def _redact(opened: Opened, arguments: argparse.Namespace) -> int:
+def _redact(opened: Memory, arguments: argparse.Namespace) -> int:
     unread = Scan()
     held = _secrets_of_rooms(opened, unread)
     if not arguments.yes:
@@ -178,7 +178,7 @@ def _redact(opened: Opened, arguments: argparse.Namespace) -> int:
         is_log_clean = not would and not _scan_log(opened)[0].secrets
         lines = [] if is_log_clean else _changes_lines("to_redact", opened, would)
         for secrets in held.values():
-            lines += _room_lines("to_redact_room", secrets, secrets.held)
+            lines += _room_lines("to_redact_room", secrets, secrets.holders)
         print_lines(lines)
         if lines and not is_confirmed(arguments, say("scan.ask_redact")):
             return FOUND
@@ -213,13 +213,13 @@ def _is_in_last_commit(log_path: Path) -> bool:
         if not committed:
             return False
         scan = Scan()
-        scan.add(repository.path, *repository.contents([committed]), is_log=True)
+        scan.add(repository.path, *repository.read_contents([committed]), is_log=True)
         return bool(scan.secrets) or scan.has_failed
     except HistoryError as error:
         return error.key != "no_repository"
 
 
-def _changes_lines(key: str, opened: Opened, changes: Sequence[Cleaned]) -> list[str]:
+def _changes_lines(key: str, opened: Memory, changes: Sequence[CleanedLines]) -> list[str]:
     """Return the lines on the log's redaction: version ids, no texts."""
     count = sum(len(change.kinds) for change in changes)
     lines = [say(f"scan.{key}", path=_shown(opened.store.path), count=count)]
@@ -238,7 +238,7 @@ def _changes_lines(key: str, opened: Opened, changes: Sequence[Cleaned]) -> list
         else:
             key = "joined" if len(change.before) > 1 else "changed"
             lines.append(INDENT + say(f"scan.{key}", **facts, after=_name(change.after)))
-            for name in change.over:
+            for name in change.too_long_fields:
                 used = len(str(getattr(change.after, name)).encode("utf-8", "surrogatepass"))
                 limits = {"used": used, "limit": LIMITS_BYTES[name]}
                 lines.append(INDENT + say("scan.over", field=name, **limits))
@@ -249,12 +249,12 @@ def _name(record: Record) -> str:
     return suspicions.token_of(record) or say("scan.unnamed")
 
 
-def _room_lines(key: str, secrets: Secrets, held: "Sequence[Held]") -> list[str]:
+def _room_lines(key: str, secrets: Secrets, held: "Sequence[SecretPlace]") -> list[str]:
     head = say(f"scan.{key}", place=secrets.place, count=len(held))
     return [head, *(INDENT + line for line in _held_lines(secrets, held))] if held else []
 
 
-def _held_lines(secrets: Secrets, held: "Sequence[Held]") -> Iterable[str]:
+def _held_lines(secrets: Secrets, held: "Sequence[SecretPlace]") -> Iterable[str]:
     """Yield file, item and rules of each place, never its text."""
     for it in held:
         facts = {"where": _shown(it.path), "kinds": ", ".join(it.kinds)}
@@ -264,7 +264,7 @@ def _held_lines(secrets: Secrets, held: "Sequence[Held]") -> Iterable[str]:
             yield say("scan.in_room", **facts)
 
 
-def _held_json(room: Room, held: "Sequence[Held]") -> list[dict[str, object]]:
+def _held_json(room: Room, held: "Sequence[SecretPlace]") -> list[dict[str, object]]:
     key = room.name.removesuffix("s")
     return [{"path": _shown(it.path), key: it.name or None, "kinds": it.kinds} for it in held]
 

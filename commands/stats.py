@@ -12,8 +12,8 @@ from typing import Any
 
 from commands.hook.journal import KEPT_DAYS, Session, is_recent, sessions_in, versions_in
 from commands.terminal import screen as terminal
-from commands.terminal.ask import open_memory, unless_unread
-from commands.terminal.screen import plain, screen_here, table
+from commands.terminal.ask import ask_room, open_memory
+from commands.terminal.screen import plain, render_table, screen_here
 from core.config import state_directory
 from core.lessons.answers import Frame, search_answer
 from core.lessons.log import MemoryLog
@@ -22,7 +22,7 @@ from core.lessons.record_text import is_harmless, topic_text
 from core.messages import say
 from core.sanitizer import redact
 from core.text.plain import estimate_tokens
-from rooms.room import LESSONS, Opened, Wanted, rooms_of
+from rooms.room import LESSONS, Filter, Memory, rooms_of
 
 WARNED_TOKENS = 10_000  # of an answer; from here on Claude Code warns
 BOUNDLESS = 10**12
@@ -40,12 +40,12 @@ def stats(arguments: argparse.Namespace) -> int:
     data: dict[str, Any] = {"project": str(opened.project.root)}
     lines = list[str]()
     for room in rooms_of(opened, named):
-        figures = unless_unread(room, room.figures, named=named)
+        figures = ask_room(room, room.figures, named=named)
         if not figures or not (figures.lines or room.name in named):
             continue
         data[room.name] = figures.data
-        lines += ["", terminal.painted(plain(figures.headline), "bold")]
-        for text in figures.lines or room.nothing(Wanted()):
+        lines += ["", terminal.paint(plain(figures.headline), "bold")]
+        for text in figures.lines or room.explain_no_match(Filter()):
             lines += _said(plain(text))
         if room.name == LESSONS:
             lines += _of_lessons(opened, data)
@@ -53,12 +53,12 @@ def stats(arguments: argparse.Namespace) -> int:
         print(terminal.plain_json(data))
         return 0
     if LESSONS in data:  # other rooms need not be of a project
-        print(say("stats.project", path=terminal.painted(plain(data["project"]), "dim")))
+        print(say("stats.project", path=terminal.paint(plain(data["project"]), "dim")))
     terminal.print_within(lines if LESSONS in data else lines[1:])
     return 0
 
 
-def _of_lessons(opened: Opened, data: dict[str, Any]) -> list[str]:
+def _of_lessons(opened: Memory, data: dict[str, Any]) -> list[str]:
     """Put the figures of the lessons into `data`; return their lines."""
     root, settings = str(opened.project.root), opened.settings
     log = MemoryLog.parse(opened.store.read_bytes())
@@ -79,7 +79,7 @@ def _of_lessons(opened: Opened, data: dict[str, Any]) -> list[str]:
     again = sorted((it for it in log.records if it.seen > 1), key=_last_s, reverse=True)
     data["came_back"] = [record_data(it) for it in sorted(again, key=lambda it: -it.seen)]
     sessions = sessions_in(state_directory(root, os.environ))
-    data["hooks"] = hooks = showings(log.records, sessions, now_s=time.time())
+    data["hooks"] = hooks = count_showings(log.records, sessions, now_s=time.time())
     if not log.count:
         return []
     key = "search_whole" if answer == whole else "search_part"
@@ -87,7 +87,7 @@ def _of_lessons(opened: Opened, data: dict[str, Any]) -> list[str]:
     text = say(f"stats.{key}", tokens=tokens, whole=whole_tokens, **budgets)
     if tokens >= WARNED_TOKENS:
         text = f"{text} {say('stats.search_warned', limit=WARNED_TOKENS)}"
-    by_token = {_safe(it.token): it for it in log.records}
+    by_token = {_safe(it.version_id): it for it in log.records}
     title = say("stats.came_back", count=len(again))
     lines = _said(text)
     lines += _section(title, ("seen", "last"), data["came_back"], by_token)
@@ -97,7 +97,7 @@ def _of_lessons(opened: Opened, data: dict[str, Any]) -> list[str]:
 # Notes of hooks
 
 
-def showings(
+def count_showings(
     records: Sequence[Record], sessions: Iterable[Session], *, now_s: float
 ) -> dict[str, Any]:
     """Count the notes of hooks in the last KEPT_DAYS."""
@@ -166,7 +166,7 @@ def _unheeded(
 
 
 def _hook_lines(hooks: Mapping[str, Any], by_token: Mapping[str, Record]) -> list[str]:
-    lines = ["", terminal.painted(say("stats.hooks", days=KEPT_DAYS), "bold")]
+    lines = ["", terminal.paint(say("stats.hooks", days=KEPT_DAYS), "bold")]
     if not hooks["sessions"]:
         return [*lines, *_said(say("stats.no_sessions"))]
     clients = ", ".join(
@@ -181,7 +181,7 @@ def _hook_lines(hooks: Mapping[str, Any], by_token: Mapping[str, Record]) -> lis
         for name, it in hooks["moments"].items()
     ]
     heads = [say(f"stats.{name}") for name in ("times", "count", "tokens", "shown_at")]
-    lines += table(heads, rows)
+    lines += render_table(heads, rows)
     changed = {"changed": hooks["changed_sessions"], "reminders": hooks["reminders"]}
     lines += _said(say("stats.changed", **changed))
     if hooks["shown_and_gone"]:
@@ -203,7 +203,7 @@ def _hook_lines(hooks: Mapping[str, Any], by_token: Mapping[str, Record]) -> lis
 def record_data(record: Record) -> dict[str, Any]:
     """Return a record's data without its texts."""
     return {
-        "token": _safe(record.token),
+        "token": _safe(record.version_id),
         "type": record.type,
         "topic": _safe(record.topic),
         "seen": record.seen,
@@ -217,7 +217,7 @@ def _section(
     entries: Sequence[Mapping[str, Any]],
     by_token: Mapping[str, Record],
 ) -> list[str]:
-    lines = ["", terminal.painted(title, "bold")]
+    lines = ["", terminal.paint(title, "bold")]
     if not entries:
         return lines
     rows = []
@@ -231,14 +231,14 @@ def _section(
         ]
         rows.append([*cells, plain(entry["token"][:ID_CHARS]), plain(f"[{topic}] {text}")])
     heads = [*(say(f"stats.column_{name}") for name in columns), "id", say("stats.record")]
-    lines += table(heads, rows)
+    lines += render_table(heads, rows)
     if more := len(entries[MOST_ROWS:]):
         lines += _said(say("stats.more", more=more))
     return lines
 
 
 def _said(text: str) -> list[str]:
-    return terminal.wrapped(text, screen_here().text_width)
+    return terminal.wrap_text(text, screen_here().text_width)
 
 
 def _last_s(record: Record) -> float:

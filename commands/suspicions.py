@@ -22,10 +22,10 @@ from core.lessons import log
 from core.lessons.history import Commit
 from core.lessons.log import MemoryLog, split_lines
 from core.lessons.record import LIMITS_BYTES, Record, parse_line
-from core.lessons.record_text import token_text, topic_text
-from core.lessons.upkeep import MOST_LOOKED_BYTES, look
+from core.lessons.record_text import topic_text, version_id_text
+from core.lessons.upkeep import MOST_LOOKED_BYTES, check_lines
 from core.messages import say
-from core.sanitizer import find, has_secret, safe
+from core.sanitizer import find_secrets, has_secret, safe_name
 
 MOST_BYTES = 5_000_000  # of a file that is no log
 STDIN, SHOWN_STDIN = "-", "<stdin>"
@@ -89,7 +89,7 @@ class Suspicion:
             token, topic = self._names()
             value |= {"field": self.field, "token": token, "topic": topic}
         if commit := self.commit:
-            value |= {"commit": commit.id, "date": commit.date, "author": safe(commit.author)}
+            value |= {"commit": commit.id, "date": commit.date, "author": safe_name(commit.author)}
         return value
 
     def _names(self) -> tuple[str, str]:
@@ -102,12 +102,12 @@ class Suspicion:
 # The content of a file.
 
 
-def readings(data: bytes) -> list[bytes]:
+def readings_of(data: bytes) -> list[bytes]:
     """Return a file as UTF-8 in every encoding that it may have, at least one.
 
     A stray byte may precede it, or parts have two encodings: programs read it differently.
     """
-    if b"\0" not in data and not data.startswith(log.UTF_16_MARKS):
+    if b"\0" not in data and not data.startswith(log.UTF_16_BOMS):
         return [data.removeprefix(log.BOM)]
     found = [data.removeprefix(log.BOM)] if _IN_UTF_8.search(data) else []
     if name := log.utf_16_name(data):
@@ -128,7 +128,7 @@ def numbered_lines(data: bytes) -> Lines:
 def fresh_lines(data: bytes, known: set[bytes]) -> Lines:
     """Return the lines, in every encoding, that are not in `known`; add them."""
     fresh: Lines = []
-    for number, content in (line for it in readings(data) for line in numbered_lines(it)):
+    for number, content in (line for it in readings_of(data) for line in numbered_lines(it)):
         if content not in known:
             known.add(content)
             fresh.append((number, content))
@@ -141,7 +141,7 @@ def in_file(path: str, data: bytes, *, is_log: bool) -> Iterator[Suspicion]:
         yield from in_lines(path, numbered_lines(data), with_orders=True)
         return
     text, line, at = data.decode("utf-8", "replace"), 1, 0
-    for secret in find(text):
+    for secret in find_secrets(text):
         line, at = line + text.count("\n", at, secret.start), secret.start
         yield Suspicion(path=path, line=line, kind=secret.kind)
 
@@ -157,7 +157,7 @@ def in_lines(
     for _, run in groupby(enumerate(numbered), key=lambda pair: pair[1][0] - pair[0]):
         neighbours = [line for _, line in run]
         first, lines = neighbours[0][0], [content + b"\n" for _, content in neighbours]
-        for looked in look(MemoryLog.of_lines(lines, parse_line)):
+        for looked in check_lines(MemoryLog.from_lines(lines, parse_line)):
             place = Suspicion(path=path, line=first, kind="", record=looked.record, commit=commit)
             for line, name, kind in looked.spots:
                 yield replace(place, line=first + line, kind=kind, field=name)
@@ -213,7 +213,7 @@ class Scan:
             return
         self.files += 1
         found: dict[tuple[object, ...], Suspicion] = {}  # each place once
-        for reading in readings(data):
+        for reading in readings_of(data):
             for it in in_file(path, reading, is_log=is_log):
                 found.setdefault((it.line, it.kind, it.field, it.is_order), it)
         self.found += found.values()
@@ -223,7 +223,7 @@ class Scan:
 
     def add_unread(self, path: str, data: bytes, *, is_log: bool) -> None:
         """Note what of a file is not looked at: all that a git filter keeps, ends of long lines."""
-        if is_log and data.startswith(log.FILTERED):
+        if is_log and data.startswith(log.FILTER_HEADS):
             self.unreadable.append((path, say("scan.filtered")))
         if _OF_RECORDS in data and len(data) > MOST_LOOKED_BYTES:
             for number, line in enumerate(split_lines(data), start=1):
@@ -234,7 +234,7 @@ class Scan:
 
 def _is_text(data: bytes) -> bool:
     """Return whether a file begins as text: no NUL, or few odd characters that may mislead."""
-    for reading in readings(data):
+    for reading in readings_of(data):
         text = reading[:_BEGINNING_BYTES].decode("utf-8", "replace")
         odd = sum((char < " " and char not in "\t\n\r\f") or char == "\ufffd" for char in text)
         if "\0" not in text or odd <= len(text) * _ODD_SHARE:
@@ -327,7 +327,7 @@ def scan_staged(root: Path) -> Scan:
             raise HistoryError("unmerged", path=os.fsdecode(name))
         if mode not in (_LINK, _REPOSITORY):
             staged[os.fsdecode(name)] = blob
-    contents = repository.contents(staged.values())
+    contents = repository.read_contents(staged.values())
     for path, data in zip(staged, contents, strict=True):
         scan.add(path, data)
     return scan
@@ -338,10 +338,10 @@ def scan_staged(root: Path) -> Scan:
 
 def token_of(record: Record) -> str:
     """Return a record's version id, fit to print; "" if it holds a secret."""
-    return safe(plain(token_text(record)))
+    return safe_name(plain(version_id_text(record)))
 
 
 def shown_path(path: str) -> str:
     """Return a path to print, which no CI runner takes for a command: `./::error …`."""
-    shown = plain(safe(path) or say("scan.hidden_name"))
+    shown = plain(safe_name(path) or say("scan.hidden_name"))
     return f"./{shown}" if shown.lstrip().startswith("::") else shown

@@ -33,7 +33,7 @@ LOG_NAME = "memory_log.jsonl"
 VARIABLES = ("SENTINEL_MEMORY_PROJECT", "CLAUDE_PROJECT_DIR")  # each may name the project
 STATE_VARIABLE = "SENTINEL_MEMORY_STATE"
 ROOMS_VARIABLE = "SENTINEL_MEMORY_ROOMS"
-FRAGMENTS_PLACE = "SENTINEL_MEMORY_FRAGMENTS"  # says where the fragments of the user are
+FRAGMENTS_VARIABLE = "SENTINEL_MEMORY_FRAGMENTS"  # says where the fragments of the user are
 
 
 # Settings.
@@ -218,7 +218,7 @@ def find_project(
     nearest, path = "", start
     while True:
         context, git = os.path.join(path, CONTEXT_DIRECTORY), os.path.join(path, ".git")
-        is_memory = not nearest and os.path.isdir(context) and holds_memory(context)
+        is_memory = not nearest and os.path.isdir(context) and may_hold_memory(context)
         if is_memory and (path == start or _is_ours(context, start, warnings)):
             nearest = path
         if os.path.exists(git) and (path == start or _is_ours(git, start, warnings)):
@@ -231,7 +231,7 @@ def find_project(
     return Project(nearest or start, source, is_unexpanded, tuple(warnings))
 
 
-def holds_memory(context: str) -> bool:
+def may_hold_memory(context: str) -> bool:
     """Return whether a directory is there for a memory, or for nothing yet.
 
     Other tools keep a `.context` as well, often one in each package of a repository.

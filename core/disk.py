@@ -52,7 +52,7 @@ def is_there(path: Path) -> bool:
     return status_of(path) is not None
 
 
-def is_odd(path: Path) -> bool:
+def is_irregular(path: Path) -> bool:
     """Return whether anything but a file has this name; a link does."""
     status = status_of(path)
     return status is not None and not stat.S_ISREG(status.st_mode)
@@ -75,16 +75,16 @@ def reason_of(error: OSError) -> str:
 # Reading.
 
 
-def open_regular(path: Path) -> BinaryIO:
+def open_regular_file(path: Path) -> BinaryIO:
     """Open a regular file for reading; a pipe or a device could block."""
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise OSError(errno.EINVAL, "not a regular file")
     return _retried(lambda: open(path, "rb"))
 
 
-def read_regular(path: Path, *, most_bytes: int = 0) -> tuple[bytes, Identity]:
+def read_regular_file(path: Path, *, most_bytes: int = 0) -> tuple[bytes, Identity]:
     """Read a regular file. most_bytes: of its end, 0 for all."""
-    with open_regular(path) as file:
+    with open_regular_file(path) as file:
         status = os.fstat(file.fileno())
         if most_bytes and status.st_size > most_bytes:
             file.seek(-most_bytes, os.SEEK_END)
@@ -118,7 +118,7 @@ def make_directory(directory: Path) -> None:
 
 
 @contextlib.contextmanager
-def prepared(
+def prepared_file(
     target: Path,
     data: bytes | Iterable[bytes],
     name: str = "",
@@ -177,7 +177,7 @@ def rename(temporary: Path, target: Path) -> None:
         raise
 
 
-def replace_whole(
+def replace_file(
     path: Path,
     data: bytes | Iterable[bytes],
     check: Callable[[Path], None] = lambda target: None,
@@ -189,13 +189,13 @@ def replace_whole(
     """Replace the content of a file, in one step and on disk; a link stays one. Raises OSError.
 
     check: gets the path without links just before; its error prevents the replacement. name, like,
-    is_private: as of `prepared`.
+    is_private: as of `prepared_file`.
     """
     try:
         target = Path(os.path.realpath(path, strict=True))
     except FileNotFoundError:  # a link that cannot be read is not taken for a file
         target = Path(os.path.realpath(path.parent, strict=True), path.name)
-    with prepared(target, data, name, like=like, is_private=is_private) as temporary:
+    with prepared_file(target, data, name, like=like, is_private=is_private) as temporary:
         check(target)
         rename(temporary, target)
     sync_directory(target.parent)
@@ -239,7 +239,7 @@ def sync_directory(directory: Path) -> None:
 
 
 @contextlib.contextmanager
-def held(
+def locked_file(
     path: str, *, timeout_s: float, cancellation: Cancellation = NO_CANCELLATION
 ) -> Iterator[None]:
     """Hold the lock file at `path`, which is made when missing and stays.
@@ -311,12 +311,12 @@ def _lock_at(path: str, process: int) -> tuple[threading.Lock, "FileLock"]:
 # to a file or folder that is plainly a memory.
 
 
-class WayOut(NamedTuple):
+class ExitLink(NamedTuple):
     link: Path
     target: Path
 
 
-def way_out(path: Path, project: Path | None = None) -> WayOut | None:
+def find_exit_link(path: Path, project: Path | None = None) -> ExitLink | None:
     """Return the link by which `path` leaves the project.
 
     The user has chosen a path that lies outside by its own name, or by a link that is not the
@@ -334,12 +334,12 @@ def way_out(path: Path, project: Path | None = None) -> WayOut | None:
             tree = tree_of(project) if project else _work_tree(at)
             real = Path(os.path.realpath(path))
             if _is_in(at, tree) and not _is_in(real, tree):
-                return WayOut(link, real)
+                return ExitLink(link, real)
             at = Path(os.path.realpath(link))
     return None
 
 
-def memory_at(path: Path, *, may_be_new: bool = False) -> Path:
+def resolve_log(path: Path, *, may_be_new: bool = False) -> Path:
     """Return where the memory log `path` really is; may_be_new: or would be.
 
     Raises LogReadError for a link to nothing or to no memory, FileNotFoundError without a log,

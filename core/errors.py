@@ -7,7 +7,7 @@ record's text or the value of an environment variable.
 from typing import ClassVar
 
 from core.messages import language, say
-from core.program import shown
+from core.program import printable_fact
 
 _PATH_CHARS = 300
 _WITHHELD = {"en": "the server's log says why", "ko": "이유는 서버 로그에 있습니다"}
@@ -24,7 +24,7 @@ class SentinelError(Exception):
     table: ClassVar[str] = "errors"  # of sentences; a key with a dot names its own
     key = ""  # of the sentence; a class that is caught by itself may set it
     record = ""  # the version id of the record that it is about, where several were given
-    placed: ClassVar[tuple[str, ...]] = ("path", "rm")  # facts that may say where the memory is
+    place_keys: ClassVar[tuple[str, ...]] = ("path", "rm")  # facts that may say where the memory is
 
     def __init__(self, key: str = "", /, **facts: str | int) -> None:
         super().__init__()
@@ -99,16 +99,16 @@ def link_error(key: str, *, path: str, link: str, target: str) -> LogReadError:
 
     link, target = (
         path if len(path) <= _PATH_CHARS else f"{path[:_PATH_CHARS]}…"
-        for path in (shown(link), shown(target))
+        for path in (printable_fact(link), printable_fact(target))
     )
     rm, mkdir = shlex.join(["rm", link]), shlex.join(["mkdir", "-p", target])
     return LogReadError(key, path=path, link=link, target=target, rm=rm, mkdir=mkdir)
 
 
-def placeless(error: SentinelError) -> str:
+def sentence_without_place(error: SentinelError) -> str:
     """Return the sentence of an error without the place of the memory."""
     facts, withheld = error.facts, _WITHHELD[language()]
-    hidden = {name: "memory" if name == "path" else withheld for name in error.placed}
+    hidden = {name: "memory" if name == "path" else withheld for name in error.place_keys}
     error.facts = {**facts, **hidden}
     try:
         return str(error)

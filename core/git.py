@@ -27,7 +27,7 @@ READ_AT_ONCE = 16  # objects: few processes, and few files in memory
 SHORT_DIGITS = 10  # of a commit's name, for people
 
 # Where lessons themselves stand, the log and the rules of clients: no files of the project.
-RULES = (
+LESSON_FILES = (
     *(f"{CONTEXT_DIRECTORY}/**", ".cursor/**", ".claude/**", ".github/instructions/**"),
     *("AGENTS.md", "AGENTS.override.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md"),
     *(".cursorrules", ".github/copilot-instructions.md"),
@@ -90,7 +90,7 @@ class HistoryError(SentinelError, LookupError):
 # Calling git.
 
 
-def program() -> str:
+def find_git() -> str:
     """Return the path of git, "" where it is not installed."""
     # Of the PATH only absolute directories: the current one may be a stranger's.
     name = "git.exe" if os.name == "nt" else "git"
@@ -98,7 +98,7 @@ def program() -> str:
     return next((path for path in paths if os.path.isfile(path) and os.access(path, os.X_OK)), "")
 
 
-def environment() -> dict[str, str]:
+def build_environment() -> dict[str, str]:
     kept = {
         name: value
         for name, value in os.environ.items()
@@ -123,7 +123,7 @@ def run(
         return subprocess.run(
             _command(*arguments),
             cwd=folder,
-            env={**environment(), **(variables or {})},
+            env={**build_environment(), **(variables or {})},
             input=sent,
             capture_output=True,
             timeout=timeout_s,
@@ -142,7 +142,7 @@ def _command(*arguments: str) -> list[str]:
             # a container may have no other place for it
             settings.append(f"{key}={os.environ.get(name.replace('KEY', 'VALUE'), '')}")
     options = [part for setting in settings for part in ("-c", setting)]
-    found = program()
+    found = find_git()
     if not found:
         raise HistoryError("no_git")
     return [found, "--no-pager", *options, *arguments]
@@ -172,7 +172,7 @@ class WorkTree:
                 break
             place = place.parent
         if found.returncode and b"not a git repository" not in found.stderr:
-            raise failed(found.stderr)
+            raise failure_of(found.stderr)
         self.git_directory = _line(found)
         top = _line(run(place, "rev-parse", "--show-toplevel", timeout_s=self._left_s()))
         self.top = Path(top)
@@ -196,7 +196,7 @@ class WorkTree:
     def ask(self, *arguments: str, sent: bytes = b"") -> bytes:
         done = self.run(*arguments, sent=sent)
         if done.returncode:
-            raise failed(done.stderr)
+            raise failure_of(done.stderr)
         return done.stdout
 
     def run(self, *arguments: str, sent: bytes = b"") -> _Done:
@@ -214,7 +214,7 @@ class WorkTree:
             return subprocess.Popen(
                 _command(*self._named, *arguments),
                 cwd=self.folder,
-                env={**environment(), **self._index},
+                env={**build_environment(), **self._index},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -238,7 +238,7 @@ def _line(done: _Done) -> str:
     return os.fsdecode(done.stdout.removesuffix(b"\n"))
 
 
-def failed(stderr: bytes, *, is_lacking: bool = False) -> HistoryError:
+def failure_of(stderr: bytes, *, is_lacking: bool = False) -> HistoryError:
     is_lacking = is_lacking or bool(_LACKS.search(stderr.decode("utf-8", "replace")))
     return HistoryError("objects_missing" if is_lacking else "git_failed", reason=_reason(stderr))
 
@@ -293,14 +293,14 @@ class Repository(WorkTree):
 
         commit: "" for the index, which raises HistoryError while it holds an open conflict.
         """
-        entries = self.entries(commit, path or self.path)
+        entries = self.read_entries(commit, path or self.path)
         if len(entries) > 1 or any(entry.stage != "0" for entry in entries):
             raise HistoryError("unmerged", path=self.path)
         return next((entry.blob for entry in entries if entry.mode.startswith("100")), "")
 
-    def entries(self, commit: str, *paths: str) -> list[Entry]:
+    def read_entries(self, commit: str, *paths: str) -> list[Entry]:
         """Return the entries of these paths from the top. commit: "" for the index."""
-        names = map(literal, paths)
+        names = map(pathspec_of, paths)
         if commit:
             listed = self.ask("ls-tree", "-z", "--full-tree", commit, "--", *names)
         else:
@@ -312,7 +312,7 @@ class Repository(WorkTree):
             entries.append(Entry(mode, third, "0") if commit else Entry(mode, second, third))
         return entries
 
-    def contents(self, blobs: Iterable[str]) -> Iterator[bytes]:
+    def read_contents(self, blobs: Iterable[str]) -> Iterator[bytes]:
         """Yield the content of each object, b"" for one that is no file."""
         names = list(blobs)
         for first in range(0, len(names), READ_AT_ONCE):
@@ -328,17 +328,17 @@ class Repository(WorkTree):
                 yield data[:-1] if head[1] == b"blob" else b""
 
 
-def literal(path: str) -> str:
+def pathspec_of(path: str) -> str:
     """Return a path from the top for git, none of its signs a pattern."""
     return f":(top,literal){path}"
 
 
 # The files of the project.
 
-_OF_PROJECT = (".", *(f":(exclude,glob)**/{pattern}" for pattern in RULES))
+_OF_PROJECT = (".", *(f":(exclude,glob)**/{pattern}" for pattern in LESSON_FILES))
 
 
-def known_files(root: Path) -> list[str]:
+def list_files(root: Path) -> list[str]:
     """Return the files below `root` that git tracks or would take up: paths from there, in NFC.
 
     [] without a repository or git, also where it needs more than WAIT_S.
@@ -353,7 +353,7 @@ def known_files(root: Path) -> list[str]:
 def files_with(pieces: Sequence[str], root: Path) -> tuple[list[list[str]], int]:
     """Return for each text its files in the index, without RULES, and the count of all files.
 
-    No file of the work tree is opened. None of 0 where `known_files` has none.
+    No file of the work tree is opened. None of 0 where `list_files` has none.
     """
     try:
         tree = WorkTree(root, deadline_s=time.monotonic() + WAIT_S)
@@ -443,7 +443,7 @@ def check_missing(log_path: Path) -> None:
 
 def _tags(tree: WorkTree, names: Iterable[str]) -> dict[str, str]:
     """Return by file how `ls-files -v` marks it; "" without a checkout."""
-    paths = [literal(name) for name in names]
+    paths = [pathspec_of(name) for name in names]
     if not os.path.exists(os.path.join(tree.git_directory, "index")):
         found = tree.ask("ls-tree", "-z", "--name-only", "--full-tree", "HEAD", "--", *paths)
         return {os.fsdecode(name): "" for name in found.split(b"\0") if name}

@@ -39,12 +39,12 @@ def say(key: str, /, **facts: str | int) -> str:
     filled_in: Facts = {"cli": program.CLI, "program": program.NAME, **facts}
     if spoken == "en":
         return text.format(**filled_in)
-    return filled(text, filled_in)
+    return fill_template(text, filled_in)
 
 
-def tell(key: str, /, **facts: str | int) -> None:
+def log_warning(key: str, /, **facts: str | int) -> None:
     """Log a sentence of `errors` as a warning, in the operator's language."""
-    with speaking(language_of(os.environ, for_person=True)):
+    with use_language(language_of(os.environ, for_person=True)):
         program.warn("%s", say(f"errors.{key}", **facts))
 
 
@@ -53,12 +53,12 @@ def has_sentence(key: str) -> bool:
 
 
 def language() -> Language:
-    """Return the language of this call: of `speaking`, else of the environment."""
+    """Return the language of this call: of `use_language`, else of the environment."""
     return _SPOKEN.get() or language_of(os.environ)
 
 
 @contextmanager
-def speaking(spoken: Language) -> Iterator[None]:
+def use_language(spoken: Language) -> Iterator[None]:
     """Say the sentences of this context in one language."""
     token = _SPOKEN.set(spoken)
     try:
@@ -132,17 +132,17 @@ _CLOSED = (
 _OPEN = {"readme", "check", "await", "edit", "visit", "exit", "pip"}
 
 
-def filled(template: str, facts: Mapping[str, str | int]) -> str:
+def fill_template(template: str, facts: Mapping[str, str | int]) -> str:
     """Return a Korean template with its facts, each particle in one form.
 
-    >>> filled("{file}을(를)", {"file": "로그"})
+    >>> fill_template("{file}을(를)", {"file": "로그"})
     '로그를'
     """
 
     def fitting(found: re.Match[str]) -> str:
         if found["name"] not in facts:
             return found[0]
-        end = spoken_end(found["placeholder"].format(**facts))
+        end = ending_sound_of(found["placeholder"].format(**facts))
         if end is None:
             return found[0]
         after_consonant, after_vowel = _FORMS[found["particle"]]
@@ -153,7 +153,7 @@ def filled(template: str, facts: Mapping[str, str | int]) -> str:
     return re.sub(_BEHIND_FACT, fitting, template).format(**facts)
 
 
-def spoken_end(text: str) -> End | None:
+def ending_sound_of(text: str) -> End | None:
     """Return how the last spoken sound of a text ends; None if that cannot be known."""
     from unicodedata import normalize  # as the patterns above, at the first Korean sentence
 

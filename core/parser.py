@@ -12,7 +12,7 @@ from itertools import pairwise, takewhile
 from typing import Any, NoReturn
 
 from core.messages import has_sentence, say
-from core.program import CLI, shown
+from core.program import CLI, printable_fact
 
 FROM_ENVIRONMENT = "PORT"  # the value of `--http` without a port
 
@@ -41,10 +41,10 @@ class HelpPage(argparse.HelpFormatter):
         return super().format_help().replace(_WIDE, "")
 
     def _split_lines(self, text: str, width: int) -> list[str]:
-        return filled(text, width)
+        return wrap_text(text, width)
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
-        lines = text.split("\n") if "\n" in text else filled(text, width - len(indent))
+        lines = text.split("\n") if "\n" in text else wrap_text(text, width - len(indent))
         return "\n".join(indent + line for line in lines)
 
     def _format_action_invocation(self, action: argparse.Action) -> str:
@@ -84,7 +84,7 @@ class Parser(argparse.ArgumentParser):
     def _refuse(self, word: str) -> NoReturn:
         name = word.partition("=")[0]
         refusal = say("parser.option", value=name)
-        self.error(with_nearest(refusal, name, self._option_string_actions))
+        self.error(with_nearest_name(refusal, name, self._option_string_actions))
 
     def _joined(self, words: Sequence[str]) -> list[str]:
         """Return the words, a text that begins with a dash joined to the option before it."""
@@ -118,21 +118,23 @@ class Parser(argparse.ArgumentParser):
             value = value.removeprefix("'").removesuffix("'")
             unknown = say("parser.command", value=value)
             said = unknown if name == "COMMAND" else f"{message}."
-            message = with_nearest(said, value, re.findall(r"[^\s,')]+", known))
+            message = with_nearest_name(said, value, re.findall(r"[^\s,')]+", known))
         help_command = f"{self.prog} --help"
         if f"{self.prog} ".startswith(f"{CLI} "):
             command = self.prog[len(CLI) :].split()
             help_command = " ".join([CLI, "help", *(name for name in command if name != "help")])
-        lines = [f"{self.prog}: {shown(message)}"]
+        lines = [f"{self.prog}: {printable_fact(message)}"]
         if sys.stderr and sys.stderr.isatty():
-            lines = filled(lines[0], max(shutil.get_terminal_size((80, 24)).columns, _LEAST_WIDTH))
+            lines = wrap_text(
+                lines[0], max(shutil.get_terminal_size((80, 24)).columns, _LEAST_WIDTH)
+            )
         lines.append(say("parser.see", command=help_command))  # which is copied from one line
         self.exit(2, "\n".join(lines) + "\n")
 
 
-def with_nearest(said: str, name: str, known: Iterable[str]) -> str:
+def with_nearest_name(said: str, name: str, known: Iterable[str]) -> str:
     """Return a refusal with the known name that may have been meant."""
-    near = nearest(name, known)
+    near = nearest_name(name, known)
     return f"{said} {say('parser.near', near=near)}" if near else said
 
 
@@ -159,7 +161,7 @@ def add_version(parser: argparse.ArgumentParser, text: str) -> None:
     parser.add_argument("-V", "--version", action="version", version=text, help=about)
 
 
-def one_of(known: Sequence[str]) -> Callable[[str], str]:
+def choice_of(known: Sequence[str]) -> Callable[[str], str]:
     """Return a converter to one of these names, for an optional or repeated argument.
 
     `choices` of Python 3.11 refuses a missing one.
@@ -174,10 +176,10 @@ def one_of(known: Sequence[str]) -> Callable[[str], str]:
     return chosen
 
 
-def nearest(given: str, known: Iterable[str]) -> str:
+def nearest_name(given: str, known: Iterable[str]) -> str:
     """Return the known name that somebody may have meant, "" for none.
 
-    >>> nearest("serach", ["search", "add"])
+    >>> nearest_name("serach", ["search", "add"])
     'search'
     """
     bare, name = {it.lstrip("-"): it for it in known}, given.lstrip("-")
@@ -185,7 +187,7 @@ def nearest(given: str, known: Iterable[str]) -> str:
     return next((bare[it] for it in (*difflib.get_close_matches(name, bare, n=1), *begun)), "")
 
 
-def filled(text: str, width: int) -> list[str]:
+def wrap_text(text: str, width: int) -> list[str]:
     """Break a text at blanks into lines of so many cells, with two words or more in the last."""
     words = _padded(" ".join(text.split()))
     for narrower in range(width, width // 2, -1):

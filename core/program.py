@@ -12,7 +12,7 @@ _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _IS_INSTALLED = "sentinel_memory" in sys.modules
 
 
-def command(name: str, script: str) -> str:
+def command_for(name: str, script: str) -> str:
     """Return how a command is typed here: its name when it is installed, else its script.
 
     Outside of PATH, or of the script's directory, the path comes before it.
@@ -33,12 +33,12 @@ def _quoted(path: str) -> str:
     return f'"{path}"' if " " in path else path
 
 
-CLI = command(NAME, "cli.py")
+CLI = command_for(NAME, "cli.py")
 SERVER = "sentinel-memory-server" if _IS_INSTALLED else "server.py"
-SERVER_COMMAND = command("sentinel-memory-server", "server.py")
+SERVER_COMMAND = command_for("sentinel-memory-server", "server.py")
 
 
-def version() -> str:
+def read_version() -> str:
     """Return the version, read from `server.py`: importing that takes a second."""
     import re  # a hook asks for no version
 
@@ -47,7 +47,7 @@ def version() -> str:
     return str(found)
 
 
-def shown(fact: object) -> str:
+def printable_fact(fact: object) -> str:
     """Return a fact as one line of text, with U+FFFD for unprintable characters.
 
     A terminal would obey escape codes, and a second line would read like our notice.
@@ -59,7 +59,7 @@ def warn(notice: str, *facts: object) -> None:
     """Log a warning on standard error. notice: a sentence with `%s` for each fact."""
     import logging  # a reader never needs it
 
-    logging.getLogger(LOGGER).warning(notice, *map(shown, facts))
+    logging.getLogger(LOGGER).warning(notice, *map(printable_fact, facts))
 
 
 class Cancellation(NamedTuple):

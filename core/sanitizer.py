@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from core.data import TOKENS, Rule, compiled, rule_expression, rules
-from core.guard.characters import Places, forms_of, is_written_otherwise, may_hide, without_hidden
-from core.guard.looks import bare_end, is_hex, is_paired, is_placeholder, quoted_end
+from core.data import TOKENS, Rule, expression_of, rule_expression, rules
+from core.guard.characters import Places, forms_of, has_other_forms, may_hide, without_hidden
+from core.guard.looks import bare_end, is_hex, is_paired_password, is_placeholder, quoted_end
 from core.guard.named_values import keyed_spans, may_have_keyed_spans
 
 MARKER = "[REDACTED]"  # which rule has put it there, the answer of the save says
@@ -45,7 +45,7 @@ class Secret(NamedTuple):
     kind: str
 
 
-class Redaction(NamedTuple):
+class CleanText(NamedTuple):
     """A text without its secrets, and the rule that found each."""
 
     text: str
@@ -77,15 +77,15 @@ class Look(NamedTuple):
 
 def redact(
     text: str, known: Mapping[str, str] | None = None, look: Look | None = None
-) -> Redaction:
+) -> CleanText:
     """Return a text with the marker in place of every secret; redacting twice changes nothing."""
-    secrets = find(text, known, look)
+    secrets = find_secrets(text, known, look)
     if not secrets:
-        return Redaction(text, ())
-    return Redaction(replaced(text, secrets), tuple(secret.kind for secret in secrets))
+        return CleanText(text, ())
+    return CleanText(replace_secrets(text, secrets), tuple(secret.kind for secret in secrets))
 
 
-def find(
+def find_secrets(
     text: str, known: Mapping[str, str] | None = None, look: Look | None = None
 ) -> list[Secret]:
     """Return every secret in the order of place; none overlaps or touches another.
@@ -100,14 +100,14 @@ def find(
     if may_hide(text):  # they may move the end of a secret out of each window
         seen, places = without_hidden(text)
         found += [_origin(secret, places) for secret in _in_windows(seen, known)]
-    return merged([*found, *_repeated(text, _values_at(text, found))])
+    return merge_secrets([*found, *_repeated(text, _values_at(text, found))])
 
 
 def values_in(texts: Sequence[str], look: Look | None = None) -> dict[str, str]:
     """Return the secrets of some texts with their kinds, without hidden characters."""
     found, look = dict[str, str](), look or look_at(texts)
     for text in texts if look.may_hold else ():
-        found.update(_values_at(text, find(text, look=look)))
+        found.update(_values_at(text, find_secrets(text, look=look)))
     return found
 
 
@@ -117,32 +117,32 @@ def look_at(texts: Iterable[str]) -> Look:
     One look at all texts of a record takes a third of the time.
     """
     text = "\n".join(texts)
-    if is_written_otherwise(text):
+    if has_other_forms(text):
         return Look(may_hold=True)
     folded = text.casefold()
     hints = _hints_in(_parts(folded))
     return Look(bool(hints) or may_have_keyed_spans(text, folded), hints)
 
 
-def redact_together(texts: Sequence[str]) -> list[Redaction]:
+def redact_together(texts: Sequence[str]) -> list[CleanText]:
     """Redact texts: a password that one of them names goes from all."""
     known = values_in(texts)
     if not known:
-        return [Redaction(text, ()) for text in texts]
+        return [CleanText(text, ()) for text in texts]
     return [redact(text, known) for text in texts]
 
 
 @lru_cache(maxsize=1_024)
 def has_secret(text: str) -> bool:
-    return bool(find(text))
+    return bool(find_secrets(text))
 
 
-def safe(text: str) -> str:
+def safe_name(text: str) -> str:
     """Return a name, or "" when it holds a secret itself."""
     return "" if has_secret(text) else text
 
 
-def replaced(text: str, secrets: Iterable[Secret]) -> str:
+def replace_secrets(text: str, secrets: Iterable[Secret]) -> str:
     parts, at = [], 0
     for start, end, _ in secrets:
         parts += [text[at:start], MARKER]
@@ -150,7 +150,7 @@ def replaced(text: str, secrets: Iterable[Secret]) -> str:
     return "".join([*parts, text[at:]])
 
 
-def merged(secrets: Iterable[Secret], *, touching: bool = True) -> list[Secret]:
+def merge_secrets(secrets: Iterable[Secret], *, touching: bool = True) -> list[Secret]:
     """Return secrets in order of place, those that overlap as one under the earliest rule.
 
     touching: also those that touch, as one marker hides both.
@@ -175,7 +175,7 @@ def _values_at(text: str, secrets: Iterable[Secret]) -> dict[str, str]:
 
 
 def _origin(secret: Secret, places: Places | None) -> Secret:
-    return Secret(*places.origin(*secret[:2]), secret.kind) if places else secret
+    return Secret(*places.text_span(*secret[:2]), secret.kind) if places else secret
 
 
 def _in_windows(text: str, known: Mapping[str, str]) -> list[Secret]:
@@ -209,8 +209,8 @@ def _in_window(
 
     among: the only hints to ask.
     """
-    found = merged(_repeated(text, known)) if known else []
-    redacted = replaced(text, found) if found else text
+    found = merge_secrets(_repeated(text, known)) if known else []
+    redacted = replace_secrets(text, found) if found else text
     passes = 0
     # A replaced token can bare the edge of its neighbour.
     while secrets := _secrets(redacted, None if found else among):
@@ -219,8 +219,8 @@ def _in_window(
             secrets = _widened(redacted, secrets, passes - _MOST_PASSES)
         new = _before_replacing(found, secrets)
         again = _repeated(text, _values_at(text, new))
-        found = merged([*found, *new, *again])
-        redacted = replaced(text, found)
+        found = merge_secrets([*found, *new, *again])
+        redacted = replace_secrets(text, found)
     return found
 
 
@@ -231,7 +231,7 @@ def _repeated(text: str, values: Mapping[str, str]) -> Iterator[Secret]:
     """
     beginnings: dict[str, list[str]] = {}
     for value in sorted(values, key=len, reverse=True):
-        if compiled(_REPEATABLE).fullmatch(value) and not is_hex(value):
+        if expression_of(_REPEATABLE).fullmatch(value) and not is_hex(value):
             beginnings.setdefault(value[:_BEGINNING_CHARS], []).append(value)
     if not beginnings:
         return
@@ -239,7 +239,7 @@ def _repeated(text: str, values: Mapping[str, str]) -> Iterator[Secret]:
     if may_hide(text):
         forms.append(without_hidden(text))
     for form, places in forms:
-        for place in compiled(_BEGINNING).finditer(form):
+        for place in expression_of(_BEGINNING).finditer(form):
             start = place.start()
             for value in beginnings.get(place[1], ())[:_FEW_VALUES]:
                 end = start + len(value)
@@ -278,12 +278,12 @@ def _widened(text: str, secrets: Sequence[Secret], excess: int) -> list[Secret]:
         return [Secret(0, len(text), first.kind)]
     if excess > _MOST_PASSES:
         return [Secret(first.start, secrets[-1].end, first.kind)]
-    spaces = [-1, *(match.start() for match in compiled(r"\s").finditer(text)), len(text)]
+    spaces = [-1, *(match.start() for match in expression_of(r"\s").finditer(text)), len(text)]
     words = list[Secret]()
     for start, end, kind in secrets:
         before, after = bisect_left(spaces, start), bisect_left(spaces, end)
         words.append(Secret(spaces[before - 1] + 1, spaces[after], kind))
-    return merged(words, touching=False)
+    return merge_secrets(words, touching=False)
 
 
 def _secrets(text: str, among: Sequence[Hint] | None) -> list[Secret]:
@@ -305,7 +305,7 @@ def _secrets(text: str, among: Sequence[Hint] | None) -> list[Secret]:
         values = (Secret(*it) for it in keyed_spans(form, folded))
         others += [it for it in values if form[it.start : it.end].replace(MARKER, "")]
         found += [_origin(secret, places) for secret in (*tokens, *others)]
-    return merged(found, touching=False)
+    return merge_secrets(found, touching=False)
 
 
 def _of_rule(text: str, rule: Rule) -> Iterator[Secret]:
@@ -315,13 +315,13 @@ def _of_rule(text: str, rule: Rule) -> Iterator[Secret]:
         if rule.gate == "pair":
             quote = match["quote"] or ""
             end = (quoted_end(text, start, quote) if quote else 0) or bare_end(text, start)
-            if not is_paired(text[start:end]):
+            if not is_paired_password(text[start:end]):
                 continue
         if rule.table == "place" and is_placeholder(value):
             continue
-        if compiled(_SAMPLE).search(text, start, end):
+        if expression_of(_SAMPLE).search(text, start, end):
             continue
-        if end - start <= _SAMPLE_CHARS and compiled(_CUT_OFF).match(text, end):
+        if end - start <= _SAMPLE_CHARS and expression_of(_CUT_OFF).match(text, end):
             continue
         if text[start:end].replace(MARKER, ""):
             yield Secret(start, end, rule.name)
@@ -347,7 +347,7 @@ def _glued(text: str, tokens: Sequence[Secret], called: Sequence[Rule]) -> Itera
             first = max(0, at - _LONGEST_GLUED_CHARS) if is_before else at
             piece = text[first : at if is_before else at + _LONGEST_TOKEN_CHARS]
             if tries > _MOST_TRIES:
-                space = compiled(r"\s").search(text, at)
+                space = expression_of(r"\s").search(text, at)
                 last = space.start() if space else len(text)
                 first = max(text.rfind(" ", 0, at), text.rfind("\n", 0, at)) + 1
                 rest = range(first, at) if is_before else range(at, last)
@@ -382,7 +382,7 @@ def _parts(folded: str) -> dict[Sequence[str], str]:
 
     Tokens that name themselves are long and in one piece, which few texts have.
     """
-    return {TOKENS: " ".join(compiled(_LONG_WORD).findall(folded)), _OTHERS: folded}
+    return {TOKENS: " ".join(expression_of(_LONG_WORD).findall(folded)), _OTHERS: folded}
 
 
 def _hints_in(parts: Mapping[Sequence[str], str]) -> list[Hint]:

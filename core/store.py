@@ -10,11 +10,11 @@ from core.config import CONTEXT_DIRECTORY, DEFAULTS, LOG_NAME, Project, Settings
 from core.errors import DiskError, RefusedError, SentinelError
 from core.lessons import changes
 from core.lessons.changes import Outcome
-from core.lessons.draft import Offer, given_draft, redacted_draft, redacted_offer, redacted_record
+from core.lessons.draft import Offer, draft_from, redact_draft, redact_offer, redact_record
 from core.lessons.file import LogFile, Replacement
-from core.lessons.log import FILTERED, MemoryLog, begins_like_utf_16, cached_log
-from core.lessons.record import Draft, Record, normalise_topic, split_tokens, utc_now
-from core.messages import tell
+from core.lessons.log import FILTER_HEADS, MemoryLog, begins_like_utf_16, cached_log
+from core.lessons.record import Draft, Record, normalise_topic, split_version_ids, utc_now
+from core.messages import log_warning
 from core.program import NO_CANCELLATION, Cancellation
 
 if TYPE_CHECKING:
@@ -66,18 +66,18 @@ class MemoryStore:
         """Return the file as it is, unreadable lines included."""
         return self.file.read()
 
-    def read_replaced(self) -> list[changes.Replaced]:
+    def read_side_records(self) -> list[changes.ReplacedRecord]:
         """Return the records that left the log and are kept beside it, the newest first."""
-        return list(changes.replaced_in(self.file.read_side()))
+        return list(changes.replaced_records_in(self.file.read_side()))
 
     def _parsed(self, data: bytes) -> MemoryLog:
         log = cached_log(data)
         if log is not self._known:
             self._known = log
             if skipped := log.skipped + len(log.conflict):
-                tell("lines_skipped", path=str(self.path), count=skipped)
+                log_warning("lines_skipped", path=str(self.path), count=skipped)
             if log.conflicts:
-                tell("open_conflicts", path=str(self.path), count=log.conflicts)
+                log_warning("open_conflicts", path=str(self.path), count=log.conflicts)
         return log
 
     # Changing.
@@ -95,10 +95,10 @@ class MemoryStore:
         source_ids: version ids of a principle's originals, which go in the same write, in that
         version only. now: the time of a dry run whose version id was shown.
         """
-        tokens = split_tokens(source_ids)
+        tokens = split_version_ids(source_ids)
         if tokens and record.type != "principle":
             raise RefusedError("source_ids_of_log")
-        draft, redacted, suspicious = redacted_draft(
+        draft, redacted, suspicious = redact_draft(
             record, project=self._project, strict=self._strict
         )
         return self._write(
@@ -110,7 +110,7 @@ class MemoryStore:
 
     def delete_by_ids(self, ids: str | Sequence[str]) -> Outcome:
         """Delete unchanged records by their version ids, or by ids of records never updated."""
-        tokens = split_tokens(ids)
+        tokens = split_version_ids(ids)
         return self._write(lambda log: changes.delete(log, tokens), only_if_needed=True)
 
     def bring_back(
@@ -126,7 +126,7 @@ class MemoryStore:
         instead_of: version id of a principle that goes in the same write and leaves its place.
         since: the log that the caller has seen; a changed record is refused.
         """
-        cleaned = [redacted_record(record, strict=self._strict) for record in records]
+        cleaned = [redact_record(record, strict=self._strict) for record in records]
         versions = [record for record, _, _ in cleaned]
         return self._write(
             lambda log: changes.bring_back(log, versions, instead_of, now=self._now(), since=since),
@@ -152,7 +152,7 @@ class MemoryStore:
         """
         offers = list[Offer]()
         for it in records:
-            offer = it if isinstance(it, Offer) else redacted_offer(it, strict=self._strict)
+            offer = it if isinstance(it, Offer) else redact_offer(it, strict=self._strict)
             offers.append(offer)
             if not len(offers) % _TOLD_RECORDS:
                 progress(len(offers), len(records))
@@ -173,7 +173,7 @@ class MemoryStore:
         records, redacted, suspicious = dict[str, Record](), list[str](), list[str]()
         for token, record in changed.items():
             try:
-                records[token], kinds, fields = redacted_record(
+                records[token], kinds, fields = redact_record(
                     record, project=self._project, strict=self._strict, is_edit=True
                 )
             except SentinelError as error:
@@ -222,13 +222,13 @@ class MemoryStore:
     def _check_encoding(self, data: bytes) -> None:
         if begins_like_utf_16(data):
             raise DiskError("log_encoding", path=str(self.path))
-        if data.startswith(FILTERED):
+        if data.startswith(FILTER_HEADS):
             raise DiskError("log_filtered", path=str(self.path))
 
     def _replacement(
         self, before: MemoryLog, after: MemoryLog, outcome: _Result, aside: bytes = b""
     ) -> Replacement[_Result]:
-        replaced = changes.replaced_between(before, after, self._now)
+        replaced = changes.find_replaced_records(before, after, self._now)
         lines = b"".join(it.to_line() for it in replaced)
         return Replacement(after.to_bytes(), outcome, aside, lines)
 
@@ -250,11 +250,11 @@ class MemoryStore:
 
     def clean(self, *, dry_run: bool = False) -> "Cleaning":
         """Take the secrets out as `upkeep.clean` in one atomic write, also of the side file."""
-        from core.lessons.upkeep import clean  # as above
+        from core.lessons.upkeep import clean_log  # as above
 
         def scrub(data: bytes) -> "Replacement[Cleaning]":
             self._check_encoding(data)
-            cleaning = clean(data, now=self._now())
+            cleaning = clean_log(data, now=self._now())
             before, after = MemoryLog.parse(data), MemoryLog.parse(cleaning.data)
             return self._replacement(before, after, cleaning)
 
@@ -262,8 +262,8 @@ class MemoryStore:
         if dry_run:
             return planned
         side = self.file.read_side()
-        if changes.cleaned(side) != side:
-            self.file.rewrite_side(changes.cleaned)
+        if changes.clean_side_file(side) != side:
+            self.file.rewrite_side(changes.clean_side_file)
         # Where there is nothing to write, it works on a read-only checkout, too.
         return self.file.rewrite(scrub) if planned.changes else planned
 
@@ -291,14 +291,14 @@ def upsert_log(record: Mapping[str, Any]) -> dict[str, Any]:
     record: `topic`, `lesson` and, for a log, `missing_context`. Raises ValueError for a breach of
     the format, and OSError as `MemoryStore`.
     """
-    return _store_here().upsert_log(given_draft(record)).record.as_json()
+    return _store_here().upsert_log(draft_from(record)).record.as_json()
 
 
 def delete_by_ids(ids: str | Sequence[str]) -> int:
     """Delete the records with these ids in any version; return how many there were."""
     store = _store_here()
-    wanted = set(split_tokens(ids))
-    tokens = [record.token for record in store.read_all() if record.id in wanted]
+    wanted = set(split_version_ids(ids))
+    tokens = [record.version_id for record in store.read_all() if record.id in wanted]
     return len(store.delete_by_ids(tokens).removed)
 
 

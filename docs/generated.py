@@ -31,7 +31,7 @@ from core import program
 from core.config import DEFAULT_BUDGET_CHARS, NAME_CHARS, Settings
 from core.data import rules
 from core.lessons import anchors, record
-from core.messages import Language, language, speaking
+from core.messages import Language, language, use_language
 from rooms.fragments import draft, fragment, texts
 from rooms.fragments import room as fragments_room
 from rooms.sessions import config as sessions_config
@@ -79,7 +79,7 @@ def commands(spoken: Language) -> None:
     """Every command with its options, of docs/commands.md or docs/commands.ko.md."""
     before, program.CLI = program.CLI, program.NAME  # as it is called where it is installed
     try:
-        with speaking(spoken):
+        with use_language(spoken):
             print()
             groups = [*dict.fromkeys(row.group for row in cli.COMMANDS.values())]
             for number, group in enumerate(groups, 1):
@@ -116,7 +116,7 @@ def _command(name: str) -> Iterator[str]:
 
 def common_options(spoken: Language) -> None:
     """The options that mean the same for many commands, which need no line at each of them."""
-    with speaking(spoken):
+    with use_language(spoken):
         listed(_common())
 
 

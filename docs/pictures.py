@@ -47,7 +47,7 @@ def make_team_memory(folder: Path) -> Path:
         _save(log, Draft(type="log", **lessons[at]), date=_date(54 + at % 5))
     for principle in table("picture_principles"):
         topics = principle.pop("topics")
-        merged = [it.token for it in MemoryStore(log).read().records if it.topic in topics]
+        merged = [it.version_id for it in MemoryStore(log).read().records if it.topic in topics]
         draft = Draft(type="principle", missing_context="", **principle)
         _save(log, draft, merged, date=_date(62))
     _save(log, Draft(type="log", **lessons[17]), date=_date(65))

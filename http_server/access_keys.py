@@ -11,10 +11,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from core.config import DEFAULT_AGENT, FRAGMENTS_PLACE, NAME_CHARS, REFUSED_AGENTS
+from core.config import DEFAULT_AGENT, FRAGMENTS_VARIABLE, NAME_CHARS, REFUSED_AGENTS
 from core.errors import RefusedError
 from core.postgres.address import is_server
-from core.program import shown
+from core.program import printable_fact
 from core.room.database import DatabaseError
 from core.sanitizer import has_secret
 from http_server.papers import Paper, Papers, hash_of
@@ -62,9 +62,11 @@ class Keys:
 
     def check(self, secret: str) -> Credential | None:
         """Return the credential of a key; None for another text."""
-        return self.of(hash_of(secret)) if 0 < len(secret) <= _MOST_SECRET_CHARS else None
+        return (
+            self.find_credential(hash_of(secret)) if 0 < len(secret) <= _MOST_SECRET_CHARS else None
+        )
 
-    def of(self, paper: str) -> Credential | None:
+    def find_credential(self, paper: str) -> Credential | None:
         """Return the credential of a key's hash, and note its use; None for a removed key.
 
         Hashes are looked up, never secrets: the time tells nothing about a key.
@@ -80,8 +82,8 @@ class Keys:
                 self._papers.replace(found, replace(found, used_at=now))
         return Credential(agent=found.agent, paper=found.key, name=found.name)
 
-    def any(self) -> bool:
-        return bool(self._master or self._papers.listed("key"))
+    def has_any(self) -> bool:
+        return bool(self._master or self._papers.list_all("key"))
 
     def add(self, name: str, agent: str | None = None) -> str:
         """Return a new key, which nobody can read again. Raises RefusedError."""
@@ -95,33 +97,33 @@ class Keys:
             raise RefusedError("http.access.one_agent", agent=agent)
         if not name:
             raise RefusedError("http.access.name_blank")
-        if name == MASTER_NAME or any(it.name == name for it in self._papers.listed("key")):
+        if name == MASTER_NAME or any(it.name == name for it in self._papers.list_all("key")):
             raise RefusedError("http.access.name_taken", name=name)
         secret = PREFIX + secrets.token_urlsafe(32)
         facts: Any = {"agent": agent, "body": {"name": name}, "made_at": self._papers.clock()}
         self._papers.put(Paper(kind="key", key=hash_of(secret), **facts))
         return secret
 
-    def listed(self) -> list[Key]:
+    def list_all(self) -> list[Key]:
         """Oldest first, without the environment's key."""
-        tokens = [*self._papers.listed("access"), *self._papers.listed("refresh")]
+        tokens = [*self._papers.list_all("access"), *self._papers.list_all("refresh")]
         counts = Counter(token.body.get("paper") for token in tokens)
-        return [Key(it.name, it, counts[it.key]) for it in self._papers.listed("key")]
+        return [Key(it.name, it, counts[it.key]) for it in self._papers.list_all("key")]
 
-    def named(self, name: str) -> Key:
+    def find_key(self, name: str) -> Key:
         """Raises RefusedError for an unknown name."""
         name = name.strip()
-        for key in self.listed():
+        for key in self.list_all():
             if key.name == name:
                 return key
-        name = shown(name)
+        name = printable_fact(name)
         is_key = name.startswith(PREFIX) or has_secret(name)  # a key is not repeated whole
         name = f"{PREFIX}…" if is_key else name[:KEY_NAME_CHARS]
         raise RefusedError("http.access.no_key", name=name, place=self.place)
 
     def remove(self, name: str) -> Key:
         """Remove a key with its tokens. Raises RefusedError."""
-        key = self.named(name)
+        key = self.find_key(name)
         if not self._papers.drop("key", key.paper.key):  # another was faster
             raise RefusedError("http.access.no_key", name=key.name, place=self.place)
         return key
@@ -133,7 +135,7 @@ def keys_of(environment: Mapping[str, str], papers: Papers) -> Keys:
     master = environment.get(variable, "").strip()
     if variable and len(master) < LEAST_MASTER_CHARS:
         raise RefusedError("http.access.short_master", variable=variable, least=LEAST_MASTER_CHARS)
-    is_apart = is_server(environment.get(FRAGMENTS_PLACE, "").strip())
+    is_apart = is_server(environment.get(FRAGMENTS_VARIABLE, "").strip())
     return Keys(papers, master, keeps_agents_apart=is_apart)
 
 

@@ -21,7 +21,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Scope
 
-from core.errors import SentinelError, placeless
+from core.errors import SentinelError, sentence_without_place
 from http_server import sessions
 from http_server.limits import RETRY, Bodies, Guard, Refusal, has_credential
 from http_server.login import Access, without_database
@@ -56,7 +56,7 @@ class Service:
     gauges: Gauges = field(default_factory=dict)  # of /metrics
 
 
-def assembled(service: Service, options: Options) -> tuple[ASGIApp, sessions.Calls]:
+def assemble(service: Service, options: Options) -> tuple[ASGIApp, sessions.Calls]:
     """Return the application, and the calls that a process ends; change `service.server`."""
     server, auth, bodies = service.server, service.auth, Bodies()
     server.auth = auth
@@ -104,7 +104,7 @@ def assembled(service: Service, options: Options) -> tuple[ASGIApp, sessions.Cal
     if options.origins:
         how: Any = {"expose_headers": [sessions.ID_HEADER, "WWW-Authenticate"], "max_age": 600}
         whole = CORSMiddleware(whole, options.origins, [*sessions.METHODS, "OPTIONS"], ["*"], **how)
-    guarding = (auth.tries, auth.called) if auth else ()
+    guarding = (auth.tries, auth.with_current_url) if auth else ()
     return Guard(whole, bodies, metrics.note_request, *guarding), calls
 
 
@@ -171,7 +171,7 @@ class _Health:
                 faults[name] = ""
             except SentinelError as error:
                 tell_operator(error)
-                faults[name] = placeless(error)
+                faults[name] = sentence_without_place(error)
             except Exception as error:
                 faults[name] = type(error).__name__
 
@@ -204,7 +204,7 @@ class _Metrics(Middleware):
         gauges: dict[str, Callable[[], float]] = {
             "mcp_sessions": lambda: calls.sessions,
             "mcp_streams": lambda: calls.streams,
-            "mcp_calls_under_way": lambda: calls.under_way,
+            "mcp_calls_under_way": lambda: calls.open_calls,
             "http_held_body_bytes": lambda: bodies.held_bytes,
             **service.gauges,
         }

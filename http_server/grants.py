@@ -47,7 +47,7 @@ class Seal:
     def __init__(self, papers: Papers) -> None:
         self._papers, self._clock, self._secret = papers, papers.clock, b""
 
-    def sealed(self, use: str, facts: Facts, *, lasts_s: float = 0.0) -> str:
+    def sign(self, use: str, facts: Facts, *, lasts_s: float = 0.0) -> str:
         """Return signed facts, which anybody can read, for one use. lasts_s: 0 for ever."""
         until = int(self._clock() + lasts_s) if lasts_s else 0
         once = secrets.token_urlsafe(12)  # no two texts are the same
@@ -55,7 +55,7 @@ class Seal:
         text = _base64(zlib.compress(value.encode(), 9))
         return f"{text}.{self.signature(use, text)}"
 
-    def unsealed(self, use: str, sealed: str) -> Facts | None:
+    def verify(self, use: str, sealed: str) -> Facts | None:
         """Return the facts; None for a foreign or expired text."""
         text, _, signature = sealed[:_MOST_SEALED_CHARS].partition(".")
         if not hmac.compare_digest(signature.encode(), self.signature(use, text).encode()):
@@ -86,7 +86,7 @@ class Grants:
     def client(self, client_id: str) -> Facts | None:
         """Return the client's `name` and `redirect_uris`."""
         if "." in client_id:
-            return self.seal.unsealed("client", client_id)
+            return self.seal.verify("client", client_id)
         paper = self._papers.get("client", client_id)  # it registered before 0.11
         if paper is None:
             return None
@@ -98,11 +98,11 @@ class Grants:
         """Return the secret of a question. browser: a secret of the only one that may answer."""
         facts = {**asked, "browser": hash_of(browser), "once": secrets.token_urlsafe(16)}
         facts["resource"] = self._resource
-        return self.seal.sealed("question", facts, lasts_s=CONSENT_S)
+        return self.seal.sign("question", facts, lasts_s=CONSENT_S)
 
-    def asked(self, txn: str, browser: str) -> Facts | None:
+    def find_question(self, txn: str, browser: str) -> Facts | None:
         """Return a question; None if answered, expired, or another's."""
-        asked = self.seal.unsealed("question", txn)
+        asked = self.seal.verify("question", txn)
         if asked is None or not hmac.compare_digest(asked["browser"], hash_of(browser)):
             return None
         is_ours = asked["resource"] == self._resource
@@ -129,7 +129,7 @@ class Grants:
     def exchange(self, key: str) -> Tokens | None:
         """Return tokens, once. key: of the code's paper."""
         paper = self._papers.take("code", key)
-        credential = self._keys.of(paper.parent) if paper else None
+        credential = self._keys.find_credential(paper.parent) if paper else None
         if paper is None or credential is None:
             return None
         body = {"client": paper.body["client"], "paper": paper.parent, "resource": self._resource}
@@ -145,7 +145,7 @@ class Grants:
         paper = self._papers.get("access", hash_of(token))
         if paper is None or paper.body["resource"] != self._resource:
             return None
-        credential = self._keys.of(str(paper.body["paper"]))
+        credential = self._keys.find_credential(str(paper.body["paper"]))
         return (paper, credential) if credential else None
 
     def refresh(self, token: str, client: str) -> Refresh | None:
@@ -169,7 +169,7 @@ class Grants:
         ones, and none is kept readable.
         """
         family, client = token.family, str(token.family.body["client"])
-        if self._keys.of(family.parent) is None:
+        if self._keys.find_credential(family.parent) is None:
             self._papers.drop("refresh", family.key)
             return None
         next_secret = self.seal.signature("refresh", f"{family.key}.{token.secret}")

@@ -33,7 +33,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route, request_response
 
-from core.messages import Language, language, say, speaking
+from core.messages import Language, language, say, use_language
 from core.program import NAME
 from http_server.grants import CONSENT_S, Facts, client_key
 from http_server.limits import address_of
@@ -80,7 +80,7 @@ class Access(Provider):
         location = response.headers.get("location", "")
         parts = urlsplit(location)
         is_here = parts.scheme == "http" and is_loopback(parts.hostname or "")
-        if location.startswith(f"{self.here}/consent?"):
+        if location.startswith(f"{self.current_url}/consent?"):
             # Lax: the cookie comes with a link of another page, and not with its form.
             is_secure = self.url.startswith("https:")
             kept: Any = {"httponly": True, "samesite": "lax", "secure": is_secure}
@@ -95,7 +95,7 @@ class Access(Provider):
     async def _consent(self, request: Request) -> Response:
         form = await request.form() if request.method == "POST" else request.query_params
         txn, browser = str(form.get("txn", "")), request.cookies.get(self._cookie, "")
-        asked = await run_sync(self.grants.asked, txn, browser) if browser else None
+        asked = await run_sync(self.grants.find_question, txn, browser) if browser else None
         if asked is None:
             return _failed("gone")
         if request.method == "GET":
@@ -142,7 +142,7 @@ class Access(Provider):
 
     async def _server_document(self, _request: Request) -> Response:
         offered = ClientRegistrationOptions(enabled=True), RevocationOptions(enabled=True)
-        document = build_metadata(AnyHttpUrl(self.here), None, *offered)
+        document = build_metadata(AnyHttpUrl(self.current_url), None, *offered)
         document.scopes_supported = [SCOPE]
         document.token_endpoint_auth_methods_supported = ["none"]
         document.revocation_endpoint_auth_methods_supported = ["none"]
@@ -151,8 +151,8 @@ class Access(Provider):
 
     async def _resource_document(self, _request: Request) -> Response:
         document = ProtectedResourceMetadata(
-            resource=AnyHttpUrl(self.here + self.path),
-            authorization_servers=[AnyHttpUrl(self.here)],
+            resource=AnyHttpUrl(self.current_url + self.path),
+            authorization_servers=[AnyHttpUrl(self.current_url)],
             scopes_supported=[SCOPE],
         )
         return JSONResponse(document.model_dump(mode="json", exclude_none=True))
@@ -160,7 +160,7 @@ class Access(Provider):
 
 def without_database(request: Request) -> Response | None:
     """Return the answer to a login while the database is away; None for other requests."""
-    with speaking(_language(request)):
+    with use_language(_language(request)):
         if request.url.path in _PAGES:
             return _failed("no_storage", wait_s=_RETRY_S)
         said = {"error_description": say("http.page.no_storage")}
@@ -190,7 +190,7 @@ def _for_programs(path: str, endpoint: _Endpoint, method: str) -> Route:
 
 def _in_language(endpoint: _Endpoint) -> _Endpoint:
     async def handle(request: Request) -> Response:
-        with speaking(_language(request)):
+        with use_language(_language(request)):
             return await endpoint(request)
 
     return handle
@@ -213,7 +213,7 @@ def _question(
         name=escape(asked["client_name"]) or say("http.page.nameless"),
         place=escape(f"{parts.scheme}://{parts.netloc}")
         + (f"<small>{say('http.page.here')}</small>" if is_here else ""),
-        url=escape(access.here),
+        url=escape(access.current_url),
         txn=escape(txn),
         hint=say("http.page.key_hint", command=f"<code>{escape(NAME)} keys add</code>"),
     )
@@ -222,7 +222,7 @@ def _question(
 
 def _going_on(access: Provider, asked: Facts, **answer: str) -> Response:
     """Lead back to the client, by itself or by a link."""
-    answer["iss"] = f"{access.here}/"  # so that a client knows who answers it (RFC 9207)
+    answer["iss"] = f"{access.current_url}/"  # so that a client knows who answers it (RFC 9207)
     address = construct_redirect_uri(asked["redirect_uri"], **answer, state=asked["state"])
     words = {word: say(f"http.page.{word}") for word in ("going_on", "go_on")}
     body = _part("going_on").substitute(words, address=escape(address))

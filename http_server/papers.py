@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from core.config import FRAGMENTS_PLACE, data_directory
+from core.config import FRAGMENTS_VARIABLE, data_directory
 from core.disk import make_directory, reason_of
 from core.errors import RefusedError
 from core.postgres.address import is_server, server_of
@@ -154,7 +154,7 @@ class Papers:
             self._run(rows, locked, kind, key).fetchall()
             return max(int(self._run(rows, _DROP, kind, key).rowcount), 0)
 
-    def listed(self, kind: Kind) -> list[Paper]:
+    def list_all(self, kind: Kind) -> list[Paper]:
         """Without the expired, oldest first."""
         return self._where(f"kind = ? AND {_FRESH}", kind, self.clock())
 
@@ -209,7 +209,7 @@ def postgres_papers(pool: "Pool", *, clock: Callable[[], float] = time.time) -> 
 
 def papers_of(environment: Mapping[str, str]) -> Papers:
     """Choose the fragments' server, else a file, without a look at it. Raises RefusedError."""
-    place = environment.get(FRAGMENTS_PLACE, "").strip()
+    place = environment.get(FRAGMENTS_VARIABLE, "").strip()
     if is_server(place):
         from core.postgres.pool import Pool  # a file needs no driver
 

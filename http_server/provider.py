@@ -18,7 +18,7 @@ from mcp.server.auth.settings import ClientRegistrationOptions
 from mcp.shared.auth import InvalidRedirectUriError, OAuthClientInformationFull, OAuthToken
 from pydantic import AnyUrl
 
-from core.guard.characters import UNSEEN
+from core.guard.characters import UNSEEN_CLASS
 from http_server.access_keys import Credential, Keys
 from http_server.grants import ACCESS_PREFIX, Grants, Refresh, Tokens, client_key
 from http_server.limits import Allowance, host_here
@@ -95,13 +95,13 @@ class Provider(OAuthProvider):
         self._resources = {_canonical(url + it) for url in self._names.values() for it in paths}
 
     @property
-    def here(self) -> str:
+    def current_url(self) -> str:
         """The address in the current request: to others go no cookies, no document names others."""
         return self._names.get(host_here(), self.url)
 
-    def called(self, text: str) -> str:
-        """Put `here` in place of `url`."""
-        return text.replace(self.url, self.here)
+    def with_current_url(self, text: str) -> str:
+        """Put `current_url` in place of `url`."""
+        return text.replace(self.url, self.current_url)
 
     def is_ours(self, resource: str | None) -> bool:
         """Return whether a resource (RFC 8707) is this server."""
@@ -126,7 +126,7 @@ class Provider(OAuthProvider):
     async def register_client(self, client_info: OAuthClientInformationFull) -> None:
         """Give a client its id. Raises sdk.RegistrationError."""
         uris = [str(it) for it in client_info.redirect_uris or ()]
-        fault = next(filter(None, map(redirect_fault, uris)), "")
+        fault = next(filter(None, map(find_redirect_fault, uris)), "")
         if not 0 < len(uris) <= MOST_URIS:
             fault = f"Give 1 to {MOST_URIS} redirect URIs."
         if fault:
@@ -135,10 +135,10 @@ class Provider(OAuthProvider):
         if len(name) > CLIENT_NAME_CHARS:
             most = f"client_name: at most {CLIENT_NAME_CHARS} characters."
             raise sdk.RegistrationError("invalid_client_metadata", most)
-        seen = re.sub(f"[{UNSEEN}]", " ", name)  # what moves or hides letters on the page
+        seen = re.sub(f"[{UNSEEN_CLASS}]", " ", name)  # what moves or hides letters on the page
         name = " ".join("".join(it if it.isprintable() else " " for it in seen).split())
         facts = {"name": name, "redirect_uris": uris}
-        client_id = await run_sync(self.grants.seal.sealed, "client", facts)
+        client_id = await run_sync(self.grants.seal.sign, "client", facts)
         if len(client_id) > CLIENT_CHARS:
             raise sdk.RegistrationError("invalid_redirect_uri", "The redirect URIs are too long.")
         kept = {"client_id": client_id, "client_name": name or None, **_KEPT}
@@ -159,7 +159,8 @@ class Provider(OAuthProvider):
             raise sdk.AuthorizeError("invalid_request", fault)
         names = {"client": client_key(client.client_id), "client_name": client.client_name or ""}
         asked = {**params.model_dump(mode="json", include=_ASKED), **names}
-        return f"{self.here}/consent?txn={await run_sync(self.grants.ask, asked, BROWSER.get())}"
+        question = await run_sync(self.grants.ask, asked, BROWSER.get())
+        return f"{self.current_url}/consent?txn={question}"
 
     async def load_authorization_code(
         self, client: OAuthClientInformationFull, authorization_code: str
@@ -206,7 +207,7 @@ class Provider(OAuthProvider):
         raise NotImplementedError
 
 
-def redirect_fault(uri: str) -> str:
+def find_redirect_fault(uri: str) -> str:
     """Return why a redirect URI is refused; "" for a good URI."""
     if len(uri) > URI_CHARS:
         return f"A redirect URI may have {URI_CHARS} characters."

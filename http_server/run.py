@@ -25,9 +25,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from core.disk import reason_of
 from core.errors import SentinelError
 from core.messages import say
-from core.program import CLI, LOGGER, SERVER_COMMAND, shown
+from core.program import CLI, LOGGER, SERVER_COMMAND, printable_fact
 from http_server.access_keys import keys_of
-from http_server.app import Check, Gauges, Service, assembled
+from http_server.app import Check, Gauges, Service, assemble
 from http_server.limits import MOST_HEAD_BYTES, SAFE_HEADERS, Refusal, note
 from http_server.login import Access
 from http_server.papers import papers_of
@@ -64,7 +64,7 @@ def serve(
     """
     papers = papers_of(os.environ)
     keys = keys_of(os.environ, papers)
-    if not options.is_open and not keys.any():
+    if not options.is_open and not keys.has_any():
         raise ServingError("no_key", cli=CLI)
     listening = listen(options)
     port = listening.getsockname()[1]
@@ -72,7 +72,7 @@ def serve(
     host = f"[{options.host}]" if is_bare else options.host
     url = options.url or f"http://{host}:{port}"
     try:
-        say_in_lines(options.log_directory, port)
+        set_up_logs(options.log_directory, port)
         tools = asyncio.run(server.local_provider.list_tools())
         service = Service(
             server=server,
@@ -84,7 +84,7 @@ def serve(
             checks={"papers": papers.check, **checks},
             gauges=gauges,
         )
-        app, calls = assembled(service, options)
+        app, calls = assemble(service, options)
     except SentinelError:
         listening.close()
         raise
@@ -123,11 +123,11 @@ def listen(options: Options) -> socket.socket:
         raise ServingError("port_taken", **facts) from error
 
 
-def say_in_lines(directory: str, port: int) -> None:
+def set_up_logs(directory: str, port: int) -> None:
     """Log to standard error, and to a file for the port in a directory, "" for none."""
     handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
     if directory:
-        handlers.append(daily_file(directory, port))
+        handlers.append(open_daily_log(directory, port))
     for name in (None, *_FOREIGN, *_QUIET, LOGGER):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [], True
@@ -140,14 +140,14 @@ def say_in_lines(directory: str, port: int) -> None:
         logging.getLogger().addHandler(handler)
 
 
-def daily_file(directory: str, port: int) -> logging.Handler:
+def open_daily_log(directory: str, port: int) -> logging.Handler:
     """Raises ServingError."""
     path = Path(directory).expanduser() / f"sentinel-memory-{port}.log"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         return _DailyFile(path, when="midnight", utc=True, backupCount=KEPT_DAYS)
     except OSError as error:
-        facts = {"path": shown(path), "reason": reason_of(error)}
+        facts = {"path": printable_fact(path), "reason": reason_of(error)}
         raise ServingError("bad_log_dir", **facts) from error
 
 
@@ -160,7 +160,7 @@ class _Line(logging.Formatter):
         at = f"{self.formatTime(record, '%Y-%m-%dT%H:%M:%S')}Z {record.levelname.lower()}"
         if record.name == LOGGER:
             lines = record.getMessage().splitlines() or [""]
-            return "\n".join(f"{at} {shown(line)}" for line in lines)
+            return "\n".join(f"{at} {printable_fact(line)}" for line in lines)
         kind = record.exc_info[0] if record.exc_info else None
         suffix = f" {kind.__name__}" if kind else ""
         return f"{at} {record.name} {os.path.basename(record.pathname)}:{record.lineno}{suffix}"
@@ -225,7 +225,7 @@ class _Server(uvicorn.Server):
         self._calls.end_streams()
 
         async def end_old_streams() -> None:
-            while self._calls.under_way:
+            while self._calls.open_calls:
                 await asyncio.sleep(0.05)
             AppStatus.should_exit = True
 

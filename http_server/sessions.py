@@ -34,8 +34,8 @@ from http_server.access_keys import Credential, Keys
 from http_server.grants import Seal
 from http_server.limits import BODY_S, MOST_BYTES, RETRY, Allowance, Bodies, Refusal, replayed
 from http_server.papers import Papers, hash_of
-from protocol.arguments import answerable
-from protocol.call import Caller, calling
+from protocol.arguments import without_surrogates
+from protocol.call import Caller, set_caller
 
 ID_HEADER, VERSION_HEADER = "mcp-session-id", "mcp-protocol-version"
 METHODS = ["GET", "POST", "DELETE"]
@@ -72,7 +72,7 @@ class Calls:
         self._beginning = Allowance(SESSIONS_AT_ONCE, 1.0)
         self._used: OrderedDict[str, float] = OrderedDict()
         self._streams: dict[str, anyio.Event] = {}
-        self.under_way, self._is_over = 0, False
+        self.open_calls, self._is_over = 0, False
 
     @property
     def streams(self) -> int:
@@ -126,7 +126,7 @@ class Calls:
         name = name_of(sealed)
 
         def found() -> Mapping[str, Any] | None:
-            facts = self._seal.unsealed("session", sealed)
+            facts = self._seal.verify("session", sealed)
             return None if facts is None or self._papers.get("ended", name) else facts
 
         facts = await run_sync(found)
@@ -142,15 +142,15 @@ class Calls:
             self._used.popitem(last=False)
 
     async def _post(self, who: Credential, scope: Scope, receive: Receive, send: Send) -> None:
-        if self.under_way >= MOST_CALLS:
+        if self.open_calls >= MOST_CALLS:
             raise Refusal(503, "too_busy", RETRY)
         async with self._bodies.taken(scope, receive, MOST_BYTES, BODY_S) as taken:
-            body = answerable(taken)
-            self.under_way += 1
+            body = without_surrogates(taken)
+            self.open_calls += 1
             try:
                 await self._call(who, body, scope, replayed(body, receive), send)
             finally:
-                self.under_way -= 1
+                self.open_calls -= 1
 
     async def _call(
         self, who: Credential, body: bytes, scope: Scope, receive: Receive, send: Send
@@ -169,7 +169,7 @@ class Calls:
                     retry = {"Retry-After": str(ceil(wait_s))}
                     raise Refusal(429, "too_many_sessions", retry, of=message.get("id"))
                 facts = {"paper": who.paper, "client": _printable(info.get("name"))}
-                sealed = partial(self._seal.sealed, "session", facts, lasts_s=SESSION_S)
+                sealed = partial(self._seal.sign, "session", facts, lasts_s=SESSION_S)
                 send = _with_session(await run_sync(sealed), send, self._count)
             elif ID_HEADER in headers:
                 name, client = await self._session(who, headers[ID_HEADER], message.get("id"))
@@ -179,7 +179,7 @@ class Calls:
         takes_events = _EVENTS in headers.get("accept", "*/*").lower()
         app = self._in_events if wants_events and takes_events else self._in_json
         client = _printable(info.get("name")) or client
-        with calling(Caller(agent=who.agent, session=name, client=client)):
+        with set_caller(Caller(agent=who.agent, session=name, client=client)):
             await app(scope, receive, send)
 
     async def _signs_of_life(self, name: str, who: Credential) -> AsyncIterator[dict[str, str]]:
@@ -188,7 +188,7 @@ class Calls:
             event.set()  # a client that lost its stream opens it again
 
         def is_alive() -> bool:
-            is_known = self._keys is None or self._keys.of(who.paper) is not None
+            is_known = self._keys is None or self._keys.find_credential(who.paper) is not None
             return is_known and self._papers.get("ended", name) is None
 
         over = self._streams[name] = anyio.Event()
@@ -273,14 +273,14 @@ class LegacyCalls:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         who = credential_of(scope) or NOBODY
         if scope["path"] == "/sse":
-            with calling(Caller(agent=who.agent)):
+            with set_caller(Caller(agent=who.agent)):
                 await self._app(scope, receive, send)
             return
         query = parse_qs(scope["query_string"].decode("latin-1"))
         session = name_of(query.get("session_id", [""])[0])
         async with self._bodies.taken(scope, receive, MOST_BYTES, BODY_S) as taken:
-            with calling(Caller(agent=who.agent, session=session)):
-                await self._app(scope, replayed(answerable(taken), receive), send)
+            with set_caller(Caller(agent=who.agent, session=session)):
+                await self._app(scope, replayed(without_surrogates(taken), receive), send)
 
 
 def legacy_routes(server: FastMCP, auth: AuthProvider | None, bodies: Bodies) -> list[Route]:

@@ -20,7 +20,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from core.disk import is_there, read_regular, reason_of, replace_whole
+from core.disk import is_there, read_regular_file, reason_of, replace_file
 
 ROOT = Path(__file__).resolve().parent.parent
 NAME = "sentinel-memory"
@@ -80,7 +80,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 f"{target}: it already exists and is not a bundle of Sentinel-Memory. Nothing was"
                 " written. Move it away, or give another name with -o."
             )
-        replace_whole(target, data)
+        replace_file(target, data)
     except OSError as error:
         return _refused(
             f"{target}: the bundle could not be written ({reason_of(error)}). What was there is"
@@ -155,7 +155,7 @@ def bundle_of(root: Path) -> Bundle:
 def is_bundle(path: Path) -> bool:
     """Return whether a file is a bundle of this server, of any version."""
     try:
-        with zipfile.ZipFile(io.BytesIO(read_regular(path)[0])) as archive:
+        with zipfile.ZipFile(io.BytesIO(read_regular_file(path)[0])) as archive:
             return bool(json.loads(archive.read(MANIFEST))["name"] == NAME)
     except Exception:  # no archive, another one, a damaged one: each fails in its own way
         return False

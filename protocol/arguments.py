@@ -29,7 +29,7 @@ _NAME_CHARS = 60  # a client may have made a name up
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
-def parsed(value: object) -> object:
+def parse_json(value: object) -> object:
     """Decode a text that holds a JSON list or object; return any other value unchanged."""
     if isinstance(value, str) and value.strip()[:1] in ("[", "{"):
         with suppress(ValueError, RecursionError):
@@ -37,13 +37,13 @@ def parsed(value: object) -> object:
     return value
 
 
-def listed(value: object) -> object:
+def as_list(value: object) -> object:
     """Return a list, also for JSON in a text and for a single text or object.
 
-    >>> listed("a, b"), listed('["a"]'), listed("")
+    >>> as_list("a, b"), as_list('["a"]'), as_list("")
     (['a, b'], ['a'], None)
     """
-    value = parsed(value)
+    value = parse_json(value)
     if isinstance(value, str | dict):
         return [value] if value else None
     return value
@@ -51,18 +51,18 @@ def listed(value: object) -> object:
 
 def split(value: object) -> object:
     """Return a list, also for JSON in a text and for words between commas."""
-    value = parsed(value)
+    value = parse_json(value)
     if isinstance(value, str):
         return [part.strip() for part in value.split(",") if part.strip()]
     return value
 
 
-def word(value: object) -> object:
+def as_word(value: object) -> object:
     """Return a word in lower case, None for a blank one."""
     return value.strip().lower() or None if isinstance(value, str) else value
 
 
-def no_flag(value: object) -> object:
+def deny_bool(value: object) -> object:
     """Refuse true and false, which Python takes for numbers."""
     if isinstance(value, bool):
         raise ValueError("a number is needed")
@@ -77,11 +77,11 @@ Texts = Annotated[list[str] | None, BeforeValidator(split)]
 # Models send the number 12 for "12".
 Name = Annotated[str, BeforeValidator(lambda it: str(it) if type(it) is int else it)]
 # The bounds come first: behind a validator they are no minimum and maximum in the schema.
-OneToTwenty = Annotated[int, Field(ge=1, le=20), BeforeValidator(no_flag)] | None
-NotNegative = Annotated[int, Field(ge=0), BeforeValidator(no_flag)] | None
+OneToTwenty = Annotated[int, Field(ge=1, le=20), BeforeValidator(deny_bool)] | None
+NotNegative = Annotated[int, Field(ge=0), BeforeValidator(deny_bool)] | None
 # Its bounds are told in words: as two keys of a schema they cost three times as much.
 _Plain = WithJsonSchema({"type": "number"})
-Share = Annotated[float, Field(ge=0, le=1), BeforeValidator(no_flag), _Plain] | None
+Share = Annotated[float, Field(ge=0, le=1), BeforeValidator(deny_bool), _Plain] | None
 
 
 def _shortened(schema: dict[str, Any]) -> None:
@@ -93,21 +93,21 @@ def _shortened(schema: dict[str, Any]) -> None:
 class Part(BaseModel):
     """An object in an argument; a text instead of it fills `text_field`, else the first field."""
 
-    passed_over: ClassVar[frozenset[str]] = frozenset()  # other fields that may be sent
+    ignored_fields: ClassVar[frozenset[str]] = frozenset()  # other fields that may be sent
     text_field: ClassVar[str] = ""
     model_config = ConfigDict(extra="forbid", populate_by_name=True, json_schema_extra=_shortened)
 
     @model_validator(mode="before")
     @classmethod
     def _lenient(cls, value: Any) -> Any:
-        value = parsed(value)
+        value = parse_json(value)
         if isinstance(value, str):
             return {cls.text_field or next(iter(cls.model_fields)): value}
         if value == LONE_SURROGATE:
             raise ValueError("half a character")
         if isinstance(value, dict):
             empty = {key for key, each in value.items() if each is None}
-            return {key: value[key] for key in value if key not in empty | cls.passed_over}
+            return {key: value[key] for key in value if key not in empty | cls.ignored_fields}
         return value
 
 
@@ -130,7 +130,7 @@ def refusal(error: ValidationError, tool: str, schema: Mapping[str, Any]) -> str
     return "\n".join(lines) + f" Nothing was changed. Call {tool} again with other arguments."
 
 
-def answerable(line: bytes) -> bytes:
+def without_surrogates(line: bytes) -> bytes:
     r"""Replace half characters such as `\ud800`, for which the library (mcp 2.3.0) drops a line.
 
     An argument with one becomes `LONE_SURROGATE`, which is refused.

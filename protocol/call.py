@@ -22,8 +22,8 @@ from fastmcp.server.dependencies import get_context
 
 from core import program
 from core.config import Project, Settings, find_project, no_project_kind, read_settings
-from core.errors import RefusedError, SentinelError, placeless
-from core.messages import language_of, say, speaking
+from core.errors import RefusedError, SentinelError, sentence_without_place
+from core.messages import language_of, say, use_language
 from core.program import LOGGER, SERVER
 from core.text.plain import one_line
 
@@ -53,13 +53,13 @@ class Caller:
 _caller: ContextVar[Caller | None] = ContextVar("caller", default=None)
 
 
-def caller() -> Caller | None:
+def current_caller() -> Caller | None:
     """Return the caller over HTTP; None over stdio."""
     return _caller.get()
 
 
 @contextmanager
-def calling(who: Caller) -> Iterator[None]:
+def set_caller(who: Caller) -> Iterator[None]:
     """Make `who` the caller inside the block."""
     token = _caller.set(who)
     try:
@@ -74,21 +74,21 @@ def session_of(named: str | None = None) -> str:
     Over HTTP the server's session comes first, since most tools take no name; without any it is
     client and day: `cursor 2026-11-29`. A stateless call of the protocol has a new one.
     """
-    named, who = (named or "").strip(), caller()
+    named, who = (named or "").strip(), current_caller()
     if who is None:
         return named or PROCESS
     return who.session or named or f"{who.client} {datetime.now(UTC):%Y-%m-%d}".strip()
 
 
-def process_of() -> str:
+def process_name() -> str:
     """Return a name that no two callers share: the session, over HTTP with the agent if need be."""
-    who = caller()
+    who = current_caller()
     return session_of() if who is None or who.session else f"{who.agent} {session_of()}"
 
 
 def client_name() -> str:
     """Return the client's name for itself, "" without one."""
-    who = caller()
+    who = current_caller()
     known = who.client if who else ""  # over HTTP a session of the library may know nothing
     try:
         params = get_context().session.client_params
@@ -132,18 +132,18 @@ def tell_operator(error: SentinelError) -> None:
     kind, now = f"{error.table}.{error.key}", time.monotonic()
     if now >= _quiet_until.get(kind, 0.0):
         _quiet_until[kind] = now + _QUIET_S
-        with speaking(language_of(os.environ, for_person=True)):
+        with use_language(language_of(os.environ, for_person=True)):
             program.warn("%s", error)
 
 
-def opened_settings() -> Settings:
+def load_settings() -> Settings:
     """Return the settings of this call, and print their warnings."""
     settings = read_settings(os.environ)
     warn(settings.warnings)
     return settings
 
 
-def opened_project(*, writes: bool = False) -> tuple[Project, Settings]:
+def open_project(*, writes: bool = False) -> tuple[Project, Settings]:
     """Return project and settings; it must hold a memory if it `writes`. Raises SentinelError."""
     settings = read_settings(os.environ)
     project = find_project(arguments.project, os.environ, Path.cwd())
@@ -154,7 +154,9 @@ def opened_project(*, writes: bool = False) -> tuple[Project, Settings]:
 
 def project_name() -> str:
     """Return the name of the project's directory, "" for a home, root or system directory."""
-    if caller() and not arguments.project:  # the server's directory says nothing of its callers
+    if (
+        current_caller() and not arguments.project
+    ):  # the server's directory says nothing of its callers
         return ""
     try:
         folder = find_project(arguments.project, os.environ, Path.cwd()).folder
@@ -175,9 +177,11 @@ def with_sentences(function: Callable[..., str], failure: type[FastMCPError]) ->
             return function(*values, **named)
         except SentinelError as error:
             sentence = str(error)
-            if caller() and isinstance(error, OSError):  # where the memory is, is the operator's
+            if current_caller() and isinstance(
+                error, OSError
+            ):  # where the memory is, is the operator's
                 tell_operator(error)
-                sentence = placeless(error)
+                sentence = sentence_without_place(error)
             is_argument = isinstance(error, ValueError) and failure is not ToolError
             raised = ValidationError if is_argument else failure
             raise raised(one_line(sentence), log_level=logging.DEBUG) from error

@@ -24,7 +24,7 @@ from core.errors import SentinelError
 from core.messages import say
 from core.program import SERVER
 from core.text.plain import one_line
-from protocol.arguments import answerable
+from protocol.arguments import without_surrogates
 from protocol.call import RequestError, warn
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class _Request(NamedTuple):
     writes: str  # the tool that changes a memory, "" for a call that only reads
 
 
-class UnderWay:
+class OpenRequests:
     """The requests without an answer so far. Safe for threads."""
 
     def __init__(self) -> None:
@@ -131,7 +131,9 @@ class UnderWay:
 class RequestInput(io.RawIOBase):
     """Reads complete lines. at_end: called before the reader learns of the end."""
 
-    def __init__(self, source: BinaryIO, under_way: UnderWay, at_end: Callable[[], None]) -> None:
+    def __init__(
+        self, source: BinaryIO, under_way: OpenRequests, at_end: Callable[[], None]
+    ) -> None:
         self._source, self._under_way, self._at_end = source, under_way, at_end
         self._line = memoryview(b"")
 
@@ -140,7 +142,7 @@ class RequestInput(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         if not self._line:
-            line = answerable(self._source.readline())
+            line = without_surrogates(self._source.readline())
             if not line:
                 self._at_end()
                 return 0
@@ -161,7 +163,7 @@ class AnswerOutput(io.RawIOBase):
 
     _has_failed = False
 
-    def __init__(self, wire: int, under_way: UnderWay, at_failure: _OnFailure) -> None:
+    def __init__(self, wire: int, under_way: OpenRequests, at_failure: _OnFailure) -> None:
         self._wire, self._under_way, self._at_failure = wire, under_way, at_failure
 
     def writable(self) -> bool:
@@ -195,7 +197,7 @@ class Ending:
     without an answer. at_end: last steps, for END_GRACE_S.
     """
 
-    def __init__(self, under_way: UnderWay, at_end: Iterable[Callable[[], None]] = ()) -> None:
+    def __init__(self, under_way: OpenRequests, at_end: Iterable[Callable[[], None]] = ()) -> None:
         self._under_way, self._at_end = under_way, at_end
         self._turn = threading.Lock()
         self._reading, self._writing = os.pipe()  # the numbers of signals
@@ -272,7 +274,7 @@ class Ending:
 
 
 def serve_streams(
-    server: "FastMCP", under_way: UnderWay, at_end: Iterable[Callable[[], None]]
+    server: "FastMCP", under_way: OpenRequests, at_end: Iterable[Callable[[], None]]
 ) -> None:
     """Serve until the input closes or a signal comes. at_end: see `Ending`. Raises RequestError."""
     if sys.stdin is None or sys.stdout is None:

@@ -26,7 +26,7 @@ from protocol.arguments import refusal
 from protocol.call import RequestError, with_sentences
 
 if TYPE_CHECKING:  # a server starts faster without it
-    from core.text.ranking import Gathered
+    from core.text.ranking import Finds
 
 WORKER_THREADS = 400
 MOST_CALLS = 360  # the others read requests and write answers, whatever the calls wait for
@@ -51,7 +51,7 @@ class RoomTool(NamedTuple):
 class OfferedRoom(NamedTuple):
     """The functions of a room that is on."""
 
-    gather: "Callable[[str], Gathered]"  # entries on a question, for one list over all rooms
+    gather: "Callable[[str], Finds]"  # entries on a question, for one list over all rooms
     prompt_lines: Callable[[str, Budget], list[str]]  # within a budget; for "" the most valuable
     end: Callable[[], None] = lambda: None  # at the end of the process
 
@@ -194,12 +194,12 @@ def memory_lines(query: str, token_budget: str, rooms: Sequence[OfferedRoom]) ->
     budget = Budget(int(token_budget), read_settings(os.environ).budget_chars)
     lines = list[str]()
     if query.strip() and len(rooms) > 1:
-        from core.text.ranking import gathered_from, in_one_order  # only this prompt needs it
+        from core.text.ranking import gather_all, rank_entries  # only this prompt needs it
 
         heading = say("protocol.prompt_one_list")
         budget.spend(heading)
-        found = in_one_order(query, gathered_from([room.gather for room in rooms], query))
-        lines = [line for it in found if budget.take(line := it.labelled())]
+        found = rank_entries(query, gather_all([room.gather for room in rooms], query))
+        lines = [line for it in found if budget.take(line := it.labelled_line())]
         lines = [heading, *lines] if lines else []
     else:
         for at, room in enumerate(rooms):

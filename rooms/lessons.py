@@ -11,19 +11,26 @@ from typing import TYPE_CHECKING, Any
 
 from core.errors import RefusedError
 from core.git import HistoryError, is_uncommitted
-from core.guard.injection import shown_marks
+from core.guard.injection import current_marks
 from core.lessons import record_text
 from core.lessons.changes import Outcome
 from core.lessons.draft import clean_record
 from core.lessons.file import ASIDE_NAME
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, id_in, normalise_topic, record_of, seconds_of, utc_now
-from core.lessons.record_text import day_of, minute_of, record_name, token_text, topic_text, warning
+from core.lessons.record_text import (
+    day_of,
+    minute_of,
+    record_name,
+    topic_text,
+    version_id_text,
+    warning_on,
+)
 from core.messages import Facts, say
-from core.sanitizer import redact, safe
+from core.sanitizer import redact, safe_name
 from core.store import MemoryStore
 from rooms import room
-from rooms.room import LESSONS, Found, Item, Opened, Passed, Restoring, Room
+from rooms.room import LESSONS, Item, Matches, Memory, Refusal, Restoration, Room
 
 if TYPE_CHECKING:  # a list needs none of it
     from core.lessons.history import Version as Past
@@ -46,25 +53,25 @@ class ForPeople(Room):
     name = LESSONS
     kinds = ("log", "principle")
 
-    def __init__(self, opened: Opened) -> None:
+    def __init__(self, opened: Memory) -> None:
         super().__init__(opened)
         self._store = opened.store
 
     def is_there(self) -> bool:
         return True
 
-    def find(self, wanted: room.Wanted) -> Found:
+    def find(self, wanted: room.Filter) -> Matches:
         """Return records; with words, only records with every word."""
         found, brief = self._fitting(wanted), wanted.is_brief
         first = [item_of(it, date, is_brief=brief) for _, it, date in found[: wanted.limit]]
-        return Found(first, len(found))
+        return Matches(first, len(found))
 
-    def _fitting(self, wanted: room.Wanted) -> list[tuple[int, Record, str]]:
+    def _fitting(self, wanted: room.Filter) -> list[tuple[int, Record, str]]:
         log = self._store.read()
         records, dates = [*log.records], [it.updated or it.created for it in log.records]
         if wanted.forgotten:
             there = {record.id for record in records}
-            gone = {it.record.id: it for it in reversed(self._store.read_replaced())}
+            gone = {it.record.id: it for it in reversed(self._store.read_side_records())}
             kept = [it for id_, it in gone.items() if id_ not in there]
             records, dates = [it.record for it in kept], [it.at for it in kept]
         if wanted.words:
@@ -82,7 +89,7 @@ class ForPeople(Room):
             and seconds_of(dates[at]) >= since_s
         ]
 
-    def nothing(self, wanted: room.Wanted) -> list[str]:
+    def explain_no_match(self, wanted: room.Filter) -> list[str]:
         if wanted.forgotten:
             return [say("lessons.none_forgotten")]
         log = self._store.read()
@@ -95,15 +102,15 @@ class ForPeople(Room):
             lines = [say("records.no_hit", count=log.count)]
             lines += [say("records.each_word", counts=counts)] if len(holders) > 1 else []
         topics = map(normalise_topic, wanted.topics)
-        return [*lines, *room.unknown_names("records.no_topic", topics, log.topics)]
+        return [*lines, *room.lines_on_unknown("records.no_topic", topics, log.topics)]
 
-    def named(self, name: str) -> list[Item]:
+    def find_by_name(self, name: str) -> list[Item]:
         """Return the records of an id, its beginning or a version id. Raises HistoryError."""
-        from core.lessons.history import records_named
+        from core.lessons.history import find_records
 
         log = self._store.read()
         try:
-            return [item_of(record) for record in records_named(name, log)]
+            return [item_of(record) for record in find_records(name, log)]
         except HistoryError as error:
             begun = [record for record in log.records if record.id.startswith(name)]
             if error.key == "ambiguous":
@@ -114,14 +121,14 @@ class ForPeople(Room):
 
     def versions(self, name: str) -> room.Versions:
         """Return the versions in the log, the file beside it and git. Raises HistoryError."""
-        from core.lessons.history import History, former_selves_of, named, principles_over
+        from core.lessons.history import History, former_ids_of, named, principles_listing
 
-        history = History(self._store.path, self._store.read(), self._store.read_replaced())
+        history = History(self._store.path, self._store.read(), self._store.read_side_records())
         id_ = named(name, history).id
         found = history.versions({id_})
         if not found:
             raise HistoryError("unknown", *history.notes(), name=id_)
-        former = {id_in(token) for it in found for token in former_selves_of(it.record)}
+        former = {id_in(token) for it in found for token in former_ids_of(it.record)}
         if former - {id_}:
             found = history.versions({id_, *former})
         notes = [
@@ -131,7 +138,7 @@ class ForPeople(Room):
                 by=record_name(it),
                 topic=topic_text(redact(it.topic)[0]),
             )
-            for it, token in principles_over(id_, history.log)
+            for it, token in principles_listing(id_, history.log)
         ]
         try:
             notes += [say(f"git.{note}") for note in history.notes()]
@@ -139,43 +146,43 @@ class ForPeople(Room):
             notes.append(str(error))
         return room.Versions([_version(it, has_git=history.has_git) for it in found], notes)
 
-    def fate(self, items: Sequence[Item], *, hard: bool) -> str:
+    def preview_forget(self, items: Sequence[Item], *, hard: bool) -> str:
         """Raise RefusedError for `hard`."""
         if hard:
             raise RefusedError("rooms.no_hard", id=items[0].id)
         return say("records.would_forget", count=len(items))
 
-    def forget(self, items: Sequence[Item], *, hard: bool) -> room.Forgotten:
+    def forget(self, items: Sequence[Item], *, hard: bool) -> room.ForgetOutcome:
         outcome = self._store.delete_by_ids([it.version for it in items])
-        gone = {record.token for record in outcome.removed}
+        gone = {record.version_id for record in outcome.removed}
         going = [it for it in items if it.version in gone]
         notes = [say("records.forgotten", count=len(going))]
         if going:
             notes += [say("records.kept", id=going[0].id), *commit_lines(self._store)]
-        return room.Forgotten(notes, [it for it in items if it.version not in gone])
+        return room.ForgetOutcome(notes, [it for it in items if it.version not in gone])
 
-    def restore(self, name: str, *, originals: bool) -> Restoring:
+    def restore(self, name: str, *, originals: bool) -> Restoration:
         """Plan to bring back a version, or the originals of a principle. Raises HistoryError."""
-        from core.lessons.history import History, named, principles_over
+        from core.lessons.history import History, named, principles_listing
 
-        history = History(self._store.path, self._store.read(), self._store.read_replaced())
+        history = History(self._store.path, self._store.read(), self._store.read_side_records())
         wanted = named(name, history)
         if originals:
-            principle = history.principle_named(wanted)
-            found, left_alone = history.originals(principle)
+            principle = history.find_principle(wanted)
+            found, left_alone = history.find_originals(principle)
             tokens = ", ".join(left_alone)
             notes = [say("records.left_alone", tokens=tokens)] if left_alone else []
             return self._restoring(history.log, found, principle, notes, originals=True)
         there = next(iter(history.log.with_id(wanted.id).values()), None)
-        if there and not wanted.token:
-            raise HistoryError("already_there", id=wanted.id, token=there.token)
-        if there and wanted.token == there.token:
-            return Restoring([], [], [say("records.nothing_to_do", token=there.token)])
-        version = history.version_named(wanted)
-        principles = principles_over(wanted.id, history.log)
-        notes = [say("records.from_version", token=version.token)]
+        if there and not wanted.version_id:
+            raise HistoryError("already_there", id=wanted.id, token=there.version_id)
+        if there and wanted.version_id == there.version_id:
+            return Restoration([], [], [say("records.nothing_to_do", token=there.version_id)])
+        version = history.find_version(wanted)
+        principles = principles_listing(wanted.id, history.log)
+        notes = [say("records.from_version", token=version.version_id)]
         replaced = [token for _, token in principles]
-        if replaced and not there and not wanted.token and version.token not in replaced:
+        if replaced and not there and not wanted.version_id and version.version_id not in replaced:
             notes.append(say("records.not_the_replaced", token=replaced[-1]))
         notes += [say("records.replacing_stays", by=record_name(it)) for it, _ in principles]
         return self._restoring(history.log, [version], there, notes)
@@ -188,91 +195,91 @@ class ForPeople(Room):
         notes: Sequence[str],
         *,
         originals: bool = False,
-    ) -> Restoring:
+    ) -> Restoration:
         """Return the plan of a write. originals: in the place of `replaced`."""
-        instead_of = replaced.token if replaced and originals else ""
+        instead_of = replaced.version_id if replaced and originals else ""
 
-        def run(*, dry_run: bool) -> Restoring:
+        def run(*, dry_run: bool) -> Restoration:
             done = self._store.bring_back(
                 versions, since=log, instead_of=instead_of, dry_run=dry_run
             )
             lines, seen = [*notes], {record.id for record in (*done.log.records, *done.removed)}
-            if hidden := [record.token for record in log.records if record.id not in seen]:
+            if hidden := [record.version_id for record in log.records if record.id not in seen]:
                 lines.append(say("records.hides", tokens=", ".join(hidden)))
             if done.redacted:
-                lines.append(say("records.redacted_back", **room.kinds_told(done.redacted)))
+                lines.append(say("records.redacted_back", **room.count_kinds(done.redacted)))
             if not dry_run:
                 lines += commit_lines(self._store)
             items = [item_of(record, is_stored=not dry_run) for record in done.records]
             carry_out = partial(run, dry_run=False) if dry_run else None
-            return Restoring(items, [item_of(replaced)] if replaced else [], lines, carry_out)
+            return Restoration(items, [item_of(replaced)] if replaced else [], lines, carry_out)
 
         return run(dry_run=True)
 
-    def rows(
-        self, wanted: room.Wanted, *, only_public: bool, notes: list[str]
-    ) -> Iterator[room.Outgoing]:
+    def export_rows(
+        self, wanted: room.Filter, *, only_public: bool, notes: list[str]
+    ) -> Iterator[room.ExportRow]:
         log, kinds = self._store.read(), list[str]()
         for _, record, _ in sorted(self._fitting(wanted), key=lambda it: it[0]):
             clean, found = clean_record(record)
             kinds += [kind for _, kind in found]
-            yield room.Outgoing(clean.as_json())
+            yield room.ExportRow(clean.as_json())
         if log.conflicts:
             notes.append(say("documents.conflicts", conflicts=log.conflicts))
         if log.skipped:
             notes.append(say("documents.skipped", skipped=log.skipped))
         if kinds:
-            notes.append(say("documents.redacted", **room.kinds_told(kinds)))
+            notes.append(say("documents.redacted", **room.count_kinds(kinds)))
 
-    def take(self, given: room.Given, tell: room.Tell) -> room.Taken:
+    def plan_import(self, given: room.Intake, progress: room.Progress) -> room.ImportPlan:
         entries = [record_of(it.data) if isinstance(it.data, dict) else None for it in given.rows]
         source = MemoryLog([b"-\n"] * len(entries), entries)
         places = [str(row.place) for row in given.rows]
         passed = [
-            Passed(place, say("import.passed_not_a_record"))
+            Refusal(place, say("import.passed_not_a_record"))
             for place, entry in zip(places, entries, strict=True)
             if not entry
         ]
-        trial, offers = self._store.add_all(source.records, dry_run=True, progress=tell)
-        places = [places[at] for at, _ in source.all_records() if at not in source.leftovers]
+        trial, offers = self._store.add_all(source.records, dry_run=True, progress=progress)
+        places = [places[at] for at, _ in source.all_records() if at not in source.leftover_lines]
         new, redacted = list[Record](), list[str]()
         for place, offer in zip(places, offers, strict=True):
             if offer.error:
                 why = say(f"import.passed_{offer.error.key}", **offer.error.facts)
-                passed.append(Passed(place, why))
-            elif offer.fate != "added":
-                passed.append(Passed(place, say(f"import.passed_{offer.fate}")))
+                passed.append(Refusal(place, why))
+            elif offer.status != "added":
+                passed.append(Refusal(place, say(f"import.passed_{offer.status}")))
             else:
                 new.append(offer.record)
                 redacted += offer.redacted
 
-        def save(tell: room.Tell) -> list[str]:
+        def save(progress: room.Progress) -> list[str]:
             from core.lessons.answers import need_of
 
             added, _ = self._store.add_all(offers)
             lines = [say("import.saved", count=len(added.records)), *commit_lines(self._store)]
-            count, threshold = added.log.count, self._opened.settings.threshold
+            count, threshold = added.log.count, self._memory.settings.threshold
             if need_of(added.log.records, count, threshold) == "required":
                 lines.append(say("import.compact", count=count, threshold=threshold))
             return lines
 
-        return room.Taken(
-            items=[*map(item_of, new[: room.FIRST_ITEMS])],
+        return room.ImportPlan(
+            items=[*map(item_of, new[: room.MOST_PLAN_ITEMS])],
             count=len(new),
             redacted=redacted,
             notes=_import_notes(new, trial),
-            passed=passed,
+            refusals=passed,
             save=save if new else None,
         )
 
     def findings(self) -> "list[Finding]":
-        from core.lessons.reach import records_nowhere
-        from core.lessons.upkeep import Finding, examine, look
+        from core.lessons.reach import find_unmatched_paths
+        from core.lessons.upkeep import Finding, check_lines, examine
 
         data = self._store.read_bytes()
         log = MemoryLog.parse(data)
         found = list[Finding]()
-        for it in examine(log, now=utc_now(), threshold=self._opened.settings.threshold):
+        for it in examine(log, now=utc_now(), threshold=self._memory.settings.threshold):
             facts = dict(it.facts)
             if reason := facts.get("reason"):
                 facts["reason"] = say(f"doctor.{reason}", key=facts["key"])
@@ -280,10 +287,10 @@ class ForPeople(Room):
         if sum(map(len, log.lines)) > MOST_SECRETS_BYTES:
             found.append(Finding("secrets_not_looked_for", "note"))
         else:  # only a hand or another program can have put them there
-            for spot in (spot for looked in look(log) for spot in looked.spots):
+            for spot in (spot for looked in check_lines(log) for spot in looked.spots):
                 secret: Facts = {"secret": spot.kind}
                 found.append(Finding("secret", "error", lines=(spot.line + 1,), facts=secret))
-        astray = records_nowhere(log, self._opened.project.root)
+        astray = find_unmatched_paths(log, self._memory.project.root)
         for lines, about in astray[:MOST_ASTRAY]:
             found.append(Finding("path_nowhere", "note", lines=lines, facts=about))
         if (more := len(astray) - MOST_ASTRAY) > 0:
@@ -305,9 +312,9 @@ class ForPeople(Room):
         principles = [it for it in log.records if it.type == "principle"]
         merged = [it for it in principles if it.source_count]  # an import has none
         last = max((it.compacted_at for it in merged), key=seconds_of, default="")
-        threshold = self._opened.settings.threshold
+        threshold = self._memory.settings.threshold
         need = need_of(log.records, log.count, threshold)
-        topics = Counter(safe(it.topic) for it in log.records)
+        topics = Counter(safe_name(it.topic) for it in log.records)
         counts = {"logs": log.count - len(principles), "principles": len(principles)}
         facts: Facts = {
             "replaced": sum(it.source_count or 0 for it in merged),
@@ -334,21 +341,21 @@ class ForPeople(Room):
 
 
 def _import_notes(new: Sequence[Record], trial: Outcome) -> list[str]:
-    from core.text.wording import similar_to, worth_using
+    from core.text.wording import find_similar, usable_topics
 
     notes, known = list[str](), list(trial.before.topics)
     for topic in dict.fromkeys(record.topic for record in new):
-        if topic not in known and (near := worth_using(similar_to(topic, known))):
+        if topic not in known and (near := usable_topics(find_similar(topic, known))):
             similar = ", ".join(map(topic_text, near[:3]))
             notes.append(say("import.like_topic", topic=topic_text(topic), similar=similar))
     if suspicious := sum(bool(record.marks) for record in new):
         notes.append(say("import.suspicious", count=suspicious))
-    tokens = {record.token for versions in trial.log.unsettled for record in versions}
-    if beside := sum(record.token in tokens for record in new if tokens):
+    tokens = {record.version_id for versions in trial.log.unsettled for record in versions}
+    if beside := sum(record.version_id in tokens for record in new if tokens):
         notes.append(say("import.beside", count=beside))
     if hidden := trial.hidden:
         lessons = [
-            f"{token_text(it)} [{topic_text(redact(it.topic)[0])}] {redact(it.lesson)[0]}"
+            f"{version_id_text(it)} [{topic_text(redact(it.topic)[0])}] {redact(it.lesson)[0]}"
             for it in hidden
         ]
         notes += [say("import.hides", count=len(hidden)), *(f"  {line}" for line in lessons)]
@@ -378,20 +385,20 @@ def item_of(
         last = day_of(record.updated or record.created)
         dates.append(say("answers.seen", seen=record.seen, date=last))
     is_cut = is_brief and not record_text.is_usable(record)  # a hand can write megabytes
-    read = record_text.shortened(record, record_text.LARGEST_CHARS) if is_cut else record
-    clean, version = clean_record(read)[0], record.token
+    read = record_text.shorten_record(record, record_text.LARGEST_CHARS) if is_cut else record
+    clean, version = clean_record(read)[0], record.version_id
     texts = {
         "lesson": clean.lesson,
         "missing": clean.missing_context,
         "ask": clean.ask_next_time,
         "paths": ", ".join(clean.paths),
         "when": ", ".join(f"`{piece}`" for piece in clean.when),
-        "warning": warning(clean),
+        "warning": warning_on(clean),
     }
-    data = {name: getattr(clean, name) for name in _DATA}
+    data = {name: version if name == "token" else getattr(clean, name) for name in _DATA}
     data |= {name: data[name] or None for name in ("ask_next_time", "updated", "compacted_at")}
     data |= {name: [*data[name]] for name in ("source_ids", "paths", "when")}
-    data |= {"token": version, "marks": [*shown_marks(clean.marks, clean.texts)]}
+    data |= {"marks": [*current_marks(clean.marks, clean.texts)]}
     return Item(
         room=LESSONS,
         id=record.id,
@@ -401,7 +408,7 @@ def item_of(
         topic=topic_text(clean.topic),
         mark="*" if record.type == "principle" else "",
         texts=tuple((say(f"lessons.{it}"), text) for it, text in texts.items() if text.strip()),
-        facts=(*dates, *([token_text(record)] if is_stored else ())),
+        facts=(*dates, *([version_id_text(record)] if is_stored else ())),
         data=data,
     )
 
@@ -450,7 +457,7 @@ def holders_of(words: str, records: Sequence[Record]) -> dict[str, set[int]]:
     for word in dict.fromkeys(words.split()):
         named = {at for at, record in enumerate(records) if _is_named(record, word.lower())}
         ranking = Ranking(word, unspaced if re.search(_COMPOUND, word) else texts)
-        terms = [it for it in ranking.holding().terms if not it.term.spare]
+        terms = [it for it in ranking.coverage().terms if not it.term.is_spare]
         having = [set(it.numbers or ()) for it in terms]
         if having or named:
             holders[word] = named | (set.intersection(*having) if having else set())
@@ -463,5 +470,5 @@ def _text_of(record: Record) -> str:
 
 def _is_named(record: Record, word: str) -> bool:
     names = (record.id, record.created, record.updated, *record.source_ids)
-    is_token = "@" in word and record.token == word
+    is_token = "@" in word and record.version_id == word
     return is_token or any(name.lower().startswith(word) for name in names)

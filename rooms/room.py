@@ -17,12 +17,12 @@ from core.config import Project, Settings, find_project
 from core.errors import RefusedError
 from core.lessons.record import digest
 from core.messages import Facts, say
-from core.sanitizer import redact, safe
+from core.sanitizer import redact, safe_name
 from core.store import MemoryStore
 
 if TYPE_CHECKING:  # most commands need none of it
     from core.lessons.upkeep import Finding
-    from core.room.redaction import Held
+    from core.room.redaction import SecretPlace
 
 Data = dict[str, Any]
 
@@ -33,7 +33,7 @@ MOST_VALUES = 8  # of a list of counts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Opened:
+class Memory:
     """The project, settings and store of one command."""
 
     project: Project
@@ -59,7 +59,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class Filter:
     """A choice of items; an empty field does not count."""
 
     words: str = ""  # that each item has
@@ -72,28 +72,28 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Matches:
     """The first matches, and the count of all."""
 
     items: list[Item]
     count: int
 
 
-class Forgotten(NamedTuple):
+class ForgetOutcome(NamedTuple):
     """The outcome of `forget`. stayed: items that have changed since; left: its errors."""
 
     notes: list[str]  # where it is now
-    stayed: list[Item]
+    changed_items: list[Item]
     left: Sequence[str] = ()
 
 
-class Restoring(NamedTuple):
+class Restoration(NamedTuple):
     """A restore, planned or done. instead_of: the items that it replaces."""
 
     items: list[Item]
     instead_of: list[Item]
     notes: list[str]
-    carry_out: "Callable[[], Restoring] | None" = None  # replaces only what was shown
+    carry_out: "Callable[[], Restoration] | None" = None  # replaces only what was shown
 
 
 class Version(NamedTuple):
@@ -124,21 +124,21 @@ class Secrets(NamedTuple):
 
     place: str
     item: str
-    held: "list[Held]"
+    holders: "list[SecretPlace]"
     aside: list[Path]  # nobody looked into them: a damaged database that a repair has kept
 
 
-class Redacted(NamedTuple):
+class RedactOutcome(NamedTuple):
     """The outcome of `redact`. left: secrets that are still there."""
 
-    changed: "list[Held]"
-    left: "list[Held]"
+    changed: "list[SecretPlace]"
+    left: "list[SecretPlace]"
     notes: list[str]  # where bytes of them may still be
     is_whole: bool  # no file of this machine has them any more
 
 
-Tell = Callable[[int, int], object]  # how many are looked through or saved, of how many
-FIRST_ITEMS = 1_000  # of an import, which its table may show
+Progress = Callable[[int, int], object]  # how many are looked through or saved, of how many
+MOST_PLAN_ITEMS = 1_000  # of an import, which its table may show
 
 
 class Row(NamedTuple):
@@ -148,7 +148,7 @@ class Row(NamedTuple):
     data: Any
 
 
-class Outgoing(NamedTuple):
+class ExportRow(NamedTuple):
     """A row of an export, without secrets."""
 
     data: Data
@@ -157,17 +157,17 @@ class Outgoing(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class Intake:
     """The input of an import into one room."""
 
     path: str  # as it is shown
-    rows: Sequence[Row] = ()  # of an export of this program, by this room's `rows`
+    rows: Sequence[Row] = ()  # of an export of this program, by this room's `export_rows`
     file: Path | None = None  # that only the room can read
     data: bytes = b""  # its content where it is a text
     agent: str = ""  # whose fragments they shall be, "" for whose they were
 
 
-class Passed(NamedTuple):
+class Refusal(NamedTuple):
     """Refused input: its line or file, and the reason, for people."""
 
     place: str
@@ -175,15 +175,17 @@ class Passed(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
+class ImportPlan:
     """The plan of an import, its items as they would be stored."""
 
     items: list[Item]  # the first of them
     count: int
     redacted: Sequence[str]  # the kind of each secret that is taken out
     notes: list[str]
-    passed: list[Passed]
-    save: Callable[[Tell], list[str]] | None  # stores them and says so; None where there are none
+    refusals: list[Refusal]
+    save: (
+        Callable[[Progress], list[str]] | None
+    )  # stores them and says so; None where there are none
 
 
 class Room(Protocol):
@@ -193,10 +195,10 @@ class Room(Protocol):
     """
 
     name: str
-    _opened: Opened
+    _memory: Memory
 
-    def __init__(self, opened: Opened) -> None:
-        self._opened = opened
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -205,27 +207,27 @@ class Room(Protocol):
     def is_there(self) -> bool:
         """Return whether the room may hold items, without loading it."""
 
-    def find(self, wanted: Wanted) -> Found:
+    def find(self, wanted: Filter) -> Matches:
         """Return the matches: with words the most relevant first, else the newest."""
 
-    def nothing(self, wanted: Wanted) -> list[str]:
+    def explain_no_match(self, wanted: Filter) -> list[str]:
         """Say why nothing was found: the room's purpose, or a similar name."""
 
-    def named(self, name: str) -> list[Item]:
+    def find_by_name(self, name: str) -> list[Item]:
         """Return a name's items, whole. Raises for an unknown name that only this room can have."""
 
     def versions(self, name: str) -> Versions | None:
         """Return the versions of a named item, by default its present one; None without an item."""
-        found = [Version(item, "", {}) for item in self.named(name)]
+        found = [Version(item, "", {}) for item in self.find_by_name(name)]
         return Versions(found, []) if found else None
 
-    def fate(self, items: Sequence[Item], *, hard: bool) -> str:
+    def preview_forget(self, items: Sequence[Item], *, hard: bool) -> str:
         """Say what forgetting does, for good if `hard`. Raises if an item must stay."""
 
-    def forget(self, items: Sequence[Item], *, hard: bool) -> Forgotten:
+    def forget(self, items: Sequence[Item], *, hard: bool) -> ForgetOutcome:
         """Forget each item in the version that was shown."""
 
-    def restore(self, name: str, *, originals: bool) -> Restoring | None:
+    def restore(self, name: str, *, originals: bool) -> Restoration | None:
         """Plan to bring back an item, or a principle's originals; None for an unknown name."""
 
     def findings(self) -> "list[Finding]":
@@ -238,28 +240,30 @@ class Room(Protocol):
         """Return the secrets; None where `scan` reads the room's file by lines."""
         return None
 
-    def redact(self) -> Redacted | None:
+    def redact(self) -> RedactOutcome | None:
         """Redact all texts and their bytes on disk; None as for `secrets`."""
         return None
 
-    def rows(self, wanted: Wanted, *, only_public: bool, notes: list[str]) -> Iterator[Outgoing]:
-        """Yield matches as `take` reads them. only_public: leave out items of a narrower scope."""
+    def export_rows(
+        self, wanted: Filter, *, only_public: bool, notes: list[str]
+    ) -> Iterator[ExportRow]:
+        """Yield matches as `plan_import` reads them. only_public: without narrower scopes."""
 
-    def take(self, given: Given, tell: Tell) -> Taken:
+    def plan_import(self, given: Intake, progress: Progress) -> ImportPlan:
         """Plan an import; only `Taken.save` stores it."""
 
 
 # Shared by the rooms.
 
 
-def rooms_of(opened: Opened, names: Sequence[str] = ()) -> list[Room]:
+def rooms_of(memory: Memory, names: Sequence[str] = ()) -> list[Room]:
     """Return these rooms, or all with items. Raises RefusedError."""
     check_names(names)
     found = list[Room]()
     for name in room_names():
         if name in names or not names:
             module = "rooms.lessons" if name == LESSONS else f"rooms.{name}.for_people"
-            room: Room = importlib.import_module(module).ForPeople(opened)
+            room: Room = importlib.import_module(module).ForPeople(memory)
             found += [room] if names or room.is_there() else []
     return found
 
@@ -279,36 +283,36 @@ def room_names() -> list[str]:
     return [*FIRST, *sorted(others - set(FIRST))]
 
 
-def kinds_told(kinds: Sequence[str]) -> Facts:
+def count_kinds(kinds: Sequence[str]) -> Facts:
     """Return count and kinds of secrets for a sentence."""
-    return {"count": len(kinds), "kinds": listed_counts(Counter(kinds))}
+    return {"count": len(kinds), "kinds": joined_counts(Counter(kinds))}
 
 
-def switched_on(opened: Opened, name: str) -> str:
+def sentence_for_switch_on(memory: Memory, name: str) -> str:
     """Say how to switch a room on without switching off another that holds items."""
-    here = replace(opened, project=find_project(None, os.environ, Path.cwd()))
+    here = replace(memory, project=find_project(None, os.environ, Path.cwd()))
     there = {LESSONS, name, *(room.name for room in rooms_of(here))}
     return say("rooms.switch_on", rooms=",".join(it for it in room_names() if it in there))
 
 
-def unknown_names(key: str, names: Iterable[str], known: Collection[str]) -> list[str]:
+def lines_on_unknown(key: str, names: Iterable[str], known: Collection[str]) -> list[str]:
     """Return a sentence for each unknown topic or tag, with similar ones."""
     from core.lessons.record_text import topic_text
-    from core.text.wording import similar_to
+    from core.text.wording import find_similar
 
     lines = list[str]()
     for name in names:
         if name not in known:
-            near = ", ".join(topic_text(redact(it).text) for it in similar_to(name, known))
+            near = ", ".join(topic_text(redact(it).text) for it in find_similar(name, known))
             told = topic_text(redact(name).text)
             lines.append(say(f"{key}_but" if near else key, name=told, similar=near))
     return lines
 
 
-def source_of(given: Given, sources: ModuleType) -> Any:
+def read_intake(given: Intake, sources: ModuleType) -> Any:
     """Read the input by a room's module."""
     if given.rows:
-        return sources.of_rows(given.rows, given.path)
+        return sources.source_from_rows(given.rows, given.path)
     if given.data:
         return sources.read_text(given.data, given.path)
     return sources.read_source(given.file or Path())
@@ -319,12 +323,12 @@ def state_of(*values: object) -> str:
     return digest(repr(values).encode("utf-8", "surrogatepass"))[:12]
 
 
-def listed_counts(counts: Mapping[str, int]) -> str:
+def joined_counts(counts: Mapping[str, int]) -> str:
     """Return counts in one line, the highest first.
 
-    >>> listed_counts({"auth": 3, "db": 1200})
+    >>> joined_counts({"auth": 3, "db": 1200})
     'db 1,200, auth 3'
     """
     order = sorted(counts.items(), key=lambda it: (-it[1], it[0]))
-    named = [f"{safe(name) or '?'} {count:,}" for name, count in order[:MOST_VALUES]]
+    named = [f"{safe_name(name) or '?'} {count:,}" for name, count in order[:MOST_VALUES]]
     return ", ".join([*named, *(["…"] if len(order) > MOST_VALUES else [])])

@@ -43,7 +43,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # Nor does it wait for git, or look after fragments at the end of a write, as short as users
 # want it to: a busy machine needs longer.
-git.WAIT_S = consolidation.AT_MOST_S = 60
+git.WAIT_S = consolidation.PIECE_S = 60
 
 # No deadline: other workers take the processor at times. `--hypothesis-profile full` looks longer.
 settings.register_profile("short", deadline=None, max_examples=10)

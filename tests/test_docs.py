@@ -27,14 +27,14 @@ from commands.clients.table import TOOLS
 from commands.options import parser_of
 from core.config import LOG_NAME, VARIABLES
 from core.data import Rule
-from core.lessons.briefing import instructions, rules
+from core.lessons.briefing import instructions_for, rules_for
 from core.lessons.file import LOCK_SUFFIX, REPLACED_NAME
 from core.lessons.record import Draft, Record, parse_line, record_id
 from core.parser import add_serving
 from core.sanitizer import MARKER
 from http_server.limits import MOST_BYTES
 from rooms.fragments.fragment import TYPES
-from rooms.sessions.rows import statements
+from rooms.sessions.rows import schema_statements
 from tests.support.documents import DOCUMENTS, blocks, text_of
 from tests.support.tables import ROOT, none_of
 from tests.support.templates import Example, expand
@@ -220,7 +220,7 @@ def test_the_database_of_the_sessions_has_the_indexes_that_other_programs_count_
     wanted = "contexts_parent contexts_status contexts_agent contexts_created"
     wanted += " actions_context actions_type actions_file"
     with closing(sqlite3.connect(":memory:")) as connection:
-        for statement in statements():
+        for statement in schema_statements():
             connection.execute(statement)
         made = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema")}
     assert {f"idx_{name}" for name in wanted.split()} <= made
@@ -303,7 +303,7 @@ def test_the_rules_to_copy_by_hand_have_their_eleven_steps_and_are_those_that_se
 ):
     [korean] = blocks(text_of("docs/cursorrules.ko.md"), "text")
     for name, text, short in zip(
-        RULES, (text_of(".cursorrules"), korean), (rules("en"), rules("ko")), strict=True
+        RULES, (text_of(".cursorrules"), korean), (rules_for("en"), rules_for("ko")), strict=True
     ):
         steps = [int(number) for number in re.findall(r"^(\d+)\. ", text_of(name), re.M)]
         assert steps == list(range(1, 12))
@@ -324,7 +324,7 @@ def test_a_text_for_models_names_tools_parameters_and_commands_that_exist() -> N
         return (name for tool in tools for name in (tool.name, *tool.input_schema["properties"]))
 
     known = set(asyncio.run(listed())) | OF_OTHERS
-    for text in (instructions(), rules("en"), rules("ko"), *map(text_of, RULES)):
+    for text in (instructions_for(), rules_for("en"), rules_for("ko"), *map(text_of, RULES)):
         assert {tool for tool in LESSONS if tool in text} == LESSONS
         assert set(re.findall(r"\b[a-z]+(?:_[a-z0-9]+)+\b", text)) <= known
         assert set(re.findall(r"cli\.py ([a-z]+)", text)) <= cli.COMMANDS.keys()

@@ -18,8 +18,8 @@ import pytest
 
 from commands.hook import events
 from commands.rooms import sources
-from core.data import rows, rules, shapes, spelled
-from core.guard.injection import compiled, orders
+from core.data import rows, rules, shapes, with_parts
+from core.guard.injection import order_expression, order_rules
 from core.guard.named_values import around_name, keyed_rules
 from core.lessons.anchors import _parts
 from core.lessons.recall import _GAP
@@ -106,7 +106,7 @@ def in_tables() -> Iterator[Expression]:
     for rule in rules():
         if rule.table != "keyed":
             example = expand(examples()[rule.name].example)[0]
-            yield Expression(rule.name, spelled(rule.pattern), 0, example)
+            yield Expression(rule.name, with_parts(rule.pattern), 0, example)
     for table in ("shapes", "characters"):
         for name, pattern in shapes(table).items():
             yield Expression(f"{table}.jsonl {name}", pattern)
@@ -116,9 +116,9 @@ def in_tables() -> Iterator[Expression]:
             yield Expression(rule.name, before.pattern)
         if after:
             yield Expression(rule.name, after.pattern, anchored=True)
-    for phrase in orders():
+    for phrase in order_rules():
         for pattern in filter(None, (phrase.pattern, phrase.unless)):
-            yield Expression("core.guard.injection", compiled(pattern).pattern)
+            yield Expression("core.guard.injection", order_expression(pattern).pattern)
     for glob in GLOBS:
         for piece in _parts(glob):
             if isinstance(piece, re.Pattern):

@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from core.errors import SentinelError
 from core.lessons.log import MemoryLog
-from core.lessons.record import Record, check
+from core.lessons.record import Record, check_draft
 from core.messages import has_sentence
 from core.store import MemoryStore
 from tests.core.lessons import rehearsals
@@ -241,7 +241,7 @@ class Servers(Kind):
         if kind == "update":  # a principle has no gap
             taken = [record for record in taken if record.type == "log"]
         gone: Outcome = {(record.type, record.key_text): record.lesson for record in taken}
-        tokens, gap, lesson = [it.token for it in taken], next(self.texts), next(self.texts)
+        tokens, gap, lesson = [it.version_id for it in taken], next(self.texts), next(self.texts)
         if kind == "delete":
             number = server.ask_tool("compact_memory", delete_ids=tokens)
             made: Outcome = {}
@@ -343,23 +343,23 @@ class Disturbed(RuleBasedStateMachine):
         self.disturb(
             data,
             lambda store: store.upsert_log(draft),
-            lambda log: upsert(log, check(draft), now=LATER)[0],
+            lambda log: upsert(log, check_draft(draft), now=LATER)[0],
         )
 
     @rule(data=st.data(), lesson=_LESSONS)
     @precondition(lambda self: self.has_records)
     def compact(self, data: st.DataObject, lesson: str) -> None:
-        draft, tokens = a_principle(lesson), [record.token for record in self.some(data)]
+        draft, tokens = a_principle(lesson), [record.version_id for record in self.some(data)]
         self.disturb(
             data,
             lambda store: store.upsert_log(draft, tokens),
-            lambda log: upsert(log, check(draft), tokens, now=LATER)[0],
+            lambda log: upsert(log, check_draft(draft), tokens, now=LATER)[0],
         )
 
     @rule(data=st.data())
     @precondition(lambda self: self.has_records)
     def delete(self, data: st.DataObject) -> None:
-        tokens = [record.token for record in self.some(data)]
+        tokens = [record.version_id for record in self.some(data)]
         self.disturb(
             data, lambda store: store.delete_by_ids(tokens), lambda log: delete(log, tokens)[0]
         )

@@ -16,7 +16,7 @@ from commands.clients import merge
 from commands.clients.machine import SCRIPT, Machine
 from commands.clients.table import CLIENTS, COMMANDS, ENTRY, TEAM_ENTRY, Client, value_at
 from core import config
-from core.disk import read_regular
+from core.disk import read_regular_file
 from core.errors import RefusedError
 from core.sanitizer import has_secret
 
@@ -35,7 +35,7 @@ _WITH_DEFAULT = re.compile(r"\$\{(?P<name>(?:(?!:-)[^{}])++)(?::-(?P<default>[^{
 _BARE = re.compile(r"\$(?:(?P<bare>\w+)|\{(?P<name>[^{}]++)\})", re.ASCII)
 
 
-def expander(client: Client, machine: Machine, *, knows_project: bool = True) -> Expand:
+def expander_of(client: Client, machine: Machine, *, knows_project: bool = True) -> Expand:
     """Return the function that fills in an entry's variables as its client does.
 
     knows_project: whether the client has a project open.
@@ -80,12 +80,12 @@ def script_at(words: Sequence[str], name: str, machine: Machine) -> int:
     Any `server.py` counts in an entry named ENTRY, elsewhere only that of this installation.
     """
     for at, word in enumerate(words):
-        plain = machine.plain(word)
+        plain = machine.normal_path(word)
         if plain.rpartition("/")[2].removesuffix(".exe") == COMMANDS[0]:
             return at
         if not f"/{plain}".endswith(f"/{SCRIPT}"):
             continue
-        if name == ENTRY or plain == machine.plain(machine.server):
+        if name == ENTRY or plain == machine.normal_path(machine.server):
             return at
         with suppress(OSError, ValueError):  # ValueError: a name that no system takes
             if os.path.isabs(word) and os.path.samefile(word, machine.server):
@@ -128,13 +128,13 @@ class OwnEntry(NamedTuple):
         return value.strip() if isinstance(value, str) else ""
 
 
-def own_entry(data: Any, row: Client, machine: Machine) -> OwnEntry:
+def own_entry_in(data: Any, row: Client, machine: Machine) -> OwnEntry:
     """Return our entry; of several, the one named ENTRY."""
     entries = value_at(data, (row.under,))
     found = []
     for name, entry in entries.items() if isinstance(entries, dict) else ():
         if isinstance(entry, dict):
-            words = entry_line(entry, expander(row, machine))
+            words = entry_line(entry, expander_of(row, machine))
             at = script_at(words, name, machine)
             found += [OwnEntry(name, entry, words[at + 1 :])] if at >= 0 else []
     return min(found, key=lambda entry: entry.name != ENTRY, default=OwnEntry(ENTRY, {}))
@@ -143,7 +143,7 @@ def own_entry(data: Any, row: Client, machine: Machine) -> OwnEntry:
 # The entries on this machine.
 
 
-class Configured(NamedTuple):
+class ServerEntry(NamedTuple):
     """An entry that starts our server, or an unreadable file (`entry` is "" then).
 
     starts: the words up to our script, unexpanded. project: None where unknown. problem: "", or the
@@ -157,7 +157,7 @@ class Configured(NamedTuple):
     client: str
     path: Path
     entry: str
-    starts: tuple[str, ...] = ()
+    start_words: tuple[str, ...] = ()
     project: Path | None = None
     problem: str = ""
 
@@ -185,14 +185,14 @@ class _Entry(NamedTuple):
     knows_project: bool
 
 
-def configured_clients(machine: Machine) -> list[Configured]:
+def server_entries(machine: Machine) -> list[ServerEntry]:
     """Return the entries that start our server, in the order of the table; never raise."""
-    found = list[Configured]()
+    found = list[ServerEntry]()
     for client, path, name, entry, knows_project in _entries(machine):
         if entry is None:
-            found.append(Configured(client=client.key, path=path, entry="", problem="unreadable"))
+            found.append(ServerEntry(client=client.key, path=path, entry="", problem="unreadable"))
             continue
-        expand = expander(client, machine, knows_project=knows_project)
+        expand = expander_of(client, machine, knows_project=knows_project)
         words = entry_line(entry, expand)
         at = script_at(words, name, machine)
         if at < 0:
@@ -211,7 +211,7 @@ def configured_clients(machine: Machine) -> list[Configured]:
         if isinstance(cwd, str) and cwd.strip():
             steps.append(expand(cwd))
             start = start or machine.home
-        if at and re.fullmatch(r"(?:.*/)?uv(?:\.exe)?", machine.plain(words[0])):
+        if at and re.fullmatch(r"(?:.*/)?uv(?:\.exe)?", machine.normal_path(words[0])):
             # uv changes to this directory before it starts the script
             steps.append(value_of("--directory", words[1:at]) or "")
         is_lost = any("${" in step for step in steps)
@@ -224,11 +224,11 @@ def configured_clients(machine: Machine) -> list[Configured]:
             problem = "bad_setting"
         gone = _cannot_start(words[0], words[at] if at else "", start, machine)
         found.append(
-            Configured(
+            ServerEntry(
                 client=client.key,
                 path=path,
                 entry=name,
-                starts=tuple(entry_line(entry)[: at + 1]),
+                start_words=tuple(entry_line(entry)[: at + 1]),
                 project=project,
                 problem=gone or problem,
             )
@@ -257,7 +257,7 @@ def team_entries(machine: Machine) -> Iterator[TeamEntry]:
 
 
 def _entries(machine: Machine) -> Iterator[_Entry]:
-    roots = {machine.plain(machine.root), machine.plain(os.path.realpath(machine.root))}
+    roots = {machine.normal_path(machine.root), machine.normal_path(os.path.realpath(machine.root))}
     for client in CLIENTS:
         own = (*client.entry.values(), client.packaged)
         seen = set[tuple[object, ...]]()
@@ -267,14 +267,14 @@ def _entries(machine: Machine) -> Iterator[_Entry]:
                     continue
                 seen.add((path, *keys))
                 try:
-                    table = document(path)
+                    table = read_document(path)
                 except (OSError, ValueError):
                     if keys == [client.under]:
                         yield _Entry(client, path, "", None, True)
                     continue
                 for key in keys:
                     below = table if isinstance(table, dict) else {}
-                    found = (it for it in below if machine.plain(it) in roots)
+                    found = (it for it in below if machine.normal_path(it) in roots)
                     table = below.get(next(found, None) if key == "$root" else key)
                 for name, entry in table.items() if isinstance(table, dict) else ():
                     if isinstance(entry, dict):
@@ -282,9 +282,9 @@ def _entries(machine: Machine) -> Iterator[_Entry]:
                         yield _Entry(client, path, name, entry, not place.startswith("config:"))
 
 
-def document(path: Path) -> Any:
+def read_document(path: Path) -> Any:
     """Return the data of a client's file. Raises OSError, ValueError."""
-    text = read_regular(path, most_bytes=MOST_BYTES)[0].decode("utf-8")
+    text = read_regular_file(path, most_bytes=MOST_BYTES)[0].decode("utf-8")
     return merge.data_in(text, path.suffix)
 
 
@@ -346,7 +346,7 @@ def checked_url(text: str) -> str:
     return url if urlsplit(url).path else url + _PATH
 
 
-def is_readable_on_the_way(url: str) -> bool:
+def is_unencrypted(url: str) -> bool:
     """Return whether the network can read a key: plain HTTP to another machine."""
     parts = urlsplit(url)
     return parts.scheme.lower() == "http" and not _LOOPBACK.fullmatch(parts.hostname or "")

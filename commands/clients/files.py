@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from commands.clients import merge
-from commands.clients.entries import OwnEntry, own_entry
+from commands.clients.entries import OwnEntry, own_entry_in
 from commands.clients.machine import Installation, Machine
 from commands.clients.merge import CannotEditError, Table
 from commands.clients.table import CLIENTS, Client, Level
 from commands.clients.text_file import ExportError, UserFile
-from core.disk import way_out
+from core.disk import find_exit_link
 from core.messages import Facts, Language
 
 
@@ -25,10 +25,10 @@ class Tree(NamedTuple):
     its files in git. ignored: the rule that hides the memory, or "".
     """
 
-    exclude: Path
+    exclude_path: Path
     prefix: str
-    tracked: frozenset[str]
-    ignored: str = ""
+    files: frozenset[str]
+    ignore_rule: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,9 +45,9 @@ class Job:
     present: frozenset[str]
     machine: Machine
     installation: Installation
-    chosen: Language | None = None
+    language: Language | None = None
     remove: bool = False
-    without: Collection[str] = ()
+    unwanted_parts: Collection[str] = ()
     level: Level = "project"
     rooms: tuple[str, ...] | None = None
     tree: Tree | None = None
@@ -121,7 +121,7 @@ class Plan:
         self.job = job
         self.notes: list[Remark] = []
         self.tools: list[str] = []
-        self.there = set[str]()
+        self.present_kinds = set[str]()
         self._files: dict[str, Change | Remark] = {}
         self._problems: dict[str, Remark] = {}
         self._pasted: dict[str, Table] = {}
@@ -178,7 +178,7 @@ class Plan:
         with suppress(CannotEditError):
             pieces = [*ours(before)]
         if pieces and not obstacle:
-            self.there.add(kind)
+            self.present_kinds.add(kind)
         try:
             after = edited(before)
         except CannotEditError as error:
@@ -238,7 +238,7 @@ class Plan:
     def entry_of(self, row: Client) -> OwnEntry:
         """Return our entry, as planned so far."""
         data = self.data(self.job.machine.path(row.entry[self.job.level]))
-        return own_entry(data, row, self.job.machine)
+        return own_entry_in(data, row, self.job.machine)
 
     def rooms_of(self, row: Client) -> tuple[str, ...]:
         """Return the rooms of our entry; those of the job, if it names any."""
@@ -247,7 +247,7 @@ class Plan:
 
     def _real(self, path: Path) -> str:
         """Return the file's identity: its link's target, unless that is out of the project."""
-        return str(path) if way_out(path, self.job.root) else os.path.realpath(path)
+        return str(path) if find_exit_link(path, self.job.root) else os.path.realpath(path)
 
     def _opened(self, path: Path) -> Change | Remark:
         real = self._real(path)

@@ -18,12 +18,12 @@ from urllib.parse import urljoin
 
 from commands.clients import entries
 from commands.clients.files import Change, Job, Plan, Tree
-from commands.clients.machine import Machine, machine_here, started_by, this_program, trace_of
-from commands.clients.plan import plan, tree_of
+from commands.clients.machine import Machine, installation_of, machine_here, this_program, trace_of
+from commands.clients.plan import plan_setup, tree_of
 from commands.clients.table import CLIENTS, ENTRY, LEVELS, PARTS, Client, Level, client_of
 from core import program
 from core.config import Project, no_project_kind
-from core.disk import read_regular
+from core.disk import read_regular_file
 from core.errors import RefusedError
 from core.lessons.upkeep import Finding, Severity
 from core.messages import Facts, say
@@ -41,17 +41,17 @@ class Desk:
 
     machine: Machine
     tree: Tree | None
-    configured: list[entries.Configured]
+    configured: list[entries.ServerEntry]
     told: set[Path] = field(default_factory=set)
 
-    def is_here(self, found: entries.Configured) -> bool:
+    def is_here(self, found: entries.ServerEntry) -> bool:
         root = os.path.realpath(self.machine.root)
         is_known = not found.problem and found.project
         return bool(is_known) and os.path.realpath(str(found.project)) == root
 
     def are_shared(self, paths: Iterable[Path]) -> bool:
         """Return whether git tracks all these files, so that others have them."""
-        root, tracked = self.machine.root, self.tree.tracked if self.tree else ()
+        root, tracked = self.machine.root, self.tree.files if self.tree else ()
         return all(
             it.is_relative_to(root) and it.relative_to(root).as_posix() in tracked for it in paths
         )
@@ -67,7 +67,7 @@ class Desk:
 def client_findings(project: Project) -> Iterator[Finding]:
     """Yield findings on every client of this project and user; ask no server."""
     machine = machine_here(project.root)
-    configured = entries.configured_clients(machine)
+    configured = entries.server_entries(machine)
     desk = Desk(machine=machine, tree=tree_of(project.root), configured=configured)
     for row in CLIENTS:
         yield from _about(row, desk)
@@ -85,7 +85,7 @@ def client_findings(project: Project) -> Iterator[Finding]:
         except RefusedError:  # neither its key nor an odd address is said
             yield Finding("team_bad_url", "error", facts=facts)
             continue
-        if entries.is_readable_on_the_way(url):
+        if entries.is_unencrypted(url):
             yield Finding("team_plain_http", "warning", facts=facts)
         if team.variable and not machine.variable(team.variable):
             yield Finding("team_key_unset", "warning", facts={**facts, "variable": team.variable})
@@ -120,7 +120,7 @@ def _about(row: Client, desk: Desk) -> Iterator[Finding]:
         known = [it for it in starting if it.problem not in ("command_missing", "script_missing")]
         installation = this_program()
         if known:
-            installation = started_by(known[0].starts, windows=desk.machine.windows)
+            installation = installation_of(known[0].start_words, windows=desk.machine.windows)
         job = Job(
             clients=(row.key,),
             present=frozenset(),
@@ -129,7 +129,7 @@ def _about(row: Client, desk: Desk) -> Iterator[Finding]:
             level=level,
             tree=desk.tree,
         )
-        plans[level] = plan(job)
+        plans[level] = plan_setup(job)
     there = {level: _parts(row, level, whole, desk) for level, whole in plans.items()}
     for level, whole in plans.items():
         elsewhere = {part for other in there if other != level for part in there[other]}
@@ -138,7 +138,7 @@ def _about(row: Client, desk: Desk) -> Iterator[Finding]:
             yield from _about_level(row, level, whole, there[level], elsewhere, desk)
 
 
-def _about_entry(row: Client, found: entries.Configured, desk: Desk) -> Iterator[Finding]:
+def _about_entry(row: Client, found: entries.ServerEntry, desk: Desk) -> Iterator[Finding]:
     facts: Facts = {"client": row.name, "path": str(found.path), "entry": found.entry}
     is_of_user = "user" in row.entry and found.path == desk.machine.path(row.entry["user"])
     command = desk.command(row, "user" if is_of_user else "project")
@@ -146,7 +146,7 @@ def _about_entry(row: Client, found: entries.Configured, desk: Desk) -> Iterator
     is_shared = found.problem.endswith("_missing") and desk.are_shared([found.path])
     severity: Severity = "note" if is_shared else "error"
     if found.problem in ("command_missing", "script_missing"):
-        word = found.starts[0] if found.problem == "command_missing" else found.starts[-1]
+        word = found.start_words[0] if found.problem == "command_missing" else found.start_words[-1]
         kind = "client_gone_shared" if is_shared else "client_gone"
         yield Finding(kind, severity, facts={**facts, "word": word})
     elif found.problem in ("project_missing", "bad_setting"):
@@ -161,7 +161,7 @@ def _kinds(change: Change) -> set[str]:
 
 def _parts(row: Client, level: Level, whole: Plan, desk: Desk) -> set[str]:
     path = desk.machine.path(row.entry[level])
-    there = {"rules" if kind == "import" else kind for kind in whole.there} & {*PARTS}
+    there = {"rules" if kind == "import" else kind for kind in whole.present_kinds} & {*PARTS}
     if any(found.path == path and found.entry for found in desk.configured):
         there.add("entry")
     if row.allows and any(known["path"] == str(path) for _, known in whole.problems):
@@ -184,11 +184,13 @@ def _about_level(
         "approvals": row.allows or (row.approvals and getattr(row.approvals, level)),
     }
     absent = [part for part in can_have if can_have[part] and part not in there]
-    kept = replace(job, without=absent)
-    put = plan(kept) if absent else whole
+    kept = replace(job, unwanted_parts=absent)
+    put = plan_setup(kept) if absent else whole
     if any("hooks" in _kinds(change) for change in put.changes):
         other = job.installation._replace(cli=this_program().cli)
-        put = min(put, plan(replace(kept, installation=other)), key=lambda it: len(it.changes))
+        put = min(
+            put, plan_setup(replace(kept, installation=other)), key=lambda it: len(it.changes)
+        )
     facts: Facts = {"client": row.name, "command": desk.command(row, level, absent)}
     changed = [it for it in put.changes if _kinds(it) - {"memory"} and it.path not in desk.told]
     is_said = any(it.path == path and not desk.is_here(it) for it in desk.configured)
@@ -211,7 +213,7 @@ def _about_level(
             yield Finding("client_switched_off", "warning", facts={**known, "client": row.name})
     place = row.approvals.project if row.approvals and level == "project" else ""
     name = place.removeprefix("root:")
-    if job.tree and name in job.tree.tracked:  # these are one person's
+    if job.tree and name in job.tree.files:  # these are one person's
         command = shlex.join(["git", "-C", str(job.root), "rm", "--cached", name])
         facts = {"client": row.name, "path": str(job.root / name), "command": command}
         yield Finding("client_approvals_tracked", "warning", facts=facts)
@@ -225,7 +227,7 @@ def _about_problems(whole: Plan, row: Client, level: Level, desk: Desk) -> Itera
         path = Path(str(known["path"]))
         content = b""
         with suppress(OSError):
-            content = read_regular(path, most_bytes=_MOST_BYTES)[0]
+            content = read_regular_file(path, most_bytes=_MOST_BYTES)[0]
         is_ours = any(it.path == path and not it.entry for it in desk.configured)
         is_ours = is_ours or ENTRY.encode() in content or b"cli.py" in content
         if path not in desk.told and is_ours:
@@ -241,11 +243,11 @@ def _about_trust(row: Client, job: Job) -> Iterator[Finding]:
     """Yield that Codex ignores an untrusted project; without its configuration nobody uses it."""
     path = job.machine.path("codex:config.toml")
     try:
-        projects = entries.document(path).get("projects")
+        projects = entries.read_document(path).get("projects")
     except (OSError, ValueError):
         return
     tops = [job.root, Path(os.path.realpath(job.root)), job.top]
-    tops += [job.tree.exclude.parents[2]] if job.tree else []
+    tops += [job.tree.exclude_path.parents[2]] if job.tree else []
     known = projects if isinstance(projects, dict) else {}
     found = [known.get(str(top)) for top in tops]
     if not any(isinstance(it, dict) and it.get("trust_level") == "trusted" for it in found):
@@ -270,7 +272,7 @@ def server_findings(project: Project) -> Iterator[Finding]:
         kind, reason = health_of(url)
         severity: Severity = "ok" if kind == "team_answers" else "error"
         yield Finding(kind, severity, facts={"url": url, "reason": reason})
-        if kind != "team_answers" or entries.is_readable_on_the_way(url):
+        if kind != "team_answers" or entries.is_unencrypted(url):
             continue
         teams.sort(key=lambda team: team.path.is_relative_to(machine.root))
         for variable, team in {it.variable: it for it in reversed(teams) if it.variable}.items():

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from commands.clients.table import COMMANDS, Client, Place
-from commands.terminal.ask import HERE, missing_packages
+from commands.terminal.ask import CODE_ROOT, missing_packages
 
 SCRIPT = "server.py"
 # Environments that uv makes in its cache and may clear away.
@@ -38,7 +38,7 @@ class Machine:
     root: Path
     home: Path
     environment: Mapping[str, str]
-    server: Path = HERE / SCRIPT
+    server: Path = CODE_ROOT / SCRIPT
     platform: str = sys.platform
 
     @property
@@ -74,7 +74,7 @@ class Machine:
         value = self.environment.get(name)
         return self.environment.get(name.upper()) if value is None and self.windows else value
 
-    def plain(self, path: str | Path) -> str:
+    def normal_path(self, path: str | Path) -> str:
         """Return a path for comparing: with `/`, on Windows in lower case."""
         text = str(path).replace("\\", "/")
         return text.casefold() if self.windows else text
@@ -111,7 +111,7 @@ def trace_of(client: Client, machine: Machine) -> str:
 # How this program starts.
 
 
-def is_passing(path: str) -> bool:
+def is_temporary(path: str) -> bool:
     """Return whether uv may clear away this path, as it does for `uvx`."""
     return bool(_OF_UV.search(f"{path}{os.sep}"))
 
@@ -121,13 +121,13 @@ def runner_of(interpreter: str, environment: Mapping[str, str]) -> tuple[str, ..
 
     None without an absolute path to uv: one in the current directory may be a stranger's.
     """
-    if not is_passing(interpreter):
+    if not is_temporary(interpreter):
         return (interpreter,)
     uv = environment.get("UV") or shutil.which("uv", path=environment.get("PATH", ""))
     return (uv, "run") if uv and os.path.isabs(uv) else None
 
 
-def started_by(server: Sequence[str], *, windows: bool) -> Installation:
+def installation_of(server: Sequence[str], *, windows: bool) -> Installation:
     """Return the installation of a server; its command line lies beside it."""
     *before, script = server
     name = "cli.py" if script.lower().endswith(".py") else COMMANDS[1]
@@ -137,30 +137,30 @@ def started_by(server: Sequence[str], *, windows: bool) -> Installation:
     )
 
 
-def installed(runner: Sequence[str], directory: str, *, windows: bool) -> Installation:
+def installation_in(runner: Sequence[str], directory: str, *, windows: bool) -> Installation:
     """Return the installation in a directory; on Windows with forward slashes."""
     words = [*runner, f"{directory}{os.sep}{SCRIPT}"]
     words = [it.replace("\\", "/") for it in words] if windows else words
-    return started_by(words, windows=windows)
+    return installation_of(words, windows=windows)
 
 
-def commands_here(interpreter: str, environment: Mapping[str, str]) -> Installation | None:
+def find_commands(interpreter: str, environment: Mapping[str, str]) -> Installation | None:
     """Return our commands on the PATH, by links too; None unless both belong to this interpreter.
 
     None also where uv may clear them away: they are on the PATH only while uv runs.
     """
-    if is_passing(interpreter):
+    if is_temporary(interpreter):
         return None
     scripts = os.path.realpath(os.path.dirname(interpreter))
     for name in COMMANDS:
         found = shutil.which(name, path=environment.get("PATH", ""))
         if not found or os.path.dirname(os.path.realpath(found)) != scripts:
             return None
-    return started_by(COMMANDS[:1], windows=os.name == "nt")
+    return installation_of(COMMANDS[:1], windows=os.name == "nt")
 
 
 def this_program() -> Installation:
     """Return the running installation, even without the server's packages."""
     runner = runner_of(sys.executable, os.environ) or (sys.executable,)
-    found = None if missing_packages() else commands_here(sys.executable, os.environ)
-    return found or installed(runner, str(HERE), windows=os.name == "nt")
+    found = None if missing_packages() else find_commands(sys.executable, os.environ)
+    return found or installation_in(runner, str(CODE_ROOT), windows=os.name == "nt")

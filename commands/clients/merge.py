@@ -376,7 +376,7 @@ def _cut(text: str, start: int, end: int) -> str:
 # Lines of `info/exclude`, which tells git the files to ignore on one machine.
 
 
-def with_kept_out(text: str, names: Sequence[str]) -> str:
+def with_ignored_paths(text: str, names: Sequence[str]) -> str:
     """Return the text with a line such as `/.claude/settings.json` for each path."""
     for name in names:
         if _pattern(name) not in text.splitlines():
@@ -385,7 +385,7 @@ def with_kept_out(text: str, names: Sequence[str]) -> str:
     return text
 
 
-def without_kept_out(text: str, names: Sequence[str]) -> str:
+def without_ignored_paths(text: str, names: Sequence[str]) -> str:
     """Return the text without setup's lines for these paths."""
     text = f"\n{text}"
     for name in names:

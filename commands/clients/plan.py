@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from commands.clients import merge, table
-from commands.clients.entries import OwnEntry, expander, is_readable_on_the_way, own_entry, value_of
+from commands.clients.entries import OwnEntry, expander_of, is_unencrypted, own_entry_in, value_of
 from commands.clients.files import Job, Plan, Tree
 from commands.clients.merge import CannotEditError, Table, call_in, hooks_in
 from commands.clients.rules import plan_rules
@@ -48,14 +48,14 @@ def tree_of(root: Path) -> Tree | None:
         return None
     rule = os.fsdecode(ignored.stdout).partition("\t")[0] if not ignored.returncode else ""
     return Tree(
-        exclude=Path(os.path.abspath(root / os.fsdecode(exclude.removesuffix(b"\n")))),
+        exclude_path=Path(os.path.abspath(root / os.fsdecode(exclude.removesuffix(b"\n")))),
         prefix=tree.prefix,
-        tracked=frozenset(os.fsdecode(name) for name in listed.split(b"\0") if name),
-        ignored=rule,
+        files=frozenset(os.fsdecode(name) for name in listed.split(b"\0") if name),
+        ignore_rule=rule,
     )
 
 
-def plan(job: Job) -> Plan:
+def plan_setup(job: Job) -> Plan:
     planned, folder = Plan(job), job.root / config.CONTEXT_DIRECTORY
     for row in job.rows:
         if job.level not in row.entry:
@@ -66,17 +66,17 @@ def plan(job: Job) -> Plan:
         if not job.url:
             _plan_entry(planned, row)
     for row in () if job.url else job.rows:
-        if row.hooks and "hooks" not in job.without and job.level in row.entry:
+        if row.hooks and "hooks" not in job.unwanted_parts and job.level in row.entry:
             _plan_hooks(planned, row, row.hooks)
-    if "rules" not in job.without and not job.url:
+    if "rules" not in job.unwanted_parts and not job.url:
         plan_rules(planned)
     is_kept = os.path.islink(folder) or os.path.lexists(folder / config.LOG_NAME)
     if job.level == "project" and not (job.url or is_kept):
         _plan_companions(planned, folder)
     if job.level == "project" and job.tree:
         _plan_exclude(planned, job.tree)
-        if job.tree.ignored and not job.remove:
-            planned.note("memory_ignored", rule=job.tree.ignored)
+        if job.tree.ignore_rule and not job.remove:
+            planned.note("memory_ignored", rule=job.tree.ignore_rule)
     for row in () if job.remove else job.rows:
         _note_switches(planned, row)
     return planned
@@ -87,7 +87,7 @@ def _plan_companions(planned: Plan, folder: Path) -> None:
     job = planned.job
     is_last = job.remove and not job.present - {*job.clients}
     for name, wanted in COMPANIONS.items():
-        path, tracked = folder / name, job.tree.tracked if job.tree else ()
+        path, tracked = folder / name, job.tree.files if job.tree else ()
         is_team = f"{config.CONTEXT_DIRECTORY}/{name}" in tracked
         is_gone = is_last and not is_team and planned.text(path) == wanted
         if is_gone or not (job.remove or os.path.lexists(path)):
@@ -98,22 +98,22 @@ def _plan_exclude(planned: Plan, tree: Tree) -> None:
     job = planned.job
     places = (row.approvals.project for row in job.rows if row.approvals)
     own = {place.removeprefix("root:") for place in places if place.startswith("root:")}
-    files = sorted(own - tree.tracked)  # the project's files of one person
+    files = sorted(own - tree.files)  # the project's files of one person
     stays = not job.remove or job.url  # our own server's approvals stand in the same file
     kept = [file for file in files if stays and planned.text(job.root / file) is not None]
-    if not kept and merge.MARK not in (planned.text(tree.exclude) or ""):
+    if not kept and merge.MARK not in (planned.text(tree.exclude_path) or ""):
         return
 
     def edited(text: str) -> str | None:
         if stays:
-            return merge.with_kept_out(text, [f"{tree.prefix}{file}" for file in kept])
-        return merge.without_kept_out(text, [f"{tree.prefix}{file}" for file in files]) or None
+            return merge.with_ignored_paths(text, [f"{tree.prefix}{file}" for file in kept])
+        return merge.without_ignored_paths(text, [f"{tree.prefix}{file}" for file in files]) or None
 
     def ours(text: str) -> list[str]:
         lines = text.splitlines()
         return [line for before, line in pairwise(lines) if before == merge.MARK]
 
-    planned.edit(tree.exclude, "exclude", edited, ours)
+    planned.edit(tree.exclude_path, "exclude", edited, ours)
 
 
 def _note_switches(planned: Plan, row: Client) -> None:
@@ -157,13 +157,13 @@ def _plan_entry(planned: Plan, row: Client) -> None:
             key = stays if job.level == "project" else "served_one_before"
             planned.note(key, client=row.name, project=other)
         if row.allows and {*row.allows} <= {*own.values}:
-            planned.there.add("approvals")
+            planned.present_kinds.add("approvals")
         if job.remove:
             return own.values if other else None
         return _entry_for(row, job, own)
 
     for path in paths:
-        found = partial(own_entry, row=row, machine=job.machine)
+        found = partial(own_entry_in, row=row, machine=job.machine)
         _plan_values(planned, row, path, "entry", found, wanted)
     sign = "${" if "{" in row.variables else row.variables[:1]
     for word in job.installation.server if sign and not job.remove else ():
@@ -227,12 +227,12 @@ def _entry_for(row: Client, job: Job, own: OwnEntry) -> Table:
     args += ["--rooms", named] if named else []
     left_out = row.not_of_user if job.level == "user" else ()
     form = {key: it for key, it in row.stdio.items() if key not in left_out}
-    granted = {} if "approvals" in job.without else row.allows
+    granted = {} if "approvals" in job.unwanted_parts else row.allows
     entry = {**form, **granted, **own.values, "command": command, "args": args}
     now = "ko" if own.variable(LANG_VARIABLE).lower().startswith("ko") else "en"
-    if job.chosen and job.chosen != now:
+    if job.language and job.language != now:
         env = own.values.get("env")
-        entry["env"] = {**(env if isinstance(env, dict) else {}), LANG_VARIABLE: job.chosen}
+        entry["env"] = {**(env if isinstance(env, dict) else {}), LANG_VARIABLE: job.language}
     if row.passes:
         rooms = own.rooms if job.rooms is None else job.rooms
         wanted = _OF_FRAGMENTS if any(it.partition(":")[0] == "fragments" for it in rooms) else ()
@@ -244,7 +244,7 @@ def _entry_for(row: Client, job: Job, own: OwnEntry) -> Table:
             del entry[row.passes]
     cwd = own.values.get("cwd")
     if not project and row.honours_cwd and isinstance(cwd, str):
-        start = os.path.join(job.root, expander(row, job.machine)(cwd))
+        start = os.path.join(job.root, expander_of(row, job.machine)(cwd))
         if os.path.normpath(start) != str(job.root):  # it would name another project
             del entry["cwd"]
     return entry
@@ -271,7 +271,7 @@ def _plan_team(planned: Plan, row: Client) -> None:
             return None
         if not own.values and table.value_at(data, (row.under, table.TEAM_ENTRY)):
             raise CannotEditError("foreign_entry", entry=table.TEAM_ENTRY)
-        granted = {} if "approvals" in job.without else row.allows
+        granted = {} if "approvals" in job.unwanted_parts else row.allows
         form = filled(row.http, url=job.url)
         made = {**form, **granted, **own.values, **form}
         # The key's variable; with `job.oauth` the client logs in without it.
@@ -284,7 +284,7 @@ def _plan_team(planned: Plan, row: Client) -> None:
     _plan_tools(planned, row, table.TEAM_ENTRY, rooms)
     if job.remove:
         return
-    if is_readable_on_the_way(job.url):
+    if is_unencrypted(job.url):
         planned.note("plain_http", url=job.url)
     own = planned.entry_of(row)
     both = {*own.rooms} & {*rooms} if own.values else set()
@@ -310,7 +310,7 @@ def _plan_tools(planned: Plan, row: Client, name: str, rooms: Iterable[str]) -> 
     job, listed = planned.job, row.approvals
     offered = [tool for room in rooms for tool in table.TOOLS[room]]
     planned.tools += [tool for tool in offered if tool not in planned.tools]
-    if not (listed and "approvals" not in job.without and getattr(listed, job.level)):
+    if not (listed and "approvals" not in job.unwanted_parts and getattr(listed, job.level)):
         return
     keys = [os.path.realpath(job.top) if key == "$top" else key for key in listed.keys]
 
@@ -318,7 +318,7 @@ def _plan_tools(planned: Plan, row: Client, name: str, rooms: Iterable[str]) -> 
         return [filled(listed.tool, server=name, tool=tool) for tool in tools]
 
     every = items(dict.fromkeys(tool for tools in table.TOOLS.values() for tool in tools))
-    wanted = items(tool for tool in offered if tool not in table.ASKED_FOR)
+    wanted = items(tool for tool in offered if tool not in table.UNGRANTED)
 
     def edited(data: Table) -> Table:
         if job.remove:
@@ -366,19 +366,25 @@ def _plan_hooks(planned: Plan, row: Client, hooks: Hooks) -> None:
         first = {"version": 1} if hooks.version and not data else {}
         there = [item.get("hooks", [item])[0] for _, item in hooks_in(data)]
         calls = [call["lang"] for call in map(call_in, there) if call and call["lang"]]
-        lang = next(iter(calls), "") if job.chosen is None else job.chosen
+        lang = next(iter(calls), "") if job.language is None else job.language
         items: dict[str, dict[str, Table]] = {}
         for event in hooks.events:
-            if _ROOM_OF.get(event.ours, "") not in offered:
+            if _ROOM_OF.get(event.hook_event, "") not in offered:
                 continue
-            words = [*job.installation.cli, "hook", event.ours, "--client", hooks.called or row.key]
-            words += ["--lang", lang] if lang and job.chosen != "en" else []
+            words = [
+                *job.installation.cli,
+                "hook",
+                event.hook_event,
+                "--client",
+                hooks.called or row.key,
+            ]
+            words += ["--lang", lang] if lang and job.language != "en" else []
             if hooks.names_project and job.level == "project" and not job.installation.is_command:
                 words += ["--project", job.project]
-            handler = handler_of(hooks, words, event.ours, windows=job.installation.windows)
+            handler = handler_of(hooks, words, event.hook_event, windows=job.installation.windows)
             matcher = {"matcher": event.matcher} if event.matcher else {}
             item = {**matcher, "hooks": [handler]} if hooks.grouped else {**handler, **matcher}
-            items.setdefault(event.name, {})[event.ours] = item
+            items.setdefault(event.name, {})[event.hook_event] = item
         return merge.with_hooks({**first, **data}, items)
 
     def ours(data: Any) -> list[str]:

@@ -14,8 +14,8 @@ from commands.clients import merge
 from commands.clients.files import Plan
 from commands.clients.merge import CannotEditError
 from commands.clients.table import AGENTS, CLIENTS, TOOLS, Client, Rules, value_at
-from core.lessons.briefing import front_matter, language_of, rules
-from core.messages import Language, say, speaking
+from core.lessons.briefing import front_matter, language_of, rules_for
+from core.messages import Language, say, use_language
 
 _FENCE = re.compile(r"[ >]*(?:```|~~~)")
 
@@ -39,7 +39,7 @@ def plan_rules(planned: Plan) -> None:
             readers.setdefault(name, []).append(row)
     for name, body in bodies.items():
         path, clients = job.root / name, ", ".join(row.name for row in readers[name])
-        edited = partial(merge.with_block, body=body or rules(_language(planned, name), rooms))
+        edited = partial(merge.with_block, body=body or rules_for(_language(planned, name), rooms))
         planned.edit(path, "import" if body else "rules", edited, _block_lines, clients)
         text = planned.text(path) or ""
         for row in readers[name]:
@@ -97,7 +97,7 @@ def _take_out(planned: Plan, row: Client, kept: Rules) -> None:
     """Take the rules out where no client that stays reads them."""
     job = planned.job
     names = dict.fromkeys(_reads(planned, row, kept))
-    if not (job.tree and AGENTS in job.tree.tracked):  # else it may be for a colleague's client
+    if not (job.tree and AGENTS in job.tree.files):  # else it may be for a colleague's client
         names[AGENTS] = None
     for file in [_file(planned, name) for name in names]:
         if file.block is None and not file.is_broken:
@@ -141,9 +141,9 @@ def _plan_of_user(planned: Plan, row: Client, kept: Rules) -> None:
         held = merge.block_in(text)
         if job.remove:
             return text if held is None else _without(text)
-        lang = job.chosen or (language_of(held) if held else "en")
-        with speaking(lang):
-            body = f"{say('setup.only_where_kept')}\n\n{rules(lang, rooms)}"
+        lang = job.language or (language_of(held) if held else "en")
+        with use_language(lang):
+            body = f"{say('setup.only_where_kept')}\n\n{rules_for(lang, rooms)}"
         return merge.with_block(text, body)
 
     planned.edit(path, "rules", edited, _block_lines, row.name)
@@ -219,7 +219,7 @@ def _imports(planned: Plan, file: _File) -> bool:
 
 def _language(planned: Plan, name: str) -> Language:
     """Return the user's language if set, else that of the rules there, which a team keeps."""
-    chosen = planned.job.chosen
+    chosen = planned.job.language
     others = [it for row in CLIENTS if row.rules for it in row.rules.reads]
     for file in (name, AGENTS, *others):
         held = _file(planned, file)

@@ -15,15 +15,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from commands.clients import machine
-from commands.clients.entries import checked_url, configured_clients
+from commands.clients.entries import checked_url, server_entries
 from commands.clients.files import Change, Job, Plan
-from commands.clients.plan import plan, tree_of
-from commands.clients.table import ASKED_FOR, CLIENTS, COMPLAINT, KEY_VARIABLE, PARTS, TEAM_ENTRY
+from commands.clients.plan import plan_setup, tree_of
+from commands.clients.table import CLIENTS, COMPLAINT, KEY_VARIABLE, PARTS, TEAM_ENTRY, UNGRANTED
 from commands.clients.text_file import ExportError
 from commands.terminal import screen as terminal
-from commands.terminal.ask import HERE, command_line, is_confirmed, need_packages, open_memory
+from commands.terminal.ask import CODE_ROOT, command_line, is_confirmed, need_packages, open_memory
 from commands.terminal.screen import complain, plain, print_lines, screen_here
-from core.config import CONTEXT_DIRECTORY, FRAGMENTS_PLACE, Project, read_rooms
+from core.config import CONTEXT_DIRECTORY, FRAGMENTS_VARIABLE, Project, read_rooms
 from core.errors import RefusedError, SentinelError
 from core.messages import LANG_VARIABLE, Facts, has_sentence, language, say
 from core.sanitizer import redact
@@ -65,12 +65,14 @@ def setup(arguments: argparse.Namespace) -> int:
         raise SentinelError("setup.none_found", clients=", ".join(row.key for row in CLIENTS))
     job = Job(
         clients=clients,
-        present=frozenset(it.client for it in configured_clients(here) if it.entry),
+        present=frozenset(it.client for it in server_entries(here) if it.entry),
         machine=here,
         installation=installation,
-        chosen=spoken if os.environ.get(LANG_VARIABLE, "").strip().lower()[:2] == spoken else None,
+        language=spoken
+        if os.environ.get(LANG_VARIABLE, "").strip().lower()[:2] == spoken
+        else None,
         remove=arguments.remove,
-        without=[it for it in PARTS if getattr(arguments, f"no_{it}", False)],
+        unwanted_parts=[it for it in PARTS if getattr(arguments, f"no_{it}", False)],
         rooms=rooms,
         level="user" if arguments.user else "project",
         tree=tree_of(project.root),
@@ -78,7 +80,7 @@ def setup(arguments: argparse.Namespace) -> int:
         oauth=arguments.oauth,
     )
     _tell_project(arguments, project, job)
-    planned = plan(job)
+    planned = plan_setup(job)
     _tell_plan(planned)
     if not planned.changes:
         key = "nothing_to_remove" if job.remove else "nothing_to_do"
@@ -97,8 +99,8 @@ def _installation(*, is_idle: bool) -> machine.Installation:
     program = machine.this_program()
     if is_idle or program.is_command:
         return program
-    if machine.is_passing(str(HERE)):
-        raise SentinelError("setup.passing", path=str(HERE))
+    if machine.is_temporary(str(CODE_ROOT)):
+        raise SentinelError("setup.passing", path=str(CODE_ROOT))
     if machine.runner_of(sys.executable, os.environ) is None:
         raise SentinelError("setup.no_uv")
     need_packages()
@@ -127,8 +129,8 @@ def _tell_project(arguments: argparse.Namespace, project: Project, job: Job) -> 
         if has_sentence(f"setup.room_{room}"):
             facts = {"tokens": TOKENS[room], "core": TOKENS.get(f"{room}:core", 0)}
             print_lines([say(f"setup.room_{room}", **facts)])
-        if room.startswith("fragments") and job.machine.variable(FRAGMENTS_PLACE):
-            print_lines([say("setup.place_stays", variable=FRAGMENTS_PLACE)])
+        if room.startswith("fragments") and job.machine.variable(FRAGMENTS_VARIABLE):
+            print_lines([say("setup.place_stays", variable=FRAGMENTS_VARIABLE)])
 
 
 def _tell_plan(planned: Plan) -> None:
@@ -144,7 +146,7 @@ def _tell_plan(planned: Plan) -> None:
             for kind, count in kinds.items()
         ]
         path = shown_path(change.path, planned.job.root)
-        painted = terminal.painted(sign, terminal.SIGN_STYLES[sign])
+        painted = terminal.paint(sign, terminal.SIGN_STYLES[sign])
         lines.append(f"  {painted} {path}: {', '.join(said_kinds)}")
     print_lines(["", *lines] if lines or planned.notes else [])
     # The tools that are granted, to whom, and why that is safe.
@@ -153,9 +155,9 @@ def _tell_plan(planned: Plan) -> None:
     granting = ("remote",) if job.url else ("entry", "approvals")
     names = {part.client for part in parts if part.kind in granting}
     rows = [row for row in job.rows if row.name in names and (row.approvals or row.allows)]
-    if rows and "approvals" not in job.without and not job.remove:
+    if rows and "approvals" not in job.unwanted_parts and not job.remove:
         is_whole = any(row.allows for row in rows)  # such a client can only allow a whole server
-        count = sum(is_whole or tool not in ASKED_FOR for tool in planned.tools)
+        count = sum(is_whole or tool not in UNGRANTED for tool in planned.tools)
         granted: Facts = {"clients": ", ".join(row.name for row in rows), "count": count}
         print_lines([say(f"setup.approves{'_remote' if job.url else ''}", **granted, url=job.url)])
         reasons = {"context_export": "approves_export", "remember": "approves_fragments"}
@@ -172,12 +174,12 @@ def _tell_plan(planned: Plan) -> None:
 def _show(planned: Plan) -> None:
     """Print the changes of our own parts: the rest may hold secrets."""
     for change in planned.changes:
-        print("", terminal.painted(shown_path(change.path, planned.job.root), "bold"), sep="\n")
+        print("", terminal.paint(shown_path(change.path, planned.job.root), "bold"), sep="\n")
         for part in change.parts:
             old, new = ("\n".join(pieces).splitlines() for pieces in (part.before, part.after))
             lines = [*difflib.unified_diff(old, new, lineterm="", n=2)][2:]
             safe = [plain(redact(line).text) for line in lines if not line.startswith("@@")]
-            print(*terminal.painted_diff(safe, screen_here()), sep="\n", end="\n" if safe else "")
+            print(*terminal.paint_diff(safe, screen_here()), sep="\n", end="\n" if safe else "")
 
 
 def shown_path(path: Path, root: Path) -> str:
@@ -216,17 +218,17 @@ def _write(planned: Plan) -> int:
             files.setdefault(kept if os.path.lexists(change.path) else "removed", []).append(path)
     print_lines([say(f"setup.{key}", files=", ".join(names)) for key, names in files.items()])
     has_hooks = any(part.kind == "hooks" for change in written for part in change.parts)
-    if has_hooks and not job.remove and (reason := tried_hook(job.installation)):
+    if has_hooks and not job.remove and (reason := try_hook(job.installation)):
         failed += 1
         complain(say("setup.hook_fails", reason=plain(reason)))
     if steps := [*_next_steps(job, written)] if written else []:
-        print("", terminal.painted(say("setup.next"), "bold"), sep="\n")
+        print("", terminal.paint(say("setup.next"), "bold"), sep="\n")
     for text in steps:
-        print("\n".join(terminal.said(text, "- ")))
+        print("\n".join(terminal.sentence_lines(text, "- ")))
     return failed
 
 
-def tried_hook(installation: machine.Installation) -> str:
+def try_hook(installation: machine.Installation) -> str:
     """Start a hook once, as a client would, in an empty project; return its complaint, or "".
 
     This leaves byte code beside the modules, which every hook would otherwise compile anew.
@@ -263,7 +265,7 @@ def _next_steps(job: Job, written: Sequence[Change]) -> Iterator[str]:
         return
     for row in rows:
         key = f"next_user_{row.key}" if job.level == "user" else f"next_{row.key}"
-        if row.key == "codex" and (job.url or "hooks" in job.without):
+        if row.key == "codex" and (job.url or "hooks" in job.unwanted_parts):
             key = "next_codex_no_hooks"  # hooks would wait for a review
         known = key if has_sentence(f"setup.{key}") else "next_client"
         yield say(f"setup.{known}", client=row.name)
@@ -288,7 +290,7 @@ def _for_the_team(job: Job, written: Sequence[Change]) -> Iterator[str]:
         kinds = {part.kind for part in change.parts}
         if not change.path.is_relative_to(job.root) or kinds & {"approvals", "exclude"}:
             continue
-        if kinds == {"memory"} and job.tree and job.tree.ignored:
+        if kinds == {"memory"} and job.tree and job.tree.ignore_rule:
             continue
         is_plain = job.installation.is_command or not kinds & {"entry", "hooks"}
         (shared if is_plain else own).append(change.path.relative_to(job.root).as_posix())

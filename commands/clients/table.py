@@ -29,7 +29,7 @@ TOOLS: Mapping[str, tuple[str, ...]] = {  # by room and profile
     ),
     "fragments:core": ("remember", "recall", "forget", "pin", "unpin"),
 }
-ASKED_FOR = ("forget",)  # a tool that can remove for good: no list of approvals gets it
+UNGRANTED = ("forget",)  # a tool that can remove for good: no list of approvals gets it
 
 PARTS = ("entry", "hooks", "rules", "approvals")  # of a client's files
 Level = Literal["project", "user"]
@@ -42,7 +42,7 @@ class Event(NamedTuple):
     """A moment at which a client calls us."""
 
     name: str  # the client's own
-    ours: str  # the event of `cli.py hook`
+    hook_event: str  # the event of `cli.py hook`
     matcher: str = ""  # for which tools; "" for all, or where the client has no such choice
     key: str = ""  # under which the client takes a text; "" for an answer that names the event
 

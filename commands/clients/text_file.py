@@ -34,9 +34,9 @@ class UserFile:
     @classmethod
     def read(cls, path: Path, project: Path) -> "UserFile":
         """Read the text, line ends and byte order mark included. Raises ExportError."""
-        check_stays(path, project)
+        check_inside(path, project)
         try:
-            data, identity = disk.read_regular(path)
+            data, identity = disk.read_regular_file(path)
         except FileNotFoundError:
             if path.is_symlink():  # which leads nowhere
                 reason = "broken symbolic link"
@@ -59,7 +59,7 @@ class UserFile:
         A file that changed since, and a link that leads nowhere, stay; without a text a link gets
         an empty one. root: emptied directories below it go with the file.
         """
-        check_stays(self.path, self.project)
+        check_inside(self.path, self.project)
         is_link = self.path.is_symlink()
         with _written(self.path):
             if text is not None or is_link:
@@ -67,7 +67,7 @@ class UserFile:
                     raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
                 disk.make_directory(self.path.parent)
                 data = (text or "").encode("utf-8")
-                disk.replace_whole(self.path, data, self._check_unchanged)
+                disk.replace_file(self.path, data, self._check_unchanged)
                 return
             self._check_unchanged(self.path)
             self.path.unlink()
@@ -83,12 +83,12 @@ class UserFile:
             raise ExportError("file_changed", path=str(self.path))
 
 
-def check_stays(path: Path, project: Path, *, named: bool = False) -> None:
+def check_inside(path: Path, project: Path, *, named: bool = False) -> None:
     """Raise ExportError where a link of the project leads `path` out of it.
 
     named: a user named the path, so it may lie in another repository.
     """
-    found = disk.way_out(path, project) or (disk.way_out(path) if named else None)
+    found = disk.find_exit_link(path, project) or (disk.find_exit_link(path) if named else None)
     if found:
         link, target = str(found.link), str(found.target)
         rm = shlex.join(["rm", link])
@@ -102,12 +102,12 @@ def write_new(
 
     is_private: only its owner may read it.
     """
-    check_stays(path, project, named=True)
+    check_inside(path, project, named=True)
     with _written(path):
         if disk.is_there(path) and not force:
             raise ExportError("exists", path=str(path))
         target = Path(os.path.realpath(path))  # also of a link that leads nowhere, which stays
-        disk.replace_whole(target, content.encode("utf-8"), is_private=is_private)
+        disk.replace_file(target, content.encode("utf-8"), is_private=is_private)
 
 
 @contextlib.contextmanager

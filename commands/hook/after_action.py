@@ -17,7 +17,7 @@ from commands.clients.table import HOOKS, RECORDING
 from commands.hook import events
 from commands.hook.scene import Asked, has_memory, payload_of, project_of
 from core.config import CONTEXT_DIRECTORY, read_settings, safe_file_name
-from rooms.sessions.actions import Caller, Deed, record, record_save
+from rooms.sessions.actions import Caller, Deed, bind_conversation, record_actions
 
 SAVE = "context_save"
 MOST_ANSWER_CHARS, MOST_OUTPUT_CHARS = 20_000, 20_000  # at the beginning, and at the end
@@ -73,7 +73,7 @@ def record_action(asked: Asked) -> None:
     if events.text_in(payload, "tool_name", "toolName").endswith(SAVE):
         said = "" if failed else "\n".join(islice(_texts(answer), _MOST_TEXTS))
         if said := said[:MOST_ANSWER_CHARS]:
-            record_save(project.root, caller, said, environment)
+            bind_conversation(project.root, caller, said, environment)
         return
     deeds = list[Deed]()
     if moment.command.strip() and not moment.paths:
@@ -86,7 +86,7 @@ def record_action(asked: Asked) -> None:
             deeds.append(Deed("edit", line, failed, output, path))
     if deeds:
         strict = read_settings(environment).strict
-        record(project.root, deeds, caller, environment, strict=strict)
+        record_actions(project.root, deeds, caller, environment, strict=strict)
 
 
 def _outcome(
@@ -145,15 +145,15 @@ def _edits(moment: events.Moment, answer: Any) -> Iterator[Edit]:
             yield Edit(part[2].strip(), _DONE[part[1]], f" (+{added} -{removed})")
         return
     pairs = moment.edits
-    if moment.whole:
+    if moment.new_content:
         known = answer if isinstance(answer, dict) else {}
         shown = known.get("returnDisplay")
         before = events.text_in(known, *_BEFORE) or (
             events.text_in(shown, *_BEFORE) if isinstance(shown, dict) else ""
         )
-        pairs = ((before, moment.whole),)
+        pairs = ((before, moment.new_content),)
     size = sum(len(old) + len(new) for old, new in pairs)
-    verb = "Write" if moment.whole and len(moment.paths) == 1 else "Edit"
+    verb = "Write" if moment.new_content and len(moment.paths) == 1 else "Edit"
     if len(moment.paths) != 1 or not 0 < size <= _MOST_COUNTED_CHARS:
         yield from (Edit(path, verb) for path in moment.paths)
         return

@@ -55,7 +55,7 @@ class Moment(NamedTuple):
     text: str = ""  # the lines that a change brings, or the prompt
     removed: str = ""  # the lines that it takes away
     patch: str = ""
-    whole: str = ""  # all that a file is going to hold
+    new_content: str = ""  # all that a file is going to hold
     edits: tuple[tuple[str, str], ...] = ()  # pieces of a file, before and after
     over: bool = False  # nothing may follow this stop: it follows an answer, or the user wanted it
     name: str = ""  # the client's name for the event, "" where the answer must not name it
@@ -70,7 +70,7 @@ class Moment(NamedTuple):
 
 def event_of(client: str, event: str) -> Event | None:
     """Return the client's own event for ours, None if none takes a text."""
-    return next((known for known in HOOKS[client].events if known.ours == event), None)
+    return next((known for known in HOOKS[client].events if known.hook_event == event), None)
 
 
 def read_moment(client: str, event: str, payload: Mapping[str, Any]) -> Moment:
@@ -79,8 +79,8 @@ def read_moment(client: str, event: str, payload: Mapping[str, Any]) -> Moment:
     moment = _call(payload) if event in ("before-action", RECORDING) else Moment()
     if event == "prompt":
         moment = Moment(text=text_in(payload, "prompt")[:MOST_TEXT_CHARS])
-    elif moment.whole:
-        moment = moment._replace(text=moment.whole)
+    elif moment.new_content:
+        moment = moment._replace(text=moment.new_content)
     elif event == "before-action":
         edits = moment.edits
         if moment.patch:
@@ -113,7 +113,7 @@ def read_moment(client: str, event: str, payload: Mapping[str, Any]) -> Moment:
     )
 
 
-def answer(client: str, event: str, moment: Moment, text: str) -> str:
+def render_answer(client: str, event: str, moment: Moment, text: str) -> str:
     """Return the JSON that puts `text` before the model; ASCII, whatever a console takes."""
     known = event_of(client, event)
     if known and known.key:
@@ -127,12 +127,12 @@ def answer(client: str, event: str, moment: Moment, text: str) -> str:
 # Where a file is.
 
 
-def inside(folder: str, path: str) -> str:
+def path_inside(folder: str, path: str) -> str:
     """Return a path relative to a folder, with `/`; "" when it leads out.
 
     The path is NFC: macOS takes Hangul apart in names of files.
 
-    >>> inside("/shop", "/shop/src/a.py")
+    >>> path_inside("/shop", "/shop/src/a.py")
     'src/a.py'
     """
     folder, path = (unicodedata.normalize("NFC", name) for name in (folder, path))
@@ -154,11 +154,11 @@ def paths_inside(root: str, moment: Moment) -> Iterator[str]:
         # A relative one is meant from where the client is at work.
         below = os.path.join(moment.workdir, path)
         places = dict.fromkeys(os.path.normpath(os.path.join(it, below)) for it in folders)
-        found = [inside(linked_project(root, place) or root, place) for place in places]
+        found = [path_inside(linked_project(root, place) or root, place) for place in places]
         if not any(found):  # perhaps a link stands between them
             with contextlib.suppress(OSError, ValueError):
                 real = os.path.realpath(next(iter(places)))
-                found = [inside(os.path.realpath(root), real)]
+                found = [path_inside(os.path.realpath(root), real)]
         yield from filter(None, found)
 
 
@@ -167,7 +167,7 @@ def linked_project(root: str, place: str) -> str:
     top, own_top = _top_of(os.path.dirname(place)), _top_of(root)
     if top == own_top or not top or not own_top or _repository(top) != _repository(own_top):
         return ""
-    return os.path.join(top, inside(own_top, root))
+    return os.path.join(top, path_inside(own_top, root))
 
 
 def _top_of(folder: str) -> str:
@@ -228,7 +228,7 @@ def _call(payload: Mapping[str, Any]) -> Moment:
         command="" if command in _EDITS else command,
         workdir=workdir,
         paths=tuple(dict.fromkeys(path for part in parts for path in _paths(part)))[:MOST_FILES],
-        whole="\n".join(filter(None, whole)),
+        new_content="\n".join(filter(None, whole)),
         edits=tuple(edit for edit in zip(old, new, strict=True) if any(edit)),
     )
 

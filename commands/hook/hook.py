@@ -14,14 +14,14 @@ from collections.abc import Callable, Iterable, Sequence
 
 from commands.clients.table import RECORDING
 from commands.hook import events
-from commands.hook.journal import Session, forget_old, version_of
+from commands.hook.journal import Session, forget_old_sessions, version_of
 from commands.hook.scene import Asked, Scene, complain, payload_of, write
 from core.errors import LogMissingError, SentinelError
 from core.lessons.briefing import Briefing, action_briefing, prompt_briefing
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
 from core.lessons.record_text import is_usable
-from core.messages import language_of, say, speaking
+from core.messages import language_of, say, use_language
 from core.text.plain import one_line
 
 MOST_S = 5  # a terminal, or a pipe that nobody closes, would be read for ever
@@ -44,7 +44,7 @@ def main(words: Sequence[str]) -> int:
 
             record_action(asked)
             return 0
-        with speaking(language_of(asked.environment)):
+        with use_language(language_of(asked.environment)):
             text, scene = _respond(asked)
         if text:
             write(sys.stdout, text)
@@ -89,7 +89,7 @@ def _respond(asked: Asked) -> tuple[str, Scene | None]:
         text = _BRIEFINGS[event](scene).text if scene else ""
     except LogMissingError as error:
         text = one_line(str(error)) if event == "session-start" else ""  # which says it once
-    return (events.answer(client, event, moment, text) if text else ""), scene
+    return (events.render_answer(client, event, moment, text) if text else ""), scene
 
 
 def _at_start(scene: Scene) -> Briefing:
@@ -106,7 +106,7 @@ def _at_start(scene: Scene) -> Briefing:
         complain(SentinelError("hook.unusable", count=unusable))
     briefing = briefing_of(scene, log)
     before = scene.note(briefing)
-    forget_old(scene.directory)
+    forget_old_sessions(scene.directory)
     return Briefing() if before and _has_just_started(scene, before) else briefing
 
 
@@ -123,18 +123,21 @@ def _has_just_started(scene: Scene, session: Session) -> bool:
 
 def _at_action(scene: Scene) -> Briefing:
     """Show the records for this action that its agent has not seen."""
-    from commands.hook.surroundings import load, save
-    from core.lessons.action import Action, log_at_hand
-    from core.lessons.recall import MOST_RECORDS, choose  # these compile what no other event needs
+    from commands.hook.surroundings import load_survey, save_survey
+    from core.lessons.action import Action, choose_shortlist
+    from core.lessons.recall import (  # these compile what no other event needs
+        MOST_RECORDS,
+        choose_records,
+    )
 
     moment, text = scene.moment, scene.moment.text
-    if moment.whole and moment.paths:  # of a whole file the lines that it does not have yet
+    if moment.new_content and moment.paths:  # of a whole file the lines that it does not have yet
         from pathlib import Path
 
-        from core.disk import open_regular
+        from core.disk import open_regular_file
 
         with contextlib.suppress(OSError, ValueError):
-            with open_regular(Path(scene.root, moment.paths[0])) as file:
+            with open_regular_file(Path(scene.root, moment.paths[0])) as file:
                 before = file.read(events.MOST_WRITTEN_CHARS).decode("utf-8", "replace")
             # Clients that tell of a file once it is written leave nothing to compare with.
             text = "\n".join(events.new_lines(text, before)) or text
@@ -151,20 +154,20 @@ def _at_action(scene: Scene) -> Briefing:
         actions = [*([edit] if edit.paths else []), Action(command=moment.command)]
     edit, run = actions[0], actions[-1]
     whole = Action(paths=edit.paths, command=run.command, text=edit.text, removed=edit.removed)
-    known, at_hand = load(scene.directory), log_at_hand(whole, scene.data)
-    choices = [choose(it, *at_hand, surroundings=known.around) for it in actions]
-    save(scene.directory, known.with_action({word for it in choices for word in it.words}))
+    known, at_hand = load_survey(scene.directory), choose_shortlist(whole, scene.data)
+    choices = [choose_records(it, *at_hand, surroundings=known.counts) for it in actions]
+    save_survey(scene.directory, known.with_action({word for it in choices for word in it.words}))
     chosen = {record.id: record for choice in choices for record in choice.records}
     changes = bool(edit.paths) and not scene.session.has("changed")
     return _show(scene, [*chosen.values()][:MOST_RECORDS], action_briefing, changed=changes)
 
 
 def _at_prompt(scene: Scene) -> Briefing:
-    from core.lessons.action import Action, log_at_hand
-    from core.lessons.task import for_prompt
+    from core.lessons.action import Action, choose_shortlist
+    from core.lessons.task import choose_for_prompt
 
     text = scene.moment.text
-    records = for_prompt(text, *log_at_hand(Action(text=text), scene.data))
+    records = choose_for_prompt(text, *choose_shortlist(Action(text=text), scene.data))
     return _show(scene, records, prompt_briefing)
 
 

@@ -119,7 +119,7 @@ def is_recent(event: Mapping[str, Any], now_s: float) -> bool:
     return now_s - KEPT_DAYS * _DAY_S <= int(event["at"]) <= now_s + _DAY_S
 
 
-def forget_old(directory: str) -> None:
+def forget_old_sessions(directory: str) -> None:
     """Remove session files untouched for KEPT_DAYS, at most MOST_REMOVED."""
     oldest_s = time.time() - KEPT_DAYS * _DAY_S
     for path, touched_s in list(_files(directory).items())[:MOST_REMOVED]:

@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TextIO
 
 from commands.clients.table import COMPLAINT, EVENTS, HOOKS
-from commands.hook.events import Moment, event_of, inside, paths_inside
+from commands.hook.events import Moment, event_of, path_inside, paths_inside
 from commands.hook.journal import Session, open_session, version_of
 from core import config
 from core.errors import RefusedError, SentinelError
 from core.lessons.briefing import Briefing
 from core.lessons.file import LogFile
-from core.messages import language_of, speaking
+from core.messages import language_of, use_language
 from core.text.plain import estimate_tokens, one_line
 
 MOST_INPUT_BYTES = 32_000_000
@@ -145,7 +145,7 @@ def project_of(asked: Asked, moment: Moment) -> config.Project:
         environment = {**environment, "CLAUDE_PROJECT_DIR": ""}
     # The innermost open folder in which this happens.
     place = moment.paths[0] if moment.paths else moment.cwd
-    around = [folder for folder in moment.folders if folder == place or inside(folder, place)]
+    around = [folder for folder in moment.folders if folder == place or path_inside(folder, place)]
     first = moment.folders[0] if moment.folders else moment.cwd
     folder = max(around, key=len, default=first) or os.getcwd()
     project = config.find_project(asked.named, environment, folder)
@@ -156,13 +156,13 @@ def project_of(asked: Asked, moment: Moment) -> config.Project:
 def has_memory(project: config.Project) -> bool:
     """Return whether a project has a memory; a user's hooks also meet other projects."""
     context = os.path.join(project.folder, config.CONTEXT_DIRECTORY)
-    return os.path.lexists(context) and config.holds_memory(context)
+    return os.path.lexists(context) and config.may_hold_memory(context)
 
 
 def complain(error: BaseException) -> None:
     """Print one line without a word of the input: a client may keep it."""
     try:
-        with speaking(language_of(os.environ, for_person=True)):
+        with use_language(language_of(os.environ, for_person=True)):
             reason = getattr(error, "strerror", None) or type(error).__name__
             reason = one_line(str(error) if isinstance(error, SentinelError) else reason)
     except Exception:  # the sentences themselves may be what is broken

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from commands.clients.table import ENTRY, TEAM_ENTRY, client_of, value_at
-from commands.hook.events import inside, linked_project
+from commands.hook.events import linked_project, path_inside
 from commands.hook.scene import Scene, complain
 from core.config import CONTEXT_DIRECTORY
 from core.errors import SentinelError
@@ -23,7 +23,7 @@ from core.git import HistoryError, WorkTree
 from core.lessons.briefing import Briefing, session_briefing
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record
-from core.lessons.task import MOST_FILES, Work, by_work
+from core.lessons.task import MOST_FILES, Work, choose_by_work
 from core.messages import say
 from core.text.plain import estimate_tokens
 
@@ -52,9 +52,9 @@ def briefing_of(scene: Scene, log: MemoryLog) -> Briefing:
     def near_to_work() -> Sequence[Record]:
         if log.count > MOST_WITH_GIT:
             return []
-        is_below = cwd == root or inside(root, cwd)
+        is_below = cwd == root or path_inside(root, cwd)
         is_elsewhere = cwd and (not is_below or linked_project(root, f"{cwd}/."))
-        return by_work(log.records, work_at_hand(Path(cwd if is_elsewhere else root)))
+        return choose_by_work(log.records, work_in(Path(cwd if is_elsewhere else root)))
 
     tokens = scene.settings.hook_tokens - estimate_tokens(notice)
     briefing = session_briefing(
@@ -134,7 +134,7 @@ def _read(place: str, root: str) -> Any:
 # The work in git.
 
 
-def work_at_hand(folder: Path) -> Work:
+def work_in(folder: Path) -> Work:
     """Return the work in a git folder; git has WAIT_S seconds for it."""
     try:
         tree = WorkTree(folder, deadline_s=time.monotonic() + WAIT_S)

@@ -53,18 +53,18 @@ class Known(NamedTuple):
     """The file's content. log: state of the memory log when the project was read."""
 
     log: str = ""
-    around: Surroundings = _NOTHING
+    counts: Surroundings = _NOTHING
 
     def with_action(self, words: Collection[str]) -> "Known":
         """Return this with one more action, which has these words of the log."""
-        size, counts = self.around.actions.size, dict(self.around.actions.counts)
+        size, counts = self.counts.actions.size, dict(self.counts.actions.counts)
         if size >= MOST_ACTIONS:
             size, counts = size // 2, {it: count // 2 for it, count in counts.items() if count > 1}
         counts.update((word, counts.get(word, 0) + 1) for word in words)
-        return self._replace(around=self.around._replace(actions=Sample(size + 1, counts)))
+        return self._replace(counts=self.counts._replace(actions=Sample(size + 1, counts)))
 
 
-def load(directory: str) -> Known:
+def load_survey(directory: str) -> Known:
     """Return the counts in a state directory, empty ones for a lost or broken file."""
     try:
         with open(os.path.join(directory, FILE), "rb") as file:
@@ -84,11 +84,11 @@ def _sample(held: Any) -> Sample:
     return Sample(size, counts)
 
 
-def save(directory: str, known: Known) -> bool:
+def save_survey(directory: str, known: Known) -> bool:
     """Replace the file; return False where that is impossible."""
     if not directory:
         return False
-    held = {"log": known.log, **{it: _listed(getattr(known.around, it)) for it in _PARTS}}
+    held = {"log": known.log, **{it: _listed(getattr(known.counts, it)) for it in _PARTS}}
     path = os.path.join(directory, FILE)
     beside = f"{path}.{os.getpid()}"
     with contextlib.suppress(OSError):
@@ -114,14 +114,14 @@ def _listed(sample: Sample) -> list[int | Mapping[str, int]]:
 
 def look_around(directory: str, root: str, data: bytes, state: str) -> None:
     """Read the project anew if its log has changed. data, state: of the log."""
-    known = load(directory)
+    known = load_survey(directory)
     # Noted first: no other hook then reads the project, and none does where it could not be kept.
-    if known.log == state or not save(directory, known._replace(log=state)):
+    if known.log == state or not save_survey(directory, known._replace(log=state)):
         return
-    log = MemoryLog.of_lines(split_lines(data)[-MOST_RECORDS:], cached_parse_line)
+    log = MemoryLog.from_lines(split_lines(data)[-MOST_RECORDS:], cached_parse_line)
     usable = [record for record in log.records[-MOST_RECORDS:] if is_usable(record)]
-    around = surroundings_of(usable, changes_in(root), _tracked(root), known.around.actions)
-    save(directory, Known(state, around))
+    around = surroundings_of(usable, changes_in(root), _tracked(root), known.counts.actions)
+    save_survey(directory, Known(state, around))
 
 
 # Git. Without a repository, or in a slow one, the counts are smaller.

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from commands.clients.merge import CannotEditError, markers, with_block, without_block
-from commands.clients.text_file import ExportError, UserFile, check_stays, write_new
+from commands.clients.text_file import ExportError, UserFile, check_inside, write_new
 from commands.rooms.read import rooms_with_kind, table_lines
 from commands.rooms.sources import FORMAT, MARKER, STDIN, VERSION, Source, read_source, topic_of
 from commands.terminal import ask
@@ -19,15 +19,15 @@ from commands.terminal import screen as terminal
 from commands.terminal.screen import INDENT, RUNNERS, plain, print_lines, screen_here, warn
 from core.config import find_project
 from core.disk import is_there
-from core.guard.injection import orders_in
+from core.guard.injection import order_marks
 from core.lessons.draft import clean_record
 from core.lessons.record import LIMITS_BYTES, Record, normalise_topic, utc_now
-from core.lessons.record_text import by_topic, day_of, token_text
+from core.lessons.record_text import day_of, group_by_topic, version_id_text
 from core.messages import has_sentence, say
 from core.room.documents import as_json
-from core.text.plain import as_code, escaped_lines, heading, inline, listed, one_line
+from core.text.plain import as_code, as_heading, as_item, as_lines, escape_inline, one_line
 from rooms import room as people
-from rooms.room import LESSONS, Item, Opened, Wanted
+from rooms.room import LESSONS, Filter, Item, Memory
 
 SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".html": "html", ".htm": "html"}
 BLOCK = "principles"
@@ -46,7 +46,7 @@ def export(arguments: argparse.Namespace) -> int:
     output = "" if arguments.output in (None, ask.STDOUT) else arguments.output
     suffix = os.path.splitext(output)[1].lower()
     form = arguments.format or SUFFIXES.get(suffix, "markdown")
-    wanted = Wanted(
+    wanted = Filter(
         topics=tuple(arguments.topic or ()), kind=arguments.kind or "", since=arguments.since or ""
     )
     rooms = rooms_with_kind(people.rooms_of(opened, arguments.room or ()), wanted.kind)
@@ -56,9 +56,9 @@ def export(arguments: argparse.Namespace) -> int:
     head = {"format": FORMAT, "version": VERSION, "project": project, "exported": now}
     lines, items = [as_json(head)], list[Item]()
     for room in rooms:
-        going = room.rows(wanted, only_public=arguments.public, notes=notes)
-        read = partial(list[people.Outgoing], going)
-        rows = ask.unless_unread(room, read, named=arguments.room or ())
+        going = room.export_rows(wanted, only_public=arguments.public, notes=notes)
+        read = partial(list[people.ExportRow], going)
+        rows = ask.ask_room(room, read, named=arguments.room or ())
         if not rows:
             continue
         own = sum(row.is_private for row in rows)
@@ -78,8 +78,12 @@ def export(arguments: argparse.Namespace) -> int:
         from commands.view.view import page  # loaded where it is asked for
 
         is_page = form == "html"
-        text = page(items, project=project) if is_page else markdown(items, project, counts, now)
-    for line in rooms[0].nothing(wanted) if rooms and not counts.total() else ():
+        text = (
+            page(items, project=project)
+            if is_page
+            else export_markdown(items, project, counts, now)
+        )
+    for line in rooms[0].explain_no_match(wanted) if rooms and not counts.total() else ():
         warn(line)
     is_empty = len(lines) == 1 and not items
     if is_empty:
@@ -112,26 +116,28 @@ def _check(arguments: argparse.Namespace) -> None:
 
 
 def _counted(counts: Counter[str]) -> str:
-    return ", ".join(f"{ask.title(name)} {count:,}" for name, count in counts.items()) or "0"
+    return ", ".join(f"{ask.title_of(name)} {count:,}" for name, count in counts.items()) or "0"
 
 
-def markdown(items: Sequence[Item], project: str, counts: Counter[str], now: str) -> str:
+def export_markdown(items: Sequence[Item], project: str, counts: Counter[str], now: str) -> str:
     """Return a document by room and topic. counts: by room."""
-    lines = [f"# {heading(say('export.title', project=project))}", ""]
+    lines = [f"# {as_heading(say('export.title', project=project))}", ""]
     lines.append(say("export.intro", counts=_counted(counts), date=day_of(now)))
     for name in dict.fromkeys(item.room for item in items):
-        lines += ["", f"## {heading(ask.title(name))}"]
+        lines += ["", f"## {as_heading(ask.title_of(name))}"]
         topics = dict[str, list[Item]]()
         for item in items:
             if item.room == name:
                 topics.setdefault(item.topic, []).append(item)
         for topic, members in topics.items():
-            lines += ["", f"### {heading(topic)}", ""]
+            lines += ["", f"### {as_heading(topic)}", ""]
             for item in members:
-                facts = "; ".join(inline(one_line(fact)) for fact in (item.kind, *item.facts))
+                facts = "; ".join(
+                    escape_inline(one_line(fact)) for fact in (item.kind, *item.facts)
+                )
                 for at, (label, text) in enumerate(item.texts or (("", ""),)):
-                    start = f"  - {inline(one_line(label))}: " if at else "- "
-                    lines += listed(start, escaped_lines(text))
+                    start = f"  - {escape_inline(one_line(label))}: " if at else "- "
+                    lines += as_item(start, as_lines(text))
                 lines.append(f"  - {facts}")
     return "\n".join([*lines, "", MARKER]) + "\n"
 
@@ -139,13 +145,13 @@ def markdown(items: Sequence[Item], project: str, counts: Counter[str], now: str
 # the block
 
 
-def _put_block(opened: Opened, arguments: argparse.Namespace) -> int:
+def _put_block(opened: Memory, arguments: argparse.Namespace) -> int:
     """Put the principles as a block into a file, or take it out; return 1 without any.
 
     A file of nothing else goes with its block. No link of the project is followed out of it.
     """
     path, root = Path(arguments.block), opened.project.root
-    check_stays(path, root, named=True)
+    check_inside(path, root, named=True)
     file, body = UserFile.read(path, root), ""
     if not arguments.remove:
         body = _block(opened, set(map(normalise_topic, arguments.topic or ())))
@@ -170,7 +176,7 @@ def _put_block(opened: Opened, arguments: argparse.Namespace) -> int:
         return status
     before, after = (_lines(it) for it in (file.text, text or ""))
     changed = unified_diff(before, after, shown, shown, lineterm="", n=2)
-    for line in terminal.painted_diff(map(plain, changed), screen_here()):
+    for line in terminal.paint_diff(map(plain, changed), screen_here()):
         print(line)
     key = "remove" if text is None else "change" if file.is_there else "create"
     if arguments.dry_run:
@@ -188,7 +194,7 @@ def _lines(text: str) -> list[str]:
     return text.split("\n") if text else []
 
 
-def _block(opened: Opened, topics: set[str]) -> str:
+def _block(opened: Memory, topics: set[str]) -> str:
     """Return the block of these topics, or all; "" without principles.
 
     The headings of the file are the user's, so that it has none. A principle that reads like an
@@ -200,16 +206,16 @@ def _block(opened: Opened, topics: set[str]) -> str:
             continue
         clean, found = clean_record(record)
         kinds += [kind for _, kind in found]
-        marks = orders_in(clean.marks, (*clean.texts, *clean.paths, *clean.when))
+        marks = order_marks(clean.marks, (*clean.texts, *clean.paths, *clean.when))
         if marks:
-            warn(say("export.left_out", marks=", ".join(marks), record=token_text(clean)))
+            warn(say("export.left_out", marks=", ".join(marks), record=version_id_text(clean)))
         else:
             kept.append(clean)
     if kinds:
-        warn(say("documents.redacted", **people.kinds_told(kinds)))
+        warn(say("documents.redacted", **people.count_kinds(kinds)))
     lines = [say("export.block_head")]
-    for topic, members in by_topic(kept).items():
-        lines += ["", f"**{heading(topic)}**", "", *lessons(members)]
+    for topic, members in group_by_topic(kept).items():
+        lines += ["", f"**{as_heading(topic)}**", "", *lessons(members)]
     return "\n".join(lines) if kept else ""
 
 
@@ -217,9 +223,9 @@ def lessons(records: Iterable[Record]) -> list[str]:
     """Return Markdown items for a model: lesson, question, files and triggers."""
     lines = list[str]()
     for record in records:
-        lines += listed("- ", escaped_lines(record.lesson))
+        lines += as_item("- ", as_lines(record.lesson))
         if record.ask_next_time.strip():
-            lines += listed(f"  - {say('documents.ask')}: ", escaped_lines(record.ask_next_time))
+            lines += as_item(f"  - {say('documents.ask')}: ", as_lines(record.ask_next_time))
         for name, texts in (("paths", record.paths), ("when", record.when)):
             pieces = ", ".join(as_code(one_line(it)) for it in texts)
             lines += [f"  - {say(f'documents.{name}')}: {pieces}"] if texts else []
@@ -238,7 +244,7 @@ def import_file(arguments: argparse.Namespace) -> int:
         if arguments.import_topic is not None and not 0 < topic_bytes <= limit:
             arguments.refuse(f"--topic: {say('import.bad_topic', limit=limit)}")
         people.check_names(arguments.room or ())
-        root = find_project(arguments.project, os.environ, ask.here(arguments.project)).root
+        root = find_project(arguments.project, os.environ, ask.find_cwd(arguments.project)).root
         with ask.progress():
             source = read_source(arguments.file, root, arguments.room or (), arguments.import_agent)
         for name, value, room in (
@@ -247,7 +253,7 @@ def import_file(arguments: argparse.Namespace) -> int:
         ):
             if value and room not in source.by_room:
                 arguments.refuse(
-                    say("import.not_for", option=name, title=ask.title(room), room=room)
+                    say("import.not_for", option=name, title=ask.title_of(room), room=room)
                 )
         is_of_project = bool(source.by_room.keys() - {"fragments"})
         opened = ask.open_memory(arguments, writes=is_of_project and not arguments.dry_run)
@@ -259,7 +265,9 @@ def import_file(arguments: argparse.Namespace) -> int:
         with ask.progress() as far:
             tell = partial(_tell, far, "checked")
             rooms = people.rooms_of(opened, [*source.by_room]) if source.by_room else []
-            takings = {room.name: room.take(source.by_room[room.name], tell) for room in rooms}
+            takings = {
+                room.name: room.plan_import(source.by_room[room.name], tell) for room in rooms
+            }
         print_lines(_preview(source, takings, str(opened.project.root) if is_of_project else ""))
         saving = [taken.save for taken in takings.values() if taken.save]
         if not saving:
@@ -283,10 +291,10 @@ def _tell(far: Callable[[str], object], key: str, done: int, count: int) -> None
     far(say(f"import.{key}", done=done, count=count))
 
 
-def _preview(source: Source, takings: dict[str, people.Taken], project: str) -> list[str]:
+def _preview(source: Source, takings: dict[str, people.ImportPlan], project: str) -> list[str]:
     """Return the plan. project: "" where it gets nothing."""
     key = f"import.{source.form}"
-    form = say(key) if has_sentence(key) else ask.title(source.form)
+    form = say(key) if has_sentence(key) else ask.title_of(source.form)
     counts = Counter({name: taken.count for name, taken in takings.items()})
     facts = {"path": source.path, "form": form, "counts": _counted(counts), "project": project}
     lines = [plain(say("import.head_into" if project else "import.head", **facts))]
@@ -301,9 +309,12 @@ def _preview(source: Source, takings: dict[str, people.Taken], project: str) -> 
     redacted = [kind for taken in takings.values() for kind in taken.redacted]
     notes = [plain(note) for taken in takings.values() for note in taken.notes]
     if redacted:
-        notes.append(say("import.redacts", **people.kinds_told(redacted)))
+        notes.append(say("import.redacts", **people.count_kinds(redacted)))
     reasons = dict[str, list[str]]()
-    for place, why in (*source.passed, *(it for taken in takings.values() for it in taken.passed)):
+    for place, why in (
+        *source.refusals,
+        *(it for taken in takings.values() for it in taken.refusals),
+    ):
         reasons.setdefault(why, []).append(place)
     lines += ["", *notes] if notes else []
     lines += ["", say("import.passed")] if reasons else []

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from commands.rooms.read import whole
-from commands.terminal.ask import is_confirmed, open_memory, typed
+from commands.terminal.ask import is_confirmed, open_memory, read_answer
 from commands.terminal.screen import complain, plain, print_within
 from core.errors import RefusedError, SentinelError
 from core.git import is_ignored
@@ -24,16 +24,16 @@ from core.guard.injection import HIDDEN_TEXT
 from core.lessons.anchors import MOST_PATHS, normalise_paths
 from core.lessons.answers import code_fields, flaw_notes, need_of
 from core.lessons.changes import Outcome
-from core.lessons.history import one_named
+from core.lessons.history import find_record
 from core.lessons.reach import reach_of
 from core.lessons.record import LIMITS_BYTES, Draft, Record, utc_now
 from core.lessons.record_text import topic_text
 from core.messages import say
 from core.program import CLI
 from core.sanitizer import redact
-from core.text.wording import scope_of, similar_to, worth_using
+from core.text.wording import find_similar, scope_of, usable_topics
 from rooms.lessons import commit_lines, item_of
-from rooms.room import Opened
+from rooms.room import Memory
 
 # By the option of `add` and `edit`, the field of a record; a list has one entry in a line.
 FIELDS = {
@@ -118,7 +118,7 @@ def add(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _ask_for_missing(arguments: argparse.Namespace, texts: dict[str, str], opened: Opened) -> bool:
+def _ask_for_missing(arguments: argparse.Namespace, texts: dict[str, str], opened: Memory) -> bool:
     """Ask for missing texts; return whether it asked.
 
     Raises RefusedError for a blank answer, SystemExit(2) without a terminal.
@@ -137,7 +137,7 @@ def _ask_for_missing(arguments: argparse.Namespace, texts: dict[str, str], opene
             words = f"{texts['missing_context']} {texts['lesson']}".casefold()
             named = [it for it in topics if re.search(rf"(?<!\w){re.escape(it.casefold())}", words)]
             answer = max(named, key=len, default=None)
-        answer = answer or typed(say(f"records.question_{option}", topics=there or "-"))
+        answer = answer or read_answer(say(f"records.question_{option}", topics=there or "-"))
         if answer is None:
             arguments.refuse(_without(missing))
         if not str(answer).strip():
@@ -169,7 +169,7 @@ class _Promotion:
     Raises SentinelError for an unknown or superseded fragment, or another agent's.
     """
 
-    def __init__(self, opened: Opened, name: str) -> None:
+    def __init__(self, opened: Memory, name: str) -> None:
         from rooms.fragments import versions  # a log alone loads nothing of fragments
         from rooms.fragments.fragment import NoSuchFragmentError
         from rooms.fragments.room import open_room
@@ -177,7 +177,7 @@ class _Promotion:
         self._opened, self._promote = opened, versions.promote
         self._room = open_room(opened.settings, os.environ)
         try:
-            self._fragment, said = versions.said_by(self._room, name)
+            self._fragment, said = versions.record_texts_of(self._room, name)
         except NoSuchFragmentError as error:  # its own sentence is for a model
             raise RefusedError("records.no_fragment", id=str(error.facts["id"])) from None
         self.is_done = bool(self._fragment.promoted)
@@ -189,11 +189,14 @@ class _Promotion:
 
         A colleague may have saved it, or the fragment came from the log.
         """
-        from core.text.ranking import as_said
+        from core.text.ranking import fold_text
 
-        gap, lesson = (as_said(self.texts.get(it, "")) for it in ("missing_context", "lesson"))
+        gap, lesson = (fold_text(self.texts.get(it, "")) for it in ("missing_context", "lesson"))
         for record in self._opened.store.read_all() if lesson else ():
-            if as_said(record.lesson) == lesson and gap in ("", as_said(record.missing_context)):
+            if fold_text(record.lesson) == lesson and gap in (
+                "",
+                fold_text(record.missing_context),
+            ):
                 return record
         return None
 
@@ -218,16 +221,16 @@ class _Promotion:
 # --- the report of a save
 
 
-def saved_lines(opened: Opened, saved: Outcome) -> list[str]:
+def saved_lines(opened: Memory, saved: Outcome) -> list[str]:
     record, count, topics = saved.record, saved.log.count, saved.log.topics
-    named, token, topic = named_record(record), plain(record.token), record.topic
+    named, token, topic = named_record(record), plain(record.version_id), record.topic
     if not saved.is_written:
         return [say("records.saved_before", record=named)]
     lines = [say("records.saved", record=named, count=count)]
     if not saved.before.count and is_ignored(opened.store.path):
         lines.append(say("answers.ignored"))
     if before := [it for it in saved.before.records if it.gap == record.gap]:
-        lines.append(say("records.undo", token=plain(before[-1].token)))
+        lines.append(say("records.undo", token=plain(before[-1].version_id)))
     elif record.seen > 1 and not record.updated:
         lines.append(say("records.gap_is_back", topic=_as_typed(topic)))
     if len(saved.earlier[0]) > 1:
@@ -242,7 +245,7 @@ def saved_lines(opened: Opened, saved: Outcome) -> list[str]:
     if scope := scope_of(topic):
         lines.append(say(f"records.topic_{scope}", **facts))
     is_new = topics[topic] == 1 and not record.updated
-    if is_new and (alike := worth_using(similar_to(topic, list(topics)))):
+    if is_new and (alike := usable_topics(find_similar(topic, list(topics)))):
         near = ", ".join(map(topic_name, alike[:5]))
         lines.append(say("records.similar_topic", topics=near, new=_as_typed(alike[0]), **facts))
     threshold = opened.settings.threshold
@@ -291,7 +294,7 @@ def edit(arguments: argparse.Namespace) -> int:
         option = next(it for it in FIELDS if getattr(arguments, it) is not None)
         arguments.refuse(say("terminal.together", one="--from", other=f"--{option}"))
     opened = open_memory(arguments, writes=True)
-    record = one_named(arguments.id, opened.store.read())
+    record = find_record(arguments.id, opened.store.read())
     if given:
         print_within(_save_edited(opened, record, texts_of(record), given))
         return 0
@@ -334,23 +337,23 @@ def texts_of(record: Record) -> dict[str, str]:
     }
 
 
-def _save_edited(opened: Opened, record: Record, before: Texts, after: Texts) -> list[str]:
+def _save_edited(opened: Memory, record: Record, before: Texts, after: Texts) -> list[str]:
     texts = {name: text for name, text in after.items() if text != before[name]}
-    changed, notes = edited(record, texts, opened.project.root)
+    changed, notes = edit_record(record, texts, opened.project.root)
     if changed == record:
         return [say("terminal.not_changed"), *notes]
-    outcome = opened.store.renew({record.token: changed}, join=False)
+    outcome = opened.store.renew({record.version_id: changed}, join=False)
     saved = outcome.records[0]
     lines = [*whole(item_of(saved)), ""]
     lines.append(say("records.saved", record=named_record(saved), count=outcome.log.count))
     lines += [*redacted_lines(outcome.redacted), *_suspicious(outcome.suspicious, saved)]
     if saved.id != record.id:
         lines.append(say("records.other_id", old=plain(record.id), new=plain(saved.id)))
-    lines.append(say("records.undo", token=plain(record.token)))
+    lines.append(say("records.undo", token=plain(record.version_id)))
     return [*lines, *commit_lines(opened.store), *notes]
 
 
-def edited(record: Record, texts: Texts, root: Path) -> tuple[Record, list[str]]:
+def edit_record(record: Record, texts: Texts, root: Path) -> tuple[Record, list[str]]:
     """Return the record with these texts, and notes on its anchors. Raises RefusedError."""
     paths, when, notes = record.paths, record.when, list[str]()
     if "paths" in texts:
@@ -386,7 +389,7 @@ def text_for_editor(record: Record) -> str:
     Raises RefusedError for a text with such a line.
     """
     limits = ", ".join(f"{name} {limit_bytes:,}" for name, limit_bytes in LIMITS_BYTES.items())
-    facts = {"token": plain(record.token), "type": record.type, "limits": limits}
+    facts = {"token": plain(record.version_id), "type": record.type, "limits": limits}
     lines = [f"# {line}" for line in say("records.edit_head", **facts).splitlines()]
     for name, text in texts_of(record).items():
         if HEADING.search(text.replace("\r", "\n")):

@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 
 from commands.terminal import ask
 from commands.terminal import screen as terminal
-from commands.terminal.screen import INDENT, Screen, fitted, plain, print_lines, screen_here
+from commands.terminal.screen import INDENT, Screen, plain, print_lines, screen_here, shorten
 from core.errors import RefusedError, SentinelError
 from core.git import HistoryError
 from core.lessons.record_text import minute_of
 from core.messages import say
-from rooms.room import Item, Opened, Restoring, Room, Wanted, rooms_of
+from rooms.room import Filter, Item, Memory, Restoration, Room, rooms_of
 
 MOST_ROWS, MOST_BESIDE = 25, 5  # of the first room on a terminal, and of each other one
 NARROW = 56  # in fewer cells an item takes two lines
@@ -29,7 +29,7 @@ def list_items(arguments: argparse.Namespace) -> int:
     """Print a line for each item, of a search for each match; return 0."""
     opened, screen = ask.open_memory(arguments), screen_here()
     words, named = " ".join(getattr(arguments, "words", ())), arguments.room or ()
-    wanted = Wanted(
+    wanted = Filter(
         words=words,
         topics=tuple(arguments.topic or ()),
         kind=arguments.kind or "",
@@ -45,7 +45,7 @@ def list_items(arguments: argparse.Namespace) -> int:
         usual = (MOST_ROWS if screen.is_terminal else None) if is_first else MOST_BESIDE
         limit = arguments.limit or (None if arguments.json else usual)
         asked = replace(wanted, limit=limit)
-        found = ask.unless_unread(room, partial(room.find, asked), named=named)
+        found = ask.ask_room(room, partial(room.find, asked), named=named)
         if found is None:
             continue
         data[room.name] = {"found": found.count, "items": [it.data for it in found.items]}
@@ -53,7 +53,7 @@ def list_items(arguments: argparse.Namespace) -> int:
             shown, key = len(found.items), "searched" if words else "listed"
             lines += ["", *table_lines(found.items, screen, words)]
             lines.append(
-                say(f"rooms.{key}", room=ask.title(room.name), shown=shown, count=found.count)
+                say(f"rooms.{key}", room=ask.title_of(room.name), shown=shown, count=found.count)
             )
             if more := found.count - shown:
                 options = ["--project", arguments.project] if arguments.project else []
@@ -64,8 +64,8 @@ def list_items(arguments: argparse.Namespace) -> int:
                 options += ["--room", room.name, "--limit", str(found.count)]
                 typed = shlex.join([arguments.command, *getattr(arguments, "words", ()), *options])
                 lines.append(say("rooms.more", more=more, options=plain(typed)))
-        elif is_first or room.find(Wanted(forgotten=wanted.forgotten, limit=1)).count:
-            nothing += room.nothing(wanted)
+        elif is_first or room.find(Filter(forgotten=wanted.forgotten, limit=1)).count:
+            nothing += room.explain_no_match(wanted)
     if arguments.json:
         print(terminal.plain_json(data))
     else:
@@ -88,7 +88,7 @@ def show_items(arguments: argparse.Namespace) -> int:
         ]
         data["notes"] = list(dict.fromkeys(note for one in known for note in one.notes))
         for one in known:
-            head = screen_here().painted(plain(one.found[0].item.id), "bold")
+            head = screen_here().paint(plain(one.found[0].item.id), "bold")
             count = say("records.versions", count=len(one.found))
             lines += ["", head, *map(plain, one.notes), count]
             for number, (item, places, _) in enumerate(one.found, 1):  # the newest first
@@ -109,7 +109,7 @@ def show_items(arguments: argparse.Namespace) -> int:
 
 
 def named_items(
-    opened: Opened, arguments: argparse.Namespace, *, one_each: bool = False
+    opened: Memory, arguments: argparse.Namespace, *, one_each: bool = False
 ) -> list[tuple[Room, Item]]:
     """Return each item of the typed ids once, with its room. Raises SentinelError.
 
@@ -121,18 +121,18 @@ def named_items(
         holders, wrong = list[tuple[Room, list[Item]]](), list[SentinelError]()
         for room in list(rooms):
             try:
-                if items := room.named(name):
+                if items := room.find_by_name(name):
                     holders.append((room, items))
             except (RefusedError, HistoryError) as error:
                 wrong.append(error)
             except SentinelError as error:
-                ask.leave_out(room, error, named=arguments.room or ())
+                ask.warn_unreadable(room, error, named=arguments.room or ())
                 rooms.remove(room)
         if not holders:
             raise wrong[0] if wrong else _nowhere(name, rooms)
         room, items = holders[0]
         if len(holders) > 1:
-            listed = ", ".join(ask.title(it.name) for it, _ in holders)
+            listed = ", ".join(ask.title_of(it.name) for it, _ in holders)
             facts = {"command": arguments.command, "typed": shlex.quote(name), "room": room.name}
             raise RefusedError("rooms.in_several", id=plain(name), rooms=listed, **facts)
         several = len({it.id for it in items}) > 1
@@ -166,7 +166,7 @@ def first_answer(
 
 
 def _nowhere(name: str, rooms: Sequence[Room]) -> RefusedError:
-    listed = ", ".join(ask.title(it.name) for it in rooms)
+    listed = ", ".join(ask.title_of(it.name) for it in rooms)
     return RefusedError("rooms.nowhere", id=plain(name), rooms=listed)
 
 
@@ -175,12 +175,12 @@ def whole(item: Item) -> list[str]:
     screen = screen_here()
     topic = f" [{plain(item.topic)}]" if item.topic else ""
     mark = f"{item.mark} " if item.mark else ""
-    lines = [screen.painted(f"{plain(item.id)}  {mark}{plain(item.kind)}{topic}", "bold")]
+    lines = [screen.paint(f"{plain(item.id)}  {mark}{plain(item.kind)}{topic}", "bold")]
     for label, text in item.texts:
         first, *rest = terminal.plain_lines(text.strip("\r\n")) or [""]
         lines += [f"{INDENT}{label}: {first}", *(INDENT * 2 + line for line in rest)]
-    lines.append(INDENT + screen.painted(plain("; ".join(item.facts)), "dim"))
-    return [piece for line in lines for piece in terminal.hung(line, screen.text_width)]
+    lines.append(INDENT + screen.paint(plain("; ".join(item.facts)), "dim"))
+    return [piece for line in lines for piece in terminal.wrap_line(line, screen.text_width)]
 
 
 def table_lines(items: Sequence[Item], screen: Screen | None = None, words: str = "") -> list[str]:
@@ -189,10 +189,10 @@ def table_lines(items: Sequence[Item], screen: Screen | None = None, words: str 
     cut = SHORT_ID if len({it.id[:SHORT_ID] for it in items}) == len(items) else LONG_ID
     rows = [
         [
-            fitted(plain(it.id)[:cut], cut),
+            shorten(plain(it.id)[:cut], cut),
             terminal.day_text(it.date),
             plain(it.kind),
-            fitted(plain(it.topic), MOST_TOPIC),
+            shorten(plain(it.topic), MOST_TOPIC),
             " ".join(f"{it.mark} {plain(it.texts[0][1] if it.texts else '')}".split()),
         ]
         for it in items
@@ -200,28 +200,28 @@ def table_lines(items: Sequence[Item], screen: Screen | None = None, words: str 
     if screen.width < NARROW:
         lines = []
         for name, day, kind, topic, text in rows:
-            first = fitted(INDENT + INDENT.join((name, day, kind)), screen.width)
-            second = fitted(INDENT * 2 + (f"[{topic}] {text}" if topic else text), screen.width)
-            lines += [screen.painted(first, "dim"), _lit(second, words, screen)]
+            first = shorten(INDENT + INDENT.join((name, day, kind)), screen.width)
+            second = shorten(INDENT * 2 + (f"[{topic}] {text}" if topic else text), screen.width)
+            lines += [screen.paint(first, "dim"), _lit(second, words, screen)]
         return lines
     names = [say(f"rooms.{it}") for it in ("day", "kind", "topic", "text")]
-    head, *lines = terminal.table(["id", *names], rows, screen)
-    start = terminal.uncoloured(head).rfind(names[-2])
+    head, *lines = terminal.render_table(["id", *names], rows, screen)
+    start = terminal.without_colours(head).rfind(names[-2])
     return [head, *(line[:start] + _lit(line[start:], words, screen) for line in lines)]
 
 
 def _lit(line: str, words: str, screen: Screen) -> str:
     if not (screen.colours and words):
         return line
-    from core.text.terms import FIRST_WIDE, without_particle, words_of
+    from core.text.terms import FIRST_WIDE, terms_of, without_particle
 
     needles = {re.escape(without_particle(word)) for word in words.split()}
-    for term in (term for several in words_of(words) for term in several):
+    for term in (term for several in terms_of(words) for term in several):
         needle = re.escape(term.needle)
         is_wide = term.needle[0] >= FIRST_WIDE
         needles.add(needle if is_wide else rf"(?<![^\W_]){needle}[^\W\d_]*")
     pattern = "|".join(sorted(needles, key=len, reverse=True))
-    return re.sub(pattern, lambda it: screen.painted(it[0], "yellow"), line, flags=re.IGNORECASE)
+    return re.sub(pattern, lambda it: screen.paint(it[0], "yellow"), line, flags=re.IGNORECASE)
 
 
 def rooms_with_kind(rooms: Sequence[Room], kind: str) -> list[Room]:
@@ -239,7 +239,7 @@ def forget_items(arguments: argparse.Namespace) -> int:
     of_room = dict[str, tuple[Room, list[Item]]]()
     for room, item in named_items(opened, arguments, one_each=True):
         of_room.setdefault(room.name, (room, []))[1].append(item)
-    fates = [room.fate(items, hard=arguments.hard) for room, items in of_room.values()]
+    fates = [room.preview_forget(items, hard=arguments.hard) for room, items in of_room.values()]
     for fate, (_, items) in zip(fates, of_room.values(), strict=True):
         print_lines([fate, *_blocks(items), ""])
     if not ask.is_confirmed(arguments, say("rooms.ask_forget")):
@@ -248,7 +248,7 @@ def forget_items(arguments: argparse.Namespace) -> int:
     for room, items in of_room.values():
         done = room.forget(items, hard=arguments.hard)
         print_lines([plain(note) for note in done.notes])
-        stayed += done.stayed
+        stayed += done.changed_items
         left += done.left
     if stayed:
         left.append(say("rooms.stayed", ids=", ".join(item.id for item in stayed)))
@@ -277,7 +277,7 @@ def restore_item(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _print_restoring(restoring: Restoring, heading: str) -> None:
+def _print_restoring(restoring: Restoration, heading: str) -> None:
     lines = [say(f"rooms.{heading}", count=len(restoring.items)), *_blocks(restoring.items)]
     if restoring.instead_of:
         count = len(restoring.instead_of)

@@ -15,15 +15,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from commands.clients.text_file import check_stays
+from commands.clients.text_file import check_inside
 from core.disk import reason_of
 from core.errors import RefusedError
 from core.lessons import record
-from core.lessons.log import BOM, UTF_16_MARKS, split_lines
+from core.lessons.log import BOM, UTF_16_BOMS, split_lines
 from core.messages import say
 from core.sanitizer import redact
 from core.text.plain import SURROGATE, normal_form
-from rooms.room import LESSONS, Given, Passed, Row, room_names
+from rooms.room import LESSONS, Intake, Refusal, Row, room_names
 
 FORMAT, VERSION = "sentinel-memory-export", 2
 # Tells an import that a document lacks parts of what it shows.
@@ -63,8 +63,8 @@ class Source:
 
     path: str
     form: str
-    by_room: dict[str, Given]
-    passed: list[Passed]
+    by_room: dict[str, Intake]
+    refusals: list[Refusal]
 
     @property
     def is_stated(self) -> bool:
@@ -91,37 +91,37 @@ def read_source(name: str, root: Path, rooms: Sequence[str], agent: str) -> Sour
     """Read a file, or standard input for `-`; its content decides its form.
 
     root: of the project, whose links are not followed out of it. rooms: only these get something,
-    and the first reads a file of others. agent: see `Given`. Raises RefusedError, ExportError.
+    and the first reads a file of others. agent: see `Intake`. Raises RefusedError, ExportError.
     """
     shown, path = SHOWN_STDIN if name == STDIN else name, Path(name)
     if name != STDIN:
-        check_stays(path, root, named=True)
+        check_inside(path, root, named=True)
         if os.path.isdir(path):
             from rooms.sessions.source import holds_sessions
 
             if holds_sessions(path):
-                return _left_to("sessions", Given(path=shown, file=path))
+                return _left_to("sessions", Intake(path=shown, file=path))
     data = _bytes_of(name, shown)
     if data.startswith(_SQLITE):
         room = "fragments" if _FRAGMENTS.search(data[:_HEAD_BYTES]) else "sessions"
-        return _left_to(room, Given(path=shown, file=path, agent=agent))
+        return _left_to(room, Intake(path=shown, file=path, agent=agent))
     data = _checked(shown, data)
     rows = list[Row]()  # of the lines that are not blank, None for invalid JSON
     for number, line in enumerate(split_lines(data), start=1):
         if line.strip():
             value = _json(line)
-            rows.append(Row(number, None if record.too_deep(line, value) else value))
+            rows.append(Row(number, None if record.is_too_deep(line, value) else value))
     form = _form_of(rows, data)
     if form == "export":
         return _of_export(rows, shown, rooms, agent)
     for room in (*rooms, form):
         if room not in (LESSONS, "log") and room in room_names():
-            return _left_to(room, Given(path=shown, data=data, agent=agent))
+            return _left_to(room, Intake(path=shown, data=data, agent=agent))
     return _of_lessons(form, rows, data, shown)
 
 
-def _left_to(room: str, given: Given) -> Source:
-    return Source(path=given.path, form=room, by_room={room: given}, passed=[])
+def _left_to(room: str, given: Intake) -> Source:
+    return Source(path=given.path, form=room, by_room={room: given}, refusals=[])
 
 
 def _bytes_of(name: str, shown: str) -> bytes:
@@ -144,7 +144,7 @@ def _bytes_of(name: str, shown: str) -> bytes:
 
 def _checked(path: str, data: bytes) -> bytes:
     """Return a sound UTF-8 text; refuse an export for people. Raises RefusedError."""
-    if data.startswith(UTF_16_MARKS):
+    if data.startswith(UTF_16_BOMS):
         raise RefusedError("import.utf_16", path=path)
     if b"\0" in data:
         raise RefusedError("import.binary", path=path)
@@ -191,7 +191,7 @@ def _form_of_line(value: object) -> str:
 
 
 def _of_export(rows: Sequence[Row], shown: str, rooms: Sequence[str], agent: str) -> Source:
-    found, passed, known = dict[str, list[Row]](), list[Passed](), room_names()
+    found, passed, known = dict[str, list[Row]](), list[Refusal](), room_names()
     for number, value in rows:
         line = value if isinstance(value, dict) else {}
         room = line.get("room")
@@ -202,17 +202,17 @@ def _of_export(rows: Sequence[Row], shown: str, rooms: Sequence[str], agent: str
         elif room in known and "row" in line:
             found.setdefault(room, []).append(Row(number, line["row"]))
         else:
-            passed.append(Passed(str(number), say("import.passed_no_room")))
+            passed.append(Refusal(str(number), say("import.passed_no_room")))
     given = {
-        room: Given(path=shown, rows=found[room], agent=agent)
+        room: Intake(path=shown, rows=found[room], agent=agent)
         for room in known
         if room in found and room in (rooms or known)
     }
-    return Source(path=shown, form="export", by_room=given, passed=passed)
+    return Source(path=shown, form="export", by_room=given, refusals=passed)
 
 
 def _of_lessons(form: str, rows: Sequence[Row], data: bytes, shown: str) -> Source:
-    passed = list[Passed]()
+    passed = list[Refusal]()
     if form == "document":
         document = _json(data)
         is_former = isinstance(document, dict) and document.get("format") == FORMAT
@@ -226,9 +226,9 @@ def _of_lessons(form: str, rows: Sequence[Row], data: bytes, shown: str) -> Sour
         if form == "server_memory":
             rows, passed = in_server_memory(rows, record.utc_now())
         else:
-            rows, passed = in_markdown(data.decode("utf-8"), record.utc_now())
-    by_room = {LESSONS: Given(path=shown, rows=rows)}
-    return Source(path=shown, form=form, by_room=by_room, passed=passed)
+            rows, passed = lessons_in_markdown(data.decode("utf-8"), record.utc_now())
+    by_room = {LESSONS: Intake(path=shown, rows=rows)}
+    return Source(path=shown, form=form, by_room=by_room, refusals=passed)
 
 
 def _json(data: bytes) -> Any:
@@ -250,12 +250,12 @@ class _Bullet(NamedTuple):
     lines: list[str]
 
 
-def in_markdown(text: str, now: str) -> tuple[list[Row], list[Passed]]:
+def lessons_in_markdown(text: str, now: str) -> tuple[list[Row], list[Refusal]]:
     """Return a lesson for each bullet at the left edge, and the lines passed over.
 
     The heading above a bullet gives the topic.
     """
-    bullets, passed, topic = list[_Bullet](), list[Passed](), GENERAL
+    bullets, passed, topic = list[_Bullet](), list[Refusal](), GENERAL
     wrapped, end = list[str](), ""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     for number, line in enumerate(text.split("\n"), 1):
@@ -263,7 +263,7 @@ def in_markdown(text: str, now: str) -> tuple[list[Row], list[Passed]]:
         for why, begins, ends in () if end else _SKIPPED:
             if begun := re.match(begins, stripped):
                 end, rest = ends.format(**begun.groupdict()), stripped[begun.end() :]
-                passed.append(Passed(str(number), say(f"import.passed_{why}")))
+                passed.append(Refusal(str(number), say(f"import.passed_{why}")))
                 wrapped = []
                 break
         if end:
@@ -276,27 +276,27 @@ def in_markdown(text: str, now: str) -> tuple[list[Row], list[Passed]]:
             wrapped = [bullet["text"].strip()]
             bullets.append(_Bullet(number, topic, wrapped))
         elif bullet:
-            passed.append(Passed(str(number), say("import.passed_nested")))
+            passed.append(Refusal(str(number), say("import.passed_nested")))
             wrapped = []
         elif not _WORD.search(stripped):
             wrapped = []
         elif wrapped:
             wrapped.append(stripped)
         else:
-            passed.append(Passed(str(number), say("import.passed_prose")))
+            passed.append(Refusal(str(number), say("import.passed_prose")))
     rows = list[Row]()
     for found in bullets:
         statement = " ".join(found.lines).strip()
         if not _WORD.search(statement) or _ELSEWHERE.fullmatch(statement):
-            passed.append(Passed(str(found.line), say("import.passed_no_lesson")))
+            passed.append(Refusal(str(found.line), say("import.passed_no_lesson")))
             continue
         rows.append(_principle(found.topic, statement, found.line, now))
     return rows, passed
 
 
-def in_server_memory(values: Iterable[Row], now: str) -> tuple[list[Row], list[Passed]]:
+def in_server_memory(values: Iterable[Row], now: str) -> tuple[list[Row], list[Refusal]]:
     """Return observations as lessons on their entity, and the lines passed over."""
-    rows, passed = list[Row](), list[Passed]()
+    rows, passed = list[Row](), list[Refusal]()
     for number, value in values:
         is_entity = isinstance(value, dict) and isinstance(value.get("name"), str)
         found = value.get("observations") if is_entity else None
@@ -305,9 +305,9 @@ def in_server_memory(values: Iterable[Row], now: str) -> tuple[list[Row], list[P
             if isinstance(text, str) and text.strip() and not SURROGATE.search(text):
                 rows.append(_principle(topic_of(value["name"]), text.strip(), number, now))
             else:
-                passed.append(Passed(str(number), say("import.passed_no_text")))
+                passed.append(Refusal(str(number), say("import.passed_no_text")))
         if not texts:
-            passed.append(Passed(str(number), say("import.passed_no_observations")))
+            passed.append(Refusal(str(number), say("import.passed_no_observations")))
     return rows, passed
 
 

@@ -8,15 +8,15 @@ from commands.rooms.lesson import redacted_lines, topic_name
 from commands.rooms.read import table_lines, whole
 from commands.terminal import screen as terminal
 from commands.terminal.ask import is_confirmed, open_memory, progress
-from commands.terminal.screen import plain, print_lines, print_within, table
+from commands.terminal.screen import plain, print_lines, print_within, render_table
 from core.errors import RefusedError
 from core.lessons.answers import need_of
 from core.lessons.log import MemoryLog
 from core.lessons.record import normalise_topic, seconds_of
-from core.lessons.record_text import by_topic
+from core.lessons.record_text import group_by_topic
 from core.messages import say
 from core.sanitizer import redact
-from core.text.wording import TOPICS_COMPARED, similar_to, similar_topics
+from core.text.wording import TOPICS_COMPARED, find_similar, similar_topics
 from rooms.lessons import item_of
 
 MOST_PAIRS = 10
@@ -27,7 +27,7 @@ MOST_PAIRS = 10
 def list_topics(arguments: argparse.Namespace) -> int:
     """Print the topics, largest first, and similar pairs; return 0."""
     opened = open_memory(arguments)
-    groups = by_topic(opened.store.read().records)
+    groups = group_by_topic(opened.store.read().records)
     by_size = sorted(groups, key=lambda topic: -len(groups[topic]))
     compared = by_size[:TOPICS_COMPARED] if len(groups) > TOPICS_COMPARED else [*groups]
     pairs = similar_topics(compared)
@@ -57,7 +57,7 @@ def list_topics(arguments: argparse.Namespace) -> int:
         rows.append([*counts, terminal.day_text(str(topics[topic]["last"])), topic_name(topic)])
     head = [say("records.records"), "principle", say("records.date"), "topic"]
     count = sum(map(len, groups.values()))
-    lines = [*table(head, rows), "", say("records.topics", topics=len(groups), count=count)]
+    lines = [*render_table(head, rows), "", say("records.topics", topics=len(groups), count=count)]
     for pair in pairs[:MOST_PAIRS]:
         names = {"topic": topic_name(pair.topic), "other": topic_name(pair.other)}
         reason = say(f"answers.reason_{pair.reason}", shared=pair.shared)
@@ -82,7 +82,7 @@ def rename_topic(arguments: argparse.Namespace) -> int:
         print_within([say("records.same_topic")])
         return 0
     before = [record for record in log.records if record.topic == old]
-    changed = {it.token: replace(it, topic=new) for it in before}
+    changed = {it.version_id: replace(it, topic=new) for it in before}
     trial = opened.store.renew(changed, join=True, dry_run=True)
     topic = trial.records[0].topic
     key = "would_merge" if topic in log.topics else "would_rename"
@@ -115,7 +115,7 @@ def rename_topic(arguments: argparse.Namespace) -> int:
 
 
 def _unknown(topic: str, log: MemoryLog) -> str:
-    near = ", ".join(map(topic_name, similar_to(topic, [*log.topics])))
+    near = ", ".join(map(topic_name, find_similar(topic, [*log.topics])))
     key = "unknown_topic_but" if near else "unknown_topic"
     return say(f"records.{key}", topic=topic_name(topic), similar=near)
 
@@ -149,9 +149,9 @@ def archive(arguments: argparse.Namespace) -> int:
     left = list[str]()
     if planned.open:
         left.append(say("session_commands.left_open", count=planned.open))
-    if planned.kept:
-        left.append(say("session_commands.left_kept", count=len(planned.kept)))
-        left += table_lines([*map(item_of, planned.kept)])
+    if planned.kept_sessions:
+        left.append(say("session_commands.left_kept", count=len(planned.kept_sessions)))
+        left += table_lines([*map(item_of, planned.kept_sessions)])
     if not planned.sessions:
         print_lines([say("session_commands.none_old"), *left])
         return 0
@@ -167,13 +167,13 @@ def archive(arguments: argparse.Namespace) -> int:
 def share(arguments: argparse.Namespace) -> int:
     """Share the sessions with the user's other projects, or no longer; return 0."""
     from rooms.sessions.for_people import ForPeople
-    from rooms.sessions.search import share as share_from
-    from rooms.sessions.search import unshare
+    from rooms.sessions.search import share_project as share_from
+    from rooms.sessions.search import unshare_project
 
     opened = open_memory(arguments, writes=True)
     store = ForPeople(opened).store
     if arguments.off:
-        key = "unshared" if unshare(opened.project.root, os.environ) else "not_shared"
+        key = "unshared" if unshare_project(opened.project.root, os.environ) else "not_shared"
         print_lines([say(f"session_commands.{key}")])
         return 0
     share_from(store.root, os.environ)
@@ -190,7 +190,7 @@ def pin(arguments: argparse.Namespace) -> int:
     is_pinned = arguments.command == "fragments pin"
     fragments = ForPeople(open_memory(arguments))
     for name in arguments.ids:
-        if not fragments.named(name):
+        if not fragments.find_by_name(name):
             raise RefusedError("fragment_commands.no_fragment", id=plain(name))
     ids = ", ".join(pin_one(fragments.room, it, pinned=is_pinned).id for it in arguments.ids)
     key = "now_pinned" if is_pinned else "now_unpinned"
@@ -231,7 +231,7 @@ def consolidate(arguments: argparse.Namespace) -> int:
     for step in report.steps:
         figures = [f"{name} {count:,}" for name, count in step.figures.items() if count]
         rows.append([step.name, f"{step.count:,}", ", ".join(figures) or "-"])
-    lines = table(["step", "changed", "figures"], rows) if rows else []
+    lines = render_table(["step", "changed", "figures"], rows) if rows else []
     count = sum(step.count for step in report.steps)
     lines.append(say("fragment_commands.consolidated", count=count))
     shown = {"pairs": [item for pair in pairs for item in pair], "doubtful": stale}
@@ -247,7 +247,7 @@ def consolidate(arguments: argparse.Namespace) -> int:
 def embed(arguments: argparse.Namespace) -> int:
     """Embed all fragments with the configured model; return 1 without one."""
     from rooms.fragments.for_people import ForPeople
-    from rooms.fragments.models.vectors import embedder_of, fill
+    from rooms.fragments.models.vectors import embed_missing, embedder_of
 
     room, embedder = ForPeople(open_memory(arguments)).room, embedder_of(os.environ)
     if embedder is None:
@@ -258,8 +258,8 @@ def embed(arguments: argparse.Namespace) -> int:
         def tell(done: int, count: int) -> None:
             far(f"{done:,}/{count:,}")
 
-        filled = fill(room, embedder, replaces=True, progress=tell)
-    model, count, left = plain(embedder.model), filled.count, filled.left
+        filled = embed_missing(room, embedder, replaces=True, progress=tell)
+    model, count, left = plain(embedder.model), filled.count, filled.missing
     print_lines([say("fragment_commands.embedded", model=model, count=count, left=left)])
     return 0
 
@@ -280,17 +280,21 @@ def migrate(arguments: argparse.Namespace) -> int:
         return 0
     pool, path = Pool(server), plain(server.name)
     try:
-        found = schema.Schema(pool).look()
+        found = schema.Schema(pool).read_state()
         if found.is_foreign:
             raise ServerError("schema_foreign", path=server.name)
         is_done = found.is_current and not found.has_waiting_vectors
         if arguments.sql:
-            print_lines([f"{it};" for it in ([] if is_done else schema.script(found))])
+            print_lines(
+                [f"{it};" for it in ([] if is_done else schema.statements_for_admin(found))]
+            )
             return 0
         if is_done:
             print_within([say("migrate.current", path=path, version=found.version)])
             return 0
-        print_within([say("migrate.would_make", path=path, count=len(schema.script(found)))])
+        print_within(
+            [say("migrate.would_make", path=path, count=len(schema.statements_for_admin(found)))]
+        )
         if found.has_waiting_vectors:
             print_within([say("migrate.would_convert")])
         if not is_confirmed(arguments, say("migrate.ask"), table="migrate"):

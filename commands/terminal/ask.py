@@ -15,16 +15,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
-from commands.terminal.screen import cells, complain, fitted, plain, screen_here, warn
+from commands.terminal.screen import cells, complain, plain, screen_here, shorten, warn
 from core.config import find_project, read_settings
 from core.errors import DiskError, SentinelError
 from core.messages import has_sentence, say
 from core.store import open_store
 from core.text.plain import moment_of
-from rooms.room import LESSONS, Opened, Room
+from rooms.room import LESSONS, Memory, Room
 
 _T = TypeVar("_T")
-HERE = Path(__file__).resolve().parents[2]
+CODE_ROOT = Path(__file__).resolve().parents[2]
 STDOUT = "-"
 SILENCE_S = 1.0  # before anything is said of work under way
 _EACH_S = 0.5
@@ -68,14 +68,14 @@ def file_name(text: str) -> str:
     return text
 
 
-def positive(text: str) -> int:
+def positive_number(text: str) -> int:
     """Return a number of 1 or more. Raises ArgumentTypeError."""
     if not re.fullmatch("0*[1-9][0-9]{0,8}", text):
         raise argparse.ArgumentTypeError(say("terminal.no_number"))
     return int(text)
 
 
-def moment(text: str) -> str:
+def moment_from(text: str) -> str:
     """Return a date, or a time ago (`12h`, `2m` of 30 days), in ISO 8601.
 
     Raises ArgumentTypeError.
@@ -89,20 +89,20 @@ def moment(text: str) -> str:
     return given
 
 
-def open_memory(arguments: argparse.Namespace, *, writes: bool = False) -> Opened:
+def open_memory(arguments: argparse.Namespace, *, writes: bool = False) -> Memory:
     """Open the memory of `--project`, the environment or the directory; create nothing.
 
     Prints warnings. Raises SentinelError for a missing directory, or where nothing can be written.
     """
     settings = read_settings(os.environ)
-    project = find_project(arguments.project, os.environ, here(arguments.project))
+    project = find_project(arguments.project, os.environ, find_cwd(arguments.project))
     for warning in (*settings.warnings, *project.warnings):
         warn(warning)
     project.check(os.environ, writes=writes)
     if writes:  # a reader needs no lock
         need_packages()
     store = open_store(project, settings)
-    return Opened(project=project, settings=settings, store=store)
+    return Memory(project=project, settings=settings, store=store)
 
 
 def missing_packages() -> list[str]:
@@ -111,9 +111,9 @@ def missing_packages() -> list[str]:
 
 def need_packages() -> None:
     """Raise SentinelError where packages are missing; its fact `commands` installs them."""
-    packages, venv, is_windows = ", ".join(missing_packages()), HERE / ".venv", os.name == "nt"
+    packages, venv, is_windows = ", ".join(missing_packages()), CODE_ROOT / ".venv", os.name == "nt"
     python = str(venv / ("Scripts/python.exe" if is_windows else "bin/python"))
-    install = (python, "-m", "pip", "install", "-q", "-r", str(HERE / "requirements.txt"))
+    install = (python, "-m", "pip", "install", "-q", "-r", str(CODE_ROOT / "requirements.txt"))
     lines = ((sys.executable, "-m", "venv", str(venv)), install)
     commands = "\n".join(f"  {command_line(words, windows=is_windows)}" for words in lines)
     if packages:
@@ -132,7 +132,7 @@ def command_line(words: Sequence[str], *, windows: bool, shell: str = "powershel
     return "call " + " ".join(f'"{word}"' for word in words)
 
 
-def here(project: str | None) -> Path:
+def find_cwd(project: str | None) -> Path:
     """Return the working directory. Raises DiskError if it is gone and `project` needs it."""
     try:
         return Path.cwd()
@@ -142,11 +142,11 @@ def here(project: str | None) -> Path:
         raise DiskError("project_missing", path=os.curdir, source="cwd") from error
 
 
-def title(name: str) -> str:
+def title_of(name: str) -> str:
     return say(f"rooms.{name}") if has_sentence(f"rooms.{name}") else plain(name)
 
 
-def unless_unread(room: Room, ask: Callable[[], _T], *, named: Sequence[str] = ()) -> _T | None:
+def ask_room(room: Room, ask: Callable[[], _T], *, named: Sequence[str] = ()) -> _T | None:
     """Return a room's answer; None with a warning if it cannot be read.
 
     Raises SentinelError for the log and for a named room.
@@ -154,15 +154,15 @@ def unless_unread(room: Room, ask: Callable[[], _T], *, named: Sequence[str] = (
     try:
         return ask()
     except SentinelError as error:
-        leave_out(room, error, named=named)
+        warn_unreadable(room, error, named=named)
         return None
 
 
-def leave_out(room: Room, error: SentinelError, *, named: Sequence[str]) -> None:
+def warn_unreadable(room: Room, error: SentinelError, *, named: Sequence[str]) -> None:
     """Warn that a room cannot be read; raise for the log or a named one."""
     if room.name == LESSONS or room.name in named:
         raise error
-    warn(say("rooms.without", room=title(room.name), reason=plain(str(error))))
+    warn(say("rooms.without", room=title_of(room.name), reason=plain(str(error))))
 
 
 def is_confirmed(
@@ -183,10 +183,10 @@ def is_confirmed(
         if arguments.dry_run:
             print(say(f"{table}.dry"))
         return not arguments.dry_run
-    answer = typed(question) if is_readable else None
+    answer = read_answer(question) if is_readable else None
     while details and answer and answer.strip().casefold() in _DETAILS:
         details()
-        answer = typed(question)
+        answer = read_answer(question)
     if answer is None:
         complain(say(f"{table}.no_terminal"))
         return False
@@ -196,7 +196,7 @@ def is_confirmed(
     return False
 
 
-def typed(question: str) -> str | None:
+def read_answer(question: str) -> str | None:
     """Return the answer at the terminal; None where nobody can see or answer."""
     if not all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout)):
         return None
@@ -226,7 +226,7 @@ def progress() -> Iterator[Callable[[str], object]]:
             seconds, before = round(time.monotonic() - started_s), cells(line)
             key = "working_at" if far[-1] else "working"
             said = say(f"terminal.{key}", seconds=seconds, far=far[-1])
-            line = fitted(said, screen_here(sys.stderr).width - 1)
+            line = shorten(said, screen_here(sys.stderr).width - 1)
             print(f"\r{line}{' ' * (before - cells(line))}", end="", file=sys.stderr, flush=True)
         if line:
             print("\r" + " " * cells(line) + "\r", end="", file=sys.stderr, flush=True)

@@ -64,12 +64,12 @@ class Screen:
         """How wide sentences are: longer lines are hard to read."""
         return min(self.width, MOST_TEXT_WIDTH)
 
-    def painted(self, text: str, style: Style) -> str:
+    def paint(self, text: str, style: Style) -> str:
         return f"\x1b[{_STYLE_CODES[style]}m{text}\x1b[0m" if self.colours and text else text
 
     def sign(self, name: Sign) -> str:
         sign, ascii_sign, style = _SIGNS[name]
-        return self.painted(ascii_sign if self.ascii_signs else sign, style)
+        return self.paint(ascii_sign if self.ascii_signs else sign, style)
 
 
 def screen_here(stream: TextIO | None = None) -> Screen:
@@ -96,8 +96,8 @@ def screen_here(stream: TextIO | None = None) -> Screen:
     )
 
 
-def painted(text: str, style: Style) -> str:
-    return screen_here().painted(text, style)
+def paint(text: str, style: Style) -> str:
+    return screen_here().paint(text, style)
 
 
 def has_colours(
@@ -130,15 +130,15 @@ _UNJOINED = (("\u1160", "\u11ff"), ("\ud7b0", "\ud7ff"))  # vowels and finals of
 
 def cells(text: str) -> int:
     """Return how many cells a text takes: `한` takes two."""
-    text = uncoloured(text)
+    text = without_colours(text)
     return len(text) if text.isascii() else sum(map(_cells, text))
 
 
-def uncoloured(text: str) -> str:
+def without_colours(text: str) -> str:
     return _CODES.sub("", text) if "\x1b" in text else text
 
 
-def fitted(text: str, most: int) -> str:
+def shorten(text: str, most: int) -> str:
     """Cut a text to `most` cells; `…` marks the cut."""
     if cells(text) <= most:
         return text
@@ -151,7 +151,7 @@ def fitted(text: str, most: int) -> str:
     return kept.rstrip() + "…"
 
 
-def wrapped(text: str, width: int, indent: str = INDENT) -> list[str]:
+def wrap_text(text: str, width: int, indent: str = INDENT) -> list[str]:
     """Break a sentence at blanks into indented lines; a longer word or command stays one line."""
     lines, line = list[str](), ""
     for word in filter(str.strip, _pieces(text, sys.maxsize)):
@@ -163,16 +163,16 @@ def wrapped(text: str, width: int, indent: str = INDENT) -> list[str]:
     return [*lines, line] if line else lines
 
 
-def hung(line: str, width: int) -> list[str]:
+def wrap_line(line: str, width: int) -> list[str]:
     """Break a line, its further lines indented below it."""
     text = line.lstrip(" ")
     first = line[: len(line) - len(text)]
     further = first + INDENT if first else ""
-    pieces = broken(text, max(width - len(further), 2))
+    pieces = break_text(text, max(width - len(further), 2))
     return [(further if at else first) + piece for at, piece in enumerate(pieces)]
 
 
-def broken(text: str, most: int) -> list[str]:
+def break_text(text: str, most: int) -> list[str]:
     """Break a text into pieces of `most` cells, inside a word only if it must."""
     lines, line, left = list[str](), "", most
     for piece in _pieces(text, most):
@@ -191,7 +191,7 @@ def broken(text: str, most: int) -> list[str]:
     return [*lines, line.rstrip()]
 
 
-def table(
+def render_table(
     head: Sequence[str], rows: Sequence[Sequence[str]], screen: Screen | None = None
 ) -> list[str]:
     """Align numbers right, text left; the last column takes the rest. The head is bold."""
@@ -205,8 +205,8 @@ def table(
         for text, most, is_number in zip(row, widths, numeric, strict=False):
             blank = " " * (most - cells(text))
             line += INDENT + (blank + text if is_number else text + blank)
-        lines.append(line + INDENT + fitted(row[-1], screen.width - cells(line) - len(INDENT)))
-    return [screen.painted(lines[0], "bold"), *lines[1:]]
+        lines.append(line + INDENT + shorten(row[-1], screen.width - cells(line) - len(INDENT)))
+    return [screen.paint(lines[0], "bold"), *lines[1:]]
 
 
 def _pieces(text: str, most: int) -> Iterator[str]:
@@ -225,21 +225,21 @@ def _cells(char: str) -> int:
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
-def said(text: str, first: str = "") -> list[str]:
+def sentence_lines(text: str, first: str = "") -> list[str]:
     """Return a sentence behind `first`, a sign and a blank; a terminal gets lines below it."""
     screen = screen_here()
     if not screen.is_terminal:
         return [first + text]
     indent = INDENT if first else ""
-    top, *others = wrapped(text, screen.text_width, indent) or [indent]
+    top, *others = wrap_text(text, screen.text_width, indent) or [indent]
     return [first + top[len(indent) :], *others]
 
 
-def painted_diff(lines: Iterable[str], screen: Screen) -> list[str]:
+def paint_diff(lines: Iterable[str], screen: Screen) -> list[str]:
     painted = list[str]()
     for line in lines:
         style = "dim" if line.startswith(("+++ ", "--- ")) else SIGN_STYLES.get(line[:1])
-        painted.append(screen.painted(line, style) if style else line)
+        painted.append(screen.paint(line, style) if style else line)
     return painted
 
 
@@ -247,7 +247,7 @@ def markdown_lines(text: str, screen: Screen) -> list[str]:
     """Lay out the Markdown of `report` for a terminal, without signs."""
 
     def bold(words: str) -> str:  # each by itself, since a line may end behind any
-        return " ".join(screen.painted(word, "bold") for word in words.split())
+        return " ".join(screen.paint(word, "bold") for word in words.split())
 
     def styled(found: re.Match[str]) -> str:
         if found["strong"]:
@@ -262,16 +262,16 @@ def markdown_lines(text: str, screen: Screen) -> list[str]:
                 rows.append([cell.strip() for cell in line.strip("|").split("|")])
             continue
         if rows:
-            lines += table(rows[0], rows[1:], screen)
+            lines += render_table(rows[0], rows[1:], screen)
             rows = []
         shown = line.removesuffix("\\").lstrip(" ")
         if shown.startswith("#"):
-            lines += wrapped(bold(shown.lstrip("# ")), screen.text_width, "")
+            lines += wrap_text(bold(shown.lstrip("# ")), screen.text_width, "")
             continue
         sign = "- " if shown.startswith("- ") else ""
         indent = " " * (len(line.removesuffix("\\")) - len(shown))
         shown = _INLINE.sub(styled, shown.removeprefix(sign))
-        first, *rest = wrapped(shown, screen.text_width, indent + " " * len(sign)) or [""]
+        first, *rest = wrap_text(shown, screen.text_width, indent + " " * len(sign)) or [""]
         lines += [indent + sign + first.lstrip(" "), *rest]
     return lines[: -1 if len(lines) > 1 and not lines[-1] else None]
 
@@ -282,7 +282,7 @@ def print_lines(lines: Sequence[str], *, in_pipes: bool = False) -> None:
     width = screen.width if in_pipes else screen.text_width
     for line in lines:
         fits = cells(line) <= width or not (screen.is_terminal or in_pipes)
-        print("\n".join(map(disarmed, [line] if fits else hung(line, width))))
+        print("\n".join(map(disarmed, [line] if fits else wrap_line(line, width))))
 
 
 def disarmed(line: str) -> str:
@@ -299,12 +299,12 @@ def complain(text: str, style: Style = "red", block: Sequence[str] = ()) -> None
     Only a terminal gets it wrapped. block: safe lines to copy, as they are.
     """
     screen, shown = screen_here(sys.stderr), plain(text)
-    lines = wrapped(shown, screen.text_width, "") if screen.is_terminal else [shown]
+    lines = wrap_text(shown, screen.text_width, "") if screen.is_terminal else [shown]
     left = len(shown.partition(". ")[0].split(" "))
     for line in lines:
         words = line.split(" ")
         first = " ".join(words[:left])
-        parts = [*([screen.painted(first, style)] if first else ()), *words[left:]]
+        parts = [*([screen.paint(first, style)] if first else ()), *words[left:]]
         print(disarmed(" ".join(parts)), file=sys.stderr)
         left = max(0, left - len(words))
     for line in block:

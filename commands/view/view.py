@@ -19,7 +19,7 @@ from string import Template
 from typing import Any
 
 from commands.clients.text_file import ExportError, write_new
-from commands.terminal.ask import STDOUT, check_output, open_memory, title, unless_unread
+from commands.terminal.ask import STDOUT, ask_room, check_output, open_memory, title_of
 from commands.terminal.screen import plain, warn
 from core.config import state_directory
 from core.disk import reason_of
@@ -28,10 +28,10 @@ from core.lessons.log import MemoryLog
 from core.lessons.record import utc_now
 from core.lessons.record_text import day_of
 from core.messages import has_sentence, language, say
-from core.program import version
+from core.program import read_version
 from core.sanitizer import redact
-from core.text.plain import one_line, printable
-from rooms.room import LESSONS, Item, Opened, Wanted, room_names, rooms_of
+from core.text.plain import one_line, printable_text
+from rooms.room import LESSONS, Filter, Item, Memory, room_names, rooms_of
 
 HERE = Path(__file__).parent
 FILE_NAME = "view.html"
@@ -52,8 +52,8 @@ def view(arguments: argparse.Namespace) -> int:
     opened, named = open_memory(arguments), arguments.room or []
     items, notes, left_out = list[Item](), list[str](), 0
     for room in rooms_of(opened, named):
-        ask = partial(room.find, Wanted(limit=MOST_ITEMS))
-        found = unless_unread(room, ask, named=named)
+        ask = partial(room.find, Filter(limit=MOST_ITEMS))
+        found = ask_room(room, ask, named=named)
         if not found:
             continue
         if room.name == LESSONS:
@@ -116,7 +116,7 @@ def page(items: Sequence[Item], *, project: str, notes: Sequence[str] = ()) -> s
     )
 
 
-def _own_place(opened: Opened) -> Path:
+def _own_place(opened: Memory) -> Path:
     """Return the page's path, which only the user may read. Raises ExportError, DiskError."""
     directory = state_directory(str(opened.project.root), os.environ)
     if not directory:
@@ -139,9 +139,9 @@ def _data(items: Sequence[Item], notes: Sequence[str]) -> dict[str, Any]:
     words = {
         **{name: say(f"page.{name}") for name in WORDS if name != "found"},
         "found": say("page.found", shown="{shown}", count="{count}"),
-        "made": say("page.made", version=version(), date=today),
+        "made": say("page.made", version=read_version(), date=today),
         "steps": [say(f"page.{step}") for step in STEPS],
-        "rooms": {room: title(room) for room in rooms},
+        "rooms": {room: title_of(room) for room in rooms},
         "kinds": kind_words,
     }
     sample = {  # shown for an empty memory
@@ -159,7 +159,7 @@ def _data(items: Sequence[Item], notes: Sequence[str]) -> dict[str, Any]:
         texts = list[tuple[str, str]]()
         for label, text in item.texts:
             lines = text.strip("\r\n").replace("\r\n", "\n").replace("\r", "\n").split("\n")
-            told = "\n".join(map(printable, lines))
+            told = "\n".join(map(printable_text, lines))
             texts += [(one_line(label), told)] if text.strip() else []
         value = {
             "room": item.room,

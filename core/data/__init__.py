@@ -72,7 +72,7 @@ def _by_name(table: str, column: str, value: str) -> dict[str, Any]:
     return {row[column]: row[value] for row in rows(table) if column in row}
 
 
-def spelled(text: str, table: str = "rules") -> str:
+def with_parts(text: str, table: str = "rules") -> str:
     """Return a pattern with the parts and prefixes of its table spelled out.
 
     A prefix stands first, so that `re` skips to it.
@@ -90,7 +90,7 @@ def spelled(text: str, table: str = "rules") -> str:
 
 
 @cache
-def compiled(pattern: str) -> re.Pattern[str]:
+def expression_of(pattern: str) -> re.Pattern[str]:
     """Compile once; `re` keeps fewer."""
     return re.compile(pattern)
 
@@ -103,13 +103,13 @@ def rules() -> tuple[Rule, ...]:
 @cache
 def rule_expression(pattern: str) -> re.Pattern[str]:
     """Return the expression of a rule that is not `keyed`."""
-    return re.compile(spelled(pattern))
+    return re.compile(with_parts(pattern))
 
 
 @cache
 def shapes(table: str) -> dict[str, str]:
     found = _by_name(table, "shape", "patterns")
-    return {name: spelled("|".join(patterns), table) for name, patterns in found.items()}
+    return {name: with_parts("|".join(patterns), table) for name, patterns in found.items()}
 
 
 @cache
@@ -122,14 +122,14 @@ def word_list(name: str, table: str = "word_lists") -> frozenset[str]:
     return frozenset(_by_name(table, "list", "words")[name].split())
 
 
-def listed(name: str) -> frozenset[str]:
+def word_set(name: str) -> frozenset[str]:
     return word_list(name, "secret_words")
 
 
 @cache
-def in_order(name: str) -> tuple[str, ...]:
+def sorted_words(name: str) -> tuple[str, ...]:
     """Return a list's words, sorted, with blanks for `_`, as `startswith` takes them."""
-    return tuple(word.replace("_", " ") for word in sorted(listed(name)))
+    return tuple(word.replace("_", " ") for word in sorted(word_set(name)))
 
 
 def word_groups(name: str) -> list[list[str]]:

@@ -9,18 +9,18 @@ from functools import partial
 from typing import NamedTuple
 from unicodedata import normalize
 
-from core.data import rows, shape, spelled
+from core.data import rows, shape, with_parts
 
 _TABLE = "characters"
-_class_of = partial(spelled, table=_TABLE)
+_class_of = partial(with_parts, table=_TABLE)
 _shape = partial(shape, table=_TABLE)
 
 # The insides of classes of characters.
 BLANKS = _class_of("{{BLANKS}}")
 CONTROLS = _class_of("{{CONTROLS}}")
 HIDDEN_CLASS = _class_of("{{HIDDEN}}")
-LEFT_OUT = _class_of("{{LEFT_OUT}}")
-UNSEEN = _class_of("{{UNSEEN}}")
+LEFT_OUT_CLASS = _class_of("{{LEFT_OUT}}")
+UNSEEN_CLASS = _class_of("{{UNSEEN}}")
 
 _LINE_BREAKS = str.maketrans("", "", "\t\n\r")
 _MOST_DECODED_CHARS = 80
@@ -41,7 +41,7 @@ class Places(NamedTuple):
     starts: list[int]
     ends: list[int]
 
-    def origin(self, start: int, end: int) -> tuple[int, int]:
+    def text_span(self, start: int, end: int) -> tuple[int, int]:
         """Return the span in the text of a span of the form, not an empty one."""
         return self.starts[start], self.ends[end - 1]
 
@@ -68,7 +68,7 @@ def hidden_runs(text: str) -> Iterator[tuple[int, int]]:
                 yield match.span(1)
 
 
-def revealed(text: str) -> str:
+def reveal_hidden(text: str) -> str:
     """Return a text with its hidden characters spelled out.
 
         a<U+200B>b, <tags: ignore…>
@@ -125,7 +125,7 @@ def views_of(text: str) -> Iterator[str]:
         yield _read(lowered, "unseen_as_blank")[0]
 
 
-def is_written_otherwise(text: str) -> bool:
+def has_other_forms(text: str) -> bool:
     """Return whether `forms_of` may yield several forms."""
     return bool(_shape("written_otherwise").search(text))
 
@@ -136,7 +136,7 @@ def forms_of(text: str) -> Iterator[tuple[str, Places | None]]:
     Places come only with a form of another length.
     """
     yield text, None
-    if not is_written_otherwise(text):
+    if not has_other_forms(text):
         return
     yield from _forms_otherwise(text)
     if may_hide(text):
@@ -144,7 +144,7 @@ def forms_of(text: str) -> Iterator[tuple[str, Places | None]]:
         yield seen, places
         for form, within in _forms_otherwise(seen):
             if within:
-                spans = [places.origin(start, end) for start, end in zip(*within, strict=True)]
+                spans = [places.text_span(start, end) for start, end in zip(*within, strict=True)]
                 within = Places([start for start, _ in spans], [end for _, end in spans])
             yield form, within or places
 

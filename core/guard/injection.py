@@ -22,7 +22,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from core.data import rows, spelled
+from core.data import rows, with_parts
 from core.guard.characters import hidden_runs, may_disguise, views_of
 
 HIDDEN_TEXT = "hidden-text"
@@ -41,7 +41,7 @@ _SIGNS = (
 _NO_WORD = "[^a-z0-9]+"
 
 
-class Order(NamedTuple):
+class OrderRule(NamedTuple):
     """See the head of this file."""
 
     mark: str
@@ -60,15 +60,15 @@ def marks_of(*texts: str) -> tuple[str, ...]:
     found = set[str]()
     for view in (view for text in texts for view in views_of(text)):
         bordered = f"{view} {re.sub(_NO_WORD, ' ', view)} "
-        for order in orders():
+        for order in order_rules():
             if order.mark in found or not any(hint in view for hint in order.hints):
                 continue
             if not any(_has_needs(map(_bordered_words, it), bordered) for it in order.needs):
                 continue  # to compile a rule takes a hundred times as long
-            for match in compiled(order.pattern).finditer(view):
+            for match in order_expression(order.pattern).finditer(view):
                 before = view[max(0, match.start() - _BEFORE_CHARS) : match.start()]
                 sentence = re.split(r"[.!?\n]", before)[-1]
-                if not (order.unless and compiled(order.unless).search(sentence)):
+                if not (order.unless and order_expression(order.unless).search(sentence)):
                     found.add(order.mark)
                     break
     if any(map(any, map(hidden_runs, texts))):
@@ -76,7 +76,7 @@ def marks_of(*texts: str) -> tuple[str, ...]:
     return tuple(mark for mark in MARKS if mark in found)
 
 
-def shown_marks(stored: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
+def current_marks(stored: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
     """Return the marks that the texts have now, and OTHER for a stored name that is no mark.
 
     Older rules may have been wrong, and whoever writes the file can write any name.
@@ -85,12 +85,12 @@ def shown_marks(stored: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
     return (*found, OTHER) if any(name not in MARKS for name in stored) else found
 
 
-def orders_in(stored: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
+def order_marks(stored: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
     """Return the marks that keep a text away from places where a model expects orders.
 
     Hidden characters alone make no order.
     """
-    return tuple(mark for mark in shown_marks(stored, texts) if mark != HIDDEN_TEXT)
+    return tuple(mark for mark in current_marks(stored, texts) if mark != HIDDEN_TEXT)
 
 
 def may_have_marks(text: str) -> bool:
@@ -113,7 +113,7 @@ def may_have_marks(text: str) -> bool:
 def _needs_by_word(*, plain: bool) -> dict[str, list[tuple[str, ...]]]:
     """Return lists by each word of their smallest group: in a plain text no others may stand."""
     found: dict[str, list[tuple[str, ...]]] = {}
-    for needs in dict.fromkeys(tuple(needs) for order in orders() for needs in order.needs):
+    for needs in dict.fromkeys(tuple(needs) for order in order_rules() for needs in order.needs):
         groups = ([it for it in _inner_words(each) if it.isascii() or not plain] for each in needs)
         for word in min(groups, key=len):
             found.setdefault(word, []).append(needs)
@@ -134,24 +134,24 @@ def _has_needs(groups: Iterable[tuple[str, ...]], text: str) -> bool:
 @cache
 def _inner_words(group: str) -> tuple[str, ...]:
     """Return the part of each word that stands in any text with the word."""
-    words = spelled(group, "orders").split(" ")
+    words = with_parts(group, "orders").split(" ")
     return tuple(word.strip("‹›").rpartition("+")[2] for word in words)
 
 
 @cache
 def _bordered_words(group: str) -> tuple[str, ...]:
-    return tuple(re.sub("[‹›+]", " ", word) for word in spelled(group, "orders").split(" "))
+    return tuple(re.sub("[‹›+]", " ", word) for word in with_parts(group, "orders").split(" "))
 
 
 @cache
-def orders() -> tuple[Order, ...]:
+def order_rules() -> tuple[OrderRule, ...]:
     """Return all rules, not yet spelled out."""
-    return tuple(Order(**row) for row in rows("orders") if "part" not in row)
+    return tuple(OrderRule(**row) for row in rows("orders") if "part" not in row)
 
 
 @cache
-def compiled(pattern: str) -> re.Pattern[str]:
-    pattern = spelled(pattern, "orders")
+def order_expression(pattern: str) -> re.Pattern[str]:
+    pattern = with_parts(pattern, "orders")
     for sign, meaning in _SIGNS:
         pattern = pattern.replace(sign, meaning)
     return re.compile(pattern)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from enum import IntEnum
 from typing import NamedTuple
 
-from core.data import compiled, in_order, listed, shape
+from core.data import expression_of, shape, sorted_words, word_set
 
 LONGEST_VALUE_CHARS = 512
 CLOSERS = dict(zip("“‘„「『《〈«", "”’“」』》〉»", strict=True))
@@ -48,24 +48,24 @@ class Name(NamedTuple):
     @property
     def is_password(self) -> bool:
         """Whether a person may have thought the value up."""
-        return self.word.startswith(in_order("password_words")) and not self.word.endswith("키")
+        return self.word.startswith(sorted_words("password_words")) and not self.word.endswith("키")
 
     @property
     def is_pin(self) -> bool:
         """Whether the value may be a few digits."""
-        return self.word.startswith(in_order("pin_words"))
+        return self.word.startswith(sorted_words("pin_words"))
 
     @property
     def is_phrase(self) -> bool:
         """Whether the value may be several words."""
-        return self.word.endswith(in_order("phrase_words"))
+        return self.word.endswith(sorted_words("phrase_words"))
 
 
 def may_have_names(text: str, folded: str, *, korean: bool) -> bool:
     """Only False is certain. folded: the text's casefold."""
     if korean:
-        return not text.isascii() and has_any(folded, in_order("korean_hints"))
-    return has_any(folded, in_order("english_hints")) or "PAT" in text
+        return not text.isascii() and has_any(folded, sorted_words("korean_hints"))
+    return has_any(folded, sorted_words("english_hints")) or "PAT" in text
 
 
 def names_in(text: str, folded: str) -> Iterator[Name]:
@@ -97,7 +97,7 @@ def names_in(text: str, folded: str) -> Iterator[Name]:
             continue
         if word == "키":
             kind = shape("korean_word_before").search(text, max(0, start - 20), start)
-            if kind and kind[1] in listed("not_before_korean_key"):
+            if kind and kind[1] in word_set("not_before_korean_key"):
                 continue
             certainty = Certainty.GENERIC
         yield Name("", start, end, word.casefold(), certainty, korean=True)
@@ -108,7 +108,7 @@ def _follows_user(text: str, start: int, word: str) -> bool:
     if "/" not in text[max(0, start - 2) : start]:
         return False
     user = shape("user_and").search(text, max(0, start - 12), start)
-    return user is not None and word.startswith(in_order("password_words"))
+    return user is not None and word.startswith(sorted_words("password_words"))
 
 
 def _certainty(text: str, match: re.Match[str], lead: str) -> Certainty:
@@ -120,20 +120,20 @@ def _certainty(text: str, match: re.Match[str], lead: str) -> Certainty:
     if not shape("written_name").fullmatch(written) or (lead == "1" and word == "password"):
         return Certainty.NONE
     words = words_of(lead)
-    if not listed("not_before").isdisjoint(words):
+    if not word_set("not_before").isdisjoint(words):
         return Certainty.NONE
     kind = Certainty.USUAL
     if word == "token":
         before = "" if lead else _word_before(text, begin)
-        is_usual = listed("not_before_token").isdisjoint(words)
-        if not is_usual or before in listed("not_before_token_word"):
+        is_usual = word_set("not_before_token").isdisjoint(words)
+        if not is_usual or before in word_set("not_before_token_word"):
             return Certainty.NONE
     elif word in ("pass", "credentials"):
-        is_directive = not assigned and lead.rstrip("_") in listed("passing_directives")
-        if is_directive or not listed("not_before_pass").isdisjoint(words):
+        is_directive = not assigned and lead.rstrip("_") in word_set("passing_directives")
+        if is_directive or not word_set("not_before_pass").isdisjoint(words):
             return Certainty.NONE
     elif word == "code":
-        is_known = _word_before(text, begin) in listed("code_kinds")
+        is_known = _word_before(text, begin) in word_set("code_kinds")
         return Certainty.USUAL if is_known and not lead and not tail else Certainty.NONE
     elif word == "key":
         kind = _key_certainty(text, lead, words, begin)
@@ -145,14 +145,14 @@ def _with_tail(kind: Certainty, written: str, tail: str) -> Certainty:
     if tail == "s":
         return Certainty.PLURAL
     if tail[0].isalpha() and (tail[0].islower() or written[-1].isupper()):
-        is_glued = tail.casefold() in listed("glued_after") and word != "key"
+        is_glued = tail.casefold() in word_set("glued_after") and word != "key"
         return kind if is_glued else Certainty.NONE
     after = [part for part in words_of(tail) if not part.isdigit()]
-    if listed("not_after").intersection(after):
+    if word_set("not_after").intersection(after):
         return Certainty.NONE
-    if listed("usual_after").issuperset(after) or kind == Certainty.GENERIC:
+    if word_set("usual_after").issuperset(after) or kind == Certainty.GENERIC:
         return kind
-    return Certainty.NONE if word in listed("short_words") else Certainty.UNUSUAL
+    return Certainty.NONE if word in word_set("short_words") else Certainty.UNUSUAL
 
 
 def _word_before(text: str, begin: int) -> str:
@@ -164,12 +164,12 @@ def _ends_a_word(word: str, lead: str) -> bool:
     """Return whether a short word ends a longer one, as in `compass`."""
     if not lead[-1:].isalpha():
         return False
-    if word.casefold() not in listed("short_words") and word != "PIN":
+    if word.casefold() not in word_set("short_words") and word != "PIN":
         return False
     if lead[-1].islower() and word[0].isupper():  # sftpPass, not a piece of Base64
         return not lead.isalpha() or min(map(len, words_of(lead))) < 2
     glued = shape("letters_at_end").search(lead)
-    return not glued or glued[0].casefold() not in listed("glued_before")
+    return not glued or glued[0].casefold() not in word_set("glued_before")
 
 
 def _is_in_a_path(text: str, begin: int, assigned: bool) -> bool:
@@ -185,18 +185,18 @@ def _is_in_a_path(text: str, begin: int, assigned: bool) -> bool:
 def _key_certainty(text: str, lead: str, words: list[str], begin: int) -> Certainty:
     if words:
         last = "websocket" if words[-2:] == ["web", "socket"] else words[-1]
-        if last in listed("not_before_key"):
+        if last in word_set("not_before_key"):
             return Certainty.NONE
-        if last in listed("key_kinds") or last.endswith(("api", "access", "secret")):
+        if last in word_set("key_kinds") or last.endswith(("api", "access", "secret")):
             return Certainty.USUAL
         is_word = lead[-1:] in "_-" or lead[-1:].islower()
         return Certainty.GENERIC if is_word else Certainty.NONE
     if not (kind := _word_before(text, begin)):
         return Certainty.NONE
     encrypts = shape("encrypts_with").search(text, max(0, begin - 60), begin)
-    if kind in listed("key_kinds") or encrypts:
+    if kind in word_set("key_kinds") or encrypts:
         return Certainty.USUAL
-    is_program = kind in listed("not_before_key") or kind in listed("not_before")
+    is_program = kind in word_set("not_before_key") or kind in word_set("not_before")
     return Certainty.NONE if is_program else Certainty.GENERIC
 
 
@@ -208,7 +208,7 @@ def words_of(identifier: str) -> list[str]:
     return [word.casefold() for word in shape("word").findall(identifier)]
 
 
-class Tie(IntEnum):
+class Binding(IntEnum):
     """How a value is tied to its name.
 
     JOINED: by `=` without a blank. SETTING: the same in a setting (`DB_PASSWORD=`,
@@ -229,7 +229,7 @@ def quoted_end(text: str, start: int, quote: str) -> int:
     if blob and text[blob.end() : blob.end() + 1] == closer:
         return blob.end()
     inner = rf"[^{closer}\\\r\n]|\\[^\r\n{closer}]|\\{closer}(?=[^\s,;:)}}\]])"
-    found = compiled(f"(?:{inner}){{1,{LONGEST_VALUE_CHARS}}}+").match(text, start)
+    found = expression_of(f"(?:{inner}){{1,{LONGEST_VALUE_CHARS}}}+").match(text, start)
     if not found or text[found.end() : found.end() + 2].lstrip("\\")[:1] != closer:
         return 0
     return start + len(found[0].rstrip("\\"))
@@ -255,10 +255,10 @@ def is_placeholder(value: str, *, quoted: bool = False) -> bool:
     lowered = value.casefold()
     if "가" <= value[0] <= "힣" and not (quoted and shape("hangul_secret").fullmatch(value)):
         return True
-    if not value.isascii() and not compiled("[0-9]").search(value):
+    if not value.isascii() and not expression_of("[0-9]").search(value):
         return True  # a word of another language
     return bool(
-        lowered.strip(_TRAILING + "!") in listed("common")
+        lowered.strip(_TRAILING + "!") in word_set("common")
         or len(set(value) - set("-_ ")) <= 1
         or shape("placeholder").match(value)
         or shape("stand_in").search(lowered[:80])
@@ -271,12 +271,12 @@ def is_hex(value: str) -> bool:
     return bool(shape("hex").fullmatch(value))
 
 
-def is_likely(value: str, password: bool, tie: Tie) -> bool:
+def is_likely_secret(value: str, password: bool, tie: Binding) -> bool:
     """Return whether a value assigned to a secret's name is a secret.
 
     password: a person may have thought the value up.
     """
-    quoted = tie == Tie.QUOTED
+    quoted = tie == Binding.QUOTED
     if len(value) < (4 if password else 6 if quoted else 8) or " " in value:
         return False
     if value.isdigit():
@@ -295,7 +295,7 @@ def is_likely(value: str, password: bool, tie: Tie) -> bool:
             return True
         is_short = len(value) < _SHORT_PASSWORD_CHARS
         stem = value.casefold().strip("0123456789_-") if is_short else ""
-        return not (stem in listed("common") or _is_compound(value))
+        return not (stem in word_set("common") or _is_compound(value))
     if password and (quoted or shape("symbol").search(value)):
         return not shape("identifier").fullmatch(value) or "_" not in value
     if value.isalpha() and _is_set(value, password, tie):
@@ -303,51 +303,55 @@ def is_likely(value: str, password: bool, tie: Tie) -> bool:
     return len(value) >= 20 and bool(shape("case_turn").search(value)) and not _is_named(value)
 
 
-def _is_set(value: str, password: bool, tie: Tie) -> bool:
-    if tie == Tie.SETTING and password:
-        is_known = (listed("common") | listed("technical_words")).issuperset(words_of(value))
+def _is_set(value: str, password: bool, tie: Binding) -> bool:
+    if tie == Binding.SETTING and password:
+        is_known = (word_set("common") | word_set("technical_words")).issuperset(words_of(value))
         return not (is_known or shape("sample_password").search(value.casefold()))
     if not password and len(value) < 16:
         return False
     signs_of_chance = len(shape("chance").findall(value.casefold()))
-    if tie == Tie.SETTING and signs_of_chance:
+    if tie == Binding.SETTING and signs_of_chance:
         return True
     if len(value) < 10:
         return False
     if not (value.islower() or value.isupper()):
         humps = shape("word").findall(value)
         long = (hump.casefold() for hump in humps if len(hump) > 3)
-        if not listed("technical_words").isdisjoint(long):
+        if not word_set("technical_words").isdisjoint(long):
             return False
         signs_of_chance += sum(len(hump) < 3 for hump in humps) + _odd_humps(humps)
-    return signs_of_chance >= (2 if tie in (Tie.JOINED, Tie.SETTING) else 3)
+    return signs_of_chance >= (2 if tie in (Binding.JOINED, Binding.SETTING) else 3)
 
 
-def is_certain(value: str, password: bool, following: str) -> bool:
+def is_certain_secret(value: str, password: bool, following: str) -> bool:
     """Return whether a value in running text is a secret by its own looks.
 
     following: tells a count (`8자`) or a place (`Keycloak24에서`) from a password.
     """
     if value.isdigit():
-        return password and 4 <= len(value) <= 16 and not following.startswith(in_order("counters"))
+        return (
+            password
+            and 4 <= len(value) <= 16
+            and not following.startswith(sorted_words("counters"))
+        )
     is_measure = bool(shape("measure").fullmatch(value))
     if password and not is_measure and _is_word_with_number(value):
-        return len(value) >= 6 and not following.startswith(in_order("behind_places"))
+        return len(value) >= 6 and not following.startswith(sorted_words("behind_places"))
     is_text = " " in value or "|" in value or shape("assigned").match(value)
     if is_text or is_measure or _is_harmless(value):
         return False
     if not shape("mixed").match(value):
         return _is_scrambled(value) or _is_row_of_words(value)
-    if value.casefold().rstrip("0123456789!*#") in listed("common"):
+    if value.casefold().rstrip("0123456789!*#") in word_set("common"):
         return False
     if password and following and shape("words_and_digit").match(value + following):
-        return listed("technical_words").isdisjoint(words_of(value))
+        return word_set("technical_words").isdisjoint(words_of(value))
     if password:
         return len(value) >= 6 and (not _is_compound(value) or _is_thought_up(value))
     return len(value) >= 10 and (not _is_named(value) or is_random(value))
 
 
-def is_striking(value: str, *, named: bool) -> bool:
+def is_striking_password(value: str, *, named: bool) -> bool:
     """Return whether a value is a password anywhere: letters, digits and a mark mixed.
 
     named: the line speaks of a password; words with a number are one, too.
@@ -356,7 +360,7 @@ def is_striking(value: str, *, named: bool) -> bool:
     if named and digits >= 2 and _is_around_number(value):
         return True
     if named and shape("words_as_password").fullmatch(value):
-        return not listed("technical_words").intersection(words_of(value))
+        return not word_set("technical_words").intersection(words_of(value))
     if "&#" in value or not 7 <= len(value) <= 64 or digits < 2:
         return False
     if not shape("striking").fullmatch(value) or shape("address").match(value):
@@ -364,9 +368,9 @@ def is_striking(value: str, *, named: bool) -> bool:
     return not (_is_harmless(value) or is_placeholder(value) or shape("assigned").match(value))
 
 
-def is_paired(value: str) -> bool:
+def is_paired_password(value: str) -> bool:
     """Return whether a value behind a user's name is a password, not a path."""
-    certain = "/" not in value and not is_placeholder(value) and is_certain(value, True, "")
+    certain = "/" not in value and not is_placeholder(value) and is_certain_secret(value, True, "")
     return certain and not shape("numbered_word").fullmatch(value)
 
 
@@ -395,8 +399,8 @@ def is_app_password(groups: str, *, thought_of: bool) -> bool:
 
     thought_of: words count, since quotes and a password's name surround them.
     """
-    words, known = set(groups.split()), listed("common") | listed("technical_words")
-    if listed("sentence_words").intersection(words) or known.issuperset(words):
+    words, known = set(groups.split()), word_set("common") | word_set("technical_words")
+    if word_set("sentence_words").intersection(words) or known.issuperset(words):
         return False
     if thought_of or shape("chance").search(groups):
         return True
@@ -409,13 +413,13 @@ def is_phrase(value: str, word: str, *, quoted: bool) -> bool:
     word: the name, in lower case. A seed phrase needs no quotes.
     """
     words = value.split()
-    if word.endswith(in_order("seed_words")):
-        return 4 <= len(words) <= 24 and not listed("sentence_words").intersection(words)
-    if not quoted or not word.startswith(in_order("pass_phrase_words")):
+    if word.endswith(sorted_words("seed_words")):
+        return 4 <= len(words) <= 24 and not word_set("sentence_words").intersection(words)
+    if not quoted or not word.startswith(sorted_words("pass_phrase_words")):
         return False
     plain = all(shape("phrase_word").fullmatch(part) for part in words)
     numbered = any(map(str.isdigit, words)) or value.islower()
-    sentence = listed("sentence_words").intersection(map(str.casefold, words))
+    sentence = word_set("sentence_words").intersection(map(str.casefold, words))
     return 3 <= len(words) <= 8 and plain and numbered and not sentence
 
 
@@ -473,20 +477,20 @@ def _odd_humps(humps: list[str]) -> int:
 def _is_word_with_number(value: str) -> bool:
     if not shape("word_with_number").fullmatch(value) or _is_technology(value):
         return False
-    return not listed("technical_words").intersection(words_of(value))
+    return not word_set("technical_words").intersection(words_of(value))
 
 
 def _is_around_number(value: str) -> bool:
     if not shape("words_around_number").fullmatch(value) or _is_technology(value):
         return False
-    return (listed("technical_words") | listed("numbered_words")).isdisjoint(words_of(value))
+    return (word_set("technical_words") | word_set("numbered_words")).isdisjoint(words_of(value))
 
 
 def _is_row_of_words(value: str) -> bool:
     parts = shape("joint").split(value)
     if len(parts) < 4 or not all(part.isalpha() and len(part) >= 4 for part in parts):
         return False
-    technical = listed("technical_words").intersection(map(str.casefold, parts))
+    technical = word_set("technical_words").intersection(map(str.casefold, parts))
     return len(technical) <= (0 if "_" in value else 1)
 
 

@@ -10,23 +10,23 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from functools import cache
 
-from core.data import Rule, compiled, in_order, listed, rules, shape, spelled
+from core.data import Rule, expression_of, rules, shape, sorted_words, with_parts, word_set
 from core.guard.looks import (
     CLOSERS,
     LONGEST_VALUE_CHARS,
+    Binding,
     Certainty,
     Name,
-    Tie,
     bare_end,
     has_any,
     is_app_password,
-    is_certain,
+    is_certain_secret,
     is_hex,
-    is_likely,
+    is_likely_secret,
     is_phrase,
     is_placeholder,
     is_random,
-    is_striking,
+    is_striking_password,
     may_have_names,
     names_in,
     quoted_end,
@@ -67,10 +67,10 @@ def keyed_rules(korean: bool) -> tuple[Rule, ...]:
 @cache
 def around_name(pattern: str, before: bool) -> tuple[re.Pattern[str] | None, re.Pattern[str]]:
     """Return the expressions for the text before a name, None for any, and behind it."""
-    preceding, _, following = spelled(pattern).partition("§")
+    preceding, _, following = with_parts(pattern).partition("§")
     if before:
         preceding += r"[A-Za-z0-9_.\-]{0,40}"
-    return compiled(rf"(?:{preceding})\Z") if preceding else None, compiled(following)
+    return expression_of(rf"(?:{preceding})\Z") if preceding else None, expression_of(following)
 
 
 def may_have_keyed_spans(text: str, folded: str) -> bool:
@@ -78,7 +78,7 @@ def may_have_keyed_spans(text: str, folded: str) -> bool:
     return (
         may_have_names(text, folded, korean=False)
         or may_have_names(text, folded, korean=True)
-        or has_any(folded, in_order("cue_hints"))
+        or has_any(folded, sorted_words("cue_hints"))
     )
 
 
@@ -101,7 +101,7 @@ def keyed_spans(text: str, folded: str) -> Iterator[tuple[int, int, str]]:
                 yield start, end, "keyed-table-cell"
     for start, end in _striking_near(text, passwords, named=True):
         yield start, end, "keyed-far"
-    if has_any(folded, in_order("cue_hints")):
+    if has_any(folded, sorted_words("cue_hints")):
         cues = [match.span() for match in shape("cue").finditer(text)]
         for start, end in _striking_near(text, cues, named=False):
             yield start, end, "keyed-far"
@@ -129,7 +129,7 @@ def _striking_near(text: str, places: list[Span], *, named: bool) -> Iterator[Sp
                 or shape("used_with").search(text, max(0, word_start - 16), word_start)
                 or shape("typed_in").match(text, word_end)
             )
-            if is_striking(text[word_start:word_end], named=bool(is_known)):
+            if is_striking_password(text[word_start:word_end], named=bool(is_known)):
                 yield word_start, word_end
 
 
@@ -339,7 +339,7 @@ def _value_at(
     value = text[start:end]
     if not value or is_placeholder(value, quoted=quoted) or _is_id(text, start, value, name, gate):
         return None
-    tie = Tie.QUOTED if quoted else _tie_of(text, name, between)
+    tie = Binding.QUOTED if quoted else _tie_of(text, name, between)
     good = _passes(value, name, gate, tie, following=text[end : end + 4])
     return (start, end) if good or is_phrase(value, name.word, quoted=quoted) else None
 
@@ -355,27 +355,27 @@ def _value_before(text: str, end: int, name: Name, gate: str) -> Span | None:
     value = text[start:end]
     if not value or is_placeholder(value):
         return None
-    return (start, end) if _passes(value, name, gate, Tie.LOOSE, following="") else None
+    return (start, end) if _passes(value, name, gate, Binding.LOOSE, following="") else None
 
 
-def _tie_of(text: str, name: Name, between: str) -> Tie:
+def _tie_of(text: str, name: Name, between: str) -> Binding:
     """Return how a value without quotes is tied. between: `=` with its blanks, else ""."""
     if name.korean:
-        is_setting = name.word in in_order("placed_names")
+        is_setting = name.word in sorted_words("placed_names")
     else:
         is_setting = text[name.word_start : name.end].isupper()
         is_setting = is_setting or bool(shape("property").fullmatch(name.lead))
     if between == "=":
-        return Tie.SETTING if is_setting else Tie.JOINED
-    return Tie.JOINED if between and is_setting else Tie.LOOSE
+        return Binding.SETTING if is_setting else Binding.JOINED
+    return Binding.JOINED if between and is_setting else Binding.LOOSE
 
 
-def _passes(value: str, name: Name, gate: str, tie: Tie, *, following: str) -> bool:
+def _passes(value: str, name: Name, gate: str, tie: Binding, *, following: str) -> bool:
     password = name.is_password
     if name.is_pin:
         value = value.rstrip("#*")
         if value.isdigit() and 4 <= len(value) <= 12:
-            return not following.startswith(in_order("counters"))
+            return not following.startswith(sorted_words("counters"))
         return is_random(value) or bool(shape("groups").fullmatch(value))
     if name.certainty == Certainty.GENERIC:
         if gate != "assigned" and is_hex(value):
@@ -385,13 +385,13 @@ def _passes(value: str, name: Name, gate: str, tie: Tie, *, following: str) -> b
         return is_random(value) and not shape("labelled").fullmatch(value)
     if gate == "assigned" and name.certainty == Certainty.USUAL:
         is_bare = not name.lead or name.word.startswith("cred")
-        of_more = is_bare and name.word in listed("words_of_more")
+        of_more = is_bare and name.word in word_set("words_of_more")
         words = value.replace("-", "").isalpha() and value.count("-") < _LONG_ROW_HYPHENS
         if of_more and words:
             return False
-        return is_likely(value, password, tie)
+        return is_likely_secret(value, password, tie)
     if gate in ("assigned", "said") or (gate == "bare" and password):
-        return is_certain(value, password, following)
+        return is_certain_secret(value, password, following)
     return is_random(value)
 
 

@@ -125,7 +125,7 @@ class Vocabulary:
         self._pieces = {text for _, text in terms - self._dotted}
         self._known: dict[str, AbstractSet[Term]] = {}
 
-    def shared(self, text: str) -> set[Term]:
+    def terms_in(self, text: str) -> set[Term]:
         text = normal_form("NFKC", text)
         caseless = text.casefold()
         joined = caseless.replace("_", "").replace("-", "")  # as names are
@@ -178,7 +178,7 @@ def phrases_in(command: str) -> Iterator[str]:
                 yield " ".join(pair)
 
 
-def tool_files(command: str) -> dict[str, bool]:
+def tool_files_in(command: str) -> dict[str, bool]:
     """Return files that a command works on, by caseless name; True where it writes the file.
 
     tool_files("uv lock")  # {'uv.lock': True, 'pyproject.toml': True}
@@ -217,7 +217,7 @@ def _programs(command: str) -> Iterator[list[str]]:
 # the records of a log
 
 
-class AtHand(NamedTuple):
+class Shortlist(NamedTuple):
     """The records that an action could need, and counts of the whole log."""
 
     records: Sequence[Record]
@@ -225,14 +225,14 @@ class AtHand(NamedTuple):
     having: Mapping[str, int]  # of records with a word, if there are many
 
 
-def log_at_hand(action: Action, data: bytes) -> AtHand:
+def choose_shortlist(action: Action, data: bytes) -> Shortlist:
     """Return the records that an action could need: all of MOST_READ at most.
 
     Of more, MOST_CHOSEN with near anchors or shared words, rare ones first.
     """
     records = MemoryLog.parse(data).records
     if len(records) <= MOST_READ:
-        return AtHand(records, len(records), {})
+        return Shortlist(records, len(records), {})
     action = action.readable()
     terms = terms_of(" ".join([*action.paths, action.command, action.telling]))
     words = {text for kind, text in terms if kind != "pairs"}
@@ -261,4 +261,4 @@ def log_at_hand(action: Action, data: bytes) -> AtHand:
         if is_near or found:
             scores.append((is_near, sum(map(rarity.__getitem__, found)), at))
     chosen = sorted(at for *_, at in sorted(scores, reverse=True)[:MOST_CHOSEN])
-    return AtHand([records[at] for at in chosen], len(records), having)
+    return Shortlist([records[at] for at in chosen], len(records), having)

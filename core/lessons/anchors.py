@@ -170,7 +170,7 @@ def could_match(pattern: str, path: str) -> bool:
     return len(pattern) <= MOST_PATTERN_CHARS and all(piece in name for piece in plain)
 
 
-def is_exact(pattern: str) -> bool:
+def has_directory(pattern: str) -> bool:
     """Return whether a pattern names one directory, as `src/*.py`; `*.py` does not."""
     return "/" in pattern.rstrip("/")
 
@@ -178,7 +178,7 @@ def is_exact(pattern: str) -> bool:
 @lru_cache(maxsize=1_024)
 def _parts(pattern: str) -> list[str | re.Pattern[str] | None]:
     """None stands for any number of names."""
-    parts = list[str | re.Pattern[str] | None]([] if is_exact(pattern) else [None])
+    parts = list[str | re.Pattern[str] | None]([] if has_directory(pattern) else [None])
     for name in pattern.casefold().rstrip("/").split("/"):
         if name == "**":
             parts.append(None)

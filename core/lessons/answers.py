@@ -8,18 +8,18 @@ from math import inf
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from core.config import Settings
-from core.guard.injection import HIDDEN_TEXT, marks_of, orders_in
+from core.guard.injection import HIDDEN_TEXT, marks_of, order_marks
 from core.lessons import record_text
 from core.lessons.log import MemoryLog
 from core.lessons.record import LIMITS_BYTES, Record, normalise_topic
-from core.lessons.record_text import is_harmless, is_usable, token_text, topic_text
+from core.lessons.record_text import is_harmless, is_usable, topic_text, version_id_text
 from core.messages import Facts, say
 from core.text.plain import Budget, estimate_tokens, one_line
-from core.text.wording import is_source_code, scope_of, similar_to, worth_using
+from core.text.wording import find_similar, is_source_code, scope_of, usable_topics
 
 if TYPE_CHECKING:  # a hook starts faster without these
     from core.lessons.changes import Outcome
-    from core.text.ranking import Gathered, Ranking
+    from core.text.ranking import Finds, Ranking
 
 Need = Literal["required", "optional", "pointless"]
 
@@ -48,7 +48,7 @@ class Frame:
     def budget(self) -> Budget:
         return Budget(self.settings.budget_tokens, self.settings.budget_chars)
 
-    def halved(self) -> "Frame":
+    def with_half_budget(self) -> "Frame":
         """Return the frame for an answer's second part, after one that spoke of git."""
         tokens, chars = self.settings.budget_tokens // 2, self.settings.budget_chars // 2
         settings = self.settings._replace(budget_tokens=tokens, budget_chars=chars)
@@ -89,7 +89,7 @@ def search_answer(log: MemoryLog, frame: Frame, *, query: str, topic: str = "") 
 def no_topic(topic: str, log: MemoryLog, frame: Frame, query: str = "") -> str:
     """List all topics with counts: similar names, topics about it, names to avoid last."""
     about = ranking_of(f"{topic} {query}", log.records).topics([it.topic for it in log.records])
-    closest = list(dict.fromkeys([*similar_to(topic, list(log.topics)), *about]))
+    closest = list(dict.fromkeys([*find_similar(topic, list(log.topics)), *about]))
     judged = closest[:NEAREST_JUDGED]
     in_order = sorted(judged, key=lambda name: bool(scope_of(name))) + closest[NEAREST_JUDGED:]
     counts = [(name, log.topics[name]) for name in in_order]
@@ -120,33 +120,37 @@ def lessons_in_prompt(
     return [heading, say(f"answers.{missed}", count=len(records))]
 
 
-def lessons_on(question: str, records: Sequence[Record]) -> "Gathered":
+def lessons_on(question: str, records: Sequence[Record]) -> "Finds":
     """Return those of all records that hold much of a question and read like no order."""
-    from core.text.ranking import Entry, Gathered
+    from core.text.ranking import Entry, Finds
 
-    holding = ranking_of(question, records).holding()
-    parts = holding.good_parts()
+    coverage = ranking_of(question, records).coverage()
+    parts = coverage.good_shares()
     usable = [at for at in parts if is_usable(records[at]) and is_harmless(records[at])]
     places = usable[:MOST_GATHERED]
-    frequencies = holding.frequencies()
-    if not holding.is_telling(parts, places):
-        return Gathered(frequencies=frequencies)
+    frequencies = coverage.frequencies()
+    if not coverage.may_answer(parts, places):
+        return Finds(frequencies=frequencies)
     entries = [
         Entry(
             source="lesson",
             id=(record := records[at]).id,
             text=" ".join(record.texts),
-            says=(record.missing_context, record.lesson),
+            statements=(record.missing_context, record.lesson),
             line=partial(record_text.lesson_line, record),
             worth=(0.0, record.updated or record.created, at),
         )
         for at in places
     ]
-    return Gathered(entries, frequencies)
+    return Finds(entries, frequencies)
 
 
-def saved_answer(
-    saved: "Outcome", frame: Frame, *, shortened_from_bytes: int = 0, beside: Sequence[str] = ()
+def save_answer(
+    saved: "Outcome",
+    frame: Frame,
+    *,
+    shortened_from_bytes: int = 0,
+    caller_notes: Sequence[str] = (),
 ) -> str:
     """Say what one save did, which topics exist, and whether a compaction is due.
 
@@ -170,7 +174,7 @@ def saved_answer(
         if frame.is_uncommitted():
             lines.append(say("answers.uncommitted"))
     lines += left_tokens(saved, frame)
-    lines += _cautions(saved, shortened_from_bytes, beside)
+    lines += _cautions(saved, shortened_from_bytes, caller_notes)
     others = list[Record]()
     if record.type == "principle" and not saved.removed:
         others = [it for it in saved.log.records if it.topic == record.topic and it.id != record.id]
@@ -184,7 +188,7 @@ def saved_answer(
         shown = others[:BESIDE_SHOWN] if is_told else ()
         lines += [stay, *map(record_text.index_line, shown)]
     is_new = topics[record.topic] == 1 and not again
-    if is_new and (alike := worth_using(similar_to(record.topic, topics))):
+    if is_new and (alike := usable_topics(find_similar(record.topic, topics))):
         near = ", ".join(map(topic_text, alike[:5]))
         lines.append(say("answers.similar_topic", topic=topic, topics=near))
     budget_tokens = frame.settings.budget_tokens
@@ -193,7 +197,9 @@ def saved_answer(
     return "\n".join(lines + notes(saved.log, frame))
 
 
-def _cautions(saved: "Outcome", shortened_from_bytes: int, beside: Sequence[str]) -> list[str]:
+def _cautions(
+    saved: "Outcome", shortened_from_bytes: int, caller_notes: Sequence[str]
+) -> list[str]:
     """Say what was changed or is suspicious; fields are named, since answers are kept elsewhere."""
     lines, record = [], saved.records[0]
     if saved.redacted:
@@ -210,14 +216,14 @@ def _cautions(saved: "Outcome", shortened_from_bytes: int, beside: Sequence[str]
         kept_bytes = len(record.ask_next_time.encode("utf-8", "replace"))
         limits: Facts = {"kept_bytes": kept_bytes, "limit_bytes": LIMITS_BYTES["ask_next_time"]}
         lines.append(say("answers.shortened", used_bytes=shortened_from_bytes, **limits))
-    lines += beside
+    lines += caller_notes
     scope = scope_of(record.topic)
     if scope and "topic" not in saved.suspicious:
-        topic, token = topic_text(record.topic), token_text(record)
+        topic, token = topic_text(record.topic), version_id_text(record)
         old = shlex.quote(topic) if topic == record.topic else "OLD"
         lines.append(say(f"answers.topic_{scope}", topic=topic, token=token, old=old))
     if fields := code_fields(record):
-        lines.append(say("answers.source_code", fields=fields, token=token_text(record)))
+        lines.append(say("answers.source_code", fields=fields, token=version_id_text(record)))
     return lines
 
 
@@ -260,7 +266,7 @@ def flaw_notes(log: MemoryLog) -> list[str]:
     """Name hidden records, unsettled versions, conflicts and unreadable lines."""
     lines = []
     if log.hidden:
-        hiders = [*{hider.token: hider for _, hider in log.hidden}.values()][:HIDERS_SHOWN]
+        hiders = [*{hider.version_id: hider for _, hider in log.hidden}.values()][:HIDERS_SHOWN]
         by = ", ".join(f"{topic_text(it.id[:8])} [{topic_text(it.topic)}]" for it in hiders)
         lines.append(say("answers.hidden", count=len(log.hidden), by=by))
     if log.unsettled:
@@ -307,7 +313,7 @@ def listed_topics(
     texts = []
     for topic, count in counts[:at_most]:
         text = topic_text(topic)
-        if orders_in((), (topic,)):
+        if order_marks((), (topic,)):
             texts.append(say("answers.topic_reads_like", topic=text, count=count))
         else:
             texts.append(f"{text} ({count})")
@@ -326,7 +332,7 @@ def left_tokens(outcome: "Outcome", frame: Frame) -> list[str]:
         if tokens:
             lines.append(say(f"answers.{key}", tokens=listed_tokens(tokens, frame)))
     if outcome.is_written and outcome.before.hidden:
-        went = [record.token for record, _ in outcome.before.hidden]
+        went = [record.version_id for record, _ in outcome.before.hidden]
         lines.append(say("answers.hidden_went", count=len(went), tokens=listed_tokens(went, frame)))
     return lines
 

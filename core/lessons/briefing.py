@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from core.config import Settings
 from core.data import data_text
-from core.guard.injection import may_have_marks, shown_marks
+from core.guard.injection import current_marks, may_have_marks
 from core.lessons import record_text
 from core.lessons.answers import TOPICS_SHOWN, Frame, listed_topics, notes
 from core.lessons.log import MemoryLog
@@ -36,13 +36,13 @@ _OF_PRINCIPLES, _NEAR_THE_WORK = 1 / 3, 2 / 3
 # How to use the memory.
 
 
-def instructions(rooms: Sequence[str] = ("lessons",)) -> str:
+def instructions_for(rooms: Sequence[str] = ("lessons",)) -> str:
     """Return what the server says of itself to every client. rooms: as of `read_rooms`."""
     return _of_rooms("instructions.md", rooms)
 
 
-def rules(spoken: Language, rooms: Sequence[str] = ("lessons",)) -> str:
-    """Return the rules that setup puts into a project. rooms: as of `instructions`."""
+def rules_for(spoken: Language, rooms: Sequence[str] = ("lessons",)) -> str:
+    """Return the rules that setup puts into a project. rooms: as of `instructions_for`."""
     return _of_rooms(f"rules.{spoken}.md", rooms)
 
 
@@ -97,7 +97,7 @@ def session_briefing(
     lines = [say("answers.head_all", count=count, project=one_line(project))]
     lines += notes(log, Frame(project=project, settings=settings))
     topics = [it for it in log.topics.most_common() if len(it[0]) <= MOST_TOPIC_CHARS]
-    judged = [it for it in topics[:MOST_JUDGED] if not shown_marks((), (it[0],))]
+    judged = [it for it in topics[:MOST_JUDGED] if not current_marks((), (it[0],))]
     topics = judged if len(judged) >= TOPICS_SHOWN else judged + topics[MOST_JUDGED:]
     if topics:
         listing = listed_topics(topics, settings.hook_tokens)

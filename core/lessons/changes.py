@@ -10,8 +10,8 @@ from operator import attrgetter
 from typing import Any
 
 from core.errors import RefusedError
-from core.lessons.draft import Fate, Offer, clean_record
-from core.lessons.log import MemoryLog, following, follows, split_lines, united
+from core.lessons.draft import Offer, OfferStatus, clean_record
+from core.lessons.log import MemoryLog, follows, split_lines, united, with_former
 from core.lessons.record import (
     LIMITS_BYTES,
     MOST_COUNTED,
@@ -20,11 +20,11 @@ from core.lessons.record import (
     above_limit,
     id_in,
     ids_in,
-    marked,
     new_record,
     parse_line,
-    reidentified,
     seconds_of,
+    with_marks,
+    with_own_id,
 )
 
 RECURRENCE_S = 24 * 3600
@@ -61,12 +61,12 @@ class Outcome:
     def hidden(self) -> list[Record]:
         """The records that a reader saw before and does not see now."""
         ids = {record.id for record in self.before.records}
-        seen = {record.token for record in self.log.records if record.id in ids}
-        return [record for record in self.before.records if record.token not in seen]
+        seen = {record.version_id for record in self.log.records if record.id in ids}
+        return [record for record in self.before.records if record.version_id not in seen]
 
 
 def upsert(log: MemoryLog, draft: Draft, tokens: Sequence[str] = (), *, now: str) -> Outcome:
-    """Save this checked draft, and replace its originals (`tokens`).
+    """Save this checked draft, and replace its originals (`version_ids`).
 
     A known id keeps place and `created`; a new principle takes the first original's place. Same
     words within RECURRENCE_S change nothing.
@@ -74,7 +74,7 @@ def upsert(log: MemoryLog, draft: Draft, tokens: Sequence[str] = (), *, now: str
     fresh = new_record(draft, now=now)
     there = log.with_id(fresh.id)
     versions = {at: it for at, it in there.items() if it.gap == fresh.gap}
-    if not versions and any(reidentified(it).id == it.id for it in there.values()):
+    if not versions and any(with_own_id(it).id == it.id for it in there.values()):
         raise RefusedError("id_collision", id=fresh.id)
     known = _as_one(versions.values()) if versions else None
     named = replace(select(log, tokens, but=fresh.id), earlier=(tuple(versions.values()),))
@@ -95,7 +95,7 @@ def upsert(log: MemoryLog, draft: Draft, tokens: Sequence[str] = (), *, now: str
         is_plain = len(versions) == 1 and not named.removed and not given
         if is_plain and _words(record) == _words(known) and passed_s < RECURRENCE_S:
             return replace(named, records=(known,))
-        record = following(record, known)
+        record = with_former(record, known)
         # It keeps its own dates and counts.
         given = {name: it for name, it in given.items() if name in _OF_EVERY_SAVE}
     record = replace(record, **given)
@@ -103,7 +103,7 @@ def upsert(log: MemoryLog, draft: Draft, tokens: Sequence[str] = (), *, now: str
         moments = [
             at for it in (*originals, record) for at in (it.created, it.updated, it.compacted_at)
         ]
-        lineage = [(*it.tokens(), *it.source_ids) for it in originals]
+        lineage = [(*it.version_ids(), *it.source_ids) for it in originals]
         added = sum((it.source_count or 1) if it.type == "principle" else 1 for it in originals)
         paths = [] if draft.paths is not None else [it.paths for it in originals]
         when = [] if draft.when is not None else [it.when for it in originals]
@@ -117,15 +117,15 @@ def upsert(log: MemoryLog, draft: Draft, tokens: Sequence[str] = (), *, now: str
         )
     if fresh.id in log.replaced and not known:  # the gap is back after its compaction
         record = replace(record, seen=record.seen + 1)
-    record = _visible(marked(record, known), log.replaced.get(fresh.id, ()))
+    record = _visible(with_marks(record, known), log.replaced.get(fresh.id, ()))
     place = min(versions or named.lines, default=len(log.lines))
-    after = log.rewritten(named.lines | versions.keys(), {place: [record]})
+    after = log.rewrite(named.lines | versions.keys(), {place: [record]})
     return replace(named, log=after, records=(record,))
 
 
 def delete(log: MemoryLog, tokens: Sequence[str]) -> Outcome:
     named = select(log, tokens)
-    return replace(named, log=log.rewritten(named.lines)) if named.removed else named
+    return replace(named, log=log.rewrite(named.lines)) if named.removed else named
 
 
 def select(log: MemoryLog, tokens: Sequence[str], *, but: str = "") -> Outcome:
@@ -169,7 +169,7 @@ def bring_back(
     now: str,
     since: MemoryLog | None = None,
 ) -> Outcome:
-    """Make former versions the newest, in the place of the record `token` or at the end."""
+    """Make former versions the newest, in the place of the record `version_id` or at the end."""
     named = select(log, [token] if token else [])
     if token and not named.removed:
         raise RefusedError("record_changed", id=id_in(token))
@@ -188,18 +188,18 @@ def bring_back(
         known = [_as_one(found.values())] if found else []
         newest = replace(
             united(version, known),  # the originals of a newer version stay listed
-            former=following(version, version, *known).former,
+            former=with_former(version, version, *known).former,
             updated=max(
                 now, *(it.updated or it.created for it in (version, *known)), key=seconds_of
             ),
             seen=max(it.seen for it in (version, *known)),
         )
-        newest = _visible(marked(newest, version), log.replaced.get(version.id, ()))
+        newest = _visible(with_marks(newest, version), log.replaced.get(version.id, ()))
         brought.append(newest)
         earlier.append(tuple(found.values()))
         dropped |= found.keys()
         placed.setdefault(min(found, default=end), []).append(newest)
-    after = log.rewritten(dropped, placed)
+    after = log.rewrite(dropped, placed)
     return replace(named, log=after, records=tuple(brought), earlier=tuple(earlier))
 
 
@@ -219,19 +219,19 @@ def add(log: MemoryLog, offers: Iterable[Offer]) -> tuple[Outcome, list[Offer]]:
             alike = [it for it in versions if it.gap == record.gap]
             same = [it for it in alike if it.texts == record.texts and not follows(record, it)]
             replaced = log.replaced.get(record.id, ())
-            fate: Fate = "added"
+            status: OfferStatus = "added"
             if same or any(record.fingerprint() in it.former for it in alike):
-                fate = "known"
+                status = "known"
             elif versions and not alike:
-                fate = "collision"
-            elif replaced and (record.token in replaced or not alike):
-                fate = "replaced"
+                status = "collision"
+            elif replaced and (record.version_id in replaced or not alike):
+                status = "replaced"
             else:
                 added.append(record)
                 versions.append(record)
-            offer = offer._replace(fate=fate)
+            offer = offer._replace(status=status)
         told.append(offer)
-    after = log.rewritten(placed={len(log.lines): added}) if added else log
+    after = log.rewrite(placed={len(log.lines): added}) if added else log
     new: tuple[tuple[Record, ...], ...] = ((),) * len(added)
     return Outcome(before=log, log=after, records=tuple(added), earlier=new), told
 
@@ -241,14 +241,18 @@ def renew(log: MemoryLog, changed: Mapping[str, Record], *, now: str, join: bool
 
     changed: new records by present version id. join: records that get one gap become one.
     """
-    base = log.rewritten()
+    base = log.rewrite()
     before = dict(base.all_records())
     ids = ids_in(changed)
-    found = {at: it.token for at, it in before.items() if it.id in ids and it.token in changed}
+    found = {
+        at: it.version_id for at, it in before.items() if it.id in ids and it.version_id in changed
+    }
     for token in changed.keys() - found.values():
         raise RefusedError("record_changed", id=id_in(token))
     after = before | {
-        at: marked(renewed(before[at], changed[token], now, before[at].tokens()), before[at])
+        at: with_marks(
+            renewed(before[at], changed[token], now, before[at].version_ids()), before[at]
+        )
         for at, token in found.items()
     }
     gaps: dict[str, set[object]] = {}
@@ -262,17 +266,17 @@ def renew(log: MemoryLog, changed: Mapping[str, Record], *, now: str, join: bool
         if len(gaps[record.id]) > 1:
             raise RefusedError("id_collision", id=record.id)
         if len(lines) > 1 and not join:
-            raise RefusedError("same_gap", token=before[place].token)
+            raise RefusedError("same_gap", token=before[place].version_id)
         for name, used_bytes in above_limit(record).items() if len(lines) > 1 else ():
             facts = {"used_bytes": used_bytes, "limit_bytes": LIMITS_BYTES[name]}
-            one, other = (before[at].token for at in lines[:2])
+            one, other = (before[at].version_id for at in lines[:2])
             raise RefusedError("joined_too_long", field=name, one=one, other=other, **facts)
         placed[place] = [record]
         earlier[place] = tuple(before[at] for at in lines)
         dropped.update(lines)
     return Outcome(
         before=log,
-        log=base.rewritten(dropped, placed),
+        log=base.rewrite(dropped, placed),
         records=tuple(placed[at][0] for at in sorted(placed)),
         earlier=tuple(earlier[at] for at in sorted(placed)),
     )
@@ -297,7 +301,7 @@ def as_one_each(
         if len(lines) > 1:
             untouched = [after[at] for at in lines if at not in changed]
             record = joined([after[at] for at in lines], now, untouched)
-        yield lines, _visible(marked(record, newest), listed)
+        yield lines, _visible(with_marks(record, newest), listed)
 
 
 # A record in its next version.
@@ -306,15 +310,17 @@ def as_one_each(
 def renewed(before: Record, changed: Record, now: str, tokens: Iterable[str]) -> Record:
     """Return the changed record as the winner over every earlier version.
 
-    `former` lists the earlier version; under a new id `source_ids` lists `tokens`, for later
+    `former` lists the earlier version; under a new id `source_ids` lists `version_ids`, for later
     compactions.
     """
     updated = max(now, changed.updated or changed.created, key=seconds_of)
-    record = replace(reidentified(changed), updated=updated)
+    record = replace(with_own_id(changed), updated=updated)
     if (record.id, record.gap) == (before.id, before.gap):
-        return following(record, before)
+        return with_former(record, before)
     # The `former` of a principle lists the version in any case, which tells it from its originals.
-    record = following(record, before) if record.type == "principle" else replace(record, former=())
+    record = (
+        with_former(record, before) if record.type == "principle" else replace(record, former=())
+    )
     return replace(record, source_ids=_all_once([record.source_ids, tokens]))
 
 
@@ -341,7 +347,7 @@ def joined(records: Sequence[Record], now: str, untouched: Iterable[Record] = ()
         meta_extra={key: kept for it in records for key, kept in it.meta_extra.items()},
         extra={key: kept for it in records for key, kept in it.extra.items()},
     )
-    return following(record, *untouched)
+    return with_former(record, *untouched)
 
 
 def _as_one(versions: Collection[Record]) -> Record:
@@ -360,7 +366,7 @@ def _as_one(versions: Collection[Record]) -> Record:
 
 def _visible(record: Record, listed: Collection[str]) -> Record:
     """Return a version of the record that `listed` does not name, since that would hide it."""
-    while record.token in listed:
+    while record.version_id in listed:
         record = replace(record, seen=record.seen + 1)
     return replace(record, seen=MOST_COUNTED) if record.seen > MOST_COUNTED else record
 
@@ -379,27 +385,29 @@ def _all_once(lists: Iterable[Iterable[str]]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Replaced:
+class ReplacedRecord:
     """A record that left the log, redacted."""
 
     record: Record
-    token: str  # its version id before
+    version_id: str  # its version id before
     at: str  # when, ISO 8601
     by: str = ""  # version id of its successor
 
     def to_line(self) -> bytes:
         """Return the record's line with a key `replaced`: `at`, and `by` and `version` if known."""
-        from core.sanitizer import find  # a server starts faster without it
+        from core.sanitizer import find_secrets  # a server starts faster without it
 
         left = {"at": self.at}
-        if self.by and not find(self.by):
+        if self.by and not find_secrets(self.by):
             left["by"] = self.by
-        if self.token != self.record.token and id_in(self.token) == self.record.id:
-            left["version"] = self.token
+        if self.version_id != self.record.version_id and id_in(self.version_id) == self.record.id:
+            left["version"] = self.version_id
         return replace(self.record, extra={**self.record.extra, KEY: left}).to_line()
 
 
-def replaced_between(before: MemoryLog, after: MemoryLog, now: Callable[[], str]) -> list[Replaced]:
+def find_replaced_records(
+    before: MemoryLog, after: MemoryLog, now: Callable[[], str]
+) -> list[ReplacedRecord]:
     """Return the records whose words the next version of the log lacks, redacted.
 
     now: asked only where a line changed.
@@ -412,16 +420,18 @@ def replaced_between(before: MemoryLog, after: MemoryLog, now: Callable[[], str]
     known, gaps = set(map(id, before.entries)), {record.gap for record in gone}
     records = [record for record in after.entries if record]
     there = {_said_by(record) for record in records if record.gap in gaps}
-    followers = {token: record.token for record in records for token in record.source_ids}
-    followers |= {record.id: record.token for record in records if id(record) not in known}
-    replaced: dict[str, Replaced] = {}
+    followers = {token: record.version_id for record in records for token in record.source_ids}
+    followers |= {record.id: record.version_id for record in records if id(record) not in known}
+    replaced: dict[str, ReplacedRecord] = {}
     for record in gone:
         if _said_by(record) in there:
             continue
         clean, _ = clean_record(record)
         if _said_by(clean) not in there:
-            by = followers.get(record.id) or followers.get(record.token, "")
-            replaced[record.token] = Replaced(record=clean, token=record.token, at=at, by=by)
+            by = followers.get(record.id) or followers.get(record.version_id, "")
+            replaced[record.version_id] = ReplacedRecord(
+                record=clean, version_id=record.version_id, at=at, by=by
+            )
     return list(replaced.values())
 
 
@@ -429,7 +439,7 @@ def _said_by(record: Record) -> tuple[object, ...]:
     return record.type, record.texts, record.paths, record.when, repr(record.extra)
 
 
-def replaced_in(data: bytes) -> Iterator[Replaced]:
+def replaced_records_in(data: bytes) -> Iterator[ReplacedRecord]:
     """Yield the records of the side file, the newest first, each version once.
 
     A repeated save has left lines twice, a killed writer a torn one.
@@ -448,14 +458,14 @@ def replaced_in(data: bytes) -> Iterator[Replaced]:
         record = replace(record, extra=extra)
         token = texts.get("version", "")
         if id_in(token) != record.id or MARKER.encode() not in line:
-            token = record.token
+            token = record.version_id
         if token not in tokens:
             tokens.add(token)
             at, by = texts.get("at", ""), texts.get("by", "")
-            yield Replaced(record=record, token=token, at=at, by=by)
+            yield ReplacedRecord(record=record, version_id=token, at=at, by=by)
 
 
-def cleaned(data: bytes) -> bytes:
+def clean_side_file(data: bytes) -> bytes:
     """Return the side file with no secret in any record; lines without a record go."""
-    clean = [replace(it, record=clean_record(it.record)[0]) for it in replaced_in(data)]
+    clean = [replace(it, record=clean_record(it.record)[0]) for it in replaced_records_in(data)]
     return b"".join(it.to_line() for it in reversed(clean))

@@ -12,7 +12,7 @@ from core.lessons.answers import LIST_SHARE, Frame, flaw_notes, listed, need_of
 from core.lessons.changes import Outcome, select
 from core.lessons.log import MemoryLog
 from core.lessons.record import LIMITS_BYTES, Record, normalise_topic
-from core.lessons.record_text import Block, may_fit, record_block, token_text, topic_text
+from core.lessons.record_text import Block, may_fit, record_block, topic_text, version_id_text
 from core.messages import Facts, say
 from core.text.plain import Budget, one_line
 from core.text.wording import TOPICS_COMPARED, similar_topics, topic_to_keep
@@ -32,7 +32,7 @@ def compaction_answer(
     facts: Facts = {"count": log.count, "project": one_line(frame.project)}
     if not log.records:
         return "\n".join([say("answers.compact_empty", **facts), *flaw_notes(log)])
-    topics = record_text.by_topic(log.records)
+    topics = record_text.group_by_topic(log.records)
     wanted = None if target_topics is None else [normalise_topic(name) for name in target_topics]
     chosen = {name: topics[name] for name in topics if wanted is None or name in wanted}
     records = [record for members in (chosen or topics).values() for record in members]
@@ -73,7 +73,7 @@ def _fit_topics(topics: Mapping[str, Sequence[Record]], budget: Budget, frame: F
     def layout(record: Record) -> Block | None:
         if not may_fit([record], budget):
             return None
-        return Block.of(record_block(record, token=token_text(record)))
+        return Block.of(record_block(record, token=version_id_text(record)))
 
     budget_tokens = frame.settings.budget_tokens
     in_order = sorted(topics, key=lambda name: (_is_compact(topics[name]), -len(topics[name])))
@@ -115,7 +115,7 @@ def _whole_topic(topic: str, records: Sequence[Record]) -> str:
     lines = [say(f"answers.{key}", topic=topic_text(topic), count=len(records))]
     ask = left_out > 0  # else one line says them all
     for record in records:
-        lines.append(record_block(record, token=token_text(record), ask=ask))
+        lines.append(record_block(record, token=version_id_text(record), ask=ask))
     if questions and not is_compact:
         joined = "joined_partly" if left_out else "joined"
         lines.append(say(f"answers.{joined}", questions=one_line(questions), left_out=left_out))
@@ -126,12 +126,12 @@ def _whole_topic(topic: str, records: Sequence[Record]) -> str:
 
 def _fit_beginning(record: Record, budget: Budget, layout: Callable[..., str]) -> str:
     """Return a record with its version id, cut with a note if too large."""
-    token, chars = token_text(record), max(budget.chars, LEAST_CHARS)
+    token, chars = version_id_text(record), max(budget.chars, LEAST_CHARS)
     if may_fit([record], budget) and budget.take(block := layout(record, token=token)):
         return block
     while chars >= LEAST_CHARS:
         chars //= 2
-        beginning = layout(record_text.shortened(record, chars), token=token)
+        beginning = layout(record_text.shorten_record(record, chars), token=token)
         block = f"{beginning}\n{say('answers.record_cut')}"
         if budget.take(block):
             return block
@@ -151,7 +151,7 @@ def fit_deletion(
         record = named.pop(token.partition("@")[0], None)
         fits = record is None or (
             may_fit([record], budget)
-            and budget.take(record_text.headed_block(record, token=token_text(record)))
+            and budget.take(record_text.headed_block(record, token=version_id_text(record)))
         )
         (now if fits or not now else put_off).append(token)
     return now, put_off

@@ -13,15 +13,15 @@ from core.lessons.record import (
     Draft,
     Record,
     above_limit,
-    check,
-    marked,
+    check_draft,
     normalise_topic,
     record_id,
     record_of,
+    with_marks,
 )
-from core.text.plain import mapped, with_each
+from core.text.plain import map_texts, members_from
 
-Fate = Literal["added", "known", "replaced", "collision", "refused"]
+OfferStatus = Literal["added", "known", "replaced", "collision", "refused"]
 
 MOST_REDACTED_CHARS = 32_768  # no secret is so long that the rest could be stored
 
@@ -36,12 +36,12 @@ class Offer(NamedTuple):
     """One record from elsewhere, as it is stored or would be, and its fate."""
 
     record: Record
-    fate: Fate
+    status: OfferStatus
     redacted: tuple[str, ...] = ()  # a rule name for each secret
     error: SentinelError | None = None  # why it is refused
 
 
-def given_draft(line: Mapping[str, Any]) -> Draft:
+def draft_from(line: Mapping[str, Any]) -> Draft:
     """Return the draft of a record in the form of the file. Raises RefusedError for other forms."""
     whole = {"type": "log", "topic": "", "missing_context": "", "lesson": "", **line, "id": "-"}
     meta = whole.get("meta") or {}
@@ -62,7 +62,7 @@ def given_draft(line: Mapping[str, Any]) -> Draft:
     )
 
 
-def redacted_draft(
+def redact_draft(
     draft: Draft, *, project: str = "", strict: bool, is_edit: bool = False
 ) -> tuple[Draft, tuple[str, ...], tuple[str, ...]]:
     """Return the draft to store, the kinds of replaced secrets, and suspicious fields.
@@ -93,10 +93,10 @@ def redacted_draft(
         draft, missing_context=missing_context.text, lesson=lesson.text, paths=paths, when=when
     )
     suspicious = tuple(name for name in ("topic", "ask_next_time", "paths") if found[name].kinds)
-    return check(clean), missing_context.kinds + lesson.kinds, suspicious
+    return check_draft(clean), missing_context.kinds + lesson.kinds, suspicious
 
 
-def redacted_record(
+def redact_record(
     record: Record, *, project: str = "", strict: bool, is_edit: bool = False
 ) -> tuple[Record, tuple[str, ...], tuple[str, ...]]:
     """Return the record to store, the kinds of secrets, and suspicious fields.
@@ -109,9 +109,7 @@ def redacted_record(
         draft = replace(draft, paths=record.paths, when=record.when)
     elif record.when:
         record = replace(record, when=clean_record(record)[0].when)
-    draft, kinds, suspicious = redacted_draft(
-        draft, project=project, strict=strict, is_edit=is_edit
-    )
+    draft, kinds, suspicious = redact_draft(draft, project=project, strict=strict, is_edit=is_edit)
     changed = replace(
         record,
         id=record_id(draft) if kinds else record.id,
@@ -124,7 +122,7 @@ def redacted_record(
     return changed, kinds, suspicious
 
 
-def redacted_offer(record: Record, *, strict: bool) -> Offer:
+def redact_offer(record: Record, *, strict: bool) -> Offer:
     """Return the record, redacted in all fields, as "added" until the log is asked, or refused."""
     kinds: tuple[str, ...] = ()
     try:
@@ -135,17 +133,17 @@ def redacted_offer(record: Record, *, strict: bool) -> Offer:
         kinds = tuple(kind for _, kind in found)
         if found and strict:
             raise _secret_refused(found)
-        check(_draft_of(clean))
+        check_draft(_draft_of(clean))
         paths = normalise_paths(clean.paths, most=None)
         when = normalise_triggers(clean.when, most=None)
     except SentinelError as error:
-        return Offer(record=record, fate="refused", redacted=kinds, error=error)
+        return Offer(record=record, status="refused", redacted=kinds, error=error)
     stored = (record_id(clean), paths, when)
     if stored != (clean.id, clean.paths, clean.when):  # nearly never
         clean = replace(clean, id=stored[0], paths=paths, when=when)
     if clean.gap != record.gap:  # no older version of it has this id
         clean = replace(clean, former=())
-    return Offer(record=marked(clean, record), fate="added", redacted=kinds)
+    return Offer(record=with_marks(clean, record), status="added", redacted=kinds)
 
 
 def _secret_refused(secrets: list[tuple[str, str]]) -> RefusedError:
@@ -220,7 +218,7 @@ def _clean_members(members: Mapping[str, Any]) -> tuple[dict[str, Any], list[str
         return text
 
     for name, value in members.items():
-        member = mapped({name: value}, clean)
+        member = map_texts({name: value}, clean)
         text, kinds = redact(json.dumps(member, ensure_ascii=False))
         if kinds:
             found += kinds
@@ -229,4 +227,4 @@ def _clean_members(members: Mapping[str, Any]) -> tuple[dict[str, Any], list[str
             except ValueError:
                 member = dict.fromkeys(member, MARKER)
         pairs += member.items()
-    return with_each(pairs), found
+    return members_from(pairs), found

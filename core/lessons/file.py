@@ -72,7 +72,7 @@ class LogFile:
     def _read(self, place: Path | None = None) -> tuple[bytes, disk.Identity]:
         try:
             with _errors_of(self.path):
-                return disk.read_regular(place or disk.memory_at(self.path))
+                return disk.read_regular_file(place or disk.resolve_log(self.path))
         except FileNotFoundError:
             if os.path.islink(self.path):  # its target has just gone
                 reason = "broken symbolic link"
@@ -124,14 +124,14 @@ class LogFile:
     ) -> bool:
         if identity is None or not disk.is_there(self.path.with_name(IGNORE_NAME)):
             self._write_companions(*COMPANIONS, only_missing=True)
-        with disk.prepared(place, new.data) as temporary:
+        with disk.prepared_file(place, new.data) as temporary:
             if disk.identity_of(place) != identity:
                 return False
             if new.replaced:
                 self._keep(new.replaced, place)
             aside = self.path.parent / aside_name
             if new.aside:
-                disk.replace_whole(aside, new.aside, _check_is_new, name=self.path.name)
+                disk.replace_file(aside, new.aside, _check_is_new, name=self.path.name)
             try:
                 disk.rename(temporary, place)
             except BaseException:
@@ -146,11 +146,11 @@ class LogFile:
     def _locked(self) -> Iterator[Path]:
         """Hold the lock, remove strays, and give the file's real path."""
         with _errors_of(self.path, writes=True):
-            place = disk.memory_at(self.path, may_be_new=True)  # before anything is made there
+            place = disk.resolve_log(self.path, may_be_new=True)  # before anything is made there
             if not os.path.lexists(self.path):
                 self._ask_git()
                 disk.make_directory(self.path.parent)
-            with disk.held(
+            with disk.locked_file(
                 f"{place}{LOCK_SUFFIX}",
                 timeout_s=self._lock_timeout_s,
                 cancellation=self._cancellation,
@@ -176,10 +176,10 @@ class LogFile:
         """Return at most `most_bytes` of the side file's end, b"" for none. Raises LogReadError."""
         try:
             with _errors_of(self.side_path):
-                if disk.is_odd(self.side_path):
+                if disk.is_irregular(self.side_path):
                     reason = "a link, a directory or another thing that is no file"
                     raise OSError(errno.EINVAL, reason)
-                return disk.read_regular(self.side_path, most_bytes=most_bytes)[0]
+                return disk.read_regular_file(self.side_path, most_bytes=most_bytes)[0]
         except FileNotFoundError:
             return b""
 
@@ -199,7 +199,7 @@ class LogFile:
             if not known_bytes:
                 self._write_companions(IGNORE_NAME)  # git must not track it
             like = log if disk.is_there(log) else None  # gives mode and owner
-            disk.replace_whole(self.side_path, newest + lines, name=self.path.name, like=like)
+            disk.replace_file(self.side_path, newest + lines, name=self.path.name, like=like)
 
     def rewrite_side(self, change: Callable[[bytes], bytes]) -> None:
         """Replace the side file alone, under the lock. Raises as `rewrite`."""
@@ -207,7 +207,7 @@ class LogFile:
             known = self.read_side()
             data = change(known)
             if data != known:
-                disk.replace_whole(self.side_path, data, name=self.path.name)
+                disk.replace_file(self.side_path, data, name=self.path.name)
 
     # The companions. A link stays as it is: git does not follow it.
 
@@ -230,7 +230,7 @@ class LogFile:
             if missing:
                 ended = known if not known or known.endswith(b"\n") else known + b"\n"
                 # Its temporary name is like the log's, so that strays are swept.
-                disk.replace_whole(companion, b"".join([ended, *missing]), name=self.path.name)
+                disk.replace_file(companion, b"".join([ended, *missing]), name=self.path.name)
 
 
 @contextlib.contextmanager
@@ -253,13 +253,13 @@ def _check_is_new(path: Path) -> None:
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
 
 
-def place_of(path: Path) -> Path:
+def real_log_path(path: Path) -> Path:
     """Return the real place of a log; no link to another thing than a memory is followed.
 
     Raises LogReadError where its directory is such a link.
     """
     try:
-        disk.memory_at(path, may_be_new=True)
+        disk.resolve_log(path, may_be_new=True)
     except OSError:
         if os.path.islink(path.parent):
             raise

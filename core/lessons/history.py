@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from core.config import CONTEXT_DIRECTORY, LOG_NAME
-from core.git import SHORT_DIGITS, HistoryError, Repository, literal
-from core.lessons.changes import Replaced
+from core.git import SHORT_DIGITS, HistoryError, Repository, pathspec_of
+from core.lessons.changes import ReplacedRecord
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, id_in, ids_in, is_token
 from core.lessons.record_text import PLAIN_ID, record_name, topic_text
@@ -56,7 +56,7 @@ def commits_of(repository: Repository, *starts: str, pattern: str = "") -> list[
     if not starts and not repository.has_head:
         return []
     lines = [f"-G{pattern}"] if pattern else []
-    paths = (_ANY_LOG, literal(repository.path))
+    paths = (_ANY_LOG, pathspec_of(repository.path))
     listed = repository.ask(*_LOG, *lines, *(starts or ("HEAD",)), "--", *paths)
     commits: list[Commit] = []
     files: dict[str, str] = {}
@@ -95,7 +95,7 @@ class Version:
     record: Record
     is_shown: bool
     is_hidden: bool  # only a line that another record hides has it
-    kept: Replaced | None  # from the side file
+    kept: ReplacedRecord | None  # from the side file
     commit: Commit | None  # the oldest with it
 
 
@@ -105,10 +105,10 @@ class History:
     kept: replaced records, the newest first.
     """
 
-    def __init__(self, log_path: Path, log: MemoryLog, kept: Iterable[Replaced] = ()) -> None:
+    def __init__(self, log_path: Path, log: MemoryLog, kept: Iterable[ReplacedRecord] = ()) -> None:
         self._target = Path(os.path.realpath(log_path))
         self.log = log
-        self.kept = {it.token: it for it in reversed([*kept])}
+        self.kept = {it.version_id: it for it in reversed([*kept])}
 
     @cached_property
     def repository(self) -> Repository:
@@ -132,11 +132,11 @@ class History:
         for commit, log in logs:
             for record in _all_of(log):
                 if record.id in ids:
-                    records.setdefault(record.token, record)
-                    commits.setdefault(record.token, commit)
+                    records.setdefault(record.version_id, record)
+                    commits.setdefault(record.version_id, commit)
         kept = {token: it for token, it in self.kept.items() if it.record.id in ids}
-        shown = {it.token: it for it in self.log.records if it.id in ids}
-        lines = {it.token: it for it in _lines(self.log) if it.id in ids}
+        shown = {it.version_id: it for it in self.log.records if it.id in ids}
+        lines = {it.version_id: it for it in _lines(self.log) if it.id in ids}
         records = {token: it.record for token, it in kept.items()} | records | lines | shown
         versions = [
             Version(
@@ -176,17 +176,17 @@ class History:
         """
         wanted = set(tokens)
         kept = {token: self.kept[token].record for token in wanted & self.kept.keys()}
-        found = {it.token: it for it in reversed(_all_of(self.log)) if it.token in wanted}
+        found = {it.version_id: it for it in reversed(_all_of(self.log)) if it.version_id in wanted}
         ids = ids_in(wanted - found.keys())
         for _, log in self._logs(ids, *EVERYWHERE, unless=[*kept, *found]) if ids else ():
             for record in _all_of(log):
-                if record.token in wanted:
-                    found.setdefault(record.token, record)
+                if record.version_id in wanted:
+                    found.setdefault(record.version_id, record)
             if found.keys() == wanted:
                 break
         return {**kept, **found}
 
-    def originals(self, principle: Record) -> tuple[list[Record], list[str]]:
+    def find_originals(self, principle: Record) -> tuple[list[Record], list[str]]:
         """Return a principle's originals, each in its newest version.
 
         Also return version ids of originals that are in the log again. Raises HistoryError where a
@@ -199,10 +199,10 @@ class History:
         older = {
             token
             for version in versions.values()
-            for token in (*version.source_ids, *version.tokens())
-            if token != version.token
+            for token in (*version.source_ids, *version.version_ids())
+            if token != version.version_id
         }
-        there = {it.id: it.token for it in self.log.records if it.id != principle.id}
+        there = {it.id: it.version_id for it in self.log.records if it.id != principle.id}
         newest, missing, left_alone = dict[str, Record](), dict[str, str](), dict[str, str]()
         for token in dict.fromkeys(tokens):
             name, version = id_in(token), versions.get(token)
@@ -215,7 +215,7 @@ class History:
             elif name not in newest or version.version() > newest[name].version():
                 newest[name] = version
         if missing:
-            had = [record.token for record in newest.values()]
+            had = [record.version_id for record in newest.values()]
             facts: Facts = {
                 "tokens": ", ".join(missing.values()),
                 "count": len(newest.keys() | missing.keys()),
@@ -227,26 +227,28 @@ class History:
             raise HistoryError(key, *self.notes(), **facts)
         return list(newest.values()), list(left_alone.values())
 
-    def version_named(self, name: "Named") -> Record:
+    def find_version(self, name: "Named") -> Record:
         """Return the named version, else the last of its record. Raises HistoryError."""
-        if name.token:
-            if found := self.find_versions([name.token]).get(name.token):
+        if name.version_id:
+            if found := self.find_versions([name.version_id]).get(name.version_id):
                 return found
-            raise HistoryError("no_version", *self.notes(), id=name.id, token=name.token)
+            raise HistoryError("no_version", *self.notes(), id=name.id, token=name.version_id)
         if last := self.last(name.id):
             return last
-        if over := principles_over(name.id, self.log):
+        if over := principles_listing(name.id, self.log):
             by = record_name(over[-1][0])
             raise HistoryError("never_committed", *self.notes(), id=name.id, by=by)
         raise HistoryError("unknown", *self.notes(), name=name.id)
 
-    def principle_named(self, name: "Named") -> Record:
+    def find_principle(self, name: "Named") -> Record:
         """Return the named principle of the log. Raises HistoryError."""
         found = next(iter(self.log.with_id(name.id).values()), None)
         if not found:
             raise HistoryError("not_in_log", id=name.id)
-        if name.token not in ("", found.token):
-            raise HistoryError("other_version", id=name.id, token=found.token, named=name.token)
+        if name.version_id not in ("", found.version_id):
+            raise HistoryError(
+                "other_version", id=name.id, token=found.version_id, named=name.version_id
+            )
         if found.type != "principle":
             raise HistoryError("is_log", id=name.id)
         return found
@@ -266,7 +268,7 @@ class History:
         if self.kept and not self.has_git:
             return []
         notes = ["cut"] if self.repository.is_cut else []
-        path = literal(self.repository.path)
+        path = pathspec_of(self.repository.path)
         if not self.repository.ask("rev-list", "--max-count=1", *EVERYWHERE, "--", path):
             notes.append("ignored" if self.repository.is_ignored else "not_committed")
         return notes
@@ -290,7 +292,7 @@ class History:
             for commit in reversed(commits) if oldest_first else commits:
                 for blob in filter(None, commit.files.values()):
                     blobs.setdefault(blob, commit)
-            contents = self.repository.contents(blobs)
+            contents = self.repository.read_contents(blobs)
             for commit, data in zip(blobs.values(), contents, strict=True):
                 yield commit, MemoryLog.parse(data)
         except HistoryError:
@@ -314,7 +316,7 @@ def originals_of(principle: Record) -> tuple[str, ...]:
     return tuple(token for token, fingerprint in parts if fingerprint not in principle.former)
 
 
-def former_selves_of(record: Record) -> tuple[str, ...]:
+def former_ids_of(record: Record) -> tuple[str, ...]:
     """Return version ids from before a new topic or text changed the id."""
     if record.type == "log":  # it replaces nothing else
         return record.source_ids
@@ -322,13 +324,13 @@ def former_selves_of(record: Record) -> tuple[str, ...]:
     return tuple(token for token in record.source_ids if token not in originals)
 
 
-def principles_over(record_id: str, log: MemoryLog) -> list[tuple[Record, str]]:
+def principles_listing(record_id: str, log: MemoryLog) -> list[tuple[Record, str]]:
     """Return the principles that list a record, each with the newest version id listed."""
     newest: dict[str, tuple[Record, str]] = {}
     for principle in _lines(log):
         for token in principle.source_ids:  # the newest stands first
             if id_in(token) == record_id:
-                newest.setdefault(principle.token, (principle, token))
+                newest.setdefault(principle.version_id, (principle, token))
     return list(newest.values())
 
 
@@ -339,7 +341,7 @@ class Named(NamedTuple):
     """The record that somebody means."""
 
     id: str
-    token: str  # "" where no version is meant
+    version_id: str  # "" where no version is meant
 
 
 def named(text: str, history: History) -> Named:
@@ -366,7 +368,7 @@ def named(text: str, history: History) -> Named:
     return Named(found, f"{found}@{fingerprint}" if fingerprint else "")
 
 
-def records_named(text: str, log: MemoryLog) -> list[Record]:
+def find_records(text: str, log: MemoryLog) -> list[Record]:
     """Return the visible records that an argument of `named` names: one, or all of its id.
 
     Raises HistoryError: bad_token, too_short, not_there, ambiguous or other_version.
@@ -380,15 +382,15 @@ def records_named(text: str, log: MemoryLog) -> list[Record]:
     there = [record for record in log.records if record.id == wanted]
     found = [record for record in there if not fingerprint or record.fingerprint() == fingerprint]
     if not found:
-        raise HistoryError("other_version", id=wanted, token=there[0].token, named=text)
+        raise HistoryError("other_version", id=wanted, token=there[0].version_id, named=text)
     return found
 
 
-def one_named(text: str, log: MemoryLog) -> Record:
-    """Return the only record that `records_named` finds. Raises HistoryError: also shared_id."""
-    found = records_named(text, log)
+def find_record(text: str, log: MemoryLog) -> Record:
+    """Return the only record that `find_records` finds. Raises HistoryError: also shared_id."""
+    found = find_records(text, log)
     if len(found) > 1:
-        tokens = ", ".join(record.token for record in found)
+        tokens = ", ".join(record.version_id for record in found)
         raise HistoryError("shared_id", name=text, tokens=tokens)
     return found[0]
 

@@ -34,14 +34,14 @@ CONFLICT_BEGIN = re.compile(rb"<{7}(?!<)")
 _MARKER = re.compile(rb"(?P<run>([<|>])\2{6,})(?: .*)?|(?P<middle>={7,})", re.S)
 
 BOM = b"\xef\xbb\xbf"
-UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+UTF_16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
 # How a log begins in UTF-16; without a mark its first sign says which of the two it is.
 _UTF_16 = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16", b"{\0": "utf-16-le", b"\0{": "utf-16-be"}
 _TYPE = re.compile(rb'"[ -~]{10}')  # every record in UTF-8 has that much, UTF-16 hardly ever
 _INTERLEAVED = re.compile(rb"(?:[^\0]\0){2}|(?:\0[^\0]){2}", re.S)
 # How that begins which a filter of git keeps in the place of a file: LFS, git-crypt.
-FILTERED = (b"version https://git-lfs.github.com/spec/", b"\0GITCRYPT\0")
+FILTER_HEADS = (b"version https://git-lfs.github.com/spec/", b"\0GITCRYPT\0")
 IN_UTF_16 = re.compile(r"[\t -~]{4}")
 _LINE = re.compile(rb"[^\n]*\n|[^\n]+")
 
@@ -90,7 +90,7 @@ class MemoryLog:
         for at, record in self.all_records():
             self._lines_of.setdefault(record.id, []).append(at)
         self._settled: dict[int, Record] = {}  # records that inherit; the next change writes them
-        self.leftovers: set[int] = set()  # lines that no reader sees
+        self.leftover_lines: set[int] = set()  # lines that no reader sees
         self._decide()
         self.count = len(self.records)
         self.topics = Counter(record.topic for record in self.records)
@@ -99,10 +99,12 @@ class MemoryLog:
     def parse(cls, data: bytes) -> "MemoryLog":
         """Return the log of a file; any bytes are accepted."""
         lines = split_lines(data)
-        return cls.of_lines(lines, cached_parse_line if len(lines) <= CACHED_LINES else parse_line)
+        return cls.from_lines(
+            lines, cached_parse_line if len(lines) <= CACHED_LINES else parse_line
+        )
 
     @classmethod
-    def of_lines(
+    def from_lines(
         cls, lines: Sequence[bytes], parse: Callable[[bytes], Record | None]
     ) -> "MemoryLog":
         """Return the log of these lines; `parse` should cache."""
@@ -137,14 +139,14 @@ class MemoryLog:
         lines = self._lines_of.get(record_id_, ())
         return {at: self._seen[at] for at in lines if at in self._seen}
 
-    def rewritten(
+    def rewrite(
         self, drop: Iterable[int] = (), placed: Mapping[int, Sequence[Record]] = NOTHING_PLACED
     ) -> "MemoryLog":
         """Return the log without leftovers and lines `drop`, with `placed` records in their lines.
 
         Line `len(lines)` is the end. Raises RefusedError above MOST_LINE_BYTES.
         """
-        dropped = self.leftovers.union(drop)
+        dropped = self.leftover_lines.union(drop)
         chosen: dict[int, Sequence[Record]] = {
             at: [record]
             for at, record in self._settled.items()
@@ -185,15 +187,17 @@ class MemoryLog:
                     hidden[at] = hider
                 else:
                     gaps.setdefault(written[at].gap, {})[at] = written[at]
-            self.leftovers.update(lines)
+            self.leftover_lines.update(lines)
             for versions in gaps.values():
                 kept = {at: it for at, it in _survivors(versions).items() if not hiders.of(at, it)}
-                self.leftovers.difference_update(kept)
+                self.leftover_lines.difference_update(kept)
                 self._settled |= {at: it for at, it in kept.items() if it is not written[at]}
                 if len(kept) > 1:
                     unsettled.append(sorted(kept))
         self._seen = {
-            at: self._settled.get(at, it) for at, it in written.items() if at not in self.leftovers
+            at: self._settled.get(at, it)
+            for at, it in written.items()
+            if at not in self.leftover_lines
         }
         self.records = [*self._seen.values()]  # the visible ones, in file order
         # Versions of one gap in different words that do not follow each other.
@@ -234,7 +238,7 @@ class _Hiders:
         """Return the record that hides this one: a principle, or its later self."""
         if record.id not in self.replaced:
             return None
-        for hider_at, hider in self._listing.get(record.token, ()):
+        for hider_at, hider in self._listing.get(record.version_id, ()):
             came_after = hider_at > at or _last_s(hider) >= _last_s(record)
             if came_after and (hider.type == "principle" or self._is_former(record, hider)):
                 return hider
@@ -310,7 +314,7 @@ def follows(record: Record, other: Record) -> bool:
     return [*_latest({0: other, 1: record})] == [1]
 
 
-def following(record: Record, *earlier: Record) -> Record:
+def with_former(record: Record, *earlier: Record) -> Record:
     """Return the record as a successor of these versions."""
     known = [fingerprint for it in earlier for fingerprint in (*it.former, it.fingerprint())]
     return replace(record, former=tuple(dict.fromkeys((*record.former, *known)))[-MOST_FORMER:])
@@ -328,7 +332,7 @@ def united(record: Record, others: Iterable[Record]) -> Record:
         return record
     source_ids = dict.fromkeys(token for it in (record, *news) for token in it.source_ids)
     added = len(ids_in(source_ids) - ids_in(record.source_ids))
-    changed = replace(following(record, *news, record), source_ids=tuple(source_ids))
+    changed = replace(with_former(record, *news, record), source_ids=tuple(source_ids))
     if not added:
         return changed
     return replace(changed, source_count=min((record.source_count or 0) + added, MOST_COUNTED))
@@ -351,7 +355,7 @@ def utf_16_name(data: bytes) -> str:
 def begins_like_utf_16(data: bytes) -> bool:
     """Return whether a file begins as UTF-16, so that UTF-8 behind it would be a mix."""
     first = data[: data.find(b"\n") + 2] if b"\n" in data else data
-    is_marked = data in UTF_16_MARKS or (data.startswith(UTF_16_MARKS) and b"\0" in first)
+    is_marked = data in UTF_16_BOMS or (data.startswith(UTF_16_BOMS) and b"\0" in first)
     return (is_marked or bool(_INTERLEAVED.match(data))) and not _TYPE.search(first)
 
 
@@ -362,4 +366,4 @@ def mark_of(line: bytes) -> bytes:
     """
     if line.startswith(BOM):
         return BOM
-    return line[:2] if line.startswith(UTF_16_MARKS) and b"\0" not in line[:4] else b""
+    return line[:2] if line.startswith(UTF_16_BOMS) and b"\0" not in line[:4] else b""

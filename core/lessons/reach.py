@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from core.git import files_with, known_files
+from core.git import files_with, list_files
 from core.lessons.anchors import (
     MOST_PATHS,
     MOST_TRIGGERS,
@@ -21,7 +21,7 @@ from core.lessons.anchors import (
 )
 from core.lessons.log import MemoryLog
 from core.messages import Facts, say
-from core.sanitizer import has_secret, safe
+from core.sanitizer import has_secret, safe_name
 from core.text.plain import one_line
 
 MOST_PERCENT = 3
@@ -32,19 +32,19 @@ MOST_FILES = 50_000  # of more nobody says which path matches nothing: a pattern
 class Reach(NamedTuple):
     triggers: tuple[str, ...]  # to save
     common: tuple[Facts, ...]  # of triggers that are left out
-    nowhere: tuple[str, ...]  # paths without a file
+    unmatched_paths: tuple[str, ...]  # paths without a file
 
     @property
     def notes(self) -> list[str]:
         lines = [say("answers.trigger_common", **facts) for facts in self.common]
-        if names := names_of(self.nowhere):
+        if names := names_of(self.unmatched_paths):
             lines.append(say("answers.path_nowhere", paths=names))
         return lines
 
 
 def names_of(paths: Iterable[str]) -> str:
     """Return paths for a sentence, without those that could do harm there."""
-    return ", ".join(filter(None, (safe(one_line(path)) for path in paths)))
+    return ", ".join(filter(None, (safe_name(one_line(path)) for path in paths)))
 
 
 def reach_of(
@@ -74,12 +74,12 @@ def reach_of(
     return Reach(
         triggers=tuple(piece for piece in triggers if piece not in common),
         common=tuple(common.values()),
-        nowhere=paths_nowhere(unsure, root, known_files(root)) if unsure else (),
+        unmatched_paths=paths_nowhere(unsure, root, list_files(root)) if unsure else (),
     )
 
 
 def paths_nowhere(patterns: Iterable[str], root: Path, files: Sequence[str]) -> tuple[str, ...]:
-    """Return the patterns that stand for no file of `known_files`.
+    """Return the patterns that stand for no file of `list_files`.
 
     A file that git ignores counts, and a folder unknown to git may hold one.
     """
@@ -97,14 +97,14 @@ def paths_nowhere(patterns: Iterable[str], root: Path, files: Sequence[str]) -> 
     return tuple(nowhere)
 
 
-def records_nowhere(log: MemoryLog, root: Path) -> list[tuple[tuple[int, ...], Facts]]:
+def find_unmatched_paths(log: MemoryLog, root: Path) -> list[tuple[tuple[int, ...], Facts]]:
     """Return lines and facts of records with a path that matches no file."""
-    files = known_files(root) if any(record.paths for record in log.records) else []
+    files = list_files(root) if any(record.paths for record in log.records) else []
     places = {id(record): at + 1 for at, record in log.all_records()}
     found = list[tuple[tuple[int, ...], Facts]]()
     for record in log.records if files else ():
         names = names_of(paths_nowhere(record.paths[:MOST_PATHS], root, files))
-        if names and safe(record.token):  # a command must name it
+        if names and safe_name(record.version_id):  # a command must name it
             line = places.get(id(record))
-            found.append(((line,) if line else (), {"paths": names, "id": record.token}))
+            found.append(((line,) if line else (), {"paths": names, "id": record.version_id}))
     return found

@@ -24,14 +24,14 @@ from core.lessons.action import (
     files_in,
     phrases_in,
     terms_of,
-    tool_files,
+    tool_files_in,
     worded,
 )
 from core.lessons.anchors import (
     MOST_ANCHORS,
     MOST_RECALLED_TRIGGERS,
     could_match,
-    is_exact,
+    has_directory,
     matches,
 )
 from core.lessons.record import Record
@@ -171,7 +171,7 @@ class Choice(NamedTuple):
     words: Collection[str] = ()  # shared by the action and the log
 
 
-def choose(
+def choose_records(
     action: Action,
     records: Sequence[Record],
     count: int | None = None,
@@ -218,7 +218,7 @@ class Sought:
         self.phrases = {("phrases", it) for it in phrases_in(action.command)}
         options = _OPTION_WORD.findall(action.command)
         self.options = {("options", option.casefold()) for option in options}
-        self.tools = tool_files(action.command)
+        self.tools = tool_files_in(action.command)
         self.files = {it: 1.0 if it in action.paths else _IN_A_COMMAND for it in action.named}
         parts = [path.casefold().strip("/").rpartition("/") for path in self.files]
         folders = {it for path, *_ in parts for it in path.split("/") if it}
@@ -252,8 +252,8 @@ class Candidate:
         others = worded(normal_form("NFC", f"{record.missing_context}\n{record.ask_next_time}"))
         text = f"{lesson}\n{others}"
         caseless = text.casefold()
-        self.of_lesson = sought.vocabulary.shared(lesson)
-        self.whole = self.of_lesson | sought.vocabulary.shared(others)
+        self.of_lesson = sought.vocabulary.terms_in(lesson)
+        self.whole = self.of_lesson | sought.vocabulary.terms_in(others)
         self.files, self.phrases, self.options = set[str](), set[Term](), set[Term]()
         if any(name in caseless for name in sought.names):
             files = (name.casefold().strip("/.").rstrip("*/") for name in files_in(text))
@@ -273,7 +273,7 @@ class Candidate:
                     weight = _ANCHORED_KIND
                     if pattern.casefold().rstrip("/") == path.casefold():
                         weight = _ANCHORED_FILE
-                    elif is_exact(pattern) or pattern.endswith("/"):
+                    elif has_directory(pattern) or pattern.endswith("/"):
                         weight = _ANCHORED_PLACE
                     weights.append(weight * share * around.weight_of_anchor(pattern))
             name = pattern.casefold().rpartition("/")[2]

@@ -105,7 +105,7 @@ class Record:
         return self.topic, self.missing_context, self.lesson, self.ask_next_time
 
     @property
-    def token(self) -> str:
+    def version_id(self) -> str:
         """The version id (`id@fp`)."""
         return f"{self.id}@{self.fingerprint()}"
 
@@ -142,9 +142,9 @@ class Record:
             text = json.dumps(self.as_json())
         return text.encode("utf-8") + b"\n"
 
-    def tokens(self) -> tuple[str, ...]:
+    def version_ids(self) -> tuple[str, ...]:
         """Return the version ids of this version and its predecessors."""
-        return (self.token, *(f"{self.id}@{fingerprint}" for fingerprint in self.former))
+        return (self.version_id, *(f"{self.id}@{fingerprint}" for fingerprint in self.former))
 
     def version(self) -> tuple[float, int, bytes]:
         """Return a sort key for versions of one id, the same in every clone."""
@@ -171,7 +171,7 @@ def parse_line(line: bytes) -> Record | None:
         value, end = DECODER.raw_decode(text)
     except (ValueError, RecursionError):
         return None
-    if end < len(text) or not isinstance(value, dict) or too_deep(line, value):
+    if end < len(text) or not isinstance(value, dict) or is_too_deep(line, value):
         return None
     return record_of(value)
 
@@ -181,7 +181,7 @@ def parse_line(line: bytes) -> Record | None:
 cached_parse_line = lru_cache(maxsize=CACHED_LINES)(parse_line)
 
 
-def too_deep(line: bytes, value: object) -> bool:
+def is_too_deep(line: bytes, value: object) -> bool:
     if line.count(b"[") + line.count(b"{") <= MOST_NESTED:
         return False
     level = [value]
@@ -286,7 +286,7 @@ def normalise_topic(topic: str) -> str:
     return normal_form("NFC", topic).strip()
 
 
-def check(draft: Draft) -> Draft:
+def check_draft(draft: Draft) -> Draft:
     """Return the draft, its topic normalised. Raises RefusedError for a breach of the format.
 
     Redact and normalise paths before: limits hold for stored text.
@@ -329,7 +329,7 @@ def _sha256() -> Callable[[bytes], Any]:
     raise ImportError("sha256")
 
 
-def reidentified(record: Record) -> Record:
+def with_own_id(record: Record) -> Record:
     """Return the record with the id of its text, which a hand may have changed."""
     return record if has_surrogate(record) else replace(record, id=record_id(record))
 
@@ -350,7 +350,7 @@ def new_record(draft: Draft, *, now: str) -> Record:
     )
 
 
-def marked(record: Record, earlier: Record | None = None) -> Record:
+def with_marks(record: Record, earlier: Record | None = None) -> Record:
     """Return the record with the marks of its texts.
 
     Marks of a later program stay while the texts equal those of `earlier`.
@@ -380,7 +380,7 @@ def seconds_of(moment: str) -> float:
         return float("-inf")
 
 
-def split_tokens(tokens: str | Sequence[str]) -> tuple[str, ...]:
+def split_version_ids(tokens: str | Sequence[str]) -> tuple[str, ...]:
     """Split version ids in a list, or in a text with commas, blanks or JSON."""
     texts = [tokens] if isinstance(tokens, str) else tokens
     parts = [part for text in texts for part in re.split(r"[\s,;\[\]\"'`]+", text)]

@@ -12,10 +12,10 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from core.guard.characters import BLANKS, HIDDEN_CLASS, ascii_twin, is_plain
-from core.guard.injection import HIDDEN_TEXT, orders_in, shown_marks
+from core.guard.injection import HIDDEN_TEXT, current_marks, order_marks
 from core.lessons.record import LIMITS_BYTES, Record
 from core.messages import Language, language, say
-from core.text.plain import LINE_ENDS, SURROGATE, Budget, estimate_tokens, flat, printable
+from core.text.plain import LINE_ENDS, SURROGATE, Budget, estimate_tokens, flat_line, printable_text
 
 INDEX_CHARS = 90
 LINE_ID_CHARS = 16
@@ -68,10 +68,10 @@ def topic_text(topic: str) -> str:
     return _escaped(quoted, _UNSEEN, _LIKE_QUOTES) + cut
 
 
-def token_text(record: Record) -> str:
+def version_id_text(record: Record) -> str:
     """Return the version id, or a sentence for an id that could pass for another."""
     if PLAIN_ID.fullmatch(record.id):
-        return record.token
+        return record.version_id
     return say("answers.no_token")
 
 
@@ -87,12 +87,12 @@ def minute_of(moment: str) -> str:
 
 def record_name(record: Record) -> str:
     """Return type and version id, as `log 923004e2eda53f53@13da4b`."""
-    return f"{record.type} {token_text(record)}"
+    return f"{record.type} {version_id_text(record)}"
 
 
-def warning(record: Record) -> str:
+def warning_on(record: Record) -> str:
     """Return what a reader must know before the texts, mostly ""."""
-    marks = shown_marks(record.marks, record.texts)
+    marks = current_marks(record.marks, record.texts)
     if not marks:
         return ""
     key = "hidden_text" if marks == (HIDDEN_TEXT,) else "reads_like"  # those alone are no order
@@ -101,7 +101,7 @@ def warning(record: Record) -> str:
 
 def field_line(label: str, text: str) -> str:
     """Return a label and a text, further lines indented."""
-    return f"{label} " + printable(LINE_ENDS.sub("\n  ", text.strip("\r\n")))
+    return f"{label} " + printable_text(LINE_ENDS.sub("\n  ", text.strip("\r\n")))
 
 
 def _looks_like_a_note(text: str) -> bool:
@@ -130,7 +130,7 @@ def record_block(record: Record, *, token: str = "", ask: bool = True) -> str:
     if record.seen > 1:
         last = day_of(record.updated or record.created)
         notes.append(say("answers.seen", seen=record.seen, date=last))
-    if noted := warning(record):
+    if noted := warning_on(record):
         notes.append(noted)
     head = f"{token} {head}".lstrip()
     if notes:
@@ -191,11 +191,11 @@ def blocks_by_topic(records: Iterable[Record]) -> list[Block]:
 def index_line(record: Record) -> str:
     """Return the beginning of a record: `- [payment] Ask for …`."""
     if not is_usable(record):  # only the beginning of such texts is looked at
-        record = shortened(record, LARGEST_CHARS)
-    lesson = flat(record.lesson)
+        record = shorten_record(record, LARGEST_CHARS)
+    lesson = flat_line(record.lesson)
     if len(lesson) > INDEX_CHARS:
         lesson = lesson[:INDEX_CHARS].rstrip() + "…"
-    noted = warning(record)
+    noted = warning_on(record)
     head = f"- [{topic_text(record.topic)}]" + (f" ({noted})" if noted else "")
     return f"{head}: {lesson}" if noted or _looks_like_a_note(lesson) else f"{head} {lesson}"
 
@@ -206,12 +206,12 @@ def lesson_line(record: Record) -> str:
     923004e2eda53f53 2026-03-02 [payment] VAT differs → Ask for it ask: Which?
     """
     day = day_of(record.compacted_at or record.created)
-    parts = [f"{flat(record.id)[:LINE_ID_CHARS]} {day} [{topic_text(record.topic)}]"]
+    parts = [f"{flat_line(record.id)[:LINE_ID_CHARS]} {day} [{topic_text(record.topic)}]"]
     if record.missing_context.strip():
-        parts.append(flat(record.missing_context))
-    parts.append(f"→ {flat(record.lesson)}")
+        parts.append(flat_line(record.missing_context))
+    parts.append(f"→ {flat_line(record.lesson)}")
     if record.ask_next_time.strip():
-        parts.append(f"ask: {flat(record.ask_next_time)}")
+        parts.append(f"ask: {flat_line(record.ask_next_time)}")
     return " ".join(parts)
 
 
@@ -240,7 +240,7 @@ def _escaped(text: str, *classes: str) -> str:
 
 def is_harmless(record: Record) -> bool:
     """Return whether a record does not read like an order to a model."""
-    return not orders_in(record.marks, record.texts)
+    return not order_marks(record.marks, record.texts)
 
 
 def is_usable(record: Record) -> bool:
@@ -250,7 +250,7 @@ def is_usable(record: Record) -> bool:
     )
 
 
-def shortened(record: Record, chars: int) -> Record:
+def shorten_record(record: Record, chars: int) -> Record:
     """Return the record with the beginnings of its texts, at most `chars` together."""
     texts = {}
     for name in ("lesson", "ask_next_time", "missing_context"):
@@ -259,7 +259,7 @@ def shortened(record: Record, chars: int) -> Record:
     return replace(record, **texts)
 
 
-def by_topic(records: Iterable[Record]) -> dict[str, list[Record]]:
+def group_by_topic(records: Iterable[Record]) -> dict[str, list[Record]]:
     """Return the records by topic; topics come in the order of the file."""
     found: dict[str, list[Record]] = {}
     for record in records:
@@ -327,7 +327,7 @@ def fit_all(records: Sequence[Record], budget: Budget) -> list[str] | None:
     """Return all records by topic, None if they do not fit; nothing is spent."""
     if not may_fit(records, budget):
         return None  # laying them out would take long
-    members = by_topic(records).values()
+    members = group_by_topic(records).values()
     blocks = blocks_by_topic(record for group in members for record in group)
     tokens = sum(block.tokens + 1 for block in blocks)
     chars = sum(len(block.text) + 1 for block in blocks)

@@ -50,7 +50,7 @@ class Work:
         return bool(self.branch or self.changed or self.commits)
 
 
-def by_work(records: Sequence[Record], work: Work) -> list[Record]:
+def choose_by_work(records: Sequence[Record], work: Work) -> list[Record]:
     """Return the last records that share anything with the work, the closest first."""
     if not work:
         return []
@@ -87,7 +87,7 @@ def by_work(records: Sequence[Record], work: Work) -> list[Record]:
     return [records[at] for _, at in found]
 
 
-def for_prompt(
+def choose_for_prompt(
     prompt: str, records: Sequence[Record], count: int, having: Mapping[str, int]
 ) -> list[Record]:
     """Return the records that a prompt is about, the best first; mostly none.

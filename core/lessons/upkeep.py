@@ -16,8 +16,8 @@ from core.lessons.changes import as_one_each, renewed
 from core.lessons.draft import clean_record
 from core.lessons.log import (
     BOM,
-    FILTERED,
-    UTF_16_MARKS,
+    FILTER_HEADS,
+    UTF_16_BOMS,
     MemoryLog,
     begins_like_utf_16,
     mark_of,
@@ -31,14 +31,14 @@ from core.lessons.record import (
     above_limit,
     has_surrogate,
     is_token,
+    is_too_deep,
     parse_line,
-    reidentified,
     seconds_of,
-    too_deep,
+    with_own_id,
     wrong_key,
 )
 from core.messages import Facts
-from core.sanitizer import Secret, find, merged, redact, replaced
+from core.sanitizer import Secret, find_secrets, merge_secrets, redact, replace_secrets
 
 FAR_ABOVE = 2  # thresholds
 CLOCK_SKEW_S = 24 * 3600
@@ -84,7 +84,7 @@ def examine(log: MemoryLog, *, now: str, threshold: int = DEFAULTS.threshold) ->
         return [Finding("utf_16", "error", facts={"command": _AS_UTF_8.format(encoding=encoding)})]
     if begins_like_utf_16(data):
         return [Finding("utf_16_torn", "error")]
-    if data.startswith(FILTERED):
+    if data.startswith(FILTER_HEADS):
         return [Finding("pointer", "error")]
     pairs, findings = list[Finding](), list[Finding]()
     hiders = {(record.id, record.gap): hider for record, hider in log.hidden}
@@ -92,7 +92,7 @@ def examine(log: MemoryLog, *, now: str, threshold: int = DEFAULTS.threshold) ->
     ids: dict[str, tuple[int, Record]] = {}
     for at, record in log.all_records():
         lines, facts = (at + 1,), Facts(id=record.id)
-        if at in log.leftovers:
+        if at in log.leftover_lines:
             hider = hiders.get((record.id, record.gap))
             facts["by"] = hider.id if hider else ""
             kind, severity = ("hidden", _WARNING) if hider else ("older_version", _NOTE)
@@ -106,7 +106,7 @@ def examine(log: MemoryLog, *, now: str, threshold: int = DEFAULTS.threshold) ->
             found = Finding(kind, _WARNING, lines=both, facts=facts, fixable=not is_version)
             pairs.append(found)
         first, holder = ids.setdefault(record.id, (at, record))
-        if holder.gap != record.gap and all(reidentified(it) == it for it in (holder, record)):
+        if holder.gap != record.gap and all(with_own_id(it) == it for it in (holder, record)):
             pairs.append(Finding("shared_id", _WARNING, lines=(first + 1, at + 1), facts=facts))
     if need_of(log.records, log.count, threshold) == "required":
         severity = _WARNING if log.count > FAR_ABOVE * threshold else _NOTE
@@ -144,7 +144,7 @@ def _on_record(record: Record, raw: bytes, number: int, now: str) -> Iterator[Fi
     moments = [record.created, record.updated, record.compacted_at]
     has_odd_date = any(seconds_of(it) == float("-inf") for it in moments if it)
     ahead_s = seconds_of(record.updated or record.created) - seconds_of(now)
-    if reidentified(record) != record:
+    if with_own_id(record) != record:
         yield Finding("id_misfit", "warning", lines=lines, facts=facts, fixable=True)
     if topic != record.topic:
         yield Finding("odd_topic", "note", lines=lines, facts=facts, fixable=True)
@@ -184,7 +184,7 @@ def flaw_of(raw: bytes) -> tuple[str, str]:
         return "not_json", ""
     if not isinstance(value, dict):
         return "not_object", ""
-    if too_deep(raw, value):
+    if is_too_deep(raw, value):
         return "too_deep", ""
     key = wrong_key(value)
     if not key:
@@ -211,7 +211,7 @@ def _mended(content: bytes) -> list[Record]:
     Such are several records, a comma or plus sign, a mark, Korean in EUC-KR; [] when a part would
     be lost.
     """
-    for mark in UTF_16_MARKS:
+    for mark in UTF_16_BOMS:
         content = content.removeprefix(mark)
     for encoding in ("utf-8", "euc-kr") if len(content) <= MOST_LINE_BYTES else ():
         try:
@@ -251,7 +251,7 @@ class _Line(NamedTuple):
 
 def repair(data: bytes) -> Repair:
     """Return the log with ids, encoding and blanks put right; a second repair changes nothing."""
-    if begins_like_utf_16(data) or data.startswith(FILTERED):  # nobody knows its lines
+    if begins_like_utf_16(data) or data.startswith(FILTER_HEADS):  # nobody knows its lines
         return Repair(data=data, aside=b"")
     log, aside, lines = MemoryLog.parse(data), list[bytes](), list[_Line]()
     for at, record in enumerate(log.entries):
@@ -275,7 +275,7 @@ def repair(data: bytes) -> Repair:
             aside.append(b"# line %d: %b\n%b" % (at + 1, why, original))
     lines = _without_leftovers(lines, aside)
     for at, line in enumerate(lines):
-        record = reidentified(line.record)
+        record = with_own_id(line.record)
         if record != line.record:
             lines[at] = line._replace(record=record, raw=record.to_line())
     lines = _without_leftovers(lines, aside)
@@ -286,16 +286,16 @@ def _without_leftovers(lines: list[_Line], aside: list[bytes]) -> list[_Line]:
     """Older versions and originals of principles go aside."""
     while True:
         log = MemoryLog([line.raw for line in lines], [line.record for line in lines])
-        for at in sorted(log.leftovers):
+        for at in sorted(log.leftover_lines):
             aside.append(b"# line %d: leftover\n%b" % (lines[at].number, lines[at].original))
-        clean = log.rewritten()
-        kept = [line for at, line in enumerate(lines) if at not in log.leftovers]
+        clean = log.rewrite()
+        kept = [line for at, line in enumerate(lines) if at not in log.leftover_lines]
         lines = [
             line._replace(record=record, raw=raw)
             for line, record, raw in zip(kept, clean.entries, clean.lines, strict=True)
             if record
         ]
-        if not log.leftovers:  # versions that have become one may hide what neither hid
+        if not log.leftover_lines:  # versions that have become one may hide what neither hid
             return lines
 
 
@@ -307,7 +307,7 @@ class Spot(NamedTuple):
     kind: str
 
 
-class Looked(NamedTuple):
+class CheckedLines(NamedTuple):
     """A record, or neighbouring lines without one, and their form without secrets."""
 
     first: int  # line, from 0
@@ -322,7 +322,7 @@ class Looked(NamedTuple):
         return tuple(spot.kind for spot in self.spots)
 
 
-def look(log: MemoryLog) -> Iterator[Looked]:
+def check_lines(log: MemoryLog) -> Iterator[CheckedLines]:
     """Yield every line of a log with its secrets, neighbours without a record together.
 
     Fields are read as text, lest an escape of JSON hide a secret or a marker tear one.
@@ -337,7 +337,7 @@ def look(log: MemoryLog) -> Iterator[Looked]:
                 kinds = redact(content.decode("utf-8"))[1]
                 found = found or [("whole_line", kind) for kind in kinds]
             spots = tuple(Spot(at, name, kind) for name, kind in found)
-            yield Looked(at, 1, record, spots, clean)
+            yield CheckedLines(at, 1, record, spots, clean)
         elif len(content) > MOST_LINE_BYTES:  # the rest of a line without an end stays as it is
             looked = _in_text(content[:MOST_LOOKED_BYTES], at, 1)
             yield looked._replace(raw=looked.raw + content[MOST_LOOKED_BYTES:])
@@ -350,10 +350,10 @@ def look(log: MemoryLog) -> Iterator[Looked]:
         at = end
 
 
-def _in_text(data: bytes, at: int, count: int) -> Looked:
+def _in_text(data: bytes, at: int, count: int) -> CheckedLines:
     r"""A secret behind an escape such as `\n` is found, too."""
     text = data.decode("utf-8", "surrogateescape")
-    secrets = find(text)
+    secrets = find_secrets(text)
     if "\\" in text:
         # The same text with characters for its escapes, and where each stands, the end included.
         parts, places, done = list[str](), list[int](), 0
@@ -362,58 +362,58 @@ def _in_text(data: bytes, at: int, count: int) -> Looked:
             places += range(done, escape.start() + 1)
             done = escape.end()
         places += range(done, len(text) + 1)
-        hidden = find("".join([*parts, text[done:]]))
+        hidden = find_secrets("".join([*parts, text[done:]]))
         found = [Secret(places[it.start], places[it.end], it.kind) for it in hidden]
-        secrets = merged([*secrets, *found])
+        secrets = merge_secrets([*secrets, *found])
     if not secrets:
-        return Looked(at, count, None, raw=data)
+        return CheckedLines(at, count, None, raw=data)
     spots = tuple(Spot(at + text.count("\n", 0, it.start), "", it.kind) for it in secrets)
-    raw = replaced(text, secrets).encode("utf-8", "surrogateescape")
+    raw = replace_secrets(text, secrets).encode("utf-8", "surrogateescape")
     if data.endswith(b"\n") and not raw.endswith(b"\n"):
         raw += b"\n"
-    return Looked(at, count, None, spots, raw=raw)
+    return CheckedLines(at, count, None, spots, raw=raw)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cleaned:
+class CleanedLines:
     """A line with secrets, or several that are one record now."""
 
     lines: tuple[int, ...]  # from 1, in the old file
     before: tuple[Record, ...]
     after: Record | None  # None for a line without a record and a leftover
     kinds: tuple[str, ...]
-    over: tuple[str, ...] = ()  # fields above their limit now
+    too_long_fields: tuple[str, ...] = ()  # fields above their limit now
 
 
 class Cleaning(NamedTuple):
     data: bytes
-    changes: tuple[Cleaned, ...] = ()  # () where there was nothing to clean
+    changes: tuple[CleanedLines, ...] = ()  # () where there was nothing to clean
 
 
-def clean(data: bytes, *, now: str) -> Cleaning:
+def clean_log(data: bytes, *, now: str) -> Cleaning:
     """Return the log without secrets: other lines keep their bytes, leftovers go.
 
     A record changes texts, id and `updated` (now, ISO 8601); no merge brings the old one back.
     """
     log = MemoryLog.parse(data)
-    gone, base = sorted(log.leftovers), log.rewritten()
+    gone, base = sorted(log.leftover_lines), log.rewrite()
     leftovers = MemoryLog([log.content(at) for at in gone], [log.entries[at] for at in gone])
     changes = [
-        Cleaned(lines=(gone[it.first] + 1,), before=(it.record,), after=None, kinds=it.kinds)
-        for it in look(leftovers)
+        CleanedLines(lines=(gone[it.first] + 1,), before=(it.record,), after=None, kinds=it.kinds)
+        for it in check_lines(leftovers)
         if it.record and it.spots
     ]
-    found = [it for it in look(base) if it.spots]
+    found = [it for it in check_lines(base) if it.spots]
     if not changes and not found:
         return Cleaning(data=data)
-    numbers = [at + 1 for at in range(len(log.lines)) if at not in log.leftovers]
+    numbers = [at + 1 for at in range(len(log.lines)) if at not in log.leftover_lines]
     lines, dropped = list(base.lines), set[int]()
     before, kinds = dict(base.all_records()), dict[int, tuple[str, ...]]()
     after = dict(before)
     for it in found:
         if it.clean and it.record:
             # A version id that holds a secret itself is not listed.
-            tokens = [token for token in it.record.tokens() if not find(token)]
+            tokens = [token for token in it.record.version_ids() if not find_secrets(token)]
             after[it.first] = renewed(it.record, it.clean, now, tokens)
             kinds[it.first] = it.kinds
         else:
@@ -421,21 +421,21 @@ def clean(data: bytes, *, now: str) -> Cleaning:
             lines[it.first] = mark + it.raw
             dropped.update(range(it.first + 1, it.first + it.length))
             places = tuple(dict.fromkeys(numbers[spot.line] for spot in it.spots))
-            changes.append(Cleaned(lines=places, before=(), after=None, kinds=it.kinds))
+            changes.append(CleanedLines(lines=places, before=(), after=None, kinds=it.kinds))
     placed = dict[int, list[Record]]()
     for versions, record in as_one_each(before, after, now):
         members = sorted(versions)
         placed[versions[-1]] = [record]
         dropped.update(members)
         changes.append(
-            Cleaned(
+            CleanedLines(
                 lines=tuple(numbers[at] for at in members),
                 before=tuple(before[at] for at in members),
                 after=record,
                 kinds=tuple(kind for at in members for kind in kinds.get(at, ())),
-                over=tuple(above_limit(record)),
+                too_long_fields=tuple(above_limit(record)),
             )
         )
-    cleaned = MemoryLog(lines, base.entries).rewritten(dropped, placed)
+    cleaned = MemoryLog(lines, base.entries).rewrite(dropped, placed)
     changes.sort(key=lambda change: change.lines)
     return Cleaning(data=cleaned.to_bytes(), changes=tuple(changes))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import quote, urlencode
 
 from core.errors import RefusedError
-from core.program import shown
+from core.program import printable_fact
 from core.room.database import DatabaseBusyError, DatabaseError, DatabaseWaitEndedError
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class ServerError(DatabaseError):
 class NoConnectionError(ServerError):
     """No server answers, the way is not secured, or nobody gets in. Facts: path, reason."""
 
-    placed = ("path", "reason")  # libpq names hosts, sockets and users
+    place_keys = ("path", "reason")  # libpq names hosts, sockets and users
 
 
 class ServerBusyError(ServerError, DatabaseBusyError):
@@ -177,7 +177,7 @@ def _shown_name(dsn: str) -> str:
     for host, port in zip_longest(hosts, parts.get("port", "").split(","), fillvalue=""):
         ends.append(f"{f'[{host}]' if ':' in host else host}{':' if port else ''}{port}")
     login = f"{parts['user']}@" if "user" in parts else ""
-    return shown(f"postgresql://{login}{','.join(ends)}/{parts.get('dbname', '')}")
+    return printable_fact(f"postgresql://{login}{','.join(ends)}/{parts.get('dbname', '')}")
 
 
 def _figure(environment: Mapping[str, str], name: str, default: int, most: int) -> int:
@@ -190,7 +190,7 @@ def _figure(environment: Mapping[str, str], name: str, default: int, most: int) 
     return int(text)
 
 
-def failed_connection(name: str, error: Exception | None) -> ServerError:
+def connection_error_of(name: str, error: Exception | None) -> ServerError:
     """Return the error for a failed connection. error: None where nobody answered in time."""
     from psycopg import OperationalError
 
@@ -218,7 +218,7 @@ def connecting(name: str) -> Iterator[None]:
     try:
         yield
     except Error as error:
-        raise failed_connection(name, error) from None
+        raise connection_error_of(name, error) from None
 
 
 def error_of(
@@ -243,11 +243,11 @@ def error_of(
         return ServerError(keys[state], path=name, query_s=max(round(query_s), 1))
     # Names alone: the other lines of the server quote data.
     where = error.diag.table_name or error.diag.constraint_name or ""
-    reason = shown(f"{type(error).__name__} {where}".strip())[:_REASON_CHARS]
+    reason = printable_fact(f"{type(error).__name__} {where}".strip())[:_REASON_CHARS]
     return ServerError("failed", path=name, state=state, reason=reason)
 
 
 def _reason(text: str) -> str:
     lines = [line for each in text.splitlines() if (line := each.strip())]
     lines = [line for line in lines if not line.startswith(_EXPLAINED)]
-    return shown(lines[-1] if lines else "no answer")[:_REASON_CHARS]
+    return printable_fact(lines[-1] if lines else "no answer")[:_REASON_CHARS]

@@ -82,7 +82,7 @@ class Pool:
         wait_s = self.server.wait_s if wait_s is None else wait_s
         return self._in(_Kind(agent, wait_s, changes, in_turn))
 
-    def as_login(self, *, changes: bool = True) -> "Lent":
+    def login_transaction(self, *, changes: bool = True) -> "Lent":
         """Lend a transaction of the address's own user, of any length. Raises DatabaseError."""
         return self._in(_Kind(None, self.server.wait_s, changes))
 
@@ -93,7 +93,7 @@ class Pool:
         A transaction on its own connection has the lock: a killed process lets go of it, and a
         pooler may be between. Raises DatabaseError, and ServerBusyError where another has it.
         """
-        connection = connected(self.server, prepare_threshold=None)
+        connection = open_connection(self.server, prepare_threshold=None)
         key, deadline = _key(f"sentinel-memory: {name}"), time.monotonic() + timeout_s
         try:
             with self._translated("begin", timeout_s):
@@ -110,7 +110,7 @@ class Pool:
             _undo(connection)  # a close alone lets go of the lock a moment later
             connection.close()
 
-    def usage(self) -> dict[str, int]:
+    def count_connections(self) -> dict[str, int]:
         """Return how many connections are lent or being made, and rest, and how many calls wait."""
         found = Counter[str]()
         for lender in list(self._lenders.values()):
@@ -292,20 +292,20 @@ class _Lender:
                 return self.pool.getconn(timeout=max(min(_SLICE_S / 2, left), 0.001))
             except PoolTimeout as error:
                 if self._failures > before:
-                    raise address.failed_connection(name, self._last_failure) from error
+                    raise address.connection_error_of(name, self._last_failure) from error
                 if self._cancellation.ends_wait():
                     raise ServerWaitEndedError(path=name) from error
                 if left > 0:
                     continue
                 if not self.pool.get_stats().get("pool_size"):
-                    raise address.failed_connection(name, None) from error
+                    raise address.connection_error_of(name, None) from error
                 waited_s, most = max(round(wait_s), 1), self._server.most_connections
                 raise ServerBusyError("pool", path=name, waited_s=waited_s, most=most) from error
             except PoolClosed as error:
                 raise ServerWaitEndedError(path=name) from error
 
 
-def connected(server: Server, **parameters: Any) -> "Connection[Any]":
+def open_connection(server: Server, **parameters: Any) -> "Connection[Any]":
     """Return a connection beside the pool, which the caller closes. Raises DatabaseError."""
     with address.connecting(server.name):
         import psycopg

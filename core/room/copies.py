@@ -17,8 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from core.disk import prepared, rename, status_of, sync_directory
-from core.program import shown
+from core.disk import prepared_file, rename, status_of, sync_directory
+from core.program import printable_fact
 
 MODE = 0o600  # the work on a machine is its user's
 JOURNALS = "-wal", "-shm", "-journal"  # SQLite opens them by name, and would follow a link
@@ -41,12 +41,12 @@ class Flaw(NamedTuple):
     copy: the moment of the newest whole copy, "" without one.
     """
 
-    of: Literal["pages", "index"]
+    part: Literal["pages", "index"]
     reason: str = ""
     copy: str = ""
 
 
-class PutBack(NamedTuple):
+class Repair(NamedTuple):
     """The result of a repair. aside: the damaged file's place now. copy: now in use, if any."""
 
     aside: Path
@@ -93,7 +93,7 @@ def keep_copy(path: Path, write: Callable[[Path], object], check: Check) -> None
         if status and time.time() - status.st_mtime > _ABANDONED_S:
             abandoned.unlink(missing_ok=True)
     target = path.with_name(f"{path.name}.copy-{datetime.now(UTC):{_STAMP}}")
-    with prepared(target, b"", path.name, mode=MODE) as unfinished:
+    with prepared_file(target, b"", path.name, mode=MODE) as unfinished:
         try:
             write(unfinished)
             descriptor = os.open(unfinished, os.O_RDWR)
@@ -130,7 +130,7 @@ def remove_copies(path: Path) -> bool:
     return is_clean
 
 
-def newest_whole(path: Path, check: Check) -> Path | None:
+def newest_whole_copy(path: Path, check: Check) -> Path | None:
     """Return the newest copy in which all can be read. Raises OSError."""
     return next((it for it in copies_of(path) if not flaw_of(it, check)), None)
 
@@ -138,14 +138,14 @@ def newest_whole(path: Path, check: Check) -> Path | None:
 def flaw_of(copy: Path, check: Check) -> str:
     """Return the flaw of a copy, "" where all can be read; changes nothing."""
     try:
-        with closing(connected(copy, "immutable=1", check)) as connection:
+        with closing(open_checked(copy, "immutable=1", check)) as connection:
             flaw = flaw_in(connection, "integrity_check")
-            return flaw.reason if flaw and flaw.of == "pages" else ""
+            return flaw.reason if flaw and flaw.part == "pages" else ""
     except (OSError, sqlite3.Error) as error:
         return reason_of(error)
 
 
-def connected(path: Path, how: str, check: Check, *, timeout_s: float = 0) -> sqlite3.Connection:
+def open_checked(path: Path, how: str, check: Check, *, timeout_s: float = 0) -> sqlite3.Connection:
     """Open a database that may be damaged or a stranger's.
 
     how: `mode=rw`, or `immutable=1` for no journal. Raises sqlite3.Error and errors of `check`.
@@ -199,20 +199,20 @@ def reason_of(error: Exception) -> str:
     """Return the words of the system or SQLite in one line; a stranger may have written some."""
     if is_no_text(error):
         return "a text is not UTF-8"
-    return shown(getattr(error, "strerror", None) or str(error))[:_REASON_CHARS]
+    return printable_fact(getattr(error, "strerror", None) or str(error))[:_REASON_CHARS]
 
 
-def put_back(path: Path, check: Check, *, timeout_s: float) -> PutBack:
+def put_back(path: Path, check: Check, *, timeout_s: float) -> Repair:
     """Put the newest whole copy in the place of a damaged database, which is kept beside it.
 
     Without one the place stays empty. Nothing is removed until the copy is ready, and nobody can
     save meanwhile. Raises OSError, and sqlite3.Error where another process goes on writing.
     """
-    copy = newest_whole(path, check)
+    copy = newest_whole_copy(path, check)
     aside = path.with_name(f"{path.name}.damaged-{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}")
     is_untouched = True
     with ExitStack() as stack:
-        ready = stack.enter_context(prepared(path, _pieces(copy), like=copy)) if copy else None
+        ready = stack.enter_context(prepared_file(path, _pieces(copy), like=copy)) if copy else None
         try:
             _keep_aside(path, aside)
             name = f"{path.absolute().as_uri()}?mode=rw"
@@ -241,10 +241,10 @@ def put_back(path: Path, check: Check, *, timeout_s: float) -> PutBack:
                         os.unlink(f"{aside}{name}")
             raise
     sync_directory(path.parent)
-    return PutBack(aside, copy)
+    return Repair(aside, copy)
 
 
-def kept_aside(path: Path) -> list[Path]:
+def damaged_files(path: Path) -> list[Path]:
     """Return the damaged files that repairs kept of databases with this suffix."""
     return sorted(path.parent.glob(f"*{glob.escape(path.suffix)}.damaged-*"))
 
@@ -281,5 +281,5 @@ def _keep_aside(path: Path, aside: Path) -> None:
             try:
                 os.link(source, target, follow_symlinks=False)
             except OSError:
-                with prepared(target, _pieces(source), like=source) as ready:
+                with prepared_file(target, _pieces(source), like=source) as ready:
                     rename(ready, target)

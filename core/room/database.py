@@ -201,7 +201,7 @@ class Database:
         except SentinelError:
             return False
 
-    def flaw(self, is_index_whole: Callable[[sqlite3.Connection], bool]) -> Flaw | None:
+    def find_flaw(self, is_index_whole: Callable[[sqlite3.Connection], bool]) -> Flaw | None:
         flaw = None
         try:
             with self.reading() as connection:
@@ -211,9 +211,9 @@ class Database:
                         flaw = Flaw("index")
         except DatabaseDamagedError as error:
             flaw = Flaw("pages", str(error.facts["reason"]))
-        if flaw and flaw.of == "pages":
+        if flaw and flaw.part == "pages":
             with contextlib.suppress(OSError):  # `put_back_copy` says so
-                copy = copies.newest_whole(self.path, self._check)
+                copy = copies.newest_whole_copy(self.path, self._check)
                 return flaw._replace(copy=copies.date_of(copy))
         return flaw
 
@@ -233,7 +233,7 @@ class Database:
         except (OSError, sqlite3.Error) as error:
             raise self._error(error, "copy") from error
 
-    def put_back_copy(self) -> copies.PutBack:
+    def put_back_copy(self) -> copies.Repair:
         """Put the newest whole copy, or a new database, in the place of a damaged file.
 
         The damaged one stays beside it.
@@ -248,7 +248,7 @@ class Database:
         with self.writing():
             return done
 
-    def damage(self, reason: str) -> DatabaseDamagedError:
+    def damage_error(self, reason: str) -> DatabaseDamagedError:
         copy = ""
         with contextlib.suppress(OSError):
             copy = next(map(copies.date_of, copies.copies_of(self.path)), "")
@@ -307,7 +307,7 @@ class Database:
 
     def _take(self, *, writes: bool) -> _Lent | None:
         if writes and self._damage and identity_of(self.path) == self._damage[0]:
-            raise self.damage(self._damage[1])
+            raise self.damage_error(self._damage[1])
         found, kept = self._found(), self._take_kept()
         if kept and kept.file:
             if found == kept.file:
@@ -330,9 +330,9 @@ class Database:
                     raise DatabaseError("link", path=path, rm=shlex.join(["rm", path]))
             journal_bytes = size_of(f"{self.path}-wal")
             if journal_bytes and not os.path.getsize(self.path):
-                raise self.damage("the file is empty, its journal is not")
+                raise self.damage_error("the file is empty, its journal is not")
             opened = partial(
-                copies.connected, self.path, check=self._check, timeout_s=self._slice_s
+                copies.open_checked, self.path, check=self._check, timeout_s=self._slice_s
             )
             try:
                 return _Lent(opened("mode=rw"), found, os.getpid())
@@ -385,7 +385,7 @@ class Database:
             with contextlib.suppress(OSError):
                 self._damage = identity_of(self.path), reason
         if is_of_pages or copies.is_no_text(error):
-            return self.damage(reason)
+            return self.damage_error(reason)
         return DatabaseError(key, path=path, reason=reason)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.disk import open_regular
+from core.disk import open_regular_file
 from core.errors import RefusedError
 from core.guard.characters import HIDDEN_CLASS
 from core.messages import say
@@ -67,7 +67,7 @@ def unknown_keys_in(path: Path, keys: Keys) -> list[str]:
 def _read(path: Path, keys: Keys) -> dict[str, Any]:
     value = None
     try:
-        with open_regular(path) as file:
+        with open_regular_file(path) as file:
             data = file.read(MOST_CONFIG_BYTES + 1)
         if len(data) <= MOST_CONFIG_BYTES:
             value = json.loads(data.decode("utf-8-sig"))

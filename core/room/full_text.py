@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import NamedTuple, Protocol, TypeVar
 
-from core.text.ranking import Held, Holding
-from core.text.terms import FIRST_WIDE, Term, pieces_of, verb_beginning, words_of
+from core.text.ranking import Coverage, TermCount
+from core.text.terms import FIRST_WIDE, Term, pieces_of, terms_of, verb_beginning
 
-INDEXED_VERSION = 3  # of the result of `indexed`
+INDEXED_VERSION = 3  # of the result of `with_pieces`
 PREFIXES = "4 6"  # the beginnings that an index keeps: of most English stems
 
 _PLAIN_WORD = re.compile("[a-z0-9]+")
@@ -31,10 +31,10 @@ Match = TypeVar("Match")
 Numbers = Sequence[int]
 
 
-def indexed(text: str) -> str:
+def with_pieces(text: str) -> str:
     """Return the text with the pieces of its words behind it, each between blanks.
 
-    >>> indexed("feeRate")
+    >>> with_pieces("feeRate")
     'feeRate fee rate '
 
     Also pairs of characters (`인증` finds 로그인인증을) and stems of Korean verbs, but no plain
@@ -48,7 +48,7 @@ def indexed(text: str) -> str:
     return f"{text} {' '.join(behind)} " if behind else text
 
 
-class Extent(NamedTuple):
+class TextRange(NamedTuple):
     """The least and the greatest number of the texts, and about how many there are."""
 
     first: int
@@ -56,19 +56,19 @@ class Extent(NamedTuple):
     texts: int
 
 
-class Terms(Protocol[Match]):
-    """An index of numbered texts by the pieces of `indexed`. Match: a query for texts."""
+class TermIndex(Protocol[Match]):
+    """An index of numbered texts by the pieces of `with_pieces`. Match: a query for texts."""
 
-    def extent(self) -> Extent:
+    def text_range(self) -> TextRange:
         """Return the range of the texts."""
 
-    def match(self, term: Term) -> Match:
+    def query_for(self, term: Term) -> Match:
         """Return the query for texts with a term."""
 
-    def either(self, words: Sequence[str]) -> Match:
+    def query_for_any(self, words: Sequence[str]) -> Match:
         """Return the query for texts with one of these words."""
 
-    def words(self, begins: str, most: int) -> Sequence[str]:
+    def words_with_prefix(self, begins: str, most: int) -> Sequence[str]:
         """Return words of the texts that begin so, in order."""
 
     def newest(
@@ -80,46 +80,48 @@ class Terms(Protocol[Match]):
         """
 
 
-def holding_of(index: Terms[Match], query: str, most: int) -> Holding:
+def coverage_of(index: TermIndex[Match], query: str, most: int) -> Coverage:
     """Return which texts have which strong terms of a question. most: texts to look at."""
-    extent = index.extent()
-    words = words_of(query)[:_MOST_TERMS]
-    matches = {strong: index.match(strong) for strong, *_ in words}
-    found = _counted(index, matches, extent)
+    text_range = index.text_range()
+    words = terms_of(query)[:_MOST_TERMS]
+    matches = {strong: index.query_for(strong) for strong, *_ in words}
+    found = _counted(index, matches, text_range)
     if len(words) <= _MOST_SPELLED:
         near = dict[Term, Match]()
-        for term in [it.term for it in found.values() if not it.having and not it.term.spare]:
+        for term in [it.term for it in found.values() if not it.having and not it.term.is_spare]:
             needle = term.needle
             if len(needle) >= _LEAST_CHARS and needle.isalpha() and needle[0] < FIRST_WIDE:
                 from difflib import get_close_matches  # few questions need it
 
-                begun = index.words(needle[:_SAME_CHARS], _MOST_COMPARED)
+                begun = index.words_with_prefix(needle[:_SAME_CHARS], _MOST_COMPARED)
                 if alike := get_close_matches(needle, begun, _MOST_WORDS, _LEAST_RATIO):
-                    near[term] = index.either(alike)
+                    near[term] = index.query_for_any(alike)
         matches |= near
-        found |= _counted(index, near, extent)
+        found |= _counted(index, near, text_range)
     known = [it for it in found.values() if it.having]
     rarest = sorted(known, key=lambda it: it.having)[:_MOST_KNOWN]
     places = _places(index, matches, rarest, most)
     held = [it._replace(numbers=places.get(it.term) if it.having else ()) for it in found.values()]
-    return Holding(extent.texts, held)
+    return Coverage(text_range.texts, held)
 
 
-def _counted(index: Terms[Match], matches: dict[Term, Match], extent: Extent) -> dict[Term, Held]:
+def _counted(
+    index: TermIndex[Match], matches: dict[Term, Match], text_range: TextRange
+) -> dict[Term, TermCount]:
     """Return how many texts have each term, estimated from the newest where it is common."""
-    found = dict[Term, Held]()
+    found = dict[Term, TermCount]()
     newest = index.newest([*matches.values()], _COUNTED) if matches else ()
     for term, numbers in zip(matches, newest, strict=True):
         having = len(numbers)
         if having >= _COUNTED:
-            share = max(extent.newest - numbers[-1] + 1, 1)
-            having = max(having, having * (extent.newest - extent.first + 1) // share)
-        found[term] = Held(term, having, numbers)
+            share = max(text_range.newest - numbers[-1] + 1, 1)
+            having = max(having, having * (text_range.newest - text_range.first + 1) // share)
+        found[term] = TermCount(term, having, numbers)
     return found
 
 
 def _places(
-    index: Terms[Match], matches: dict[Term, Match], known: Sequence[Held], most: int
+    index: TermIndex[Match], matches: dict[Term, Match], known: Sequence[TermCount], most: int
 ) -> dict[Term, Numbers]:
     sums = list(accumulate(it.having for it in known))
     # Where even the rarest is common, the newest that have it.
@@ -134,20 +136,20 @@ def _places(
     return places
 
 
-class IndexTerms:
-    """The `Terms` of a SQLite index, asked by expressions of MATCH."""
+class SqliteTermIndex:
+    """The `TermIndex` of a SQLite index, asked by expressions of MATCH."""
 
     def __init__(self, connection: sqlite3.Connection, name: str) -> None:
         self._connection, self._name = connection, name
 
-    def extent(self) -> Extent:
+    def text_range(self) -> TextRange:
         sizes = f"{self._name}_docsize"  # a row for each text, few bytes long
         ones = ", ".join(f"(SELECT {it} FROM {sizes})" for it in ("min(id)", "max(id)", "count(*)"))
         first, newest, texts = self._connection.execute(f"SELECT {ones}").fetchone()
-        return Extent(first or 1, newest or 0, texts)
+        return TextRange(first or 1, newest or 0, texts)
 
-    def match(self, term: Term) -> str:
-        """See `Terms`. A term is letters and digits alone."""
+    def query_for(self, term: Term) -> str:
+        """See `TermIndex`. A term is letters and digits alone."""
         needle = term.needle
         if term.run.startswith(needle) and (stem := verb_beginning(term.run)):
             return f'"{needle}" OR " {stem} "'
@@ -157,10 +159,10 @@ class IndexTerms:
             return f'" {needle} " OR "{needle}s"'
         return f'" {needle} "'  # between blanks, the index has it for the tokenizer trigram, too
 
-    def either(self, words: Sequence[str]) -> str:
+    def query_for_any(self, words: Sequence[str]) -> str:
         return " OR ".join(f'"{word}"' for word in words)
 
-    def words(self, begins: str, most: int) -> list[str]:
+    def words_with_prefix(self, begins: str, most: int) -> list[str]:
         name = self._name
         self._connection.execute(
             "CREATE VIRTUAL TABLE IF NOT EXISTS"
@@ -185,7 +187,7 @@ class IndexTerms:
         ]
 
 
-def is_sound(connection: sqlite3.Connection, index: str) -> bool:
+def is_index_sound(connection: sqlite3.Connection, index: str) -> bool:
     """Return whether an index is sound; True where nobody may write, and check it."""
     try:
         connection.execute(f"INSERT INTO {index}({index}) VALUES ('integrity-check')")

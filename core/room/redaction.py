@@ -12,10 +12,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from core.disk import replace_whole
+from core.disk import replace_file
 from core.room.documents import as_json
 from core.sanitizer import redact, values_in
-from core.text.plain import Change, mapped
+from core.text.plain import Change, map_texts
 
 MOST_FILE_BYTES = 5_000_000
 
@@ -26,7 +26,7 @@ Row = dict[str, Any]
 _Changed = TypeVar("_Changed")
 
 
-class Held(NamedTuple):
+class SecretPlace(NamedTuple):
     """A place that holds likely secrets, and the rules that fit, each once.
 
     path: the file, or the server's name. name: for people, if there is one.
@@ -40,12 +40,12 @@ class Held(NamedTuple):
 class Redaction(NamedTuple):
     """The redacted places, those that are left, and the files that keep the bytes for now."""
 
-    changed: list[Held]
-    left: list[Held]
+    changed: list[SecretPlace]
+    left: list[SecretPlace]
     unpurged: list[Path]
 
 
-def cleaned(rows: Sequence[Row], of_json: Collection[str]) -> tuple[list[Row], tuple[str, ...]]:
+def clean_rows(rows: Sequence[Row], of_json: Collection[str]) -> tuple[list[Row], tuple[str, ...]]:
     """Return rows without secrets, and the kinds of these, each once.
 
     of_json: columns of JSON, in which each text is redacted by itself.
@@ -58,7 +58,7 @@ def cleaned(rows: Sequence[Row], of_json: Collection[str]) -> tuple[list[Row], t
             return change(value)
         try:
             data = json.loads(value)
-            changed = mapped(data, change)
+            changed = map_texts(data, change)
         except (ValueError, RecursionError):  # broken or too deep JSON is one text
             return change(value)
         return value if changed == data else as_json(changed)
@@ -83,13 +83,15 @@ def clean_file(path: Path) -> None:
     if kinds and os.lstat(path).st_size <= MOST_FILE_BYTES:
         with suppress(ValueError, RecursionError):
             text = as_json(json.loads(text), indent=2) + "\n"
-        replace_whole(path, text.encode("utf-8", "surrogateescape"))
+        replace_file(path, text.encode("utf-8", "surrogateescape"))
 
 
 def without_secrets(value: Any, plain: re.Pattern[str]) -> tuple[Any, tuple[str, ...]]:
     """Return a value without secrets, and the kind of each. plain: fits texts without any."""
     done, kinds = _redacted(
-        lambda change: mapped(value, lambda text: text if plain.fullmatch(text) else change(text))
+        lambda change: map_texts(
+            value, lambda text: text if plain.fullmatch(text) else change(text)
+        )
     )
     return done, tuple(kinds)
 
@@ -123,5 +125,5 @@ def _cleaned_file(path: Path) -> tuple[str, tuple[str, ...]]:
             text = file.read(MOST_FILE_BYTES).decode("utf-8", "surrogateescape")
     except OSError:
         return "", ()
-    [row], kinds = cleaned([{_JSON: text}], (_JSON,))
+    [row], kinds = clean_rows([{_JSON: text}], (_JSON,))
     return row[_JSON], kinds

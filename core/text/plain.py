@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, Literal
 
-from core.guard.characters import BLANKS, HIDDEN_CLASS, is_plain, revealed
+from core.guard.characters import BLANKS, HIDDEN_CLASS, is_plain, reveal_hidden
 
 # Other signs that some reader takes for the end of a line are spelled out as hidden ones.
 LINE_ENDS = re.compile("\r\n|[\n\r\u2028\u2029]")
 SURROGATE = re.compile("[\ud800-\udfff]")
-EMPTY = "—"
+EMPTY_SIGN = "—"
 # Other expressions are compiled where a text needs them: a hook reads no Markdown.
 _UNPRINTABLE = f"[{HIDDEN_CLASS}{BLANKS}\ud800-\udfff]"
 _PATH_CHARS = 200
@@ -48,25 +48,25 @@ _AS_ENTITY = {"<": "&lt;", "&": "&amp;", "@": "&#64;", "#": "&#35;"}
 
 def one_line(text: str) -> str:
     """Return a text with blanks for line ends, and hidden characters spelled out."""
-    return printable(LINE_ENDS.sub(" ", text))
+    return printable_text(LINE_ENDS.sub(" ", text))
 
 
-def flat(text: str) -> str:
+def flat_line(text: str) -> str:
     """Return `one_line` of a text with single blanks."""
     return " ".join(one_line(text).split())
 
 
-def printable(text: str) -> str:
+def printable_text(text: str) -> str:
     """Return a text with hidden characters spelled out, and lone surrogates as U+FFFD.
 
     A byte order mark is spelled out, too: it is harmless only where a whole text begins.
     """
     if is_plain(text) or not re.search(_UNPRINTABLE, text):
         return text
-    return SURROGATE.sub("\ufffd", revealed(f" {text}")[1:])
+    return SURROGATE.sub("\ufffd", reveal_hidden(f" {text}")[1:])
 
 
-def shown_path(path: object) -> str:
+def printable_path(path: object) -> str:
     """Return a stranger's path as one line, cut behind 200 characters."""
     text = one_line(str(path))
     return text if len(text) <= _PATH_CHARS else f"{text[:_PATH_CHARS]}…"
@@ -81,23 +81,23 @@ def normal_form(form: Literal["NFC", "NFKC"], text: str) -> str:
     return re.sub(_RUN, lambda run: unicodedata.normalize(form, run[0]), text)
 
 
-def mapped(value: Any, change: Change) -> Any:
+def map_texts(value: Any, change: Change) -> Any:
     """Return a value of ours, or of JSON, with each text and name changed."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, tuple):
-        return tuple(mapped(it, change) for it in value)
+        return tuple(map_texts(it, change) for it in value)
     if isinstance(value, list):
-        return [mapped(it, change) for it in value]
+        return [map_texts(it, change) for it in value]
     if isinstance(value, dict):
-        return with_each((change(name), mapped(it, change)) for name, it in value.items())
+        return members_from((change(name), map_texts(it, change)) for name, it in value.items())
     if is_dataclass(value) and not isinstance(value, type):
-        changed = {it.name: mapped(getattr(value, it.name), change) for it in fields(value)}
+        changed = {it.name: map_texts(getattr(value, it.name), change) for it in fields(value)}
         return replace(value, **changed)
     return value
 
 
-def with_each(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+def members_from(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     """Return all members, though two names may have become one."""
     members: dict[str, Any] = {}
     for name, value in pairs:
@@ -138,39 +138,39 @@ def end_of(bound: str) -> str:
 # for Markdown
 
 
-def heading(text: str) -> str:
+def as_heading(text: str) -> str:
     """Return a text escaped for the line of a heading, EMPTY for a blank one."""
-    return re.sub("(?<!&)#", r"\#", inline(one_line(text).strip())) or EMPTY
+    return re.sub("(?<!&)#", r"\#", escape_inline(one_line(text).strip())) or EMPTY_SIGN
 
 
-def escaped_lines(text: str) -> list[str]:
+def as_lines(text: str) -> list[str]:
     """Return the lines that are not blank, each fit for a paragraph."""
-    return [started(inline(line)) for line in shown_lines(text)]
+    return [escape_start(escape_inline(line)) for line in printable_lines(text)]
 
 
-def shown_lines(text: str) -> list[str]:
+def printable_lines(text: str) -> list[str]:
     """Return the lines that are not blank, hidden characters spelled out."""
-    lines = (printable(line).strip() for line in LINE_ENDS.split(text))
+    lines = (printable_text(line).strip() for line in LINE_ENDS.split(text))
     return [line for line in lines if line]
 
 
-def listed(start: str, lines: Sequence[str]) -> list[str]:
+def as_item(start: str, lines: Sequence[str]) -> list[str]:
     """Return lines as one item: a backslash keeps each break, further lines are indented.
 
     start: stands before the first line, with its own indentation.
     """
-    first, *rest = lines or [EMPTY]
+    first, *rest = lines or [EMPTY_SIGN]
     indent = " " * (len(start) - len(start.lstrip()) + 2)
     whole = [start + first, *(indent + line for line in rest)]
     return [*(f"{line}\\" for line in whole[:-1]), whole[-1]]
 
 
-def started(line: str) -> str:
+def escape_start(line: str) -> str:
     """Escape a sign that would begin a block of Markdown."""
     return re.sub(r"\A(?:(?=[#>=+-])|(\d{1,9})(?=[.)]))", r"\1\\", line)
 
 
-def inline(text: str) -> str:
+def escape_inline(text: str) -> str:
     """Escape one line, all but its code."""
     out, at = "", 0
     for code in re.finditer(_SPAN, text):
@@ -184,7 +184,7 @@ def inline(text: str) -> str:
 
 def as_code(text: str) -> str:
     """Return a name as code, or escaped for its backtick."""
-    return inline(text if "`" in text else f"`{text}`")
+    return escape_inline(text if "`" in text else f"`{text}`")
 
 
 def _escaped(text: str) -> str:

@@ -24,7 +24,7 @@ from core.text.terms import (
     Term,
     kind_of,
     signed_names,
-    words_of,
+    terms_of,
 )
 
 _K1 = 0.9  # how soon a repeated term stops adding to the score
@@ -56,7 +56,7 @@ _STEPS = 50  # of relevance: two entries of one step are equally relevant
 class Frequencies(NamedTuple):
     """How common the words of a question are, where only some of all texts are ranked.
 
-    having: by strong term of `words_of`, how many of `texts` have it. A missing term is as common
+    having: by strong term of `terms_of`, how many of `texts` have it. A missing term is as common
     as in the ranked texts.
     """
 
@@ -64,7 +64,7 @@ class Frequencies(NamedTuple):
     having: Mapping[Term, int]
 
 
-class Held(NamedTuple):
+class TermCount(NamedTuple):
     """A strong term, and how many texts have it.
 
     numbers: the texts with it that were looked at; None for a term too common to tell.
@@ -75,11 +75,11 @@ class Held(NamedTuple):
     numbers: Sequence[int] | None
 
 
-class Holding(NamedTuple):
+class Coverage(NamedTuple):
     """Which texts have which terms of a question, in its order."""
 
     total: int
-    terms: Sequence[Held]
+    terms: Sequence[TermCount]
 
     def frequencies(self) -> Frequencies:
         return Frequencies(self.total, {it.term: it.having for it in self.terms})
@@ -96,7 +96,7 @@ class Holding(NamedTuple):
             judged = _shares({term: at for term, at in places.items() if term.run in known}, rarity)
         return {number: whole[number] for number, share in judged.items() if share >= least}
 
-    def good_parts(self) -> dict[int, float]:
+    def good_shares(self) -> dict[int, float]:
         """Return the share of the question by text, for the texts that may be an answer.
 
         The greatest share comes first, of equals the later text. A word that no text has counts no
@@ -108,11 +108,11 @@ class Holding(NamedTuple):
         enough = [(it, at) for at, it in _shares(places, rarity).items() if it >= _LEAST_SHARE]
         return {at: share for share, at in sorted(enough, reverse=True)}
 
-    def is_telling(self, parts: Mapping[int, float], numbers: Iterable[int]) -> bool:
+    def may_answer(self, parts: Mapping[int, float], numbers: Iterable[int]) -> bool:
         """Return whether one of these texts has enough for any to be an answer."""
         runs: dict[str, set[int]] = {}  # the texts that have something of each word
         for it in self.terms:
-            if not it.term.spare:
+            if not it.term.is_spare:
                 runs.setdefault(it.term.run, set()).update(it.numbers or ())
         words = Counter(chain.from_iterable(runs.values()))
         return any(parts[at] >= _ALONE_SHARE or words[at] > 1 for at in numbers)
@@ -148,7 +148,7 @@ class Ranking:
         short, longer = _K1 * (1 - _B), _K1 * _B / mean_chars
         for hits in [*self._strong, *(piece for word in words for piece in word[1:])]:
             weight = (_K1 + 1) * _rarity(self._having(hits), self._total)
-            weight *= _WEAK_WEIGHT if hits.term.weak else 1.0
+            weight *= _WEAK_WEIGHT if hits.term.is_weak else 1.0
             for at, times in hits.times.items():
                 damping = short + longer * chars[at]
                 scores[at] = scores.get(at, 0.0) + weight * times / (times + damping)
@@ -171,9 +171,9 @@ class Ranking:
         rest = (at for at in reversed(range(self._count)) if at not in scores)
         return [*sorted(scores, key=lambda at: (scores[at], at), reverse=True), *rest]
 
-    def holding(self) -> Holding:
-        held = [Held(it.term, self._having(it), list(it.times)) for it in self._strong]
-        return Holding(self._total, held)
+    def coverage(self) -> Coverage:
+        held = [TermCount(it.term, self._having(it), list(it.times)) for it in self._strong]
+        return Coverage(self._total, held)
 
     def topics(self, topics: Sequence[str]) -> list[str]:
         """Return each topic once, that of the most relevant text first.
@@ -205,13 +205,13 @@ def _shares(places: _Places, rarity: Mapping[Term, float]) -> dict[int, float]:
     """
     words: dict[str, list[Term]] = {}
     for term in places:
-        if not term.spare or term.needle[0] < FIRST_WIDE:
+        if not term.is_spare or term.needle[0] < FIRST_WIDE:
             words.setdefault(term.run, []).append(term)
     worths = {run: _worths(terms, places, rarity) for run, terms in words.items()}
     most = {
         run: max(rarity[it] for it in list(filter(places.get, terms)) or terms)
         for run, terms in words.items()
-        if not all(it.spare for it in terms)
+        if not all(it.is_spare for it in terms)
     }
     for run in [it for it in words if it not in most]:  # another form: it adds what they lack
         same = [it for it in most if it in run or run in it]
@@ -269,7 +269,7 @@ class _Scanned(NamedTuple):
 
 def _found(query: str, texts: Sequence[str]) -> list[list[_Hits]]:
     most = max(_MOST_SCANS // len(texts), _LEAST_SCANS)
-    words = words_of(query)[:most]
+    words = terms_of(query)[:most]
     if not words:
         return []
     scanned, left = _scanned(tuple(texts)), max(most - len(words), _LEAST_SCANS)
@@ -329,7 +329,7 @@ def _hits(term: Term, scanned: _Scanned) -> _Hits:
 
 
 class Entry(NamedTuple):
-    """One thing, `what`, of a room that may answer a question.
+    """One thing, `item`, of a room that may answer a question.
 
     text: compared with the question. says: its statements, () if no other entry can repeat it.
     line: returns it for a model. worth: orders the equally relevant of its room. nearness: of its
@@ -339,36 +339,36 @@ class Entry(NamedTuple):
     source: Source
     id: str
     text: str
-    says: tuple[str, ...]
+    statements: tuple[str, ...]
     line: Callable[[], str]
     worth: tuple[float, str, int] = (0.0, "", 0)
     nearness: float | None = None
-    what: Any = None
+    item: Any = None
 
-    def labelled(self) -> str:
+    def labelled_line(self) -> str:
         return f"{self.source} {self.line()}"
 
 
-class Gathered(NamedTuple):
+class Finds(NamedTuple):
     """The entries of one room for a question. frequencies: of its words in the whole room."""
 
     entries: Sequence[Entry] = ()
     frequencies: Frequencies = Frequencies(0, {})
 
 
-Gather = Callable[[str], Gathered]
+Gather = Callable[[str], Finds]
 
 
-def gathered_from(rooms: Sequence[Gather], question: str) -> list[Gathered]:
+def gather_all(rooms: Sequence[Gather], question: str) -> list[Finds]:
     """Return each room's entries; a room that cannot be read has none now."""
-    found = list[Gathered]()
+    found = list[Finds]()
     for gather in rooms:
         with suppress(SentinelError, OSError):
             found.append(gather(question))
     return found
 
 
-def in_one_order(question: str, gathered: Sequence[Gathered]) -> list[Entry]:
+def rank_entries(question: str, gathered: Sequence[Finds]) -> list[Entry]:
     """Return the entries, the most relevant first.
 
     Of equally relevant ones lessons come first, then fragments, then sessions. An entry that
@@ -379,10 +379,10 @@ def in_one_order(question: str, gathered: Sequence[Gathered]) -> list[Entry]:
         having.update(room.frequencies.having)
         for entry in room.entries:
             if entry.source == "lesson":
-                of_lessons.update(map(as_said, entry.says))
+                of_lessons.update(map(fold_text, entry.statements))
 
     def is_repeated(entry: Entry) -> bool:
-        said = {words for it in entry.says if (words := as_said(it))}
+        said = {words for it in entry.statements if (words := fold_text(it))}
         return entry.source != "lesson" and bool(said) and said <= of_lessons
 
     entries = [it for room in gathered for it in room.entries if not is_repeated(it)]
@@ -397,7 +397,7 @@ def in_one_order(question: str, gathered: Sequence[Gathered]) -> list[Entry]:
     return [entries[at] for at in sorted(range(len(entries)), key=key, reverse=True)]
 
 
-def as_said(text: str) -> str:
+def fold_text(text: str) -> str:
     """Return a text without case, and with single blanks, to compare it."""
     return " ".join(text.casefold().split())
 
@@ -410,7 +410,7 @@ def _relevance(question: str, entries: Sequence[Entry], frequencies: Frequencies
     its words say.
     """
     ranking = Ranking(question, [it.text for it in entries], frequencies)
-    scores, shares = ranking.scores, ranking.holding().shares()
+    scores, shares = ranking.scores, ranking.coverage().shares()
     worths = [scores.get(at, 0.0) * shares.get(at, 0.0) for at in range(len(entries))]
     best = max(worths, default=0.0) or 1.0
     of_words = [worth / best for worth in worths]

@@ -51,13 +51,13 @@ class Term(NamedTuple):
     needle: str
     begins: bool = False
     ends: bool = False
-    weak: bool = False
-    spare: bool = False
+    is_weak: bool = False
+    is_spare: bool = False
     run: str = ""
 
 
 @lru_cache(maxsize=16)
-def words_of(query: str) -> Sequence[Sequence[Term]]:
+def terms_of(query: str) -> Sequence[Sequence[Term]]:
     """Return strong terms, each followed by the weak ones that support it.
 
     They are stems of English words, parts of identifiers, and pairs of characters of other scripts.
@@ -69,14 +69,14 @@ def words_of(query: str) -> Sequence[Sequence[Term]]:
     for run, is_spare in _runs(query):
         pieces = _wide_terms if run[0] >= FIRST_WIDE else _narrow_terms
         for term in pieces(run, is_spare):
-            if run in behind_a_letter and not term.weak:
+            if run in behind_a_letter and not term.is_weak:
                 term = term._replace(ends=True)  # or `OAuth` would find an author
             same = term[:4]
-            if same not in terms or terms[same].spare > term.spare:
+            if same not in terms or terms[same].is_spare > term.is_spare:
                 terms[same] = term
     words: list[list[Term]] = []
     for term in terms.values():
-        if term.weak and words:
+        if term.is_weak and words:
             words[-1].append(term)
         else:
             words.append([term])
@@ -138,30 +138,30 @@ def _wide_terms(run: str, is_spare: bool) -> Iterator[Term]:
         run[0] in word_list("verbs_of_one_syllable") and run[1:2] in word_list("endings_of_verbs")
     )
     if is_one_syllable:
-        yield Term(run[0], begins=True, spare=is_spare, run=run)
+        yield Term(run[0], begins=True, is_spare=is_spare, run=run)
     for start in range(len(run) - 1):
-        yield Term(run[start : start + 2], spare=is_spare or start + 2 > bare, run=run)
+        yield Term(run[start : start + 2], is_spare=is_spare or start + 2 > bare, run=run)
     if not is_one_syllable:
-        yield Term(run[0], begins=True, weak=len(run) > 1, spare=is_spare, run=run)
+        yield Term(run[0], begins=True, is_weak=len(run) > 1, is_spare=is_spare, run=run)
 
 
 def _narrow_terms(word: str, is_spare: bool) -> Iterator[Term]:
     """Yield the stem of an English word, and 4-grams, which survive a typing error."""
     if not word.isalpha():
-        yield Term(word, begins=True, ends=word.isdecimal(), spare=is_spare, run=word)
+        yield Term(word, begins=True, ends=word.isdecimal(), is_spare=is_spare, run=word)
         return
     if len(word) == 1 or word in word_list("function_words"):
         return
     for form in _other_forms().get(word, ()):
-        yield Term(form, begins=True, ends=True, spare=True, run=word)
+        yield Term(form, begins=True, ends=True, is_spare=True, run=word)
     stem = stem_of(word)
-    yield Term(stem, begins=True, ends=len(stem) <= _WHOLE_CHARS, spare=is_spare, run=word)
+    yield Term(stem, begins=True, ends=len(stem) <= _WHOLE_CHARS, is_spare=is_spare, run=word)
     if len(stem) >= _GRAM_CHARS - 1:
-        yield Term(stem[: _GRAM_CHARS - 1], begins=True, weak=True)
+        yield Term(stem[: _GRAM_CHARS - 1], begins=True, is_weak=True)
         grams = [stem[start : start + _GRAM_CHARS] for start in range(len(stem) - _GRAM_CHARS + 1)]
-        yield from (Term(gram, weak=True) for gram in grams[::2] + grams[1::2])
+        yield from (Term(gram, is_weak=True) for gram in grams[::2] + grams[1::2])
         if stem == word:
-            yield Term(word[1 - _GRAM_CHARS :], ends=True, weak=True)
+            yield Term(word[1 - _GRAM_CHARS :], ends=True, is_weak=True)
 
 
 @cache

@@ -93,7 +93,7 @@ def similar_topics(
     return [pair for topic, other in pairs if (pair := comparison.alike(topic, other))]
 
 
-def similar_to(topic: str, topics: Iterable[str]) -> list[str]:
+def find_similar(topic: str, topics: Iterable[str]) -> list[str]:
     """Return the topics that may mean the same, the closest in spelling first."""
     from difflib import SequenceMatcher
 
@@ -108,13 +108,13 @@ def similar_to(topic: str, topics: Iterable[str]) -> list[str]:
     return sorted(alike, key=likeness, reverse=True)
 
 
-def worth_using(topics: Iterable[str]) -> list[str]:
+def usable_topics(topics: Iterable[str]) -> list[str]:
     return [topic for topic in topics if not scope_of(topic)]
 
 
 def topic_to_keep(pair: SimilarTopics) -> str:
     """Return the broader topic that keeps the rules, "" where nothing decides."""
-    topics = worth_using((pair.topic, pair.other))
+    topics = usable_topics((pair.topic, pair.other))
     if len(topics) == 1:
         return topics[0]
     if topics and pair.reason == "words":

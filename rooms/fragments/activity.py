@@ -10,12 +10,12 @@ from typing import Any
 
 from core.config import DEFAULT_AGENT, NAME_CHARS
 from core.room.database import DatabaseError
-from rooms.fragments import fragment as stored
+from rooms.fragments import fragment as schema
 from rooms.fragments import texts
-from rooms.fragments.fragment import Activity, Fragment, ToolFeedback, Wanted, hash_of
-from rooms.fragments.room import Room, named, readers, repeats_when_cut, writer
+from rooms.fragments.fragment import Activity, Filter, Fragment, ToolFeedback, hash_of
+from rooms.fragments.room import Room, agents_for, check_name, owner_for, repeats_when_cut
 from rooms.fragments.storage.rows import Rows
-from rooms.fragments.upkeep.life import before
+from rooms.fragments.upkeep.life import moment_before
 
 IDLE_HOURS = 4  # a client that kills its server ends no session
 Count = Callable[[Room, Sequence[Fragment], str], None]  # counts one use of each, in a session
@@ -25,8 +25,8 @@ _LOCK = threading.Lock()
 _WAITING: dict[tuple[Room, str], list[Fragment]] = {}  # by room and session
 # Names in the state: the model of the vectors; the progress of the upkeep; the start of the last
 # one, and its changes.
-MODEL, RUN, ENDED, FIGURES = "embedding_model", "upkeep", "upkeep_at", "upkeep_figures"
-_COUNTED: tuple[stored.By, ...] = ("tier", "kind", "lifetime", "agent")  # of live fragments
+MODEL, PROGRESS, UPKEEP_AT, FIGURES = "embedding_model", "upkeep", "upkeep_at", "upkeep_figures"
+_COUNTED: tuple[schema.By, ...] = ("tier", "kind", "lifetime", "agent")  # of live fragments
 _LATEST = 3
 
 
@@ -34,11 +34,11 @@ def note(
     rows: Rows, room: Room, session: str, agent: str, *, wrote: int = 0, has_reflected: bool = False
 ) -> None:
     """Count one call of a session, which reopens it; "" is no session. wrote: new fragments."""
-    key, now = named("sessionId", session), room.clock()
+    key, now = check_name("sessionId", session), room.clock()
     if not key:
         return
-    known = activity_of(rows, room, key)
-    known = known or Activity(session_id=key, agent=writer(room, agent), started_at=now)
+    known = find_activity(rows, room, key)
+    known = known or Activity(session_id=key, agent=owner_for(room, agent), started_at=now)
     changed = replace(
         known,
         last_at=now,
@@ -50,29 +50,29 @@ def note(
     rows.note([changed])
 
 
-def give_feedback(room: Room, feedback: ToolFeedback) -> None:
+def store_feedback(room: Room, feedback: ToolFeedback) -> None:
     """Store a feedback of now."""
-    session = named("session_id", feedback.session_id)
+    session = check_name("session_id", feedback.session_id)
     given = [
         texts.Text("tool_name", feedback.tool_name, NAME_CHARS, may_be_blank=False),
         texts.Text("suggestion", feedback.suggestion, texts.SUGGESTION_CHARS),
         texts.Text("context", feedback.context, texts.SITUATION_CHARS),
     ]
-    clean, _ = texts.cleaned(given, strict=room.settings.strict)
+    clean, _ = texts.clean_texts(given, strict=room.settings.strict)
     fields: dict[str, Any] = {it.field: text for it, text in zip(given, clean, strict=True)}
     done = replace(
         feedback,
         **fields,
         session_id=session,
         created_at=room.clock(),
-        agent=writer(room, ""),
+        agent=owner_for(room, ""),
     )
     with room.engine.writing() as rows:
         rows.note([done])
         note(rows, room, session, "")
 
 
-def unreflected(rows: Rows, agents: Sequence[str], *, since: str = "") -> list[Activity]:
+def find_unreflected(rows: Rows, agents: Sequence[str], *, since: str = "") -> list[Activity]:
     """Return sessions of these agents, () for all, that wrote and never reflected, since then."""
     found: list[Activity] = rows.entries(Activity, since=since)
     own = [each for each in found if not agents or each.agent in agents]
@@ -81,12 +81,12 @@ def unreflected(rows: Rows, agents: Sequence[str], *, since: str = "") -> list[A
 
 def is_over(activity: Activity, now: str) -> bool:
     """Return whether a session ended, or was idle for `IDLE_HOURS`."""
-    return bool(activity.ended_at) or activity.last_at < before(now, hours=IDLE_HOURS)
+    return bool(activity.ended_at) or activity.last_at < moment_before(now, hours=IDLE_HOURS)
 
 
-def activity_of(rows: Rows, room: Room, session: str) -> Activity | None:
+def find_activity(rows: Rows, room: Room, session: str) -> Activity | None:
     """Return what is known of a session; two agents may have sessions of one name."""
-    found: list[Activity] = rows.entries(Activity, of=session)
+    found: list[Activity] = rows.entries(Activity, subject=session)
     return next((each for each in found if room.agent in ("", each.agent)), None)
 
 
@@ -137,7 +137,7 @@ def count_use(room: Room, fragments: Sequence[Fragment], session: str) -> None:
                     values = {"access_count": uses, "accessed_at": now, "sessions_count": sessions}
                     values |= {"last_session": name} if name else {}
                     values |= {} if is_permanent else {"tier": "hot"}
-                    rows.touch(numbers, values)
+                    rows.set_fields(numbers, values)
         except DatabaseError:
             continue
 
@@ -149,11 +149,11 @@ def statistics_of(room: Room) -> dict[str, Any]:
     State, versions, suspicions and upkeep are of the whole room, unless agents are kept apart.
     Raises FragmentsError, DatabaseError.
     """
-    own = readers(room, "")
-    live, upkeep, least = Wanted(agents=own), {}, 0.0
+    own = agents_for(room, "")
+    live, upkeep, least = Filter(agents=own), {}, 0.0
     with room.engine.reading() as rows:
 
-        def total(wanted: Wanted) -> int:
+        def total(wanted: Filter) -> int:
             return sum(rows.count(wanted).values())
 
         state = rows.state()
@@ -161,7 +161,7 @@ def statistics_of(room: Room) -> dict[str, Any]:
         if model:
             from rooms.fragments.models.vectors import cosines_of  # only with a model
 
-            measured = cosines_of(state).least
+            measured = cosines_of(state).answer_cosine
             least = measured if room.config.least_cosine is None else room.config.least_cosine
         with suppress(ValueError, RecursionError):  # another program's
             upkeep = json.loads(state.get(FIGURES, "{}"))
@@ -169,28 +169,30 @@ def statistics_of(room: Room) -> dict[str, Any]:
         counted = {name: int(value) for name, value in state.items() if value.isdecimal()}
         return {
             "live": sum(by["kinds"].values()),
-            "superseded": total(Wanted(agents=own, state="superseded")),
-            "deleted": rows.count(Wanted(agents=own, state="bin"), "deletion"),
+            "superseded": total(Filter(agents=own, state="superseded")),
+            "deleted": rows.count(Filter(agents=own, state="bin"), "deletion"),
             **by,
-            "anchors": total(Wanted(agents=own, is_anchor=True)),
-            "links": rows.count_links(Wanted(agents=own, state="kept")),
-            "versions": rows.count_entries(stored.Version),
-            "with_vector": total(Wanted(agents=own, has_vector=True)),
+            "anchors": total(Filter(agents=own, is_anchor=True)),
+            "links": rows.count_links(Filter(agents=own, state="kept")),
+            "versions": rows.count_entries(schema.Version),
+            "with_vector": total(Filter(agents=own, has_vector=True)),
             "model": model,  # of the vectors
             "least_cosine": round(least, 4),  # to be found by a vector alone, 0 without a model
             # Since the room exists, such as `purged`, and the changes of the last upkeep by step;
             # none for an agent of a team: they count others' fragments.
             "figures": {} if room.agent else {"purged": 0, **counted} | room.engine.figures(),
-            "upkeep_at": state.get(ENDED, ""),
+            "upkeep_at": state.get(UPKEEP_AT, ""),
             "upkeep": upkeep if isinstance(upkeep, dict) and not room.agent else {},
-            "is_under_way": RUN in state,
-            "suspicions": rows.count_entries(stored.Suspicion),
-            "unreflected": sum(is_over(it, room.clock()) for it in unreflected(rows, room.own)),
+            "is_under_way": PROGRESS in state,
+            "suspicions": rows.count_entries(schema.Suspicion),
+            "unreflected": sum(
+                is_over(it, room.clock()) for it in find_unreflected(rows, room.own_agents)
+            ),
         }
 
 
 @dataclass(frozen=True, slots=True)
-class OfTool:
+class ToolSummary:
     """Feedback on one tool."""
 
     tool: str
@@ -200,9 +202,9 @@ class OfTool:
     suggestions: tuple[str, ...]  # the latest first
 
 
-def feedback_by_tool(rows: Rows) -> list[OfTool]:
+def feedback_by_tool(rows: Rows) -> list[ToolSummary]:
     """Return the feedback on each tool, the most first."""
-    by_tool, tools = dict[str, list[ToolFeedback]](), list[OfTool]()
+    by_tool, tools = dict[str, list[ToolFeedback]](), list[ToolSummary]()
     for feedback in rows.entries(ToolFeedback):
         by_tool.setdefault(feedback.tool_name, []).append(feedback)
     for tool, some in by_tool.items():
@@ -210,5 +212,5 @@ def feedback_by_tool(rows: Rows) -> list[OfTool]:
         sufficient = sum(it.sufficient for it in some)
         suggestions = dict.fromkeys(it.suggestion for it in reversed(some) if it.suggestion.strip())
         latest = tuple(suggestions)[:_LATEST]
-        tools.append(OfTool(tool, count, relevant / count, sufficient / count, latest))
+        tools.append(ToolSummary(tool, count, relevant / count, sufficient / count, latest))
     return sorted(tools, key=lambda it: (-it.count, it.tool))

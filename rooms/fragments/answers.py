@@ -12,15 +12,15 @@ from dataclasses import asdict, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from core.guard.injection import orders_in
+from core.guard.injection import order_marks
 from core.lessons.record_text import as_json, day_of, topic_text
 from core.messages import Facts, say
-from core.text.plain import Budget, estimate_tokens, flat, one_line
-from core.text.ranking import Gather, Gathered
+from core.text.plain import Budget, estimate_tokens, flat_line, one_line
+from core.text.ranking import Finds, Gather
 from rooms.fragments import activity, draft, links, versions
-from rooms.fragments import fragment as stored
+from rooms.fragments import fragment as schema
 from rooms.fragments.fragment import Fragment, Link, Query, Version, column_of
-from rooms.fragments.room import Room, readers, repeats_when_cut, visible
+from rooms.fragments.room import Room, agents_for, find_visible, repeats_when_cut
 from rooms.fragments.texts import CONTENT_CHARS, SOURCE_CHARS
 from rooms.fragments.upkeep.life import is_doubtful
 
@@ -40,7 +40,7 @@ _USUAL = (
     *("tier", "is_anchor", "privacy", "access_count", "accessed_at", "created_at", "verified_at"),
 )
 _RARE = ("session", "expires_at", "superseded_at", "promoted", "deleted_at")
-_OF_VERSION = (*stored.AMENDED, "amended_at", "amended_by")
+_OF_VERSION = (*schema.AMENDED, "amended_at", "amended_by")
 
 
 class Call(NamedTuple):
@@ -74,11 +74,11 @@ class Call(NamedTuple):
         9f2c4b7a 2026-03-01 error!/redis (from bakery): Redis answers NOAUTH
         """
         if isinstance(row, Link):
-            return f"  {row.relation} {id_text(row.to_id)}"
+            return f"  {row.relation} {text_of_id(row.to_id)}"
         kind = f"{row.kind}{'!' if row.is_anchor else ''}"
-        if row.topic != stored.DEFAULT_TOPIC:
+        if row.topic != schema.DEFAULT_TOPIC:
             kind += f"/{topic_text(row.topic)}"
-        words = [id_text(row.id), day_of(row.created_at), kind]
+        words = [text_of_id(row.id), day_of(row.created_at), kind]
         notes = {
             "in_bin": bool(row.deleted_at),
             "promoted": bool(row.promoted),
@@ -89,34 +89,34 @@ class Call(NamedTuple):
             "order": is_order(row),
         }
         if any(notes.values()):
-            source = flat(row.source)
+            source = flat_line(row.source)
             if len(source) > SHOWN_SOURCE_CHARS:
                 source = f"{source[:SHOWN_SOURCE_CHARS]}…"
             keys = [key for key, holds in notes.items() if holds]
             words.append(f"({'; '.join(_say(key, source=source) for key in keys)})")
-        return f"{' '.join(words)}: {flat(row.content)}"
+        return f"{' '.join(words)}: {flat_line(row.content)}"
 
     # Each tool: its operation, and the answer.
 
-    def remember(self, new: stored.Draft, agent: str) -> str:
+    def remember(self, new: schema.Draft, agent: str) -> str:
         """Keep a fragment; return a ready call for each proposal, too."""
         done = draft.remember(self.room, new, agent=agent, session=self.session)
         fragment, proposals = done.fragment, list[str]()
         for link in done.proposals:
-            old, later = quoted(link.from_id), quoted(link.to_id)
+            old, later = quote(link.from_id), quote(link.to_id)
             ready = f'link(fromId={old}, toId={later}, relationType="superseded_by")'
             ready = f"forget(id={old})" if self.core_only else ready
-            proposals.append(_say("may_supersede", id=id_text(link.from_id), call=ready))
+            proposals.append(_say("may_supersede", id=text_of_id(link.from_id), call=ready))
         if self.as_json:
             rare = {"redacted": done.redacted, "too_long": done.is_long}
             rare |= {"links": _objects(done.links), "proposals": proposals}
             return _answer({"id": fragment.id, "created": done.is_new}, rare)
         key = "remembered" if done.is_new else f"known{'_' if done.was else ''}{done.was}"
-        said = [_say(key, id=id_text(fragment.id)), *_cautions(done)]
+        said = [_say(key, id=text_of_id(fragment.id)), *_cautions(done)]
         if done.links:
             ends = [it.to_id if it.from_id == fragment.id else it.from_id for it in done.links]
             pairs = zip(done.links, ends, strict=True)
-            listed = ", ".join(f"{it.relation} {id_text(other)}" for it, other in pairs)
+            listed = ", ".join(f"{it.relation} {text_of_id(other)}" for it, other in pairs)
             said.append(_say("linked_to", listed=listed))
         return "\n".join([" ".join(said), *proposals])
 
@@ -132,22 +132,22 @@ class Call(NamedTuple):
             way = "gone" if done.is_gone else "binned"
             is_served = self.room.engine.keeps_agents_apart  # with backups nobody here knows of
             key = f"{way}_served" if is_served else way
-            said.append(_say(key, count=count, ids=ids_text(done.fragments)))
+            said.append(_say(key, count=count, ids=text_of_ids(done.fragments)))
         if done.kept:
             said.append(_say("kept", count=done.kept))
         if done.shared:
             said.append(_say("kept_shared", count=done.shared))
         return " ".join(said) or _say("nothing_forgotten")
 
-    def link(self, from_id: str, to_id: str, relation: stored.Relation, agent: str) -> str:
+    def link(self, from_id: str, to_id: str, relation: schema.Relation, agent: str) -> str:
         link, is_new, former = links.link(self.room, from_id, to_id, relation, agent=agent)
         if self.as_json:
             return _answer({"created": is_new, **object_of(link)})
         key = "linked" if is_new else "relinked" if former else "linked_before"
-        ends = {"from_id": id_text(link.from_id), "to_id": id_text(link.to_id)}
+        ends = {"from_id": text_of_id(link.from_id), "to_id": text_of_id(link.to_id)}
         return _say(key, relation=link.relation, former=former, **ends)
 
-    def amend(self, amendment: stored.Amendment, agent: str) -> str:
+    def amend(self, amendment: schema.Amendment, agent: str) -> str:
         done = versions.amend(self.room, amendment, agent=agent, session=self.session)
         fragment, before = done.fragment, done.before
         if self.as_json:
@@ -156,10 +156,10 @@ class Call(NamedTuple):
         key = "replaced" if done.is_new else "amended"
         if fragment == replace(before, verified_at=fragment.verified_at):
             key = "verified"
-        said = _say(key, id=id_text(fragment.id), old=id_text(before.id))
+        said = _say(key, id=text_of_id(fragment.id), old=text_of_id(before.id))
         return " ".join([said, *_cautions(done)])
 
-    def reflect(self, reflection: stored.Reflection, agent: str) -> str:
+    def reflect(self, reflection: schema.Reflection, agent: str) -> str:
         done = draft.reflect(self.room, reflection, agent=agent, session=self.session)
         if self.as_json:
             saved = [
@@ -169,27 +169,27 @@ class Call(NamedTuple):
             return _answer({"count": len(saved), "fragments": saved}, {"redacted": done.redacted})
         new = [it.fragment for it in done.saved if it.is_new]
         known = [it.fragment for it in done.saved if not it.is_new]
-        said = [_say("reflected", count=len(new), ids=ids_text(new))] if new else []
+        said = [_say("reflected", count=len(new), ids=text_of_ids(new))] if new else []
         if known:
-            said.append(_say("reflected_before", ids=ids_text(known)))
+            said.append(_say("reflected_before", ids=text_of_ids(known)))
         if done.parted:
             said.append(_say("parted", count=done.parted))
         if done.redacted:
             said.append(_say("redacted", kinds=", ".join(done.redacted)))
         return " ".join(said)
 
-    def recall(self, query: Query, beside: Sequence[Gather]) -> str:
+    def recall(self, query: Query, gathers: Sequence[Gather]) -> str:
         """Return the entries that answer. beside: see `rooms.fragments.recall`."""
         from rooms.fragments.recall import recall
 
         tokens = self.tokens(query.tokens, estimate_tokens(_say("left_out", count=_MANY)))
         line = cache(self.text_of)  # first for the budget, then for the answer
         asked = replace(query, session=self.session, tokens=tokens)
-        found = recall(self.room, asked, line=line, count=activity.count_later, beside=beside)
+        found = recall(self.room, asked, line=line, count=activity.count_later, gathers=gathers)
         if self.as_json:
             linked = [
                 object_of(it.fragment)
-                | {"relation_type": it.link.relation, "linked_to": it.near_id}
+                | {"relation_type": it.link.relation, "linked_to": it.start_id}
                 for it in found.linked
             ]
             others = [
@@ -205,14 +205,14 @@ class Call(NamedTuple):
             )
         lines = list[str]()
         for entry in found.found:
-            lines.append(entry.labelled() if beside else entry.line())
+            lines.append(entry.labelled_line() if gathers else entry.line())
             if entry.source == "fragment":
                 relations = [it for it in found.relations if it.from_id == entry.id]
                 lines += map(line, relations)
             for it in found.linked:
-                if it.near_id == entry.id:
+                if it.start_id == entry.id:
                     # The relation of this one to the one above.
-                    arrow = "" if it.leads_here else " ←"
+                    arrow = "" if it.leads_to_fragment else " ←"
                     lines.append(f"  {it.link.relation}{arrow} {line(it.fragment)}")
         if found.left_out:
             lines.append(_say("left_out", count=found.left_out))
@@ -254,8 +254,8 @@ class Call(NamedTuple):
         counts = {"unreflected": sessions, "left_out": found.left_out}
         return _answer({**fields, **counts, "injectionText": text})
 
-    def tool_feedback(self, feedback: stored.ToolFeedback) -> str:
-        activity.give_feedback(self.room, replace(feedback, session_id=self.session))
+    def tool_feedback(self, feedback: schema.ToolFeedback) -> str:
+        activity.store_feedback(self.room, replace(feedback, session_id=self.session))
         return _answer({}) if self.as_json else _say("noted")
 
     def memory_stats(self) -> str:
@@ -303,7 +303,7 @@ class Call(NamedTuple):
         lines += [", ".join(done)] if done else []
         suspected = list[str]()
         for pair in report.suspicions:
-            earlier, later = quoted(pair.earlier.id), quoted(pair.later.id)
+            earlier, later = quote(pair.earlier.id), quote(pair.later.id)
             ready = f'  link(fromId={earlier}, toId={later}, relationType="contradicts")'
             suspected.append("\n".join((self.line(pair.earlier), self.line(pair.later), ready)))
         budget, left = Budget(MOST_TOKENS_TO_SETTLE, 20_000), 0
@@ -343,7 +343,7 @@ class Call(NamedTuple):
         head, lines = self.line(found.start), list[str]()
         budget.spend(head)
         for it in found.steps:
-            arrow = "" if it.leads_here else " ←"
+            arrow = "" if it.leads_to_fragment else " ←"
             lines.append(f"  {it.link.relation}{arrow} {self.line(it.fragment)}")
         shown = [line for line in lines if budget.take(line)]
         if not lines:
@@ -356,15 +356,17 @@ class Call(NamedTuple):
         fragment = versions.pin(self.room, id, pinned=pinned)
         if self.as_json:
             return _answer({"id": fragment.id, "pinned": fragment.is_anchor})
-        return _say("pinned" if fragment.is_anchor else "unpinned", id=id_text(fragment.id))
+        return _say("pinned" if fragment.is_anchor else "unpinned", id=text_of_id(fragment.id))
 
     @repeats_when_cut
-    def whole(self, name: str) -> str:
+    def fragment_json(self, name: str) -> str:
         """Return one fragment of any state as JSON, with links and versions."""
         with self.room.engine.reading() as rows:
-            fragment = visible(rows, name, readers(self.room, ""), in_bin=True)
+            fragment = find_visible(rows, name, agents_for(self.room, ""), in_bin=True)
             links = _objects(rows.links([fragment.id]))
-            former = [_fields_of(it, _OF_VERSION) for it in rows.entries(Version, of=fragment.id)]
+            former = [
+                _fields_of(it, _OF_VERSION) for it in rows.entries(Version, subject=fragment.id)
+            ]
         return as_json({**object_of(fragment), "links": links, "versions": former})
 
     def prompt_lines(self, query: str, budget: Budget) -> list[str]:
@@ -378,37 +380,37 @@ class Call(NamedTuple):
         return [line for line in kept if budget.take(line)]
 
     @repeats_when_cut
-    def gather(self, question: str) -> Gathered:
+    def gather(self, question: str) -> Finds:
         """Return candidates for a question, without orders to a model."""
         from rooms.fragments.recall import Search
 
         search = Search(self.room, Query(text=question, session=self.session), self.line)
         with self.room.engine.reading() as rows:
             search.begin(rows)
-            found = search.gathered()
-        return found._replace(entries=[it for it in found.entries if not is_order(it.what)])
+            found = search.gather()
+        return found._replace(entries=[it for it in found.entries if not is_order(it.item)])
 
 
 def is_order(fragment: Fragment) -> bool:
     """Return whether a text reads like an order to a model."""
     texts = (fragment.content, fragment.topic, fragment.source, *fragment.keywords)
-    return bool(orders_in((), texts))
+    return bool(order_marks((), texts))
 
 
-def id_text(fragment_id: str) -> str:
+def text_of_id(fragment_id: str) -> str:
     """Return an id, quoted if it could pass for something else."""
-    return fragment_id if _PLAIN_ID.fullmatch(fragment_id) else quoted(fragment_id)
+    return fragment_id if _PLAIN_ID.fullmatch(fragment_id) else quote(fragment_id)
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """Return a text as a JSON string, for a call in an answer."""
     return json.dumps(one_line(text), ensure_ascii=False)
 
 
-def ids_text(fragments: Sequence[Fragment]) -> str:
+def text_of_ids(fragments: Sequence[Fragment]) -> str:
     """Return the first ten ids, between commas."""
     more = ["…"] if len(fragments) > _MOST_IDS else []
-    return ", ".join([*(id_text(it.id) for it in fragments[:_MOST_IDS]), *more])
+    return ", ".join([*(text_of_id(it.id) for it in fragments[:_MOST_IDS]), *more])
 
 
 def object_of(row: Fragment | Link) -> dict[str, Any]:
@@ -448,7 +450,7 @@ def _cautions(done: "draft.Remembered | versions.Amended") -> list[str]:
 
 
 def _name(text: str) -> str:
-    return flat(text)[:_NAME_CHARS]
+    return flat_line(text)[:_NAME_CHARS]
 
 
 def _listed(counts: Mapping[str, int]) -> str:

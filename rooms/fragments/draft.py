@@ -12,12 +12,12 @@ from core.lessons.record_text import minute_of
 from core.messages import Facts, say
 from core.text.plain import estimate_tokens
 from rooms.fragments import activity, texts
-from rooms.fragments import fragment as stored
-from rooms.fragments.fragment import Draft, Fragment, FragmentsError, Link, Reflection, Wanted
-from rooms.fragments.links import brought_back, linked_by_itself
-from rooms.fragments.room import Config, Room, named, readers, visible, writer
+from rooms.fragments import fragment as schema
+from rooms.fragments.fragment import Draft, Filter, Fragment, FragmentsError, Link, Reflection
+from rooms.fragments.links import bring_back, find_links
+from rooms.fragments.room import Config, Room, agents_for, check_name, find_visible, owner_for
 from rooms.fragments.storage.rows import Rows, pages_of
-from rooms.fragments.upkeep.life import before
+from rooms.fragments.upkeep.life import moment_before
 
 MOST_LINKED = 20
 ITEM_BYTES, MOST_ITEMS = 8_192, 50  # of a reflection
@@ -55,39 +55,39 @@ def remember(room: Room, draft: Draft, *, agent: str = "", session: str = "") ->
     A known fragment comes back from the bin or a successor, and lives at least as long as the draft
     asks. agent: owner, "" for the default.
     """
-    clean, redacted = prepared(draft, strict=room.settings.strict)
+    clean, redacted = clean_draft(draft, strict=room.settings.strict)
     with room.engine.writing() as rows:
-        done = keep(rows, room, clean, agent=agent, session=session)
+        done = store_draft(rows, room, clean, agent=agent, session=session)
         activity.note(rows, room, session, agent, wrote=int(done.is_new))
     return done._replace(redacted=redacted)
 
 
-def prepared(draft: Draft, *, strict: bool = False) -> tuple[Draft, tuple[str, ...]]:
+def clean_draft(draft: Draft, *, strict: bool = False) -> tuple[Draft, tuple[str, ...]]:
     """Return a clean draft, and the kinds of secrets taken out. strict: refuse a secret."""
     linked_to = tuple(dict.fromkeys(filter(None, map(texts.plain_id, draft.linked_to))))
     texts.check_count("linkedTo", len(linked_to), MOST_LINKED)
     given = draft.content, draft.topic, draft.source, draft.keywords
-    fields, redacted = texts.fields_of(*given, strict=strict)
+    fields, redacted = texts.clean_fields_of(*given, strict=strict)
     return replace(draft, **fields, linked_to=linked_to), redacted
 
 
-def keep(rows: Rows, room: Room, draft: Draft, *, agent: str, session: str) -> Remembered:
+def store_draft(rows: Rows, room: Room, draft: Draft, *, agent: str, session: str) -> Remembered:
     """Store a clean draft in a transaction, which a FragmentsError from here must end."""
-    owner, now = writer(room, agent), room.clock()
-    session = named("sessionId", session) if draft.is_working else ""
+    owner, now = owner_for(room, agent), room.clock()
+    session = check_name("sessionId", session) if draft.is_working else ""
     if draft.is_working and not session:
         raise FragmentsError("session_needed")
-    linked_to = [visible(rows, id_, readers(room, agent)).id for id_ in draft.linked_to]
-    row = row_of(draft.type, room.config, is_working=draft.is_working)
-    if same := same_content(rows, owner, stored.hash_of(draft.content)):
+    linked_to = [find_visible(rows, id_, agents_for(room, agent)).id for id_ in draft.linked_to]
+    row = type_row_of(draft.type, room.config, is_working=draft.is_working)
+    if same := find_same_content(rows, owner, schema.hash_of(draft.content)):
         done = _said_again(rows, room, same, draft, row, session)
     else:
-        new = begun(
+        new = fragment_of(
             rows,
             draft.content,
             row,
             now,
-            topic=draft.topic or next(iter(draft.keywords), stored.DEFAULT_TOPIC),
+            topic=draft.topic or next(iter(draft.keywords), schema.DEFAULT_TOPIC),
             keywords=draft.keywords or texts.keywords_of(draft.content),
             importance=row.importance if draft.importance is None else draft.importance,
             source=draft.source,
@@ -97,7 +97,7 @@ def keep(rows: Rows, room: Room, draft: Draft, *, agent: str, session: str) -> R
             tier="permanent" if draft.is_anchor else "hot",
             is_anchor=draft.is_anchor,
         )
-        done = added(rows, new, owner=room.agent)
+        done = add_fragment(rows, new, owner=room.agent)
     if linked_to:
         id_ = done.fragment.id
         known = {id_}.union(*((link.from_id, link.to_id) for link in rows.links([id_])))
@@ -106,9 +106,9 @@ def keep(rows: Rows, room: Room, draft: Draft, *, agent: str, session: str) -> R
     return done._replace(is_long=len(draft.content) > texts.CONTENT_CHARS)
 
 
-def added(rows: Rows, fragment: Fragment, *, owner: str = "") -> Remembered:
-    """Store a new fragment and its links. owner: see `linked_by_itself`."""
-    links, proposals = linked_by_itself(rows, fragment, owner=owner)
+def add_fragment(rows: Rows, fragment: Fragment, *, owner: str = "") -> Remembered:
+    """Store a new fragment and its links. owner: see `find_links`."""
+    links, proposals = find_links(rows, fragment, owner=owner)
     [fragment] = rows.add([fragment])
     rows.put_links(links)
     rows.count_up({"remembered": 1})
@@ -116,7 +116,7 @@ def added(rows: Rows, fragment: Fragment, *, owner: str = "") -> Remembered:
 
 
 def _said_again(
-    rows: Rows, room: Room, same: Fragment, draft: Draft, row: stored.TypeRow, session: str
+    rows: Rows, room: Room, same: Fragment, draft: Draft, row: schema.TypeRow, session: str
 ) -> Remembered:
     if same.promoted and not same.deleted_at:
         return Remembered(same, False, was="promoted")
@@ -124,7 +124,7 @@ def _said_again(
     is_anchor = same.is_anchor or draft.is_anchor
     changed: dict[str, Any] = {"session": session if same.session else "", "is_anchor": is_anchor}
     changed |= {"tier": "permanent" if is_anchor else "hot", "verified_at": now, "updated_at": now}
-    expires_at = expiry(row, now)
+    expires_at = expiry_of(row, now)
     if same.expires_at and (not expires_at or same.expires_at < expires_at):
         changed |= {"lifetime": row.lifetime, "stale_days": row.stale_days}
         changed["expires_at"] = expires_at
@@ -134,7 +134,7 @@ def _said_again(
         importance = draft.importance
         if importance is None:
             importance = max(same.importance, row.importance)
-        proposals = brought_back(rows, same, now)
+        proposals = bring_back(rows, same, now)
         changed |= {**RECALLABLE, "importance": importance, "decayed_at": now}
     fragment = replace(same, **changed)
     rows.replace([fragment])
@@ -153,7 +153,7 @@ def reflect(room: Room, reflection: Reflection, *, agent: str = "", session: str
     A text above `CONTENT_BYTES` is parted where sentences end; its parts are linked with the first.
     The session counts as reflected.
     """
-    session, owner, now = named("sessionId", session), writer(room, agent), room.clock()
+    session, owner, now = check_name("sessionId", session), owner_for(room, agent), room.clock()
     if not reflection.summary.strip():
         raise FragmentsError("blank", field="summary")
     given, how = list[texts.Text](), reflection.effectiveness
@@ -165,8 +165,8 @@ def reflect(room: Room, reflection: Reflection, *, agent: str = "", session: str
     said = [*how.tool_highlights, *how.tool_pain_points] if how else []
     texts.check_count(field, len(said), MOST_ITEMS)
     of_tools = [texts.Text(field, text, most) for text in said]
-    clean, redacted = texts.cleaned([*given, *of_tools], strict=room.settings.strict)
-    draft = Draft(content="", topic=stored.DEFAULT_TOPIC, source=reflection.source)
+    clean, redacted = texts.clean_texts([*given, *of_tools], strict=room.settings.strict)
+    draft = Draft(content="", topic=schema.DEFAULT_TOPIC, source=reflection.source)
     saved, parted = list[Remembered](), 0
     with room.engine.writing() as rows:
         for item, text in zip(given, clean, strict=False):
@@ -174,7 +174,7 @@ def reflect(room: Room, reflection: Reflection, *, agent: str = "", session: str
             for part in texts.parts_of(text):
                 keywords = (QUESTION_KEYWORD, *texts.keywords_of(part)) if is_question else ()
                 fact = replace(draft, content=part, type=_TYPES[item.field], keywords=keywords)
-                made.append(keep(rows, room, prepared(fact)[0], agent=agent, session=""))
+                made.append(store_draft(rows, room, clean_draft(fact)[0], agent=agent, session=""))
             ids = list(dict.fromkeys(each.fragment.id for each in made))
             rows.put_links(
                 Link(from_id=id_, to_id=ids[0], relation="part_of", created_at=now)
@@ -205,15 +205,15 @@ def end_session(room: Room, session: str) -> Fragment | None:
     it. A second call changes nothing. Two agents may have sessions of one name: the room's agent
     counts.
     """
-    key, now = named("sessionId", session), room.clock()
+    key, now = check_name("sessionId", session), room.clock()
     if not key or not room.engine.exists():
         return None
     with room.engine.writing() as rows:
-        wanted = Wanted(session=key, lifetimes=("working",), state="kept", is_anchor=False)
+        wanted = Filter(session=key, lifetimes=("working",), state="kept", is_anchor=False)
         gone = [each for page in pages_of(rows, wanted) for each in page if room.owns(each)]
         rows.replace([replace(each, deleted_at=now, deletion="ended") for each in gone])
         rows.count_up({"ended": len(gone)})
-        known = activity.activity_of(rows, room, key)
+        known = activity.find_activity(rows, room, key)
         if not known or known.ended_at:
             return None
         rows.note([replace(known, ended_at=now)])
@@ -227,44 +227,44 @@ def end_session(room: Room, session: str) -> Fragment | None:
         facts: Facts = {"agent": known.agent, "calls": known.calls, "written": known.written}
         facts |= {"date": minute_of(known.started_at), "minutes": minutes}
         content = say("fragments.saving.unreflected", **facts)
-        if same := same_content(rows, known.agent, stored.hash_of(content)):
+        if same := find_same_content(rows, known.agent, schema.hash_of(content)):
             return same
-        fact = begun(
+        fact = fragment_of(
             rows,
             content,
-            stored.TYPES["episodic"],
+            schema.TYPES["episodic"],
             now,
             topic=TOPIC,
             keywords=(TOPIC, known.agent),
             source=known.session_id,
             agent=known.agent,
             checked_at=now,  # two sessions are two facts, however alike their words are
-            expires_at=expiry(stored.TYPES["working"], now),
+            expires_at=expiry_of(schema.TYPES["working"], now),
         )
         rows.count_up({"remembered": 1})
         [made] = rows.add([fact])
     return made
 
 
-def end_idle_sessions(room: Room, *, silent_for: timedelta = GONE) -> int:
+def end_idle_sessions(room: Room, *, idle_limit: timedelta = GONE) -> int:
     """End the sessions without a call for so long, each as its own agent; return how many."""
-    end = before(room.clock(), seconds=silent_for.total_seconds())
+    end = moment_before(room.clock(), seconds=idle_limit.total_seconds())
     with room.engine.reading() as rows:
-        found: list[stored.Activity] = rows.entries(stored.Activity)
+        found: list[schema.Activity] = rows.entries(schema.Activity)
     idle = [each for each in found if not each.ended_at and each.last_at < end]
     for each in idle:
         end_session(room.for_agent(each.agent), each.session_id)
     return len(idle)
 
 
-def same_content(rows: Rows, agent: str, content_hash: str) -> Fragment | None:
+def find_same_content(rows: Rows, agent: str, content_hash: str) -> Fragment | None:
     """Return the agent's fragment with this content, a live one first."""
-    wanted = Wanted(agents=(agent,), content_hash=content_hash, state="all")
+    wanted = Filter(agents=(agent,), content_hash=content_hash, state="all")
     found = rows.find(wanted, order="newest", limit=10)
     return min(found, key=lambda each: (each.deleted_at, each.superseded_at), default=None)
 
 
-def fresh_id(rows: Rows) -> str:
+def make_id(rows: Rows) -> str:
     """Return an unused id, such as `f9c24b7a`: a letter first, as `59e89878` reads as a number."""
     while True:
         id_ = "".join(_LETTERS[byte % len(_LETTERS)] for byte in os.urandom(_ID_CHARS))
@@ -272,44 +272,46 @@ def fresh_id(rows: Rows) -> str:
             return id_
 
 
-def row_of(word: str, config: Config, *, is_working: bool = False) -> stored.TypeRow:
+def type_row_of(word: str, config: Config, *, is_working: bool = False) -> schema.TypeRow:
     """Return the meaning of a type under these settings; is_working: in working memory."""
-    row = stored.TYPES[word or stored.DEFAULT_TYPE]
+    row = schema.TYPES[word or schema.DEFAULT_TYPE]
     if is_working:
-        return row._replace(lifetime="working", hours=stored.TYPES["working"].hours, stale_days=0)
-    days = dict(config.stale_days).get(word or stored.DEFAULT_TYPE, row.stale_days)
+        return row._replace(lifetime="working", hours=schema.TYPES["working"].hours, stale_days=0)
+    days = dict(config.stale_days).get(word or schema.DEFAULT_TYPE, row.stale_days)
     return row._replace(stale_days=days) if row.stale_days else row
 
 
-def begun(rows: Rows, content: str, row: stored.TypeRow, now: str, **others: Any) -> Fragment:
+def fragment_of(rows: Rows, content: str, row: schema.TypeRow, now: str, **others: Any) -> Fragment:
     """Return a new fragment, not stored yet. row: of its type. others: fields of it alone."""
     moments = {"created_at": now, "updated_at": now, "verified_at": now}
-    of_type = {"importance": row.importance, **typed(row, now)}
-    return Fragment(id=fresh_id(rows), **{**saying(content), **moments, **of_type, **others})
+    of_type = {"importance": row.importance, **type_fields_of(row, now)}
+    return Fragment(
+        id=make_id(rows), **{**content_fields_of(content), **moments, **of_type, **others}
+    )
 
 
-def saying(content: str) -> dict[str, Any]:
+def content_fields_of(content: str) -> dict[str, Any]:
     """Return a content with the fields that follow from it."""
     tokens = estimate_tokens(content)
-    return {"content": content, "content_hash": stored.hash_of(content), "estimated_tokens": tokens}
+    return {"content": content, "content_hash": schema.hash_of(content), "estimated_tokens": tokens}
 
 
-def typed(row: stored.TypeRow, now: str) -> dict[str, Any]:
+def type_fields_of(row: schema.TypeRow, now: str) -> dict[str, Any]:
     """Return the fields that its type gives to a fragment of this moment."""
     fields = {"kind": row.kind, "lifetime": row.lifetime, "stale_days": row.stale_days}
-    return {**fields, "expires_at": expiry(row, now)}
+    return {**fields, "expires_at": expiry_of(row, now)}
 
 
-def expiry(row: stored.TypeRow, now: str) -> str:
+def expiry_of(row: schema.TypeRow, now: str) -> str:
     """Return when a new fragment expires, "" for never."""
     if not row.hours:
         return ""
     return (datetime.fromisoformat(now) + timedelta(hours=row.hours)).isoformat(timespec="seconds")
 
 
-def renewed(fragment: Fragment, now: str) -> Fragment:
+def renew(fragment: Fragment, now: str) -> Fragment:
     """Return a fragment whose lifetime, use and decay begin anew."""
-    expires_at = expiry(stored.TYPES[fragment.lifetime], now) if fragment.expires_at else ""
+    expires_at = expiry_of(schema.TYPES[fragment.lifetime], now) if fragment.expires_at else ""
     return replace(fragment, expires_at=expires_at, updated_at=now, verified_at=now, decayed_at=now)
 
 

@@ -22,15 +22,15 @@ from core.room.database import open_foreign
 from core.room.database import rows_of as rows_of_table
 from core.room.documents import objects_at, text_at, texts_in
 from core.room.redaction import without_secrets
-from core.text.plain import SURROGATE, mapped, moment_of, shown_path
-from rooms.fragments import fragment as stored
+from core.text.plain import SURROGATE, map_texts, moment_of, printable_path
+from rooms.fragments import fragment as schema
 from rooms.fragments import texts
-from rooms.fragments.draft import row_of, saying, typed
-from rooms.fragments.fragment import Entry, Fragment, FragmentsError, Link, Version, Wanted
-from rooms.fragments.links import superseded
+from rooms.fragments.draft import content_fields_of, type_fields_of, type_row_of
+from rooms.fragments.fragment import Entry, Filter, Fragment, FragmentsError, Link, Version
+from rooms.fragments.links import mark_superseded
 from rooms.fragments.room import Room
 from rooms.fragments.storage import columns
-from rooms.fragments.storage.columns import ENTRIES, FRAGMENTS, LINKS, VERSIONS, Table
+from rooms.fragments.storage.columns import ENTRY_TABLES, FRAGMENTS, LINKS, VERSIONS, Table
 from rooms.fragments.storage.rows import Rows, pages_of
 
 Row = Fragment | Link | Entry
@@ -38,14 +38,14 @@ Row = Fragment | Link | Entry
 # By the field `kind` of a line.
 _TABLES: dict[str, Table] = {
     **{"fragment": FRAGMENTS, "link": LINKS, "version": VERSIONS},
-    "tool_feedback": ENTRIES[stored.ToolFeedback],
-    "task_feedback": ENTRIES[stored.TaskFeedback],
-    **{"activity": ENTRIES[stored.Activity], "suspicion": ENTRIES[stored.Suspicion]},
+    "tool_feedback": ENTRY_TABLES[schema.ToolFeedback],
+    "task_feedback": ENTRY_TABLES[schema.TaskFeedback],
+    **{"activity": ENTRY_TABLES[schema.Activity], "suspicion": ENTRY_TABLES[schema.Suspicion]},
 }
 # Dates, our words and our ids: no secret is looked for in them.
 HARMLESS = re.compile(r"[0-9TZ:+. -]*|[a-z_]{1,16}|[a-hj-km-np-z2-9]{8}")
 # In the first line of an export by an older version.
-MARK, VERSION = "sentinel-memory-fragments", 1
+EXPORT_FORMAT, EXPORT_VERSION = "sentinel-memory-fragments", 1
 _HEAD_BYTES = 100  # in which a graph of server-memory names its entities
 _MOST_COUNT = 2**53 - 1
 _MOST_SECONDS = 1e11  # a greater number is a moment in milliseconds
@@ -63,10 +63,10 @@ class Fault(NamedTuple):
     """A line or row that is not imported."""
 
     place: int
-    why: str  # the key of the reason
+    reason: str  # the key of the reason
 
 
-class Incoming(NamedTuple):
+class ImportedFragment(NamedTuple):
     """A fragment of a file, with the id from there."""
 
     place: int
@@ -79,25 +79,25 @@ class Source:
     """The rows of a file, unchecked."""
 
     is_ours: bool  # this program wrote all columns
-    items: list[Incoming] = field(default_factory=list)
+    items: list[ImportedFragment] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)  # between ids of the items
     entries: list[Entry] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
 
     def add(self, place: int, row: Row, word: str = "") -> None:
         if isinstance(row, Fragment):
-            self.items.append(Incoming(place, row, word or row.kind))
+            self.items.append(ImportedFragment(place, row, word or row.kind))
         elif isinstance(row, Link):
             self.links.append(row)
         else:
             self.entries.append(row)
 
-    def pass_over(self, place: int, value: object) -> None:
+    def add_fault(self, place: int, value: object) -> None:
         why = "not_a_fragment" if isinstance(value, dict) else "not_json"
         self.faults.append(Fault(place, why))
 
 
-def rows_of(rows: Rows, wanted: Wanted, *, only_public: bool) -> Iterator[Row]:
+def read_rows(rows: Rows, wanted: Filter, *, only_public: bool) -> Iterator[Row]:
     """Yield the wanted fragments, then their links, versions and suspicions, without secrets.
 
     Feedback and activities come only with the whole room. only_public: leave out fragments that
@@ -114,11 +114,11 @@ def rows_of(rows: Rows, wanted: Wanted, *, only_public: bool) -> Iterator[Row]:
         yield from clean(chosen)
     yield from (link for link in rows.links(sorted(ids)) if {link.from_id, link.to_id} <= ids)
     for id_ in sorted(ids):
-        yield from clean(rows.entries(Version, of=id_))
-    if not only_public and wanted == Wanted(state=wanted.state):
-        for kind in (stored.ToolFeedback, stored.TaskFeedback, stored.Activity):
+        yield from clean(rows.entries(Version, subject=id_))
+    if not only_public and wanted == Filter(state=wanted.state):
+        for kind in (schema.ToolFeedback, schema.TaskFeedback, schema.Activity):
             yield from clean(rows.entries(kind))
-    suspicions: list[stored.Suspicion] = rows.entries(stored.Suspicion)
+    suspicions: list[schema.Suspicion] = rows.entries(schema.Suspicion)
     yield from (each for each in suspicions if {each.first_id, each.second_id} <= ids)
 
 
@@ -146,8 +146,8 @@ def read_source(path: Path) -> Source:
                 rows.append({**row, "content": text, "topic": ""})
     except (sqlite3.Error, OSError, OverflowError) as error:
         reason = reason_of(error) if isinstance(error, OSError) else type(error).__name__
-        raise FragmentsError("unreadable", path=shown_path(path), reason=reason) from error
-    return _of_others(enumerate(rows, 1), shown_path(path))
+        raise FragmentsError("unreadable", path=printable_path(path), reason=reason) from error
+    return _of_others(enumerate(rows, 1), printable_path(path))
 
 
 def read_text(data: bytes, path: str) -> Source:
@@ -163,15 +163,15 @@ def read_text(data: bytes, path: str) -> Source:
     lines = enumerate(data.split(b"\n"), 1)
     values = [(place, _value(line)) for place, line in lines if line.strip()]
     head = values[0][1] if values else None
-    if not isinstance(head, dict) or head.get("format") != MARK:
+    if not isinstance(head, dict) or head.get("format") != EXPORT_FORMAT:
         return _of_others(values, path)
-    if head.get("version") != VERSION:
-        version = shown_path(head.get("version"))[:20]
+    if head.get("version") != EXPORT_VERSION:
+        version = printable_path(head.get("version"))[:20]
         raise FragmentsError("newer_export", path=path, version=version)
-    return of_rows(values[1:], path)
+    return source_from_rows(values[1:], path)
 
 
-def of_rows(rows: Iterable[tuple[int, Any]], _path: str) -> Source:
+def source_from_rows(rows: Iterable[tuple[int, Any]], _path: str) -> Source:
     """Return the rows of an export. rows: with their line numbers."""
     source = Source(is_ours=True)
     for place, value in rows:
@@ -179,7 +179,7 @@ def of_rows(rows: Iterable[tuple[int, Any]], _path: str) -> Source:
         if table:
             source.add(place, _row_from(table, value))
         else:
-            source.pass_over(place, value)
+            source.add_fault(place, value)
     return source
 
 
@@ -192,8 +192,8 @@ def _of_others(values: Iterable[tuple[int, Any]], path: str) -> Source:
                 source.add(place, _row_from(VERSIONS, value))
             case {"content": str(), "topic": _}:
                 word = text_at(value, "type")
-                word = word if word in stored.TYPES else stored.DEFAULT_TYPE
-                line = {"importance": stored.TYPES[word].importance, "ttl_tier": "hot"}
+                word = word if word in schema.TYPES else schema.DEFAULT_TYPE
+                line = {"importance": schema.TYPES[word].importance, "ttl_tier": "hot"}
                 line |= {name: each for name, each in value.items() if each is not None}
                 fragment = _row_from(FRAGMENTS, line)
                 source.add(place, fragment, word)
@@ -203,8 +203,8 @@ def _of_others(values: Iterable[tuple[int, Any]], path: str) -> Source:
             case {"from_id": _, "to_id": _}:
                 source.add(place, _row_from(LINKS, value))
             case {"tool_name": _} | {"overall_success": _}:
-                kind = stored.ToolFeedback if "tool_name" in value else stored.TaskFeedback
-                source.add(place, _row_from(ENTRIES[kind], value))
+                kind = schema.ToolFeedback if "tool_name" in value else schema.TaskFeedback
+                source.add(place, _row_from(ENTRY_TABLES[kind], value))
             case {"type": "entity", "name": str(name)} if name.strip():
                 labels = name.strip(), text_at(value, "entityType").strip()
                 facts = [text for text in texts_in(value.get("observations")) if text.strip()]
@@ -222,7 +222,7 @@ def _of_others(values: Iterable[tuple[int, Any]], path: str) -> Source:
                 for end in fragment.keywords:
                     source.add(place, Link(from_id=fragment.id, to_id=f"entity\n{end}"))
             case _:
-                source.pass_over(place, value)
+                source.add_fault(place, value)
     if not source.items:
         raise FragmentsError("no_source", path=path)
     # A pair that a row of the links joins has the relation of that row alone.
@@ -231,7 +231,7 @@ def _of_others(values: Iterable[tuple[int, Any]], path: str) -> Source:
     return source
 
 
-def _labelled(id_: str, content: str, kind: stored.Kind, labels: Sequence[str]) -> Fragment:
+def _labelled(id_: str, content: str, kind: schema.Kind, labels: Sequence[str]) -> Fragment:
     keywords = tuple(dict.fromkeys(filter(None, labels)))
     return Fragment(id=id_, content=content, kind=kind, topic=labels[0], keywords=keywords)
 
@@ -246,7 +246,7 @@ def _value(data: bytes) -> object:
 def _row_from(table: Table, line: Mapping[str, Any]) -> Any:
     values = list[Any]()
     for each in fields(table.row):
-        value = line.get(stored.column_of(each.name)) if each.name != "number" else 0
+        value = line.get(schema.column_of(each.name)) if each.name != "number" else 0
         if columns.is_moment(each.name):
             value = _moment_from(value)
         elif each.type is bool:
@@ -287,7 +287,9 @@ class Plan:
     faults: list[Fault] = field(default_factory=list)
 
 
-def planned(room: Room, source: Source, tell: Tell = lambda *_: None, *, agent: str = "") -> Plan:
+def plan_import(
+    room: Room, source: Source, tell: Tell = lambda *_: None, *, agent: str = ""
+) -> Plan:
     """Return the plan of an import; change nothing.
 
     tell: called with the number done and the total. agent: new owner, "" to keep the owners. Who
@@ -302,7 +304,7 @@ def planned(room: Room, source: Source, tell: Tell = lambda *_: None, *, agent: 
         return planner.plan()
 
 
-def carry_out(room: Room, plan: Plan, tell: Tell = lambda *_: None) -> int:
+def save_plan(room: Room, plan: Plan, tell: Tell = lambda *_: None) -> int:
     """Save a plan in batches; return the number of saved fragments.
 
     A fragment that came in meanwhile stays. After a break the same import brings the rest.
@@ -326,11 +328,11 @@ class _Planner:
     def __init__(self, room: Room, rows: Rows, source: Source, agent: str) -> None:
         self._room, self._rows, self._source, self._agent = room, rows, source, agent
         self._plan, self._now = Plan(faults=[*source.faults]), room.clock()
-        self._new, self._is_empty = dict[str, Fragment](), not rows.has(Wanted(state="all"))
+        self._new, self._is_empty = dict[str, Fragment](), not rows.has(Filter(state="all"))
         self._ids = dict[str, str]()  # of fragments here, by those of the source
         self._firsts = dict[tuple[str, str], str]()  # ids here and of the new, by agent and hash
 
-    def take(self, items: Sequence[Incoming]) -> None:
+    def take(self, items: Sequence[ImportedFragment]) -> None:
         plan, ready = self._plan, list[tuple[str, Fragment]]()
         for place, given, word in items:
             made = self._made(given, word)
@@ -365,9 +367,9 @@ class _Planner:
             links.append(replace(link, from_id=ends[0], to_id=ends[1], created_at=created_at))
             before = self._new.get(ends[0])
             if before and link.relation == "superseded_by" and not source.is_ours:
-                self._new[ends[0]] = superseded(before, created_at)
+                self._new[ends[0]] = mark_superseded(before, created_at)
         for entry in source.entries:
-            bounded = mapped(entry, lambda text: self._label(text, texts.CONTENT_BYTES))
+            bounded = map_texts(entry, lambda text: self._label(text, texts.CONTENT_BYTES))
             clean, kinds = without_secrets(bounded, HARMLESS)
             about = [it for it in ("fragment_id", "first_id", "second_id") if hasattr(entry, it)]
             changed = {name: self._ids.get(getattr(entry, name), "") for name in about}
@@ -390,12 +392,12 @@ class _Planner:
             return "too_large"
         words = tuple(filter(str.strip, given.keywords))
         few = replace(given, content_hash="", keywords=words[: texts.MOST_KEYWORDS])
-        bounded = mapped(few, lambda text: text[:_RAW_CHARS])
+        bounded = map_texts(few, lambda text: text[:_RAW_CHARS])
         clean, kinds = without_secrets(bounded, HARMLESS)
         if kinds and self._room.settings.strict:
             return "secret_refused"
         try:
-            fields, _ = texts.fields_of(
+            fields, _ = texts.clean_fields_of(
                 content=SURROGATE.sub("\ufffd", clean.content),
                 topic=self._label(clean.topic, texts.TOPIC_CHARS),
                 source=self._label(clean.source, texts.SOURCE_CHARS),
@@ -404,12 +406,12 @@ class _Planner:
             )
         except FragmentsError as error:
             return error.key
-        fields["topic"] = fields["topic"] or next(iter(fields["keywords"]), stored.DEFAULT_TOPIC)
+        fields["topic"] = fields["topic"] or next(iter(fields["keywords"]), schema.DEFAULT_TOPIC)
         moments: dict[str, Any] = {name: self._moment(getattr(given, name)) for name in _MOMENTS}
         fragment: Fragment = replace(
             clean,
             **moments | {"created_at": moments["created_at"] or now},
-            **fields | saying(fields["content"]),
+            **fields | content_fields_of(fields["content"]),
             agent=self._own_agent(clean.agent),
             session=self._label(clean.session, NAME_CHARS),
             last_session=self._label(clean.last_session, NAME_CHARS),
@@ -417,7 +419,7 @@ class _Planner:
         )
         is_ours, id_ = self._source.is_ours, fragment.id
         if not is_ours:
-            changed = typed(row_of(word, self._room.config), fragment.created_at)
+            changed = type_fields_of(type_row_of(word, self._room.config), fragment.created_at)
             if fragment.is_anchor:
                 changed |= {"expires_at": "", "tier": "permanent"}
             elif changed["expires_at"] and changed["expires_at"] <= now:
@@ -448,7 +450,7 @@ class _Planner:
         """Return a fragment's id with this agent and content, "" for none."""
         agent, content_hash = key = fragment.agent, fragment.content_hash
         if key not in self._firsts:
-            wanted = Wanted(agents=(agent,), content_hash=content_hash, state="kept")
+            wanted = Filter(agents=(agent,), content_hash=content_hash, state="kept")
             here = [] if self._is_empty else self._rows.find(wanted, limit=1)
             self._firsts[key] = (here or [fragment])[0].id
         return self._firsts[key] if self._firsts[key] != fragment.id else ""
@@ -475,14 +477,14 @@ def _new_entries(rows: Rows, entries: Sequence[Entry]) -> list[Entry]:
     """Return entries missing here, as often as the file has them; with equal keys the first."""
 
     def key_of(entry: Entry) -> object:
-        table = ENTRIES[type(entry)]
+        table = ENTRY_TABLES[type(entry)]
         names = [name for name, column in table.columns.items() if column in table.key]
         return tuple(getattr(entry, name) for name in names) or entry  # a table may have none
 
     here, new = Counter[object](), list[Entry]()
     asked = {(type(it), it.fragment_id if isinstance(it, Version) else "") for it in entries}
     for kind, of in asked:
-        here.update(map(key_of, rows.entries(kind, of=of)))
+        here.update(map(key_of, rows.entries(kind, subject=of)))
     for entry in entries:
         key = key_of(entry)
         if not here[key]:

@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.config import FRAGMENTS_PLACE, data_directory
+from core.config import FRAGMENTS_VARIABLE, data_directory
 from core.errors import RefusedError
 from core.lessons.record_text import day_of, minute_of
 from core.messages import Facts, say
-from core.sanitizer import safe
+from core.sanitizer import safe_name
 from rooms import room as people
 
 if TYPE_CHECKING:  # nothing of the room is loaded where it is not asked
@@ -47,11 +47,11 @@ class ForPeople(people.Room):
         """The fragments of everybody. Raises ConfigError, FragmentsError."""
         from rooms.fragments.room import open_room
 
-        return open_room(self._opened.settings, os.environ)
+        return open_room(self._memory.settings, os.environ)
 
     def is_there(self) -> bool:
         """Return whether the file exists, or its setting is a server or wrong."""
-        given = os.path.expanduser(os.environ.get(FRAGMENTS_PLACE, "").strip())
+        given = os.path.expanduser(os.environ.get(FRAGMENTS_VARIABLE, "").strip())
         if given and not os.path.isabs(given):
             return True  # a server, or the room says what is wrong with it
         place = given or data_directory(os.environ)
@@ -59,7 +59,7 @@ class ForPeople(people.Room):
             place = place and os.path.join(place, _FILE_NAME)
         return bool(place) and os.path.lexists(place)
 
-    def find(self, wanted: people.Wanted) -> people.Found:
+    def find(self, wanted: people.Filter) -> people.Matches:
         """Return the fragments that fit; this counts no use."""
         if wanted.forgotten:  # the bin, and fragments with a successor
             with self.room.engine.reading() as rows:
@@ -87,22 +87,22 @@ class ForPeople(people.Room):
             with self.room.engine.reading() as rows:
                 count = sum(rows.count(asked).values())
                 found = rows.find(asked, order="newest", limit=wanted.limit or 0)
-            return people.Found([item_of(it) for it in found], count)
-        return people.Found([item_of(it) for it in found[: wanted.limit]], len(found))
+            return people.Matches([item_of(it) for it in found], count)
+        return people.Matches([item_of(it) for it in found[: wanted.limit]], len(found))
 
-    def nothing(self, wanted: people.Wanted) -> list[str]:
+    def explain_no_match(self, wanted: people.Filter) -> list[str]:
         if wanted.forgotten:
             return [_say("bin_is_empty")]
         with self.room.engine.reading() as rows:
-            topics = [*rows.count(_asked(people.Wanted(), "all"), "topic")]
-            live = sum(rows.count(_asked(people.Wanted(), "live")).values())
+            topics = [*rows.count(_asked(people.Filter(), "all"), "topic")]
+            live = sum(rows.count(_asked(people.Filter(), "live")).values())
         if not topics:
-            return [_say("none"), _say("what"), people.switched_on(self._opened, NAME)]
+            return [_say("none"), _say("what"), people.sentence_for_switch_on(self._memory, NAME)]
         key = "none_found" if wanted.words else "none_fits"
-        unknown = people.unknown_names("fragment_commands.no_topic", wanted.topics, topics)
+        unknown = people.lines_on_unknown("fragment_commands.no_topic", wanted.topics, topics)
         return [_say(key, count=live), *unknown]
 
-    def named(self, name: str) -> list[people.Item]:
+    def find_by_name(self, name: str) -> list[people.Item]:
         """Return the fragment of an id, even in the bin, with its links."""
         with self.room.engine.reading() as rows:
             found = rows.by_ids([name])
@@ -119,17 +119,17 @@ class ForPeople(people.Room):
             found = rows.by_ids([name])
             if not found:
                 return None
-            former = rows.entries(stored.Version, of=name)
+            former = rows.entries(stored.Version, subject=name)
         versions = [people.Version(item_of(found[0]), "", {"amendedAt": None})]
         for it in reversed(former):
             said = {field: getattr(it, field) for field in stored.AMENDED}
             before = item_of(replace(found[0], **said, updated_at=it.amended_at))
-            facts = {"date": minute_of(it.amended_at), "agent": safe(it.amended_by) or "?"}
+            facts = {"date": minute_of(it.amended_at), "agent": safe_name(it.amended_by) or "?"}
             until = _say("until", **facts)
             versions.append(people.Version(before, until, {"amendedAt": it.amended_at}))
         return people.Versions(versions, [])
 
-    def fate(self, items: Sequence[people.Item], *, hard: bool) -> str:
+    def preview_forget(self, items: Sequence[people.Item], *, hard: bool) -> str:
         """Say whether they go for good. Raises RefusedError where one stays."""
         for item in items:
             if item.data["is_anchor"] or item.data["ttl_tier"] == "permanent":
@@ -138,7 +138,7 @@ class ForPeople(people.Room):
                 raise RefusedError("fragment_commands.binned_before", id=item.id)
         return _say("would_drop" if hard else "would_bin", count=len(items))
 
-    def forget(self, items: Sequence[people.Item], *, hard: bool) -> people.Forgotten:
+    def forget(self, items: Sequence[people.Item], *, hard: bool) -> people.ForgetOutcome:
         from rooms.fragments.fragment import FragmentsError
         from rooms.fragments.versions import forget
 
@@ -153,9 +153,9 @@ class ForPeople(people.Room):
                 gone |= {it.id for it in done.fragments}
         key, going = "dropped" if hard else "binned", [name for name in versions if name in gone]
         notes = [_say(key, count=len(going), id=going[0])] if going else []
-        return people.Forgotten(notes, [it for it in items if it.id not in gone])
+        return people.ForgetOutcome(notes, [it for it in items if it.id not in gone])
 
-    def restore(self, name: str, *, originals: bool) -> people.Restoring | None:
+    def restore(self, name: str, *, originals: bool) -> people.Restoration | None:
         from rooms.fragments.versions import restore
 
         with self.room.engine.reading() as rows:
@@ -164,76 +164,76 @@ class ForPeople(people.Room):
             return None
         [fragment] = found
         if fragment.is_live:
-            return people.Restoring([], [], [_say("is_live", id=fragment.id)])
+            return people.Restoration([], [], [_say("is_live", id=fragment.id)])
 
-        def carry_out() -> people.Restoring:
-            return people.Restoring([item_of(restore(self.room, fragment.id))], [], [])
+        def save_plan() -> people.Restoration:
+            return people.Restoration([item_of(restore(self.room, fragment.id))], [], [])
 
-        return people.Restoring([item_of(fragment)], [], [], carry_out)
+        return people.Restoration([item_of(fragment)], [], [], save_plan)
 
-    def rows(
-        self, wanted: people.Wanted, *, only_public: bool, notes: list[str]
-    ) -> Iterator[people.Outgoing]:
-        from rooms.fragments.exchange import line_of, rows_of
+    def export_rows(
+        self, wanted: people.Filter, *, only_public: bool, notes: list[str]
+    ) -> Iterator[people.ExportRow]:
+        from rooms.fragments.exchange import line_of, read_rows
         from rooms.fragments.fragment import Fragment
 
         with self.room.engine.reading() as reading:
-            for row in rows_of(reading, _asked(wanted, "all"), only_public=only_public):
+            for row in read_rows(reading, _asked(wanted, "all"), only_public=only_public):
                 is_private = isinstance(row, Fragment) and row.privacy == "private"
-                yield people.Outgoing(line_of(row), is_private, isinstance(row, Fragment))
+                yield people.ExportRow(line_of(row), is_private, isinstance(row, Fragment))
 
-    def take(self, given: people.Given, tell: people.Tell) -> people.Taken:
+    def plan_import(self, given: people.Intake, progress: people.Progress) -> people.ImportPlan:
         from rooms.fragments import exchange
-        from rooms.fragments.exchange import carry_out, planned
-        from rooms.fragments.room import own_name
+        from rooms.fragments.exchange import plan_import, save_plan
+        from rooms.fragments.room import check_agent
 
-        source, room = people.source_of(given, exchange), self.room
-        agent = own_name(given.agent, "--agent") if given.agent else ""
-        is_first, plan = not room.engine.exists(), planned(room, source, tell, agent=agent)
+        source, room = people.read_intake(given, exchange), self.room
+        agent = check_agent(given.agent, "--agent") if given.agent else ""
+        is_first, plan = not room.engine.exists(), plan_import(room, source, progress, agent=agent)
 
-        def save(tell: people.Tell) -> list[str]:
-            saved = carry_out(room, plan, tell)
+        def save(progress: people.Progress) -> list[str]:
+            saved = save_plan(room, plan, progress)
             lines = [say("import_fragments.saved", count=saved)]
-            lines += [people.switched_on(self._opened, NAME)] if is_first else []
+            lines += [people.sentence_for_switch_on(self._memory, NAME)] if is_first else []
             if os.environ.get("SENTINEL_MEMORY_EMBEDDINGS", "").strip():
                 lines.append(say("import_fragments.embed"))
             return lines
 
         counts = {it: getattr(plan, it) for it in ("known", "other", "in_bin", "shortened")}
         counts = {"links": len(plan.links), "entries": len(plan.entries), **counts}
-        faults = [(it.place, say(f"import_fragments.passed_{it.why}")) for it in plan.faults]
-        return people.Taken(
-            items=[item_of(it) for it in plan.new[: people.FIRST_ITEMS]],
+        faults = [(it.place, say(f"import_fragments.passed_{it.reason}")) for it in plan.faults]
+        return people.ImportPlan(
+            items=[item_of(it) for it in plan.new[: people.MOST_PLAN_ITEMS]],
             count=len(plan.new),
             redacted=[*plan.redacted.elements()],
             notes=[say(f"import_fragments.{it}", count=n) for it, n in counts.items() if n],
-            passed=[people.Passed(str(place or ""), why) for place, why in faults],
+            refusals=[people.Refusal(str(place or ""), why) for place, why in faults],
             save=save if plan.new or plan.links or plan.entries else None,
         )
 
     def secrets(self) -> people.Secrets:
-        from core.room.copies import kept_aside
-        from rooms.fragments.upkeep.health import secrets_held
+        from core.room.copies import damaged_files
+        from rooms.fragments.upkeep.health import find_secrets
 
         engine, key, aside = self.room.engine, "place_on_server", list[Path]()
         if not engine.keeps_agents_apart:
-            key, aside = "place", kept_aside(Path(engine.name))
-        return people.Secrets(_say(key), _say("item"), secrets_held(engine), aside)
+            key, aside = "place", damaged_files(Path(engine.name))
+        return people.Secrets(_say(key), _say("item"), find_secrets(engine), aside)
 
-    def redact(self) -> people.Redacted:
-        from rooms.fragments.upkeep.health import redact_held
+    def redact(self) -> people.RedactOutcome:
+        from rooms.fragments.upkeep.health import redact_secrets
 
         engine = self.room.engine
-        changed, left, unpurged = redact_held(engine)
+        changed, left, unpurged = redact_secrets(engine)
         notes = [_say("still_in", path=str(path)) for path in unpurged]
         if changed and engine.keeps_agents_apart:
             notes = [_say("still_on_server")]
-        return people.Redacted(changed, left, notes, not unpurged)
+        return people.RedactOutcome(changed, left, notes, not unpurged)
 
     def findings(self) -> "list[Finding]":
-        from rooms.fragments.upkeep.health import look
+        from rooms.fragments.upkeep.health import find_faults
 
-        return look(self._opened.settings, os.environ)
+        return find_faults(self._memory.settings, os.environ)
 
     def figures(self) -> people.Figures:
         from rooms.fragments.activity import statistics_of
@@ -242,11 +242,11 @@ class ForPeople(people.Room):
         def told(key: str, **facts: str | int) -> str:
             return say(f"fragments.figures.{key}", **facts)
 
-        room, listed = self.room, people.listed_counts
+        room, listed = self.room, people.joined_counts
         if not room.engine.exists():
             return people.Figures(told("fragments", count=0), [], {"live": 0})
         with room.engine.reading() as rows:
-            pages = pages_of(rows, _asked(people.Wanted(), "live"))
+            pages = pages_of(rows, _asked(people.Filter(), "live"))
             uses = [it.access_count for page in pages for it in page]
         counted = statistics_of(room)
         live, superseded, in_bin = (counted[it] for it in ("live", "superseded", "deleted"))
@@ -268,23 +268,23 @@ class ForPeople(people.Room):
         data = {name: counted[name] for name in _COUNTED} | {
             "bin": in_bin,
             "purged": purged,
-            "agents": {safe(name): count for name, count in counted["agents"].items()},
+            "agents": {safe_name(name): count for name, count in counted["agents"].items()},
             "pinned": counted["anchors"],
             "recalled": used,
             "recalls": sum(uses),
-            "model": safe(counted["model"]),
+            "model": safe_name(counted["model"]),
             "last_upkeep": counted["upkeep_at"] or None,
         }
         is_empty = not (live or superseded or in_bin)
         return people.Figures(told("fragments", count=live), [] if is_empty else lines, data)
 
 
-def _asked(wanted: people.Wanted, state: "State") -> "stored.Wanted":
+def _asked(wanted: people.Filter, state: "State") -> "stored.Filter":
     from rooms.fragments import fragment as stored
 
     words = (wanted.kind,) if wanted.kind else ()
     is_lifetime = wanted.kind in stored.LIFETIMES
-    return stored.Wanted(
+    return stored.Filter(
         kinds=() if is_lifetime else words,
         lifetimes=words if is_lifetime else (),
         topics=wanted.topics,

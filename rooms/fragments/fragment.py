@@ -265,7 +265,7 @@ class Query:
     threshold: float | None = None  # least cosine of what a vector alone finds, None for the room's
 
     @property
-    def is_open(self) -> bool:
+    def has_only_words(self) -> bool:
         """Whether it has words and no filter, so that other rooms can answer."""
         narrowed = self.agent, self.topic, self.type, *self.tags, self.since, self.until
         return bool(self.question) and not any(map(str.strip, (*narrowed, self.relation)))
@@ -294,7 +294,7 @@ By = Literal[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class Filter:
     """A filter of fragments; an empty field filters nothing."""
 
     agents: tuple[str, ...] = ()  # any of them, as of kinds, lifetimes, topics
@@ -374,12 +374,12 @@ class ServiceError(FragmentsError):
         self.retry_after_s = retry_after_s  # the service wants no call for so long, 0: unsaid
 
     @property
-    def may_be_of_these(self) -> bool:
+    def may_be_text_fault(self) -> bool:
         """Whether one text may be the cause, so that others may succeed."""
         return self.key in _OF_THESE
 
 
-def no_package(variable: str, package: str, *packages: str) -> ServiceError:
+def package_error(variable: str, package: str, *packages: str) -> ServiceError:
     """Return the refusal for a missing package. packages: all to install."""
     install = " ".join((sys.executable, "-m pip install", *(packages or (package,))))
     return ServiceError("no_package", variable=variable, package=package, install=install)

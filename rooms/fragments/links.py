@@ -14,11 +14,11 @@ from core.data import word_groups
 from core.text.plain import normal_form
 from core.text.ranking import Ranking
 from core.text.terms import pieces_of
-from rooms.fragments import fragment as stored
-from rooms.fragments.fragment import Fragment, FragmentsError, Link, Relation, Wanted
-from rooms.fragments.room import Room, changing, readers, repeats_when_cut, visible
+from rooms.fragments import fragment as schema
+from rooms.fragments.fragment import Filter, Fragment, FragmentsError, Link, Relation
+from rooms.fragments.room import Room, agents_for, find_visible, opened_change, repeats_when_cut
 from rooms.fragments.storage.rows import Rows
-from rooms.fragments.upkeep.life import before, is_pinned
+from rooms.fragments.upkeep.life import is_pinned, moment_before
 
 LIKE, NEARLY_THE_SAME = 0.7, 0.85
 FOLLOWED = ("caused_by", "resolved_by", "related")  # where no relation is asked for
@@ -37,7 +37,7 @@ _CURE = re.compile(
 )
 
 
-class MadeLink(NamedTuple):
+class LinkOutcome(NamedTuple):
     link: Link
     is_new: bool  # the pair had none in its direction
     former: str = ""  # its relation until now, if that is another one
@@ -45,15 +45,15 @@ class MadeLink(NamedTuple):
 
 def link(
     room: Room, from_id: str, to_id: str, relation: Relation = "related", *, agent: str = ""
-) -> MadeLink:
+) -> LinkOutcome:
     """Link two fragments; a linked pair gets the new relation.
 
     `superseded_by` takes the first out of recall; another relation in its place brings it back. The
     pair is no longer suspected of a contradiction.
     """
-    agents, now = readers(room, agent), room.clock()
-    with changing(room, from_id) as rows:
-        start, end = visible(rows, from_id, agents), visible(rows, to_id, agents)
+    agents, now = agents_for(room, agent), room.clock()
+    with opened_change(room, from_id) as rows:
+        start, end = find_visible(rows, from_id, agents), find_visible(rows, to_id, agents)
         if start.id == end.id:
             raise FragmentsError("own_link", id=start.id)
         if relation == "superseded_by" and not room.owns(start):
@@ -61,21 +61,21 @@ def link(
         if not (room.owns(start) or room.owns(end)):
             facts = {"from_id": start.id, "to_id": end.id}
             raise FragmentsError("shared_ends", owner=start.agent, **facts)
-        settled(rows, [(start.id, end.id)])
+        drop_suspicions(rows, [(start.id, end.id)])
         known = {(each.from_id, each.to_id): each for each in rows.links([start.id])}
         there, back = known.get((start.id, end.id)), known.get((end.id, start.id))
         same = there or (back if relation in _BOTH_WAYS else None)
         if same and same.relation == relation:
-            return MadeLink(same, is_new=False)
+            return LinkOutcome(same, is_new=False)
         made = Link(from_id=start.id, to_id=end.id, relation=relation, created_at=now)
         if relation == "superseded_by":
             supersede(rows, start, end, now)
         else:
             rows.put_links([made])
             is_lost = bool(start.superseded_at) and not start.promoted
-            if is_lost and room.owns(start) and not successors(rows, start.id):
+            if is_lost and room.owns(start) and not successors_of(rows, start.id):
                 rows.replace([replace(start, superseded_at="", updated_at=now, decayed_at=now)])
-        return MadeLink(made, is_new=there is None, former=there.relation if there else "")
+        return LinkOutcome(made, is_new=there is None, former=there.relation if there else "")
 
 
 def supersede(rows: Rows, old: Fragment, new: Fragment, now: str) -> None:
@@ -86,7 +86,7 @@ def supersede(rows: Rows, old: Fragment, new: Fragment, now: str) -> None:
     """
     line, ahead = {new.id}, [new.id]  # the new fragment and its successors
     while ahead:
-        later = [id_ for id_ in successors(rows, ahead.pop()) if id_ not in line]
+        later = [id_ for id_ in successors_of(rows, ahead.pop()) if id_ not in line]
         line.update(later)
         ahead += later
     if old.id in line:
@@ -107,27 +107,27 @@ def supersede(rows: Rows, old: Fragment, new: Fragment, now: str) -> None:
         taken = [each for each in taken if {each.from_id, each.to_id} & own]
     made = Link(from_id=old.id, to_id=new.id, relation="superseded_by", created_at=now)
     rows.put_links([*taken, made])
-    rows.replace([superseded(old, now)])
+    rows.replace([mark_superseded(old, now)])
     rows.count_up({"superseded": int(not old.superseded_at)})
 
 
-def superseded(fragment: Fragment, now: str) -> Fragment:
+def mark_superseded(fragment: Fragment, now: str) -> Fragment:
     """Return the fragment, out of recall and of little importance."""
     importance = min(fragment.importance, _SUPERSEDED_IMPORTANCE)
     return replace(fragment, importance=importance, superseded_at=fragment.superseded_at or now)
 
 
-def successors(rows: Rows, id_: str) -> list[str]:
+def successors_of(rows: Rows, id_: str) -> list[str]:
     """Return the ids of fragments in its place."""
     return [it.to_id for it in rows.links([id_], ["superseded_by"]) if it.from_id == id_]
 
 
-def brought_back(rows: Rows, fragment: Fragment, now: str) -> list[Link]:
+def bring_back(rows: Rows, fragment: Fragment, now: str) -> list[Link]:
     """Drop the links of a returning fragment to its successors; count it, if from the bin.
 
     Return links by which it may supersede own ones of these.
     """
-    others = successors(rows, fragment.id)
+    others = successors_of(rows, fragment.id)
     rows.drop_links(Link(from_id=fragment.id, to_id=other) for other in others)
     if fragment.deleted_at:
         rows.count_up({"restored": 1})
@@ -138,22 +138,20 @@ def brought_back(rows: Rows, fragment: Fragment, now: str) -> list[Link]:
     ]
 
 
-def settled(rows: Rows, pairs: Iterable[tuple[str, str]]) -> int:
+def drop_suspicions(rows: Rows, pairs: Iterable[tuple[str, str]]) -> int:
     """Delete the suspicions of these pairs; return how many."""
     gone, count = {frozenset(it) for it in pairs}, 0
     for first in sorted({id_ for pair in gone for id_ in pair}):
-        found: list[stored.Suspicion] = rows.entries(stored.Suspicion, of=first)
+        found: list[schema.Suspicion] = rows.entries(schema.Suspicion, subject=first)
         left = [it for it in found if frozenset((it.first_id, it.second_id)) not in gone]
         if len(left) < len(found):
-            rows.forget_entries(stored.Suspicion, of=first)
+            rows.drop_entries(schema.Suspicion, subject=first)
             rows.note(left)
             count += len(found) - len(left)
     return count
 
 
-def linked_by_itself(
-    rows: Rows, fragment: Fragment, *, owner: str = ""
-) -> tuple[list[Link], list[Link]]:
+def find_links(rows: Rows, fragment: Fragment, *, owner: str = "") -> tuple[list[Link], list[Link]]:
     """Return links of a fragment to similar fragments of its topic, and proposals of links.
 
     A cure is linked with its error; a nearly equal fragment of its kind is proposed as outdated;
@@ -163,9 +161,11 @@ def linked_by_itself(
     if fragment.session:
         return [], []
     agents = tuple(dict.fromkeys((fragment.agent, DEFAULT_AGENT)))
-    wanted = Wanted(agents=agents, topics=(fragment.topic,))
+    filter_ = Filter(agents=agents, topics=(fragment.topic,))
     links, proposals = list[Link](), list[Link]()
-    for other, similarity in alike(rows, fragment, wanted=wanted, most=_MOST_LINKS, least=LIKE):
+    for other, similarity in find_similar(
+        rows, fragment, filter_=filter_, most=_MOST_LINKS, least=LIKE
+    ):
         if other.session or similarity <= LIKE:
             continue
         made = Link(from_id=fragment.id, to_id=other.id, created_at=fragment.created_at)
@@ -192,8 +192,8 @@ def cures(fragment: Fragment, error: Fragment) -> bool:
     return fragment.kind == "procedure" or bool(_CURE.search(fragment.content))
 
 
-def alike(
-    rows: Rows, fragment: Fragment, *, wanted: Wanted, most: int, least: float
+def find_similar(
+    rows: Rows, fragment: Fragment, *, filter_: Filter, most: int, least: float
 ) -> list[tuple[Fragment, float]]:
     """Return the live fragments most similar to one, each with its similarity, 1 for the same.
 
@@ -203,27 +203,29 @@ def alike(
     near = dict[int, float]()  # cosines of the nearest, by number
     own = rows.vectors([fragment.number]) if fragment.number else []
     if own:
-        near = dict(rows.near(own[0].vector, wanted, most + 1))
+        near = dict(rows.nearest_cosines(own[0].vector, filter_, most + 1))
         near.pop(fragment.number, None)
     found = [(each, near[each.number]) for each in rows.by_numbers(near)]
     others, text = list[Fragment](), fragment.content
-    if rows.has(wanted):  # not for a new topic: there is nothing to look its words up for
-        holding = rows.holding(text, _MOST_HOLDING)
-        parts = holding.shares(least / 2)
+    if rows.has(filter_):  # not for a new topic: there is nothing to look its words up for
+        coverage = rows.coverage(text, _MOST_HOLDING)
+        parts = coverage.shares(least / 2)
         best = sorted(parts, key=lambda number: (parts[number], number), reverse=True)
         numbers = [number for number in best if number != fragment.number and number not in near]
         if numbers:
-            others = rows.find(replace(wanted, numbers=tuple(numbers[:_MOST_COMPARED])))
+            others = rows.find(replace(filter_, numbers=tuple(numbers[:_MOST_COMPARED])))
     if others and near:  # the others with a vector are too far away
         has_vector = {each.number for each in rows.vectors(other.number for other in others)}
         others = [other for other in others if other.number not in has_vector]
     if others:
         texts = [*(other.content for other in others), text]
-        shares = Ranking(text, texts, holding.frequencies()).holding().shares()
+        shares = Ranking(text, texts, coverage.frequencies()).coverage().shares()
         for at, other in enumerate(others):
             if shares.get(at, 0.0) >= least:
-                frequencies = rows.holding(other.content, _MOST_HOLDING).frequencies()
-                back = Ranking(other.content, [text, other.content], frequencies).holding().shares()
+                frequencies = rows.coverage(other.content, _MOST_HOLDING).frequencies()
+                back = (
+                    Ranking(other.content, [text, other.content], frequencies).coverage().shares()
+                )
                 found.append((other, min(shares[at], back.get(0, 0.0))))
     enough = [(each, min(share, 1.0)) for each, share in found if share >= least]
     return sorted(enough, key=lambda it: (-it[1], -it[0].number))[:most]
@@ -236,29 +238,29 @@ class Step(NamedTuple):
     fragment: Fragment
 
     @property
-    def near_id(self) -> str:
-        return self.link.from_id if self.leads_here else self.link.to_id
+    def start_id(self) -> str:
+        return self.link.from_id if self.leads_to_fragment else self.link.to_id
 
     @property
-    def leads_here(self) -> bool:
+    def leads_to_fragment(self) -> bool:
         """Whether the link leads to `fragment`, else from it."""
         return self.link.to_id == self.fragment.id
 
 
-class Explored(NamedTuple):
+class ExploreOutcome(NamedTuple):
     start: Fragment
     steps: list[Step]
 
 
 @repeats_when_cut
-def explore(room: Room, start_id: str, *, agent: str = "") -> Explored:
+def explore(room: Room, start_id: str, *, agent: str = "") -> ExploreOutcome:
     """Return the links of a fragment in both directions: causes, cures, then others."""
-    agents = readers(room, agent)
+    agents = agents_for(room, agent)
     with room.engine.reading() as rows:
-        start = visible(rows, start_id, agents, in_bin=True)
+        start = find_visible(rows, start_id, agents, in_bin=True)
         if start.deleted_at:
-            raise stored.NoSuchFragmentError(id=start.id)
-        return Explored(start, steps_from(rows, [start], _EXPLORED, agents))
+            raise schema.NoSuchFragmentError(id=start.id)
+        return ExploreOutcome(start, steps_from(rows, [start], _EXPLORED, agents))
 
 
 def steps_from(
@@ -328,10 +330,10 @@ def pair_of(one: Fragment, other: Fragment, similarity: float, found_at: str) ->
     return Pair(earlier, later, similarity, signs_of(earlier.content, later.content), found_at)
 
 
-def pairs_with(rows: Rows, fragment: Fragment, now: str) -> list[Pair]:
+def find_pairs(rows: Rows, fragment: Fragment, now: str) -> list[Pair]:
     """Return the pairs of a fragment with similar fragments, if not compared yet."""
-    wanted = Wanted(agents=(fragment.agent,), topics=(fragment.topic,))
-    near = alike(rows, fragment, wanted=wanted, most=_MOST_ALIKE, least=min(COSINE, WORDS))
+    filter_ = Filter(agents=(fragment.agent,), topics=(fragment.topic,))
+    near = find_similar(rows, fragment, filter_=filter_, most=_MOST_ALIKE, least=min(COSINE, WORDS))
     related = {frozenset((it.from_id, it.to_id)) for it in rows.links([fragment.id], _SETTLING)}
     pairs = []
     for other, similarity in near:
@@ -344,17 +346,17 @@ def pairs_with(rows: Rows, fragment: Fragment, now: str) -> list[Pair]:
     return pairs
 
 
-def pending(rows: Rows, now: str) -> tuple[list[Pair], list[tuple[str, str]]]:
+def open_pairs_in(rows: Rows, now: str) -> tuple[list[Pair], list[tuple[str, str]]]:
     """Return the open pairs, the most alike first, and the ids of suspicions that are over.
 
     A suspicion is over when a fragment left recall or was corrected, when the two got a link other
     than `related`, and after `PROPOSED_DAYS`.
     """
-    noted: list[stored.Suspicion] = rows.entries(stored.Suspicion)
+    noted: list[schema.Suspicion] = rows.entries(schema.Suspicion)
     ids = {id_ for it in noted for id_ in (it.first_id, it.second_id)}
     live = {it.id: it for it in rows.by_ids(sorted(ids)) if it.is_live}
     related = {frozenset((it.from_id, it.to_id)) for it in rows.links(sorted(live), _SETTLING)}
-    end = before(now, days=PROPOSED_DAYS)
+    end = moment_before(now, days=PROPOSED_DAYS)
     waiting, over = list[Pair](), list[tuple[str, str]]()
     for suspicion in noted:
         found_at, pair = suspicion.found_at, (suspicion.first_id, suspicion.second_id)
@@ -367,7 +369,7 @@ def pending(rows: Rows, now: str) -> tuple[list[Pair], list[tuple[str, str]]]:
     return sorted(waiting, key=lambda it: (-it.similarity, it.found_at, it.later.id)), over
 
 
-def still(rows: Rows, pair: Pair) -> Pair | None:
+def reread(rows: Rows, pair: Pair) -> Pair | None:
     """Return a pair of now; None if one says something else, or is gone."""
     now = rows.by_ids([pair.earlier.id, pair.later.id])
     same = [(it.content_hash, it.is_live) for it in now]
@@ -384,7 +386,7 @@ def settle(rows: Rows, pair: Pair, now: str) -> bool:
     supersede(rows, earlier, later, now)
     link = Link(from_id=later.id, to_id=earlier.id, relation="contradicts", created_at=now)
     rows.put_links([link])
-    settled(rows, [(earlier.id, later.id)])
+    drop_suspicions(rows, [(earlier.id, later.id)])
     return True
 
 

@@ -13,16 +13,16 @@ from typing import NamedTuple
 
 from core.errors import SentinelError
 from core.text.plain import Budget, bound_of
-from core.text.ranking import Entry, Gather, Gathered, Holding, Ranking, gathered_from, in_one_order
+from core.text.ranking import Coverage, Entry, Finds, Gather, Ranking, gather_all, rank_entries
 from rooms.fragments import activity
-from rooms.fragments import fragment as stored
-from rooms.fragments.fragment import Fragment, Link, Query, ServiceError, Wanted
+from rooms.fragments import fragment as schema
+from rooms.fragments.fragment import Filter, Fragment, Link, Query, ServiceError
 from rooms.fragments.links import FOLLOWED, Step, steps_from
 from rooms.fragments.models import vectors
-from rooms.fragments.room import Config, Room, readers, repeats_when_cut
+from rooms.fragments.room import Config, Room, agents_for, repeats_when_cut
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.texts import MOST_KEYWORDS
-from rooms.fragments.upkeep.life import before
+from rooms.fragments.upkeep.life import moment_before
 
 _LINKED_SHARE = 0.2  # of the budget; its rest is spent on more of the found fragments
 _MOST_FOLLOWED = 10  # found fragments whose links are followed
@@ -44,8 +44,8 @@ Line = Callable[[Fragment | Link], str]
 Worth = Callable[[Fragment], tuple[float, str, int]]  # a greater one comes first
 
 
-class Recalled(NamedTuple):
-    found: list[Entry]  # the best first; `what` is the fragment where `source` is `fragment`
+class RecallOutcome(NamedTuple):
+    found: list[Entry]  # the best first; `item` is the fragment where `source` is `fragment`
     linked: list[Step]  # to `found`
     left_out: int = 0  # how many more entries answer
     failure: SentinelError | None = None  # why only words were compared
@@ -53,7 +53,7 @@ class Recalled(NamedTuple):
 
     @property
     def fragments(self) -> list[Fragment]:
-        return [it.what for it in self.found if it.source == "fragment"]
+        return [it.item for it in self.found if it.source == "fragment"]
 
 
 def plain_line(row: Fragment | Link) -> str:
@@ -71,8 +71,8 @@ def recall(
     embedder: vectors.Embedder | None = None,
     line: Line = plain_line,
     count: activity.Count = activity.count_use,
-    beside: Sequence[Gather] = (),
-) -> Recalled:
+    gathers: Sequence[Gather] = (),
+) -> RecallOutcome:
     """Return the fragments that answer a query; without words, the fragments of most worth.
 
     embedder: None for the environment's. line: writes an entry as its reader sees it, for the
@@ -80,11 +80,11 @@ def recall(
     asked only if nothing narrows the query.
     """
     search = Search(room, query, line, embedder)
-    others = gathered_from(beside, query.question) if query.is_open else []
+    others = gather_all(gathers, query.question) if query.has_only_words else []
     with room.engine.reading() as rows:
         search.begin(rows)
         if query.question:
-            found = in_one_order(query.question, [search.gathered(), *others])
+            found = rank_entries(query.question, [search.gather(), *others])
         else:
             best = filter(search.is_current, by_worth(rows, search.wanted, search.worth))
             found = [search.entry(it) for it in islice(best, max(_MOST, query.limit))]
@@ -97,9 +97,9 @@ def recall(
     def show(entries: Sequence[Entry]) -> None:
         """Show entries that fit whole, with their relations to earlier entries."""
         for entry in entries:
-            if entry.what is not None and entry.what.estimated_tokens > budget.tokens:
+            if entry.item is not None and entry.item.estimated_tokens > budget.tokens:
                 continue  # cheaper than to write its line
-            texts, there = [entry.labelled() if beside else entry.line()], ids | {entry.id}
+            texts, there = [entry.labelled_line() if gathers else entry.line()], ids | {entry.id}
             for it in relations:
                 if entry.id in (it.from_id, it.to_id) and there >= {it.from_id, it.to_id}:
                     texts.append(line(it))
@@ -108,14 +108,14 @@ def recall(
                 ids.add(entry.id)
 
     show(few)
-    near = [it for it in linked if it.near_id in ids and it.fragment.id not in ids]
+    near = [it for it in linked if it.start_id in ids and it.fragment.id not in ids]
     linked = [it for it in near if share.take(f"  {it.link.relation} {line(it.fragment)}")]
     budget.add(share)
     told = {it.fragment.id for it in linked} | ids
     show([it for it in few if it.id not in told])
     between = tuple(it for it in relations if {it.from_id, it.to_id} <= ids)
     left_out = len(found) - len(shown)
-    done = Recalled(shown, linked, left_out, search.failure, between)
+    done = RecallOutcome(shown, linked, left_out, search.failure, between)
     count(room, [*done.fragments, *(it.fragment for it in linked)], query.session)
     return done
 
@@ -134,17 +134,17 @@ class Search:
         for field, given, most in asked:
             if len(given) > most:
                 facts = {"count": len(given), "most": most}
-                raise stored.FragmentsError("too_many_tags", field=field, **facts)
+                raise schema.FragmentsError("too_many_tags", field=field, **facts)
         since, until = bound_of(query.since), bound_of(query.until)
         for text, bound in ((query.since, since), (query.until, until)):
             if text.strip() and not bound:
-                raise stored.FragmentsError("bad_date", field="filters.date")
+                raise schema.FragmentsError("bad_date", field="filters.date")
         if since and until and until < since[: len(until)]:
-            raise stored.FragmentsError("reversed", field="filters.date", since=since, until=until)
-        self.wanted = Wanted(
-            agents=readers(room, query.agent),
-            kinds=(query.type,) if query.type in stored.KINDS else (),
-            lifetimes=(query.type,) if query.type in stored.LIFETIMES else (),
+            raise schema.FragmentsError("reversed", field="filters.date", since=since, until=until)
+        self.wanted = Filter(
+            agents=agents_for(room, query.agent),
+            kinds=(query.type,) if query.type in schema.KINDS else (),
+            lifetimes=(query.type,) if query.type in schema.LIFETIMES else (),
             topics=(query.topic,) if query.topic.strip() else (),
             keywords=tuple(tag for tag in query.tags if tag.strip()),
             since=since,
@@ -157,41 +157,41 @@ class Search:
             if not query.question or chosen is None:
                 return
             with room.engine.reading() as rows:
-                if not rows.has(Wanted(has_vector=True)):
+                if not rows.has(Filter(has_vector=True)):
                     return
-                if not vectors.is_of(rows, chosen):
+                if not vectors.is_same_model(rows, chosen):
                     raise ServiceError("other_model")
                 cosines = vectors.cosines_of(rows.state())
             self._vector, self._cosines = chosen.embed([query.question])[0], cosines
-            chosen_least = (query.threshold, room.config.least_cosine, cosines.least)
+            chosen_least = (query.threshold, room.config.least_cosine, cosines.answer_cosine)
             self._least = next(it for it in chosen_least if it is not None)
         except ServiceError as error:
             self.failure = error
 
     def begin(self, rows: Rows) -> None:
         self.rows, config = rows, self.room.config
-        every = Wanted(agents=self.wanted.agents)
+        every = Filter(agents=self.wanted.agents)
         has_order = rows.has(every, max(config.activation_threshold, 1))
         self.worth = worth_of(config, self.now, has_order=has_order)
 
-    def gathered(self) -> Gathered:
+    def gather(self) -> Finds:
         """Return candidates in no order; skip a layer if the layers before found enough."""
         query, wanted, rows = self.query, self.wanted, self.rows
-        enough, holding = query.limit or _MOST, rows.holding(query.question, _MOST_LOOKED_AT)
+        enough, coverage = query.limit or _MOST, rows.coverage(query.question, _MOST_LOOKED_AT)
         found, cosines = dict[int, Fragment](), dict[int, float]()
         if keywords := tuple(filter(str.strip, query.keywords)):
             most = max(_MOST_EQUAL, enough)
-            having = rows.with_keywords(keywords, wanted, most)
+            having = rows.count_keywords(keywords, wanted, most)
             having_all = [at for at, count in having if count == len(keywords)]
             found = {it.number: it for it in self._first(having_all, most)}
         if query.text.strip() or len(found) < enough:
-            by_terms = {it.number: (it, share) for it, share in self._by_terms(holding)}
+            by_terms = {it.number: (it, share) for it, share in self._by_terms(coverage)}
             if self._vector:
-                cosines = dict(rows.near(self._vector, wanted, _MOST))
+                cosines = dict(rows.nearest_cosines(self._vector, wanted, _MOST))
                 others = [at for at in found.keys() | by_terms if at not in cosines]
                 for it in rows.vectors(others):
                     cosines[it.number] = vectors.cosine_of(self._vector, it.vector)
-            doubtful = self._cosines.doubtful
+            doubtful = self._cosines.chance_cosine
             found |= {
                 at: it
                 for at, (it, share) in by_terms.items()
@@ -200,41 +200,41 @@ class Search:
         near = [at for at, it in cosines.items() if at not in found and it >= self._least]
         every = [*found.values(), *self._first(near, _MOST)]
         entries = [self.entry(it, cosines.get(it.number)) for it in every]
-        return Gathered(entries, holding.frequencies())
+        return Finds(entries, coverage.frequencies())
 
     def linked(self, found: Sequence[Entry]) -> tuple[list[Step], list[Link]]:
         """Return fragments linked to the best entries, and links between two entries."""
         asked = self.query.relation
-        fragments = [it.what for it in found if it.source == "fragment"]
+        fragments = [it.item for it in found if it.source == "fragment"]
         along, best = (asked,) if asked else FOLLOWED, fragments[:_MOST_FOLLOWED]
         linked = dict[str, Step]()  # each once
         for step in steps_from(self.rows, best, along, self.wanted.agents):
             if self.is_current(step.fragment):
                 linked.setdefault(step.fragment.id, step)
         # That both are `related` is left out unless asked for: it only says that both were found.
-        between = (asked,) if asked else tuple(it for it in stored.RELATIONS if it != "related")
+        between = (asked,) if asked else tuple(it for it in schema.RELATIONS if it != "related")
         ids = {it.id for it in fragments}
         links = self.rows.links(ids, between) if ids else []
         relations = [it for it in links if it.from_id in ids and it.to_id in ids]
         return [*linked.values()][: self.room.config.linked_limit], relations
 
-    def _by_terms(self, holding: Holding) -> list[tuple[Fragment, float]]:
+    def _by_terms(self, coverage: Coverage) -> list[tuple[Fragment, float]]:
         rows, wanted = self.rows, self.wanted
-        if wanted != Wanted() and not rows.has(wanted, _FEW + 1):
+        if wanted != Filter() and not rows.has(wanted, _FEW + 1):
             few = rows.find(wanted, limit=_FEW)
-            ranking = Ranking(self.query.question, [it.text for it in few], holding.frequencies())
-            of_few = ranking.holding()
-            holding = of_few._replace(
+            ranking = Ranking(self.query.question, [it.text for it in few], coverage.frequencies())
+            of_few = ranking.coverage()
+            coverage = of_few._replace(
                 terms=[
                     it._replace(numbers=[few[at].number for at in it.numbers or ()])
                     for it in of_few.terms
                 ]
             )
-        parts = holding.good_parts()
+        parts = coverage.good_shares()
         best = list(parts)
         are_equal = len(best) > _MOST and parts[best[0]] == parts[best[_MOST]]
         found = self._first(best, _MOST_EQUAL if are_equal else _MOST)
-        is_telling = holding.is_telling(parts, [it.number for it in found])
+        is_telling = coverage.may_answer(parts, [it.number for it in found])
         return [(it, parts[it.number]) for it in found] if is_telling else []
 
     def _first(self, numbers: Sequence[int], most: int) -> list[Fragment]:
@@ -255,11 +255,11 @@ class Search:
             source="fragment",
             id=fragment.id,
             text=fragment.text,
-            says=(fragment.content,),
+            statements=(fragment.content,),
             line=lambda: self.line(fragment),
             worth=self.worth(fragment),
-            nearness=None if cosine is None else self._cosines.nearness(cosine),
-            what=fragment,
+            nearness=None if cosine is None else self._cosines.nearness_of(cosine),
+            item=fragment,
         )
 
 
@@ -280,7 +280,7 @@ def worth_of(config: Config, now: str, *, has_order: bool) -> Worth:
     return worth
 
 
-def by_worth(rows: Rows, wanted: Wanted, worth: Worth) -> list[Fragment]:
+def by_worth(rows: Rows, wanted: Filter, worth: Worth) -> list[Fragment]:
     """Return fragments by falling worth, of the 100 newest and 100 most important."""
     listed = {
         it.number: it
@@ -302,7 +302,7 @@ def is_current(fragment: Fragment, room: Room, now: str, session: str) -> bool:
 class Context(NamedTuple):
     core: list[Fragment]  # pinned, then of most worth
     working: list[Fragment]  # the newest first
-    unreflected: list[stored.Activity]  # past sessions that wrote and never reflected
+    unreflected: list[schema.Activity]  # past sessions that wrote and never reflected
     left_out: int = 0  # how many fragments did not fit
 
 
@@ -310,8 +310,8 @@ class Context(NamedTuple):
 def restore_context(
     room: Room,
     *,
-    tokens: int = stored.CONTEXT_TOKENS,
-    types: Sequence[str] = stored.CONTEXT_TYPES,
+    tokens: int = schema.CONTEXT_TOKENS,
+    types: Sequence[str] = schema.CONTEXT_TYPES,
     session: str = "",
     agent: str = "",
     line: Line = plain_line,
@@ -321,20 +321,20 @@ def restore_context(
     tokens: of the answer. types: of `TYPES`; pinned fragments come anyway. session: whose working
     memory. agent: whose, beside the default agent's. line: see `recall`.
     """
-    agents, now = readers(room, agent), room.clock()
+    agents, now = agents_for(room, agent), room.clock()
     worth = worth_of(room.config, now, has_order=True)
-    kinds = tuple(word for word in types if word in stored.KINDS)
-    lifetimes = tuple(word for word in types if word not in stored.KINDS)
+    kinds = tuple(word for word in types if word in schema.KINDS)
+    lifetimes = tuple(word for word in types if word not in schema.KINDS)
     best = list[Fragment]()
     with room.engine.reading() as rows:
-        anchors = rows.find(Wanted(agents=agents, is_anchor=True), limit=_MOST_ANCHORS)
+        anchors = rows.find(Filter(agents=agents, is_anchor=True), limit=_MOST_ANCHORS)
         if kinds:
-            best += by_worth(rows, Wanted(agents=agents, kinds=kinds), worth)
+            best += by_worth(rows, Filter(agents=agents, kinds=kinds), worth)
         if lifetimes:
-            best += by_worth(rows, Wanted(agents=agents, lifetimes=lifetimes), worth)
-        working = by_worth(rows, Wanted(agents=agents, lifetimes=("working",)), worth)
-        since = before(now, days=_TOLD_DAYS)
-        silent = activity.unreflected(rows, room.own or agents, since=since)
+            best += by_worth(rows, Filter(agents=agents, lifetimes=lifetimes), worth)
+        working = by_worth(rows, Filter(agents=agents, lifetimes=("working",)), worth)
+        since = moment_before(now, days=_TOLD_DAYS)
+        silent = activity.find_unreflected(rows, room.own_agents or agents, since=since)
     own = (it for it in working if it.session in ("", session))
     working = [it for it in own if is_current(it, room, now, it.session)]
     working.sort(key=lambda it: (it.created_at, it.number), reverse=True)

@@ -20,16 +20,16 @@ from pathlib import Path
 from typing import NamedTuple, ParamSpec, TypeVar
 
 from core import config as core_config
-from core.config import DEFAULT_AGENT, FRAGMENTS_PLACE, NAME_CHARS, REFUSED_AGENTS, Settings
+from core.config import DEFAULT_AGENT, FRAGMENTS_VARIABLE, NAME_CHARS, REFUSED_AGENTS, Settings
 from core.lessons.record import utc_now
 from core.postgres.address import Server, is_server, server_of
 from core.program import NO_CANCELLATION, Cancellation
 from core.room.database import DatabaseError
 from core.room.documents import CONFIG_NAME, Expected, Keys, unknown_keys_in, values_in, wrong_value
-from core.sanitizer import find, has_secret
+from core.sanitizer import find_secrets, has_secret
 from core.text.plain import SURROGATE
 from rooms.fragments.fragment import Fragment, FragmentsError, NoSuchFragmentError
-from rooms.fragments.storage.redis import Place, place_of
+from rooms.fragments.storage.redis import RedisServer, redis_server_of
 from rooms.fragments.storage.rows import Engine, Rows
 from rooms.fragments.texts import Text, check_size, plain_id
 
@@ -52,7 +52,7 @@ class Config(NamedTuple):
     doubtful_days: int | None = None  # of a verified procedure, None for `TYPES`, 0 for ever
     least_cosine: float | None = None  # of what a vector alone finds, None for the measured one
     server: Server | None = None  # keeps the fragments instead
-    cache: Place | None = None  # a Redis before that server
+    cache: RedisServer | None = None  # a Redis before that server
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,20 +69,20 @@ class Room:
         """Return the room of an agent; itself where all is one person's."""
         if not self.engine.keeps_agents_apart:
             return self
-        name = own_name(agent)
+        name = check_agent(agent)
         return replace(self, engine=self.engine.for_agent(name), agent=name)
 
     def for_caller(self, agent: str, environment: Mapping[str, str]) -> "Room":
         """Return the room of a caller. agent: of the credential, "" for the environment's."""
         if self.engine.keeps_agents_apart:
             name = environment.get(AGENT_VARIABLE, "")
-            return self.for_agent(agent or own_name(name, AGENT_VARIABLE))
+            return self.for_agent(agent or check_agent(name, AGENT_VARIABLE))
         if agent not in ("", DEFAULT_AGENT):
             raise FragmentsError("agents_together", name=agent)
         return self
 
     @property
-    def own(self) -> tuple[str, ...]:
+    def own_agents(self) -> tuple[str, ...]:
         """Whose fragments may be changed here, () for everybody's."""
         return (self.agent,) if self.agent else ()
 
@@ -121,50 +121,50 @@ def _opened(config: Config, settings: Settings, cancellation: Cancellation) -> R
     return Room(engine=engine, config=config, settings=settings)
 
 
-def writer(room: Room, agent: str) -> str:
+def owner_for(room: Room, agent: str) -> str:
     """Return the owner of a new fragment. agent: a name, "" for its own; another's is refused."""
-    name = own_name(agent) if agent.strip() else ""
+    name = check_agent(agent) if agent.strip() else ""
     if room.agent and name not in ("", room.agent):
         raise FragmentsError("other_agent", name=name, own=room.agent)
     return name or room.agent or DEFAULT_AGENT
 
 
-def readers(room: Room, agent: str) -> tuple[str, ...]:
+def agents_for(room: Room, agent: str) -> tuple[str, ...]:
     """Return the agents whose fragments a caller sees, () for all: a name only narrows."""
     if room.agent and agent.strip() == DEFAULT_AGENT:
         return (DEFAULT_AGENT,)
-    name = writer(room, agent)
+    name = owner_for(room, agent)
     return tuple(dict.fromkeys((name, DEFAULT_AGENT))) if agent.strip() or room.agent else ()
 
 
-def own_name(agent: str, field: str = "agentId") -> str:
+def check_agent(agent: str, field: str = "agentId") -> str:
     """Return a valid name of an agent, DEFAULT_AGENT for ""."""
-    name = named(field, agent)
+    name = check_name(field, agent)
     if name.lower() in REFUSED_AGENTS:
         raise FragmentsError("agent_refused", field=field, name=name.lower())
     return name or DEFAULT_AGENT
 
 
-def named(field: str, name: str) -> str:
+def check_name(field: str, name: str) -> str:
     """Return a name without blanks around it; refuse a long, an unwritable or a secret one."""
     name = name.strip()
     if SURROGATE.search(name) or "\0" in name:
         raise FragmentsError("lone_surrogate", field=field)
     check_size(Text(field, name, NAME_CHARS), name)
     if has_secret(name):
-        kinds = ", ".join(sorted({it.kind for it in find(name)}))
+        kinds = ", ".join(sorted({it.kind for it in find_secrets(name)}))
         raise FragmentsError("secret_refused", field=field, kinds=kinds)
     return name
 
 
-def changing(room: Room, id_: str) -> AbstractContextManager[Rows]:
+def opened_change(room: Room, id_: str) -> AbstractContextManager[Rows]:
     """Return the transaction of a change, which makes no database."""
     if not room.engine.exists():
         raise NoSuchFragmentError(id=plain_id(id_))
     return room.engine.writing()
 
 
-def visible(rows: Rows, id_: str, agents: Sequence[str], *, in_bin: bool = False) -> Fragment:
+def find_visible(rows: Rows, id_: str, agents: Sequence[str], *, in_bin: bool = False) -> Fragment:
     """Return a fragment of these agents, () for all; in_bin: from the bin, too."""
     key = plain_id(id_)
     for found in rows.by_ids([key]):
@@ -175,29 +175,29 @@ def visible(rows: Rows, id_: str, agents: Sequence[str], *, in_bin: bool = False
     raise NoSuchFragmentError(id=key)
 
 
-def changeable(
+def find_changeable(
     rows: Rows, room: Room, id_: str, agents: Sequence[str], *, in_bin: bool = False
 ) -> Fragment:
     """Return a visible fragment that this room may change; in_bin: from the bin, too."""
-    found = visible(rows, id_, agents, in_bin=True)
+    found = find_visible(rows, id_, agents, in_bin=True)
     if not room.owns(found):
         raise FragmentsError("shared", id=found.id, owner=found.agent)
-    return found if in_bin else visible(rows, found.id, agents)
+    return found if in_bin else find_visible(rows, found.id, agents)
 
 
 def repeats_when_cut(read: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
     """Repeat a whole read if its connection was cut. Not for changes: their caller decides."""
 
     @wraps(read)
-    def twice(*values: _Given.args, **named: _Given.kwargs) -> _Result:
+    def twice(*values: _Given.args, **check_name: _Given.kwargs) -> _Result:
         try:
-            return read(*values, **named)
+            return read(*values, **check_name)
         except DatabaseError as error:
             from core.postgres.address import ConnectionCutError  # most fragments are in a file
 
             if not isinstance(error, ConnectionCutError):
                 raise
-        return read(*values, **named)
+        return read(*values, **check_name)
 
     return twice
 
@@ -205,7 +205,7 @@ def repeats_when_cut(read: Callable[_Given, _Result]) -> Callable[_Given, _Resul
 def read_config(environment: Mapping[str, str]) -> Config:
     """Return the settings. Raises ConfigError, PlaceError, FragmentsError."""
     path, server = database_path(environment), database_server(environment)
-    cache = place_of(environment) if server else None
+    cache = redis_server_of(environment) if server else None
     config = path.with_name(CONFIG_NAME)
     values = values_in(config, _KEYS)
     stale = ("fact", "decision", "relation")
@@ -220,13 +220,13 @@ def read_config(environment: Mapping[str, str]) -> Config:
 
 def database_server(environment: Mapping[str, str]) -> Server | None:
     """Return the server of the fragments, None for a file."""
-    place = environment.get(FRAGMENTS_PLACE, "").strip()
+    place = environment.get(FRAGMENTS_VARIABLE, "").strip()
     return server_of(place, environment) if place and is_server(place) else None
 
 
 def database_path(environment: Mapping[str, str]) -> Path:
     """Return the path of the database, with a server the default: `config.json` is beside it."""
-    place = os.path.expanduser(environment.get(FRAGMENTS_PLACE, "").strip())
+    place = os.path.expanduser(environment.get(FRAGMENTS_VARIABLE, "").strip())
     if not place or is_server(place):
         if base := core_config.data_directory(environment):
             return Path(base, FILE_NAME)

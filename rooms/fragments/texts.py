@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from core.data import word_list
-from core.guard.characters import CONTROLS, UNSEEN
-from core.sanitizer import MARKER, find, redact_together
+from core.guard.characters import CONTROLS, UNSEEN_CLASS
+from core.sanitizer import MARKER, find_secrets, redact_together
 from core.text.plain import SURROGATE, normal_form
 from core.text.terms import stem_of, without_particle
 from rooms.fragments.fragment import FragmentsError, plain_keyword
@@ -28,7 +28,7 @@ _SEPARATORS = re.compile("[,;\r\n，、；]")  # some models give all keywords i
 _AROUND_AN_ID = " \t\r\n#`'\"[]()<>"  # signs in which a model wraps an id that it has read
 _CONTROLS = re.compile(f"[{CONTROLS}]")
 _LINE_ENDS = re.compile("\r\n?")
-_UNSEEN = re.compile(f"[{UNSEEN}]+")
+_UNSEEN = re.compile(f"[{UNSEEN_CLASS}]+")
 # A sentence with the signs that close it, or a line.
 _SENTENCE = re.compile(r"[^\n]+?(?:(?<=[.!?。！？…])[\"'”’)\]]*(?=\s)|(?=\n)|\Z)")
 
@@ -43,13 +43,13 @@ class Text(NamedTuple):
     may_be_blank: bool = True
 
 
-def fields_of(
+def clean_fields_of(
     content: str | None, topic: str, source: str, keywords: Iterable[str], *, strict: bool
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Return the clean texts of a fragment by field, and the kinds of secrets taken out.
 
     content: None for no change; "" is refused. keywords: one by one or joined. strict: see
-    `cleaned`.
+    `clean_texts`.
     """
     joined = list(dict.fromkeys(keywords))
     if sum(map(len, joined)) > _MOST_JOINED:  # refused, and not looked through for secrets
@@ -60,7 +60,7 @@ def fields_of(
     words = list[str]()
     for text in joined:
         start, signs = 0, list(_SEPARATORS.finditer(text))
-        secrets = find(text) if signs else []
+        secrets = find_secrets(text) if signs else []
         for sign in signs:  # inside a secret it splits nothing: no rule would find the halves
             if not any(secret.start <= sign.start() < secret.end for secret in secrets):
                 words.append(text[start : sign.start()].strip())
@@ -75,7 +75,7 @@ def fields_of(
         Text("source", source, SOURCE_CHARS),
         *(Text("keywords", word, KEYWORD_CHARS) for word in unique),
     ]
-    (plain, topic, source, *words), redacted = cleaned(texts, strict=strict)
+    (plain, topic, source, *words), redacted = clean_texts(texts, strict=strict)
     fields = {"content": plain, "topic": normal_form("NFC", topic), "source": source}
     return {**fields, "keywords": _unique(words)}, redacted
 
@@ -89,7 +89,7 @@ def _unique(words: Iterable[str]) -> tuple[str, ...]:
     return tuple(known.values())
 
 
-def cleaned(texts: Sequence[Text], *, strict: bool) -> tuple[list[str], tuple[str, ...]]:
+def clean_texts(texts: Sequence[Text], *, strict: bool) -> tuple[list[str], tuple[str, ...]]:
     """Return clean texts, and the kinds of the secrets taken out. strict: refuse a secret."""
     plain = list[str]()
     for each in texts:

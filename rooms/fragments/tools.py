@@ -15,12 +15,12 @@ from core.messages import say
 from core.program import NO_CANCELLATION, Cancellation
 from core.text.plain import Budget
 from protocol import call as calls
-from protocol.arguments import Part, Share, Text, Texts, listed, no_flag, parsed, word
+from protocol.arguments import Part, Share, Text, Texts, as_list, as_word, deny_bool, parse_json
 from protocol.tools import OfferedRoom, RoomTool, SessionlessServer
-from rooms.fragments import fragment as stored
+from rooms.fragments import fragment as schema
 
 if TYPE_CHECKING:
-    from core.text.ranking import Gathered
+    from core.text.ranking import Finds
     from rooms.fragments.answers import Call
 
 NAME = "fragments"
@@ -30,27 +30,27 @@ _MOST_LIMIT = 1_000_000  # more than an answer holds, and less than a database r
 
 # The arguments, as a model reads them.
 # fmt: off
-_Type = Literal[stored.Kind, stored.Lifetime]
+_Type = Literal[schema.Kind, schema.Lifetime]
 _AsText = WithJsonSchema({"type": "string"})  # another tool of every profile shows the words
 _AsWhole = WithJsonSchema({"type": "integer"})
-_Whole = Annotated[int, Field(ge=1), BeforeValidator(no_flag), _AsWhole] | None
-_Listed = Annotated[list[str] | None, BeforeValidator(listed)]
+_Whole = Annotated[int, Field(ge=1), BeforeValidator(deny_bool), _AsWhole] | None
+_Listed = Annotated[list[str] | None, BeforeValidator(as_list)]
 _Flag = bool | None
 Content = Annotated[str, Field(description="1-3 sentences, at most 300 characters")]
-TypeWord = Annotated[_Type | None, BeforeValidator(word)]
-OtherType = Annotated[_Type, BeforeValidator(word), _AsText] | None
+TypeWord = Annotated[_Type | None, BeforeValidator(as_word)]
+OtherType = Annotated[_Type, BeforeValidator(as_word), _AsText] | None
 Importance = Annotated[Share, Field(description="0-1")]
-Scope = Annotated[Literal["permanent", "session"] | None, BeforeValidator(word)]
+Scope = Annotated[Literal["permanent", "session"] | None, BeforeValidator(as_word)]
 IsAnchor = Annotated[_Flag, Field(description="Pinned")]
-PrivacyScope = Annotated[stored.Privacy | None, BeforeValidator(word)]
-RelationWord = Annotated[stored.Relation | None, BeforeValidator(word)]
-OtherRelation = Annotated[stored.Relation, BeforeValidator(word), _AsText] | None
+PrivacyScope = Annotated[schema.Privacy | None, BeforeValidator(as_word)]
+RelationWord = Annotated[schema.Relation | None, BeforeValidator(as_word)]
+OtherRelation = Annotated[schema.Relation, BeforeValidator(as_word), _AsText] | None
 Force = Annotated[_Flag, Field(description="Even if pinned")]
 Hard = Annotated[_Flag, Field(description="No bin")]
 Supersedes = Annotated[_Flag, Field(description="A new fragment takes its place")]
 Errors = Annotated[_Listed, Field(description="Error and cure")]
-Types = Annotated[list[OtherType] | None, BeforeValidator(listed)]
-Trigger = Annotated[Literal["sampled", "voluntary"] | None, BeforeValidator(word)]
+Types = Annotated[list[OtherType] | None, BeforeValidator(as_list)]
+Trigger = Annotated[Literal["sampled", "voluntary"] | None, BeforeValidator(as_word)]
 _TEXT: dict[str, object] = {"type": "string"}
 # Gemini's interface refuses a whole list of tools for one object that shows no properties.
 _FILTERS: dict[str, object] = {"type": "object", "properties": {
@@ -61,7 +61,7 @@ _FILTERS: dict[str, object] = {"type": "object", "properties": {
 
 def _span(value: object) -> object:
     """Return `from..to` for two dates."""
-    if isinstance(value := parsed(value), dict):
+    if isinstance(value := parse_json(value), dict):
         since, until = (value.get(key) or "" for key in ("from", "to"))
         return f"{since}{_TO}{until}" if since or until else None
     return value
@@ -96,22 +96,22 @@ class _Room:
 
 
 @contextmanager
-def opened(changing: str = "", *, session: str | None = None) -> "Iterator[Call]":
+def opened_call(changing: str = "", *, session: str | None = None) -> "Iterator[Call]":
     """Open the fragments for one call. changing: the tool whose change causes upkeep."""
     from rooms.fragments.answers import Call
     from rooms.fragments.room import open_room
 
-    who = calls.caller()
+    who = calls.current_caller()
     _Room.is_used = _Room.is_used or who is None
-    whole = open_room(calls.opened_settings(), os.environ, _Room.cancellation)
+    whole = open_room(calls.load_settings(), os.environ, _Room.cancellation)
     room = whole.for_caller(who.agent if who else "", os.environ)
     yield Call(room, room.clock(), calls.session_of(session), calls.project_name(), _Room.core_only)
     if changing:
         calls.warn_if_cancelled(changing)
         if not who:  # over HTTP the server has a thread for it
-            from rooms.fragments.upkeep.consolidation import go_on
+            from rooms.fragments.upkeep.consolidation import start_due_work
 
-            go_on(room)
+            start_due_work(room)
 
 
 def remember(
@@ -131,8 +131,8 @@ def remember(
     """Keep one fact, decision, error with its cure, preference, procedure or relation for all
     projects of the user. Call it when you learn what a later session needs. No secrets.
     """
-    with opened("remember") as call:
-        new = stored.Draft(
+    with opened_call("remember") as call:
+        new = schema.Draft(
             content=content,
             topic=topic or "",
             type=type or "",
@@ -153,7 +153,7 @@ def recall(
     type: OtherType = None,
     text: Text = None,
     query: Text = None,
-    tokenBudget: _Whole = stored.RECALL_TOKENS,
+    tokenBudget: _Whole = schema.RECALL_TOKENS,
     includeLinks: _Flag = True,
     linkRelationType: RelationWord = None,
     threshold: Share = None,
@@ -168,14 +168,14 @@ def recall(
     since, to, until = (given.date or "").partition(_TO)
     if not to:  # one day
         until = since
-    asked = stored.Query(
+    asked = schema.Query(
         agent=agentId or "",
         keywords=tuple(keywords or ()),
         topic=topic or "",
         type=type or given.type or "",
         text=" ".join(filter(None, (text, query))),
         tags=tuple(given.tags or ()),
-        tokens=tokenBudget or stored.RECALL_TOKENS,
+        tokens=tokenBudget or schema.RECALL_TOKENS,
         since=since,
         until=until,
         limit=min(limit or 0, _MOST_LIMIT),
@@ -183,9 +183,9 @@ def recall(
         relation=linkRelationType or "",
         threshold=threshold,
     )
-    with opened() as call:
+    with opened_call() as call:
         return call.recall(
-            asked, beside=[room.gather for name, room in _Room.rooms.items() if name != NAME]
+            asked, gathers=[room.gather for name, room in _Room.rooms.items() if name != NAME]
         )
 
 
@@ -197,7 +197,7 @@ def forget(
     agentId: Text = None,
 ) -> str:
     """Put a fragment or a topic into the bin for 30 days. Call it for what is wrong."""
-    with opened("forget") as call:
+    with opened_call("forget") as call:
         who = agentId or ""
         return call.forget(id or "", topic or "", who, force=bool(force), hard=bool(hard))
 
@@ -206,7 +206,7 @@ def link(
     fromId: str, toId: str, relationType: OtherRelation = "related", agentId: Text = None
 ) -> str:
     """Relate two fragments: an error is resolved_by its cure, the old superseded_by the new."""
-    with opened("link") as call:
+    with opened_call("link") as call:
         return call.link(fromId, toId, relationType or "related", agentId or "")
 
 
@@ -224,7 +224,7 @@ def amend(
     """Correct a fragment when it no longer holds. Only what is given changes; the earlier version
     is kept.
     """
-    amendment = stored.Amendment(
+    amendment = schema.Amendment(
         id=id,
         content=content,
         topic=topic,
@@ -234,7 +234,7 @@ def amend(
         is_anchor=isAnchor,
         supersedes=bool(supersedes),
     )
-    with opened("amend") as call:
+    with opened_call("amend") as call:
         return call.amend(amendment, agentId or "")
 
 
@@ -250,21 +250,21 @@ def reflect(
 ) -> str:
     """Keep what a session taught, a fragment for each item. Call it once, when the work ends."""
     how = task_effectiveness.model_dump(exclude_none=True) if task_effectiveness else None
-    with opened("reflect", session=sessionId) as call:
-        brought = stored.Reflection(
+    with opened_call("reflect", session=sessionId) as call:
+        brought = schema.Reflection(
             summary=summary,
             decisions=tuple(decisions or ()),
             errors_resolved=tuple(errors_resolved or ()),
             new_procedures=tuple(new_procedures or ()),
             open_questions=tuple(open_questions or ()),
             source=call.source,
-            effectiveness=stored.TaskFeedback(**how) if how else None,
+            effectiveness=schema.TaskFeedback(**how) if how else None,
         )
         return call.reflect(brought, agentId or "")
 
 
 def context(
-    tokenBudget: _Whole = stored.CONTEXT_TOKENS,
+    tokenBudget: _Whole = schema.CONTEXT_TOKENS,
     types: Types = None,
     sessionId: Text = None,
     agentId: Text = None,
@@ -272,9 +272,9 @@ def context(
     """What to know before any work: pinned and important fragments, and those of this session.
     Call it once, when a session starts.
     """
-    words = [it for it in types or stored.CONTEXT_TYPES if it]
-    with opened(session=sessionId) as call:
-        return call.context(tokenBudget or stored.CONTEXT_TOKENS, words, agentId or "")
+    words = [it for it in types or schema.CONTEXT_TYPES if it]
+    with opened_call(session=sessionId) as call:
+        return call.context(tokenBudget or schema.CONTEXT_TOKENS, words, agentId or "")
 
 
 def tool_feedback(
@@ -287,7 +287,7 @@ def tool_feedback(
     trigger_type: Trigger = "voluntary",
 ) -> str:
     """Say whether an answer was of use. Call it when one was far from what you needed."""
-    feedback = stored.ToolFeedback(
+    feedback = schema.ToolFeedback(
         tool_name=tool_name,
         relevant=relevant,
         sufficient=sufficient,
@@ -295,57 +295,57 @@ def tool_feedback(
         context=context or "",
         trigger_type=trigger_type or "voluntary",
     )
-    with opened("tool_feedback", session=session_id) as call:
+    with opened_call("tool_feedback", session=session_id) as call:
         return call.tool_feedback(feedback)
 
 
 def memory_stats() -> str:
     """Counts of fragments by tier and kind, and how upkeep stands. Call it when the user asks."""
-    with opened() as call:
+    with opened_call() as call:
         return call.memory_stats()
 
 
 def memory_consolidate() -> str:
     """Run upkeep now: ageing, duplicates, contradictions to settle. Call it when asked to."""
-    with opened("memory_consolidate") as call:
-        return call.memory_consolidate(calls.report_progress, waits=calls.caller() is None)
+    with opened_call("memory_consolidate") as call:
+        return call.memory_consolidate(calls.report_progress, waits=calls.current_caller() is None)
 
 
 def graph_explore(startId: str, agentId: Text = None) -> str:
     """What caused an error and what resolved it, by its links. Call it for a root cause."""
-    with opened() as call:
+    with opened_call() as call:
         return call.graph_explore(startId, agentId or "")
 
 
 def pin(id: str) -> str:
     """Keep a fragment for ever. Call it for what must not be lost."""
-    with opened("pin") as call:
+    with opened_call("pin") as call:
         return call.pin(id, pinned=True)
 
 
 def unpin(id: str) -> str:
     """Let a pinned fragment age again."""
-    with opened("unpin") as call:
+    with opened_call("unpin") as call:
         return call.pin(id, pinned=False)
 
 
 def fragment(id: str) -> str:
     """One fragment by its id, with its links and earlier versions, as JSON."""
-    with opened() as call:
-        return call.whole(id)
+    with opened_call() as call:
+        return call.fragment_json(id)
 
 
 def prompt_lines(query: str, budget: Budget) -> list[str]:
     """Return the lines of the prompt `memory_injection`. query: "" for those of most worth."""
     budget.spend(heading := say("fragments.answers.prompt_head"))
-    with opened() as call:
+    with opened_call() as call:
         lines = call.prompt_lines(query, budget)
     return [heading, *lines] if lines else []
 
 
-def gather(question: str) -> "Gathered":
+def gather(question: str) -> "Finds":
     """Return candidates for a question, without orders to a model."""
-    with opened() as call:
+    with opened_call() as call:
         return call.gather(question)
 
 
@@ -356,7 +356,7 @@ def end_session() -> None:
     from rooms.fragments import draft
     from rooms.fragments.upkeep.consolidation import close
 
-    with opened() as call:
+    with opened_call() as call:
         draft.end_session(call.room, call.session)
         close(call.room)  # all is left in one file, a copy of which is a backup
 
@@ -370,7 +370,7 @@ TOOLS: Sequence[RoomTool] = (
     RoomTool(amend, "Amend fragment", reads=False, repeats=False),
     RoomTool(reflect, "Reflect", reads=False, repeats=False),
     RoomTool(context, "Restore context", reads=True, repeats=True,
-        shown_defaults={"types": stored.CONTEXT_TYPES}),
+        shown_defaults={"types": schema.CONTEXT_TYPES}),
     RoomTool(tool_feedback, "Tool feedback", reads=False, repeats=False),
     RoomTool(memory_stats, "Memory statistics", reads=True, repeats=True),
     RoomTool(memory_consolidate, "Consolidate memory", reads=False, repeats=True),

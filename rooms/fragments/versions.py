@@ -10,12 +10,12 @@ from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from rooms.fragments import activity, draft
-from rooms.fragments import fragment as stored
-from rooms.fragments.fragment import Amendment, Fragment, FragmentsError, Link, Version, Wanted
-from rooms.fragments.links import brought_back, settled, successors, supersede
-from rooms.fragments.room import Config, Room, changeable, changing, readers, writer
+from rooms.fragments import fragment as schema
+from rooms.fragments.fragment import Amendment, Filter, Fragment, FragmentsError, Link, Version
+from rooms.fragments.links import bring_back, drop_suspicions, successors_of, supersede
+from rooms.fragments.room import Config, Room, agents_for, find_changeable, opened_change, owner_for
 from rooms.fragments.storage.rows import Rows, pages_of
-from rooms.fragments.texts import CONTENT_CHARS, fields_of, keywords_of, plain_id
+from rooms.fragments.texts import CONTENT_CHARS, clean_fields_of, keywords_of, plain_id
 from rooms.fragments.upkeep.life import is_pinned
 
 IMPORTANCE, SESSIONS = 0.8, 3  # that earn a place in a log; so many sessions with a recall
@@ -46,7 +46,7 @@ def amend(room: Room, amendment: Amendment, *, agent: str = "", session: str = "
     if topic is not None and not topic.strip():
         raise FragmentsError("blank", field="topic")
     given = content, topic or "", "", keywords or ()
-    fields, redacted = fields_of(*given, strict=room.settings.strict)
+    fields, redacted = clean_fields_of(*given, strict=room.settings.strict)
     ready = replace(
         amendment,
         content=fields["content"] or None,
@@ -55,20 +55,20 @@ def amend(room: Room, amendment: Amendment, *, agent: str = "", session: str = "
     )
     if ready == Amendment(id=ready.id):
         raise FragmentsError("nothing_given")
-    agents, now = readers(room, agent), room.clock()
-    with changing(room, amendment.id) as rows:
-        before = changeable(rows, room, ready.id, agents)
+    agents, now = agents_for(room, agent), room.clock()
+    with opened_change(room, amendment.id) as rows:
+        before = find_changeable(rows, room, ready.id, agents)
         if before.promoted:
             raise FragmentsError("is_promoted", id=before.id, record=before.record_id)
         if before.superseded_at:  # nobody reads it any more
-            for other in rows.by_ids(successors(rows, before.id)):
+            for other in rows.by_ids(successors_of(rows, before.id)):
                 raise FragmentsError("has_successor", id=before.id, other=other.id)
             raise FragmentsError("is_superseded", id=before.id)
         after = _amended(before, ready, room.config, now)
         if ready.supersedes:
             done = _replaced(rows, before, after, now)
         else:
-            done = _corrected(rows, before, after, writer(room, agent), now)
+            done = _corrected(rows, before, after, owner_for(room, agent), now)
         activity.note(rows, room, session, agent, wrote=int(ready.supersedes))
     is_long = content is not None and len(done.content) > CONTENT_CHARS
     return Amended(done, before, ready.supersedes, redacted, is_long)
@@ -86,27 +86,27 @@ def _amended(before: Fragment, ready: Amendment, config: Config, now: str) -> Fr
         importance=before.importance if ready.importance is None else ready.importance,
     )
     if content != before.content:
-        after = replace(after, **draft.saying(content))
+        after = replace(after, **draft.content_fields_of(content))
     if ready.is_anchor is not None:
         after = draft.with_anchor(after, is_anchor=ready.is_anchor)
     if before.is_anchor and not after.is_anchor:
-        after = draft.renewed(after, now)
-    row = draft.row_of(ready.type, config) if ready.type else None
+        after = draft.renew(after, now)
+    row = draft.type_row_of(ready.type, config) if ready.type else None
     if not row or (row.kind, row.lifetime) == (before.kind, before.lifetime):
         return after
-    return replace(after, **draft.typed(row, now), session="")
+    return replace(after, **draft.type_fields_of(row, now), session="")
 
 
 def _corrected(rows: Rows, before: Fragment, after: Fragment, agent: str, now: str) -> Fragment:
     if after.content_hash != before.content_hash:
-        same = draft.same_content(rows, after.agent, after.content_hash)
+        same = draft.find_same_content(rows, after.agent, after.content_hash)
         if same and same.id != after.id:
             key = "same_content_in_bin" if same.deleted_at else "same_content"
             raise FragmentsError(key, other=same.id)
     if after == before:
-        rows.touch([before.number], {"verified_at": now})
+        rows.set_fields([before.number], {"verified_at": now})
         return replace(before, verified_at=now)
-    kept: dict[str, Any] = {field: getattr(before, field) for field in stored.AMENDED}
+    kept: dict[str, Any] = {field: getattr(before, field) for field in schema.AMENDED}
     version = Version(fragment_id=before.id, **kept, amended_at=now, amended_by=agent)
     after = replace(after, updated_at=now, verified_at=now, checked_at="")
     rows.note([version])
@@ -118,25 +118,25 @@ def _corrected(rows: Rows, before: Fragment, after: Fragment, agent: str, now: s
 def _replaced(rows: Rows, before: Fragment, after: Fragment, now: str) -> Fragment:
     if after.content_hash == before.content_hash:
         raise FragmentsError("nothing_new")
-    same = draft.same_content(rows, before.agent, after.content_hash)
+    same = draft.find_same_content(rows, before.agent, after.content_hash)
     if same:
-        brought_back(rows, same, now)
+        bring_back(rows, same, now)
         back = {**draft.RECALLABLE, "promoted": same.promoted}
         back["importance"] = max(same.importance, after.importance)
-        made = replace(draft.renewed(same, now), **back)
+        made = replace(draft.renew(same, now), **back)
         made = draft.with_anchor(made, is_anchor=same.is_anchor or after.is_anchor)
         rows.replace([made])
     else:
         tier = "permanent" if after.is_anchor else "hot"
-        new = {**_UNUSED, "id": draft.fresh_id(rows), "created_at": now, "tier": tier}
-        made = draft.added(rows, replace(draft.renewed(after, now), **new)).fragment
+        new = {**_UNUSED, "id": draft.make_id(rows), "created_at": now, "tier": tier}
+        made = draft.add_fragment(rows, replace(draft.renew(after, now), **new)).fragment
         rows.drop_links([Link(from_id=made.id, to_id=before.id)])
-    settled(rows, [(before.id, made.id)])
+    drop_suspicions(rows, [(before.id, made.id)])
     supersede(rows, before, made, now)
     return made
 
 
-class Forgotten(NamedTuple):
+class ForgetOutcome(NamedTuple):
     fragments: list[Fragment]  # as they were
     kept: int  # own fragments that stayed
     is_gone: bool  # away for good, not in the bin
@@ -152,7 +152,7 @@ def forget(
     hard: bool = False,
     agent: str = "",
     is_meant: Callable[[Fragment], bool] = lambda _: True,
-) -> Forgotten:
+) -> ForgetOutcome:
     """Move a fragment, or all of a topic, to the bin.
 
     id: wins over the topic. hard: remove for good, from the bin, too. force: as `hard`, pinned
@@ -160,17 +160,17 @@ def forget(
     pinned fragment, or another agent's, is refused by its id and kept in a topic. An unknown topic
     forgets none.
     """
-    agents, is_gone, now = readers(room, agent), force or hard, room.clock()
+    agents, is_gone, now = agents_for(room, agent), force or hard, room.clock()
     key, topic = plain_id(id), topic.strip()
     if not (key or topic):
         raise FragmentsError("id_or_topic")
     if not (key or room.engine.exists()):
-        return Forgotten([], 0, is_gone)
-    with changing(room, key) as rows:
+        return ForgetOutcome([], 0, is_gone)
+    with opened_change(room, key) as rows:
         if key:
-            seen = [changeable(rows, room, key, agents, in_bin=is_gone)]
+            seen = [find_changeable(rows, room, key, agents, in_bin=is_gone)]
         else:  # the bin counts only if they are to be gone
-            wanted = Wanted(agents=agents, topics=(topic,), state="all" if is_gone else "kept")
+            wanted = Filter(agents=agents, topics=(topic,), state="all" if is_gone else "kept")
             seen = [each for page in pages_of(rows, wanted) for each in page]
         own = [each for each in seen if room.owns(each)]
         meant = list(filter(is_meant, own))
@@ -184,7 +184,7 @@ def forget(
             rows.count_up({"forgotten": len(gone)})
     if gone and is_gone:
         room.engine.purge()
-    return Forgotten(gone, len(own) - len(gone), is_gone, len(seen) - len(own))
+    return ForgetOutcome(gone, len(own) - len(gone), is_gone, len(seen) - len(own))
 
 
 def restore(room: Room, id_: str) -> Fragment:
@@ -193,46 +193,46 @@ def restore(room: Room, id_: str) -> Fragment:
     It ages anew. A live fragment stays as it is. Refused if another has its content by now.
     """
     now = room.clock()
-    with changing(room, id_) as rows:
-        found = changeable(rows, room, id_, readers(room, ""), in_bin=True)
+    with opened_change(room, id_) as rows:
+        found = find_changeable(rows, room, id_, agents_for(room, ""), in_bin=True)
         if found.is_live:
             return found
-        same = draft.same_content(rows, found.agent, found.content_hash)
+        same = draft.find_same_content(rows, found.agent, found.content_hash)
         if same and same.id != found.id and not same.deleted_at:
             raise FragmentsError("same_content", other=same.id)
-        brought_back(rows, found, now)
+        bring_back(rows, found, now)
         changed = {**draft.RECALLABLE, "tier": "permanent" if found.is_anchor else "hot"}
-        back = replace(draft.renewed(found, now), session="", **changed)
+        back = replace(draft.renew(found, now), session="", **changed)
         rows.replace([back])
     return back
 
 
 def pin(room: Room, id_: str, *, pinned: bool) -> Fragment:
     """Pin a fragment, so that it neither ages nor goes without force; or let it age from now on."""
-    with changing(room, id_) as rows:
-        found = changeable(rows, room, id_, readers(room, ""))
+    with opened_change(room, id_) as rows:
+        found = find_changeable(rows, room, id_, agents_for(room, ""))
         if found.is_anchor == pinned:
             return found
-        done = draft.renewed(draft.with_anchor(found, is_anchor=pinned), room.clock())
+        done = draft.renew(draft.with_anchor(found, is_anchor=pinned), room.clock())
         rows.replace([done])
     return done
 
 
-class Said(NamedTuple):
+class RecordTexts(NamedTuple):
     """The texts of a record; "" where the fragments say none."""
 
     gap: str
     lesson: str
 
 
-def said_by(room: Room, id_: str) -> tuple[Fragment, Said]:
+def record_texts_of(room: Room, id_: str) -> tuple[Fragment, RecordTexts]:
     """Return a fragment, and the gap and lesson of its record.
 
     An error is the gap, its cure the lesson. Another fragment is the lesson, the error that it
     resolves the gap.
     """
     with room.engine.reading() as rows:
-        fragment = changeable(rows, room, id_, readers(room, ""))
+        fragment = find_changeable(rows, room, id_, agents_for(room, ""))
         if fragment.superseded_at and not fragment.promoted:
             raise FragmentsError("is_superseded", id=fragment.id)
         is_error = fragment.kind == "error"
@@ -241,29 +241,31 @@ def said_by(room: Room, id_: str) -> tuple[Fragment, Said]:
         found = rows.by_ids(end for end in ends if end != fragment.id)
         others = [each for each in found if each.is_live or (each.promoted and not each.deleted_at)]
         beside = others[-1].content if others else ""
-    said = Said(fragment.content, beside) if is_error else Said(beside, fragment.content)
+    said = (
+        RecordTexts(fragment.content, beside) if is_error else RecordTexts(beside, fragment.content)
+    )
     return fragment, said
 
 
 def promote(room: Room, id_: str, record: str) -> Fragment:
     """Take a fragment out of recall. record: its id in the log."""
     now = room.clock()
-    with changing(room, id_) as rows:
-        found = changeable(rows, room, id_, readers(room, ""))
+    with opened_change(room, id_) as rows:
+        found = find_changeable(rows, room, id_, agents_for(room, ""))
         done = replace(found, superseded_at=found.superseded_at or now, promoted=record)
         rows.replace([done])
     return done
 
 
-def for_the_log(rows: Rows, agents: Sequence[str], most: int) -> list[Fragment]:
+def find_promotable(rows: Rows, agents: Sequence[str], most: int) -> list[Fragment]:
     """Return fragments that belong into a log by their privacy or use, the former first.
 
     agents: whose, () for all. If the log has one of an error and its cure, both are left out.
     """
-    asked = most_important(rows, Wanted(agents=tuple(agents), privacy=TEAM))
-    used = Wanted(agents=tuple(agents), kinds=KINDS)
+    asked = find_important(rows, Filter(agents=tuple(agents), privacy=TEAM))
+    used = Filter(agents=tuple(agents), kinds=KINDS)
     # Pinned fragments are listed apart, so that the most important come first in each list.
-    lists = (most_important(rows, replace(used, is_anchor=it), IMPORTANCE) for it in (True, False))
+    lists = (find_important(rows, replace(used, is_anchor=it), IMPORTANCE) for it in (True, False))
     by_use = chain.from_iterable(lists)
     earned = (it for it in by_use if it.privacy != TEAM and it.sessions_count >= SESSIONS)
     candidates, found = chain(asked, earned), list[Fragment]()
@@ -277,7 +279,7 @@ def for_the_log(rows: Rows, agents: Sequence[str], most: int) -> list[Fragment]:
     return found[:most]
 
 
-def most_important(rows: Rows, wanted: Wanted, least: float = 0.0) -> Iterator[Fragment]:
+def find_important(rows: Rows, wanted: Filter, least: float = 0.0) -> Iterator[Fragment]:
     """Yield pinned fragments, then the most important, until one is below `least`.
 
     wanted: only pinned fragments, or only others, if there is a `least`.

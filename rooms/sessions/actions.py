@@ -70,7 +70,7 @@ class Caller(NamedTuple):
         return f"{rows.WAITING}{self.agent}:{self.conversation}"
 
 
-def record(
+def record_actions(
     root: Path,
     deeds: Sequence[Deed],
     caller: Caller,
@@ -123,7 +123,7 @@ def record(
     return _written(root, config, environment, write)
 
 
-def record_save(
+def bind_conversation(
     root: Path, caller: Caller, answer: str, environment: Mapping[str, str], *, now: str = ""
 ) -> bool:
     """Bind a conversation to the session that an answer of `context_save` names first.
@@ -209,7 +209,7 @@ def _written(
             return False
 
 
-def dropped(root: Path, environment: Mapping[str, str]) -> int:
+def count_dropped(root: Path, environment: Mapping[str, str]) -> int:
     """Count the actions that were dropped within COUNTED_DAYS."""
     oldest = time.strftime("%Y-%m-%d", time.gmtime(time.time() - COUNTED_DAYS * _DAY_S))
     try:

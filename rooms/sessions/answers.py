@@ -18,7 +18,7 @@ from core.lessons.record_text import (
     is_usable,
     topic_text,
 )
-from core.lessons.task import for_prompt
+from core.lessons.task import choose_for_prompt
 from core.messages import Language, language, say
 from core.store import MemoryStore
 from core.text.plain import Budget, estimate_tokens, normal_form, one_line
@@ -63,7 +63,7 @@ def saved(done: Saved, hits: Iterable[Hit], beside: Sequence[str], *, declared: 
         said.append(_said("redacted", kinds=", ".join(done.redacted)))
     if done.resolved:
         said.append(_said("resolved", names=", ".join(map(name_of, done.resolved))))
-    if not done.projected:
+    if not done.is_current_written:
         said.append(_said("not_projected"))
     message = " ".join(said)
     # Nobody asked for these: what reads like an order is left out.
@@ -186,7 +186,7 @@ def lessons_for(goal: str, log: MemoryStore, *, limit: int) -> list[Record]:
     """Return the team's lessons on a goal, best first; mostly none, also without a sound log."""
     try:
         records = log.read().records[-_MOST_READ:]
-        fitting = for_prompt(goal[:_MOST_PROMPT_CHARS], records, len(records), {})
+        fitting = choose_for_prompt(goal[:_MOST_PROMPT_CHARS], records, len(records), {})
     except (SentinelError, OSError):
         return []
     return [it for it in fitting if is_usable(it) and is_harmless(it)][:limit]
@@ -314,7 +314,7 @@ def whole_object(
     return as_json({**answer, "former": session.former_objects} if session.former else answer)
 
 
-def whole(
+def describe_session(
     session: Session,
     *,
     actions: Sequence[Action] = (),

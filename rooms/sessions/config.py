@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from core.config import CONTEXT_DIRECTORY
-from core.disk import make_directory, reason_of, way_out
+from core.disk import find_exit_link, make_directory, reason_of
 from core.room.documents import CONFIG_NAME, Expected, Keys, unknown_keys_in, values_in, wrong_value
 from rooms.sessions.rows import TOKENIZERS
 from rooms.sessions.session import SessionsError
@@ -62,7 +62,7 @@ def read_config(root: Path) -> Config:
     """Return the settings. Raises ConfigError, SessionsError."""
     path = root / CONFIG
     config = Config(**values_in(path, _KEYS))
-    outside = way_out(root / config.folder, root)
+    outside = find_exit_link(root / config.folder, root)
     if outside and config.folder != FOLDER:
         raise wrong_value(path, "storage.location", _FOLDER.sentence)
     if outside:

@@ -19,15 +19,23 @@ from string import Template
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from core.config import CONTEXT_DIRECTORY
-from core.disk import reason_of, replace_whole
+from core.disk import reason_of, replace_file
 from core.errors import SentinelError
 from core.lessons.record import utc_now
 from core.lessons.record_text import minute_of
 from core.messages import language, say
 from core.room.documents import CONFIG_NAME, as_json
 from core.text import plain
-from core.text.plain import Budget, as_code, escaped_lines, inline, listed, one_line, shown_path
-from rooms.sessions.draft import cleaned
+from core.text.plain import (
+    Budget,
+    as_code,
+    as_item,
+    as_lines,
+    escape_inline,
+    one_line,
+    printable_path,
+)
+from rooms.sessions.draft import redact_session
 from rooms.sessions.rows import actions_of, sessions_where
 from rooms.sessions.search import bound_of
 from rooms.sessions.session import ACTION, WHOLE, Action, Point, Session, SessionsError
@@ -64,7 +72,7 @@ class Head:
     exported: str
 
 
-class Whole(NamedTuple):
+class Entry(NamedTuple):
     """A session with its actions. parent: the number of the session before it, or 0."""
 
     session: Session
@@ -144,7 +152,7 @@ class _Target:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             data = (piece.encode("utf-8", "replace") for piece in pieces)
-            replace_whole(self.path, data, self._check)
+            replace_file(self.path, data, self._check)
         except SentinelError:
             raise
         except OSError as error:
@@ -167,13 +175,13 @@ class _Target:
     def _refused(self, key: str, **facts: str) -> SessionsError:
         suffixes = FORMS[self._form].suffixes
         known = {"suffix": suffixes[0].lstrip("."), "suffixes": ", ".join(suffixes), **facts}
-        return SessionsError(key, path=shown_path(self._output), form=self._form, **known)
+        return SessionsError(key, path=printable_path(self._output), form=self._form, **known)
 
 
 @contextmanager
 def chosen(
     store: SessionStore, since: str, until: str, names: Sequence[str]
-) -> Iterator[tuple[int, Iterator[Whole]]]:
+) -> Iterator[tuple[int, Iterator[Entry]]]:
     """Yield the count of matches, and these redacted, as of one moment. Raises SessionsError."""
     values = {"first": bound_of("from", since), "last": bound_of("to", until)}
     with store.reading() as connection:
@@ -184,13 +192,13 @@ def chosen(
         yield len(numbers), (whole_of(connection, number) for number in numbers)
 
 
-def whole_of(connection: Connection, number: int) -> Whole:
+def whole_of(connection: Connection, number: int) -> Entry:
     """Return a session with its actions, without secrets."""
     [session] = sessions_where(connection, "number = ?", (number,))
     statement = "SELECT number FROM contexts WHERE id = ?"
     parent = connection.execute(statement, (session.parent_id,)).fetchone()
-    clean = cleaned(session, actions_of(connection, session.id))
-    return Whole(clean.session, clean.actions, parent[0] if parent else 0)
+    clean = redact_session(session, actions_of(connection, session.id))
+    return Entry(clean.session, clean.actions, parent[0] if parent else 0)
 
 
 def _said(key: str, **facts: str | int) -> str:
@@ -209,13 +217,13 @@ class _Markdown:
     suffixes, begins, between = (".md", ".markdown"), _COMMENT, ""
 
     def begin(self, head: Head) -> str:
-        title = plain.heading(_said("title", project=head.project))
+        title = plain.as_heading(_said("title", project=head.project))
         return f"{_FIRST_LINE}\n# {title}\n\n{self._intro(head)}\n"
 
     def _intro(self, head: Head) -> str:
         return _said("intro" if head.count else "none", count=head.count, date=head.exported[:10])
 
-    def session(self, whole: Whole) -> str:
+    def session(self, whole: Entry) -> str:
         session, began = whole.session, whole.session.started_at[:10]
         facts = (
             _said("started", date=began) if began not in ("", session.date) else "",
@@ -225,10 +233,10 @@ class _Markdown:
             _said("continues", name=f"#{whole.parent}") if whole.parent else "",
         )
         tags = ", ".join(as_code(one_line(tag)) for tag in session.tags)
-        told = "; ".join(filter(None, (*(inline(one_line(it)) for it in facts), tags)))
-        title = f"## \\#{session.number} {plain.heading(session.goal)}"
+        told = "; ".join(filter(None, (*(escape_inline(one_line(it)) for it in facts), tags)))
+        title = f"## \\#{session.number} {plain.as_heading(session.goal)}"
         lines = ["", title, "", told.replace("#", "\\#")]
-        if paragraph := escaped_lines(session.summary):
+        if paragraph := as_lines(session.summary):
             lines += ["", *(f"{line}\\" for line in paragraph[:-1]), paragraph[-1]]
         labels = {"decisions": "why", "approaches": "reason", "blockers": "resolution"}
         for name, label in labels.items():
@@ -240,26 +248,26 @@ class _Markdown:
                     "approaches": f"**{outcome(it.result)}**: ",
                     "blockers": f"**{_said('resolved' if it.is_resolved else 'open')}**: ",
                 }
-                lines += listed(f"- {states[name]}", escaped_lines(it.text))
+                lines += as_item(f"- {states[name]}", as_lines(it.text))
                 if it.why.strip():
-                    lines += listed(f"  - {_said(label)}: ", escaped_lines(it.why))
+                    lines += as_item(f"  - {_said(label)}: ", as_lines(it.why))
         if session.changes.summary.strip() or session.changes.modified_files:
             lines += ["", f"### {_said('changes')}", ""]
         if session.changes.summary.strip():
-            lines += listed("- ", escaped_lines(session.changes.summary))
+            lines += as_item("- ", as_lines(session.changes.summary))
         for path in session.changes.modified_files:
-            lines.append(f"- {plain.started(as_code(one_line(path).strip()))}")
+            lines.append(f"- {plain.escape_start(as_code(one_line(path).strip()))}")
         former = [(it.at[:10], *texts) for it in session.former[::-1] for texts in it.told]
         lines += ["", f"### {_said('former')}", ""] if former else []
         for date, name, text in former:
-            lines += listed(f"- {date} {name}: ", escaped_lines(text))
+            lines += as_item(f"- {date} {name}: ", as_lines(text))
         lines += ["", f"### {_said('actions')}", ""] if whole.actions else []
         for action in whole.actions:
             start = one_line(f"{minute_of(action.created_at)} {action.kind_name}").strip()
             end = one_line(action.result)
-            result = f" → {inline(end)}" if end else ""
+            result = f" → {escape_inline(end)}" if end else ""
             done = as_code(one_line(action.done))
-            lines.append(f"- {plain.started(inline(start))}: {done}{result}")
+            lines.append(f"- {plain.escape_start(escape_inline(start))}: {done}{result}")
         return "\n".join([*lines, ""])
 
     def end(self, left_out: int) -> str:
@@ -283,7 +291,7 @@ class _Html(_Markdown):
         )
         return f"<!doctype html>\n{_FIRST_LINE}\n{page}"
 
-    def session(self, whole: Whole) -> str:
+    def session(self, whole: Entry) -> str:
         return str(self._renderer.render(super().session(whole)))
 
     @cached_property
@@ -306,7 +314,7 @@ class _Json:
         facts = {"project": head.project, "exported": head.exported, "count": head.count}
         return f'{self.begins}{VERSION}, {as_json(facts)[1:-1]}, "contexts": ['
 
-    def session(self, whole: Whole) -> str:
+    def session(self, whole: Entry) -> str:
         return f"\n{as_json(context_of(whole))}"
 
     def end(self, left_out: int) -> str:
@@ -314,7 +322,7 @@ class _Json:
         return f'\n], "leftOut": {left_out}, "note": {note}}}\n' if left_out else "\n]}\n"
 
 
-def context_of(whole: Whole) -> dict[str, Any]:
+def context_of(whole: Entry) -> dict[str, Any]:
     """Return a session with its actions, as `source` reads it."""
     actions = [ACTION.as_json(action) for action in whole.actions]
     return {**WHOLE.as_json(whole.session), "actions": actions}

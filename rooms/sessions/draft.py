@@ -1,7 +1,7 @@
 """Prepares a draft for storage, and works out the session that a save makes of it.
 
-`prepared` comes before anything else sees a text: it redacts, then checks the limits. `continued`
-is pure: a session and a draft go in, the new session comes out.
+`prepare_draft` comes before anything else sees a text: it redacts, then checks the limits.
+`continue_session` is pure: a session and a draft go in, the new session comes out.
 """
 
 import re
@@ -40,7 +40,7 @@ class Place(NamedTuple):
     is_required: bool = False
 
 
-def prepared(draft: Draft, *, strict: bool = False) -> tuple[Draft, tuple[str, ...]]:
+def prepare_draft(draft: Draft, *, strict: bool = False) -> tuple[Draft, tuple[str, ...]]:
     """Return the draft redacted and checked, and the kinds of its secrets. Raises SessionsError.
 
     A secret that one text reveals goes from all texts; `strict` refuses it. Limits hold for the
@@ -145,7 +145,7 @@ class Cleaned(NamedTuple):
     redacted: tuple[str, ...] = ()
 
 
-def cleaned(session: Session, actions: Sequence[Action] = ()) -> Cleaned:
+def redact_session(session: Session, actions: Sequence[Action] = ()) -> Cleaned:
     """Redact a session; a secret that one text reveals goes from all."""
     (done, others), kinds = without_secrets((session, tuple(actions)), _PLAIN)
     return Cleaned(done, list(others), kinds)
@@ -162,7 +162,7 @@ def agent_of(name: str) -> str:
     return _AGENTS.get(lowered, lowered)
 
 
-def continued(session: Session, draft: Draft, *, agent: str, now: str) -> Session:
+def continue_session(session: Session, draft: Draft, *, agent: str, now: str) -> Session:
     """Return the session with a draft merged in; `former` keeps replaced texts.
 
     A point replaces the stored one with its text. A point told again as it was keeps its first
@@ -203,14 +203,14 @@ def continued(session: Session, draft: Draft, *, agent: str, now: str) -> Sessio
     )
     kept, short = {(comparable(it.text), it.why) for it in after}, limits.SUMMARY_SHORT_CHARS
     if lost := [it for it in before if it.why and (comparable(it.text), it.why) not in kept]:
-        replaced["reasons"] = tuple(f"{limits.shortened(it.text, short)}: {it.why}" for it in lost)
+        replaced["reasons"] = tuple(f"{limits.shorten(it.text, short)}: {it.why}" for it in lost)
     if replaced and session.number:  # it is not new
         former = (*session.former, limits.Former(at=now, **replaced))
         done = replace(done, former=former[-limits.MOST_FORMER :])
-    return with_flag(done)
+    return with_warning_flag(done)
 
 
-def with_flag(session: Session) -> Session:
+def with_warning_flag(session: Session) -> Session:
     """Set `has_warnings` by failed approaches and open blockers."""
     return replace(session, has_warnings=bool(session.failed or session.open_blockers))
 
@@ -224,7 +224,11 @@ def with_resolved(session: Session, blockers: Iterable[Point], now: str) -> Sess
         else it
         for it in session.blockers
     )
-    return with_flag(replace(session, blockers=settled)) if settled != session.blockers else session
+    return (
+        with_warning_flag(replace(session, blockers=settled))
+        if settled != session.blockers
+        else session
+    )
 
 
 def _joined(name: str, session: Session, draft: Draft, agent: str, now: str) -> tuple[Point, ...]:

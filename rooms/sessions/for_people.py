@@ -10,7 +10,7 @@ from core.config import CONTEXT_DIRECTORY
 from core.errors import RefusedError
 from core.lessons.record_text import minute_of
 from core.messages import say
-from core.sanitizer import safe
+from core.sanitizer import safe_name
 from rooms import room
 from rooms.room import Item
 
@@ -30,9 +30,9 @@ class ForPeople(room.Room):
 
     name = NAME
 
-    def __init__(self, opened: room.Opened) -> None:
-        super().__init__(opened)
-        self._root = opened.project.root
+    def __init__(self, memory: room.Memory) -> None:
+        super().__init__(memory)
+        self._root = memory.project.root
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -45,35 +45,35 @@ class ForPeople(room.Room):
         """The store of the project. Raises ConfigError, SessionsError."""
         from rooms.sessions.store import open_sessions
 
-        return open_sessions(self._root, self._opened.settings)
+        return open_sessions(self._root, self._memory.settings)
 
     def is_there(self) -> bool:
         return os.path.isdir(self._root / CONTEXT_DIRECTORY / NAME)
 
-    def find(self, wanted: room.Wanted) -> room.Found:
+    def find(self, wanted: room.Filter) -> room.Matches:
         """Return the matches; a forgotten session is gone for good."""
         from rooms.sessions.search import Criteria, search
 
         if wanted.forgotten:
-            return room.Found([], 0)
+            return room.Matches([], 0)
         criteria = Criteria(
             query=wanted.words, tags=wanted.topics, status=wanted.kind, since=wanted.since
         )
         page = search(self.store, criteria, limit=_ALL if wanted.limit is None else wanted.limit)
-        return room.Found([item_of(hit.session) for hit in page.hits], page.total)
+        return room.Matches([item_of(hit.session) for hit in page.hits], page.total)
 
-    def nothing(self, wanted: room.Wanted) -> list[str]:
+    def explain_no_match(self, wanted: room.Filter) -> list[str]:
         from rooms.sessions.search import tags_of_all
 
         if wanted.forgotten:
             return [_say("gone_for_good")]
-        count, tags = self.find(room.Wanted(limit=1)).count, tags_of_all(self.store)
+        count, tags = self.find(room.Filter(limit=1)).count, tags_of_all(self.store)
         if count:
-            unknown = room.unknown_names("session_commands.no_tag", wanted.topics, tags)
+            unknown = room.lines_on_unknown("session_commands.no_tag", wanted.topics, tags)
             return [_say("none_fits", count=count), *unknown]
-        return [_say("none"), _say("what"), room.switched_on(self._opened, NAME)]
+        return [_say("none"), _say("what"), room.sentence_for_switch_on(self._memory, NAME)]
 
-    def named(self, name: str) -> list[Item]:
+    def find_by_name(self, name: str) -> list[Item]:
         """Return a session by number or id. Raises RefusedError."""
         from rooms.sessions.session import NoSuchSessionError
 
@@ -83,12 +83,12 @@ class ForPeople(room.Room):
             if _ONLY_HERE.fullmatch(name.strip()):
                 raise RefusedError("session_commands.no_session", **error.facts) from None
             return []
-        return [item_of(session, self.store.actions(session), self.store.chain(session))]
+        return [item_of(session, self.store.actions(session), self.store.chain_of(session))]
 
-    def fate(self, items: Sequence[Item], *, hard: bool) -> str:
+    def preview_forget(self, items: Sequence[Item], *, hard: bool) -> str:
         return _say("would_forget", count=len(items))
 
-    def forget(self, items: Sequence[Item], *, hard: bool) -> room.Forgotten:
+    def forget(self, items: Sequence[Item], *, hard: bool) -> room.ForgetOutcome:
         """Remove sessions that have not changed since they were shown, with their actions."""
         from rooms.sessions.upkeep import forget
 
@@ -101,9 +101,9 @@ class ForPeople(room.Room):
         gone = {session.id for session in done.sessions}
         notes = [_say("forgotten", count=len(gone))]
         left = [_say("unpurged", path=str(path)) for path in done.unpurged]
-        return room.Forgotten(notes, [it for it in items if it.data["id"] not in gone], left)
+        return room.ForgetOutcome(notes, [it for it in items if it.data["id"] not in gone], left)
 
-    def restore(self, name: str, *, originals: bool) -> room.Restoring | None:
+    def restore(self, name: str, *, originals: bool) -> room.Restoration | None:
         """Return None: a forgotten session is gone. Raises RefusedError for its name."""
         if _ONLY_HERE.fullmatch(name.strip()):
             raise RefusedError("session_commands.no_restore", name=name)
@@ -111,66 +111,68 @@ class ForPeople(room.Room):
 
     def secrets(self) -> room.Secrets:
         """Return where secrets are: database, archives, `current.json`."""
-        from core.room.copies import kept_aside
-        from rooms.sessions.upkeep import secrets_held
+        from core.room.copies import damaged_files
+        from rooms.sessions.upkeep import find_secrets
 
         store = self.store
         place, item = _say("place"), _say("item")
-        return room.Secrets(place, item, secrets_held(store), kept_aside(store.path))
+        return room.Secrets(place, item, find_secrets(store), damaged_files(store.path))
 
-    def redact(self) -> room.Redacted:
-        from rooms.sessions.upkeep import redact_held
+    def redact(self) -> room.RedactOutcome:
+        from rooms.sessions.upkeep import redact_secrets
 
-        changed, left, unpurged = redact_held(self.store)
+        changed, left, unpurged = redact_secrets(self.store)
         notes = [_say("still_in", path=str(path)) for path in unpurged]
-        return room.Redacted(changed, left, notes, not unpurged)
+        return room.RedactOutcome(changed, left, notes, not unpurged)
 
-    def rows(
-        self, wanted: room.Wanted, *, only_public: bool, notes: list[str]
-    ) -> Iterator[room.Outgoing]:
+    def export_rows(
+        self, wanted: room.Filter, *, only_public: bool, notes: list[str]
+    ) -> Iterator[room.ExportRow]:
         from rooms.sessions.document import chosen, context_of
 
-        is_part = replace(wanted, since="") != room.Wanted()
+        is_part = replace(wanted, since="") != room.Filter()
         names = [item.data["id"] for item in self.find(wanted).items] if is_part else []
         if names or not is_part:
             with chosen(self.store, wanted.since, "", names) as (_, wholes):
                 for it in wholes:
-                    yield room.Outgoing(context_of(it), is_private=True)
+                    yield room.ExportRow(context_of(it), is_private=True)
 
-    def take(self, given: room.Given, tell: room.Tell) -> room.Taken:
+    def plan_import(self, given: room.Intake, progress: room.Progress) -> room.ImportPlan:
         from rooms.sessions import source
-        from rooms.sessions.source import carry_out, planned
+        from rooms.sessions.source import carry_out, plan_import
 
         store, is_first = self.store, not os.path.lexists(self.store.path)
-        plan = planned(store, room.source_of(given, source), tell)
+        plan = plan_import(store, room.read_intake(given, source), progress)
 
-        def save(tell: room.Tell) -> list[str]:
+        def save(progress: room.Progress) -> list[str]:
             saved = carry_out(store, plan)
             lines = [say("import_sessions.saved", count=len(saved))]
-            return [*lines, room.switched_on(self._opened, NAME)] if is_first else lines
+            return [*lines, room.sentence_for_switch_on(self._memory, NAME)] if is_first else lines
 
         counts = {it: getattr(plan, it) for it in ("known", "versions", "shortened")}
         table = "import_sessions"
-        return room.Taken(
-            items=[replace(item_of(it), id="-") for it, _ in plan.new[: room.FIRST_ITEMS]],
+        return room.ImportPlan(
+            items=[replace(item_of(it), id="-") for it, _ in plan.new[: room.MOST_PLAN_ITEMS]],
             count=len(plan.new),
             redacted=[*plan.redacted.elements()],
             notes=[say(f"{table}.{it}", count=n) for it, n in counts.items() if n],
-            passed=[room.Passed(it.place, say(f"{table}.passed_{it.why}")) for it in plan.faults],
+            refusals=[
+                room.Refusal(it.place, say(f"{table}.passed_{it.why}")) for it in plan.faults
+            ],
             save=save if plan.new else None,
         )
 
     def findings(self) -> "list[Finding]":
         from rooms.sessions.upkeep import examine
 
-        return examine(self._root, self._opened.settings, os.environ)
+        return examine(self._root, self._memory.settings, os.environ)
 
     def figures(self) -> room.Figures:
         from rooms.sessions.search import statistics_of
 
         counted = statistics_of(self.store)
         lines = [
-            say("sessions.figures.statuses", listed=room.listed_counts(counted.by_status)),
+            say("sessions.figures.statuses", listed=room.joined_counts(counted.by_status)),
             say("sessions.figures.warned", warned=counted.warned, failed=counted.failed),
             say("sessions.figures.continued", continued=counted.continued),
         ]
@@ -179,8 +181,8 @@ class ForPeople(room.Room):
             lines if counted.sessions else [],
             {
                 "sessions": counted.sessions,
-                "statuses": {safe(name): count for name, count in counted.by_status.items()},
-                "agents": {safe(name): count for name, count in counted.by_agent.items()},
+                "statuses": {safe_name(name): count for name, count in counted.by_status.items()},
+                "agents": {safe_name(name): count for name, count in counted.by_agent.items()},
                 "with_warnings": counted.warned,
                 "failed_approaches": counted.failed,
                 "continued": counted.continued,
@@ -192,11 +194,11 @@ def item_of(
     session: "Session", actions: "Sequence[Action]" = (), chain: "Sequence[Session]" = ()
 ) -> Item:
     """Return a session without its secrets. chain: with its sessions, the item is whole."""
-    from rooms.sessions.draft import cleaned
+    from rooms.sessions.draft import redact_session
     from rooms.sessions.session import ACTION, SESSION
 
     version = room.state_of(session)
-    session, actions, _ = cleaned(session, list(actions))
+    session, actions, _ = redact_session(session, list(actions))
     texts = list(_texts(session, actions))
     for former in session.former[::-1] if chain else ():
         label = _say("former", date=former.at[:10])
@@ -222,7 +224,7 @@ def item_of(
         data["actions"] = [ACTION.as_json(it) for it in actions]
         data["chain"] = [
             {"number": it.number, "id": it.id, "goal": it.goal, "createdAt": it.created_at}
-            for it in (cleaned(link).session for link in chain)
+            for it in (redact_session(link).session for link in chain)
         ]
     return Item(
         room=NAME,

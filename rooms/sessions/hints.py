@@ -9,12 +9,12 @@ import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 
-from core.guard.injection import orders_in
+from core.guard.injection import order_marks
 from core.lessons.record_text import day_of
 from core.messages import say
 from core.text.plain import Budget, one_line
 from rooms.sessions.rows import sessions_where
-from rooms.sessions.session import GOAL_SHORT_CHARS, Point, Session, shortened
+from rooms.sessions.session import GOAL_SHORT_CHARS, Point, Session, shorten
 from rooms.sessions.store import SessionStore
 
 FAILURE_CHARS, REASON_CHARS = 60, 50
@@ -28,7 +28,7 @@ _RECENT_DAYS = 30  # context_warn brings back an older one that is about the tas
 
 def brief(text: str, most: int) -> str:
     """Return a text as one line of at most so many characters, without hidden ones."""
-    return shortened(one_line(text), most)
+    return shorten(one_line(text), most)
 
 
 def name_of(session: Session, project: str = "") -> str:
@@ -53,7 +53,7 @@ def short_day(moment: str) -> str:
 
 def is_order(session: Session) -> bool:
     """Return whether the texts of a session read like orders to a model."""
-    return bool(orders_in((), session.texts))
+    return bool(order_marks((), session.texts))
 
 
 def goal_of(session: Session) -> str:

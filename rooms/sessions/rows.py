@@ -14,8 +14,8 @@ from typing import Any
 from core.program import NO_CANCELLATION, Cancellation
 from core.room.database import Database
 from core.room.documents import texts_in
-from core.room.full_text import INDEXED_VERSION, PREFIXES, indexed
-from rooms.sessions.session import Action, Session, from_metadata, json_in, to_metadata
+from core.room.full_text import INDEXED_VERSION, PREFIXES, with_pieces
+from rooms.sessions.session import Action, Session, fields_in_metadata, json_in, metadata_of
 
 APPLICATION_ID = 0x534D_0001  # "SM", room two
 INDEX = "contexts_fts"
@@ -45,7 +45,7 @@ _AT_ONCE = 500
 
 
 @cache
-def statements() -> tuple[str, ...]:
+def schema_statements() -> tuple[str, ...]:
     text = Path(__file__).with_name("schema.sql").read_text(encoding="utf-8")
     return tuple(it.strip("\n") for it in text.split("\n;\n")[1:])
 
@@ -56,7 +56,7 @@ def database_at(
     """Return the database, which need not exist. timeout_s: for other writers."""
     return Database(
         path,
-        (statements(),),
+        (schema_statements(),),
         application_id=APPLICATION_ID,
         timeout_s=timeout_s,
         cancellation=cancellation,
@@ -78,7 +78,7 @@ def sessions_where(
             "has_warnings": bool(stored["has_warnings"]),
             "updated_at": stored["updated_at"] or stored["created_at"] or "",
         }
-        yield Session(**fields, **from_metadata(metadata))
+        yield Session(**fields, **fields_in_metadata(metadata))
 
 
 def session_with_id(connection: Connection, id_: str) -> Session | None:
@@ -151,7 +151,7 @@ def write(
         "goal_short": session.goal_short,
         "summary_short": session.summary_short,
         "tags": json.dumps(list(session.tags), ensure_ascii=False),
-        "metadata": to_metadata(session),
+        "metadata": metadata_of(session),
         "has_warnings": int(session.has_warnings),
         "revision": next_revision(connection),
         "number": session.number or None,
@@ -170,8 +170,8 @@ def write(
     return session
 
 
-def keep_index(connection: Connection, tokenizer: str) -> None:
-    """Make the index anew for another tokenizer or version of `indexed`, before a change."""
+def update_index(connection: Connection, tokenizer: str) -> None:
+    """Make the index anew for another tokenizer or version of `with_pieces`, before a change."""
     current = INDEXED_VERSION * 100 + TOKENIZERS.index(tokenizer)
     select = "SELECT value FROM counters WHERE name = 'index'"
     if connection.execute(select).fetchone() == (current,):
@@ -193,7 +193,7 @@ def keep_index(connection: Connection, tokenizer: str) -> None:
 def index(connection: Connection, session: Session, *, remove: bool = False) -> None:
     """Put a session into the index, or take it out in the state that was put in."""
     others = [text for text in session.texts if text not in (session.goal, *session.tags)]
-    texts = (indexed(it) for it in (session.goal, "\n".join(others), " ".join(session.tags)))
+    texts = (with_pieces(it) for it in (session.goal, "\n".join(others), " ".join(session.tags)))
     command, value = (f"{INDEX}, ", "'delete', ") if remove else ("", "")
     columns = f"{command}rowid, goal, summary, tags"
     statement = f"INSERT INTO {INDEX}({columns}) VALUES ({value}?, ?, ?, ?)"

@@ -21,7 +21,7 @@ from typing import Literal, NamedTuple
 from core.config import Settings, state_directory
 from core.disk import reason_of
 from core.errors import SentinelError
-from core.room.full_text import IndexTerms, holding_of
+from core.room.full_text import SqliteTermIndex, coverage_of
 from core.text.plain import bound_of as moment_or_day
 from core.text.plain import end_of, normal_form
 from core.text.ranking import Ranking
@@ -102,15 +102,15 @@ class Candidates:
         """
         self._connection, self._query = connection, query
         most = most if fitting is None else sys.maxsize
-        self.holding = holding_of(IndexTerms(connection, rows.INDEX), query, most)
-        having = self.holding.shares(LEAST_SHARE, any_word=any_word)
+        self.coverage = coverage_of(SqliteTermIndex(connection, rows.INDEX), query, most)
+        having = self.coverage.shares(LEAST_SHARE, any_word=any_word)
         allowed = set(having if fitting is None else fitting).difference(without)
         self.shares = {number: share for number, share in having.items() if number in allowed}
         self.best = sorted(self.shares, key=lambda it: (self.shares[it], it), reverse=True)
 
     def page(self, offset: int, limit: int) -> list[Hit]:
         """Return the hits of a page. No two overlap; the ranker orders near shares."""
-        first, frequencies = offset // _BLOCK * _BLOCK, self.holding.frequencies()
+        first, frequencies = offset // _BLOCK * _BLOCK, self.coverage.frequencies()
         found = list[Hit]()
         for start in range(first, min(offset + limit, len(self.best)), _BLOCK):
             block = self.hits(sorted(self.best[start : start + _BLOCK]))
@@ -177,7 +177,7 @@ def _plain_tags(tags: Iterable[str]) -> frozenset[str]:
     return frozenset(tag for tag in plain if tag)
 
 
-def resembling(
+def find_similar(
     store: SessionStore,
     goal: str,
     *,
@@ -209,7 +209,7 @@ def first_failing(question: str, hits: Sequence[Hit]) -> Hit | None:
 def about(question: str, points: Sequence[Point]) -> set[int]:
     """Return the indexes of points with an exact word of a question."""
     texts = [f"{it.text}\n{it.why}" for it in points]
-    return set(Ranking(question, texts).holding().shares())
+    return set(Ranking(question, texts).coverage().shares())
 
 
 def bound_of(field: str, text: str) -> str:
@@ -293,7 +293,7 @@ _MOST_BYTES = 10_000  # of a path in a consent
 _WAIT_S = 1  # for a writer in another project
 
 
-def share(root: Path, environment: Mapping[str, str]) -> None:
+def share_project(root: Path, environment: Mapping[str, str]) -> None:
     """Let the user's other projects find this one's sessions. Raises SessionsError."""
     path = _consent_path(os.fspath(root), environment)
     if path is None:
@@ -306,7 +306,7 @@ def share(root: Path, environment: Mapping[str, str]) -> None:
     remove_former_copies(root, environment)
 
 
-def unshare(root: Path | str, environment: Mapping[str, str]) -> bool:
+def unshare_project(root: Path | str, environment: Mapping[str, str]) -> bool:
     """Take the consent back; return whether there was one. Raises SessionsError."""
     path = _consent_path(os.fspath(root), environment)
     if path is None:

@@ -127,11 +127,11 @@ class Session:
 
     @property
     def goal_short(self) -> str:
-        return shortened(self.goal, GOAL_SHORT_CHARS)
+        return shorten(self.goal, GOAL_SHORT_CHARS)
 
     @property
     def summary_short(self) -> str:
-        return shortened(self.summary, SUMMARY_SHORT_CHARS)
+        return shorten(self.summary, SUMMARY_SHORT_CHARS)
 
     @property
     def metadata(self) -> dict[str, Any]:
@@ -276,10 +276,10 @@ def read_session(context: Mapping[str, Any]) -> Session:
     metadata = {**given} if isinstance(given, dict) else {}
     if "former" in context:
         metadata["former"] = context["former"]
-    return WHOLE.read(context, number=0, **from_metadata(metadata))
+    return WHOLE.read(context, number=0, **fields_in_metadata(metadata))
 
 
-def to_metadata(session: Session) -> str:
+def metadata_of(session: Session) -> str:
     """Return the column `metadata`; `{}` if it is empty."""
     if not (any(session.points()) or session.changes or session.former):
         return "{}"
@@ -287,7 +287,7 @@ def to_metadata(session: Session) -> str:
     return json.dumps({**session.metadata, **former}, ensure_ascii=False, separators=(",", ":"))
 
 
-def from_metadata(value: object) -> dict[str, Any]:
+def fields_in_metadata(value: object) -> dict[str, Any]:
     """Return the fields of a Session in the column `metadata`, a text or its JSON."""
     data = json_in(value) if isinstance(value, str) and value != "{}" else value
     if not (isinstance(data, dict) and data):
@@ -309,7 +309,7 @@ def json_in(text: object) -> Any:
         return None
 
 
-def shortened(text: str, most: int) -> str:
+def shorten(text: str, most: int) -> str:
     """Return a text as one line of at most so many characters; `…` marks a cut."""
     line = " ".join(text.split())
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"

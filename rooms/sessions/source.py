@@ -18,16 +18,16 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from core.disk import open_regular
+from core.disk import open_regular_file
 from core.lessons.record import utc_now
 from core.room.database import SQLITE, open_foreign, rows_of
 from core.room.documents import objects_at, text_at, texts_in
 from core.sanitizer import redact
-from core.text.plain import SURROGATE, mapped, moment_of, shown_path
+from core.text.plain import SURROGATE, map_texts, moment_of, printable_path
 from rooms.sessions import rows
 from rooms.sessions import session as limits
 from rooms.sessions.document import MARK, VERSION
-from rooms.sessions.draft import cleaned, with_flag, with_texts
+from rooms.sessions.draft import redact_session, with_texts, with_warning_flag
 from rooms.sessions.session import ACTION, POINTS, Action, Point, Session, SessionsError
 from rooms.sessions.store import CURRENT, SessionStore
 
@@ -87,9 +87,9 @@ class Source:
         name = text_at(context, "id") or text_at(data, "contextId")
         session = _session_in(declared, name, moment)
         if not isinstance(declared.get("goal"), str):
-            self.pass_over(place, "not_a_session")
+            self.add_fault(place, "not_a_session")
         elif not session.goal.strip():
-            self.pass_over(place, "no_goal")
+            self.add_fault(place, "no_goal")
         else:
             actions = tuple(_actions(context, session.id))
             self.items.append(Incoming(session, actions, place, name, snapshot))
@@ -97,19 +97,19 @@ class Source:
     def read_file(self, path: Path, place: str, *, is_needed: bool = True) -> None:
         """Read a file. is_needed: its absence is a fault."""
         if os.path.islink(path):  # a clone may bring one that leads to a secret
-            return self.pass_over(place, "link")
+            return self.add_fault(place, "link")
         try:
-            with open_regular(path) as file:
+            with open_regular_file(path) as file:
                 head = file.read(len(SQLITE))
                 data = b"" if head == SQLITE else head + file.read(MOST_BYTES + 1)
         except OSError as error:
             if is_needed or not isinstance(error, FileNotFoundError):
-                self.pass_over(place, "unreadable")
+                self.add_fault(place, "unreadable")
             return
         if head == SQLITE:
             self.read_database(path, place)
         elif len(data) > MOST_BYTES:
-            self.pass_over(place, "unreadable")
+            self.add_fault(place, "unreadable")
         else:
             self.read_json(data, place)
 
@@ -117,13 +117,13 @@ class Source:
         try:
             value = json.loads(data.decode("utf-8-sig"))
         except (ValueError, RecursionError):
-            return self.pass_over(place, "not_json")
+            return self.add_fault(place, "not_json")
         whole = value if isinstance(value, dict) else {"contexts": value}
         entries = whole.get("contexts")
         if not isinstance(entries, list):
             return self.add(value, place)
         if whole.get("format") == MARK and whole.get("version") != VERSION:
-            version = shown_path(whole.get("version"))[:20]
+            version = printable_path(whole.get("version"))[:20]
             raise SessionsError("newer_export", path=self.path, version=version)
         for at, it in reversed([*enumerate(entries, 1)]):  # an export begins with the newest
             self.add(it, f"{place} ({at})")
@@ -137,19 +137,19 @@ class Source:
                     named = {"filePath": it.get("file_path"), "createdAt": it.get("created_at")}
                     actions.setdefault(str(it.get("context_id")), []).append({**it, **named})
         except (sqlite3.Error, OSError, OverflowError):
-            return self.pass_over(place, "unreadable")
+            return self.add_fault(place, "unreadable")
         if not contexts:
-            self.pass_over(place, "not_a_session")
+            self.add_fault(place, "not_a_session")
         for row in contexts:
             if row.get("archive"):  # its texts are in another file
-                self.pass_over(place, "archived")
+                self.add_fault(place, "archived")
                 continue
             context = {name: row.get(column) for name, column in limits.SESSION.names.items()}
             context |= {name: limits.json_in(row.get(name)) for name in ("tags", "metadata")}
             done = actions.get(str(row.get("id")), [])
             self.add({**context, "updatedAt": row.get("updated_at"), "actions": done}, place)
 
-    def pass_over(self, place: str, why: str) -> None:
+    def add_fault(self, place: str, why: str) -> None:
         self.faults.append(Fault(place, why))
 
     def checked(self) -> "Source":
@@ -166,7 +166,7 @@ def holds_sessions(folder: Path) -> bool:
 
 def read_source(path: Path) -> Source:
     """Read a directory such as `.context-sync`, or a file. Raises SessionsError."""
-    source, path = Source(shown_path(path)), Path(os.path.realpath(path))
+    source, path = Source(printable_path(path)), Path(os.path.realpath(path))
     if not path.is_dir():
         source.read_file(path, path.name)
         return source.checked()
@@ -175,12 +175,12 @@ def read_source(path: Path) -> Source:
     try:
         names = sorted(it for it in os.listdir(folder) if it.endswith(".json"))
         if os.path.islink(folder):
-            source.pass_over(SNAPSHOTS, "link")
+            source.add_fault(SNAPSHOTS, "link")
             names = []
     except (FileNotFoundError, NotADirectoryError):
         pass
     except OSError:
-        source.pass_over(SNAPSHOTS, "unreadable")
+        source.add_fault(SNAPSHOTS, "unreadable")
     for name in names:
         source.read_file(folder / name, f"{SNAPSHOTS}/{name}")
     source.read_file(path / HISTORY, HISTORY, is_needed=False)
@@ -194,7 +194,7 @@ def read_text(data: bytes, name: str) -> Source:
     return source.checked()
 
 
-def of_rows(entries: Sequence[tuple[int, Any]], name: str) -> Source:
+def source_from_rows(entries: Sequence[tuple[int, Any]], name: str) -> Source:
     """Read rows of an export, newest first."""
     source = Source(name)
     for number, value in reversed(entries):
@@ -320,7 +320,7 @@ class Plan:
     faults: list[Fault] = field(default_factory=list)
 
 
-def planned(
+def plan_import(
     store: SessionStore, source: Source, tell: Callable[[int, int], object] | None = None
 ) -> Plan:
     """Plan an import. Raises DatabaseError. tell: gets the count done, and of all."""
@@ -337,14 +337,14 @@ def planned(
             tell(done, len(wanted))
         given = replace(it.session, parent_id=parents[it.session.id]), it.actions
         # No file can hold half a character.
-        sound = mapped(given, lambda text: SURROGATE.sub("\ufffd", text[:_RAW_CHARS]))
-        session, actions, kinds = cleaned(*sound)
+        sound = map_texts(given, lambda text: SURROGATE.sub("\ufffd", text[:_RAW_CHARS]))
+        session, actions, kinds = redact_session(*sound)
         if kinds and store.settings.strict:
             plan.faults.append(Fault(it.place, "secret"))
             continue
         session, actions = _fitting(session, actions, plan)
         dates: Any = {name: getattr(session, name) or now for name in _DATES}
-        plan.new.append((with_flag(replace(session, **dates)), actions))
+        plan.new.append((with_warning_flag(replace(session, **dates)), actions))
         plan.redacted.update(kinds)
     plan.new.sort(key=lambda it: (it[0].created_at, it[0].updated_at))
     return plan
@@ -374,7 +374,7 @@ def carry_out(store: SessionStore, plan: Plan) -> list[Session]:
             values = map(rows.values_of_action, actions)
             connection.executemany(f"INSERT OR IGNORE {rows.INTO_ACTIONS}", values)
     if saved:
-        store.project()
+        store.write_current()
     return saved
 
 
@@ -453,7 +453,7 @@ def _fitting(
         tags=newest(tuple(dict.fromkeys(session.tags)), limits.MOST_TAGS),
         agent=cut(session.agent, limits.AGENT_CHARS),
         changes=replace(session.changes, modified_files=files),
-        former=mapped(session.former, lambda text: cut(text, limits.SUMMARY_CHARS)),
+        former=map_texts(session.former, lambda text: cut(text, limits.SUMMARY_CHARS)),
         **lists,
     )
-    return fitting, mapped([*actions], lambda text: cut(text, limits.POINT_CHARS))
+    return fitting, map_texts([*actions], lambda text: cut(text, limits.POINT_CHARS))

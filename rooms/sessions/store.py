@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from core.config import Settings
 from core.errors import SentinelError
 from core.lessons.record import utc_now
-from core.program import NO_CANCELLATION, Cancellation, shown, warn
+from core.program import NO_CANCELLATION, Cancellation, printable_fact, warn
 from core.room.database import Database
 from core.text.plain import moment_of
 from rooms.sessions import rows
@@ -59,7 +59,7 @@ class Saved(NamedTuple):
     redacted: tuple[str, ...] = ()  # kinds of secrets
     resolved: Sequence[Session] = ()  # earlier ones of its chain with a blocker resolved now
     replaced: Sequence[str] = ()  # fields whose former texts are in `Session.former`
-    projected: bool = True  # False if `current.json` could not be written
+    is_current_written: bool = True  # False if `current.json` could not be written
 
 
 class SessionStore:
@@ -77,7 +77,7 @@ class SessionStore:
     ) -> None:
         self.root, self.config, self.settings = root, config, settings
         self.path = config.database(root)
-        self.current = self.path.with_name(CURRENT)
+        self.current_path = self.path.with_name(CURRENT)
         self.database = rows.database_at(
             self.path, timeout_s=settings.lock_timeout_s, cancellation=cancellation
         )
@@ -100,7 +100,7 @@ class SessionStore:
         """Yield a connection in a write transaction; make a missing directory."""
         make_folder(self.path.parent)
         with self.database.writing() as connection:
-            rows.keep_index(connection, self.config.tokenizer)
+            rows.update_index(connection, self.config.tokenizer)
             yield connection
 
     @contextlib.contextmanager
@@ -111,7 +111,7 @@ class SessionStore:
                 yield connection
                 return
         with contextlib.closing(sqlite3.connect(":memory:")) as empty:
-            for statement in rows.statements():
+            for statement in rows.schema_statements():
                 empty.execute(statement)
             yield empty
 
@@ -122,11 +122,17 @@ class SessionStore:
         draft continues the open session of its goal that this process or client saved within a day.
         """
         # The redactor is loaded with the first save.
-        from core.sanitizer import safe
-        from rooms.sessions.draft import agent_of, comparable, continued, prepared, with_resolved
+        from core.sanitizer import safe_name
+        from rooms.sessions.draft import (
+            agent_of,
+            comparable,
+            continue_session,
+            prepare_draft,
+            with_resolved,
+        )
 
-        draft, redacted = prepared(draft, strict=self.settings.strict)
-        agent = agent_of(safe(agent))
+        draft, redacted = prepare_draft(draft, strict=self.settings.strict)
+        agent = agent_of(safe_name(agent))
         with self.writing() as connection:
             now = moment_of(now) if now else utc_now()  # known only now: who saves after whom
             line = list[str]()  # the sessions that end with its parent
@@ -149,7 +155,7 @@ class SessionStore:
                 draft = replace(draft, goal=before.goal if before else draft.goal)
             dates: Any = dict.fromkeys(("started_at", "created_at"), now)
             new = Session(number=0, id=f"ctx_{os.urandom(6).hex()}", goal=draft.goal, **dates)
-            session = continued(before or new, draft, agent=agent, now=now)
+            session = continue_session(before or new, draft, agent=agent, now=now)
             # Before its own row is written: the last revision is that of this session.
             resolved = list[Session]()
             if any(it.is_resolved for it in session.blockers):
@@ -161,9 +167,9 @@ class SessionStore:
             rows.settle(connection, now)
         is_kept = before is not None and session.former != before.former
         replaced = [name for name, _ in session.former[-1].told] if is_kept else []
-        return Saved(session, before is None, redacted, resolved, replaced, self.project())
+        return Saved(session, before is None, redacted, resolved, replaced, self.write_current())
 
-    def project(self) -> bool:
+    def write_current(self) -> bool:
         """Write `current.json`, unless switched off; False if impossible.
 
         It takes its turn as a writer of the database, so that the last save is shown. It is not
@@ -171,7 +177,7 @@ class SessionStore:
         """
         if not self.config.keeps_json:
             return True
-        temporary = self.current.with_name(f".{CURRENT}.tmp")
+        temporary = self.current_path.with_name(f".{CURRENT}.tmp")
         try:
             with self.database.writing() as connection:
                 for session in rows.sessions_where(connection, _LAST):
@@ -182,12 +188,12 @@ class SessionStore:
                     try:
                         with open(temporary, "xb") as file:
                             file.write(text.encode("utf-8", "replace"))
-                        os.replace(temporary, self.current)
+                        os.replace(temporary, self.current_path)
                     finally:
                         temporary.unlink(missing_ok=True)
         except (OSError, SentinelError) as error:
             if not self._has_warned:
-                warn("%s: not written (%s)", self.current, type(error).__name__)
+                warn("%s: not written (%s)", self.current_path, type(error).__name__)
             self._has_warned = True
             return False
         self._has_warned = False
@@ -201,7 +207,7 @@ class SessionStore:
             except NoSuchSessionError:
                 [found] = connection.execute("PRAGMA quick_check(1)").fetchone()
                 if found != "ok":  # a row on a damaged page may seem not to be there
-                    raise self.database.damage(shown(found)) from None
+                    raise self.database.damage_error(printable_fact(found)) from None
                 raise
 
     def find(self, connection: sqlite3.Connection, name: str) -> Session:
@@ -210,7 +216,7 @@ class SessionStore:
         Raises NoSuchSessionError, and SessionsError with the file of an archived session.
         """
         try:
-            return resolve(connection, name)
+            return session_with_name(connection, name)
         except NoSuchSessionError:
             self._check_archives(name)
             raise
@@ -235,7 +241,7 @@ class SessionStore:
         with self.reading() as connection:
             return rows.actions_of(connection, session.id)
 
-    def chain(self, session: Session) -> list[Session]:
+    def chain_of(self, session: Session) -> list[Session]:
         """Return all sessions before and after this one, with it, oldest first."""
         after, waiting = dict[str, Session](), [session.id]
         with self.reading() as connection:
@@ -258,15 +264,15 @@ def open_sessions(
 _opened = lru_cache(maxsize=8)(SessionStore)  # with its connections
 
 
-def resolve(connection: sqlite3.Connection, name: str) -> Session:
+def session_with_name(connection: sqlite3.Connection, name: str) -> Session:
     """Return a session by number or id. Raises NoSuchSessionError."""
     numbered = _NUMBER.match(name.strip())
     if numbered:
         found = next(rows.sessions_where(connection, "number = ?", (int(numbered[1]),)), None)
     else:
-        found = rows.session_with_id(connection, shown(name.strip()))
+        found = rows.session_with_id(connection, printable_fact(name.strip()))
     if found is None:
-        text = shown(name.strip()) or '""'
+        text = printable_fact(name.strip()) or '""'
         short = text if len(text) <= _NAME_CHARS else f"{text[:_NAME_CHARS]}…"
         raise NoSuchSessionError(name=short)
     return found

@@ -14,15 +14,15 @@ from core.lessons.record_text import as_json
 from core.messages import say
 from core.program import CLI, NO_CANCELLATION, Cancellation, warn
 from core.text.plain import Budget, one_line
-from protocol.arguments import Name, NotNegative, OneToTwenty, Part, Text, Texts, listed, word
-from protocol.call import client_name, opened_project, process_of, warn_if_cancelled
+from protocol.arguments import Name, NotNegative, OneToTwenty, Part, Text, Texts, as_list, as_word
+from protocol.call import client_name, open_project, process_name, warn_if_cancelled
 from protocol.tools import OfferedRoom, RoomTool, SessionlessServer
 from rooms.sessions import session as declared
 from rooms.sessions.session import Draft, Session, SessionsError
 
 if TYPE_CHECKING:
     from core.store import MemoryStore
-    from core.text.ranking import Gathered
+    from core.text.ranking import Finds
     from rooms.sessions.search import Hit
     from rooms.sessions.store import SessionStore
 
@@ -40,14 +40,14 @@ _OUTCOMES: Mapping[object, str] = {
 
 
 def _outcome(value: object) -> object:
-    given = word(value)
+    given = as_word(value)
     return _OUTCOMES.get(given, given) if isinstance(given, str) else given
 
 
 class _Stored(Part):
     """Passes over fields that models send back from context_get."""
 
-    passed_over = frozenset(("timestamp", "madeBy", "discoveredAt", "resolvedAt"))
+    ignored_fields = frozenset(("timestamp", "madeBy", "discoveredAt", "resolvedAt"))
 
 
 class DecisionPart(_Stored):
@@ -69,7 +69,7 @@ class BlockerPart(_Stored):
 
 class ChangesPart(Part):
     text_field = "summary"
-    modifiedFiles: Annotated[list[str], BeforeValidator(listed), Field(default_factory=list)]
+    modifiedFiles: Annotated[list[str], BeforeValidator(as_list), Field(default_factory=list)]
     summary: str = ""
 
 
@@ -82,16 +82,16 @@ class Dates(Part):
 # fmt: off
 _DateRange = Dates | None
 _Days = Literal["last_7_days", "last_30_days", "last_90_days", "all"]
-_Scope = Annotated[Literal["project", "global"] | None, BeforeValidator(word)]
-StatusWord = Annotated[declared.Status | None, BeforeValidator(word)]
+_Scope = Annotated[Literal["project", "global"] | None, BeforeValidator(as_word)]
+StatusWord = Annotated[declared.Status | None, BeforeValidator(as_word)]
 Goal = Annotated[str, Field(description="What the work is for, in at most 500 characters")]
 Summary = Annotated[Text, Field(description="Where it stands, in at most 2,000")]
 Parent = Annotated[Name | None, Field(description="The session this work follows: #12")]
 Updated = Annotated[Name | None, Field(description="The session to update")]
-Decisions = Annotated[list[DecisionPart] | None, BeforeValidator(listed)]
-_Tried = Annotated[list[ApproachPart] | None, BeforeValidator(listed)]
+Decisions = Annotated[list[DecisionPart] | None, BeforeValidator(as_list)]
+_Tried = Annotated[list[ApproachPart] | None, BeforeValidator(as_list)]
 Approaches = Annotated[_Tried, Field(description="What was tried; above all what failed, and why")]
-Blockers = Annotated[list[BlockerPart] | None, BeforeValidator(listed)]
+Blockers = Annotated[list[BlockerPart] | None, BeforeValidator(as_list)]
 CodeChanges = ChangesPart | None
 Query = Annotated[Text, Field(description="Words in any language; none: the newest")]
 AllTags = Annotated[Texts, Field(description="All of them")]
@@ -104,8 +104,8 @@ Id = Annotated[Name, Field(description="#12 or ctx_…")]
 WithActions = Annotated[bool | None, Field(description="Commands, edits, errors")]
 WithChain = Annotated[bool | None, Field(description="Sessions before and after it")]
 Task = Annotated[str, Field(description="The task, in the user's words")]
-Days = Annotated[_Days | None, BeforeValidator(word), Field(description="Default all")]
-Form = Annotated[Literal["markdown", "json", "html"], BeforeValidator(word)]
+Days = Annotated[_Days | None, BeforeValidator(as_word), Field(description="Default all")]
+Form = Annotated[Literal["markdown", "json", "html"], BeforeValidator(as_word)]
 Range = Annotated[_DateRange, Field(description="ISO dates")]
 Ids = Annotated[Texts, Field(description="Only these")]
 Output = Annotated[Text, Field(description="File in the project; none: the answer")]
@@ -122,7 +122,7 @@ def opened(*, writes: bool = False) -> "SessionStore":
     """Open the sessions for one call. Raises SentinelError; see `opened_project`."""
     from rooms.sessions.store import open_sessions  # a server starts faster without it
 
-    project, settings = opened_project(writes=writes)
+    project, settings = open_project(writes=writes)
     return open_sessions(project.root, settings, _Room.cancellation)
 
 
@@ -190,13 +190,13 @@ def context_save(
         **points,
     )
     store = opened(writes=True)
-    done = store.save(draft, agent=client_name(), process=process_of())
+    done = store.save(draft, agent=client_name(), process=process_name())
     copy_in_background(store)
     warn_if_cancelled("context_save")
     session, related, beside = done.session, list["Hit"](), list[str]()
     with suppress(SentinelError):  # the session is saved, whatever else cannot be read
         if store.config.recommends and done.is_new:
-            hits = search.resembling(store, session.goal, limit=_RELATED, but=session)
+            hits = search.find_similar(store, session.goal, limit=_RELATED, but=session)
             related = [it for it in hits if (it.share or 0) >= search.MEDIUM_SHARE]
     if (approaches or blockers) and (log := log_beside(store)):
         beside = answers.line_to_the_log(session, draft, log)
@@ -269,11 +269,11 @@ def context_get(id: Id, includeActions: WithActions = True, includeChain: WithCh
         with suppress(SessionsError):
             parent = hints.name_of(store.get(session.parent_id), project)
     actions = store.actions(session) if includeActions is not False else None
-    chain = store.chain(session) if includeChain else None
+    chain = store.chain_of(session) if includeChain else None
     if own.declared:
         budget_tokens = own.settings.budget_tokens
         return answers.whole_object(session, actions, chain, budget_tokens=budget_tokens)
-    return answers.whole(
+    return answers.describe_session(
         session,
         actions=actions or (),
         chain=chain or (),
@@ -295,7 +295,7 @@ def context_warn(currentGoal: Task, limit: WarnLimit = None) -> str:
     return answers.warned(
         currentGoal,
         answers.lessons_for(currentGoal, log, limit=_MOST_LESSONS) if log else [],
-        search.resembling(store, currentGoal, limit=_LOOKED_AT, any_word=True),
+        search.find_similar(store, currentGoal, limit=_LOOKED_AT, any_word=True),
         store,
         limit=limit or _WARNED,
         more_key="warn_more_core" if _Room.core_only else "warn_more",
@@ -335,7 +335,7 @@ def context_recommend(currentGoal: str, limit: Limit = None) -> str:
     from rooms.sessions import answers, search
 
     store = opened()
-    hits = search.resembling(store, currentGoal, limit=_LOOKED_AT)[: limit or _RECOMMENDED]
+    hits = search.find_similar(store, currentGoal, limit=_LOOKED_AT)[: limit or _RECOMMENDED]
     return answers.recommended(hits, currentGoal, declared=store.declared)
 
 
@@ -349,12 +349,12 @@ def prompt_lines(query: str, budget: Budget) -> list[str]:
     return headed("prompt_head", (hint(it.session, it.project) for it in hits), budget)
 
 
-def gather(question: str) -> "Gathered":
+def gather(question: str) -> "Finds":
     """Return the sessions that may answer a question, for one list over the rooms.
 
     A session that reads like an order to a model is left out.
     """
-    from core.text.ranking import Entry, Gathered
+    from core.text.ranking import Entry, Finds
     from rooms.sessions.hints import hint, is_order
     from rooms.sessions.search import Candidates
 
@@ -365,7 +365,7 @@ def gather(question: str) -> "Gathered":
     with opened().reading() as connection:
         found = Candidates(connection, question)
         sessions = [it.session for it in found.hits(sorted(found.best[:_GATHERED]))]
-    return Gathered([entry(it) for it in sessions if not is_order(it)], found.holding.frequencies())
+    return Finds([entry(it) for it in sessions if not is_order(it)], found.coverage.frequencies())
 
 
 # fmt: off

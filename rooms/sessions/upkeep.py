@@ -13,22 +13,22 @@ from sqlite3 import Connection
 from typing import NamedTuple
 
 from core.config import Settings
-from core.disk import reason_of, replace_whole
+from core.disk import reason_of, replace_file
 from core.errors import RefusedError, SentinelError
 from core.git import HistoryError, WorkTree
 from core.lessons.record import utc_now
 from core.lessons.upkeep import Finding, Severity
 from core.messages import Facts
 from core.room import full_text
-from core.room.copies import date_of, kept_aside, size_of
+from core.room.copies import damaged_files, date_of, size_of
 from core.room.database import Database, DatabaseError
 from core.room.documents import as_json
-from core.room.redaction import Held, Redaction, Row, clean_file, cleaned, kinds_in_file
+from core.room.redaction import Redaction, Row, SecretPlace, clean_file, clean_rows, kinds_in_file
 from rooms.sessions import rows
-from rooms.sessions.actions import COUNTED_DAYS, dropped
+from rooms.sessions.actions import COUNTED_DAYS, count_dropped
 from rooms.sessions.config import CONFIG, IGNORED, make_folder, unknown_keys
-from rooms.sessions.document import FORMS, Head, Whole, context_of, whole_of
-from rooms.sessions.search import bound_of, remove_former_copies, shared_roots, unshare
+from rooms.sessions.document import FORMS, Entry, Head, context_of, whole_of
+from rooms.sessions.search import bound_of, remove_former_copies, shared_roots, unshare_project
 from rooms.sessions.session import Action, Session, SessionsError
 from rooms.sessions.source import read_source
 from rooms.sessions.store import ARCHIVE, CURRENT, SessionStore, open_sessions
@@ -53,7 +53,7 @@ def examine(root: Path, settings: Settings, environment: Mapping[str, str]) -> l
 
     A repair raises SessionsError and DatabaseError.
     """
-    lost = dropped(root, environment)
+    lost = count_dropped(root, environment)
     not_recorded = [_found("dropped", "note", count=lost, days=COUNTED_DAYS)] if lost else []
     try:
         store = open_sessions(root, settings)
@@ -73,13 +73,13 @@ def examine(root: Path, settings: Settings, environment: Mapping[str, str]) -> l
             else:
                 found.append(_found("archive_missing", "warning", path=str(path), count=hints))
         counted |= {"count": count, "schema": schema}
-    found += [_found("aside", "note", path=str(it)) for it in kept_aside(store.path)]
+    found += [_found("aside", "note", path=str(it)) for it in damaged_files(store.path)]
     found += _of_git(store)
     for gone in shared_roots(root, environment):
         if not os.path.isdir(gone):
 
             def fix(root: str = gone) -> None:
-                unshare(root, environment)
+                unshare_project(root, environment)
 
             name = os.path.basename(gone)
             found.append(_found("project_gone", "note", fix, root=gone, name=name))
@@ -104,28 +104,28 @@ def _of_file(database: Database, store: SessionStore) -> Iterator[Finding]:
             " AND NOT EXISTS (SELECT 1 FROM contexts WHERE number NOT IN"
             " (SELECT id FROM contexts_fts_docsize))"
         )
-        is_sound = full_text.is_sound(connection, rows.INDEX)
+        is_sound = full_text.is_index_sound(connection, rows.INDEX)
         return is_sound and bool(connection.execute(has_all).fetchone()[0])
 
     def put_back() -> Facts:
         store.database.close()
         with closing(store.beside()) as damaged:
             done = damaged.put_back_copy()
-        store.project()
+        store.write_current()
         return {"aside": str(done.aside), "copy": date_of(done.copy)}
 
     def index_anew() -> None:
         with closing(store.beside()) as own, own.writing() as connection:
             connection.execute("DELETE FROM counters WHERE name = 'index'")
-            rows.keep_index(connection, store.config.tokenizer)
+            rows.update_index(connection, store.config.tokenizer)
 
     path = str(store.path)
     try:
-        flaw = database.flaw(is_index_whole)
+        flaw = database.find_flaw(is_index_whole)
     except SentinelError as error:
         yield _found("unusable", "error", said=str(error))
     else:
-        if flaw and flaw.of == "index":
+        if flaw and flaw.part == "index":
             yield _found("index", "warning", index_anew, path=path)
         elif flaw:
             kind = "damaged" if flaw.copy else "damaged_alone"
@@ -176,7 +176,7 @@ class Archived(NamedTuple):
     sessions: list[Session]
     path: Path | None
     open: int  # how many old sessions stay, since they have not ended
-    kept: list[Session]  # stay: with an open blocker, or continued by a session that stays
+    kept_sessions: list[Session]  # stay: with an open blocker, or continued by a session that stays
 
 
 def archive_before(
@@ -208,7 +208,7 @@ def archive_before(
     return left._replace(path=path)
 
 
-def _exported(store: SessionStore, wholes: list[Whole]) -> Path:
+def _exported(store: SessionStore, wholes: list[Entry]) -> Path:
     """Write an archive, and compare it with the sessions. Raises SessionsError."""
     moment, form = utc_now(), FORMS["json"]
     sessions = [as_json({"number": it.session.number, **context_of(it)}) for it in wholes]
@@ -224,7 +224,7 @@ def _exported(store: SessionStore, wholes: list[Whole]) -> Path:
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
         (folder / ".gitignore").write_text("*\n", encoding="ascii")
-        replace_whole(path, text.encode("utf-8", "replace"), check, is_private=True)
+        replace_file(path, text.encode("utf-8", "replace"), check, is_private=True)
     except OSError as error:
         facts = {"path": str(path), "reason": reason_of(error)}
         raise SessionsError("archive_unwritten", **facts) from error
@@ -268,20 +268,20 @@ def forget(
                 with file.writing() as kept:
                     found = [it for id_ in wanted if (it := rows.session_with_id(kept, id_))]
                     for session in found:
-                        delete(kept, session)
+                        delete_session(kept, session)
                 changed += [file] if found else []
             removed = [it for id_ in wanted if (it := there[id_])]
             for session in removed:
-                delete(connection, session)
+                delete_session(connection, session)
         with suppress(OSError):
-            store.current.unlink()
-        store.project()
+            store.current_path.unlink()
+        store.write_current()
         remove_former_copies(store.root, os.environ)
         unpurged = [file.path for file in changed if not file.purge()]
     return Forgotten(removed, unpurged)
 
 
-def delete(connection: Connection, session: Session) -> None:
+def delete_session(connection: Connection, session: Session) -> None:
     """Remove a session with its actions; sessions that continue it stay."""
     rows.index(connection, session, remove=True)
     connection.execute("DELETE FROM actions WHERE context_id = ?", (session.id,))
@@ -295,9 +295,9 @@ def _former_archives(store: SessionStore, stack: ExitStack) -> list[Database]:
     return [stack.enter_context(closing(store.beside(it))) for it in store.former_archives()]
 
 
-def secrets_held(store: SessionStore) -> list[Held]:
+def find_secrets(store: SessionStore) -> list[SecretPlace]:
     """Return each place with a secret: database, archives, `current.json`. Raises DatabaseError."""
-    found, numbers = list[Held](), dict[str, int]()
+    found, numbers = list[SecretPlace](), dict[str, int]()
     with ExitStack() as stack:
         for file in (store.database, *_former_archives(store, stack)):
             with file.reading() as connection:
@@ -306,17 +306,17 @@ def secrets_held(store: SessionStore) -> list[Held]:
                 if file is store.database:
                     numbers = dict(connection.execute("SELECT id, number FROM contexts"))
                 found += _clean(connection, file.path, numbers, dry_run=True)
-    for path in (store.current, *store.archives()):
-        found += [Held(path, "", kinds)] if (kinds := kinds_in_file(path)) else []
+    for path in (store.current_path, *store.archives()):
+        found += [SecretPlace(path, "", kinds)] if (kinds := kinds_in_file(path)) else []
     return found
 
 
-def redact_held(store: SessionStore) -> Redaction:
+def redact_secrets(store: SessionStore) -> Redaction:
     """Redact every place, and its bytes.
 
     The bytes go even without a finding: an earlier run may have stopped before. Raises OSError.
     """
-    held = secrets_held(store)
+    held = find_secrets(store)
     remove_former_copies(store.root, os.environ)
     if not os.path.lexists(store.path):
         return Redaction(held, held, [])
@@ -332,10 +332,10 @@ def redact_held(store: SessionStore) -> Redaction:
                 _clean(connection, store.path, {}, dry_run=False)
         unpurged = [it.path for it in (store.database, *others) if not it.purge()]
     if paths:
-        store.project()
-    for path in (store.current, *store.archives()):
+        store.write_current()
+    for path in (store.current_path, *store.archives()):
         clean_file(path)
-    return Redaction(held, secrets_held(store), unpurged)
+    return Redaction(held, find_secrets(store), unpurged)
 
 
 def _groups(connection: Connection) -> Iterator[list[Row]]:
@@ -355,17 +355,17 @@ def _groups(connection: Connection) -> Iterator[list[Row]]:
 
 def _clean(
     connection: Connection, path: Path, numbers: Mapping[str, int], *, dry_run: bool
-) -> list[Held]:
+) -> list[SecretPlace]:
     """Redact all rows of a file; return where secrets were. numbers: of sessions, by id."""
-    found = list[Held]()
+    found = list[SecretPlace]()
     for group in _groups(connection):
-        done, kinds = cleaned(group, _OF_JSON)
+        done, kinds = clean_rows(group, _OF_JSON)
         if not kinds:
             continue
         is_session = done[0]["_table"] == "contexts"
         session = rows.session_with_id(connection, done[0]["id"]) if is_session else None
         id_ = session.id if session else ""
-        found.append(Held(path, f"#{numbers[id_]}" if id_ in numbers else id_, kinds))
+        found.append(SecretPlace(path, f"#{numbers[id_]}" if id_ in numbers else id_, kinds))
         if dry_run:
             continue
         if session:

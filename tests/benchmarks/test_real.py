@@ -12,8 +12,8 @@ import pytest
 from commands.hook.events import read_moment
 from core.guard.injection import marks_of
 from core.lessons.anchors import normalise_paths
-from core.lessons.record import Draft, Record, check
-from core.lessons.task import for_prompt
+from core.lessons.record import Draft, Record, check_draft
+from core.lessons.task import choose_for_prompt
 from tests.support.git_clones import run_git
 from tests.support.tables import DATA, ROOT, none_of
 
@@ -183,7 +183,7 @@ def test_every_set_is_whole_could_be_saved_and_holds_no_text_of_a_project() -> N
         assert sum(not it["needed"] for it in found.actions) >= 0.6 * len(found.actions)
         for lesson in found.lessons:
             names = ("topic", "lesson", "missing_context", "ask_next_time")
-            draft = check(Draft(**{name: lesson.get(name, "") for name in names}))
+            draft = check_draft(Draft(**{name: lesson.get(name, "") for name in names}))
             assert not marks_of(draft.topic, draft.missing_context, draft.lesson)
             assert list(normalise_paths(lesson["paths"])) == lesson["paths"]
     public = [found for found in sets() if found.project != "."]
@@ -196,4 +196,4 @@ def test_every_set_is_whole_could_be_saved_and_holds_no_text_of_a_project() -> N
 def test_everyday_prompts_get_nothing_from_hundreds_of_lessons() -> None:
     records = list(written_elsewhere(""))
     assert len(records) > 400
-    assert [it for it in CHATTER if for_prompt(it, records, len(records), {})] == []
+    assert [it for it in CHATTER if choose_for_prompt(it, records, len(records), {})] == []

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from commands.clients.setup import TOKENS
-from core.sanitizer import Secret, find
+from core.sanitizer import Secret, find_secrets
 from tests.core.guard.secret_corpus import Case, a_case, cases, lookalikes, sentences
 from tests.support.tables import ROOT
 
@@ -80,7 +80,7 @@ def test_hostile_texts_have_their_length_and_are_the_same_every_time() -> None:
 def test_our_redactor_reaches_its_floors_on_the_corpus(seed: int) -> None:
     corpus = [*cases(seed), *sentences(seed)]
     harmless = [text for _, text in lookalikes(seed)]
-    figures = [*on_corpus(corpus, find), *on_lookalikes(harmless, find)]
+    figures = [*on_corpus(corpus, find_secrets), *on_lookalikes(harmless, find_secrets)]
     assert [it.line() for it in figures if it.is_missed] == []
     limited = [it for it in figures if it.least is not None or it.most is not None]
     assert len(limited) == 11

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from commands.clients.table import TOOLS, client_of
-from rooms.fragments.models.judge import RULE, Verdict, is_private, judge_of
+from rooms.fragments.models.judge import PROMPT, Verdict, is_private, judge_of
 from tests.clients.desk import (
     CLAUDE_CODE,
     CLIENTS,
@@ -307,7 +307,7 @@ def test_it_gets_the_rule_and_the_texts_and_no_tool_hook_or_server(
         assert judge.verdict("port 8080", "port 9090") == Verdict("contradiction", 0.9)
     [body] = model.bodies
     assert [it for group in body["tools"] for it in group.get("functionDeclarations", [])] == []
-    assert body["systemInstruction"]["parts"][0]["text"].startswith(RULE)
+    assert body["systemInstruction"]["parts"][0]["text"].startswith(PROMPT)
     assert body["contents"][-1]["parts"][-1]["text"].strip() == json.dumps(
         {"earlier": "port 8080", "later": "port 9090"}
     )

@@ -6,7 +6,7 @@ import shlex
 import pytest
 
 import cli
-from commands.options import EXAMPLES, FIRST, OPTIONS, parser_of, top_parser
+from commands.options import EXAMPLES, FIRST_COMMANDS, OPTIONS, parser_of, top_parser
 from commands.terminal.screen import cells
 from core.messages import Language
 from core.program import CLI
@@ -55,7 +55,7 @@ def test_every_page_is_in_the_language_of_the_reader_within_80_cells_and_its_exa
 
 def test_every_argument_in_the_table_is_one_that_a_command_takes() -> None:
     rows = cli.COMMANDS.values()
-    taken = {name for row in rows for name in re.findall(r"\w+", row.takes)}
+    taken = {name for row in rows for name in re.findall(r"\w+", row.options)}
     assert taken == {*OPTIONS}
 
 
@@ -75,8 +75,8 @@ def test_the_first_page_names_the_daily_commands_and_help_all_in_groups(command:
     first = command()
     for words in (("--help",), ("-h",), ("-p", ".", "--help")):
         assert command(*words) == first == Run(0, first.out, "")
-    assert re.findall(r"^  ([a-z]+) ", first.out, re.M)[: len(FIRST)] == [*FIRST]
-    assert f"More commands ({len(NAMES) - len(FIRST)}): {CLI} help\n" in first.out
+    assert re.findall(r"^  ([a-z]+) ", first.out, re.M)[: len(FIRST_COMMANDS)] == [*FIRST_COMMANDS]
+    assert f"More commands ({len(NAMES) - len(FIRST_COMMANDS)}): {CLI} help\n" in first.out
     for example in EXAMPLES:
         assert example == "demo" or command(*example.split()).code == 0
     page = command("help").out

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from commands.hook.journal import Session, open_session
-from commands.stats import showings
+from commands.stats import count_showings
 from commands.terminal.screen import cells
 from core.config import STATE_VARIABLE, state_directory
 from core.lessons.record import Record, new_record
@@ -42,7 +42,7 @@ RECORDS = {
     "AFTER": again("after", "2025-06-15T15:05:50+00:00"),
     "STARTED": again("started", "2025-06-15T15:05:50+00:00"),
     "MERGED": MERGED,
-    "PRINCIPLE": replace(BUILD, source_ids=(MERGED.token,)),
+    "PRINCIPLE": replace(BUILD, source_ids=(MERGED.version_id,)),
     "ORDERING": a_record("odd", lesson=ORDER),
 }
 
@@ -56,10 +56,10 @@ def test_the_notes_of_hooks_are_counted(case: str) -> None:
     """Lists of records are compared by the fields that a row names."""
     filled = json.dumps(ROWS[case])
     for name, record in RECORDS.items():
-        filled = filled.replace(f"{{{name}}}", record.token)
+        filled = filled.replace(f"{{{name}}}", record.version_id)
     row = json.loads(filled)
     noted = [Session(f"{at}.jsonl", events) for at, events in enumerate(row["sessions"])]
-    counted = showings([RECORDS[name] for name in row["records"]], noted, now_s=NOW_S)
+    counted = count_showings([RECORDS[name] for name in row["records"]], noted, now_s=NOW_S)
     for key, expected in row["counted"].items():
         found = counted[key]
         if isinstance(found, list):
@@ -80,9 +80,9 @@ def test_data_has_no_text_of_a_record_and_ever_the_same_keys(
     monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "state"))
     records = [RECORDS[name] for name in ("VAT", "REFUND", "SESSION", "BUILD")]
     write(project, *records)
-    noted(project, "one", "before-action", shown=[VAT.token], tokens=70, changed=True)
+    noted(project, "one", "before-action", shown=[VAT.version_id], tokens=70, changed=True)
     full = command("stats", "--json").told
-    assert [it["token"] for it in full["came_back"]] == [VAT.token, SESSION.token]
+    assert [it["token"] for it in full["came_back"]] == [VAT.version_id, SESSION.version_id]
     assert full["lessons"]["topics"] == {"payment": 2, "인증": 1, "build": 1}
     assert full["lessons"]["compaction"]["last"] == BUILD.compacted_at
     assert full["hooks"]["sessions"] == 1
@@ -108,7 +108,7 @@ def test_no_line_is_wider_than_80_cells_and_long_lists_are_cut(
     gap = "번째로 빠져 있던 아주 긴 설명 " * 9
     records = [replace(a_record(f"{number}{gap}", **long), seen=12_345) for number in range(10)]
     write(project, *records)
-    shown = [record.token for record in records[:9]]
+    shown = [record.version_id for record in records[:9]]
     noted(project, "one", "before-action", shown=shown, tokens=1_000_000_000, changed=True)
     lines = command("stats").lines
     assert max(map(cells, lines[1:])) == 80

@@ -15,7 +15,7 @@ import pytest
 from core import parser, program
 from core.config import Settings, find_project, read_settings
 from core.messages import language_of
-from core.parser import Parser, filled, one_of
+from core.parser import Parser, choice_of, wrap_text
 from tests.support.tables import ROOT, table
 
 TABLES = table("config")
@@ -131,7 +131,7 @@ def test_a_refusal_names_the_mistake_and_the_help(capsys: pytest.CaptureFixture[
     made = Parser(prog="made")
     made.add_argument("one", metavar="ONE")
     made.add_argument("--some", nargs="+")
-    made.add_argument("--kind", type=one_of(SEVERAL))
+    made.add_argument("--kind", type=choice_of(SEVERAL))
     made.add_argument("--on", action="store_true")
     made.add_argument("--only")
     either = made.add_mutually_exclusive_group()
@@ -147,13 +147,13 @@ def test_a_refusal_names_the_mistake_and_the_help(capsys: pytest.CaptureFixture[
 
 def test_help_is_laid_out_in_cells_and_known_names_are_taken_and_near_ones_named() -> None:
     text = "실수 직전에 쓰는 코드나 명령 조각. 여러 번 쓸 수 있습니다"
-    assert filled(text, 30) == ["실수 직전에 쓰는 코드나 명령", "조각. 여러 번 쓸 수 있습니다"]
-    assert filled("one two three four", 14) == ["one two", "three four"]
-    assert (filled("word", 3), filled("", 10)) == (["word"], [])
+    assert wrap_text(text, 30) == ["실수 직전에 쓰는 코드나 명령", "조각. 여러 번 쓸 수 있습니다"]
+    assert wrap_text("one two three four", 14) == ["one two", "three four"]
+    assert (wrap_text("word", 3), wrap_text("", 10)) == (["word"], [])
     made = Parser(prog="made")
     made.add_argument("-o", "--output", metavar="FILE", help="where it goes")
     assert "\n  -o, --output FILE  where it goes\n" in made.format_help()
-    made.add_argument("names", nargs="*", type=one_of(SEVERAL))
+    made.add_argument("names", nargs="*", type=choice_of(SEVERAL))
     assert made.parse_args([]).names == []
     assert made.parse_args(["a", "c"]).names == ["a", "c"]
 
@@ -188,7 +188,7 @@ def test_a_program_is_named_as_it_was_started_and_a_server_is_no_command_of_it(
     of_windows = ("C:/Program Files/python.exe", '"C:/Program Files/python.exe" cli.py')
     for started, named in (("python3", "python3 cli.py"), of_windows):
         monkeypatch.setattr(sys, "orig_argv", [started, "cli.py"])
-        assert program.command("sentinel-memory", "cli.py") == named
+        assert program.command_for("sentinel-memory", "cli.py") == named
     monkeypatch.setattr(parser, "CLI", "sentinel-memory")
     with pytest.raises(SystemExit):
         Parser(prog="sentinel-memory-server").parse_args(["--foo"])
@@ -198,4 +198,4 @@ def test_a_program_is_named_as_it_was_started_and_a_server_is_no_command_of_it(
     for started, path, named in TABLES["programs"]:
         monkeypatch.setattr(sys, "argv", [started])
         monkeypatch.setenv("PATH", path.replace(":", os.pathsep))
-        assert program.command("sentinel-memory", "cli.py") == named
+        assert program.command_for("sentinel-memory", "cli.py") == named

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from core.disk import held
+from core.disk import locked_file
 from core.errors import BusyError, DiskError, WaitEndedError
 from core.program import Cancellation
 from tests.support.nursery import bound_by_permissions_here
@@ -29,14 +29,14 @@ def test_a_held_lock_is_waited_for_no_longer_than_said(path: str) -> None:
     had = threading.Event()
 
     def wait_long() -> None:
-        with held(path, timeout_s=600):
+        with locked_file(path, timeout_s=600):
             had.set()
 
     patient = threading.Thread(target=wait_long)
     with FileLock(path):
         patient.start()
         began = time.monotonic()
-        with raised(BusyError, "log_busy") as caught, held(path, timeout_s=0.2):
+        with raised(BusyError, "log_busy") as caught, locked_file(path, timeout_s=0.2):
             pass
         assert isinstance(caught.value, TimeoutError)
         assert time.monotonic() - began >= 0.2
@@ -46,16 +46,16 @@ def test_a_held_lock_is_waited_for_no_longer_than_said(path: str) -> None:
 
 
 def test_a_free_lock_is_taken_when_the_process_ends_and_not_for_a_cancelled_call(path: str) -> None:
-    with held(path, timeout_s=1, cancellation=ENDING):
+    with locked_file(path, timeout_s=1, cancellation=ENDING):
         pass
-    with pytest.raises(WaitEndedError), held(path, timeout_s=1, cancellation=CANCELLED):
+    with pytest.raises(WaitEndedError), locked_file(path, timeout_s=1, cancellation=CANCELLED):
         pass
     with FileLock(path, timeout=0):  # it was let go
         for cancellation in (CANCELLED, ENDING):  # who waits does so no longer
             is_late = threading.Event()
             minute = threading.Timer(60, is_late.set)
             minute.start()
-            waiting = held(path, timeout_s=120, cancellation=cancellation)
+            waiting = locked_file(path, timeout_s=120, cancellation=cancellation)
             with pytest.raises(WaitEndedError), waiting:
                 pass
             minute.cancel()
@@ -69,7 +69,7 @@ def test_threads_that_wait_for_their_turn_end_with_the_one_that_polls(path: str)
 
     def wait() -> None:
         try:
-            with held(path, timeout_s=600, cancellation=cancellation):
+            with locked_file(path, timeout_s=600, cancellation=cancellation):
                 pass
         except WaitEndedError:
             ended.append(1)
@@ -93,10 +93,13 @@ def test_a_lock_file_of_another_user_is_named(path: str, monkeypatch: pytest.Mon
         return real(name, *rest, **more)
 
     monkeypatch.setattr(os, "open", open_of_another)
-    with pytest.raises(PermissionError), held(path, timeout_s=1):  # nothing may be made there
+    with (
+        pytest.raises(PermissionError),
+        locked_file(path, timeout_s=1),
+    ):  # nothing may be made there
         pass
     Path(path).touch()
-    with raised(DiskError, "lock_file") as caught, held(path, timeout_s=1):
+    with raised(DiskError, "lock_file") as caught, locked_file(path, timeout_s=1):
         pass
     assert str(caught.value).startswith(f"{path} is the lock file of the memory")
     assert f"(rm -f {path})" in str(caught.value)
@@ -108,7 +111,11 @@ def test_a_lock_file_in_a_directory_that_may_not_be_written_is_no_other_user_s(p
     folder = Path(path).parent
     folder.chmod(0o500)
     try:
-        with bound_by_permissions_here(), pytest.raises(PermissionError), held(path, timeout_s=1):
+        with (
+            bound_by_permissions_here(),
+            pytest.raises(PermissionError),
+            locked_file(path, timeout_s=1),
+        ):
             pass
     finally:
         folder.chmod(0o700)
@@ -117,7 +124,7 @@ def test_a_lock_file_in_a_directory_that_may_not_be_written_is_no_other_user_s(p
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
 def test_a_lock_file_that_root_makes_belongs_to_the_owner_of_its_directory(path: str) -> None:
     os.chown(os.path.dirname(path), 12345, 54321)
-    with held(path, timeout_s=1):
+    with locked_file(path, timeout_s=1):
         pass
     status = os.stat(path)
     assert (status.st_uid, status.st_gid) == (12345, 54321)

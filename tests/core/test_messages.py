@@ -23,7 +23,7 @@ import cli
 from core import errors
 from core.data import rows
 from core.errors import SentinelError
-from core.messages import filled, has_sentence, language, say, speaking, spoken_end
+from core.messages import ending_sound_of, fill_template, has_sentence, language, say, use_language
 from tests.support.sentences import FOLDERS, pair, sentences
 from tests.support.tables import ROOT, none_of, table
 
@@ -115,10 +115,10 @@ def test_a_sentence_fits_one_as_well_as_two() -> None:
 def test_a_sentence_is_said_in_the_language_of_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
     assert say("errors.blank_field", field="topic").startswith("topic: it is blank.")
     error = errors.BusyError("log_busy", path="x.lock", waited_s=10)
-    with speaking("ko"):
+    with use_language("ko"):
         assert say("errors.blank_field", field="topic").startswith("topic: 비어 있습니다.")
         assert str(error).startswith(pair("errors.log_busy")[1].partition("{")[0])
-        with speaking("en"):
+        with use_language("en"):
             assert language() == "en"
         assert language() == "ko"
     assert str(error).startswith(pair("errors.log_busy")[0].partition("{")[0])
@@ -158,7 +158,7 @@ FACTS = "src/결제.py", "payment", "2026-05-24", "7dfcec0f@69ab21", "1,000", "�
 
 
 def filled_in(template: str, fact: str | int) -> str:
-    return filled(template, {"x": fact})
+    return fill_template(template, {"x": fact})
 
 
 def test_a_particle_has_the_form_that_its_fact_takes_as_koreans_read_it() -> None:
@@ -169,7 +169,7 @@ def test_a_particle_has_the_form_that_its_fact_takes_as_koreans_read_it() -> Non
         want = syllable + ("로" if number in (0, 8) else "으로")
         assert filled_in("{x}(으)로", syllable) == want
         apart = unicodedata.normalize("NFD", syllable)
-        assert spoken_end(apart) == spoken_end(syllable)
+        assert ending_sound_of(apart) == ending_sound_of(syllable)
         assert filled_in("{x}을(를)", apart).startswith(apart)
     for it, shown in PARTICLES["digits are read in sino korean"]:
         assert filled_in("{x}(으)로", it) == shown
@@ -183,7 +183,7 @@ def test_a_particle_has_the_form_that_its_fact_takes_as_koreans_read_it() -> Non
     for fact in ("", "…", "🎉", "漢字", "Москва", "café", "٣", "ㄱ", "$"):
         assert filled_in("{x}을(를)", fact) == f"{fact}을(를)"
     assert filled_in("{x} 끝", "문서을(를)") == "문서을(를) 끝"
-    assert filled("{x}{y}", {"x": "값", "y": "을(를)"}) == "값을(를)"
+    assert fill_template("{x}{y}", {"x": "값", "y": "을(를)"}) == "값을(를)"
     assert filled_in("{x}은(는)", "{y}은(는)값") == "{y}은(는)값은"
     assert filled_in("{x:,}을(를)", 1000) == "1,000을"
     assert filled_in("{x!r}을(를)", "a") == "'a'를"
@@ -198,7 +198,7 @@ def test_no_korean_sentence_shows_two_forms_of_a_particle() -> None:
         text = re.sub(r"\{(\w+)[^{}]*\}", r"{\1}", korean)
         names = dict.fromkeys(re.findall(r"\{(\w+)\}", text))
         for fact in FACTS:
-            shown = filled(text, dict.fromkeys(names, fact))
+            shown = fill_template(text, dict.fromkeys(names, fact))
             wrong += [(key, it[0]) for it in PATTERNS["two forms of a particle"].finditer(shown)]
     assert wrong == []
 

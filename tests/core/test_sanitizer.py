@@ -17,10 +17,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.data import TOKENS, Rule, rules, spelled
+from core.data import TOKENS, Rule, rules, with_parts
 from core.errors import RefusedError
 from core.guard.characters import forms_of
-from core.sanitizer import MARKER, WINDOW_CHARS, Redaction, find, look_at, redact, values_in
+from core.sanitizer import MARKER, WINDOW_CHARS, CleanText, find_secrets, look_at, redact, values_in
 from core.store import MemoryStore
 from tests.core.guard.secret_corpus import sentences
 from tests.support.samples import a_draft
@@ -49,7 +49,7 @@ def test_of_an_example_the_secret_goes_and_its_lookalike_stays_byte_for_byte() -
     faults = []
     for name, example in EXAMPLES.items():
         text, expected = expand(example.example)
-        if redact(text) != Redaction(expected, (name,)) or redact(expected).kinds:
+        if redact(text) != CleanText(expected, (name,)) or redact(expected).kinds:
             faults.append(name)
     none_of(faults)
     none_of(it for it in EXAMPLES.values() if "«" in it.lookalike or not it.lookalike.strip())
@@ -77,7 +77,7 @@ def test_rule_has_source_example_and_hints_that_occur_and_bounded_quantifiers() 
         bare = re.sub(r"\\.|\(\?[P<:=!]", "", without_classes)
         return bool(re.search(r"[*]|\{\d+,\}|(?<!\})\+", bare))
 
-    none_of(rule for rule in rules() if is_unbounded(spelled(rule.pattern)))
+    none_of(rule for rule in rules() if is_unbounded(with_parts(rule.pattern)))
 
 
 # Whole texts.
@@ -91,8 +91,8 @@ def test_of_texts_only_the_secrets_go_in_every_placement_and_wherever_one_was_na
     only_marked_goes(place.format(token) for place in PIECES["places"] for token in tokens)
     for template, kinds in PIECES["kinds in order"]:
         text, expected = expand(template)
-        assert redact(text) == Redaction(expected, tuple(kinds))
-        assert [secret.kind for secret in find(text)] == kinds
+        assert redact(text) == CleanText(expected, tuple(kinds))
+        assert [secret.kind for secret in find_secrets(text)] == kinds
     only_marked_goes(PIECES["a token written otherwise"])
     named, bare = expand("the root password is {A12}")[0], expand("connect with {A12} first")[0]
     assert redact(bare).kinds == ()
@@ -102,8 +102,8 @@ def test_of_texts_only_the_secrets_go_in_every_placement_and_wherever_one_was_na
     templates = [*(it.example for it in EXAMPLES.values()), *chain(*TEMPLATES.values())]
     texts = [expand(template)[0] for template in templates]
     looks = {it: look_at(("a topic", it, "a path")) for it in texts}
-    none_of(it for it in texts if find(it) and not looks[it].may_hold)
-    none_of(it for it in texts if find(it) != find(it, look=looks[it]))
+    none_of(it for it in texts if find_secrets(it) and not looks[it].may_hold)
+    none_of(it for it in texts if find_secrets(it) != find_secrets(it, look=looks[it]))
     assert not look_at(("VAT differs by country", "Round at the end")).may_hold
 
 
@@ -185,7 +185,7 @@ LEAST_FOUND = {"password-en": 0.94, "password-ko": 0.94, "key-en": 0.95, "key-ko
 def test_most_secrets_in_sentences_are_found_whole_and_the_rest_stays(seed: int) -> None:
     found, count, faults = Counter[str](), Counter[str](), []
     for case in sentences(seed):
-        secrets = [*find(case.text)]
+        secrets = [*find_secrets(case.text)]
         ((start, end),) = case.secret_spans
         count[case.kind] += 1
         found[case.kind] += any(it.start <= start and end <= it.end for it in secrets)
@@ -215,7 +215,7 @@ SPLITTING = [*UNSEEN, *PIECES["splitting"]]
 @pytest.mark.long  # it costs much
 def test_nothing_unseen_hides_a_secret_or_stays_of_it() -> None:
     for sentence in SENTENCES:
-        start, end, _ = find(sentence)[0]
+        start, end, _ = find_secrets(sentence)[0]
         shown = sentence[:start] + MARKER + sentence[end:]
         split = [
             sentence[:at] + it + sentence[at:] for it in SPLITTING for at in range(start + 1, end)
@@ -256,7 +256,7 @@ def test_a_text_far_above_its_limit_is_refused_before_any_rule_reads_it(
         def unexpected(*_: object) -> None:
             raise AssertionError("a rule was run")
 
-        monkeypatch.setattr("core.sanitizer.find", unexpected)
+        monkeypatch.setattr("core.sanitizer.find_secrets", unexpected)
         with raised(RefusedError, "field_too_long") as caught:
             MemoryStore(tmp_path / "log").upsert_log(a_draft(**{field: "password = '" * 800_000}))
         assert caught.value.facts["field"] == field
@@ -286,7 +286,7 @@ def test_a_long_secret_or_many_values_are_found_again_wherever_a_window_ends() -
     for fill in ("some words in a line\n", "word ", "x/"):
         for before_end in (100, 3_000, 6_000, 7_900):
             before = (fill * WINDOW_CHARS)[: WINDOW_CHARS - before_end] + " "
-            [found] = find(before + secret + " " + fill * 3_000)
+            [found] = find_secrets(before + secret + " " + fill * 3_000)
             assert (found.start, found.end) == (len(before), len(before) + len(secret))
     rng = random.Random(5)
     values = ["x9" + "".join(rng.choices(ALPHABETS["A"], k=14)) for _ in range(200)]

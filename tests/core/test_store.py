@@ -61,9 +61,9 @@ def test_added_records_lose_their_secrets(
     tried, offers = store.add_all([given, replace(ONE, lesson=" ")], dry_run=True)
     store.delete_by_ids(["0123456789abcdef"])  # nor does a deletion that names nothing
     assert not store.path.parent.exists()  # a trial writes nothing and takes no lock
-    monkeypatch.setattr("core.sanitizer.find", None)  # nobody looks for a secret again
+    monkeypatch.setattr("core.sanitizer.find_secrets", None)  # nobody looks for a secret again
     added, again = store.add_all(offers)
-    assert [it.fate for it in again] == ["added", "refused"]
+    assert [it.status for it in again] == ["added", "refused"]
     [record] = store.read_all()
     assert added.records == tried.records == (record,)
     assert record == replace(
@@ -81,7 +81,7 @@ def test_added_records_stand_behind_all_lines(store: MemoryStore) -> None:
     store.path.write_bytes(b"a note\n" + store.read_bytes() + b"<<torn")
     before = store.read_bytes() + b"\n"
     there = replace(a_record("there"), seen=3, updated=LATER, extra={"by": "me"})
-    rule = replace(RULE, source_count=4, source_ids=(original.token,))
+    rule = replace(RULE, source_count=4, source_ids=(original.version_id,))
     added, _ = store.add_all([there, rule])
     assert (added.records, added.hidden) == ((there, rule), [original])
     assert store.read_all() == [there, rule]
@@ -148,7 +148,7 @@ def test_a_log_of_ten_thousand_records_keeps_its_lines_as_a_short_one(store: Mem
     with store.path.open("ab") as editor:
         editor.write(a_record("by hand").to_line())
     old = store.read().records[7]
-    outcome = store.delete_by_ids([old.token])
+    outcome = store.delete_by_ids([old.version_id])
     assert (list(outcome.removed), outcome.log.count) == ([old], 10_001)
     left = data.replace(old.to_line(), b"") + ending + a_record("by hand").to_line()
     assert store.read_bytes() == left

@@ -75,7 +75,7 @@ def test_git_is_not_taken_from_the_current_directory_and_sees_only_the_users_set
     for name in ("GIT_DIR", "GIT_TRACE2_EVENT", "GIT_SSH_COMMAND", "GIT_CONFIG_PARAMETERS"):
         monkeypatch.setenv(name, "x")
     monkeypatch.setenv("GIT_CONFIG_SYSTEM", "kept")
-    seen = {name for name in call.environment() if name.startswith("GIT_")}
+    seen = {name for name in call.build_environment() if name.startswith("GIT_")}
     config = {"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"}
     assert seen - call._SET.keys() - {"GIT_CEILING_DIRECTORIES"} == config
     for folder in (tmp_path, tmp_path / "bin"):
@@ -84,12 +84,12 @@ def test_git_is_not_taken_from_the_current_directory_and_sees_only_the_users_set
     monkeypatch.chdir(tmp_path)
     for entry in ("", ".", "bin"):
         monkeypatch.setenv("PATH", entry)
-        assert call.program() == ""
+        assert call.find_git() == ""
         with pytest.raises(HistoryError) as caught:
             WorkTree(tmp_path)
         assert caught.value.key == "no_git"
     monkeypatch.setenv("PATH", os.pathsep.join(("", ".", str(tmp_path / "bin"))))
-    assert call.program() == str(tmp_path / "bin" / "git")
+    assert call.find_git() == str(tmp_path / "bin" / "git")
 
 
 # Whether the log has changes that are not committed.
@@ -131,7 +131,7 @@ def test_git_is_asked_no_longer_than_wanted_and_without_it_nothing_is_said(
         assert not asked(project)  # the late answer says otherwise
     monkeypatch.setattr(call, "TIMEOUT_S", 0)
     with pytest.raises(HistoryError, match=r"answer within 0 s"):
-        next(repository.contents(["0" * 40]))
+        next(repository.read_contents(["0" * 40]))
 
 
 @pytest.mark.long  # it costs much

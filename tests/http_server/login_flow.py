@@ -79,7 +79,7 @@ class Site:
         routes = [*self.access.get_routes("/mcp"), Route("/mcp", endpoint=guarded)]
         app = Starlette(routes=routes, middleware=self.access.get_middleware())
         self.http: Any = TestClient(
-            Guard(app, Bodies(), lambda *_: None, self.access.tries, self.access.called),
+            Guard(app, Bodies(), lambda *_: None, self.access.tries, self.access.with_current_url),
             base_url=self.url,
             follow_redirects=False,
         )

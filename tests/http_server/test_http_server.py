@@ -25,13 +25,13 @@ from starlette.testclient import TestClient
 from core.parser import add_serving
 from core.program import LOGGER
 from http_server.access_keys import Keys
-from http_server.app import Service, assembled
+from http_server.app import Service, assemble
 from http_server.login import Access
 from http_server.papers import FILE_NAME, sqlite_papers
-from http_server.run import KEPT_DAYS, daily_file, listen, say_in_lines
+from http_server.run import KEPT_DAYS, listen, open_daily_log, set_up_logs
 from http_server.sessions import SESSIONS_AT_ONCE, Calls
 from http_server.settings import Options, ServingError, read_options
-from protocol.call import caller
+from protocol.call import current_caller
 from rooms.fragments.upkeep.passes import STEPS
 from tests.http_server.broken_messages import CALL, known, spoilt, text_of
 from tests.http_server.http_requests import requests_in, wrong_answers
@@ -367,7 +367,7 @@ def served(
     service = Service(
         server=server, version="1", checks={"engine": check} if check else {}, **given
     )
-    app, calls = assembled(service, Options(port=8000, **options))
+    app, calls = assemble(service, Options(port=8000, **options))
     headers = {"Accept": "application/json, text/event-stream"}
     with TestClient(app, base_url=URL, headers=headers) as client:
         yield client, calls, secrets
@@ -384,9 +384,9 @@ def test_fifty_agents_at_once_are_each_known_by_their_own_name(tmp_path: Path) -
 
     @server.tool
     def whoami() -> str:
-        before = caller()
+        before = current_caller()
         together.wait(WAIT_S)  # others are in the same place now
-        assert before == caller()
+        assert before == current_caller()
         return before.agent if before else ""
 
     with served(server, tmp_path, "whoami", AGENTS) as (client, _, secrets):
@@ -398,7 +398,7 @@ def test_fifty_agents_at_once_are_each_known_by_their_own_name(tmp_path: Path) -
 
         with ThreadPoolExecutor(AGENTS) as workers:
             assert list(workers.map(ask, secrets)) == list(secrets)
-    assert caller() is None
+    assert current_caller() is None
 
 
 def test_calls_above_the_most_are_told_to_come_again(
@@ -420,7 +420,7 @@ def test_calls_above_the_most_are_told_to_come_again(
             async with httpx2.AsyncClient(**to, headers=headers) as http:
                 calls_of_all = [http.post("/mcp", json=call("wait")) for _ in range(most)]
                 begun = [asyncio.create_task(it) for it in calls_of_all]
-                while calls.under_way < most:
+                while calls.open_calls < most:
                     await asyncio.sleep(0.01)
                 answer = await http.post("/mcp", json=call("wait"))
                 assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
@@ -494,7 +494,7 @@ def test_options_and_environment_are_as_specified_and_a_wrong_one_is_refused() -
 
 def test_the_log_has_no_words_of_others_and_no_sign_a_terminal_obeys(tmp_path: Path) -> None:
     def work(_: object) -> str:
-        say_in_lines(str(tmp_path), 1)
+        set_up_logs(str(tmp_path), 1)
         logging.getLogger("mcp").error("what somebody wrote", exc_info=ValueError("and why"))
         logging.getLogger(LOGGER).error("of ours\x1b[31m")
         return ""
@@ -508,11 +508,11 @@ def test_the_log_has_no_words_of_others_and_no_sign_a_terminal_obeys(tmp_path: P
 
 @pytest.mark.row("002 2.68")
 def test_the_log_begins_a_file_each_day_and_keeps_some(tmp_path: Path) -> None:
-    daily = daily_file(str(tmp_path), 1)
+    daily = open_daily_log(str(tmp_path), 1)
     assert isinstance(daily, TimedRotatingFileHandler)
     daily.close()
     assert (daily.when, daily.backupCount, daily.utc) == ("MIDNIGHT", KEPT_DAYS, True)
     (tmp_path / "file").write_text("")
     for place in ("file", "file/below"):
         with pytest.raises(ServingError, match="LOG_DIR"):
-            daily_file(str(tmp_path / place), 1)
+            open_daily_log(str(tmp_path / place), 1)

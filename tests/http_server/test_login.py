@@ -21,7 +21,7 @@ import pytest
 from core.postgres.address import ServerError
 from http_server.grants import ACCESS_S, CODE_S, CONSENT_S, REFRESH_S, TWICE_S
 from http_server.limits import Allowance, note
-from http_server.provider import CLIENT_NAME_CHARS, MOST_URIS, redirect_fault
+from http_server.provider import CLIENT_NAME_CHARS, MOST_URIS, find_redirect_fault
 from tests.http_server.login_flow import BACK, URL, Clock, Site, sent_back
 from tests.support.tables import table, text_of
 from tests.support.team_engines import team_server as team_server
@@ -50,8 +50,8 @@ def client(site: Site) -> str:
 
 def test_a_redirect_goes_to_https_to_this_machine_or_to_a_program() -> None:
     taken, refused = (DOCUMENTS["redirects"][it] for it in ("taken", "refused"))
-    assert [uri for uri in taken if redirect_fault(uri)] == []
-    assert [uri for uri in refused if not redirect_fault(uri)] == []
+    assert [uri for uri in taken if find_redirect_fault(uri)] == []
+    assert [uri for uri in refused if not find_redirect_fault(uri)] == []
 
 
 @pytest.mark.row("002 2.9.b")
@@ -93,7 +93,7 @@ def test_a_client_that_nobody_registered_is_unknown(site: Site, client: str) -> 
     other, _, others = site.client().partition(".")
     for made_up in ("x.y", f"{facts}.", f"{facts}.x", f"{other}.{signature}", f"{facts}.{others}"):
         assert site.authorize(made_up).status_code == 400, made_up
-    session = site.access.grants.seal.sealed("session", {"name": "x", "redirect_uris": [BACK]})
+    session = site.access.grants.seal.sign("session", {"name": "x", "redirect_uris": [BACK]})
     assert site.authorize(session).status_code == 400  # sealed for another use
     assert site.authorize(client).status_code == 302
     site.http.headers["accept"] = "text/html"
@@ -183,7 +183,7 @@ def test_a_person_denies_or_is_asked_again_until_the_key_is_right(
 ) -> None:
     denied = sent_back(site.answer(site.page(client), "", "deny"))
     assert denied == {"error": "access_denied", "state": "s&1", "iss": f"{URL}/"}
-    assert site.papers.listed("code") == site.papers.listed("answered") == []
+    assert site.papers.list_all("code") == site.papers.list_all("answered") == []
     page = site.page(client)
     again = site.answer(page, "smk_" + "x" * 43)
     assert again.status_code == 403
@@ -216,7 +216,7 @@ def test_over_tls_the_cookie_is_of_this_host_alone(tmp_path: Path) -> None:
 
 def test_a_question_is_answered_once_by_whom_ever_many_ask(site: Site, key: str) -> None:
     found = site.keys.check(key)
-    asked = site.access.grants.asked(site.access.grants.ask({"client": "c"}, "b"), "b")
+    asked = site.access.grants.find_question(site.access.grants.ask({"client": "c"}, "b"), "b")
     assert found and asked
     with ThreadPoolExecutor(8) as threads:
         codes = list(threads.map(lambda _: site.access.grants.allow(asked, found), range(8)))
@@ -238,7 +238,7 @@ def test_a_key_on_the_page_gives_tokens_that_open_the_door(
     assert site.is_open(tokens["access_token"]) and site.is_open(key)
     assert not site.is_open(tokens["refresh_token"])
     assert not site.is_open(tokens["access_token"] + "x")
-    [listed] = site.keys.listed()
+    [listed] = site.keys.list_all()
     assert (listed.name, listed.tokens) == ("laptop", 2)
 
 
@@ -506,6 +506,6 @@ def test_strangers_leave_nothing_and_throw_nobody_out(site: Site, client: str, k
     site.access.questions = site.access.registrations = Allowance(100, 0.001)
     for _ in range(25):
         site.authorize(site.client())
-    assert site.papers.listed("answered") == site.papers.listed("client") == []
-    assert site.papers.listed("code") == []
+    assert site.papers.list_all("answered") == site.papers.list_all("client") == []
+    assert site.papers.list_all("code") == []
     assert site.answer(page, key).status_code == 200

@@ -67,12 +67,12 @@ def test_a_paper_comes_back_as_it_was_put_until_it_expires_the_oldest_first(
     papers.put(replace(PAPER, agent="bob"))
     papers.close()
     papers = opens()
-    assert [it.agent for it in papers.listed("access")] == ["bob"]
+    assert [it.agent for it in papers.list_all("access")] == ["bob"]
     for made_at, key in ((30.0, "c"), (10.0, "a"), (20.0, "b")):
         papers.put(replace(PAPER, key=key, made_at=made_at, expires_at=0.0))
     clock.now = PAPER.expires_at
     assert papers.get("access", "a1") is None
-    assert [it.key for it in papers.listed("access")] == ["a", "b", "c"]
+    assert [it.key for it in papers.list_all("access")] == ["a", "b", "c"]
     assert papers.take("access", "a1") is None
     papers.put(PAPER)
     assert (papers.sweep(), papers.sweep()) == (1, 0)
@@ -97,7 +97,7 @@ def test_papers_take_the_place_of_one_that_is_as_it_was(opens: Open) -> None:
     assert (papers.get("refresh", "f1"), papers.get("access", "a1")) == (renewed, access)
     assert papers.drop("refresh", "f1") == 2
     assert not papers.replace(renewed, family)
-    assert papers.listed("refresh") == []
+    assert papers.list_all("refresh") == []
 
 
 def test_a_paper_goes_with_the_paper_it_was_given_for(opens: Open) -> None:
@@ -127,9 +127,9 @@ class _Meeting(Keys):
         super().__init__(papers, "")
         self._meanwhile = meanwhile
 
-    def of(self, paper: str) -> Credential | None:
+    def find_credential(self, paper: str) -> Credential | None:
         self._meanwhile()
-        return super().of(paper)
+        return super().find_credential(paper)
 
 
 def grants_of(papers: Papers, keys: Keys | None = None) -> Grants:
@@ -137,7 +137,7 @@ def grants_of(papers: Papers, keys: Keys | None = None) -> Grants:
 
 
 def login(grants: Grants, credential: Credential) -> Tokens:
-    asked = grants.asked(grants.ask({"client": CLIENT}, "b"), "b")
+    asked = grants.find_question(grants.ask({"client": CLIENT}, "b"), "b")
     assert asked
     tokens = grants.exchange(hash_of(grants.allow(asked, credential) or ""))
     assert tokens
@@ -156,7 +156,7 @@ def renew(grants: Grants, token: str) -> Tokens | None:
 
 
 def living(papers: Papers) -> list[Paper]:
-    return [*papers.listed("access"), *papers.listed("refresh")]
+    return [*papers.list_all("access"), *papers.list_all("refresh")]
 
 
 @pytest.mark.row("002 2.9.b")

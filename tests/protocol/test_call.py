@@ -17,16 +17,16 @@ from protocol.arguments import (
     Part,
     Text,
     Texts,
-    answerable,
-    listed,
-    word,
+    as_list,
+    as_word,
+    without_surrogates,
 )
 
 
 class Card(Part):
     """The fields of a card."""
 
-    passed_over = frozenset(("seen",))
+    ignored_fields = frozenset(("seen",))
     title: str
     note: str = ""
 
@@ -39,8 +39,8 @@ class Note(Part):
     text: str = ""
 
 
-Cards = Annotated[list[Card] | None, BeforeValidator(listed)]
-WORD = Annotated[Text, BeforeValidator(word)]
+Cards = Annotated[list[Card] | None, BeforeValidator(as_list)]
+WORD = Annotated[Text, BeforeValidator(as_word)]
 
 
 TAKEN: list[tuple[Any, object, object]] = [
@@ -112,7 +112,7 @@ ANSWERABLE: list[tuple[bytes, dict[str, Any] | None]] = [  # the parameters then
 
 def test_an_argument_with_half_a_character_is_marked_and_the_others_stay() -> None:
     for line, params in ANSWERABLE:
-        taken = answerable(line)
+        taken = without_surrogates(line)
         assert taken == line if params is None else json.loads(taken)["params"] == params
 
 
@@ -131,14 +131,14 @@ def test_a_session_is_the_doors_else_the_named_one_else_the_client_and_the_day()
     """Over stdio the name given, else the process; people with one client are told apart."""
     sessions = [call.session_of(" s1 "), call.session_of(), call.session_of(" ")]
     assert sessions == ["s1", call.PROCESS, call.PROCESS]
-    assert (call.caller(), call.process_of()) == (None, call.PROCESS)
+    assert (call.current_caller(), call.process_name()) == (None, call.PROCESS)
     for who, session, named, process in CALLERS:
-        with call.calling(who):
-            found = (call.session_of(), call.session_of("s1"), call.process_of())
+        with call.set_caller(who):
+            found = (call.session_of(), call.session_of("s1"), call.process_name())
             today = f"{datetime.now(UTC):%Y-%m-%d}"
             assert found == tuple(it.format(day=today) for it in (session, named, process))
             assert call.client_name() == who.client
-    assert call.caller() is None
+    assert call.current_caller() is None
 
 
 def test_a_server_over_http_names_no_project(
@@ -149,7 +149,7 @@ def test_a_server_over_http_names_no_project(
     monkeypatch.delenv("CLAUDE_PROJECT_DIR", raising=False)
     monkeypatch.chdir(tmp_path / "shop")
     assert call.project_name() == "shop"
-    with call.calling(call.Caller(agent="alice")):
+    with call.set_caller(call.Caller(agent="alice")):
         assert call.project_name() == ""
         monkeypatch.setattr("protocol.call.arguments.project", str(tmp_path / "shop"))
         assert call.project_name() == "shop"

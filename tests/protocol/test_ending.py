@@ -18,7 +18,7 @@ import pytest
 from filelock import FileLock
 
 from core.config import CONTEXT_DIRECTORY
-from protocol.stdio import AnswerOutput, RequestInput, UnderWay
+from protocol.stdio import AnswerOutput, OpenRequests, RequestInput
 from tests.conftest import StartServer
 from tests.support.cli_process import Run
 from tests.support.costly import one_in
@@ -240,7 +240,7 @@ def test_an_output_that_does_not_block_takes_long_answers_whole(tmp_path: Path) 
     ours, theirs = os.pipe()
     os.set_blocking(theirs, False)
     failures: list[OSError] = []
-    output = AnswerOutput(theirs, UnderWay(), failures.append)
+    output = AnswerOutput(theirs, OpenRequests(), failures.append)
     line = b'{"jsonrpc":"2.0","id":1,"result":"' + b"x" * 300_000 + b'"}\n'
     thread = threading.Thread(target=output.write, args=[line])
     thread.start()
@@ -263,11 +263,13 @@ def test_lines_arrive_whole_with_any_buffer_and_no_others_reach_the_wire(
         request = b'{"jsonrpc": "2.0", "id": "x", "method": "tools/list"}'
         given = [b"\n", b'{"a": "' + b"x" * 20_000 + b'"}\n', request]
         ended: list[bool] = []
-        lines = RequestInput(io.BytesIO(b"".join(given)), UnderWay(), partial(ended.append, True))
+        lines = RequestInput(
+            io.BytesIO(b"".join(given)), OpenRequests(), partial(ended.append, True)
+        )
         assert list(io.BufferedReader(lines, buffer_size=size)) == [*given[:2], request + b"\n"]
         assert ended
     ours, theirs = os.pipe()
-    AnswerOutput(theirs, UnderWay(), print).write(b"hello\n")
+    AnswerOutput(theirs, OpenRequests(), print).write(b"hello\n")
     os.close(theirs)
     assert os.read(ours, 9) == b""
     os.close(ours)
@@ -279,7 +281,7 @@ def test_requests_are_under_way_until_answered_and_at_the_end_only_changes_are_n
     def line(**message: Any) -> bytes:
         return json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n"
 
-    under_way = UnderWay()
+    under_way = OpenRequests()
     for number in (1, 2, "2", 'three "\n'):
         under_way.note_line(line(id=number, method="tools/list"))
     under_way.note_line(line(method="notifications/initialized"))
@@ -305,7 +307,7 @@ def test_requests_are_under_way_until_answered_and_at_the_end_only_changes_are_n
         ("context_export", {"format": "json", "output": "x.json"}, True),
         ("context_search", {}, False),
     ):
-        under_way, params = UnderWay(), {"name": tool, "arguments": arguments}
+        under_way, params = OpenRequests(), {"name": tool, "arguments": arguments}
         request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
         under_way.note_line(json.dumps(request).encode() + b"\n")
         assert [f"{tool} (id 1)" in line for line in under_way.report()] == [True] * is_named
@@ -313,9 +315,9 @@ def test_requests_are_under_way_until_answered_and_at_the_end_only_changes_are_n
 
 ASLEEP = """
 import signal, threading
-from protocol.stdio import Ending, UnderWay
+from protocol.stdio import Ending, OpenRequests
 
-Ending(UnderWay()).watch()
+Ending(OpenRequests()).watch()
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
 print("asleep", flush=True)
 threading.Event().wait()

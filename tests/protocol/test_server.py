@@ -19,11 +19,11 @@ import server
 from commands.clients.table import TOOLS
 from core.config import read_rooms
 from core.errors import RefusedError
-from core.lessons.briefing import instructions
+from core.lessons.briefing import instructions_for
 from core.lessons.log import cached_log
 from core.messages import Facts, Language
 from core.text.plain import Budget
-from core.text.ranking import Entry, Gathered, Source
+from core.text.ranking import Entry, Finds, Source
 from protocol import call as frame
 from protocol.stdio import WRITING_TOOLS
 from protocol.tools import OfferedRoom, SessionlessServer, memory_lines
@@ -88,7 +88,7 @@ def test_the_surface_that_a_model_sees_is_the_recorded_one() -> None:
     # The cost in each session, and the limit of every client.
     assert len(json.dumps(tools, ensure_ascii=False, separators=(",", ":")).encode()) < 3_900
     assert max(len(tool["description"].encode()) for tool in tools) < 1_024
-    assert len(instructions().encode()) <= 512
+    assert len(instructions_for().encode()) <= 512
 
 
 @pytest.mark.row("001 3-1.a")
@@ -209,8 +209,8 @@ LESSONS, CORE, SESSIONS = (list(TOOLS[it]) for it in ("lessons", "sessions:core"
 FRAGMENTS_CORE, FRAGMENTS = list(TOOLS["fragments:core"]), list(TOOLS["fragments"])
 PROMPTS = ["start_task", "finish_task", "compact", "memory_injection"]
 KNOWN = "lessons, sessions, sessions:core, fragments, fragments:core"
-OF_LESSONS = instructions()
-OF_SESSIONS, OF_FRAGMENTS = instructions(["sessions"]), instructions(["fragments:core"])
+OF_LESSONS = instructions_for()
+OF_SESSIONS, OF_FRAGMENTS = instructions_for(["sessions"]), instructions_for(["fragments:core"])
 OF_ALL = f"{OF_LESSONS}\n{OF_SESSIONS}\n{OF_FRAGMENTS}"
 
 
@@ -295,7 +295,7 @@ def test_the_instructions_of_all_rooms_are_short_and_name_no_tool_of_another() -
 
 
 def holding(lines: Callable[[str, Budget], list[str]], *entries: Entry) -> OfferedRoom:
-    return OfferedRoom(lambda _question: Gathered(entries), lines)
+    return OfferedRoom(lambda _question: Finds(entries), lines)
 
 
 def test_tokens_that_one_room_leaves_the_next_may_spend_and_a_question_gets_one_list() -> None:

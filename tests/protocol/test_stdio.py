@@ -16,7 +16,7 @@ import pytest
 from filelock import FileLock
 
 from core.config import CONTEXT_DIRECTORY
-from core.lessons.briefing import instructions
+from core.lessons.briefing import instructions_for
 from core.lessons.record import Draft
 from core.messages import Facts, Language
 from core.store import MemoryStore
@@ -105,7 +105,7 @@ def test_each_revision_greets_with_its_instructions(server: ServerProcess) -> No
     # This process has loaded the program, too: no interpreter has to do so again.
     assert isinstance(server.process, Born) is (sys.platform == "linux")
     named, greeting = {"name": "sentinel-memory", "version": VERSION}, server.greet()
-    assert greeting["instructions"] == instructions()
+    assert greeting["instructions"] == instructions_for()
     if server.era == HANDSHAKE:
         assert (greeting["protocolVersion"], greeting["serverInfo"]) == (HANDSHAKE, named)
     else:

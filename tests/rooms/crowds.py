@@ -20,7 +20,7 @@ from core.config import Settings
 from core.room.copies import copies_of, flaw_of
 from rooms.fragments import draft as fragments
 from rooms.fragments.fragment import Draft as FragmentDraft
-from rooms.fragments.fragment import Wanted
+from rooms.fragments.fragment import Filter
 from rooms.fragments.room import Config as FragmentsConfig
 from rooms.fragments.room import Room
 from rooms.fragments.storage.sqlite import SqliteEngine
@@ -165,7 +165,7 @@ class Sessions(Crowd):
         return it.id, it.goal
 
     def search(self, store: SessionStore) -> None:
-        store.chain(store.get("#1"))
+        store.chain_of(store.get("#1"))
 
     def close(self, store: SessionStore) -> None:
         store.database.close()
@@ -215,9 +215,9 @@ class Fragments(Crowd):
 
     def search(self, store: Room) -> None:
         with store.engine.reading() as reading:
-            reading.find(Wanted(state="all"))
-            reading.holding("zebra", 99)
-            reading.with_keywords(["crowd"], Wanted(), 9)
+            reading.find(Filter(state="all"))
+            reading.coverage("zebra", 99)
+            reading.count_keywords(["crowd"], Filter(), 9)
 
     def close(self, store: Room) -> None:
         store.engine.close()

@@ -12,7 +12,7 @@ import pytest
 from core.config import Settings
 from core.program import NO_CANCELLATION, Cancellation
 from rooms.fragments.draft import remember
-from rooms.fragments.fragment import Draft, Entry, Fragment, Wanted, hash_of
+from rooms.fragments.fragment import Draft, Entry, Filter, Fragment, hash_of
 from rooms.fragments.room import Config, Room
 from rooms.fragments.storage.rows import Engine, pages_of
 from rooms.fragments.storage.sqlite import SqliteEngine
@@ -90,7 +90,7 @@ def saved(
 def add(room: Room, *contents: str, **values: Any) -> list[Fragment]:
     """Fragments as another program would store them, in one transaction."""
     with room.engine.writing() as rows:
-        known = sum(rows.count(Wanted(state="all")).values())
+        known = sum(rows.count(Filter(state="all")).values())
         return rows.add([
             Fragment(**{"id": f"f{known + at}", "content": content, "created_at": room.clock(),
                         "content_hash": hash_of(content), **values})
@@ -113,7 +113,7 @@ def stored(room: Room, *ids: str) -> list[Fragment]:
         return rows.by_ids(ids)
 
 
-def all_of(room: Room, wanted: Wanted = Wanted(state="all")) -> list[Fragment]:  # noqa: B008
+def all_of(room: Room, wanted: Filter = Filter(state="all")) -> list[Fragment]:  # noqa: B008
     """All fragments that are meant, by their numbers."""
     with room.engine.reading() as rows:
         return [it for page in pages_of(rows, wanted) for it in page]
@@ -141,7 +141,7 @@ def everything(room: Room) -> dict[str, Any]:
     """The sorted content of a room, without the numbers of its rows and its state."""
     kinds: list[type[Any]] = [*get_args(Entry)]
     with room.engine.reading() as rows:
-        fragments = rows.find(Wanted(state="all"))
+        fragments = rows.find(Filter(state="all"))
         links = rows.links([it.id for it in fragments])
         entries = {kind.__name__: sorted(map(repr, rows.entries(kind))) for kind in kinds}
     return {

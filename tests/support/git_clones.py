@@ -156,7 +156,7 @@ def compact(lesson: str, *key_texts: str, now: str = LATER) -> Edit:
 
 def tokens_of(clone: Path, *key_texts: str) -> list[str]:
     """The tokens of the records with these key texts, or of all records."""
-    tokens = {record.key_text: record.token for record in saved(clone)}
+    tokens = {record.key_text: record.version_id for record in saved(clone)}
     return [tokens[key_text] for key_text in key_texts or tokens]
 
 

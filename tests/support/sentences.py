@@ -9,7 +9,7 @@ from typing import ParamSpec, TypeVar
 import pytest
 
 from core.errors import SentinelError
-from core.messages import Language, say, speaking
+from core.messages import Language, say, use_language
 from tests.support.tables import ROOT
 
 FOLDERS = ("core", "protocol", "rooms", "http_server", "commands")
@@ -40,7 +40,7 @@ def in_language(
     **more: _Given.kwargs,
 ) -> _Answer:
     """Return the result of a function in a language: `in_language("ko", str, error)`."""
-    with speaking(language):
+    with use_language(language):
         return function(*given, **more)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from core.config import Settings
-from rooms.sessions.draft import with_flag
+from rooms.sessions.draft import with_warning_flag
 from rooms.sessions.rows import INTO_ACTIONS, values_of_action, write
 from rooms.sessions.session import ACTION, POINTS, Action, Draft, Point, Session, read_session
 from rooms.sessions.store import SessionStore, open_sessions
@@ -109,7 +109,7 @@ def _session(
         )
         for name in POINTS
     }
-    return with_flag(replace(session, **points))
+    return with_warning_flag(replace(session, **points))
 
 
 def _actions(story: Story, session: Session, moment: datetime) -> Iterator[Action]:

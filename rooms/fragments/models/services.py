@@ -50,7 +50,7 @@ class Pause:
         self._failure: ServiceError | None = None
 
     @contextmanager
-    def asking(self) -> Iterator[None]:
+    def try_service(self) -> Iterator[None]:
         """Ask the service inside; during the pause this raises the last ServiceError."""
         failure = self._failure
         if failure and self._clock() < self._until:
@@ -59,7 +59,7 @@ class Pause:
         try:
             yield
         except ServiceError as error:
-            if not error.may_be_of_these:
+            if not error.may_be_text_fault:
                 self._until = self._clock() + max(PAUSE_S, error.retry_after_s)
                 self._failure = error
             raise
@@ -91,7 +91,7 @@ def check_service(environment: Mapping[str, str], variable: str) -> Iterator[Ser
 
 def service_of(environment: Mapping[str, str], variable: str, path: str) -> Service:
     """Return a service that passed `check_service`. path: such as `/embeddings`."""
-    address = endpoint(value_of(environment, variable), path)
+    address = endpoint_of(value_of(environment, variable), path)
     return Service(address, variable, value_of(environment, KEY_VARIABLE))
 
 
@@ -105,10 +105,10 @@ def is_local(host: str) -> bool:
         return False
 
 
-def endpoint(address: str, path: str) -> str:
+def endpoint_of(address: str, path: str) -> str:
     """Complete an address of the OpenAI form.
 
-    >>> endpoint("http://localhost:11434", "/embeddings")
+    >>> endpoint_of("http://localhost:11434", "/embeddings")
     'http://localhost:11434/v1/embeddings'
     """
     parts = urlsplit(address)

@@ -27,12 +27,12 @@ from typing import Any, NamedTuple, Protocol
 
 from core.errors import SentinelError
 from core.sanitizer import redact
-from rooms.fragments.fragment import Embedding, Fragment, ServiceError, Wanted, no_package
-from rooms.fragments.links import linked_by_itself
+from rooms.fragments.fragment import Embedding, Filter, Fragment, ServiceError, package_error
+from rooms.fragments.links import find_links
 from rooms.fragments.models import services
 from rooms.fragments.room import Room
 from rooms.fragments.storage.rows import Rows
-from rooms.fragments.upkeep.life import before
+from rooms.fragments.upkeep.life import moment_before
 
 VARIABLE = "SENTINEL_MEMORY_EMBEDDINGS"
 MODEL_VARIABLE, DIMENSIONS_VARIABLE = "EMBEDDING_MODEL", "EMBEDDING_DIMENSIONS"
@@ -45,7 +45,7 @@ QUESTION_TIMEOUT_S = 5.0  # somebody waits for the answer
 BATCH_TIMEOUT_S = 120.0  # a model on an ordinary processor takes its time
 AT_ONCE = 32  # texts in one request; some services take no more
 MODEL_STATE, DIMENSIONS_STATE = "embedding_model", "embedding_dimensions"
-LEAST_COSINE = 0.5  # `Cosines.least` before the first measurement
+LEAST_COSINE = 0.5  # `Cosines.answer_cosine` before the first measurement
 COSINES_STATE = "embedding_cosines"
 _DEVIATIONS, _LEAST_DEVIATION = 2, 0.01
 _GROWTH, _RENEWED_DAYS = 1.5, 1
@@ -84,7 +84,7 @@ def check(environment: Mapping[str, str]) -> list[ServiceError]:
 class Source(Protocol):
     """A model that makes vectors."""
 
-    def numbers(self, texts: Sequence[str], timeout_s: float) -> list[Sequence[object]]:
+    def numbers_of(self, texts: Sequence[str], timeout_s: float) -> list[Sequence[object]]:
         """Return the numbers of each text, in order.
 
         Raises ServiceError, and what goes wrong with another form of the answer.
@@ -108,8 +108,8 @@ class Embedder:
             return []
         clean = [redact(text)[0] for text in texts]
         try:
-            with self._pause.asking():
-                rows = self._source.numbers(clean, timeout_s)
+            with self._pause.try_service():
+                rows = self._source.numbers_of(clean, timeout_s)
             vectors = [vector_of(row) for row in rows]
             [size] = {len(vector) // FLOAT_BYTES for vector in vectors}
             if len(vectors) != len(texts) or size > MOST_DIMENSIONS:
@@ -154,7 +154,7 @@ class EmbeddingService:
     model: str
     dimensions: int = 0
 
-    def numbers(self, texts: Sequence[str], timeout_s: float) -> list[Sequence[object]]:
+    def numbers_of(self, texts: Sequence[str], timeout_s: float) -> list[Sequence[object]]:
         body: dict[str, object] = {"model": self.model, "input": list(texts)}
         if self.dimensions:  # a model that knows none refuses even its own number
             body["dimensions"] = self.dimensions
@@ -170,7 +170,7 @@ class LocalModel:
         self._model: Any = None
         self._turn = threading.Lock()
 
-    def numbers(self, texts: Sequence[str], timeout_s: float) -> list[Sequence[object]]:
+    def numbers_of(self, texts: Sequence[str], timeout_s: float) -> list[Sequence[object]]:
         """After a timeout the model goes on loading."""
 
         def encode() -> list[Sequence[object]]:
@@ -179,7 +179,7 @@ class LocalModel:
                     try:
                         self._model = import_module(LOCAL_MODULE).USE(threads=1)
                     except ImportError:
-                        raise no_package(VARIABLE, LOCAL_PACKAGE) from None
+                        raise package_error(VARIABLE, LOCAL_PACKAGE) from None
                 whole = [text.encode("utf-8", "replace").decode() for text in texts]
                 try:
                     return [row.tolist() for row in self._model.encode(whole)]
@@ -229,18 +229,18 @@ class Cosines(NamedTuple):
     measured_at: str = ""
 
     @property
-    def least(self) -> float:
+    def answer_cosine(self) -> float:
         """From which a fragment may answer a question."""
         if not self.texts:
             return LEAST_COSINE
         return min(self.mean + _DEVIATIONS * max(self.deviation, _LEAST_DEVIATION), 1.0)
 
     @property
-    def doubtful(self) -> float:
+    def chance_cosine(self) -> float:
         """Below which shared words are chance."""
         return self.mean + self.deviation if self.texts else -1.0
 
-    def nearness(self, cosine: float) -> float:
+    def nearness_of(self, cosine: float) -> float:
         """Scale a cosine from 0, near to any question, to 1."""
         return max(cosine - self.mean, 0.0) / max(1 - self.mean, _LEAST_DEVIATION)
 
@@ -249,7 +249,7 @@ def cosines_of(state: Mapping[str, str]) -> Cosines:
     """Return the measurement with the model of the stored vectors."""
     try:
         cosines = Cosines(*json.loads(state.get(COSINES_STATE, "")))
-        is_good = 0 <= cosines.least <= 1 and cosines.model == state.get(MODEL_STATE)
+        is_good = 0 <= cosines.answer_cosine <= 1 and cosines.model == state.get(MODEL_STATE)
         return cosines if is_good else Cosines()
     except (ValueError, TypeError, RecursionError):  # none, or of another program
         return Cosines()
@@ -260,8 +260,8 @@ def measure(room: Room, embedder: Embedder) -> None:
     now = room.clock()
     with room.engine.reading() as rows:
         known = cosines_of(rows.state())
-        texts = sum(rows.count(Wanted(has_vector=True)).values())
-        since = before(now, days=_RENEWED_DAYS)
+        texts = sum(rows.count(Filter(has_vector=True)).values())
+        since = moment_before(now, days=_RENEWED_DAYS)
     has_grown = not known.texts <= texts < known.texts * _GROWTH
     if not texts or not (has_grown or known.measured_at <= since):
         return
@@ -270,12 +270,14 @@ def measure(room: Room, embedder: Embedder) -> None:
     except ServiceError:  # the next call tries again
         return
     with room.engine.reading() as rows:
-        tops = [cosine for probe in probes for _, cosine in rows.near(probe, Wanted(), 1)]
+        tops = [
+            cosine for probe in probes for _, cosine in rows.nearest_cosines(probe, Filter(), 1)
+        ]
     if tops:
         mean, deviation = round(fmean(tops), 4), round(pstdev(tops), 4)
         cosines = Cosines(embedder.model, mean, deviation, texts, now)
         with room.engine.writing() as rows:
-            if is_of(rows, embedder):
+            if is_same_model(rows, embedder):
                 rows.set_state({COSINES_STATE: json.dumps(cosines)})
 
 
@@ -284,26 +286,26 @@ def measure(room: Room, embedder: Embedder) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Filled:
+class EmbedOutcome:
     """How many got an embedding, how many still have none."""
 
     count: int
-    left: int
+    missing: int
 
 
-def is_of(rows: Rows, embedder: Embedder) -> bool:
+def is_same_model(rows: Rows, embedder: Embedder) -> bool:
     """Return whether stored embeddings are a model's (by name, without dimensions), or none."""
     state = rows.state()
     stored = state.get(MODEL_STATE, ""), state.get(DIMENSIONS_STATE, "")
     dimensions = str(embedder.dimensions) if embedder.dimensions else stored[1]
     if stored == (embedder.model, dimensions):
         return True
-    return not rows.has(Wanted(state="all", has_vector=True))
+    return not rows.has(Filter(state="all", has_vector=True))
 
 
-def fill(
+def embed_missing(
     room: Room, embedder: Embedder, *, replaces: bool = False, progress: Progress | None = None
-) -> Filled:
+) -> EmbedOutcome:
     """Embed live fragments of all agents that have no embedding, oldest first.
 
     replaces: the first batch drops another model's embeddings, which else are refused; a service
@@ -316,13 +318,13 @@ def fill(
         raise ServiceError("no_vectors", path=room.engine.name)
     if replaces and not embedder.dimensions:  # it may give others by the same name now
         with room.engine.reading() as rows:
-            some = rows.find(Wanted(), limit=_FAILURES)
+            some = rows.find(Filter(), limit=_FAILURES)
         _embedded(embedder, some)
     with room.engine.reading() as rows:
-        has_others = not is_of(rows, embedder)
+        has_others = not is_same_model(rows, embedder)
         if has_others and not replaces:
             raise ServiceError("other_model")
-        wanted = Wanted() if has_others else Wanted(has_vector=False)
+        wanted = Filter() if has_others else Filter(has_vector=False)
         total = sum(rows.count(wanted).values())
     done = 0
     while done < total or has_others:
@@ -335,26 +337,26 @@ def fill(
             with room.engine.writing() as rows:
                 done += _put(rows, embedder, embedded, replaces=has_others)
         # By meaning, as far as they had no vector when they were saved, and have no link yet.
-        since = before(room.clock(), hours=_FRESH_HOURS)
+        since = moment_before(room.clock(), hours=_FRESH_HOURS)
         for fragment in (it for it, _ in embedded if it.created_at >= since):
             with room.engine.writing() as rows:
                 stored = [it for it in rows.by_numbers([fragment.number]) if it.is_live]
                 if stored and not rows.links([fragment.id]):
-                    rows.put_links(linked_by_itself(rows, stored[0])[0])
+                    rows.put_links(find_links(rows, stored[0])[0])
         has_others = False
-        wanted = Wanted(has_vector=False, after=some[-1].number if some else 0)
+        wanted = Filter(has_vector=False, after=some[-1].number if some else 0)
         if progress and some:
             progress(done, total)
     measure(room, embedder)
     with room.engine.reading() as rows:
-        return Filled(done, sum(rows.count(Wanted(has_vector=False)).values()))
+        return EmbedOutcome(done, sum(rows.count(Filter(has_vector=False)).values()))
 
 
 _due = dict[str, Callable[[], object]]()  # not begun, by the place of the fragments
 _turns = defaultdict[int, threading.Lock](threading.Lock)  # by process: no thread goes with a fork
 
 
-def fill_in_background(room: Room, embedder: Embedder | None = None) -> None:
+def embed_in_background(room: Room, embedder: Embedder | None = None) -> None:
     """Fill in one thread of this process, which ends without waiting for it. Never raise."""
     try:
         chosen = embedder or embedder_of(os.environ)
@@ -373,7 +375,7 @@ def fill_in_background(room: Room, embedder: Embedder | None = None) -> None:
                 turn.release()
 
     if chosen:
-        _due[room.engine.name] = partial(fill, room, chosen)
+        _due[room.engine.name] = partial(embed_missing, room, chosen)
         if not turn.locked():
             threading.Thread(target=work, name="embeddings", daemon=True).start()
 
@@ -390,7 +392,7 @@ def _embedded(embedder: Embedder, fragments: Sequence[Fragment]) -> list[tuple[F
         texts = [it.content for it in fragments]
         return list(zip(fragments, embedder.embed(texts, timeout_s=BATCH_TIMEOUT_S), strict=True))
     except ServiceError as error:
-        if not error.may_be_of_these or len(fragments) == 1:
+        if not error.may_be_text_fault or len(fragments) == 1:
             raise
     pairs = list[tuple[Fragment, bytes]]()
     for tried, fragment in enumerate(fragments, 1):
@@ -399,7 +401,7 @@ def _embedded(embedder: Embedder, fragments: Sequence[Fragment]) -> list[tuple[F
             pairs.append((fragment, vector))
         except ServiceError as error:
             is_last = tried == min(_FAILURES, len(fragments))
-            if not error.may_be_of_these or (is_last and not pairs):
+            if not error.may_be_text_fault or (is_last and not pairs):
                 raise
     return pairs
 
@@ -408,7 +410,7 @@ def _put(
     rows: Rows, embedder: Embedder, embedded: Sequence[tuple[Fragment, bytes]], *, replaces: bool
 ) -> int:
     """Store the vectors of unchanged texts; return how many. replaces: another model's go."""
-    if not is_of(rows, embedder):
+    if not is_same_model(rows, embedder):
         if not replaces:
             raise ServiceError("other_model")
         rows.drop_vectors()
@@ -417,9 +419,9 @@ def _put(
         rows.set_state(values)
     now = {it.number: it.content for it in rows.by_numbers(it.number for it, _ in embedded)}
     kept = [
-        Embedding(before.number, vector)
-        for before, vector in embedded
-        if now.get(before.number) == before.content
+        Embedding(moment_before.number, vector)
+        for moment_before, vector in embedded
+        if now.get(moment_before.number) == moment_before.content
     ]
     rows.put_vectors(kept)
     return len(kept)

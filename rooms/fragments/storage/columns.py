@@ -14,7 +14,7 @@ from functools import lru_cache
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
-from rooms.fragments import fragment as stored
+from rooms.fragments import fragment as schema
 from rooms.fragments.fragment import column_of
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Table:
 
     name: str
     row: type[Any]
-    about: tuple[str, ...] = ()  # columns of the subject
+    subject: tuple[str, ...] = ()  # columns of the subject
     moment: str = "created_at"  # column of the time
     order: tuple[str, ...] = ("id",)  # oldest first
     key: tuple[str, ...] = ()  # by which a new row replaces an old one; () if rows are only added
@@ -110,27 +110,27 @@ def _number(value: object, most: float, otherwise: float) -> float:
     return min(max(float(value), 0.0), most)
 
 
-FRAGMENTS = Table("fragments", stored.Fragment)
-LINKS = Table("fragment_links", stored.Link, key=("from_id", "to_id"))
-VERSIONS = Table("fragment_versions", stored.Version, ("fragment_id",), moment="amended_at")
+FRAGMENTS = Table("fragments", schema.Fragment)
+LINKS = Table("fragment_links", schema.Link, key=("from_id", "to_id"))
+VERSIONS = Table("fragment_versions", schema.Version, ("fragment_id",), moment="amended_at")
 _ENDS = ("first_id", "second_id")
 SUSPICIONS = Table(
-    "suspicions", stored.Suspicion, _ENDS, moment="found_at", order=("found_at", *_ENDS), key=_ENDS
+    "suspicions", schema.Suspicion, _ENDS, moment="found_at", order=("found_at", *_ENDS), key=_ENDS
 )
 _SESSION, _STARTED = ("session_id",), ("started_at", "session_id", "agent_id")
-ENTRIES: dict[type[Any], Table] = {
-    stored.Version: VERSIONS,
-    stored.ToolFeedback: Table("tool_feedback", stored.ToolFeedback, _SESSION),
-    stored.TaskFeedback: Table("task_feedback", stored.TaskFeedback, _SESSION),
-    stored.Activity: Table(
-        "activities", stored.Activity, _SESSION, moment="last_at", order=_STARTED, key=_STARTED[1:]
+ENTRY_TABLES: dict[type[Any], Table] = {
+    schema.Version: VERSIONS,
+    schema.ToolFeedback: Table("tool_feedback", schema.ToolFeedback, _SESSION),
+    schema.TaskFeedback: Table("task_feedback", schema.TaskFeedback, _SESSION),
+    schema.Activity: Table(
+        "activities", schema.Activity, _SESSION, moment="last_at", order=_STARTED, key=_STARTED[1:]
     ),
-    stored.Suspicion: SUSPICIONS,
+    schema.Suspicion: SUSPICIONS,
 }
 # Each column that names a fragment, in the order in which its rows go.
 NAMING = (
     *((LINKS.name, "from_id"), (LINKS.name, "to_id")),
-    *((SUSPICIONS.name, column) for column in SUSPICIONS.about),
+    *((SUSPICIONS.name, column) for column in SUSPICIONS.subject),
     *((VERSIONS.name, "fragment_id"), (FRAGMENTS.name, "id")),
 )
 

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from core.config import DEFAULT_AGENT
 from core.postgres.address import Server, ServerBusyError, ServerError
-from core.postgres.pool import Pool, connected
+from core.postgres.pool import Pool, open_connection
 from core.program import NO_CANCELLATION, Cancellation
-from core.room.full_text import INDEXED_VERSION, Extent
+from core.room.full_text import INDEXED_VERSION, TextRange
 from core.text.terms import Term, pieces_of, verb_beginning
-from rooms.fragments import fragment as stored
-from rooms.fragments.fragment import Embedding, Fragment, Wanted, plain_keyword
+from rooms.fragments import fragment as schema
+from rooms.fragments.fragment import Embedding, Filter, Fragment, plain_keyword
 from rooms.fragments.storage import columns
 from rooms.fragments.storage import postgres_schema as tables
 from rooms.fragments.storage.columns import is_moment
@@ -41,7 +41,7 @@ from rooms.fragments.storage.sqlite import DIGITS, no_rows
 if TYPE_CHECKING:
     from psycopg import Connection, Cursor
 
-FEW = 20_000  # fragments, up to which all vectors are compared
+MOST_COMPARED = 20_000  # fragments, up to which all vectors are compared
 _SPARE = 40  # more of the nearest than are wanted: the server adds up less exactly
 _FEWEST_HELD, _MOST_HELD = 400, 1_000  # vectors that the index holds while it looks (`ef_search`)
 
@@ -123,18 +123,20 @@ class PostgresRows(Rows):
         """Return itself: the rows are their own index, asked in this program's words."""
         return self
 
-    def match(self, term: Term) -> str:
+    def query_for(self, term: Term) -> str:
         needle = _folded(term.needle)
         if term.run.startswith(term.needle) and (stem := verb_beginning(term.run)):
-            return self.either((needle, stem))
+            return self.query_for_any((needle, stem))
         if term.begins and not term.ends:
             return f"{_lexeme(needle)}:*"
-        return self.either((needle, f"{needle}s") if term.ends and needle.isalpha() else (needle,))
+        return self.query_for_any(
+            (needle, f"{needle}s") if term.ends and needle.isalpha() else (needle,)
+        )
 
-    def either(self, words: Sequence[str]) -> str:
+    def query_for_any(self, words: Sequence[str]) -> str:
         return " | ".join(map(_lexeme, words))
 
-    def words(self, begins: str, most: int) -> list[str]:
+    def words_with_prefix(self, begins: str, most: int) -> list[str]:
         """Look at the newest texts alone."""
         [numbers] = self._matching([f"{_lexeme(begins)}:*"], _MOST_SPELLED)
         condition, values = self.any_of("number", numbers)
@@ -159,7 +161,7 @@ class PostgresRows(Rows):
         return found
 
     def find(
-        self, wanted: Wanted, *, order: stored.Order = "number", limit: int = 0, offset: int = 0
+        self, wanted: Filter, *, order: schema.Order = "number", limit: int = 0, offset: int = 0
     ) -> list[Fragment]:
         """Read the first of each agent by an index, unless few are wanted."""
         agents, is_few = wanted.agents or self._seen, wanted.keywords or wanted.numbers is not None
@@ -175,10 +177,10 @@ class PostgresRows(Rows):
         names = list(dict.fromkeys(agents))
         return self.fragments(statement, [names, *values, limit + offset, limit, offset])
 
-    def with_keywords(self, keywords: Sequence[str], wanted: Wanted, most: int) -> Counted:
+    def count_keywords(self, keywords: Sequence[str], wanted: Filter, most: int) -> Counted:
         """The agents that are seen anyway are no filter: the index alone answers."""
         words = list(dict.fromkeys(map(plain_keyword, keywords)))
-        is_plain = replace(wanted, agents=()) == Wanted() and (
+        is_plain = replace(wanted, agents=()) == Filter() and (
             not wanted.agents or {*self._seen} <= {*wanted.agents}
         )
         if self.agent and is_plain:
@@ -194,14 +196,14 @@ class PostgresRows(Rows):
         )
         return self.run(statement, [words, *values, most]).fetchall()
 
-    def near(self, vector: bytes, wanted: Wanted, most: int) -> list[tuple[int, float]]:
+    def nearest_cosines(self, vector: bytes, wanted: Filter, most: int) -> list[tuple[int, float]]:
         floats = columns.floats_of(vector)
         if not floats or most < 1 or not self._keeps_vectors:
             return []
         size, some, rows = len(floats), min(most, 2**31) + _SPARE, list[Any]()
         condition, values = self.condition_of(wanted)
         orders = ["embedding <#> ?::vector, number DESC"]
-        if size <= tables.MOST_INDEXED and self.extent().texts > FEW:
+        if size <= tables.MOST_INDEXED and self.text_range().texts > MOST_COMPARED:
             held = min(max(some * 2, _FEWEST_HELD), _MOST_HELD)
             self.run("SET LOCAL hnsw.iterative_scan = strict_order")
             self.run(f"SET LOCAL hnsw.ef_search = {held:d}")
@@ -231,7 +233,7 @@ class PostgresRows(Rows):
         floats = ((number, columns.floats_sent(it)) for number, it in rows)
         return [Embedding(number, struct.pack(f"<{len(it)}f", *it)) for number, it in floats]
 
-    def extent(self) -> Extent:
+    def text_range(self) -> TextRange:
         condition, values = self.any_of("agent_id", self._seen) if self.agent else ("true", [])
         own = f"SELECT number FROM fragments WHERE agent_id = r.agent_id AND {_LIVE} ORDER BY"
         rows = self.run(
@@ -241,12 +243,12 @@ class PostgresRows(Rows):
         ).fetchall()
         rows = [row for row in rows if row[0] is not None]
         first, newest, texts = zip(*rows, strict=True) if rows else ((1,), (0,), (0,))
-        return Extent(min(first), max(newest), sum(texts))
+        return TextRange(min(first), max(newest), sum(texts))
 
     def revisions(self) -> Mapping[str, str]:
         """Return the revision of each agent that is seen, "" for one that never had a fragment.
 
-        Each change of what `with_keywords` and `holding` look at makes a new one. {} for all
+        Each change of what `count_keywords` and `holding` look at makes a new one. {} for all
         agents: nobody repeats their questions.
         """
         if not self.agent:
@@ -298,7 +300,7 @@ class PostgresRows(Rows):
         self.run("SET LOCAL statement_timeout = 0")  # perhaps millions of rows
         changed = 0
         own = (self.agent,) if self.agent else ()
-        for some in pages_of(self, Wanted(agents=own)):
+        for some in pages_of(self, Filter(agents=own)):
             self._cursor.executemany(
                 "UPDATE fragments SET found_by = made.found_by FROM"
                 " (SELECT array_to_tsvector(%s::text[]) AS found_by) made"
@@ -347,12 +349,12 @@ class PostgresEngine(Engine):
         return other
 
     @contextmanager
-    def only_one(self, *, timeout_s: float) -> Iterator[None]:
+    def locked_upkeep(self, *, timeout_s: float) -> Iterator[None]:
         with ExitStack() as held:
             try:
                 held.enter_context(self.pool.lock("upkeep", timeout_s=timeout_s))
             except ServerBusyError as error:
-                raise stored.UpkeepBusyError(path=self.name) from error
+                raise schema.UpkeepBusyError(path=self.name) from error
             yield
 
     @contextmanager
@@ -389,7 +391,7 @@ class PostgresEngine(Engine):
             self.cache.clear()
         if self.schema.is_ready():
             skipped = list[str]()
-            with closing(connected(self.server)) as connection:
+            with closing(open_connection(self.server)) as connection:
                 # No role is set: it would outlive this on a connection that a pooler lends on.
                 connection.add_notice_handler(lambda notice: skipped.append(notice.severity or ""))
                 names = (f"{tables.SCHEMA}.{name}" for name in tables.TABLES)

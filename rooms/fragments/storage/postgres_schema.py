@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _STATEMENTS = "schema.postgres.sql"
 SCHEMA, ROLES = "agent_memory", (ROOM_ROLE, UPKEEP_ROLE)
-KNOWN = 4  # the version of the tables that this program makes
+SCHEMA_VERSION = 4  # the version of the tables that this program makes
 VECTOR, NO_VECTOR = "vector", "real[]"  # of an embedding, with the extension and without
 SPECIFIED_DIMENSIONS = 1_536
 MOST_WHOLE, MOST_INDEXED = 2_000, 4_000  # dimensions of an index: of floats, of halved ones
@@ -74,7 +74,7 @@ class Found:
     @property
     def is_current(self) -> bool:
         """Whether nothing is missing."""
-        return self.version == KNOWN and len(self.taken) == len(ROLES)
+        return self.version == SCHEMA_VERSION and len(self.taken) == len(ROLES)
 
     @property
     def has_waiting_vectors(self) -> bool:
@@ -106,7 +106,7 @@ class Schema:
     def is_ready(self) -> bool:
         """Return whether there are tables, brought up to date."""
         if self._found is None:
-            found = self.look()
+            found = self.read_state()
             if not found.names:
                 return False
             if found.is_current:
@@ -122,13 +122,13 @@ class Schema:
                 if not self.is_ready():
                     self.bring_up_to_date()
 
-    def look(self) -> Found:
-        with self._pool.as_login(changes=False) as connection:
+    def read_state(self) -> Found:
+        with self._pool.login_transaction(changes=False) as connection:
             return self._looked(connection)
 
     def secure(self) -> None:
         """Secure existing tables anew."""
-        with self._pool.as_login() as connection:
+        with self._pool.login_transaction() as connection:
             connection.execute(_LOCK)
             connection.execute(f"SET LOCAL ROLE {UPKEEP_ROLE}")
             for statement in statements_of(_STATEMENTS)["security"]:
@@ -139,7 +139,7 @@ class Schema:
         path = self._pool.server.name
         for left in reversed(range(_TRIES)):
             try:
-                with self._pool.as_login() as connection:
+                with self._pool.login_transaction() as connection:
                     connection.execute(_LOCK)
                     found = self._looked(connection)
                     if found.is_foreign:
@@ -148,7 +148,7 @@ class Schema:
                     if not is_done and found.encoding != "UTF8":
                         raise ServerError("no_such_encoding", path=path)
                     if not is_done:
-                        found = self.make(connection, found)
+                        found = self.make_tables(connection, found)
                 self._pool.path, self._found = found.path, found
                 return found
             except ServerError as error:
@@ -156,7 +156,7 @@ class Schema:
                     raise
         raise AssertionError("the last try returns or raises")
 
-    def make(self, connection: "Connection[Any]", found: Found) -> Found:
+    def make_tables(self, connection: "Connection[Any]", found: Found) -> Found:
         """Make the missing parts in a transaction of the address's user; return what is there."""
         from psycopg import Error
         from psycopg.errors import InsufficientPrivilege
@@ -199,14 +199,14 @@ class Schema:
         except InsufficientPrivilege as error:
             user = _quoted(connection.info.user)
             raise ServerError("not_member", path=path, user=user) from error
-        if found.version > KNOWN:
-            raise ServerError("schema_newer", path=path, found=found.version, known=KNOWN)
+        if found.version > SCHEMA_VERSION:
+            raise ServerError("schema_newer", path=path, found=found.version, known=SCHEMA_VERSION)
         if found.version and len(found.roles) < len(ROLES):
             raise ServerError("no_roles", path=path)
         return found
 
 
-def script(found: Found) -> list[str]:
+def statements_for_admin(found: Found) -> list[str]:
     """Return the statements that an administrator runs for a user who may not."""
     extension = list[str]()
     if found.has_vectors:
@@ -263,7 +263,7 @@ def _statements_before(found: Found) -> list[str]:
 def _statements_inside(found: Found) -> list[str]:
     """The owner of the tables runs them."""
     sections, statements = statements_of(_STATEMENTS), list[str]()
-    for version in range(found.version + 1, KNOWN + 1):
+    for version in range(found.version + 1, SCHEMA_VERSION + 1):
         kind = VECTOR if found.vectors_in else NO_VECTOR
         statements += [it.replace("EMBEDDING", kind) for it in sections[f"version {version}"]]
         statements.append(f"INSERT INTO {SCHEMA}.schema_version (version) VALUES ({version})")

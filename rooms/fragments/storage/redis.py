@@ -16,11 +16,11 @@ from functools import cached_property
 from typing import Any, cast
 from urllib.parse import parse_qs, quote, urlsplit
 
-from core.program import version
+from core.program import read_version
 from core.room.documents import ConfigError
-from core.text.ranking import Held, Holding
+from core.text.ranking import Coverage, TermCount
 from core.text.terms import Term
-from rooms.fragments.fragment import Wanted, plain_keyword
+from rooms.fragments.fragment import Filter, plain_keyword
 from rooms.fragments.storage.rows import Rows
 
 VARIABLE = "SENTINEL_MEMORY_REDIS"
@@ -34,7 +34,7 @@ _SENTINELS = "localhost:26379,localhost:26380,localhost:26381"
 _ANY = b"0"  # the number of no fragment, in every set: a set that was dropped has not even that
 
 
-class PlaceError(ConfigError):
+class RedisSettingError(ConfigError):
     """A setting of Redis cannot be used. Facts: variable, and expected, the key of a sentence."""
 
     table = "fragments.redis"
@@ -42,7 +42,7 @@ class PlaceError(ConfigError):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RedisServer:
     """A Redis server."""
 
     name: str  # for people
@@ -54,7 +54,7 @@ class Place:
     ttl_s: int = TTL_S  # for either
 
 
-def place_of(environment: Mapping[str, str]) -> Place | None:
+def redis_server_of(environment: Mapping[str, str]) -> RedisServer | None:
     """Return the server that VARIABLE or REDIS_ENABLED switches on. Raises PlaceError."""
 
     def given(name: str, default: str = "") -> str:
@@ -63,13 +63,13 @@ def place_of(environment: Mapping[str, str]) -> Place | None:
     def switch(name: str, default: str = "false") -> bool:
         value = given(name, default).lower()
         if value not in (*_ON, *_OFF):
-            raise PlaceError(variable=name, expected="fragments.redis.expects_switch")
+            raise RedisSettingError(variable=name, expected="fragments.redis.expects_switch")
         return value in _ON
 
     ttl_s = _number("CACHE_DB_TTL", given("CACHE_DB_TTL", str(TTL_S)), 1, 86_400, "seconds")
     kept: dict[str, Any] = {"keeps_answers": switch("CACHE_ENABLED", "true"), "ttl_s": ttl_s}
     if given(VARIABLE):
-        return Place(_name_of(given(VARIABLE)), given(VARIABLE), **kept)
+        return RedisServer(_name_of(given(VARIABLE)), given(VARIABLE), **kept)
     if not switch("REDIS_ENABLED"):
         return None
     login = quote(given("REDIS_USERNAME"), ""), quote(environment.get("REDIS_PASSWORD", ""), "")
@@ -80,7 +80,7 @@ def place_of(environment: Mapping[str, str]) -> Place | None:
     address = f"{scheme}://{':'.join(login)}@{host}:{port}/{db}"
     name = _name_of(address)
     if not switch("REDIS_SENTINEL_ENABLED"):
-        return Place(name, address, **kept)
+        return RedisServer(name, address, **kept)
     ends = (one.strip().partition(":") for one in given("REDIS_SENTINELS", _SENTINELS).split(","))
     sentinels = tuple(
         (host, _number("REDIS_SENTINELS", port or "26379", 1, 65_535, "sentinels"))
@@ -88,18 +88,18 @@ def place_of(environment: Mapping[str, str]) -> Place | None:
     )
     master, password = given("REDIS_MASTER_NAME", "mymaster"), "REDIS_SENTINEL_PASSWORD"
     kept |= {"master": master, "sentinel_password": environment.get(password, "")}
-    return Place(f"redis+sentinel://{master}/{db}", address, sentinels, **kept)
+    return RedisServer(f"redis+sentinel://{master}/{db}", address, sentinels, **kept)
 
 
 def _number(variable: str, text: str, least: int, most: int, expected: str) -> int:
     if text.isascii() and text.isdigit() and len(text) < 9 and least <= int(text) <= most:
         return int(text)
-    raise PlaceError(variable=variable, expected=f"fragments.redis.expects_{expected}")
+    raise RedisSettingError(variable=variable, expected=f"fragments.redis.expects_{expected}")
 
 
 def _name_of(address: str) -> str:
     """Return the address for people. Raises PlaceError."""
-    wrong = PlaceError(variable=VARIABLE, expected="fragments.redis.expects_address")
+    wrong = RedisSettingError(variable=VARIABLE, expected="fragments.redis.expects_address")
     try:
         parts = urlsplit(address)
         port = 6379 if parts.port is None else parts.port
@@ -117,21 +117,21 @@ def _name_of(address: str) -> str:
 class Cache:
     """Safe for threads. database: tells it from others. figures: hits, misses and errors so far."""
 
-    def __init__(self, place: Place, database: str, *, pause_s: float = PAUSE_S) -> None:
-        self.place, self.figures, self._pause_s = place, Counter[str](), pause_s
+    def __init__(self, place: RedisServer, database: str, *, pause_s: float = PAUSE_S) -> None:
+        self.server, self.figures, self._pause_s = place, Counter[str](), pause_s
         # Another version of the program may see other terms in a text.
-        self.base = f"sentinel-memory:{_digest([version(), database])}"
+        self.key_prefix = f"sentinel-memory:{_digest([read_version(), database])}"
         self._redis: Any = None
         self._rests_until = 0.0
 
     @property
-    def rests(self) -> bool:
+    def is_paused(self) -> bool:
         """Whether nobody asks, as the server has just failed."""
         return time.monotonic() < self._rests_until
 
     def ask(self, question: Callable[[Any], Any]) -> Any:
         """Return None if the server fails or rests."""
-        if self.rests:
+        if self.is_paused:
             return None
         try:
             if self._redis is None:
@@ -149,7 +149,7 @@ class Cache:
         from redis.connection import parse_url
         from redis.retry import Retry
 
-        place, parse, sentinel = self.place, cast(Any, parse_url), cast(Any, Sentinel)  # no types
+        place, parse, sentinel = self.server, cast(Any, parse_url), cast(Any, Sentinel)  # no types
         how: dict[str, Any] = {"socket_timeout": TIMEOUT_S, "socket_connect_timeout": TIMEOUT_S}
         how |= {"retry": Retry(NoBackoff(), 0), "protocol": 2}
         if not place.sentinels:
@@ -162,12 +162,12 @@ class Cache:
         asked = sentinel(list(place.sentinels), sentinel_kwargs=asking, **login)
         return asked.master_for(place.master)
 
-    def answers(self) -> bool:
+    def is_reachable(self) -> bool:
         return bool(self.ask(lambda redis: redis.ping()))
 
     def clear(self) -> None:
         """Remove every value of this database."""
-        self.ask(lambda redis: [redis.unlink(it) for it in redis.scan_iter(f"{self.base}:*")])
+        self.ask(lambda redis: [redis.unlink(it) for it in redis.scan_iter(f"{self.key_prefix}:*")])
 
     def close(self) -> None:
         """Let go of the connections; the next question opens new ones."""
@@ -194,56 +194,56 @@ class CachedRows:
 
     @cached_property
     def _revisions(self) -> Mapping[str, str]:
-        return {} if self._cache.rests else self._ask_revisions()
+        return {} if self._cache.is_paused else self._ask_revisions()
 
     def _name_of(self, *what: object) -> str:
         """Return a name of no other agent: each has its own revision."""
         state = _digest(sorted(self._revisions.items()))
-        return f"{self._cache.base}:{state}:{_digest(what)}"
+        return f"{self._cache.key_prefix}:{state}:{_digest(what)}"
 
-    def with_keywords(
-        self, keywords: Sequence[str], wanted: Wanted, most: int
+    def count_keywords(
+        self, keywords: Sequence[str], wanted: Filter, most: int
     ) -> list[tuple[int, int]]:
         """Intersect the sets of the keywords."""
         words, seen = sorted({*map(plain_keyword, keywords)}), self._revisions
         is_all = not wanted.agents or {*wanted.agents} == seen.keys()
-        if not (words and seen and is_all) or replace(wanted, agents=()) != Wanted():
-            return self._rows.with_keywords(keywords, wanted, most)
+        if not (words and seen and is_all) or replace(wanted, agents=()) != Filter():
+            return self._rows.count_keywords(keywords, wanted, most)
         names = [self._name_of("keyword", word) for word in words]
         found = self._cache.ask(lambda redis: _having(redis, names, most))
         self._cache.figures["misses" if found is None else "hits"] += 1
         if found is not None:
             return list(found)
         numbers = [
-            [number for number, _ in self._rows.with_keywords([word], wanted, MOST_NUMBERS)]
+            [number for number, _ in self._rows.count_keywords([word], wanted, MOST_NUMBERS)]
             for word in words
         ]
         if any(len(some) == MOST_NUMBERS for some in numbers):
-            return self._rows.with_keywords(keywords, wanted, most)
+            return self._rows.count_keywords(keywords, wanted, most)
 
         def keep(redis: Any) -> None:
             with redis.pipeline() as pipe:
                 for name, some in zip(names, numbers, strict=True):
                     pipe.sadd(name, _ANY, *some)
-                    pipe.expire(name, self._cache.place.ttl_s)
+                    pipe.expire(name, self._cache.server.ttl_s)
                 pipe.execute()
 
         self._cache.ask(keep)
         return _counted(numbers, most)
 
-    def holding(self, query: str, most: int) -> Holding:
-        if not (self._cache.place.keeps_answers and self._revisions):
-            return self._rows.holding(query, most)
+    def coverage(self, query: str, most: int) -> Coverage:
+        if not (self._cache.server.keeps_answers and self._revisions):
+            return self._rows.coverage(query, most)
         name = self._name_of("holding", query, most)
         kept = self._cache.ask(lambda redis: _holding_of(redis.getrange(name, 0, MOST_BYTES)))
         self._cache.figures["hits" if kept else "misses"] += 1
         if kept:
-            return cast(Holding, kept)
-        found = self._rows.holding(query, most)
+            return cast(Coverage, kept)
+        found = self._rows.coverage(query, most)
         terms = [[*it.term, it.having, it.numbers and [*it.numbers]] for it in found.terms]
         text = json.dumps([found.total, terms])
         if len(text) <= MOST_BYTES:
-            self._cache.ask(lambda redis: redis.set(name, text, ex=self._cache.place.ttl_s))
+            self._cache.ask(lambda redis: redis.set(name, text, ex=self._cache.server.ttl_s))
         return found
 
 
@@ -268,8 +268,8 @@ def _counted(numbers: Sequence[Sequence[int]], most: int) -> list[tuple[int, int
     return sorted(counted.items(), key=lambda it: (it[1], it[0]), reverse=True)[:most]
 
 
-def _holding_of(data: bytes) -> Holding | None:
+def _holding_of(data: bytes) -> Coverage | None:
     if not data:
         return None
     total, terms = json.loads(data)
-    return Holding(total, [Held(Term(*term), having, it) for *term, having, it in terms])
+    return Coverage(total, [TermCount(Term(*term), having, it) for *term, having, it in terms])

@@ -14,15 +14,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
-from core.room.full_text import INDEXED_VERSION, Terms, holding_of
-from core.text.ranking import Holding
-from rooms.fragments import fragment as stored
-from rooms.fragments.fragment import Embedding, Entry, Fragment, Link, Wanted, plain_keyword
-from rooms.fragments.storage.columns import ENTRIES, FRAGMENTS, LINKS, NAMING, Table
+from core.room.full_text import INDEXED_VERSION, TermIndex, coverage_of
+from core.text.ranking import Coverage
+from rooms.fragments import fragment as schema
+from rooms.fragments.fragment import Embedding, Entry, Filter, Fragment, Link, plain_keyword
+from rooms.fragments.storage.columns import ENTRY_TABLES, FRAGMENTS, LINKS, NAMING, Table
 
 MOST_NUMBER = 2**63 - 1  # that a database knows
 _AT_ONCE = 500  # fragments of a page
-ORDERS: dict[stored.Order, str] = {
+ORDERS: dict[schema.Order, str] = {
     "number": "number",
     "newest": "created_at DESC, number DESC",
     "worth": "is_anchor DESC, importance DESC, created_at DESC, number DESC",
@@ -86,7 +86,7 @@ class Rows(ABC):
         """Update an index beside the columns. before, after: None for a new, a removed fragment."""
 
     @abstractmethod
-    def terms(self) -> Terms[Any]:
+    def terms(self) -> TermIndex[Any]:
         """Return the index of live texts."""
 
     # Questions.
@@ -100,7 +100,7 @@ class Rows(ABC):
         return self._by("number", list(numbers))
 
     def find(
-        self, wanted: Wanted, *, order: stored.Order = "number", limit: int = 0, offset: int = 0
+        self, wanted: Filter, *, order: schema.Order = "number", limit: int = 0, offset: int = 0
     ) -> list[Fragment]:
         """order: by `number`, ascending; `newest` first; `worth`: anchors first, then by
         importance, then the newest. Of equals the greater number comes first. limit: 0 for all.
@@ -112,7 +112,7 @@ class Rows(ABC):
             [*values, limit or MOST_NUMBER, offset],
         )
 
-    def count(self, wanted: Wanted, by: stored.By = "", *, least: int = 0) -> dict[str, int]:
+    def count(self, wanted: Filter, by: schema.By = "", *, least: int = 0) -> dict[str, int]:
         """Count the wanted by a field, {"": 52} without one. least: leave out rarer values."""
         condition, values = self.condition_of(wanted)
         column = f"coalesce({FRAGMENTS.columns[by]}, '')" if by else "''"
@@ -120,7 +120,7 @@ class Rows(ABC):
         statement = f"SELECT {column}, count(*) FROM fragments WHERE {condition}{group}"
         return dict(sorted(self.run(statement, values), key=lambda row: str(row[0])))
 
-    def has(self, wanted: Wanted, count: int = 1) -> bool:
+    def has(self, wanted: Filter, count: int = 1) -> bool:
         """Return whether there are at least `count`; count no further."""
         condition, values = self.condition_of(wanted)
         some = f"SELECT 1 FROM fragments WHERE {condition} LIMIT ?"
@@ -128,15 +128,15 @@ class Rows(ABC):
         return bool(found >= count)
 
     @abstractmethod
-    def with_keywords(self, keywords: Sequence[str], wanted: Wanted, most: int) -> Counted:
+    def count_keywords(self, keywords: Sequence[str], wanted: Filter, most: int) -> Counted:
         """Return numbers and how many keywords each has, the most first, then greater numbers."""
 
-    def holding(self, query: str, most: int) -> Holding:
+    def coverage(self, query: str, most: int) -> Coverage:
         """Return which live fragments have strong terms. most: looked at for the rarest terms."""
-        return holding_of(self.terms(), query, most)
+        return coverage_of(self.terms(), query, most)
 
     @abstractmethod
-    def near(self, vector: bytes, wanted: Wanted, most: int) -> list[tuple[int, float]]:
+    def nearest_cosines(self, vector: bytes, wanted: Filter, most: int) -> list[tuple[int, float]]:
         """Return numbers and cosines, to six decimals.
 
         The nearest come first, of equals the greater number. A vector of another length, and bytes
@@ -159,7 +159,7 @@ class Rows(ABC):
         rows = self.run(f"{statement} ({' UNION ALL '.join(selects)}) ORDER BY id", values)
         return list(map(LINKS.read, rows))
 
-    def count_links(self, wanted: Wanted) -> dict[str, int]:
+    def count_links(self, wanted: Filter) -> dict[str, int]:
         """Count the wanted fragments' links by relation."""
         condition, values = self.condition_of(wanted)
         statement = (
@@ -168,10 +168,10 @@ class Rows(ABC):
         )
         return dict(sorted(self.run(statement, values), key=lambda row: str(row[0])))
 
-    def entries(self, kind: type[Entry], *, of: str = "", since: str = "") -> list[Any]:
+    def entries(self, kind: type[Entry], *, subject: str = "", since: str = "") -> list[Any]:
         """Return entries of a kind, oldest first. of: the fragment or session they are about."""
-        table = ENTRIES[kind]
-        condition, values = self._condition_of_entries(table, of=of, since=since)
+        table = ENTRY_TABLES[kind]
+        condition, values = self._condition_of_entries(table, subject=subject, since=since)
         statement = (
             f"SELECT {table.selected} FROM {table.name} WHERE {condition}"
             f" ORDER BY {self.ordered(table.order)}"
@@ -179,7 +179,7 @@ class Rows(ABC):
         return list(map(table.read, self.run(statement, values)))
 
     def count_entries(self, kind: type[Entry]) -> int:
-        return int(self.run(f"SELECT count(*) FROM {ENTRIES[kind].name}").fetchone()[0])
+        return int(self.run(f"SELECT count(*) FROM {ENTRY_TABLES[kind].name}").fetchone()[0])
 
     def state(self) -> dict[str, str]:
         """Return the figures, added up over agents, and the place of the upkeep, by name."""
@@ -213,7 +213,7 @@ class Rows(ABC):
                 self.drop_vectors([fragment.number])
             present[fragment.number] = fragment
 
-    def touch(self, numbers: Iterable[int], values: Mapping[str, Any]) -> None:
+    def set_fields(self, numbers: Iterable[int], values: Mapping[str, Any]) -> None:
         if values.keys() & _INDEXED_FIELDS:
             self.replace([replace(each, **values) for each in self.by_numbers(numbers)])
         elif values:
@@ -256,14 +256,16 @@ class Rows(ABC):
     def note(self, entries: Iterable[Entry]) -> None:
         """Store entries; an activity or a suspicion replaces that with its key."""
         for entry in entries:
-            table = ENTRIES[type(entry)]
+            table = ENTRY_TABLES[type(entry)]
             row = self._values_of(table, entry)
             self._put(table.name, row, table.key, row)
 
-    def forget_entries(self, kind: type[Entry], *, of: str = "", before: str = "") -> int:
+    def drop_entries(self, kind: type[Entry], *, subject: str = "", before: str = "") -> int:
         """Remove entries about a fragment or session, before a moment, or all; return how many."""
-        condition, values = self._condition_of_entries(ENTRIES[kind], of=of, before=before)
-        statement = f"DELETE FROM {ENTRIES[kind].name} WHERE {condition}"
+        condition, values = self._condition_of_entries(
+            ENTRY_TABLES[kind], subject=subject, before=before
+        )
+        statement = f"DELETE FROM {ENTRY_TABLES[kind].name} WHERE {condition}"
         return int(self.run(statement, values).rowcount)
 
     def is_index_of_this_version(self) -> bool:
@@ -298,9 +300,9 @@ class Rows(ABC):
         """Run a statement that selects the columns of FRAGMENTS."""
         return list(map(FRAGMENTS.read, self.run(statement, values)))
 
-    def condition_of(self, wanted: Wanted) -> Condition:
+    def condition_of(self, wanted: Filter) -> Condition:
         none, any_moment = self.no_moment, self.a_moment
-        states: dict[stored.State, str] = {
+        states: dict[schema.State, str] = {
             "live": f"deleted_at {none} AND superseded_at {none}",
             "superseded": f"deleted_at {none} AND superseded_at {any_moment}",
             "bin": f"deleted_at {any_moment}",
@@ -336,11 +338,11 @@ class Rows(ABC):
         return " AND ".join(part for part, _ in parts), [it for _, some in parts for it in some]
 
     def _condition_of_entries(
-        self, table: Table, *, of: str = "", since: str = "", before: str = ""
+        self, table: Table, *, subject: str = "", since: str = "", before: str = ""
     ) -> Condition:
-        about = " OR ".join(f"{column} = ?" for column in table.about)
+        about = " OR ".join(f"{column} = ?" for column in table.subject)
         parts: dict[str, list[Any]] = {
-            f"({about})": [of] * len(table.about) if of else [],
+            f"({about})": [subject] * len(table.subject) if subject else [],
             f"{table.moment} >= ?": [_bound(since)] if since else [],
             f"{table.moment} < ?": [_bound(before)] if before else [],
         }
@@ -392,7 +394,7 @@ class Engine(ABC):
         """
 
     @abstractmethod
-    def only_one(self, *, timeout_s: float) -> AbstractContextManager[None]:
+    def locked_upkeep(self, *, timeout_s: float) -> AbstractContextManager[None]:
         """Keep others from the upkeep; a killed process lets go at once. Raises UpkeepError."""
 
     @abstractmethod
@@ -433,7 +435,7 @@ def statements_of(schema: str) -> dict[str, list[str]]:
     return dict(zip(parts[::2], ([*filter(None, some)] for some in statements), strict=True))
 
 
-def pages_of(rows: Rows, wanted: Wanted) -> Iterator[list[Fragment]]:
+def pages_of(rows: Rows, wanted: Filter) -> Iterator[list[Fragment]]:
     """Yield wanted fragments in pages, by number."""
     while True:
         page = rows.find(wanted, limit=_AT_ONCE)

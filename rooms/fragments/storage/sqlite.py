@@ -15,13 +15,13 @@ from operator import mul
 from pathlib import Path
 from typing import Any
 
-from core.disk import held, make_directory, reason_of, status_of
+from core.disk import locked_file, make_directory, reason_of, status_of
 from core.errors import BusyError, SentinelError
 from core.program import NO_CANCELLATION, Cancellation
 from core.room.database import Database, DatabaseError, Migrations
-from core.room.full_text import INDEXED_VERSION, PREFIXES, IndexTerms, indexed
-from rooms.fragments import fragment as stored
-from rooms.fragments.fragment import Embedding, Fragment, Wanted, plain_keyword
+from core.room.full_text import INDEXED_VERSION, PREFIXES, SqliteTermIndex, with_pieces
+from rooms.fragments import fragment as schema
+from rooms.fragments.fragment import Embedding, Filter, Fragment, plain_keyword
 from rooms.fragments.storage.rows import (
     INDEX_STATE,
     MOST_NUMBER,
@@ -66,7 +66,7 @@ class Vectors:
         self._file: object = None  # which was read, up to the revision
         self._kept, self._revision = dict[int, bytes](), 0
 
-    def near(
+    def nearest_cosines(
         self,
         connection: sqlite3.Connection,
         file: object,
@@ -93,7 +93,7 @@ class Vectors:
                 self._kept[number] = embedding if isinstance(embedding, bytes) else b""
                 self._revision = revision
             numbers = [number for number in allowed if len(self._kept.get(number, b"")) == size]
-            stored = [self._kept[number] for number in numbers]
+            schema = [self._kept[number] for number in numbers]
         if self._uses_numpy is None:
             self._uses_numpy = find_spec("numpy") is not None
         cosines = list[float]()
@@ -102,13 +102,13 @@ class Vectors:
 
             asked = numpy.frombuffer(vector, "<f4").astype(numpy.float64)
             with numpy.errstate(all="ignore"):  # another program may have stored no number
-                for start in range(0, len(stored), _AT_ONCE):
-                    some = numpy.frombuffer(b"".join(stored[start : start + _AT_ONCE]), "<f4")
+                for start in range(0, len(schema), _AT_ONCE):
+                    some = numpy.frombuffer(b"".join(schema[start : start + _AT_ONCE]), "<f4")
                     cosines += (some.reshape(-1, len(asked)).astype(numpy.float64) @ asked).tolist()
         else:
             floats = struct.Struct(f"<{size // _FLOAT_BYTES}f")
             wanted = floats.unpack(vector)
-            cosines += [sum(map(mul, wanted, floats.unpack(each))) for each in stored]
+            cosines += [sum(map(mul, wanted, floats.unpack(each))) for each in schema]
         found = zip((round(cosine, DIGITS) for cosine in cosines), numbers, strict=True)
         nearest = nlargest(most, (pair for pair in found if isfinite(pair[0])))
         return [(number, cosine) for cosine, number in nearest]
@@ -167,7 +167,7 @@ class SqliteRows(Rows):
             texts = after.content, after.topic, " ".join(after.keywords)
             self.run(
                 f"INSERT INTO {INDEX}(rowid, content, topic, keywords) VALUES (?, ?, ?, ?)",
-                [after.number, *map(indexed, texts)],
+                [after.number, *map(with_pieces, texts)],
             )
         if after:
             self._connection.executemany(
@@ -175,8 +175,8 @@ class SqliteRows(Rows):
                 [(plain_keyword(word), after.is_live, after.number) for word in after.keywords],
             )
 
-    def terms(self) -> IndexTerms:
-        return IndexTerms(self._connection, INDEX)
+    def terms(self) -> SqliteTermIndex:
+        return SqliteTermIndex(self._connection, INDEX)
 
     def make_index(self) -> None:
         """Rebuild index and keywords from the fragments."""
@@ -204,10 +204,10 @@ class SqliteRows(Rows):
         self.make_index()
         return True
 
-    def with_keywords(self, keywords: Sequence[str], wanted: Wanted, most: int) -> Counted:
+    def count_keywords(self, keywords: Sequence[str], wanted: Filter, most: int) -> Counted:
         having, words = self.any_of("keyword", dict.fromkeys(map(plain_keyword, keywords)))
         allowed, values = "is_live", list[Any]()
-        if wanted != Wanted():  # else the keywords alone say it
+        if wanted != Filter():  # else the keywords alone say it
             condition, values = self.condition_of(wanted)
             allowed = (
                 "EXISTS (SELECT 1 FROM fragments"
@@ -219,11 +219,11 @@ class SqliteRows(Rows):
         )
         return self.run(statement, [*words, *values, most]).fetchall()
 
-    def near(self, vector: bytes, wanted: Wanted, most: int) -> list[tuple[int, float]]:
+    def nearest_cosines(self, vector: bytes, wanted: Filter, most: int) -> list[tuple[int, float]]:
         condition, values = self.condition_of(wanted)
         statement = f"SELECT number FROM fragments WHERE {condition} AND {self.has_vector}"
         allowed = {number for (number,) in self.run(statement, values)}
-        return self._vectors.near(self._connection, self._file, vector, allowed, most)
+        return self._vectors.nearest_cosines(self._connection, self._file, vector, allowed, most)
 
     def vectors(self, numbers: Iterable[int]) -> list[Embedding]:
         which, values = self.any_of("number", numbers)
@@ -261,17 +261,17 @@ class SqliteEngine(Engine):
         self._vectors = Vectors()
 
     @contextmanager
-    def only_one(self, *, timeout_s: float) -> Iterator[None]:
+    def locked_upkeep(self, *, timeout_s: float) -> Iterator[None]:
         path = f"{self.path}{LOCK_SUFFIX}"
         try:
-            with held(path, timeout_s=timeout_s):
+            with locked_file(path, timeout_s=timeout_s):
                 yield
         except BusyError as error:
-            raise stored.UpkeepBusyError(path=path) from error
+            raise schema.UpkeepBusyError(path=path) from error
         except SentinelError:  # some are OSErrors
             raise
         except OSError as error:
-            raise stored.UpkeepError("lock", path=path, reason=reason_of(error)) from error
+            raise schema.UpkeepError("lock", path=path, reason=reason_of(error)) from error
 
     @contextmanager
     def reading(self) -> Iterator[SqliteRows]:

@@ -20,21 +20,21 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from core.config import Settings
 from core.errors import SentinelError, WaitEndedError
 from core.program import NO_CANCELLATION, Cancellation, warn
-from rooms.fragments.activity import ENDED, FIGURES, RUN, OfTool, feedback_by_tool
+from rooms.fragments.activity import FIGURES, PROGRESS, UPKEEP_AT, ToolSummary, feedback_by_tool
 from rooms.fragments.draft import GONE, end_idle_sessions, end_session
-from rooms.fragments.fragment import Fragment, UpkeepBusyError, UpkeepError, Wanted
-from rooms.fragments.links import MOST_PROPOSED, Pair, pending
+from rooms.fragments.fragment import Filter, Fragment, UpkeepBusyError, UpkeepError
+from rooms.fragments.links import MOST_PROPOSED, Pair, open_pairs_in
 from rooms.fragments.room import Room, open_room
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.upkeep import life
 from rooms.fragments.upkeep.passes import PASSES, STEPS, Counts, Page, Work
-from rooms.fragments.versions import for_the_log, most_important
+from rooms.fragments.versions import find_important, find_promotable
 
 if TYPE_CHECKING:
     from rooms.fragments.models.judge import OneJudge
     from rooms.fragments.models.vectors import Embedder
 
-HOURS, AT_MOST_S = 24, 1.0  # between two daily upkeeps; of one at the end of a write
+HOURS, PIECE_S = 24, 1.0  # between two daily upkeeps; of one at the end of a write
 RESUMED_DAYS = 7  # a run that rests for longer is begun anew
 MOST_LISTED = 10
 
@@ -48,10 +48,10 @@ _quiet_until_s = dict[str, float]()  # by the place of the fragments
 PAUSE_S = 60.0  # between two looks of a server
 _IDLE_PAUSE_S = 3_600.0  # at most, between two looks for idle sessions, which read all of them
 _COUNTED = {
-    "fragments_live": Wanted(),
-    "fragments_superseded": Wanted(state="superseded"),
-    "fragments_in_bin": Wanted(state="bin"),
-    "fragments_missing_vectors": Wanted(has_vector=False),
+    "fragments_live": Filter(),
+    "fragments_superseded": Filter(state="superseded"),
+    "fragments_in_bin": Filter(state="bin"),
+    "fragments_missing_vectors": Filter(has_vector=False),
 }
 _ENDED = "fragments_last_upkeep_timestamp_seconds"
 _FAILURES = ("judge_failures", "embedding_failures")
@@ -61,7 +61,7 @@ Progress = Callable[[int, int, str], object]  # the place of a step, from 1, the
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class StepOutcome:
     """The work of one step."""
 
     name: str
@@ -73,12 +73,12 @@ class Done:
 class Report:
     """The work of a consolidation, and open questions for its caller."""
 
-    steps: list[Done]  # [] for an agent of a team, as they count others' fragments
+    steps: list[StepOutcome]  # [] for an agent of a team, as they count others' fragments
     suspicions: list[Pair]  # to settle with `link` or `amend`
     stale: list[Fragment]  # procedures long unverified
     promotable: list[Fragment]  # may be worth pinning
     for_the_log: list[Fragment]
-    feedback: list[OfTool]
+    feedback: list[ToolSummary]
 
 
 class Run(NamedTuple):
@@ -94,7 +94,7 @@ class Run(NamedTuple):
 def run_of(state: Mapping[str, str], kind: Kind, now: str) -> Run:
     """Return the unfinished run of this kind, if it is not too old, else a new one."""
     try:
-        run = Run(*json.loads(state.get(RUN, "")))
+        run = Run(*json.loads(state.get(PROGRESS, "")))
         rested = datetime.fromisoformat(now) - datetime.fromisoformat(run.begun_at)
         numbers = [run.after, *(it for counts in run.figures.values() for it in counts.values())]
         is_good = run.at in _PLACES and all(type(it) is int for it in numbers)
@@ -108,7 +108,7 @@ def run_of(state: Mapping[str, str], kind: Kind, now: str) -> Run:
 def is_due(state: Mapping[str, str], now: str) -> bool:
     """Return whether the last upkeep began a day ago, or in the future."""
     try:
-        passed = datetime.fromisoformat(now) - datetime.fromisoformat(state.get(ENDED, ""))
+        passed = datetime.fromisoformat(now) - datetime.fromisoformat(state.get(UPKEEP_AT, ""))
     except (ValueError, TypeError):
         return True  # none was ended, or nobody can tell when
     return not timedelta() <= passed < timedelta(hours=HOURS)
@@ -139,8 +139,8 @@ def carry_out(
                 run = run._replace(at=left[0].name if left else "", after=0, figures=figures)
             else:
                 run = run._replace(after=page.next, figures=figures)
-            done = {ENDED: run.begun_at, FIGURES: json.dumps(run.figures), RUN: ""}
-            rows.set_state({RUN: json.dumps(run)} if run.at else done)
+            done = {UPKEEP_AT: run.begun_at, FIGURES: json.dumps(run.figures), PROGRESS: ""}
+            rows.set_state({PROGRESS: json.dumps(run)} if run.at else done)
         yield run
 
 
@@ -159,21 +159,21 @@ def consolidate(
     for another call of this process, which else is refused. Raises UpkeepBusyError while another
     process is at it, UpkeepError if refused or stopped, DatabaseError.
     """
-    whole, fill = room.for_all(), None
+    whole, embed_missing = room.for_all(), None
     if embedder:
-        from rooms.fragments.models.vectors import fill as fill_in  # only with a model
+        from rooms.fragments.models.vectors import embed_missing as fill_in  # only with a model
 
-        fill = partial(fill_in, whole, embedder)
+        embed_missing = partial(fill_in, whole, embedder)
     run = Run("asked", room.clock())
     if not _consolidating.acquire(blocking=waits):
         raise UpkeepError("under_way")
     try:
         if room.engine.exists():
-            with whole.engine.only_one(timeout_s=room.settings.lock_timeout_s):
+            with whole.engine.locked_upkeep(timeout_s=room.settings.lock_timeout_s):
                 end_idle_sessions(whole)
                 with whole.engine.reading() as rows:
                     begun = run = run_of(rows.state(), "asked", room.clock())
-                work = Work(run.begun_at, room.config, judge=judge, fill=fill)
+                work = Work(run.begun_at, room.config, judge=judge, fill=embed_missing)
                 try:
                     for run in carry_out(whole, work, begun, progress=progress):  # noqa: B007
                         pass
@@ -187,14 +187,18 @@ def consolidate(
 
 
 def _report(rows: Rows, run: Run, room: Room) -> Report:
-    steps, now = list[Done](), run.begun_at
+    steps, now = list[StepOutcome](), run.begun_at
     for step in () if room.agent else STEPS:
         figures = {it: run.figures.get(step.name, {}).get(it, 0) for it in step.figures}
-        steps.append(Done(step.name, sum(figures[it] for it in step.changes), figures))
-    waiting = [it for it in pending(rows, now)[0] if room.owns(it.earlier) and room.owns(it.later)]
-    procedures = most_important(rows, Wanted(agents=room.own, kinds=("procedure",)))
+        steps.append(StepOutcome(step.name, sum(figures[it] for it in step.changes), figures))
+    waiting = [
+        it for it in open_pairs_in(rows, now)[0] if room.owns(it.earlier) and room.owns(it.later)
+    ]
+    procedures = find_important(rows, Filter(agents=room.own_agents, kinds=("procedure",)))
     doubtful = (it for it in procedures if life.is_doubtful(it, now, room.config))
-    loose = most_important(rows, Wanted(agents=room.own, is_anchor=False), life.ANCHOR_IMPORTANCE)
+    loose = find_important(
+        rows, Filter(agents=room.own_agents, is_anchor=False), life.ANCHOR_IMPORTANCE
+    )
     promotable = sorted(
         filter(life.is_worth_pinning, loose), key=lambda it: (-life.utility_of(it), it.number)
     )
@@ -203,18 +207,18 @@ def _report(rows: Rows, run: Run, room: Room) -> Report:
         suspicions=waiting[:MOST_PROPOSED],
         stale=[*islice(doubtful, MOST_LISTED)],
         promotable=promotable[:MOST_LISTED],
-        for_the_log=for_the_log(rows, room.own, MOST_LISTED),
+        for_the_log=find_promotable(rows, room.own_agents, MOST_LISTED),
         feedback=feedback_by_tool(rows),
     )
 
 
-def go_on(room: Room) -> None:
+def start_due_work(room: Room) -> None:
     """Start threads for the embeddings, and for the upkeep after the answer, if they are due."""
     room = room.for_all()
     if os.environ.get("SENTINEL_MEMORY_EMBEDDINGS"):  # most rooms have no model
-        from rooms.fragments.models.vectors import fill_in_background
+        from rooms.fragments.models.vectors import embed_in_background
 
-        fill_in_background(room)
+        embed_in_background(room)
 
     def work() -> None:
         from rooms.fragments.models.judge import has_judge
@@ -248,7 +252,7 @@ def tend(room: Room, *, compares: bool = True) -> bool:
     The next write goes on. compares: find contradictions by signs, which leaves none to a judge.
     Never raises: an error is logged. False, too, while another process is at it.
     """
-    end = time.monotonic() + AT_MOST_S
+    end = time.monotonic() + PIECE_S
     try:
         return do_daily(room, compares=compares, goes_on=lambda: time.monotonic() < end)
     except UpkeepBusyError:
@@ -268,7 +272,7 @@ def do_daily(room: Room, *, compares: bool, goes_on: Callable[[], bool]) -> bool
     with room.engine.reading() as rows:
         is_wanted = is_due(rows.state(), now)
     if is_wanted:
-        with room.engine.only_one(timeout_s=0):
+        with room.engine.locked_upkeep(timeout_s=0):
             with room.engine.reading() as rows:
                 state = rows.state()
             if is_due(state, now):  # else another process was faster
@@ -286,7 +290,7 @@ def do_daily(room: Room, *, compares: bool, goes_on: Callable[[], bool]) -> bool
 class ServedFragments:
     """The fragments of an HTTP server, and the thread of their upkeep. Refuses a wrong setting.
 
-    silent_for: after so long without a call a session ends, a quarter later at most. pause_s:
+    idle_limit: after so long without a call a session ends, a quarter later at most. pause_s:
     between two rounds. figures: counted in each round, {} while the database is away. cancellation:
     of the calls, whose connections the upkeep shares.
     """
@@ -297,11 +301,11 @@ class ServedFragments:
         environment: Mapping[str, str],
         cancellation: Cancellation = NO_CANCELLATION,
         *,
-        silent_for: timedelta = GONE,
+        idle_limit: timedelta = GONE,
         pause_s: float = PAUSE_S,
     ) -> None:
         self._open = partial(open_room, settings, environment, cancellation)
-        self._environment, self._silent_for, self._pause_s = environment, silent_for, pause_s
+        self._environment, self._silent_for, self._pause_s = environment, idle_limit, pause_s
         self._engine, self.figures = self._open().engine, dict[str, float]()
         self.name, self._idle_at_s, self._failure = self._engine.name, time.monotonic(), ""
 
@@ -314,7 +318,7 @@ class ServedFragments:
                 pass
 
         def ask_cache() -> None:
-            if cache and not cache.answers():
+            if cache and not cache.is_reachable():
                 raise ConnectionError
 
         return {"engine": read, "redis": ask_cache} if cache else {"engine": read}
@@ -334,8 +338,8 @@ class ServedFragments:
         for name in engine.figures():
             asked[name] = partial(lambda it: engine.figures()[it], name)
         if pool := getattr(engine, "pool", None):  # a file has none
-            for name in pool.usage():
-                asked[name] = partial(lambda it: pool.usage()[it], name)
+            for name in pool.count_connections():
+                asked[name] = partial(lambda it: pool.count_connections()[it], name)
         return asked
 
     def begin(self) -> None:
@@ -361,7 +365,7 @@ class ServedFragments:
 
     def _go_round(self, room: Room, stop: threading.Event) -> None:
         from rooms.fragments.models.judge import judge_of
-        from rooms.fragments.models.vectors import embedder_of, fill
+        from rooms.fragments.models.vectors import embed_missing, embedder_of
 
         judge, embedder = judge_of(self._environment), embedder_of(self._environment)
         failures = (float(it.failures) if it else 0.0 for it in (judge, embedder))
@@ -370,7 +374,7 @@ class ServedFragments:
             for name, wanted in _COUNTED.items():
                 figures[name] = sum(rows.count(wanted).values())
             with suppress(ValueError):  # none was ended, or another program wrote that
-                ended = datetime.fromisoformat(rows.state().get(ENDED, ""))
+                ended = datetime.fromisoformat(rows.state().get(UPKEEP_AT, ""))
                 figures[_ENDED] = ended.timestamp()
         self.figures.update(figures)
         if not room.engine.exists():
@@ -385,10 +389,10 @@ class ServedFragments:
             if stop.is_set():
                 raise WaitEndedError(path=room.engine.name)
 
-        with room.engine.only_one(timeout_s=0):
+        with room.engine.locked_upkeep(timeout_s=0):
             if ends_idle:
-                end_idle_sessions(room, silent_for=self._silent_for)
+                end_idle_sessions(room, idle_limit=self._silent_for)
             if embedder:
-                fill(room, embedder, progress=check_goes_on)
+                embed_missing(room, embedder, progress=check_goes_on)
         if ends_idle:
             self._idle_at_s = now_s + min(_IDLE_PAUSE_S, self._silent_for.total_seconds() / 4)

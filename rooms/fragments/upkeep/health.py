@@ -19,16 +19,16 @@ from core.errors import SentinelError
 from core.lessons.upkeep import Finding, Severity
 from core.messages import Facts
 from core.postgres.address import Server, ServerError
-from core.room.copies import date_of, kept_aside, size_of
+from core.room.copies import damaged_files, date_of, size_of
 from core.room.database import DatabaseError
 from core.room.documents import CONFIG_NAME, as_json
-from core.room.full_text import is_sound
-from core.room.redaction import Held, Redaction, cleaned
-from core.sanitizer import has_secret, safe
+from core.room.full_text import is_index_sound
+from core.room.redaction import Redaction, SecretPlace, clean_rows
+from core.sanitizer import has_secret, safe_name
 from rooms.fragments import room
-from rooms.fragments.fragment import Activity, TaskFeedback, ToolFeedback, Wanted, hash_of
-from rooms.fragments.models import check, missing
-from rooms.fragments.storage.columns import ENTRIES, FRAGMENTS, VERSIONS, Table, is_moment
+from rooms.fragments.fragment import Activity, Filter, TaskFeedback, ToolFeedback, hash_of
+from rooms.fragments.models import check, find_missing
+from rooms.fragments.storage.columns import ENTRY_TABLES, FRAGMENTS, VERSIONS, Table, is_moment
 from rooms.fragments.storage.redis import Cache
 from rooms.fragments.storage.rows import Engine, Rows
 from rooms.fragments.storage.sqlite import INDEX, SqliteEngine, SqliteRows
@@ -46,7 +46,7 @@ _SERVER = """SELECT pg_is_in_recovery(), pg_database_size(current_database()),
 
 # Secrets.
 _AT_ONCE = 500
-_BESIDE = [ENTRIES[kind] for kind in (ToolFeedback, TaskFeedback, Activity)]
+_BESIDE = [ENTRY_TABLES[kind] for kind in (ToolFeedback, TaskFeedback, Activity)]
 _LEFT_BEHIND = "NOT EXISTS (SELECT 1 FROM fragments WHERE fragments.id = fragment_id)"
 _MADE_HERE = {"id", "fragment_id", "content_hash"}  # nobody writes a secret into them
 _LISTS = {"keywords", "tool_highlights", "tool_pain_points"}
@@ -61,13 +61,13 @@ _TEXTS = {
 }
 
 
-def look(settings: Settings, environment: Mapping[str, str]) -> list[Finding]:
+def find_faults(settings: Settings, environment: Mapping[str, str]) -> list[Finding]:
     """Return faults, and the number of fragments; [] for none. No finding holds a password."""
     try:
         path, server = room.database_path(environment), room.database_server(environment)
     except SentinelError as error:
         return [_finding("config", "error", {"said": str(error)})]
-    left = [] if server else kept_aside(path)
+    left = [] if server else damaged_files(path)
     aside = [_finding("aside", "note", {"path": str(it)}) for it in left]
     if not server and not os.path.lexists(path):
         return aside
@@ -79,11 +79,11 @@ def look(settings: Settings, environment: Mapping[str, str]) -> list[Finding]:
             found.append(_finding("unknown_key", "warning", facts))
         if cache:
             with closing(Cache(cache, "")) as asked:
-                if not asked.answers():
+                if not asked.is_reachable():
                     found.append(_finding("redis", "warning", {"path": cache.name}))
     except SentinelError as error:
         found.append(_finding("config", "error", {"said": str(error)}))
-    problems = (*check(environment), *missing(environment))
+    problems = (*check(environment), *find_missing(environment))
     return [*found, *(_finding("models", "error", {"said": str(it)}) for it in problems), *aside]
 
 
@@ -96,8 +96,8 @@ def _finding(
 
 
 def _counts(rows: Rows) -> Facts:
-    live, in_bin = (sum(rows.count(Wanted(state=it)).values()) for it in ("live", "bin"))
-    agents = len(rows.count(Wanted(state="all"), "agent"))
+    live, in_bin = (sum(rows.count(Filter(state=it)).values()) for it in ("live", "bin"))
+    agents = len(rows.count(Filter(state="all"), "agent"))
     return {"count": live, "in_bin": in_bin, "agents": agents}
 
 
@@ -122,10 +122,10 @@ def _of_file(path: Path, settings: Settings) -> Iterator[Finding]:
     place: Facts = {"path": str(path)}
     with closing(SqliteEngine(path, timeout_s=settings.lock_timeout_s)) as engine:
         try:
-            flaw = engine.database.flaw(
-                lambda it: is_sound(it, INDEX) and SqliteRows(it).is_index_current()
+            flaw = engine.database.find_flaw(
+                lambda it: is_index_sound(it, INDEX) and SqliteRows(it).is_index_current()
             )
-            if flaw and flaw.of == "index":
+            if flaw and flaw.part == "index":
                 yield _finding("index", "warning", place, make_index)
             elif flaw:
                 kind = "damaged" if flaw.copy else "damaged_alone"
@@ -167,8 +167,8 @@ def _of_server(server: Server, settings: Settings) -> Iterator[Finding]:
     place: Facts = {"path": server.name}
     try:
         with closing(PostgresEngine(server, timeout_s=settings.lock_timeout_s)) as engine:
-            found = engine.schema.look()
-            with engine.pool.as_login(changes=False) as connection:
+            found = engine.schema.read_state()
+            with engine.pool.login_transaction(changes=False) as connection:
                 roles = [ROOM_ROLE, UPKEEP_ROLE]
                 standing = connection.execute(_SERVER).fetchone()
                 is_standby, size, version, vectors = standing or (False, 0, "", "")
@@ -209,19 +209,19 @@ class _Group(NamedTuple):
     changes: list[tuple[Table | None, _Row, _Row]]  # None for the state; row before and after
 
 
-def secrets_held(engine: Engine) -> list[Held]:
+def find_secrets(engine: Engine) -> list[SecretPlace]:
     """Return the fragments and other tables with secrets. Raises DatabaseError."""
     place = engine.name if engine.keeps_agents_apart else Path(engine.name)
     with engine.reading() as rows:
-        return [Held(place, safe(group.name), group.kinds) for group in _groups(rows)]
+        return [SecretPlace(place, safe_name(group.name), group.kinds) for group in _groups(rows)]
 
 
-def redact_held(engine: Engine) -> Redaction:
+def redact_secrets(engine: Engine) -> Redaction:
     """Take the secrets out, from the bytes and a cache as well. Raises DatabaseError.
 
     The bytes go even if nothing is found: an earlier run may have stopped before that.
     """
-    held = secrets_held(engine)
+    held = find_secrets(engine)
     if not engine.exists():
         return Redaction([], [], [])
     if held:
@@ -234,7 +234,7 @@ def redact_held(engine: Engine) -> Redaction:
             condition, values = rows.any_of("agent_id", filter(has_secret, names))
             rows.run(f"DELETE FROM revisions WHERE {condition}", values)
     is_purged = engine.purge()
-    return Redaction(held, secrets_held(engine), [] if is_purged else [Path(engine.name)])
+    return Redaction(held, find_secrets(engine), [] if is_purged else [Path(engine.name)])
 
 
 def _groups(rows: Rows) -> Iterator[_Group]:
@@ -273,7 +273,7 @@ def _group(name: str, found: Sequence[tuple[Table | None, _Row]]) -> Iterator[_G
         {column: value for column, value in row.items() if not table or column in _TEXTS[table]}
         for table, row in found
     ]
-    clean, kinds = cleaned(texts, _LISTS)
+    clean, kinds = clean_rows(texts, _LISTS)
     if kinds:
         changed = zip(found, clean, strict=True)
         yield _Group(name, kinds, [(table, row, row | new) for (table, row), new in changed])

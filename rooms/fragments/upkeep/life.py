@@ -28,10 +28,10 @@ class Decay(NamedTuple):
     decayed_at: str
 
 
-def before(now: str, **by: float) -> str:
+def moment_before(now: str, **by: float) -> str:
     """Return an earlier moment, as it is stored. by: as for `timedelta`.
 
-    >>> before("2026-03-08T09:30:00+00:00", days=7)
+    >>> moment_before("2026-03-08T09:30:00+00:00", days=7)
     '2026-03-01T09:30:00+00:00'
     """
     try:

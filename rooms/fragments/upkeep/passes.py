@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rooms.fragments import fragment as stored
+from rooms.fragments import fragment as schema
 from rooms.fragments.activity import feedback_by_tool
-from rooms.fragments.fragment import Fragment, Link, ServiceError, State, Wanted
-from rooms.fragments.links import Pair, pairs_with, pending, settle, settled, still
+from rooms.fragments.fragment import Filter, Fragment, Link, ServiceError, State
+from rooms.fragments.links import Pair, drop_suspicions, find_pairs, open_pairs_in, reread, settle
 from rooms.fragments.room import Config
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.texts import MOST_KEYWORDS
@@ -83,7 +83,7 @@ class Pass(NamedTuple):
     def run(self, rows: Rows, page: Page, work: Work) -> dict[str, Counts]:
         """Do one page and set its `next`; return the counts by step."""
         if self.over:
-            wanted = Wanted(state=self.over, after=page.after)
+            wanted = Filter(state=self.over, after=page.after)
             page.fragments = rows.find(wanted, limit=_AT_ONCE)
             page.next = page.fragments[-1].number if len(page.fragments) == _AT_ONCE else None
         return {it.name: it.run(rows, page, work) for it in self.steps}
@@ -123,7 +123,7 @@ def put_into_tiers(rows: Rows, page: Page, work: Work) -> Counts:
         if fragment.is_live and tier != fragment.tier:
             moved.setdefault(tier, []).append(fragment.number)
     for name, numbers in moved.items():
-        rows.touch(numbers, {"tier": name})
+        rows.set_fields(numbers, {"tier": name})
     return {f"to_{name}": len(numbers) for name, numbers in moved.items()}
 
 
@@ -136,7 +136,7 @@ def lower_importance(rows: Rows, page: Page, work: Work) -> Counts:
             left.setdefault(decay, []).append(fragment.number)
             decayed += decay.importance < fragment.importance
     for decay, numbers in left.items():
-        rows.touch(numbers, decay._asdict())
+        rows.set_fields(numbers, decay._asdict())
     return {"decayed": decayed}
 
 
@@ -144,7 +144,7 @@ def lower_importance(rows: Rows, page: Page, work: Work) -> Counts:
 def let_go(rows: Rows, page: Page, work: Work) -> Counts:
     """Move expired and stale fragments to the bin, and empty it after `BIN_DAYS`."""
     expired, stale, gone = list[int](), list[int](), list[str]()
-    end = life.before(work.now, days=life.BIN_DAYS)
+    end = life.moment_before(work.now, days=life.BIN_DAYS)
     for fragment in page.fragments:
         if fragment.deleted_at:
             gone += [fragment.id] if fragment.deleted_at < end else []
@@ -164,14 +164,14 @@ def merge(rows: Rows, page: Page, work: Work) -> Counts:
     """Merge an agent's equal fragments, but pinned ones. after: groups that stay several."""
     groups = [
         (agent, same)
-        for agent in rows.count(Wanted(), "agent")
-        for same in rows.count(Wanted(agents=(agent,)), "content_hash", least=2)
+        for agent in rows.count(Filter(), "agent")
+        for same in rows.count(Filter(agents=(agent,)), "content_hash", least=2)
         if same
     ]
     some = groups[page.after : page.after + _GROUPS]
     merged = left = 0
     for agent, same in some:
-        equal = rows.find(Wanted(agents=(agent,), content_hash=same), limit=_MOST_EQUAL)
+        equal = rows.find(Filter(agents=(agent,), content_hash=same), limit=_MOST_EQUAL)
         kept = max(
             equal, key=lambda it: (life.is_pinned(it), it.importance, it.access_count, -it.number)
         )
@@ -211,17 +211,18 @@ def _unite(rows: Rows, kept: Fragment, others: Sequence[Fragment], now: str) -> 
             if ends[0] != ends[1] and tuple(ends) not in known:
                 rows.put_links([replace(link, from_id=ends[0], to_id=ends[1])])
         rows.note(
-            replace(it, fragment_id=kept.id) for it in rows.entries(stored.Version, of=other.id)
+            replace(it, fragment_id=kept.id)
+            for it in rows.entries(schema.Version, subject=other.id)
         )
         successor = Link(from_id=other.id, to_id=kept.id, relation="superseded_by", created_at=now)
         rows.put_links([successor])
     numbers = [it.number for it in others]
-    rows.touch(numbers, {"access_count": 0, "sessions_count": 0})
+    rows.set_fields(numbers, {"access_count": 0, "sessions_count": 0})
     _into_bin(rows, numbers, "merged", now)
 
 
 def _into_bin(rows: Rows, numbers: Sequence[int], why: str, now: str) -> None:
-    rows.touch(numbers, {"deleted_at": now, "deletion": why})
+    rows.set_fields(numbers, {"deleted_at": now, "deletion": why})
     rows.count_up({why: len(numbers)})
 
 
@@ -237,7 +238,7 @@ def _fill(opening: Opening, page: Page, work: Work) -> bool:
 @step("embeddings", "missing made failed", changes="made", ask=_fill)
 def count_embeddings(rows: Rows, page: Page, work: Work) -> Counts:
     """Count missing embeddings, then new ones. after: how many were missing before."""
-    missing = sum(rows.count(Wanted(has_vector=False)).values())
+    missing = sum(rows.count(Filter(has_vector=False)).values())
     if page.after:
         return {"made": max(page.after - missing, 0), "failed": int(page.asked)}
     page.next = missing if missing and work.fill else None
@@ -248,7 +249,7 @@ def count_embeddings(rows: Rows, page: Page, work: Work) -> Counts:
 def reckon_use(rows: Rows, page: Page, work: Work) -> Counts:
     other = [it for it in page.fragments if abs(it.utility - life.utility_of(it)) > _SAME]
     for utility, some in groupby(sorted(other, key=life.utility_of), key=life.utility_of):
-        rows.touch([it.number for it in some], {"utility": utility})
+        rows.set_fields([it.number for it in some], {"utility": utility})
     return {"updated": len(other)}
 
 
@@ -274,9 +275,9 @@ def _compare(opening: Opening, page: Page, work: Work) -> list[Pair]:
     if not work.compares:
         return []
     with opening() as rows:
-        new = Wanted(is_checked=False, after=page.after)
+        new = Filter(is_checked=False, after=page.after)
         page.fragments = rows.find(new, limit=_COMPARED)
-        found = (pairs_with(rows, it, work.now) for it in page.fragments)
+        found = (find_pairs(rows, it, work.now) for it in page.fragments)
         pairs = [pair for some in found for pair in some]
     left = max(MOST_JUDGED - page.so_far.get("judged", 0), 0)
     judged = [_judged(work.judge, it) for it in pairs[:left]]
@@ -289,10 +290,10 @@ def note_contradictions(rows: Rows, page: Page, work: Work) -> Counts:
     pairs: list[Pair] = page.asked
     same = {it.number: it.content_hash for it in page.fragments}
     checked = [it.number for it in rows.by_numbers(same) if it.content_hash == same[it.number]]
-    rows.touch(checked, {"checked_at": work.now})
+    rows.set_fields(checked, {"checked_at": work.now})
     suspected = linked = 0
     for pair in pairs:
-        current = still(rows, pair)
+        current = reread(rows, pair)
         if not current or pair.label in _CLEARED:
             continue
         is_near = work.judge and current.similarity >= NEARLY_EQUAL
@@ -301,7 +302,7 @@ def note_contradictions(rows: Rows, page: Page, work: Work) -> Counts:
         elif current.signs or pair.label or is_near:
             first, second, found_at = current.earlier.id, current.later.id, current.found_at
             ids = {"first_id": first, "second_id": second}
-            rows.note([stored.Suspicion(**ids, similarity=current.similarity, found_at=found_at)])
+            rows.note([schema.Suspicion(**ids, similarity=current.similarity, found_at=found_at)])
             suspected += 1
     page.next = page.fragments[-1].number if len(page.fragments) == _COMPARED else None
     judged = sum(it.label != "" for it in pairs)
@@ -313,7 +314,7 @@ def _look_again(opening: Opening, page: Page, work: Work) -> list[Pair]:
     if not work.judge:
         return []
     with opening() as rows:
-        waiting = [it for it in pending(rows, work.now)[0] if it.found_at < work.now]
+        waiting = [it for it in open_pairs_in(rows, work.now)[0] if it.found_at < work.now]
     return [_judged(work.judge, it) for it in waiting[:MOST_AGAIN]]
 
 
@@ -321,27 +322,27 @@ def _look_again(opening: Opening, page: Page, work: Work) -> list[Pair]:
 def settle_suspicions(rows: Rows, page: Page, work: Work) -> Counts:
     """Settle pairs of which the judge is sure, and forget suspicions that are over."""
     judged: list[Pair] = page.asked
-    linked, over = 0, pending(rows, work.now)[1]
+    linked, over = 0, open_pairs_in(rows, work.now)[1]
     for pair in judged:
-        current = still(rows, pair)
+        current = reread(rows, pair)
         if current and pair.label == "contradiction":
             linked += settle(rows, current, work.now)
         elif pair.label in _CLEARED:
             over.append((pair.earlier.id, pair.later.id))
-    dropped = settled(rows, over)
+    dropped = drop_suspicions(rows, over)
     counts = {"judged": sum(it.label != "" for it in judged), "linked": linked}
-    return {**counts, "dropped": dropped, "waiting": len(pending(rows, work.now)[0])}
+    return {**counts, "dropped": dropped, "waiting": len(open_pairs_in(rows, work.now)[0])}
 
 
 @step("feedback", "tools answers tasks thinned", changes="thinned")
 def reckon_feedback(rows: Rows, page: Page, work: Work) -> Counts:
     """Count feedback, and remove it after `FEEDBACK_DAYS`."""
-    end = life.before(work.now, days=FEEDBACK_DAYS)
-    kinds = stored.ToolFeedback, stored.TaskFeedback
-    thinned = sum(rows.forget_entries(kind, before=end) for kind in kinds)
+    end = life.moment_before(work.now, days=FEEDBACK_DAYS)
+    kinds = schema.ToolFeedback, schema.TaskFeedback
+    thinned = sum(rows.drop_entries(kind, before=end) for kind in kinds)
     answers = [it.count for it in feedback_by_tool(rows)]
     counts = {"tools": len(answers), "answers": sum(answers)}
-    return {**counts, "tasks": rows.count_entries(stored.TaskFeedback), "thinned": thinned}
+    return {**counts, "tasks": rows.count_entries(schema.TaskFeedback), "thinned": thinned}
 
 
 @step("tidying", "index links activities doubtful", changes="index links activities", over="all")
@@ -356,8 +357,8 @@ def tidy(rows: Rows, page: Page, work: Work) -> Counts:
     counts = {"links": rows.drop_links(lost), "doubtful": doubtful}
     if page.after:
         return counts
-    end = life.before(work.now, days=ACTIVITY_DAYS)
-    activities = rows.forget_entries(stored.Activity, before=end)
+    end = life.moment_before(work.now, days=ACTIVITY_DAYS)
+    activities = rows.drop_entries(schema.Activity, before=end)
     return {**counts, "activities": activities, "index": int(rows.mend_index())}
 
 

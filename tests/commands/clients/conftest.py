@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from commands.clients.entries import configured_clients
+from commands.clients.entries import server_entries
 from commands.clients.files import Job, Plan
-from commands.clients.machine import Machine, installed
-from commands.clients.plan import plan
+from commands.clients.machine import Machine, installation_in
+from commands.clients.plan import plan_setup
 from core.config import CONTEXT_DIRECTORY
 
 WITH_SESSIONS = "lessons", "sessions"
@@ -52,10 +52,10 @@ class Bench:
     def plan(self, *clients: str, machine: Machine | None = None, **asked: Any) -> Plan:
         """The changes that setup would make for these clients. asked: fields of a `Job`."""
         machine = machine or self.machine
-        present = frozenset(it.client for it in configured_clients(machine) if it.entry)
-        here = installed((self.python,), str(self.tool), windows=False)
+        present = frozenset(it.client for it in server_entries(machine) if it.entry)
+        here = installation_in((self.python,), str(self.tool), windows=False)
         asked = {"installation": here, "present": present, **asked}
-        return plan(Job(clients=clients, machine=machine, **asked))
+        return plan_setup(Job(clients=clients, machine=machine, **asked))
 
     def do(self, *clients: str, **asked: Any) -> Plan:
         """Plan, and write the planned files, without the safety of a real write."""

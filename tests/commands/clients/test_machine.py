@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from commands.clients.entries import Configured, configured_clients, team_entries
-from commands.clients.machine import commands_here, runner_of
+from commands.clients.entries import ServerEntry, server_entries, team_entries
+from commands.clients.machine import find_commands, runner_of
 from commands.clients.table import CLIENTS, COMMANDS, ENTRY, TEAM_ENTRY
 from tests.commands.clients.conftest import Bench
 from tests.support.documents import text_of
@@ -34,8 +34,8 @@ def our_entry(bench: Bench, *arguments: str, **more: object) -> dict[str, object
     return {"command": bench.python, "args": words, **more}
 
 
-def find(bench: Bench, platform: str = "linux", **environment: str) -> list[Configured]:
-    return configured_clients(bench.machine_on(platform, **environment))
+def find(bench: Bench, platform: str = "linux", **environment: str) -> list[ServerEntry]:
+    return server_entries(bench.machine_on(platform, **environment))
 
 
 @pytest.mark.parametrize(
@@ -139,17 +139,17 @@ def test_commands_on_the_path_are_written_without_their_path(bench: Bench, tmp_p
         (scripts / name).chmod(0o755)
         (linked / name).symlink_to(scripts / name)
     python, keys = str(scripts / "python"), [client.key for client in CLIENTS]
-    found = commands_here(python, {"PATH": str(linked)})
-    assert found == commands_here(python, {"PATH": str(scripts)})
-    assert commands_here(sys.executable, {"PATH": str(scripts)}) is None
-    assert commands_here("/c/archive-v0/x/python", {"PATH": str(scripts)}) is None
+    found = find_commands(python, {"PATH": str(linked)})
+    assert found == find_commands(python, {"PATH": str(scripts)})
+    assert find_commands(sys.executable, {"PATH": str(scripts)}) is None
+    assert find_commands("/c/archive-v0/x/python", {"PATH": str(scripts)}) is None
     bench.do(*keys, installation=found)
     of_project = {name: data for name, data in bench.files().items() if name.startswith("root/")}
     for text in (str(bench.root), str(scripts)):
         assert [name for name, data in of_project.items() if text.encode() in data] == []
     assert bench.plan(*keys, installation=found).changes == []
     (scripts / COMMANDS[1]).unlink()
-    assert commands_here(python, {"PATH": str(scripts)}) is None
+    assert find_commands(python, {"PATH": str(scripts)}) is None
 
 
 def test_a_temporary_environment_of_uv_is_not_written_down() -> None:

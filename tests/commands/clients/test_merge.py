@@ -21,12 +21,12 @@ from commands.clients.merge import (
     toml_data,
     with_block,
     with_hooks,
+    with_ignored_paths,
     with_items,
-    with_kept_out,
     with_table,
     with_value,
     without_block,
-    without_kept_out,
+    without_ignored_paths,
 )
 from commands.clients.table import value_at
 from tests.support.tables import table
@@ -215,7 +215,7 @@ def test_a_block_is_put_in_renewed_and_taken_out_to_the_byte(text: str) -> None:
 )
 def test_lines_that_keep_files_out_are_taken_out_to_the_byte(text: str) -> None:
     names = [".mcp.json", "a b/.cursor/mcp.json", "#x", "끝 "]
-    kept = with_kept_out(text, names)
-    assert with_kept_out(kept, names) == kept
-    assert without_kept_out(kept, names) == text
-    assert without_kept_out(text, names) == text
+    kept = with_ignored_paths(text, names)
+    assert with_ignored_paths(kept, names) == kept
+    assert without_ignored_paths(kept, names) == text
+    assert without_ignored_paths(text, names) == text

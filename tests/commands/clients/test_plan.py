@@ -12,14 +12,14 @@ import pytest
 
 from commands.clients.entries import checked_url
 from commands.clients.files import Plan, Remark, Tree
-from commands.clients.machine import installed
+from commands.clients.machine import installation_in
 from commands.clients.merge import BEGIN, END, MARK
 from commands.clients.plan import handler_of
-from commands.clients.table import ASKED_FOR, CLIENTS, KEY_VARIABLE, LEVELS, TEAM_ENTRY, Level
+from commands.clients.table import CLIENTS, KEY_VARIABLE, LEVELS, TEAM_ENTRY, UNGRANTED, Level
 from commands.clients.table import client_of as row_of
 from commands.clients.text_file import ExportError
 from core.errors import RefusedError
-from core.lessons.briefing import front_matter, rules
+from core.lessons.briefing import front_matter, rules_for
 from tests.commands.clients.conftest import WITH_SESSIONS, Bench
 from tests.support.cli_process import Run
 from tests.support.costly import enough, one_in
@@ -59,13 +59,13 @@ class Life:
             "{server}": str(bench.tool / "server.py"),
             "{url}": URL,
             "{mark}": MARK,
-            "{rules}": f"{BEGIN}\n{rules('en')}{END}\n",
-            "{first rule}": rules("en").splitlines()[0],
-            "{old rule}": f"{front_matter('en')}\n{BEGIN}\n{rules('en')}{END}\n",
-            "{rules ko}": f"{BEGIN}\n{rules('ko')}{END}\n",
+            "{rules}": f"{BEGIN}\n{rules_for('en')}{END}\n",
+            "{first rule}": rules_for("en").splitlines()[0],
+            "{old rule}": f"{front_matter('en')}\n{BEGIN}\n{rules_for('en')}{END}\n",
+            "{rules ko}": f"{BEGIN}\n{rules_for('ko')}{END}\n",
             "{import}": IMPORT,
             "{import from below}": f"{BEGIN}\n@../AGENTS.md\n{END}\n",
-            "{rules alone}": rules("en"),
+            "{rules alone}": rules_for("en"),
             "{by hand}": text_of(".cursorrules"),
             "{by hand ko}": blocks(text_of("docs/cursorrules.ko.md"), "text")[0],
             "{only where kept}": sentence("ko", "setup.only_where_kept"),
@@ -213,7 +213,7 @@ def test_a_file_that_changed_after_the_plan_is_not_overwritten(bench: Bench) -> 
 
 def test_a_client_that_would_expand_the_path_of_the_server_is_told(bench: Bench) -> None:
     for client, directory, sign in ROWS["paths of a server that a client would expand"]:
-        tool = installed(("/bin/python",), directory, windows=False)
+        tool = installation_in(("/bin/python",), directory, windows=False)
         found = [it.facts["sign"] for it in bench.plan(client, installation=tool).notes]
         assert found == ([sign] if sign else []), (client, directory)
         assert bench.plan(client, installation=tool, remove=True).notes == []
@@ -230,7 +230,7 @@ def test_a_plan_shows_nothing_of_the_user(key: str, bench: Bench) -> None:
             path.write_text(path.read_text().replace("{", f'{{"theirs": {{"k": "{secret}"}},'))
         elif path.suffix == ".toml":
             path.write_text(f'k = "{secret}"\n{path.read_text()}\nmine = "{secret}"\n')
-    for asked in ({"remove": True}, {"chosen": "ko"}, {"rooms": ("lessons", "fragments")}):
+    for asked in ({"remove": True}, {"language": "ko"}, {"rooms": ("lessons", "fragments")}):
         planned = bench.plan(key, **asked)
         pieces = [it for change in planned.changes for it in change.parts]
         assert secret not in "".join(line for it in pieces for line in (*it.before, *it.after))
@@ -295,29 +295,29 @@ def test_every_client_reads_the_rules_and_all_before(past: str, count: int, tmp_
         bench = Bench(tmp_path / "-".join(chosen))
         bench.put({f"root/{name}": text for name, text in files.items()})
         before = rules_in(bench)
-        bench.do(*chosen, without=["hooks"])
+        bench.do(*chosen, unwanted_parts=["hooks"])
         there = {name.removeprefix("root/"): it.decode() for name, it in bench.files().items()}
         for client in chosen:
             met = met_by(client, past, there)
             assert "log_memory" in met, (chosen, client)
             was = met_by(client, past, {"AGENTS.md": "", **files})
             assert all(line in met for line in was.splitlines() if "@" not in line)
-        assert bench.plan(*chosen, without=["hooks"]).changes == []
-        bench.do(*chosen, without=["hooks"], remove=True)
+        assert bench.plan(*chosen, unwanted_parts=["hooks"]).changes == []
+        bench.do(*chosen, unwanted_parts=["hooks"], remove=True)
         assert rules_in(bench) == before, chosen
 
 
 @pytest.mark.parametrize(("lead", "keys"), [(0, []), (1, ["codex_cuts"])])
 def test_rules_that_codex_cuts_are_told(lead: int, keys: list[str], bench: Bench) -> None:
-    own = 32 * 1024 - len(f"\n\n{BEGIN}\n{rules('en')}".encode()) + lead
+    own = 32 * 1024 - len(f"\n\n{BEGIN}\n{rules_for('en')}".encode()) + lead
     bench.put({"root/AGENTS.md": "가" * (own // 3) + "." * (own % 3) + "\n"})
-    assert [note.key for note in bench.do("codex", without=["hooks"]).notes] == keys
+    assert [note.key for note in bench.do("codex", unwanted_parts=["hooks"]).notes] == keys
 
 
 @pytest.mark.parametrize("name", [".git/hooks/x", "a/../../x", ".GIT/config", "x\\.git\\y", "/x"])
 def test_a_setting_of_the_clone_names_no_file_of_git(name: str, bench: Bench) -> None:
     bench.put({"root/.gemini/settings.json": {"context": {"fileName": name}}})
-    bench.do("gemini", without=["hooks"])
+    bench.do("gemini", unwanted_parts=["hooks"])
     assert rules_in(bench)["GEMINI.md"] == IMPORT
     assert not any(it.name in ("x", "y", "config") for it in bench.top.rglob("*"))
 
@@ -334,7 +334,7 @@ def test_only_tools_of_the_rooms_are_allowed_and_none_that_removes_for_good(benc
     ):
         planned = bench.do("claude-code", rooms=rooms)
         assert (planned.tools[-1], len(planned.tools)) == (last, count)
-        wanted = [tool for tool in planned.tools if tool not in ASKED_FOR]
+        wanted = [tool for tool in planned.tools if tool not in UNGRANTED]
         allowed = bench.data(LOCAL)["permissions"]["allow"]
         assert allowed == [f"mcp__sentinel-memory__{tool}" for tool in wanted]
     assert "mcp__sentinel-memory__forget" not in allowed
@@ -346,7 +346,7 @@ def test_only_tools_of_the_rooms_are_allowed_and_none_that_removes_for_good(benc
 def test_a_hook_of_a_gone_installation_stops_no_tool(client: str, gone: str, bench: Bench) -> None:
     """Other codes than 0 are a veto in some clients, and stdout is an answer."""
     python = bench.python if gone == "interpreter" else sys.executable
-    made = installed((python,), str(bench.top / "gone"), windows=False)
+    made = installation_in((python,), str(bench.top / "gone"), windows=False)
     hooks = row_of(client).hooks
     assert hooks
     words = [*made.cli, "hook", "stop", "--client", client]
@@ -362,11 +362,11 @@ def test_a_language_that_was_asked_for_is_written_kept_and_changed(bench: Bench)
         one = Bench(bench.top / client)
         one.put({})
         for chosen, spoken in (("en", set()), ("ko", {"ko"}), (None, {"ko"}), ("en", {"en"})):
-            one.do(client, chosen=chosen)
+            one.do(client, language=chosen)
             text = b"\n".join(one.files().values()).decode()
             found = re.findall(r"--lang (\w+)|LANG\"?[ :=]+\"(\w+)", text)
             assert {lang for pair in found for lang in pair if lang} == spoken
-            assert one.plan(client, chosen=chosen).changes == []
+            assert one.plan(client, language=chosen).changes == []
         one.do(client, remove=True)
         assert one.files() == {}
 
@@ -382,7 +382,7 @@ def test_hooks_are_written_for_the_shell_that_a_client_uses_on_windows() -> None
         python, tool = PLACES[place]
         hooks = row_of(client).hooks
         assert hooks
-        words = [*installed((python,), tool, windows=True).cli, "hook", "stop"]
+        words = [*installation_in((python,), tool, windows=True).cli, "hook", "stop"]
         assert handler_of(hooks, words, "stop", windows=True) == wanted, (client, place)
 
 
@@ -390,7 +390,7 @@ def test_hooks_are_written_for_the_shell_that_a_client_uses_on_windows() -> None
 @pytest.mark.parametrize("client", one_in(3, KEYS))
 def test_forms_of_windows_are_found_and_taken_out(client: str, place: str, bench: Bench) -> None:
     python, tool = PLACES[place]
-    asked: dict[str, Any] = {"installation": installed((python,), tool, windows=True)}
+    asked: dict[str, Any] = {"installation": installation_in((python,), tool, windows=True)}
     asked["machine"] = bench.machine_on("win32")
     bench.do(client, **asked)
     found = [name for name, data in bench.files().items() if b"server.py" in data]

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from commands.clients.files import Plan, Tree
-from commands.clients.machine import installed
+from commands.clients.machine import installation_in
 from tests.commands.clients.conftest import Bench
 from tests.support.cli_process import CLI
 from tests.support.costly import enough
@@ -56,7 +56,7 @@ class Case(NamedTuple):
     def done(self, bench: Bench, **more: Any) -> Plan:
         """Carry out the call on a bench."""
         tree = Tree(bench.root / ".git/info/exclude", "", frozenset())
-        here = installed((sys.executable,), str(CLI.parent), windows=False)
+        here = installation_in((sys.executable,), str(CLI.parent), windows=False)
         asked: dict[str, Any] = {"rooms": tuple(self.rooms.split(",")), "installation": here}
         return bench.do(self.client, **asked, tree=tree, **LEVELS[self.level], **more)
 

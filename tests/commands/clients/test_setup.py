@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from commands.clients.machine import installed, runner_of
-from commands.clients.setup import tried_hook
+from commands.clients.machine import installation_in, runner_of
+from commands.clients.setup import try_hook
 from commands.clients.table import CLIENTS
 from core.messages import has_sentence
 from tests.support.cli_process import Desk, Run
@@ -97,14 +97,14 @@ def test_a_hook_that_was_tried_has_bytecode(
 ) -> None:
     copied_checkout(tmp_path)
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
-    here = installed((sys.executable,), str(tmp_path), windows=False)
-    assert tried_hook(here) == ""
+    here = installation_in((sys.executable,), str(tmp_path), windows=False)
+    assert try_hook(here) == ""
     made = {path.name.partition(".")[0] for path in tmp_path.rglob("*.pyc")}
     assert {"hook", "events", "journal", "recall", "surroundings"} <= made
     assert not {"server", "setup", "scan", "sanitizer", "suspicion"} & made
     (tmp_path / "commands" / "hook" / "hook.py").write_text("raise OSError('torn')\n")
-    assert tried_hook(here).endswith("OSError")
-    assert tried_hook(installed((str(tmp_path / "gone"),), str(tmp_path), windows=False)) != ""
+    assert try_hook(here).endswith("OSError")
+    assert try_hook(installation_in((str(tmp_path / "gone"),), str(tmp_path), windows=False)) != ""
 
 
 def test_a_file_that_a_stranger_left_in_the_project_is_neither_started_nor_followed(
@@ -120,7 +120,7 @@ def test_a_file_that_a_stranger_left_in_the_project_is_neither_started_nor_follo
     words = (str(tmp_path / "python"),)
     assert Run.process(*words, cwd=tmp_path).errors == "followed\n"
     monkeypatch.setattr("commands.clients.setup.COMPLAINT", "followed")
-    assert tried_hook(installed(words, str(tmp_path), windows=False)) == ""
+    assert try_hook(installation_in(words, str(tmp_path), windows=False)) == ""
 
 
 @pytest.mark.long

@@ -91,7 +91,7 @@ def test_a_refusal_of_the_tool_binds_nothing(desk: Desk) -> None:
 def test_every_event_that_a_client_is_given_for_this_is_read() -> None:
     """The payloads above come by these events and no others."""
     events = [it for hooks in HOOKS.values() for it in hooks.events]
-    named = {it.name.lower() for it in events if it.ours == RECORDING}
+    named = {it.name.lower() for it in events if it.hook_event == RECORDING}
     assert named == {"posttooluse", "posttoolusefailure", "aftertool"}
 
 

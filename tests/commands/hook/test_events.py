@@ -14,10 +14,10 @@ from commands.hook.events import (
     MOST_FILES,
     MOST_TEXT_CHARS,
     Moment,
-    answer,
-    inside,
     new_lines,
+    path_inside,
     read_moment,
+    render_answer,
 )
 from commands.hook.shell import edits_of
 from tests.support.tables import none_of, table
@@ -54,7 +54,7 @@ def test_a_tool_that_changes_nothing_or_is_unknown_is_no_action() -> None:
 
 def test_a_field_that_is_missing_or_of_another_type_is_left_out() -> None:
     payloads = [*ROWS["odd"], tool("Edit", {"file_path": "a" * 5_000, "workdir": 1})]
-    events = [(client, it.ours) for client, hooks in HOOKS.items() for it in hooks.events]
+    events = [(client, it.hook_event) for client, hooks in HOOKS.items() for it in hooks.events]
     for (client, event), payload in product(events, payloads):
         moment = read_moment(client, event, payload)
         assert moment == Moment(name=moment.name), (client, event)
@@ -85,14 +85,14 @@ def test_an_answer_names_the_event_as_the_client_does_or_has_one_key(
 ) -> None:
     text = f'{{"hookEventName": "{said}", "additionalContext": "\\uac12"}}'
     expected = said if said.startswith("{") else f'{{"hookSpecificOutput": {text}}}'
-    assert answer(client, event, read_moment(client, event, payload), "값") == expected
+    assert render_answer(client, event, read_moment(client, event, payload), "값") == expected
 
 
 @pytest.mark.parametrize(
     ("folder", "path", "name"), ROWS["a_path_is_told_from_the_folder_or_lies_outside"]
 )
 def test_a_path_is_told_from_the_folder_or_lies_outside(folder: str, path: str, name: str) -> None:
-    assert inside(folder, path) == name
+    assert path_inside(folder, path) == name
 
 
 @pytest.mark.parametrize(("text", "before", "new"), ROWS["lines"])

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from commands.hook import start as reader
-from commands.hook.journal import KEPT_DAYS, Session, forget_old, open_session, sessions_in
-from commands.hook.start import work_at_hand
+from commands.hook.journal import KEPT_DAYS, Session, forget_old_sessions, open_session, sessions_in
+from commands.hook.start import work_in
 from core.config import state_directory
 from core.lessons.task import MOST_FILES, Work
 from tests.support.cli_process import without_settings
@@ -107,14 +107,14 @@ def test_the_oldest_are_listed_first_and_removed_when_untouched_for_long(directo
     assert [Path(it.path) for it in sessions_in(directory)] == paths
     recent_s = paths[-1].stat().st_mtime - (KEPT_DAYS - 1) * DAY_S
     os.utime(paths[-1], (recent_s, recent_s))
-    forget_old(directory)
+    forget_old_sessions(directory)
     assert sorted(os.listdir(directory)) == ["new.jsonl", "notes.txt"]
 
 
 def test_where_there_is_no_directory_there_are_no_sessions() -> None:
     for directory in ("", "/nonexistent/sessions"):
         assert list(sessions_in(directory)) == []
-        forget_old(directory)
+        forget_old_sessions(directory)
     assert open_session("", "s") == Session("")
     with pytest.raises(OSError):
         open_session("", "s").note("stop")
@@ -185,7 +185,7 @@ def test_a_fact_that_git_cannot_tell_or_does_not_know_is_left_out(
         bring(project, *(head if it == "HEAD" else it for it in step))
     expected["changed"] = tuple(expected.get("changed", ()))
     expected["commits"] = LAST if expected.pop("commits", False) else ()
-    assert work_at_hand(project) == Work(**expected)
+    assert work_in(project) == Work(**expected)
 
 
 @pytest.mark.long  # it costs much
@@ -195,22 +195,22 @@ def test_five_commits_are_shown_no_merge_and_no_changes_of_a_copied_tree(project
     git(project, "checkout", "--quiet", "-b", "other", "HEAD~1")
     commit(project, "beside")
     git(project, "merge", "--quiet", "--no-ff", "-m", "merged", "fix/refund")
-    subjects = sorted(subject for subject, _ in work_at_hand(project).commits)
+    subjects = sorted(subject for subject, _ in work_in(project).commits)
     assert subjects == ["1", "2", "3", "4", "beside"]
     for at in range(MOST_FILES + 1):
         write(project, f"many/{at}", "1\n")
     commit(project, "many")
     for path in (project / "many").iterdir():
         os.utime(path, (1, 1))
-    assert work_at_hand(project).changed == ()
+    assert work_in(project).changed == ()
 
 
 def test_a_project_below_the_top_and_a_work_tree_show_theirs(project: Path, tmp_path: Path) -> None:
     git(project, "worktree", "add", "--quiet", "-b", "beside", str(tmp_path / "tree"))
     write(project, "src/환불.py", "1 + 1\n")
-    work = work_at_hand(project / "src")
+    work = work_in(project / "src")
     assert (work.changed, work.commits[0][1]) == (("환불.py",), ("환불.py",))
-    assert work_at_hand(tmp_path / "tree") == Work(branch="beside", commits=LAST)
+    assert work_in(tmp_path / "tree") == Work(branch="beside", commits=LAST)
 
 
 def test_a_git_that_does_not_answer_is_not_waited_for(
@@ -223,5 +223,5 @@ def test_a_git_that_does_not_answer_is_not_waited_for(
     (tmp_path / "git").chmod(0o755)
     monkeypatch.setenv("PATH", os.pathsep.join((str(tmp_path), os.environ["PATH"])))
     monkeypatch.setattr(reader, "WAIT_S", 0.2)
-    assert work_at_hand(project) == Work()
+    assert work_in(project) == Work()
     assert not waited.exists()

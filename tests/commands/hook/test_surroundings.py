@@ -16,8 +16,8 @@ from commands.hook.surroundings import (
     MOST_OF_COMMIT,
     Known,
     changes_in,
-    load,
-    save,
+    load_survey,
+    save_survey,
 )
 from core.lessons.recall import Sample, Surroundings
 from tests.support.client_events import LESSON, LOGIN, REFUND, Desk, claude
@@ -29,18 +29,18 @@ WORDS = Surroundings(**{name: Sample(*counts) for name, counts in COUNTS.items()
 
 def test_the_kept_surroundings_are_read_back_and_do_not_grow_without_end(tmp_path: Path) -> None:
     directory = str(tmp_path / "state" / "shop")
-    save(directory, Known("log", WORDS))
-    assert load(directory) == Known("log", WORDS)
-    save(directory, load(directory).with_action({"refund", "approver"}))
-    assert load(directory).around.actions == Sample(2, {"refund": 2, "approver": 1})
+    save_survey(directory, Known("log", WORDS))
+    assert load_survey(directory) == Known("log", WORDS)
+    save_survey(directory, load_survey(directory).with_action({"refund", "approver"}))
+    assert load_survey(directory).counts.actions == Sample(2, {"refund": 2, "approver": 1})
     assert [it.name for it in Path(directory).iterdir()] == [FILE]
     known = Known("log", Surroundings(actions=Sample(MOST_ACTIONS, {"a": MOST_ACTIONS, "b": 1})))
     fewer = Sample(MOST_ACTIONS // 2 + 1, {"a": MOST_ACTIONS // 2, "c": 1})
-    assert known.with_action({"c"}).around.actions == fewer
+    assert known.with_action({"c"}).counts.actions == fewer
     many = {f"word{number}": number % 50 for number in range(200_000)}
-    save(directory, Known("log", Surroundings(changes=Sample(50, many))))
+    save_survey(directory, Known("log", Surroundings(changes=Sample(50, many))))
     assert Path(directory, FILE).stat().st_size < MOST_BYTES / 5
-    assert load(directory).around.changes.counts["word49"] == 49
+    assert load_survey(directory).counts.changes.counts["word49"] == 49
 
 
 def test_a_broken_file_is_an_empty_one_and_without_a_place_nothing_is_kept(tmp_path: Path) -> None:
@@ -51,10 +51,10 @@ def test_a_broken_file_is_an_empty_one_and_without_a_place_nothing_is_kept(tmp_p
     odd += [b"", b"[]", b"\xff", b'{"log": 1}', b'{"log": "", "changes": [1, {"a": 2}]}']
     for held in (*odd, b"[" * MOST_BYTES, b" " * (MOST_BYTES + 1)):
         (tmp_path / FILE).write_bytes(held)
-        assert load(str(tmp_path)) == Known(), held[:40]
+        assert load_survey(str(tmp_path)) == Known(), held[:40]
     for place in ("", str(tmp_path / FILE)):
-        assert not save(place, Known("log", WORDS))
-        assert load(place) == Known()
+        assert not save_survey(place, Known("log", WORDS))
+        assert load_survey(place) == Known()
 
 
 # Hooks that use the counts.
@@ -78,17 +78,17 @@ def desk(tmp_path: Path) -> Desk:
 def test_the_project_is_read_at_first_and_when_the_log_has_changed(desk: Desk) -> None:
     assert desk.edit().text == LESSON
     [path] = desk.state.rglob(FILE)
-    known = load(str(path.parent))
-    assert known.around.changes.size == known.around.changes.counts["approver"] == 20 - 1
-    assert (known.around.names, known.around.actions.counts["refund"]) == (Sample(1, {}), 1)
+    known = load_survey(str(path.parent))
+    assert known.counts.changes.size == known.counts.changes.counts["approver"] == 20 - 1
+    assert (known.counts.names, known.counts.actions.counts["refund"]) == (Sample(1, {}), 1)
     assert b"hunter" not in path.read_bytes()
     assert path.stat().st_mode & 0o77 == 0
-    save(str(path.parent), known._replace(around=WORDS))
+    save_survey(str(path.parent), known._replace(counts=WORDS))
     desk.edit("src/b.py")
-    assert load(str(path.parent)).around.changes == WORDS.changes
+    assert load_survey(str(path.parent)).counts.changes == WORDS.changes
     desk.write(REFUND)
     desk.start()
-    around = load(str(path.parent)).around
+    around = load_survey(str(path.parent)).counts
     assert (around.changes.size, around.actions.size) == (20 - 1, 2)
 
 

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from commands.report import Report, code, markdown
+from commands.report import Report, code, report_markdown
 from commands.revisions import Revisions, Side
 from core.messages import Language
-from core.text.plain import printable
+from core.text.plain import printable_text
 from tests.support import git_clones
 from tests.support.cli_process import TOKEN, Command
 from tests.support.cli_process import DiscreetRun as Run
@@ -100,7 +100,7 @@ def test_a_list_is_cut_so_that_github_takes_the_report_and_counts_the_others(
     assert least <= shown <= 30
     assert added[-1] == f"And {count + 1 - shown} more. Use `--json` to see all."
     assert len(told.out) <= OF_A_COMMENT
-    assert any(SECRET.token in line for line in parts["Do not merge"])
+    assert any(SECRET.version_id in line for line in parts["Do not merge"])
     assert parts["Figures"][-1] == f"Records: {count + 1}, threshold: 50. Compaction is due."
 
 
@@ -219,7 +219,7 @@ def test_any_text_is_shown_as_code() -> None:
 @example("\\`a` <b>`")
 def test_every_word_of_a_text_is_there_to_be_read(text: str) -> None:
     [token] = MARKDOWN.parseInline(code(text))[0].children or []
-    lines = map(printable, re.split("\r\n|[\n\r\u2028\u2029]", text))
+    lines = map(printable_text, re.split("\r\n|[\n\r\u2028\u2029]", text))
     # With any blanks between and around code.
     assert token.content == "—" or "".join(token.content.split()) == (
         "".join("".join(lines).split())
@@ -238,13 +238,13 @@ def document(one: str, two: str, topic: str) -> str:
     plain, changing, gone = map(a_record, ("plain", "changing", "gone"))
     odd = replace(plain, **texts, id="a" * 16, topic=topic, paths=(one, two), when=(one, two))
     lost = replace(plain, **texts, id="c" * 16, topic=topic)
-    sums: dict[str, Any] = {"type": "principle", "source_ids": (gone.token,)}
+    sums: dict[str, Any] = {"type": "principle", "source_ids": (gone.version_id,)}
     principle = replace(gone, **texts, **sums, id="b" * 16, topic=topic)
     changed = replace(changing, lesson=two, updated=LATER, seen=2)
-    moved = replace(plain, id="d" * 16, topic=topic, source_ids=(plain.token,))
+    moved = replace(plain, id="d" * 16, topic=topic, source_ids=(plain.version_id,))
     logs = {"a": (plain, changing, gone, lost), "b": (odd, principle, changed, moved)}
     sides = [Side(name, b"".join(it.to_line() for it in log)) for name, log in logs.items()]
-    return markdown(Report(Revisions("l", *sides), threshold=50))
+    return report_markdown(Report(Revisions("l", *sides), threshold=50))
 
 
 def prose_of(text: str) -> set[str]:

@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from commands.clients.merge import markers
-from commands.rooms.exchange import BLOCK, lessons, markdown
-from commands.rooms.sources import MARKER, MOST_TEXT_BYTES, in_markdown, topic_of
+from commands.rooms.exchange import BLOCK, export_markdown, lessons
+from commands.rooms.sources import MARKER, MOST_TEXT_BYTES, lessons_in_markdown, topic_of
 from core.config import Settings
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, new_record
 from core.messages import Language
 from core.store import MemoryStore
-from core.text.plain import heading, printable
+from core.text.plain import as_heading, printable_text
 from rooms.lessons import item_of
 from rooms.room import Item
 from rooms.sessions.document import export as export_sessions
@@ -71,7 +71,7 @@ def take(capsys: pytest.CaptureFixture[str], project: Path) -> Command:
 
 def document(records: list[Record], project: str = "shop", *, now: str = LATER) -> str:
     items: list[Item] = [*map(item_of, records)]
-    return markdown(items, project, counts=Counter(it.room for it in items), now=now)
+    return export_markdown(items, project, counts=Counter(it.room for it in items), now=now)
 
 
 @pytest.mark.parametrize("lang", ["en", "ko"])
@@ -176,13 +176,13 @@ def test_a_reader_of_the_markdown_sees_the_text(text: str) -> None:
     seen = ""
     for child in (inline.children if inline else None) or ():
         seen += "\n" if child.type.endswith("break") else child.content
-    lines = (printable(line).strip() for line in re.split("\r\n|[\n\r\u2028\u2029]", text))
+    lines = (printable_text(line).strip() for line in re.split("\r\n|[\n\r\u2028\u2029]", text))
     assert seen == ("\n".join(line for line in lines if line) or "—")
 
 
 def test_a_text_is_escaped_no_more_than_needed_and_reads_as_it_was_written() -> None:
     for text, shown in ROWS["a_text_is_escaped_no_more_than_needed"]:
-        assert (heading(text), lessons([a_record(lesson=text)])) == (shown, [f"- {shown}"])
+        assert (as_heading(text), lessons([a_record(lesson=text)])) == (shown, [f"- {shown}"])
     text = "Put it into @./.env of me@shop.kr, `@Bean` stays; see #file:a.md, [it](./b), run !`id`"
     [line] = lessons([a_record(lesson=text)])
     shown = line.removeprefix("- ")
@@ -240,7 +240,7 @@ def lines_of(*records: Record) -> bytes:
 
 def read(text: str) -> tuple[list[list[str]], list[str]]:
     """The topics and lessons of a document, and the numbers of its skipped lines."""
-    rows, passed = in_markdown(text, NOW)
+    rows, passed = lessons_in_markdown(text, NOW)
     return [[it.data["topic"], it.data["lesson"]] for it in rows], [it.place for it in passed]
 
 
@@ -341,7 +341,7 @@ def test_each_source_of_sessions_is_recognised_by_its_content(
     other = make_sample_store(tmp_path / "other", 3)
     export_sessions(other, "json", output="x.json")
     export_sessions(other, "markdown", output="x.md")
-    assert other.project()
+    assert other.write_current()
     folder = other.root if name.startswith("x.") else other.path.parent
     done = command("import", str(folder / name), "--yes")
     if name == "x.md":

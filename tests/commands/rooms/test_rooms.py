@@ -18,9 +18,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rooms
-from commands.rooms.lesson import HEADING, edited, editor_in, sections_in, text_for_editor
+from commands.rooms.lesson import HEADING, edit_record, editor_in, sections_in, text_for_editor
 from commands.rooms.read import table_lines
-from commands.terminal.screen import Screen, cells, uncoloured
+from commands.terminal.screen import Screen, cells, without_colours
 from core.config import Settings, find_project
 from core.errors import RefusedError
 from core.lessons.record import LIMITS_BYTES
@@ -29,7 +29,7 @@ from rooms.fragments.for_people import ForPeople as Fragments
 from rooms.fragments.fragment import Link, Version
 from rooms.fragments.room import Room, open_room
 from rooms.lessons import item_of
-from rooms.room import Opened, rooms_of
+from rooms.room import Memory, rooms_of
 from rooms.sessions.search import shared_roots
 from rooms.sessions.session import Action, NoSuchSessionError, Point
 from rooms.sessions.store import open_sessions
@@ -49,9 +49,9 @@ VAT = a_record(ask_next_time="어느 국가에서 파나요?", when=["vat_of(", 
 REFUND = a_record("환불 기한", topic="결제-환불", lesson="환불은 7일 안에만. 부분 환불은 다르다.")
 
 
-def opened(root: Path) -> Opened:
+def opened(root: Path) -> Memory:
     project = find_project(str(root), {}, root)
-    return Opened(project=project, settings=SETTINGS, store=open_store(project, SETTINGS))
+    return Memory(project=project, settings=SETTINGS, store=open_store(project, SETTINGS))
 
 
 # lists
@@ -62,7 +62,7 @@ def test_colours_change_nothing_but_the_colour_and_an_id_is_as_long_as_it_must()
     for width in (40, 60, 80, 200):
         plain = table_lines(items, Screen(width=width), "tax 환불")
         coloured = table_lines(items, Screen(width=width, colours=True), "tax 환불")
-        assert [uncoloured(line) for line in coloured] == plain
+        assert [without_colours(line) for line in coloured] == plain
     assert coloured[0].startswith("\x1b[1m")
     assert coloured[2].count("\x1b[33m환불\x1b[0m") == 3  # its topic, and twice in its text
     assert "\x1b[33m" not in coloured[1].partition("payment")[0]
@@ -112,7 +112,7 @@ SINCE = {"1h": 1, "24h": 2, "1d": 2, "7d": 3, "1w": 3, "1m": 4, "1y": 5, "9y": 6
 def test_a_list_reads_only_the_beginning_of_a_text_that_no_save_takes() -> None:
     record = replace(VAT, lesson="vat " * 100_000)
     item = item_of(record, is_brief=True)
-    assert item.version == record.token
+    assert item.version == record.version_id
     assert len(item.data["lesson"]) < 10_000 < len(item_of(record).data["lesson"])
 
 
@@ -201,7 +201,7 @@ def test_a_text_that_a_hand_put_into_a_room_is_shown_without_controls_and_secret
         writing.add([replace(a_fragment("hostile1", f"{text} word"), **about)])
         writing.put_links([Link(from_id="hostile1", to_id="redis001")])
         writing.note([Version(fragment_id="hostile1", content=text, amended_by=text)])
-    assert record.token in command("show", VAT.id).out
+    assert record.version_id in command("show", VAT.id).out
     for words in SHOWING:
         for more in [()] if words.startswith(("forget", "restore")) else [(), ("--json",)]:
             done = command(*words.split(), *more)
@@ -224,7 +224,7 @@ def test_a_record_that_changed_while_somebody_looked_is_not_forgotten_or_restore
     stayed = f"Changed or removed in the meantime, so left unchanged: {first.id}."
     for lesson, words in (
         ("one", ("forget", first.id, second.id)),
-        ("two", ("restore", first.token)),
+        ("two", ("restore", first.version_id)),
     ):
 
         def says_yes(lesson: str = lesson) -> str:
@@ -255,16 +255,16 @@ def test_the_version_that_was_shown_is_forgotten(
         "fragments": amend,
     }
     [room] = rooms_of(opened(project), [name])
-    shown = room.named(NAMES[name])
+    shown = room.find_by_name(NAMES[name])
     changes[name]()
     done = room.forget(shown, hard=False)
-    assert [it.id for it in done.stayed] == [shown[0].id]
-    now = room.named(NAMES[name])
+    assert [it.id for it in done.changed_items] == [shown[0].id]
+    now = room.find_by_name(NAMES[name])
     assert now[0].version != shown[0].version
     with three.engine.writing() as writing:  # to recall a fragment does not change it
-        writing.touch([1], {"access_count": 5, "tier": "warm"})
-    assert room.forget(now, hard=False).stayed == []
-    assert room.forget(shown, hard=False).stayed == shown  # it is gone already
+        writing.set_fields([1], {"access_count": 5, "tier": "warm"})
+    assert room.forget(now, hard=False).changed_items == []
+    assert room.forget(shown, hard=False).changed_items == shown  # it is gone already
 
 
 # sessions
@@ -322,10 +322,13 @@ def test_a_renaming_that_would_join_or_hide_a_record_is_refused(project: Path) -
     before, store = path_of(project).read_bytes(), store_of(project)
     gap, spaced = VAT.missing_context, a_record(" gap")
     for key, changed in (
-        ("same_gap", {VAT.token: replace(VAT, topic="billing")}),
-        ("same_gap", {it.token: replace(it, topic="x", missing_context=gap) for it in (one, two)}),
+        ("same_gap", {VAT.version_id: replace(VAT, topic="billing")}),
+        (
+            "same_gap",
+            {it.version_id: replace(it, topic="x", missing_context=gap) for it in (one, two)},
+        ),
         ("record_changed", {f"{one.id}@000000": replace(one, topic="x")}),
-        ("id_collision", {spaced.token: replace(spaced, topic="billing")}),
+        ("id_collision", {spaced.version_id: replace(spaced, topic="billing")}),
     ):
         with raised(RefusedError, key):
             store.renew(changed, join=False)
@@ -345,7 +348,7 @@ def test_a_lesson_is_saved_under_the_version_id_that_was_shown(
     done = command("add", "--topic", "ci", "--missing", "Node", "--lesson", "Use 22", "--yes")
     [record] = store_of(project).read_all()
     assert record.created == moment
-    assert set(re.findall(r"[0-9a-f]{16}@[0-9a-f]{6}", done.out)) == {record.token}
+    assert set(re.findall(r"[0-9a-f]{16}@[0-9a-f]{6}", done.out)) == {record.version_id}
 
 
 @pytest.mark.long  # it costs much
@@ -388,7 +391,7 @@ ANY = st.text(st.characters(codec="utf-8"), max_size=40).filter(
 def test_every_text_comes_back_from_the_editor_as_it_is(texts: tuple[str, ...]) -> None:
     record = replace(EDITED, **dict(zip(LIMITS_BYTES, texts, strict=True)))  # type: ignore[arg-type]
     before = sections_in(text_for_editor(record))
-    assert edited(record, {}, Path()) == (record, [])
+    assert edit_record(record, {}, Path()) == (record, [])
     for name, text in zip(LIMITS_BYTES, record.texts, strict=True):
         expected = re.sub(r"\A(?:\s*\n)+|(?:\n\s*)+\Z", "", text.replace("\r\n", "\n"))
         assert before[name].strip() == expected.strip()

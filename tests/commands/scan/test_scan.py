@@ -13,9 +13,9 @@ from types import SimpleNamespace
 import pytest
 
 from commands import suspicions
-from commands.suspicions import readings
+from commands.suspicions import readings_of
 from core.lessons.log import MemoryLog, begins_like_utf_16
-from core.lessons.upkeep import Looked, examine, look, repair
+from core.lessons.upkeep import CheckedLines, check_lines, examine, repair
 from tests.support import git_clones
 from tests.support.cli_process import TOKEN, Command
 from tests.support.cli_process import DiscreetRun as Run
@@ -122,11 +122,11 @@ def test_each_different_line_of_the_history_is_looked_at_once(
 ) -> None:
     looked: list[int] = []
 
-    def counted(log: MemoryLog) -> Iterator[Looked]:
+    def counted(log: MemoryLog) -> Iterator[CheckedLines]:
         looked.append(len(log.lines))
-        return look(log)
+        return check_lines(log)
 
-    monkeypatch.setattr(suspicions, "look", counted)
+    monkeypatch.setattr(suspicions, "check_lines", counted)
     git_clones.git(project, "init", "--quiet")
     for records in ((SAFE,), (SAFE, BAD), (BAD, SAFE)):
         git_clones.write(project, *records)
@@ -301,8 +301,8 @@ def test_a_log_that_begins_like_utf_16_is_named_and_not_clean(scan: Command, pro
 
 
 def test_one_encoding_is_read_once() -> None:
-    assert readings(UTF_8) == readings(FILES["UTF-8 with a mark"]) == [UTF_8]
+    assert readings_of(UTF_8) == readings_of(FILES["UTF-8 with a mark"]) == [UTF_8]
     for kind in ("UTF-16 LE", "UTF-16 BE", "UTF-16 LE with a mark", "UTF-16 BE with a mark"):
-        assert readings(FILES[kind]) == [UTF_8]
+        assert readings_of(FILES[kind]) == [UTF_8]
     chinese = "支付模块的税率表必须先检查: a.b.c\n" * 400
-    assert readings(chinese.encode("utf-16")) == [chinese.encode()]
+    assert readings_of(chinese.encode("utf-16")) == [chinese.encode()]

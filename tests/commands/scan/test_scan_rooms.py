@@ -8,7 +8,7 @@ import pytest
 from core.postgres.pool import Pool
 from rooms.fragments.fragment import Fragment, Version, hash_of
 from rooms.fragments.storage.postgres import PostgresEngine
-from rooms.fragments.storage.redis import Cache, place_of
+from rooms.fragments.storage.redis import Cache, redis_server_of
 from rooms.fragments.storage.sqlite import SqliteEngine
 from tests.support.cli_process import TOKEN, Desk, Run
 from tests.support.real_engines import valkey
@@ -99,7 +99,7 @@ WORDS = """SELECT string_agg(t::text, ' ') FROM (SELECT f::text FROM agent_memor
 def raw(dsn: str, statement: str, **values: str) -> str:
     """Carry out a statement as the superuser; the first value of the first row, if there is one."""
     pool = Pool(a_server(dsn))
-    with pool.as_login() as connection:
+    with pool.login_transaction() as connection:
         done = connection.execute(statement, values)
         row = done.fetchone() if done.description else None
     pool.close()
@@ -135,10 +135,10 @@ def test_secrets_of_all_agents_of_a_server_are_removed(desk: Desk, team_server: 
     assert "on the server, of all agents" in scan(desk, dsn, "--redact", "--dry-run").out
     assert TOKEN in before == raw(dsn, WORDS)
     with valkey() as running:
-        redis = place_of({"SENTINEL_MEMORY_REDIS": running.address})
+        redis = redis_server_of({"SENTINEL_MEMORY_REDIS": running.address})
         assert redis
         cache = Cache(redis, name)
-        key = f"{cache.base}:kept"
+        key = f"{cache.key_prefix}:kept"
         cache.ask(lambda redis: redis.set(key, TOKEN))
         assert cache.ask(lambda redis: redis.get(key)) == TOKEN.encode()
         done = scan(desk, dsn, "--redact", "--yes", SENTINEL_MEMORY_REDIS=running.address)
@@ -151,7 +151,7 @@ def test_secrets_of_all_agents_of_a_server_are_removed(desk: Desk, team_server: 
         [row] = reading.by_ids(["raw"])
         assert (row.content, row.keywords) == ("Rotate [REDACTED]", ("fine", "[REDACTED]"))
         assert row.content_hash == hash_of(row.content)
-        assert reading.holding("rotate", 9).shares(0.25).keys() == {row.number}  # it is found now
+        assert reading.coverage("rotate", 9).shares(0.25).keys() == {row.number}  # it is found now
     engine.close()
 
 

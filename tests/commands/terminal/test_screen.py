@@ -20,7 +20,7 @@ from commands.terminal import ask as module
 from commands.terminal import screen
 from commands.terminal.ask import progress
 from core.lessons.record import new_record
-from core.messages import Language, speaking
+from core.messages import Language, use_language
 from tests.core.guard.test_marks import IGNORABLE, OTHERS, chars_of
 from tests.support.cli_process import Command, Desk, Run, without_settings
 from tests.support.doc_shop import Shop
@@ -39,11 +39,11 @@ def test_a_terminal_shows_no_signs_of_markdown_and_a_diff_in_colours() -> None:
     document = "\n".join(ROWS["markdown"])
     assert screen.markdown_lines(document, PLAIN) == ROWS["markdown at a terminal"]
     bold = [line for line in screen.markdown_lines(document, COLOURED) if "\x1b[1m" in line]
-    assert [screen.uncoloured(line)[:7] for line in bold] == ["Memory:", "Changed", "       "]
+    assert [screen.without_colours(line)[:7] for line in bold] == ["Memory:", "Changed", "       "]
     diff = ["--- a", "+++ a", "@@ -1 +1 @@", "-old", "+new", " same", ""]
-    assert screen.painted_diff(diff, PLAIN) == diff
+    assert screen.paint_diff(diff, PLAIN) == diff
     red, green = "\x1b[31m-old\x1b[0m", "\x1b[32m+new\x1b[0m"
-    assert screen.painted_diff(diff, COLOURED)[3:] == [red, green, " same", ""]
+    assert screen.paint_diff(diff, COLOURED)[3:] == [red, green, " same", ""]
 
 
 def test_cells_are_counted_as_a_terminal_draws_them() -> None:
@@ -53,26 +53,26 @@ def test_cells_are_counted_as_a_terminal_draws_them() -> None:
 @given(st.text(), st.integers(min_value=1, max_value=30))
 @example("기록 하나", 7)
 def test_a_fitted_text_is_a_beginning_that_fits(text: str, most: int) -> None:
-    shown = screen.fitted(text, most)
+    shown = screen.shorten(text, most)
     assert screen.cells(shown) <= most
     assert shown == text or text.startswith(shown[:-1])
 
 
 def test_a_text_breaks_between_syllables_at_blanks_and_in_no_command() -> None:
     shown = ["기록 하나", "기록 하…", "기록…", "기…", "기…", "…", "…"]
-    assert [screen.fitted("기록 하나", most) for most in (9, 8, 7, 4, 3, 2, 1)] == shown
+    assert [screen.shorten("기록 하나", most) for most in (9, 8, 7, 4, 3, 2, 1)] == shown
     for word in ("x" * 90, f"git add {'a/b ' * 30}a/b", f"`{'x ' * 45}x`"):
-        assert screen.wrapped(f"one {word} two", 80) == ["  one", f"  {word}", "  two"]
-    assert screen.wrapped("한글 " * 17, 80) == ["  " + "한글 " * 14 + "한글", "  한글 한글"]
-    assert screen.wrapped("", 80) == []
+        assert screen.wrap_text(f"one {word} two", 80) == ["  one", f"  {word}", "  two"]
+    assert screen.wrap_text("한글 " * 17, 80) == ["  " + "한글 " * 14 + "한글", "  한글 한글"]
+    assert screen.wrap_text("", 80) == []
     for text, lines in ROWS["a_command_is_not_torn_where_it_fits"]:
         width = max(map(screen.cells, lines))
-        assert screen.wrapped(text, width, "") == screen.broken(text, width) == lines
+        assert screen.wrap_text(text, width, "") == screen.break_text(text, width) == lines
 
 
 def test_numbers_stand_at_the_right_and_texts_at_the_left_of_their_columns() -> None:
     head, *rows = ROWS["columns"]
-    assert screen.table(head, rows, screen.Screen(width=40)) == ROWS["columns as a table"]
+    assert screen.render_table(head, rows, screen.Screen(width=40)) == ROWS["columns as a table"]
 
 
 def test_a_day_has_its_year_only_where_it_is_another() -> None:
@@ -200,7 +200,7 @@ def test_a_long_wait_is_told_in_one_line_that_goes_again_even_if_the_work_fails(
     monkeypatch: pytest.MonkeyPatch, lang: Language, said: str
 ) -> None:
     terminal = looked_at(monkeypatch)
-    with pytest.raises(ValueError), speaking(lang), progress():
+    with pytest.raises(ValueError), use_language(lang), progress():
         terminal.wait_for(said, times=3)
         raise ValueError
     parts = terminal.getvalue().split("\r")
@@ -270,7 +270,7 @@ def test_no_line_is_wider_than_the_terminal_and_none_has_signs_of_markdown(
         monkeypatch.setattr(sys, "stdout", terminal)
         monkeypatch.setattr(sys, "stderr", terminal)
         cli.main(words.split())
-        lines = screen.uncoloured(terminal.getvalue()).splitlines()
+        lines = screen.without_colours(terminal.getvalue()).splitlines()
         assert lines, words
         none_of(line for line in lines if screen.cells(line) > width and str(shop.root) not in line)
         signs = re.compile(r"^#+ |(?<!/)\*\*(?!/)|^\| |``")

@@ -60,7 +60,7 @@ def a_store(path: Path) -> MemoryStore:
 
 
 RECORDS = [a_record(gap, lesson="규칙 " * 40) for gap in ("first", "둘째", "third", "fourth")]
-TOKENS = [record.token for record in RECORDS]
+TOKENS = [record.version_id for record in RECORDS]
 LINES = b"".join(record.to_line() for record in RECORDS[:2]) + b"a note of somebody\n"
 DATA = LINES + b"".join(record.to_line() for record in RECORDS[2:])
 

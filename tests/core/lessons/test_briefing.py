@@ -18,7 +18,7 @@ from core.lessons.briefing import (
     action_briefing,
     language_of,
     prompt_briefing,
-    rules,
+    rules_for,
     session_briefing,
 )
 from core.lessons.record import Record, new_record
@@ -184,12 +184,12 @@ def test_each_room_has_rules_of_its_own_and_tools_and_answers_say_what_they_leav
     for lang, key, said in OF_RULES["answers"]:
         assert lacking(said.split("|"), sentence(lang, f"answers.{key}")) == []
     for lang in LANGUAGES:
-        log, sessions = rules(lang), rules(lang, ["sessions:core"])
-        fragments = rules(lang, ["fragments:core"])
-        assert rules(lang, ["lessons"]) == log
+        log, sessions = rules_for(lang), rules_for(lang, ["sessions:core"])
+        fragments = rules_for(lang, ["fragments:core"])
+        assert rules_for(lang, ["lessons"]) == log
         for rooms in (["lessons", "sessions"], ["sessions", "lessons"]):
-            assert rules(lang, rooms) == f"{log}\n{sessions}"
-        every = rules(lang, ["fragments", "lessons", "sessions"])
+            assert rules_for(lang, rooms) == f"{log}\n{sessions}"
+        every = rules_for(lang, ["fragments", "lessons", "sessions"])
         assert every == f"{log}\n{sessions}\n{fragments}"
         assert lacking(["context_warn", "context_save", "summary", "status"], sessions) == []
         assert (

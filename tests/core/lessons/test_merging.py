@@ -51,7 +51,7 @@ class Compact:
 
     def on(self, log: MemoryLog) -> MemoryLog:
         chosen = [record for at, record in enumerate(log.records) if at in self.places]
-        tokens = [record.token for record in chosen if record.key_text != self.rule]
+        tokens = [record.version_id for record in chosen if record.key_text != self.rule]
         return upsert(log, a_principle(self.rule), tokens, now=self.now)[0]
 
 
@@ -169,14 +169,14 @@ def faults(drawn: Branches, log: MemoryLog) -> Iterator[str]:
         for id_ in kept & one.keys()
         if one[id_] != base.get(id_) or other.get(id_) == base.get(id_)
         # The other side may have saved the very same version, and then a later one.
-        if id_ not in other or one[id_].token not in other[id_].tokens()[1:]
+        if id_ not in other or one[id_].version_id not in other[id_].version_ids()[1:]
     }
     if {(it.id, it.lesson) for it in log.records if it.id in kept} != expected:
         yield "a lesson vanished that no side replaced"
     shown = list(map(apart, both))
     if any(apart(record) not in shown for record in log.records):
         yield "a record is shown that neither side showed"
-    if any(record.token in replaced for record in log.records):
+    if any(record.version_id in replaced for record in log.records):
         yield "a version is shown that a principle replaced"
     for one, other in sides:
         gone = {id_ for id_ in base.keys() - one.keys() if other.get(id_) in (None, base[id_])}
@@ -185,12 +185,13 @@ def faults(drawn: Branches, log: MemoryLog) -> Iterator[str]:
         changed = [
             record
             for id_, record in one.items()
-            if record != base.get(id_) == other.get(id_) and record.token not in replaced
+            if record != base.get(id_) == other.get(id_) and record.version_id not in replaced
         ]
         unseen = [
             other[id_]
             for id_ in (base.keys() & other.keys()) - one.keys()
-            if base[id_].token in replaced and other[id_].token not in replaced | {base[id_].token}
+            if base[id_].version_id in replaced
+            and other[id_].version_id not in replaced | {base[id_].version_id}
         ]
         if any(record not in log.records for record in changed):
             yield "what one side alone changed is not as that side left it"

@@ -10,7 +10,7 @@ import pytest
 
 from commands.clients.table import CLIENTS
 from core import git as call
-from core.git import RULES
+from core.git import LESSON_FILES
 from core.lessons.anchors import matches
 from core.lessons.reach import reach_of
 from tests.support.cli_process import without_settings
@@ -22,7 +22,7 @@ COMMON = "import logging"
 def test_no_rules_of_a_client_count_as_files_of_the_project() -> None:
     rules = [it.rules for it in CLIENTS if it.rules]
     read = {name for it in rules for name in (*it.reads, *it.homes, it.instead) if name}
-    assert [name for name in read if not any(matches(rule, name) for rule in RULES)] == []
+    assert [name for name in read if not any(matches(rule, name) for rule in LESSON_FILES)] == []
 
 
 def test_a_secret_is_given_to_no_other_program_and_where_git_cannot_tell_all_is_taken(
@@ -56,11 +56,11 @@ def test_a_secret_is_given_to_no_other_program_and_where_git_cannot_tell_all_is_
     assert not any(secret in it for it in asked)
     assert is_kept(tmp_path)
     slow = slow_git(tmp_path / "slow-git")  # by its own name no PATH finds it
-    for wait_s, program in ((0, call.program), (0.3, lambda: str(slow))):
+    for wait_s, program in ((0, call.find_git), (0.3, lambda: str(slow))):
         with monkeypatch.context() as patch:
             patch.setattr(call, "WAIT_S", wait_s)
-            patch.setattr(call, "program", program)
+            patch.setattr(call, "find_git", program)
             assert is_kept()  # and not left out by a late answer
-            assert reach_of(["gone.py"], (), made).nowhere == () or wait_s
+            assert reach_of(["gone.py"], (), made).unmatched_paths == () or wait_s
     monkeypatch.setenv("PATH", str(tmp_path))
     assert is_kept()

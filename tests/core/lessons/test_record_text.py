@@ -14,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.config import Settings
-from core.guard.characters import revealed
+from core.guard.characters import reveal_hidden
 from core.lessons import record_text
 from core.lessons.answers import Frame, ranking_of, search_answer
 from core.lessons.briefing import session_briefing
@@ -27,8 +27,8 @@ from core.lessons.compaction import (
 )
 from core.lessons.log import BOM, MemoryLog
 from core.lessons.record import Draft, Record, new_record, normalise_topic
-from core.text.plain import LINE_ENDS, Budget, estimate_tokens, one_line, printable
-from core.text.wording import SimilarTopics, similar_to, similar_topics, topic_to_keep
+from core.text.plain import LINE_ENDS, Budget, estimate_tokens, one_line, printable_text
+from core.text.wording import SimilarTopics, find_similar, similar_topics, topic_to_keep
 from tests.support.changes import delete, log_of
 from tests.support.costly import calls
 from tests.support.samples import NOW, a_record
@@ -140,7 +140,7 @@ def test_any_text_stays_one_field_and_hides_only_joining_characters(text: str) -
     assert all(line.startswith("  ") for line in others)
     assert len(one_line(text).splitlines()) <= 1
     for shown in (one_line(text), record_text.field_line("→", text)):
-        assert revealed(shown) == shown.encode().decode()  # it can be sent
+        assert reveal_hidden(shown) == shown.encode().decode()  # it can be sent
         assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\ud800-\udfff]", shown)
     assert not re.search(
         "[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\U000e0000-\U000e007f]",
@@ -219,7 +219,7 @@ def texts_of(record: Record) -> tuple[str, ...]:
     """The texts of a record as an answer may show them."""
     kind = "principle " if record.type == "principle" else ""
     shown = [record.missing_context, record.lesson, record.ask_next_time]
-    shown = [printable(LINE_ENDS.sub("\n", text.strip("\r\n"))) for text in shown]
+    shown = [printable_text(LINE_ENDS.sub("\n", text.strip("\r\n"))) for text in shown]
     parts = [shown[0] if record.missing_context.strip() else "", shown[1]]
     parts += [shown[2]] if record.ask_next_time.strip() else []
     return (record.topic[:64], kind, *parts)
@@ -309,7 +309,7 @@ def test_a_record_larger_than_an_answer_is_begun_and_many_end_the_search_for_sma
             [record] = log.records
             offered = compaction_answer(log, USUAL)
             assert is_within(offered)
-            assert record.token in offered
+            assert record.version_id in offered
             assert "shortened" in offered
             assert is_within(search_answer(log, USUAL, query="vat"))
             assert len(whole_records([record], "vat", Budget(1_500, 45_000))) < 10_000
@@ -317,7 +317,7 @@ def test_a_record_larger_than_an_answer_is_begun_and_many_end_the_search_for_sma
 
 def test_a_large_record_that_is_deleted_is_repeated_as_far_as_there_is_room() -> None:
     log = large("lesson")
-    tokens, put_off = fit_deletion(log, [log.records[0].token], USUAL)
+    tokens, put_off = fit_deletion(log, [log.records[0].version_id], USUAL)
     after, outcome = delete(log, tokens)
     answer = deletion_answer(outcome, USUAL, put_off)
     assert (after.count, put_off) == (0, [])
@@ -381,4 +381,4 @@ def test_similar_topics_come_with_their_reason_and_the_broader_clean_one_is_kept
     found = similar_topics(["auth", "db", "auth-login", "db-migration"], among={"auth"})
     assert [(pair.topic, pair.other) for pair in found] == [("auth", "auth-login")]
     known = ["db", "authentication", "auth-api", "auth"]
-    assert similar_to("auth", known) == ["auth-api", "authentication"]
+    assert find_similar("auth", known) == ["auth-api", "authentication"]

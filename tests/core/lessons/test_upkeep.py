@@ -23,9 +23,17 @@ from core.lessons.record import (
     Record,
     normalise_topic,
     parse_line,
-    reidentified,
+    with_own_id,
 )
-from core.lessons.upkeep import Cleaned, Finding, clean, examine, flaw_of, look, repair
+from core.lessons.upkeep import (
+    CleanedLines,
+    Finding,
+    check_lines,
+    clean_log,
+    examine,
+    flaw_of,
+    repair,
+)
 from core.sanitizer import redact
 from core.store import MemoryStore
 from tests.core.lessons.test_properties import FILES
@@ -146,12 +154,12 @@ LATEST = "2026-03-03T09:00:00+00:00"
 WITH_KEY, PLAIN = a_record(f"the key is {TOKEN}"), a_record("plain")
 
 
-def cleaned(*parts: Record | bytes) -> tuple[list[bytes], tuple[Cleaned, ...]]:
+def cleaned(*parts: Record | bytes) -> tuple[list[bytes], tuple[CleanedLines, ...]]:
     """The lines of a log after a cleaning, which leaves no secret, and the reported changes."""
-    cleaning = clean(log_of(*parts).to_bytes(), now=LATEST)
+    cleaning = clean_log(log_of(*parts).to_bytes(), now=LATEST)
     assert KEY not in cleaning.data
     assert OTHER.encode() not in cleaning.data
-    assert clean(cleaning.data, now=LATEST).data == cleaning.data
+    assert clean_log(cleaning.data, now=LATEST).data == cleaning.data
     return cleaning.data.splitlines(keepends=True), cleaning.changes
 
 
@@ -207,7 +215,7 @@ def test_a_line_that_is_no_record_loses_its_secret_and_others_and_markers_stay()
         assert [change.lines for change in changes] == [(at,)]
         assert changes[0].after is None and changes[0].kinds
     assert of(TWICE) == PLAIN
-    [looked] = look(log_of(TWICE))
+    [looked] = check_lines(log_of(TWICE))
     assert [(spot.line, spot.field) for spot in looked.spots] == [(0, "whole_line")]
     lines, _ = cleaned(TWICE)
     assert of(lines[0]).lesson == PLAIN.lesson
@@ -222,7 +230,7 @@ def test_a_line_that_is_no_record_loses_its_secret_and_others_and_markers_stay()
 def test_of_a_long_line_the_beginning_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(upkeep, "MOST_LOOKED_BYTES", MOST_LINE_BYTES)
     secret = b"password = 'Tr0ub4dor&3xyz' "
-    [looked] = look(log_of(secret + b"." * MOST_LINE_BYTES + secret + b"\n"))
+    [looked] = check_lines(log_of(secret + b"." * MOST_LINE_BYTES + secret + b"\n"))
     assert len(looked.spots) == 1
     assert looked.raw.startswith(b"password = ")
     assert looked.raw.endswith(b"." + secret + b"\n")
@@ -233,7 +241,7 @@ def test_of_a_long_line_the_beginning_is_looked_at(monkeypatch: pytest.MonkeyPat
 
 def test_a_cleaned_record_is_shown_although_a_principle_lists_it_as_replaced() -> None:
     lines, _ = cleaned(WITH_KEY)
-    principle = replace(a_record("rule", type="principle"), source_ids=(of(lines[0]).token,))
+    principle = replace(a_record("rule", type="principle"), source_ids=(of(lines[0]).version_id,))
     lines, changes = cleaned(WITH_KEY, principle)
     assert log_of(*lines).records == [changes[0].after, principle]
 
@@ -259,7 +267,7 @@ JOINED = TEXTS.map(" ".join)
 FIELDS: dict[str, Any] = dict.fromkeys(LIMITS_BYTES, JOINED)
 FIELDS["type"] = st.sampled_from(["log", "principle"])
 FIELDS["extra"] = st.dictionaries(st.sampled_from(["a", TOKEN]), JOINED, max_size=1)
-RECORDS = st.fixed_dictionaries(FIELDS).map(lambda it: reidentified(replace(PLAIN, **it)))
+RECORDS = st.fixed_dictionaries(FIELDS).map(lambda it: with_own_id(replace(PLAIN, **it)))
 LINES = st.one_of(
     RECORDS.map(Record.to_line),
     JOINED.map(lambda text: text.encode() + b"\n"),
@@ -280,7 +288,7 @@ def test_no_secret_stays_no_record_goes_and_no_other_line_changes(lines: list[by
     told = "\n".join(record.lesson for record in after.records)
     for record in log.records:
         assert redact(record.lesson).text.strip() in told
-    if not log.leftovers and len(after.records) == len(log.records):
+    if not log.leftover_lines and len(after.records) == len(log.records):
         kept = [line for line in log.lines if KEY not in line]
         assert [line for line in kept if OTHER.encode() not in line and line not in new] == []
     assert {it.gap for it in log_of(log.to_bytes(), after.to_bytes()).records} == wanted

@@ -13,7 +13,7 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.errors import DiskFull, TransactionTimeout
 from psycopg.pq import DiagnosticField
 
-from core.errors import placeless
+from core.errors import sentence_without_place
 from core.postgres import address
 from core.postgres.address import ConnectionCutError, NoConnectionError, Server, ServerError
 from core.postgres.pool import Pool
@@ -46,7 +46,7 @@ def counted(pool: Pool) -> int:
 
 
 def kill(pool: Pool, process: int) -> None:
-    with pool.as_login() as connection:
+    with pool.login_transaction() as connection:
         connection.execute("SELECT pg_terminate_backend(%s, 5000)", (process,))
 
 
@@ -105,7 +105,7 @@ def test_a_connection_that_nobody_uses_is_let_go_of(team_database: str) -> None:
     pool = Pool(a_server(team_database, DB_IDLE_TIMEOUT_MS="100"))
     with pool.transaction(changes=False):
         pass
-    until(lambda: not pool.usage()["db_connections_idle"])
+    until(lambda: not pool.count_connections()["db_connections_idle"])
     pool.close()
 
 
@@ -153,7 +153,7 @@ def test_a_lock_is_had_by_one_and_let_go_by_who_is_killed(pool: Pool) -> None:
             pytest.fail("two have it")
         with pool.lock("another", timeout_s=0):
             pass
-        with pool.as_login() as connection:
+        with pool.login_transaction() as connection:
             connection.execute(
                 "SELECT pg_terminate_backend(pid, 5000) FROM pg_locks"
                 " WHERE locktype = 'advisory' AND pid <> pg_backend_pid() AND database ="
@@ -193,7 +193,7 @@ def test_from_the_login_of_agents_nothing_leads_to_upkeep_and_a_stronger_one_is_
     team_pool: Pool, team_database: str, request: pytest.FixtureRequest
 ) -> None:
     def as_owner(statements: str) -> None:
-        with team_pool.as_login() as connection:
+        with team_pool.login_transaction() as connection:
             connection.execute(statements)
 
     user = f"agents_{os.getpid()}"  # it may take the role of agents alone
@@ -279,14 +279,14 @@ WHERE = 'connection to server at "127.0.0.1", port 5432 failed: '
 def test_an_error_of_libpq_is_told_by_its_cause_and_without_places_to_a_client_elsewhere() -> None:
     for told_as, key, reason in TABLES["said by libpq"]:
         text = f"{WHERE}{told_as.replace('WHERE ', WHERE)}"
-        told = address.failed_connection("postgresql://a@h/d", psycopg.OperationalError(text))
+        told = address.connection_error_of("postgresql://a@h/d", psycopg.OperationalError(text))
         assert told.key == key
         assert f"{reason})" in str(told) if reason else "does not let this user in" in str(told)
     for lang in LANGUAGES:
         for why in TABLES["not told elsewhere"]:
             cause = psycopg.OperationalError(why)
-            error = address.failed_connection("postgresql://a@db.internal/d", cause)
-            shown = in_language(lang, placeless, error)
+            error = address.connection_error_of("postgresql://a@db.internal/d", cause)
+            shown = in_language(lang, sentence_without_place, error)
             assert ("the server's log says why" if lang == "en" else "이유는 서버 로그에") in shown
             for piece in ("/run/db", "db.internal", "db.other", "10.0.0.5", '"a"', "postgresql://"):
                 assert piece not in shown
@@ -315,6 +315,6 @@ def test_a_full_disk_and_the_end_of_a_server_say_whether_anything_may_be_stored(
     assert told_as(failed(b"PANIC"), "commit").key == "unknown"
     assert told_as(failed(b"PANIC"), "body").key == "disk_full"
     assert isinstance(told_as(TransactionTimeout("too long"), "body"), ConnectionCutError)
-    error = address.failed_connection("postgresql://h/d", psycopg.OperationalError(RECOVERING))
+    error = address.connection_error_of("postgresql://h/d", psycopg.OperationalError(RECOVERING))
     assert error.key == "unreachable"
     assert "not yet accepting connections" in str(error) and "DETAIL" not in str(error)

@@ -35,7 +35,7 @@ def copied(path: Path) -> list[list[str]]:
 
 
 def whole_copy(database: Database) -> str:
-    flaw = database.flaw(lambda _: True)
+    flaw = database.find_flaw(lambda _: True)
     assert flaw is not None
     return flaw.copy
 

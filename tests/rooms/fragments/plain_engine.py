@@ -18,9 +18,9 @@ from typing import Any, cast
 from core.config import DEFAULT_AGENT
 from core.errors import DiskError
 from core.text.plain import end_of
-from rooms.fragments import fragment as kept
-from rooms.fragments.fragment import Embedding, Entry, Fragment, Link, Wanted, plain_keyword
-from rooms.fragments.storage.columns import ENTRIES
+from rooms.fragments import fragment as schema
+from rooms.fragments.fragment import Embedding, Entry, Filter, Fragment, Link, plain_keyword
+from rooms.fragments.storage.columns import ENTRY_TABLES
 from rooms.fragments.storage.rows import Engine, Rows
 
 _KEYS = {
@@ -71,7 +71,7 @@ class PlainEngine(Engine):
             yield cast(Rows, PlainRows(data, self.agent))
             self._states[:] = [data]
 
-    def only_one(self, *, timeout_s: float) -> Any:
+    def locked_upkeep(self, *, timeout_s: float) -> Any:
         return nullcontext()
 
     def exists(self) -> bool:
@@ -84,7 +84,7 @@ class PlainEngine(Engine):
         pass
 
 
-def is_wanted(each: Fragment, wanted: Wanted, has_vector: bool) -> bool:
+def is_wanted(each: Fragment, wanted: Filter, has_vector: bool) -> bool:
     """Whether a filter lets a fragment through."""
     return all((
         {
@@ -140,30 +140,30 @@ class PlainRows:
         return [found[key] for key in dict.fromkeys(numbers) if key in found]
 
     def find(
-        self, wanted: Wanted, *, order: kept.Order = "number", limit: int = 0, offset: int = 0
+        self, wanted: Filter, *, order: schema.Order = "number", limit: int = 0, offset: int = 0
     ) -> list[Fragment]:
         vectors = self._data.vectors
         found = [each for each in self._seen() if is_wanted(each, wanted, each.number in vectors)]
         found.sort(key=_KEYS[order], reverse=True)
         return found[offset : offset + limit if limit else None]
 
-    def count(self, wanted: Wanted, by: kept.By = "", *, least: int = 0) -> dict[str, int]:
+    def count(self, wanted: Filter, by: schema.By = "", *, least: int = 0) -> dict[str, int]:
         found = self.find(wanted)
         if not by:
             return {"": len(found)}
         counts = Counter(str(getattr(each, by)) for each in found)
         return {value: count for value, count in sorted(counts.items()) if count >= least}
 
-    def has(self, wanted: Wanted, count: int = 1) -> bool:
+    def has(self, wanted: Filter, count: int = 1) -> bool:
         return len(self.find(wanted)) >= count
 
-    def with_keywords(self, keywords: Sequence[str], wanted: Wanted, most: int) -> Any:
+    def count_keywords(self, keywords: Sequence[str], wanted: Filter, most: int) -> Any:
         asked = {*map(plain_keyword, keywords)}
         found = [(each.number, len(asked & {*map(plain_keyword, each.keywords)}))
                  for each in self.find(wanted)]  # fmt: skip
         return sorted((it for it in found if it[1]), key=lambda it: (-it[1], -it[0]))[:most]
 
-    def near(self, vector: bytes, wanted: Wanted, most: int) -> list[tuple[int, float]]:
+    def nearest_cosines(self, vector: bytes, wanted: Filter, most: int) -> list[tuple[int, float]]:
         found = list[tuple[int, float]]()
         for each in self.find(wanted):
             other = self._data.vectors.get(each.number, b"")
@@ -183,29 +183,29 @@ class PlainRows:
         return [it for it in found if {it.from_id, it.to_id} & ends
                 and (not kinds or it.relation in kinds)]  # fmt: skip
 
-    def count_links(self, wanted: Wanted) -> dict[str, int]:
+    def count_links(self, wanted: Filter) -> dict[str, int]:
         ids = {each.id for each in self.find(wanted)}
         links = [it for it in self._data.links.values() if self._sees(it)]
         return dict(sorted(Counter(it.relation for it in links if it.from_id in ids).items()))
 
-    def _about(self, kind: type[Entry], of: str, since: str, before: str) -> list[Any]:
-        table = ENTRIES[kind]
+    def _about(self, kind: type[Entry], subject: str, since: str, before: str) -> list[Any]:
+        table = ENTRY_TABLES[kind]
         column_to_field = {column: field for field, column in table.columns.items()}
-        about = [column_to_field[column] for column in table.about]
+        about = [column_to_field[column] for column in table.subject]
         return [
             it for it in self._data.entries
             if type(it) is kind
-            and (not of or of in [getattr(it, name) for name in about])
+            and (not subject or subject in [getattr(it, name) for name in about])
             and since <= getattr(it, table.moment)
             and (not before or getattr(it, table.moment) < before)
         ]  # fmt: skip
 
     def entries(
-        self, kind: type[Entry], *, of: str = "", since: str = "", limit: int = 0
+        self, kind: type[Entry], *, subject: str = "", since: str = "", limit: int = 0
     ) -> list[Any]:
-        found, order = self._about(kind, of, since, ""), ENTRIES[kind].order
+        found, order = self._about(kind, subject, since, ""), ENTRY_TABLES[kind].order
         if order != ("id",):
-            names = {column: name for name, column in ENTRIES[kind].columns.items()}
+            names = {column: name for name, column in ENTRY_TABLES[kind].columns.items()}
             found.sort(key=lambda it: [getattr(it, names[column]) for column in order])
         return found[: limit or None]
 
@@ -232,7 +232,7 @@ class PlainRows:
                 if fragment.text != before.text:
                     self.drop_vectors([fragment.number])
 
-    def touch(self, numbers: Iterable[int], values: Mapping[str, Any]) -> None:
+    def set_fields(self, numbers: Iterable[int], values: Mapping[str, Any]) -> None:
         self.replace([replace(each, **values) for each in self._own(numbers)])
 
     def drop(self, ids: Iterable[str]) -> int:
@@ -245,8 +245,8 @@ class PlainRows:
         self._data.links = {ends: link for ends, link in links if not names.intersection(ends)}
         self._data.entries = [
             it for it in self._data.entries
-            if not (isinstance(it, kept.Version) and it.fragment_id in names)
-            and not (isinstance(it, kept.Suspicion) and names & {it.first_id, it.second_id})
+            if not (isinstance(it, schema.Version) and it.fragment_id in names)
+            and not (isinstance(it, schema.Suspicion) and names & {it.first_id, it.second_id})
         ]  # fmt: skip
         return len(gone)
 
@@ -270,16 +270,16 @@ class PlainRows:
 
     def note(self, entries: Iterable[Entry]) -> None:
         for entry in entries:
-            names = {column: name for name, column in ENTRIES[type(entry)].columns.items()}
-            key = [names[column] for column in ENTRIES[type(entry)].key]
+            names = {column: name for name, column in ENTRY_TABLES[type(entry)].columns.items()}
+            key = [names[column] for column in ENTRY_TABLES[type(entry)].key]
             self._data.entries = [
                 it for it in self._data.entries
                 if not key or type(it) is not type(entry)
                 or any(getattr(it, name) != getattr(entry, name) for name in key)
             ] + [entry]  # fmt: skip
 
-    def forget_entries(self, kind: type[Entry], *, of: str = "", before: str = "") -> int:
-        gone = self._about(kind, of, "", before)
+    def drop_entries(self, kind: type[Entry], *, subject: str = "", before: str = "") -> int:
+        gone = self._about(kind, subject, "", before)
         self._data.entries = [it for it in self._data.entries if it not in gone]
         return len(gone)
 
@@ -287,8 +287,8 @@ class PlainRows:
         return False
 
     def set_state(self, values: Mapping[str, str]) -> None:
-        kept = {**self._data.values, **values}
-        self._data.values = {name: value for name, value in kept.items() if value}
+        schema = {**self._data.values, **values}
+        self._data.values = {name: value for name, value in schema.items() if value}
 
     def count_up(self, figures: Mapping[str, int]) -> None:
         for name, figure in figures.items():

@@ -21,10 +21,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
 from rooms.fragments import fragment as kept
-from rooms.fragments.fragment import Activity, Embedding, Entry, Fragment, Link, Version, Wanted
+from rooms.fragments.fragment import Activity, Embedding, Entry, Filter, Fragment, Link, Version
 from rooms.fragments.storage import redis as layer
 from rooms.fragments.storage.postgres import PostgresEngine
-from rooms.fragments.storage.redis import VARIABLE, Cache, place_of
+from rooms.fragments.storage.redis import VARIABLE, Cache, redis_server_of
 from rooms.fragments.storage.rows import Engine, Rows, pages_of
 from rooms.fragments.storage.sqlite import SqliteEngine
 from tests.rooms.fragments.plain_engine import PlainEngine
@@ -104,7 +104,7 @@ def in_files(request: pytest.FixtureRequest) -> Engines:
 
 def beside(dsn: str, **environment: str) -> PostgresEngine:
     """An engine of a server, with the Redis of this environment; a failure is forgotten soon."""
-    server, place = a_server(dsn), place_of(environment)
+    server, place = a_server(dsn), redis_server_of(environment)
     cache = Cache(place, server.name, pause_s=0.02) if place else None
     return PostgresEngine(server, timeout_s=10.0, cache=cache)
 
@@ -175,10 +175,10 @@ def stored(engine: Engine, *fragments: Fragment) -> list[Fragment]:
 
 def put_vectors(engine: Engine, vectors: Iterable[tuple[Fragment, Sequence[float]]]) -> None:
     with engine.writing() as rows:
-        rows.put_vectors([Embedding(each.number, a_vector(*of)) for each, of in vectors])
+        rows.put_vectors([Embedding(each.number, a_vector(*subject)) for each, subject in vectors])
 
 
-def found(engine: Engine, wanted: Wanted = Wanted(), **how: Any) -> list[str]:  # noqa: B008
+def found(engine: Engine, wanted: Filter = Filter(), **how: Any) -> list[str]:  # noqa: B008
     with engine.reading() as rows:
         return [each.id for each in rows.find(wanted, **how)]
 
@@ -186,7 +186,7 @@ def found(engine: Engine, wanted: Wanted = Wanted(), **how: Any) -> list[str]:  
 def shares(engine: Engine, query: str) -> dict[str, float]:
     """The share of a question that each fragment has, by its id."""
     with engine.reading() as rows:
-        by_number = rows.holding(query, 3_000).shares(0.25)
+        by_number = rows.coverage(query, 3_000).shares(0.25)
         return {each.id: by_number[each.number] for each in rows.by_numbers(by_number)}
 
 
@@ -232,7 +232,7 @@ def at_times(values: st.SearchStrategy[Any], otherwise: Any) -> st.SearchStrateg
 
 
 WANTED = st.builds(
-    Wanted,
+    Filter,
     agents=some_of([*AGENTS, "nobody"]),
     kinds=some_of(kept.KINDS),
     lifetimes=some_of(kept.LIFETIMES),
@@ -252,7 +252,7 @@ WANTED = st.builds(
 )
 
 
-def answers(rows: Rows, wanted: Wanted, keywords: Sequence[str], first: int, most: int) -> Any:
+def answers(rows: Rows, wanted: Filter, keywords: Sequence[str], first: int, most: int) -> Any:
     """The answers of every verb that has a filter, for the fragments that it lets through."""
     return [
         *(rows.find(wanted, order=order) for order in get_args(kept.Order)),
@@ -263,8 +263,8 @@ def answers(rows: Rows, wanted: Wanted, keywords: Sequence[str], first: int, mos
         [{**rows.count(wanted, by)} for by in get_args(kept.By)],
         [{**rows.count(wanted, by, least=2)} for by in get_args(kept.By) if by],
         [rows.has(wanted, least) for least in (1, most, 2**80)],
-        [tuple(pair) for pair in rows.with_keywords(keywords, wanted, most)],
-        rows.near(a_vector(1.0, 0.0), wanted, most),
+        [tuple(pair) for pair in rows.count_keywords(keywords, wanted, most)],
+        rows.nearest_cosines(a_vector(1.0, 0.0), wanted, most),
         {**rows.count_links(wanted)},
     ]
 
@@ -278,7 +278,7 @@ def answers(rows: Rows, wanted: Wanted, keywords: Sequence[str], first: int, mos
 def test_a_filter_lets_through_the_rows_of_plain_python_and_every_field_comes_back(
     engines: Engines,
     drafts: list[Fragment],
-    wanted: Wanted,
+    wanted: Filter,
     words: list[str],
     first: int,
     most: int,
@@ -380,7 +380,7 @@ class Twins(RuleBasedStateMachine):
         {"superseded_at": ""}, {"access_count": 4}, {"tier": "cold", "is_anchor": True},
     ]))  # fmt: skip
     def touch(self, numbers: list[int], agent: str, values: dict[str, Any]) -> None:
-        self.change(lambda rows: rows.touch([*numbers, 2**80], values), agent)
+        self.change(lambda rows: rows.set_fields([*numbers, 2**80], values), agent)
 
     @rule(numbers=NUMBERS, agent=ANYBODY)
     def drop(self, numbers: list[int], agent: str) -> None:
@@ -389,7 +389,7 @@ class Twins(RuleBasedStateMachine):
     @rule(links=LINKS, is_new=st.booleans())
     def link(self, links: list[Link], is_new: bool) -> None:
         def linked(rows: Rows) -> int | None:
-            ends = {it.id for it in rows.find(Wanted(state="all"))}
+            ends = {it.id for it in rows.find(Filter(state="all"))}
             known = [it for it in links if {it.from_id, it.to_id} <= ends]
             if not is_new:
                 return rows.drop_links(known)
@@ -413,7 +413,7 @@ class Twins(RuleBasedStateMachine):
     @rule(entries=st.lists(NEW_ENTRIES, max_size=3))
     def note(self, entries: list[Entry]) -> None:
         def noted(rows: Rows) -> None:
-            agents = {it.id: it.agent for it in rows.find(Wanted(state="all"))}
+            agents = {it.id: it.agent for it in rows.find(Filter(state="all"))}
 
             def is_known(entry: Entry) -> bool:
                 """Upkeep suspects only fragments of one agent."""
@@ -425,9 +425,9 @@ class Twins(RuleBasedStateMachine):
 
         self.change(noted)
 
-    @rule(kind=KINDS_OF_ENTRIES, of=st.sampled_from(["", "s1", "f1"]), before=MOMENTS)
-    def forget_entries(self, kind: type[Entry], of: str, before: str) -> None:
-        self.change(lambda rows: rows.forget_entries(kind, of=of, before=before))
+    @rule(kind=KINDS_OF_ENTRIES, subject=st.sampled_from(["", "s1", "f1"]), before=MOMENTS)
+    def forget_entries(self, kind: type[Entry], subject: str, before: str) -> None:
+        self.change(lambda rows: rows.drop_entries(kind, subject=subject, before=before))
 
     @rule(value=st.sampled_from(["", "3", "m"]), number=st.integers(0, 3))
     def keep(self, value: str, number: int) -> None:
@@ -440,10 +440,13 @@ class Twins(RuleBasedStateMachine):
     @rule(number=ONE)
     def fail(self, number: int) -> None:
         def failed(rows: Rows) -> None:
-            rows.touch([number], {"content": "never said", "deleted_at": ""})
+            rows.set_fields([number], {"content": "never said", "deleted_at": ""})
             for it in rows.by_numbers([number]):
                 rows.put_vectors([Embedding(it.number, a_vector(-1.0, 0.0))])
-                assert rows.near(a_vector(-1.0, 0.0), Wanted(state="all"), 1)[0] == (number, 1.0)
+                assert rows.nearest_cosines(a_vector(-1.0, 0.0), Filter(state="all"), 1)[0] == (
+                    number,
+                    1.0,
+                )
             rows.drop(["f1", "f2"])
             rows.set_state({"step": "never taken"})
             rows.note([Activity(session_id="never begun")])
@@ -462,7 +465,7 @@ class Twins(RuleBasedStateMachine):
                 self.plain.for_agent(agent).reading() as plain,
             ):
                 assert everything(rows, agent) == everything(plain, agent)
-                held, live = held_by(rows), {it.number for it in plain.find(Wanted())}
+                held, live = held_by(rows), {it.number for it in plain.find(Filter())}
                 assert held == held_by(asked_anew)
                 assert all(total == len(live) and live >= {*share} for total, _, share in held)
 
@@ -485,21 +488,25 @@ def held_by(rows: Rows) -> list[tuple[int, list[int], dict[int, float]]]:
 
     Each question is asked twice: the second answer may come from a cache.
     """
-    held = [rows.holding(question, 3_000) for question in QUESTIONS_OF_LIFE * 2]
+    held = [rows.coverage(question, 3_000) for question in QUESTIONS_OF_LIFE * 2]
     return [(it.total, [term.having for term in it.terms], it.shares()) for it in held]
 
 
 def everything(rows: Rows, agent: str) -> Any:
-    every = rows.find(Wanted(state="all"))
+    every = rows.find(Filter(state="all"))
     ids, asked = [it.id for it in every], list[Any]()
-    for wanted in (Wanted(), Wanted(agents=("alice", "default")), Wanted(kinds=("error",))) * 2:
-        pairs = rows.with_keywords(("node", "LINT", "unknown"), wanted, 3)
-        asked += [[*map(tuple, pairs)], rows.near(a_vector(1.0, 0.0), wanted, 4)]
+    for wanted in (Filter(), Filter(agents=("alice", "default")), Filter(kinds=("error",))) * 2:
+        pairs = rows.count_keywords(("node", "LINT", "unknown"), wanted, 3)
+        asked += [[*map(tuple, pairs)], rows.nearest_cosines(a_vector(1.0, 0.0), wanted, 4)]
     vectors = rows.vectors([it.number for it in every])
     if agent:  # the server decides which of the others' links and entries an agent sees
         return every, vectors, asked
     noted = [
-        (rows.entries(kind), rows.entries(kind, of="f1", since=DAYS[1]), rows.count_entries(kind))
+        (
+            rows.entries(kind),
+            rows.entries(kind, subject="f1", since=DAYS[1]),
+            rows.count_entries(kind),
+        )
         for kind in KINDS_OF_ENTRY
     ]
     links = rows.links(ids), rows.links(ids[:2], kept.RELATIONS[1:4])
@@ -540,29 +547,29 @@ def test_ids_and_numbers_of_any_count_and_size_come_in_their_order(engines: Engi
         assert [it.id for it in rows.by_ids([*ids, "gone", "half \ud800", ids[0]])] == ids
         beyond = [0, -1, 2**31, 2**63, 2**80, -(2**70)]
         assert rows.by_numbers([*beyond, *numbers, numbers[0]]) == added
-        assert rows.find(Wanted(numbers=(*beyond, *numbers))) == added
+        assert rows.find(Filter(numbers=(*beyond, *numbers))) == added
         nothing: list[Any] = [
             *(rows.vectors([*beyond, *numbers]), rows.vectors([]), rows.links(ids)),
             *(rows.by_ids([]), rows.by_numbers([]), rows.links([])),
-            *(rows.find(Wanted(numbers=())), rows.find(Wanted(after=2**80))),
-            *(rows.with_keywords(words, Wanted(), 2**70) for words in ([], ids)),
-            rows.with_keywords(["k"], Wanted(agents=("nobody",)), 9),
+            *(rows.find(Filter(numbers=())), rows.find(Filter(after=2**80))),
+            *(rows.count_keywords(words, Filter(), 2**70) for words in ([], ids)),
+            rows.count_keywords(["k"], Filter(agents=("nobody",)), 9),
         ]
         assert nothing == [[]] * len(nothing)
-        pages = [*pages_of(rows, Wanted())]  # each goes on where the one before ended
+        pages = [*pages_of(rows, Filter())]  # each goes on where the one before ended
         assert [len(page) for page in pages] == [500, 500, 200]
         assert [it for page in pages for it in page] == added
-        assert rows.find(Wanted(), limit=2**70)[1_198:] == rows.find(
-            Wanted(), limit=2, offset=1_198
+        assert rows.find(Filter(), limit=2**70)[1_198:] == rows.find(
+            Filter(), limit=2, offset=1_198
         )
     with engine.writing() as rows:
-        rows.touch(numbers[1:], {"tier": "cold"})
-        rows.touch(numbers[1_180:], {"superseded_at": DAYS[1]})
+        rows.set_fields(numbers[1:], {"tier": "cold"})
+        rows.set_fields(numbers[1_180:], {"superseded_at": DAYS[1]})
         assert rows.drop([*ids[:10], "nobody"]) == 10
         assert rows.drop(ids[:10]) == rows.drop([]) == 0
-        assert rows.count(Wanted(state="all"), "tier") == {"cold": 1_189, "hot": 1}
-        assert rows.count(Wanted(state="superseded")) == {"": 10}
-        newest = rows.with_keywords(["k"], Wanted(), 2)
+        assert rows.count(Filter(state="all"), "tier") == {"cold": 1_189, "hot": 1}
+        assert rows.count(Filter(state="superseded")) == {"": 10}
+        newest = rows.count_keywords(["k"], Filter(), 2)
         assert [number for number, _ in newest] == [numbers[1_179], numbers[1_178]]
 
 
@@ -574,20 +581,20 @@ def test_every_value_asked_for_is_a_text(engines: Engines) -> None:
         asked: dict[str, Any] = dict.fromkeys(lists, (text,))
         asked |= dict.fromkeys(("session", "content_hash"), text)
         for name, value in asked.items():
-            assert found(engine, replace(Wanted(), **{name: value})) == [], (name, text)
+            assert found(engine, replace(Filter(), **{name: value})) == [], (name, text)
         with engine.reading() as rows:
-            assert rows.with_keywords([text], Wanted(), 5) == [], text
+            assert rows.count_keywords([text], Filter(), 5) == [], text
             assert (rows.by_ids([text]), rows.links([text], [text])) == ([], []), text
-            assert rows.entries(Version, of=text) == [], text
+            assert rows.entries(Version, subject=text) == [], text
         assert shares(engine, text) == {}, text
 
 
 def test_where_nothing_was_stored_nothing_is_found_or_made(engines: Engines) -> None:
     engine = engines.new("untouched")
     with engine.reading() as rows:
-        assert (rows.find(Wanted()), rows.near(a_vector(1.0), Wanted(), 5)) == ([], [])
-        assert (rows.count(Wanted()), rows.count(Wanted(), "kind")) == ({"": 0}, {})
-        assert (rows.holding("login", 100).shares(0.25), rows.state()) == ({}, {})
+        assert (rows.find(Filter()), rows.nearest_cosines(a_vector(1.0), Filter(), 5)) == ([], [])
+        assert (rows.count(Filter()), rows.count(Filter(), "kind")) == ({"": 0}, {})
+        assert (rows.coverage("login", 100).shares(0.25), rows.state()) == ({}, {})
         assert rows.entries(Activity) == []
     assert not engine.exists()
     stored(engine, a_fragment("f1"))
@@ -600,7 +607,7 @@ def test_a_hostile_text_is_stored_changed_and_removed_as_text(engines: Engines) 
     engine = engines.new()
     for text in HOSTILE:
         [it] = stored(engine, a_fragment("f1", text, topic=text, keywords=(text,)))
-        assert found(engine, Wanted(topics=(text,), keywords=(text,))) == ["f1"], text
+        assert found(engine, Filter(topics=(text,), keywords=(text,))) == ["f1"], text
         with engine.writing() as rows:
             rows.replace([replace(it, content=f"{text} other", keywords=("k",))])
             rows.note([Version(fragment_id="f1", content=text, amended_at=DAYS[0])])
@@ -623,7 +630,9 @@ def test_numbers_and_ids_are_of_one_fragment_and_a_vector_of_the_text_that_it_wa
     with engine.writing() as rows:
         rows.replace([replace(first, importance=0.9), replace(second, topic="another")])
         assert [it.number for it in rows.vectors([first.number, second.number])] == [first.number]
-        assert not any(rows.near(it, Wanted(), 9) for it in (b"odd", a_vector(float("nan"))))
+        assert not any(
+            rows.nearest_cosines(it, Filter(), 9) for it in (b"odd", a_vector(float("nan")))
+        )
         rows.drop(["f2"])
     [third] = stored(engine, a_fragment("f3"))
     assert 0 < first.number < second.number < third.number
@@ -672,9 +681,9 @@ def test_a_stored_fragment_is_there_for_everybody_at_once_and_a_reader_sees_one_
     assert found(other) == []
     stored(engine, a_fragment("f1"))
     with other.reading() as rows:
-        assert rows.count(Wanted()) == {"": 1}
+        assert rows.count(Filter()) == {"": 1}
         stored(engine, a_fragment("f2"))
-        assert rows.count(Wanted()) == {"": 1}
+        assert rows.count(Filter()) == {"": 1}
     stored(other, a_fragment("f3"))
     assert found(engine) == found(other) == ["f1", "f2", "f3"]
     assert engine.purge()
@@ -699,4 +708,4 @@ def test_writers_take_turns_and_none_is_lost(engines: Engines) -> None:
         assert [*threads.map(write, range(4))] == [None] * 4
     with engine.reading() as rows:
         assert rows.by_ids(["f"])[0].access_count == 60
-        assert (rows.count(Wanted()), rows.state()) == ({"": 61}, {"saved": "60"})
+        assert (rows.count(Filter()), rows.state()) == ({"": 61}, {"saved": "60"})

@@ -11,14 +11,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rooms.fragments import exchange
-from rooms.fragments.fragment import FragmentsError, Wanted
+from rooms.fragments.fragment import Filter, FragmentsError
 from rooms.fragments.room import Room
 from tests.support.cli_process import TOKEN
 from tests.support.fragments_room import Clock, a_room, add, everything
 from tests.support.tables import table
 
 DUMP: list[Any] = table("fragment_sources")["dump"]  # rows of the second specification
-HEAD = {"format": exchange.MARK, "version": exchange.VERSION}
+HEAD = {"format": exchange.EXPORT_FORMAT, "version": exchange.EXPORT_VERSION}
 LATER = "2026-06-01T10:00:00+00:00"
 MUCH: Any = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 
@@ -31,7 +31,7 @@ def room(tmp_path: Path) -> Room:
 def plan_of(room: Room, *values: Any) -> exchange.Plan:
     """The plan of a file with these values, one on a line; a text stays as it is."""
     lines = [it if isinstance(it, str) else json.dumps(it, ensure_ascii=False) for it in values]
-    return exchange.planned(room, exchange.read_text("\n".join(lines).encode(), "a.jsonl"))
+    return exchange.plan_import(room, exchange.read_text("\n".join(lines).encode(), "a.jsonl"))
 
 
 def test_neither_an_export_nor_a_plan_makes_a_room_and_no_secret_goes_out(room: Room) -> None:
@@ -39,7 +39,8 @@ def test_neither_an_export_nor_a_plan_makes_a_room_and_no_secret_goes_out(room: 
         with room.engine.reading() as rows:
             return [
                 *map(
-                    exchange.line_of, exchange.rows_of(rows, Wanted(state="all"), only_public=False)
+                    exchange.line_of,
+                    exchange.read_rows(rows, Filter(state="all"), only_public=False),
                 )
             ]
 
@@ -63,7 +64,7 @@ def test_a_database_of_another_kind_is_refused(tmp_path: Path) -> None:
 
 def test_a_fragment_that_somebody_else_has_saved_meanwhile_is_left_alone(room: Room) -> None:
     one, other = plan_of(room, *DUMP), plan_of(room, *DUMP)
-    before = [(exchange.carry_out(room, it), everything(room)) for it in (one, other)]
+    before = [(exchange.save_plan(room, it), everything(room)) for it in (one, other)]
     assert before == [(2, before[0][1]), (0, before[0][1])]
 
 
@@ -76,7 +77,7 @@ def test_no_secret_comes_in(room: Room, tmp_path: Path) -> None:
     row |= {"topic": long, "keywords": [TOKEN, long]}
     version = {"kind": "version", "fragment_id": "aaaaaaab", "content": TOKEN}
     plan = plan_of(room, HEAD, row, version)
-    assert exchange.carry_out(room, plan) == len(plan.new)
+    assert exchange.save_plan(room, plan) == len(plan.new)
     assert plan.redacted == {"github-token": 2}
     room.engine.close()
     data = b"".join(it.read_bytes() for it in (tmp_path / "own").iterdir())
@@ -89,11 +90,13 @@ def test_several_batches_and_their_progress(room: Room) -> None:
     rows = [{"id": it, "content": f"Fact {it}", "topic": "t", "keywords": [],
              "linked_to": [*ids[:1]] * (it != ids[0])} for it in ids]  # fmt: skip
     lines = "\n".join(map(json.dumps, rows)).encode()
-    plan = exchange.planned(room, exchange.read_text(lines, "x"), lambda *count: told.append(count))
+    plan = exchange.plan_import(
+        room, exchange.read_text(lines, "x"), lambda *count: told.append(count)
+    )
     assert told == [(500, 1_201), (1_000, 1_201), (1_201, 1_201)]
-    assert exchange.carry_out(room, plan) == 1_201
+    assert exchange.save_plan(room, plan) == 1_201
     with room.engine.reading() as reading:
-        assert sum(reading.count_links(Wanted()).values()) == 1_200
+        assert sum(reading.count_links(Filter()).values()) == 1_200
 
 
 ANY = st.recursive(
@@ -125,8 +128,8 @@ def test_a_file_with_any_objects_is_refused_or_taken(
     except FragmentsError as error:
         assert error.key == "no_source"
         return
-    exchange.carry_out(room, exchange.planned(room, source))
-    again = exchange.planned(room, source)
+    exchange.save_plan(room, exchange.plan_import(room, source))
+    again = exchange.plan_import(room, source)
     assert not [it for it in again.new if it.is_live]
     assert (again.links, again.entries) == ([], [])
     room.engine.close()

@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
-from core.config import FRAGMENTS_PLACE, Settings
+from core.config import FRAGMENTS_VARIABLE, Settings
 from core.errors import SentinelError
 from core.text.plain import Budget
-from protocol.call import Caller, calling
+from protocol.call import Caller, set_caller
 from rooms.fragments import tools
-from rooms.fragments.fragment import Activity, Amendment, FragmentsError, Link, Version, Wanted
+from rooms.fragments.fragment import Activity, Amendment, Filter, FragmentsError, Link, Version
 from rooms.fragments.room import Room, open_room
 from rooms.fragments.upkeep.consolidation import ServedFragments
 from rooms.fragments.versions import amend
@@ -44,8 +44,8 @@ def team(team_server: TeamServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[R
     for name in ("SENTINEL_MEMORY_AGENT", "SENTINEL_MEMORY_EMBEDDINGS", "SENTINEL_MEMORY_ANSWERS"):
         monkeypatch.delenv(name, raising=False)
     place = team_server.emptied_dsn()
-    monkeypatch.setenv(FRAGMENTS_PLACE, place)
-    room = open_room(Settings(), {FRAGMENTS_PLACE: place})
+    monkeypatch.setenv(FRAGMENTS_VARIABLE, place)
+    room = open_room(Settings(), {FRAGMENTS_VARIABLE: place})
     yield room
     room.engine.close()
 
@@ -76,14 +76,14 @@ def of_others(team: Room) -> list[object]:
             it.update(dict.fromkeys(USE))
     bobs = [it["id"] for it in fragments if it["agent"] == "bob"]
     with team.engine.reading() as rows:
-        versions = [it for id_ in bobs for it in rows.entries(Version, of=id_)]
+        versions = [it for id_ in bobs for it in rows.entries(Version, subject=id_)]
         activities = [it for it in rows.entries(Activity) if it.agent == "bob"]
     return [fragments, links_of(team, *bobs), versions, activities]
 
 
 def by(agent: str, tool: Callable[..., str], **arguments: Any) -> str:
     """The answer of a tool to an agent over HTTP."""
-    with calling(Caller(agent=agent, session=f"s-{agent}", client="cursor")):
+    with set_caller(Caller(agent=agent, session=f"s-{agent}", client="cursor")):
         try:
             return tool(**arguments)
         except SentinelError as error:
@@ -136,7 +136,7 @@ def test_a_prompt_has_an_agents_own_and_over_stdio_the_environment_names_the_age
     team: Room, ids: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for agent, own in (("alice", "OWN"), ("bob", "THEIRS"), ("default", "SHARED")):
-        with calling(Caller(agent=agent)):
+        with set_caller(Caller(agent=agent)):
             injected = "\n".join(tools.prompt_lines("zebra note", Budget(1_000, 10_000)))
         assert {it for it in ids if ids[it] in injected} == {own, "SHARED"}
     assert "Shared by all agents, so kept: 1." in by("alice", tools.forget, topic="zoo")
@@ -158,7 +158,7 @@ def test_a_session_that_two_processes_end_at_once_is_noted_once(
     served = ServedFragments(Settings(), os.environ)
     with ThreadPoolExecutor(6) as threads:
         list(threads.map(served.end_session, ["alice"] * 6, ["s-alice"] * 6))
-    noted = all_of(team, Wanted(kinds=("fact",), topics=("session",)))
+    noted = all_of(team, Filter(kinds=("fact",), topics=("session",)))
     assert [(it.agent, it.source) for it in noted] == [("alice", "s-alice")]
 
 
@@ -166,6 +166,6 @@ def test_a_session_that_two_processes_end_at_once_is_noted_once(
 def test_the_door_over_a_file_serves_one_person(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(FRAGMENTS_PLACE, str(tmp_path / "memory.db"))
+    monkeypatch.setenv(FRAGMENTS_VARIABLE, str(tmp_path / "memory.db"))
     assert "Remembered" in by("default", tools.remember, content="The shop runs on Node 20")
     assert "one person's" in by("bob", tools.recall, text="shop")

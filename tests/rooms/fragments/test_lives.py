@@ -38,19 +38,26 @@ from core.errors import SentinelError
 from core.text.plain import estimate_tokens
 from core.text.ranking import Entry as Listed
 from rooms.fragments import draft, versions
-from rooms.fragments import fragment as kept
-from rooms.fragments.activity import give_feedback, statistics_of
+from rooms.fragments import fragment as schema
+from rooms.fragments.activity import statistics_of, store_feedback
 from rooms.fragments.draft import reflect, remember
-from rooms.fragments.exchange import carry_out, line_of, planned, read_source, read_text, rows_of
-from rooms.fragments.fragment import Draft, Fragment, Link, ServiceError, Wanted, hash_of
+from rooms.fragments.exchange import (
+    line_of,
+    plan_import,
+    read_rows,
+    read_source,
+    read_text,
+    save_plan,
+)
+from rooms.fragments.fragment import Draft, Filter, Fragment, Link, ServiceError, hash_of
 from rooms.fragments.links import Pair, Step, explore, link
 from rooms.fragments.models.judge import Verdict
-from rooms.fragments.models.vectors import PROBES, Embedder, fill
+from rooms.fragments.models.vectors import PROBES, Embedder, embed_missing
 from rooms.fragments.recall import recall, restore_context
 from rooms.fragments.room import Room
 from rooms.fragments.storage.rows import pages_of
 from rooms.fragments.texts import keywords_of
-from rooms.fragments.upkeep.consolidation import Done, consolidate, tend
+from rooms.fragments.upkeep.consolidation import StepOutcome, consolidate, tend
 from rooms.fragments.versions import amend, forget, pin, restore
 from tests.stories import update
 from tests.stories.story import Answer, Story, held, read_stories
@@ -61,7 +68,7 @@ from tests.support.tables import table
 from tests.support.team_engines import kept_in as kept_in
 
 LIVES = Path(__file__).parents[2] / "stories" / "lives"
-KINDS: dict[str, type[Any]] = {it.__name__: it for it in get_args(kept.Entry)}
+KINDS: dict[str, type[Any]] = {it.__name__: it for it in get_args(schema.Entry)}
 IDS = set("id start end linked_to fragment_id first_id second_id lines".split())
 _DAY = re.compile(r"day (-?\d+)(?: (\d\d):(\d\d))?")
 _DRAWN = re.compile(r"[a-z2-9]{8}|stored-\d+")
@@ -95,7 +102,7 @@ class Model:
     refuses: str = ""
     asked: list[list[str]] = field(default_factory=list)  # by request
 
-    def numbers(self, texts: Sequence[str], timeout_s: float) -> list[Sequence[object]]:
+    def numbers_of(self, texts: Sequence[str], timeout_s: float) -> list[Sequence[object]]:
         self.asked.append(list(texts))
         is_refused = self.refuses in texts
         if is_refused or (self.fails and self.fails_at in (0, len(self.asked))):
@@ -175,7 +182,7 @@ class Life:
 
     def held(self) -> Held:
         with self.of_all.engine.reading() as rows:
-            found = [it for page in pages_of(rows, Wanted(state="all")) for it in page]
+            found = [it for page in pages_of(rows, Filter(state="all")) for it in page]
             links = rows.links([it.id for it in found])
             entries = [it for kind in KINDS.values() for it in rows.entries(kind)]
             vectors = rows.vectors([it.number for it in found])
@@ -238,14 +245,14 @@ class Life:
             case Fragment():
                 return value.id
             case Listed():
-                return self.told(value.what)
+                return self.told(value.item)
             case Link():
                 return f"{value.from_id} {value.relation} {value.to_id}"
             case Step():
                 return f"{value.fragment.id} ({self.told(value.link)})"
             case Pair():
                 return f"{value.earlier.id} and {value.later.id} {'+'.join(value.signs)}".strip()
-            case Done():
+            case StepOutcome():
                 figures = self.told(value.figures)
                 return f"{value.name} ({figures}; {value.count})" if figures else ""
             case bool():
@@ -337,7 +344,7 @@ def _save(life: Life, session: str = "", agent: str = "", **given: Any) -> Any:
 def _recall(life: Life, **given: Any) -> Any:
     model = life.model
     embedder, known = (Embedder(model, model.name), len(model.asked)) if model else (None, 0)
-    done = recall(life.room, kept.Query(**given), embedder=embedder)
+    done = recall(life.room, schema.Query(**given), embedder=embedder)
     return {**done._asdict(), "asked": model.new_requests(known) if model else ()}
 
 
@@ -349,15 +356,15 @@ def _fill(life: Life, *, again: bool = False) -> Any:
     def tell(done: int, total: int) -> None:
         progress.append(f"{done} of {total}")
 
-    done = fill(life.room, embedder, replaces=again, progress=tell)
+    done = embed_missing(life.room, embedder, replaces=again, progress=tell)
     requests = [str(len(it)) for it in model.new_requests(known)]
     return {**(_parts(done) or {}), "progress": progress, "texts of requests": requests}
 
 
 def _reflect(life: Life, session: str = "", agent: str = "", **given: Any) -> Any:
     if "effectiveness" in given:
-        given["effectiveness"] = kept.TaskFeedback(**given["effectiveness"])
-    done = reflect(life.room, kept.Reflection(**given), session=session, agent=agent)
+        given["effectiveness"] = schema.TaskFeedback(**given["effectiveness"])
+    done = reflect(life.room, schema.Reflection(**given), session=session, agent=agent)
     return done._replace(saved=[])
 
 
@@ -380,7 +387,7 @@ def _consolidate(life: Life, judge: str = "") -> Any:
 
 def _export(life: Life, *, only_public: bool) -> Any:
     with life.room.engine.reading() as rows:
-        lines = [*map(line_of, rows_of(rows, Wanted(state="all"), only_public=only_public))]
+        lines = [*map(line_of, read_rows(rows, Filter(state="all"), only_public=only_public))]
     ids = ("kind", "id", "fragment_id", "from_id", "to_id")
     return [" ".join(str(it[name]) for name in ids if name in it) for it in lines]
 
@@ -390,10 +397,10 @@ def _bring_database(life: Life, rows: Sequence[Sequence[Any]]) -> Any:
     with TemporaryDirectory() as folder:
         path = make_memory_db(Path(folder, "memory.db"), *rows)
         before = path.read_bytes()
-        plan = planned(life.room, read_source(path))
-        assert carry_out(life.room, plan) == len(plan.new)
+        plan = plan_import(life.room, read_source(path))
+        assert save_plan(life.room, plan) == len(plan.new)
         assert path.read_bytes() == before and [*Path(folder).iterdir()] == [path]
-    return {"known": plan.known, "faults": [f"{it.place} {it.why}" for it in plan.faults]}
+    return {"known": plan.known, "faults": [f"{it.place} {it.reason}" for it in plan.faults]}
 
 
 def _bring(
@@ -402,10 +409,10 @@ def _bring(
     """Import a file: most lines of a sample, then these."""
     values = [*_SOURCES.get(of, [])[:most], *lines]
     texts = [it if isinstance(it, str) else json.dumps(it, ensure_ascii=False) for it in values]
-    plan = planned(life.room, read_text("\n".join(texts).encode(), "a.jsonl"), agent=agent)
-    assert carry_out(life.room, plan) == len(plan.new)
+    plan = plan_import(life.room, read_text("\n".join(texts).encode(), "a.jsonl"), agent=agent)
+    assert save_plan(life.room, plan) == len(plan.new)
     counted = {it: len(getattr(plan, it)) for it in ("new", "links", "entries")}
-    faults = Counter(it.why for it in plan.faults)
+    faults = Counter(it.reason for it in plan.faults)
     return {**(_parts(plan) or {}), **counted, "faults": faults}
 
 
@@ -417,7 +424,7 @@ def _set_up(life: Life, strict: bool = False, **config: Any) -> None:
 
 def _for_the_log(life: Life, most: int = 10) -> Any:
     with life.room.engine.reading() as rows:
-        return versions.for_the_log(rows, life.room.own, most)
+        return versions.find_promotable(rows, life.room.own_agents, most)
 
 
 VERBS: dict[str, Callable[..., Any]] = {
@@ -431,10 +438,10 @@ VERBS: dict[str, Callable[..., Any]] = {
         life.room, start, end, relation, **given
     ),
     "amend": lambda life, agent="", session="", **given: amend(
-        life.room, kept.Amendment(**given), agent=agent, session=session
+        life.room, schema.Amendment(**given), agent=agent, session=session
     ),
     "reflect": _reflect,
-    "feedback": lambda life, **given: give_feedback(life.room, kept.ToolFeedback(**given)),
+    "feedback": lambda life, **given: store_feedback(life.room, schema.ToolFeedback(**given)),
     "end": lambda life, session: draft.end_session(life.room, session),
     "end_idle": lambda life: draft.end_idle_sessions(life.room),
     "context": lambda life, **given: restore_context(life.room, **given),
@@ -443,7 +450,7 @@ VERBS: dict[str, Callable[..., Any]] = {
     "tend": lambda life, compares=True: tend(life.room, compares=compares),
     "statistics": lambda life: statistics_of(life.room),
     "promote": lambda life, id, record: versions.promote(life.room, id, record),
-    "said_by": lambda life, id: versions.said_by(life.room, id)[1],
+    "said_by": lambda life, id: versions.record_texts_of(life.room, id)[1],
     "for_the_log": _for_the_log,
     "bring": _bring,
     "bring_database": _bring_database,
@@ -467,7 +474,7 @@ VERBS: dict[str, Callable[..., Any]] = {
     ),
     "vector": _rows(
         lambda life, rows, id, numbers: rows.put_vectors(
-            kept.Embedding(it.number, struct.pack(f"<{len(numbers)}f", *numbers))
+            schema.Embedding(it.number, struct.pack(f"<{len(numbers)}f", *numbers))
             for it in rows.by_ids([id])
         )
     ),

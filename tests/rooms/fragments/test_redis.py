@@ -15,10 +15,10 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from core.config import read_settings
-from rooms.fragments.fragment import Wanted
+from rooms.fragments.fragment import Filter
 from rooms.fragments.room import open_room
 from rooms.fragments.storage import redis as layer
-from rooms.fragments.storage.redis import VARIABLE, Place, PlaceError, place_of
+from rooms.fragments.storage.redis import VARIABLE, RedisServer, RedisSettingError, redis_server_of
 from tests.rooms.fragments import test_engines as contract
 from tests.rooms.fragments.test_engines import AGENTS, Engines, a_fragment, bare, beside
 from tests.support.real_engines import Valkey, free_port, valkey
@@ -76,15 +76,17 @@ def tuples(value: Any) -> Any:
 @pytest.mark.row("002 2.73", "002 2.73.a", "002 2.73.b", "002 2.74", "002 2.74.a")
 @pytest.mark.parametrize(("given", "meant"), PLACES["meant"])
 def test_the_settings_name_a_server(given: dict[str, str], meant: dict[str, Any] | None) -> None:
-    place = place_of(given)
-    assert place == (Place(**{name: tuples(it) for name, it in meant.items()}) if meant else None)
+    place = redis_server_of(given)
+    assert place == (
+        RedisServer(**{name: tuples(it) for name, it in meant.items()}) if meant else None
+    )
     assert "p%40ss" not in repr(place)
 
 
 @pytest.mark.parametrize(("variable", "value"), PLACES["refused"])
 def test_an_unusable_variable_is_refused_by_its_name_alone(variable: str, value: str) -> None:
-    with pytest.raises(PlaceError) as refused:
-        place_of(WATCHED | {variable: value})
+    with pytest.raises(RedisSettingError) as refused:
+        redis_server_of(WATCHED | {variable: value})
     for lang in ("en", "ko"):
         text = in_language(lang, str, refused.value)
         assert variable in text and "hunter2" not in text and value not in text.split()
@@ -187,7 +189,7 @@ def test_keywords_are_sets_and_an_agent_is_told_nothing_of_anothers(
                 found = []
                 for through in (engine, engine, bare(engine, "")):
                     with through.for_agent(agent).reading() as rows:
-                        found.append(rows.with_keywords(words, Wanted(), most))
+                        found.append(rows.count_keywords(words, Filter(), most))
                 assert found[0] == found[1] == found[2]
         assert told(engine, agent) == told(bare(engine, agent), agent)
     assert engine.cache.figures["hits"] > engine.cache.figures["misses"] > 0
@@ -198,11 +200,11 @@ def test_keywords_are_sets_and_an_agent_is_told_nothing_of_anothers(
         redis.delete(*redis.keys("*"))  # as a full server drops them
     for words in (["node"], ["node", "redis"]):
         with engine.for_agent("bob").reading() as rows:
-            assert rows.with_keywords(words, Wanted(), 9)
+            assert rows.count_keywords(words, Filter(), 9)
     engine.purge()
     with Redis(port=redis_server.port) as redis:
         assert redis.keys("*") == []
-        engine.cache.place = replace(engine.cache.place, keeps_answers=False)
+        engine.cache.server = replace(engine.cache.server, keeps_answers=False)
         told(engine, "alice")
         assert {redis.type(name) for name in redis.keys("*")} == {b"set"}
 
@@ -243,13 +245,13 @@ def test_a_server_that_goes_away_under_load_holds_nobody_up(
     def ask() -> None:
         number = 0
         with engine.for_agent("alice").reading() as rows:
-            rows.holding("node", 3_000)
+            rows.coverage("node", 3_000)
             together.wait(WAIT_S)
             while not is_gone.is_set():
                 number += 1
-                rows.holding(f"node {number}", 3_000)
+                rows.coverage(f"node {number}", 3_000)
             for number in range(20):
-                rows.holding(f"deploy {number}", 3_000)
+                rows.coverage(f"deploy {number}", 3_000)
 
     with ThreadPoolExecutor(THREADS) as threads:
         asking = [threads.submit(ask) for _ in range(THREADS)]
@@ -259,7 +261,7 @@ def test_a_server_that_goes_away_under_load_holds_nobody_up(
         for it in asking:
             it.result(WAIT_S)
     redis_server.thaw()
-    assert engine.cache.rests
+    assert engine.cache.is_paused
     assert 1 <= engine.cache.figures["errors"] <= THREADS
 
 
@@ -323,7 +325,7 @@ def test_answers_stay_the_same_while_another_server_becomes_the_master(
         write(number)
     with Redis(port=replica.port, password=PASSWORD) as redis:
         wait_until(lambda: redis.info("replication")["role"] == "master")
-    wait_until(engine.cache.answers)
+    wait_until(engine.cache.is_reachable)
     hits = engine.cache.figures["hits"]
     write(10)
     assert engine.cache.figures["hits"] > hits

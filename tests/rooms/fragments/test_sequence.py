@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
 from core.config import Settings
-from rooms.fragments.exchange import carry_out, line_of, of_rows, planned, rows_of
-from rooms.fragments.fragment import RELATIONS, Wanted
+from rooms.fragments.exchange import line_of, plan_import, read_rows, save_plan, source_from_rows
+from rooms.fragments.fragment import RELATIONS, Filter
 from rooms.fragments.room import Config, Room
 from rooms.fragments.storage.postgres import PostgresEngine
 from rooms.fragments.storage.rows import Engine
@@ -94,13 +94,13 @@ class Sequence(RuleBasedStateMachine):
     def export(self, room: Room) -> None:
         """An empty room that imports all rows of a room holds the same."""
         with room.engine.reading() as rows:
-            lines = [*map(line_of, rows_of(rows, Wanted(state="all"), only_public=False))]
+            lines = [*map(line_of, read_rows(rows, Filter(state="all"), only_public=False))]
         with TemporaryDirectory() as folder:
             other = a_room(Path(folder), clock=Clock("2100-01-01T00:00:00+00:00"))
-            source = of_rows([*enumerate(lines, 1)], "x.jsonl")
-            carry_out(other, planned(other, source))
+            source = source_from_rows([*enumerate(lines, 1)], "x.jsonl")
+            save_plan(other, plan_import(other, source))
             assert everything(other) == everything(room)
-            again = planned(other, source)
+            again = plan_import(other, source)
             assert (again.new, again.links, again.entries) == ([], [], [])
             other.engine.close()
 

@@ -59,13 +59,13 @@ def test_every_verb_goes_on_with_any_value_in_a_column(engine: SqliteEngine, col
     for value in VALUES:
         change(engine, f"UPDATE fragments SET {column} = {value}")
         with engine.writing() as rows:
-            [it] = rows.find(fragment.Wanted(state="all"), order="worth")
+            [it] = rows.find(fragment.Filter(state="all"), order="worth")
             assert 0 <= it.importance <= 1 and isinstance(it.keywords, tuple)
             assert isinstance(it.access_count, int) and isinstance(it.is_anchor, bool)
             assert {*map(type, (it.content, it.topic, it.source, it.agent))} == {str}
             assert min(it.created_at, it.used_at) >= UNKNOWN_MOMENT
             rows.replace([it])
-            rows.touch([it.number], {"access_count": 1})
+            rows.set_fields([it.number], {"access_count": 1})
             assert rows.drop(["f"]) == 1
         add_one(engine)
 
@@ -75,7 +75,7 @@ def test_a_list_that_is_none_and_words_that_are_none(engine: SqliteEngine) -> No
     change(engine, f"UPDATE fragments SET {words}, keywords = '{{[', importance = 7")
     change(engine, "UPDATE fragment_links SET relation_type = 'x', created_at = 'x'")
     with engine.reading() as rows:
-        [it] = rows.find(fragment.Wanted())
+        [it] = rows.find(fragment.Filter())
         read = (it.keywords, it.kind, it.lifetime, it.tier, it.privacy, it.importance)
         assert read == ((), "fact", "semantic", "warm", "private", 1.0)
         assert it.created_at == UNKNOWN_MOMENT
@@ -84,8 +84,8 @@ def test_a_list_that_is_none_and_words_that_are_none(engine: SqliteEngine) -> No
 
 
 def test_an_index_that_another_program_has_left_behind_is_made_anew(engine: SqliteEngine) -> None:
-    def holding(rows: Any, word: str) -> int:
-        return len(rows.holding(word, 9).shares(0.25))
+    def coverage(rows: Any, word: str) -> int:
+        return len(rows.coverage(word, 9).shares(0.25))
 
     zebras = [fragment.Fragment(id=f"g{at}", content="a zebra", created_at=DATE) for at in "123"]
     with engine.writing() as rows:
@@ -95,15 +95,15 @@ def test_an_index_that_another_program_has_left_behind_is_made_anew(engine: Sqli
     with engine.writing() as rows:
         assert rows.drop(["f", "g1", "g2"]) == 3
     with engine.reading() as rows:
-        assert (holding(rows, "zebra"), holding(rows, "walrus")) == (1, 0)
+        assert (coverage(rows, "zebra"), coverage(rows, "walrus")) == (1, 0)
     change(engine, "UPDATE fragments SET content = 'walrus' WHERE id = 'g3'")
     with engine.writing() as rows:
         assert rows.mend_index() and not rows.mend_index()
-        assert holding(rows, "walrus") == 1
+        assert coverage(rows, "walrus") == 1
     change(engine, "UPDATE state SET value = 'of another version' WHERE name = 'index'")
     change(engine, "DELETE FROM fragments_fts")
     with engine.writing() as rows:
-        assert holding(rows, "walrus") == 1
+        assert coverage(rows, "walrus") == 1
 
 
 # A file of version 1, made by the program of then, and the answers of that program over it.
@@ -168,24 +168,27 @@ def test_a_file_of_each_version_before_is_upgraded_with_its_data_and_answers_ali
         assert (activity.agent, of_tool.agent, of_task.agent) == ("kim", "default", "default")
         theirs = replace(activity, agent="lee")  # another agent's session of this name
         rows_now.note([theirs])
-        assert rows_now.entries(fragment.Activity, of=activity.session_id) == [activity, theirs]
+        assert rows_now.entries(fragment.Activity, subject=activity.session_id) == [
+            activity,
+            theirs,
+        ]
     [lesson, *_] = recorded[0]["found"]
     assert promote(room, lesson, RECORD).promoted == RECORD
     room.engine.close()
     new.engine.close()
 
 
-PLANS: dict[str, tuple[fragment.Wanted, dict[str, Any], str]] = {
+PLANS: dict[str, tuple[fragment.Filter, dict[str, Any], str]] = {
     "what says the same": (
-        fragment.Wanted(agents=("a",), content_hash="h", state="all"),
+        fragment.Filter(agents=("a",), content_hash="h", state="all"),
         {},
         "_hash (agent_id=? AND content_hash=?)",
     ),
-    "the best": (fragment.Wanted(agents=("a",)), {"order": "worth", "limit": 9}, "_worth"),
-    "the newest": (fragment.Wanted(since="2026-05", state="all"), {"order": "newest"}, "_created"),
-    "a topic": (fragment.Wanted(topics=("t",)), {}, "_topic"),
-    "chosen ones": (fragment.Wanted(numbers=(1, 2), state="all"), {}, "PRIMARY KEY"),
-    "a keyword": (fragment.Wanted(keywords=("k",), state="all"), {}, "fragment_keywords"),
+    "the best": (fragment.Filter(agents=("a",)), {"order": "worth", "limit": 9}, "_worth"),
+    "the newest": (fragment.Filter(since="2026-05", state="all"), {"order": "newest"}, "_created"),
+    "a topic": (fragment.Filter(topics=("t",)), {}, "_topic"),
+    "chosen ones": (fragment.Filter(numbers=(1, 2), state="all"), {}, "PRIMARY KEY"),
+    "a keyword": (fragment.Filter(keywords=("k",), state="all"), {}, "fragment_keywords"),
 }
 
 
@@ -221,7 +224,7 @@ def a_vector(*numbers: float) -> bytes:
 
 
 @contextmanager
-def holding(vectors: Iterable[tuple[int, Any]]) -> Iterator[sqlite3.Connection]:
+def coverage(vectors: Iterable[tuple[int, Any]]) -> Iterator[sqlite3.Connection]:
     """A database of these vectors, by number."""
     put = "INSERT INTO fragment_vectors (number, embedding) VALUES (?, ?)"
     with closing(sqlite3.connect(":memory:")) as connection:
@@ -240,9 +243,9 @@ def holding(vectors: Iterable[tuple[int, Any]]) -> Iterator[sqlite3.Connection]:
     st.integers(1, 6), st.sets(st.integers(1, 40)),
 )  # fmt: skip
 def test_numpy_and_python_say_the_same(vectors: list[bytes], most: int, allowed: set[int]) -> None:
-    with holding(enumerate(vectors, 1)) as connection:
+    with coverage(enumerate(vectors, 1)) as connection:
         by_numpy, by_python = (
-            Vectors(uses_numpy=uses).near(connection, 1, vectors[0], allowed, most)
+            Vectors(uses_numpy=uses).nearest_cosines(connection, 1, vectors[0], allowed, most)
             for uses in (True, False)
         )
     assert [number for number, _ in by_numpy] == [number for number, _ in by_python]
@@ -255,14 +258,14 @@ def test_bytes_that_are_no_vector_of_this_length_are_passed_over(uses_numpy: boo
     none = [a_vector(1.0), a_vector(math.nan, 1.0), a_vector(math.inf, 0.0), "1234 678", b"odd"]
     every = [a_vector(0.6, 0.8), *none, b"", a_vector(1.0, 0.0, 0.0)]
     vectors, allowed = Vectors(uses_numpy=uses_numpy), range(1, 10)
-    with holding(enumerate(every, 1)) as connection:
+    with coverage(enumerate(every, 1)) as connection:
         for asked, expected in (
             (a_vector(0.0, 1.0), [(1, 0.8)]),
             (a_vector(math.nan, 1.0), []),
             (a_vector(1.0), [(2, 1.0)]),  # another model's
             (a_vector(0.0, 1.0), [(1, 0.8)]),
         ):
-            assert vectors.near(connection, 1, asked, allowed, 9) == expected
+            assert vectors.nearest_cosines(connection, 1, asked, allowed, 9) == expected
 
 
 def test_a_file_that_took_the_place_of_another_is_read_anew(tmp_path: Path) -> None:
@@ -278,13 +281,15 @@ def test_a_file_that_took_the_place_of_another_is_read_anew(tmp_path: Path) -> N
             Path(f"{engine.path}{name}").unlink(missing_ok=True)
         other.path.replace(engine.path)
         with engine.reading() as rows:
-            assert rows.near(a_vector(1.0, 0.0), fragment.Wanted(), 5) == [(1, cosines[0])]
+            assert rows.nearest_cosines(a_vector(1.0, 0.0), fragment.Filter(), 5) == [
+                (1, cosines[0])
+            ]
 
 
 def test_a_vector_that_was_never_kept_is_near_to_nothing(engine: SqliteEngine) -> None:
     def nearest() -> list[tuple[int, float]]:
         with engine.reading() as rows:
-            return rows.near(a_vector(1.0, 0.0), fragment.Wanted(), 5)
+            return rows.nearest_cosines(a_vector(1.0, 0.0), fragment.Filter(), 5)
 
     with engine.writing() as rows:
         [it] = rows.add([fragment.Fragment(id="new", content="c", created_at=DATE)])
@@ -292,6 +297,6 @@ def test_a_vector_that_was_never_kept_is_near_to_nothing(engine: SqliteEngine) -
     assert nearest() == [(it.number, 1.0)]
     with pytest.raises(KeyError), engine.writing() as rows:
         rows.put_vectors([fragment.Embedding(it.number, a_vector(0.0, 1.0))])
-        assert rows.near(a_vector(1.0, 0.0), fragment.Wanted(), 5) == [(it.number, 0.0)]
+        assert rows.nearest_cosines(a_vector(1.0, 0.0), fragment.Filter(), 5) == [(it.number, 0.0)]
         raise KeyError
     assert nearest() == [(it.number, 1.0)]

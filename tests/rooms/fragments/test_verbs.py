@@ -17,12 +17,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.room.copies import copies_of
-from core.sanitizer import find
-from rooms.fragments import fragment as kept
+from core.sanitizer import find_secrets
+from rooms.fragments import fragment as schema
 from rooms.fragments import texts
 from rooms.fragments.activity import count_later
-from rooms.fragments.draft import end_session, fresh_id, prepared, reflect, remember
-from rooms.fragments.fragment import Draft, Fragment, FragmentsError, Link, Wanted
+from rooms.fragments.draft import clean_draft, end_session, make_id, reflect, remember
+from rooms.fragments.fragment import Draft, Filter, Fragment, FragmentsError, Link
 from rooms.fragments.links import cures, link
 from rooms.fragments.recall import recall
 from rooms.fragments.room import Room
@@ -58,14 +58,14 @@ def test_threads_that_say_the_same_make_one_fragment(room: Room) -> None:
 
 def test_an_id_begins_with_a_letter_and_so_is_no_number(room: Room) -> None:
     with room.engine.writing() as rows:
-        assert all(fresh_id(rows)[0].isalpha() for _ in range(60))
+        assert all(make_id(rows)[0].isalpha() for _ in range(60))
 
 
 def goes_through(room: Room, text: str) -> None:
     """Saved, a text comes back as it was cleaned, also from outside; found, changed and removed."""
     draft = Draft(content=f"c {text}", topic=f"t {text}"[:50].strip(), source=f"s {text}"[:200],
                   keywords=(f"k {text}"[:50].strip(), "crowd"))  # fmt: skip
-    expected, _ = prepared(draft)
+    expected, _ = clean_draft(draft)
     one = remember(room, draft).fragment
     assert kit.stored(room, one.id) == [one]
     told = (one.content, one.topic, one.keywords, one.source)
@@ -77,11 +77,11 @@ def goes_through(room: Room, text: str) -> None:
             check = "INSERT INTO fragments_fts(fragments_fts) VALUES ('integrity-check')"
             connection.execute(check)
         assert row == (expected.content, expected.topic, expected.source)
-    assert kit.all_of(room, Wanted(topics=(one.topic,), keywords=one.keywords)) == [one]
+    assert kit.all_of(room, Filter(topics=(one.topic,), keywords=one.keywords)) == [one]
     for asked in (text, text[:20], f'"{text}"'):
-        recall(room, kept.Query(text=asked, keywords=(text,)))
-        recall(room, kept.Query(keywords=(asked,), topic=asked, tags=(asked,)))
-    amend(room, kept.Amendment(id=one.id, content=f"other {text}"))
+        recall(room, schema.Query(text=asked, keywords=(text,)))
+        recall(room, schema.Query(keywords=(asked,), topic=asked, tags=(asked,)))
+    amend(room, schema.Amendment(id=one.id, content=f"other {text}"))
     forget(room, id=one.id, hard=True)
     with room.engine.writing() as rows:
         assert not rows.mend_index()
@@ -92,7 +92,7 @@ def goes_through(room: Room, text: str) -> None:
 def test_a_hostile_text_is_stored_found_changed_and_removed_as_text(room: Room, kind: str) -> None:
     goes_through(room, HOSTILE[kind])
     with pytest.raises(FragmentsError):
-        recall(room, kept.Query(since=HOSTILE[kind]))
+        recall(room, schema.Query(since=HOSTILE[kind]))
 
 
 @costly
@@ -182,7 +182,7 @@ def test_the_fact_of_a_session_is_of_the_language_of_the_call(room: Room) -> Non
 def test_a_secret_is_found_before_a_text_is_parted_and_in_every_item(room: Room) -> None:
     for padding in range(960, 1_030, 7):
         text = "x " * (padding // 2) + TOKEN + " more" * 30
-        reflection = kept.Reflection(
+        reflection = schema.Reflection(
             summary="x", decisions=(f"{padding} {text}",), open_questions=(f"is {TOKEN} it",)
         )
         assert reflect(room, reflection).redacted
@@ -201,7 +201,7 @@ def test_a_reflection_that_is_broken_off_stores_nothing(tmp_path: Path) -> None:
             raise KeyboardInterrupt
         return kit.START
 
-    reflection = kept.Reflection(
+    reflection = schema.Reflection(
         summary="It works", decisions=("Use pnpm", "Use Bun"), open_questions=("Who owns it?",)
     )
     for most in range(1, 12):
@@ -231,12 +231,12 @@ def test_a_server_may_answer_before_use_is_counted_and_a_busy_database_counts_no
 ) -> None:
     kit.add(room, "Ledger")
     for session in ("one", "one", "two"):
-        recall(room, kept.Query(text="ledger", session=session), count=count_later)
+        recall(room, schema.Query(text="ledger", session=session), count=count_later)
     for thread in threading.enumerate():
         if thread.name == "fragments-use":
             thread.join()
     with kit.a_room(tmp_path).engine.writing():
-        [found] = recall(room, kept.Query(text="ledger")).fragments
+        [found] = recall(room, schema.Query(text="ledger")).fragments
     [used] = kit.stored(room, "f0")
     assert (found.content, used.access_count, used.sessions_count) == ("Ledger", 3, 2)
 
@@ -245,7 +245,7 @@ def test_a_server_may_answer_before_use_is_counted_and_a_busy_database_counts_no
 def test_the_limit_of_a_content_holds_behind_the_redactor() -> None:
     body = base64.encodebytes(random.Random(1).randbytes(1_200)).decode()
     key = f"-----BEGIN RSA PRIVATE KEY-----\n{body}-----END RSA PRIVATE KEY-----"
-    draft, _ = prepared(Draft(content=key))
+    draft, _ = clean_draft(Draft(content=key))
     assert len(draft.content) < 100
 
 
@@ -263,7 +263,7 @@ def test_the_limit_of_a_content_holds_behind_the_redactor() -> None:
 def test_keywords_are_counted_before_they_are_looked_at(keywords: tuple[str], said: str) -> None:
     start = time.process_time()
     with pytest.raises(FragmentsError) as caught:
-        prepared(Draft(content="x", keywords=keywords))
+        clean_draft(Draft(content="x", keywords=keywords))
     assert str(caught.value).startswith(said)
     assert time.process_time() - start < 2
 
@@ -272,13 +272,13 @@ def test_keywords_are_counted_before_they_are_looked_at(keywords: tuple[str], sa
 @given(st.text(max_size=400), st.lists(st.text(max_size=60), max_size=8))
 def test_any_text_is_stored_whole_or_refused(content: str, keywords: list[str]) -> None:
     try:
-        done, redacted = prepared(Draft(content=content, keywords=tuple(keywords)))
+        done, redacted = clean_draft(Draft(content=content, keywords=tuple(keywords)))
     except FragmentsError as error:
         assert error.key in ("blank", "too_large", "too_long", "too_many", "lone_surrogate")
         return
     assert 0 < len(done.content.encode()) <= 1_024
-    assert prepared(done)[0] == done
-    assert not find(done.content) or redacted == ()
+    assert clean_draft(done)[0] == done
+    assert not find_secrets(done.content) or redacted == ()
 
 
 @costly
@@ -286,7 +286,7 @@ def test_any_text_is_stored_whole_or_refused(content: str, keywords: list[str]) 
 @given(ANY, st.sampled_from(["", "\0", "\x1f", "\u200b", "\x9f"]))
 def test_no_secret_survives_a_character_that_hides_it(around: str, hider: str) -> None:
     split = TOKEN[:12] + hider + TOKEN[12:]
-    [text], _ = texts.cleaned(
+    [text], _ = texts.clean_texts(
         [texts.Text("content", f"{around} {split} {around}", 4_000)], strict=False
     )
     assert TOKEN not in text.replace("\u200b", "")
@@ -302,7 +302,7 @@ def test_the_keywords_of_a_text_are_its_names_and_nouns() -> None:
 @given(st.text())
 def test_any_text_has_few_keywords_that_differ(text: str) -> None:
     found = texts.keywords_of(text)
-    assert len({kept.plain_keyword(each) for each in found}) == len(found) <= texts.MOST_FOUND
+    assert len({schema.plain_keyword(each) for each in found}) == len(found) <= texts.MOST_FOUND
     assert all(1 < len(each) <= texts.KEYWORD_CHARS for each in found)
 
 

@@ -16,10 +16,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.text.plain import moment_of
-from rooms.sessions.answers import whole
-from rooms.sessions.draft import agent_of, continued, prepared
+from rooms.sessions.answers import describe_session
+from rooms.sessions.draft import agent_of, continue_session, prepare_draft
 from rooms.sessions.hints import hint
-from rooms.sessions.search import Criteria, resembling, search
+from rooms.sessions.search import Criteria, find_similar, search
 from rooms.sessions.session import (
     CHANGES,
     POINTS,
@@ -29,13 +29,13 @@ from rooms.sessions.session import (
     Point,
     Session,
     SessionsError,
-    from_metadata,
+    fields_in_metadata,
+    metadata_of,
     read_session,
-    shortened,
-    to_metadata,
+    shorten,
 )
 from rooms.sessions.store import SessionStore
-from rooms.sessions.upkeep import delete
+from rooms.sessions.upkeep import delete_session
 from tests.core.guard.secret_corpus import sampled
 from tests.support.cli_process import TOKEN
 from tests.support.sentences import in_language
@@ -88,17 +88,17 @@ def filled_with(text: str) -> Draft:
 
 def refusal(draft: Draft, **more: bool) -> str:
     with pytest.raises(SessionsError) as caught:
-        prepared(draft, **more)
+        prepare_draft(draft, **more)
     return str(caught.value)
 
 
 @pytest.mark.row("003 T10", "003 T11")
 def test_a_draft_is_stored_as_it_is_without_blanks_around_it_and_doubles() -> None:
     draft = filled_with("a text: `rm -rf`, 100 %, “quotes”\n\ttwo lines")
-    assert prepared(draft) == (draft, ())
+    assert prepare_draft(draft) == (draft, ())
     tags = (" JWT", "JWT", "", "  ", "가", "\u1100\u1161")
     changes = Changes(modified_files=("a.py", "", "a.py", "b.py"))
-    done = prepared(Draft(goal="  fix it \n", tags=tags, changes=changes))[0]
+    done = prepare_draft(Draft(goal="  fix it \n", tags=tags, changes=changes))[0]
     assert (done.goal, done.tags) == ("fix it", ("JWT", "가"))
     assert done.changes == Changes(modified_files=("a.py", "b.py"))
     names = (" Cursor-VSCode\n", "a\x1b[31m\ud800b", "x" * 5_000)
@@ -108,7 +108,7 @@ def test_a_draft_is_stored_as_it_is_without_blanks_around_it_and_doubles() -> No
 @pytest.mark.row("003 T86")
 @pytest.mark.parametrize("text", [TOKEN, f"{TOKEN[:20]}\u200b{TOKEN[20:]}"])
 def test_a_secret_goes_from_every_field(text: str) -> None:
-    done, [_] = prepared(filled_with(f"key {text} it"))
+    done, [_] = prepare_draft(filled_with(f"key {text} it"))
     shown = repr(done)
     assert shown.count("[REDACTED]") == 12
     assert TOKEN not in shown.replace("\u200b", "").replace("\\u200b", "")
@@ -120,10 +120,10 @@ def test_a_secret_that_one_field_gives_away_goes_from_the_others() -> None:
     value = "Xk29vQp7LmR4"
     others = {"goal": f"try {value} again", "summary": f"and {value}"}
     for field, _, arguments in LIMITS:
-        done, kinds = prepared(draft_of({**others, **arguments}, f"x password={value}"))
+        done, kinds = prepare_draft(draft_of({**others, **arguments}, f"x password={value}"))
         assert value not in repr(done) and kinds, field
     split = f"{value[:5]}\u2060{value[5:]}"
-    done, _ = prepared(Draft(goal=f"password={split}", summary=f"with {value} and {split}"))
+    done, _ = prepare_draft(Draft(goal=f"password={split}", summary=f"with {value} and {split}"))
     assert "Xk29" not in repr(done)
 
 
@@ -155,7 +155,7 @@ def test_a_value_that_cannot_be_stored_is_refused_by_the_name_of_its_field() -> 
     for field, most, arguments in LIMITS:
         for letter in "a한👩":
             exact = draft_of(arguments, letter * most)
-            assert prepared(exact)[0] == exact, field
+            assert prepare_draft(exact)[0] == exact, field
 
 
 def test_a_limit_holds_for_the_text_without_its_secrets() -> None:
@@ -163,7 +163,7 @@ def test_a_limit_holds_for_the_text_without_its_secrets() -> None:
     lines = [base64.b64encode(chance.randbytes(48)).decode() for _ in range(50)]
     key = "\n".join(["-----BEGIN PRIVATE KEY-----", *lines, "-----END PRIVATE KEY-----"])
     assert len(key) > 3_000
-    assert len(prepared(Draft(goal="g", summary=f"the key\n{key}"))[0].summary or "") < 100
+    assert len(prepare_draft(Draft(goal="g", summary=f"the key\n{key}"))[0].summary or "") < 100
     assert "4,000 characters" in refusal(Draft(goal="g", summary="word " * 800))
     # A text that no redaction makes short enough is refused at once.
     assert "1,000,000 characters" in refusal(Draft(goal="x" * 1_000_000))
@@ -174,11 +174,11 @@ def test_a_limit_holds_for_the_text_without_its_secrets() -> None:
 
 def first(**fields: Any) -> Session:
     draft = Draft(goal="g", **fields)
-    return continued(replace(BARE, number=0), draft, agent="codex", now=FIRST)
+    return continue_session(replace(BARE, number=0), draft, agent="codex", now=FIRST)
 
 
 def later(session: Session, **fields: Any) -> Session:
-    return continued(session, Draft(**{"goal": "g", **fields}), agent="cursor", now=LATER)
+    return continue_session(session, Draft(**{"goal": "g", **fields}), agent="cursor", now=LATER)
 
 
 @pytest.mark.row("003 T12", "003 T13", "003 T14", "003 T33")
@@ -210,8 +210,8 @@ def test_the_column_and_the_object_give_back_every_value_put_into_them() -> None
     told = {**SESSION.as_json(session), "updatedAt": LATER, "former": session.former_objects}
     assert told == TABLE["whole"]  # empty optional fields are left out
     kept = {name: getattr(session, name) for name in (*POINTS, "changes", "former")}
-    assert from_metadata(to_metadata(session)) == kept
-    assert to_metadata(BARE) == "{}"
+    assert fields_in_metadata(metadata_of(session)) == kept
+    assert metadata_of(BARE) == "{}"
     assert not {"parentId", "endedAt"} & SESSION.as_json(BARE).keys()
 
 
@@ -221,7 +221,7 @@ ODD = [*TABLE["odd_metadata"], "[" * 100_000, '{"decisions":' + "[" * 90_000]
 @pytest.mark.row("003 T12", "003 T13", "003 T14", "003 T15")
 @pytest.mark.parametrize("text", ODD, ids=range(len(ODD)))
 def test_a_text_that_others_put_into_the_column_breaks_nothing(text: str) -> None:
-    session = replace(BARE, **from_metadata(text))
+    session = replace(BARE, **fields_in_metadata(text))
     assert all(isinstance(it, str) for it in session.texts)
     assert json.loads(json.dumps(SESSION.as_json(session)))
 
@@ -229,7 +229,7 @@ def test_a_text_that_others_put_into_the_column_breaks_nothing(text: str) -> Non
 @pytest.mark.row("003 T18")
 @given(st.text(max_size=300), st.integers(2, 100))
 def test_a_short_form_is_one_line_within_its_characters(text: str, most: int) -> None:
-    short, line = shortened(text, most), " ".join(text.split())
+    short, line = shorten(text, most), " ".join(text.split())
     if len(line) <= most:
         assert short == line
     else:
@@ -265,7 +265,7 @@ def told_in(it: Draft | Session) -> list[object]:
 
 def assert_comes_back(store: SessionStore, draft: Draft) -> Session:
     """Saved, every text comes back as it was cleaned, from the store and from outside."""
-    expected, _ = prepared(draft)
+    expected, _ = prepare_draft(draft)
     saved = store.save(draft, agent="", process=os.urandom(8).hex()).session  # continues nothing
     session = store.get(f"#{saved.number}")
     assert session == saved
@@ -277,7 +277,7 @@ def assert_comes_back(store: SessionStore, draft: Draft) -> Session:
     assert (goal, summary) == (expected.goal, expected.summary)
     assert tuple(json.loads(tags)) == expected.tags
     assert json.loads(metadata)["decisions"][0]["what"] == expected.decisions[0].text
-    assert json.loads(store.current.read_bytes())["goal"] == expected.goal
+    assert json.loads(store.current_path.read_bytes())["goal"] == expected.goal
     return session
 
 
@@ -292,17 +292,17 @@ def test_a_hostile_text_is_stored_found_shown_and_removed_as_text(
     line = hint(session)
     assert line.startswith("#1 ") and is_line(line)
     harmless = store.save(a_draft("plain words", "h"), agent="a", process="p").session
-    lines = [whole(it, how="x").split("\n") for it in (session, harmless)]
+    lines = [describe_session(it, how="x").split("\n") for it in (session, harmless)]
     assert all(map(is_line, lines[0])), lines[0]
     first = [it.partition(":")[0] for it in lines[0][1:] if not it.startswith("  ")]
     labels = [it.partition(":")[0] for it in lines[1][1:]]
     assert set(first) <= {*labels, "Left out"} and len(first) <= len(labels) + 1
     for query in (text, text[:20], f'"{text}"'):
         assert search(store, Criteria(query=query), limit=5).total <= 2
-        resembling(store, query, limit=3)
+        find_similar(store, query, limit=3)
     assert search(store, Criteria(tags=(text,), agent=text), limit=5).total == 0
     with store.writing() as connection:
-        delete(connection, store.get("#1"))
+        delete_session(connection, store.get("#1"))
     with closing(sqlite3.connect(store.path)) as connection:
         connection.execute("INSERT INTO contexts_fts(contexts_fts) VALUES ('integrity-check')")
 
@@ -315,7 +315,7 @@ ANY = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=120
 def test_any_text_comes_back(store: SessionStore, text: str) -> None:
     session = assert_comes_back(store, a_draft(text, "g"))
     assert is_line(hint(session)) and is_line(in_language("ko", hint, session))
-    assert all(map(is_line, whole(session, how="x").split("\n")))
+    assert all(map(is_line, describe_session(session, how="x").split("\n")))
 
 
 FIELDS = {field: arguments for field, _, arguments in reversed(LIMITS)}

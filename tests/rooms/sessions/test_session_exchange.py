@@ -21,10 +21,10 @@ from markdown_it import MarkdownIt
 
 from core.config import Settings
 from rooms.sessions import upkeep
-from rooms.sessions.document import FORMS, FormName, Head, Whole, export
-from rooms.sessions.draft import cleaned
+from rooms.sessions.document import FORMS, Entry, FormName, Head, export
+from rooms.sessions.draft import redact_session
 from rooms.sessions.session import ACTION, SESSION, Action, Changes, Point, Session
-from rooms.sessions.source import Plan, carry_out, planned, read_source
+from rooms.sessions.source import Plan, carry_out, plan_import, read_source
 from rooms.sessions.store import SessionStore, open_sessions
 from rooms.sessions.upkeep import archive_before
 from tests.support.session_samples import (
@@ -47,10 +47,10 @@ def document(
     sessions: Iterable[tuple[Session, Sequence[Action]]], name: FormName, *, project: str = "shop"
 ) -> str:
     """The document of these sessions, as the tool writes it."""
-    form, whole = FORMS[name], [cleaned(*it) for it in sessions]
+    form, whole = FORMS[name], [redact_session(*it) for it in sessions]
     numbers = {it.session.id: it.session.number for it in whole}
     texts = [
-        form.session(Whole(it.session, it.actions, numbers.get(it.session.parent_id, 0)))
+        form.session(Entry(it.session, it.actions, numbers.get(it.session.parent_id, 0)))
         for it in whole
     ]
     return form.begin(Head(project, len(whole), DAY)) + form.between.join(texts) + form.end(0)
@@ -185,9 +185,9 @@ def put(path: Path, value: object) -> None:
 
 def take(store: SessionStore, path: Path) -> tuple[Plan, list[Session]]:
     """Carry out an import; a second one would bring nothing."""
-    plan = planned(store, read_source(path))
+    plan = plan_import(store, read_source(path))
     saved = carry_out(store, plan)
-    again = planned(store, read_source(path))
+    again = plan_import(store, read_source(path))
     assert (again.new, again.known) == ([], len(saved) + plan.known)
     return plan, saved
 
@@ -271,10 +271,10 @@ def test_an_export_and_our_own_current_json_come_back_as_they_were(
     steps = sorted((it for it in taken if it.goal in goals), key=lambda it: it.number)
     assert [it.goal for it in steps] == goals
     for path in (other.path, other.path.parent):
-        assert planned(store, read_source(path)).known == 29
+        assert plan_import(store, read_source(path)).known == 29
     third, alone = a_room(tmp_path / "third"), make_sample_store(a_room(tmp_path / "one").root, 1)
-    assert alone.project()
-    _, [saved_alone] = take(third, alone.current)
+    assert alone.write_current()
+    _, [saved_alone] = take(third, alone.current_path)
     assert saved_alone == alone.get("1")
 
 
@@ -283,7 +283,7 @@ def test_a_plan_changes_nothing_and_a_session_that_came_in_meanwhile_is_left_alo
     store: SessionStore, folder: Path
 ) -> None:
     put(folder / "current.json", former())
-    plans = [planned(store, read_source(folder)) for _ in range(2)]
+    plans = [plan_import(store, read_source(folder)) for _ in range(2)]
     assert [len(plan.new) for plan in plans] == [1, 1]
     assert os.listdir(store.root) == [".context-sync"]
     assert [len(carry_out(store, plan)) for plan in plans] == [1, 0]
@@ -292,11 +292,11 @@ def test_a_plan_changes_nothing_and_a_session_that_came_in_meanwhile_is_left_alo
 def test_an_error_in_the_middle_leaves_nothing(store: SessionStore, folder: Path) -> None:
     put(folder / "snapshots" / "a.json", former("One", id="a"))
     put(folder / "snapshots" / "b.json", former("Two", id="b"))
-    plan = planned(store, read_source(folder))
+    plan = plan_import(store, read_source(folder))
     plan.new[1][1].append(None)  # type: ignore[arg-type]
     with pytest.raises(AttributeError):
         carry_out(store, plan)
-    assert planned(store, read_source(folder)).known == 0
+    assert plan_import(store, read_source(folder)).known == 0
 
 
 # files of an older version

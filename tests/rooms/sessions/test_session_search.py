@@ -12,11 +12,11 @@ import pytest
 
 from core.config import Settings
 from rooms.sessions.config import Config
-from rooms.sessions.rows import TOKENIZERS, keep_index, write
-from rooms.sessions.search import Candidates, Criteria, Page, resembling, search
+from rooms.sessions.rows import TOKENIZERS, update_index, write
+from rooms.sessions.search import Candidates, Criteria, Page, find_similar, search
 from rooms.sessions.session import Session
-from rooms.sessions.store import SessionStore, open_sessions, resolve
-from rooms.sessions.upkeep import delete
+from rooms.sessions.store import SessionStore, open_sessions, session_with_name
+from rooms.sessions.upkeep import delete_session
 from tests.support.session_samples import a_room, keep, make_sample_store, sample_sessions, saved
 from tests.support.tables import ROOT, none_of, table
 
@@ -67,8 +67,8 @@ def test_the_session_with_most_of_the_question_comes_first_and_has_its_level(
     assert levels("redirect loop") == [(1, "high"), (3, "medium")]
     # A word that no session has hides no other; a question without any other finds nothing.
     assert levels("deploy to kubernetes") == [(6, "low"), (5, "low"), (4, "low")]
-    assert {it.level for it in resembling(store, "deploy to kubernetes", limit=5)} == {"low"}
-    assert resembling(store, "deploy to kubernetes by argo with helm", limit=5) == []
+    assert {it.level for it in find_similar(store, "deploy to kubernetes", limit=5)} == {"low"}
+    assert find_similar(store, "deploy to kubernetes by argo with helm", limit=5) == []
     for query in ("the of and", "?!", "a", "zzqx", '"', "\0", "결제"):
         assert search(store, Criteria(query=query), limit=5) == Page([], 0)
     assert found(store, "로그인") == [7]  # a pair of letters is no hit
@@ -104,7 +104,7 @@ def test_a_hostile_question_is_answered_in_time(project: Path) -> None:
         begun = time.thread_time()
         search(store, Criteria(query=query), limit=5)
         search(store, Criteria(query=query, tags=(query,), agent="a", status="x"), limit=5)
-        resembling(store, query, limit=5)
+        find_similar(store, query, limit=5)
         if time.thread_time() - begun > 20:
             slow.append(query[:20])
     none_of(slow)
@@ -118,7 +118,7 @@ def test_a_session_that_others_write_is_seen_at_once(project: Path) -> None:
     saved(theirs, "a cookie", id=first.id)
     assert (found(ours, "redirect"), found(ours, "cookies")) == ([], [1])
     with theirs.writing() as connection:
-        delete(connection, theirs.get("1"))
+        delete_session(connection, theirs.get("1"))
     assert found(ours, "cookie") == []
 
 
@@ -171,16 +171,16 @@ def test_the_index_takes_back_every_word_it_was_given(project: Path, tokenizer: 
     with store.writing() as connection:
         assert size_of(connection) > 100
         for number in range(1, 21):
-            before = resolve(connection, str(number))
+            before = session_with_name(connection, str(number))
             other, _ = samples[-number]
             after = replace(other, number=number, id=before.id, parent_id="")
             write(connection, after, before=before)
-            delete(connection, after)
+            delete_session(connection, after)
         assert size_of(connection) == 0
         kept = [write(connection, session(0, text, id=f"c{at}")) for at, text in enumerate(texts)]
         connection.execute(CHECK)
         for it in kept:
-            delete(connection, it)
+            delete_session(connection, it)
         assert size_of(connection) == 0
         connection.execute(CHECK)
 
@@ -190,7 +190,7 @@ def test_another_tokenizer_makes_the_index_anew_at_the_next_write(project: Path)
     keep(made(project), sample_sessions(30))
     with made(project).writing() as connection:
         plain, changes = size_of(connection), connection.total_changes
-        keep_index(connection, "unicode61")  # it is current, and left alone
+        update_index(connection, "unicode61")  # it is current, and left alone
         assert connection.total_changes == changes
     for tokenizer in ("porter", "trigram", "ascii", "unicode61"):
         with made(project, tokenizer).writing() as connection:
@@ -250,7 +250,7 @@ def test_a_session_is_found_by_every_form_of_its_words(store: SessionStore, coun
             hits = search(store, Criteria(query=query), limit=5).hits
             if goal not in {hit.session.goal for hit in hits}:
                 faults.append((query, goal))
-        best, *_ = resembling(store, f"{goal}: 2", limit=3)
+        best, *_ = find_similar(store, f"{goal}: 2", limit=3)
         if (best.session.goal, best.level) != (goal, "high"):
             faults.append((goal, best.session.goal))
     none_of(faults)

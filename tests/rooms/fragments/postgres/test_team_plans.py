@@ -12,7 +12,7 @@ import pytest
 from core.config import DEFAULT_AGENT
 from core.postgres.pool import Pool
 from core.room.full_text import INDEXED_VERSION
-from rooms.fragments.fragment import Embedding, Fragment, Wanted
+from rooms.fragments.fragment import Embedding, Filter, Fragment
 from rooms.fragments.storage import postgres as storage
 from rooms.fragments.storage.postgres import PostgresEngine, PostgresRows
 from rooms.fragments.storage.postgres_schema import index_name
@@ -34,7 +34,7 @@ COUNTED = """SELECT relname::text, pg_stat_get_xact_numscans(oid) AS scans,
 def engine(team_server: TeamServer) -> Iterator[PostgresEngine]:
     made = PostgresEngine(a_server(team_server.new_dsn()), timeout_s=5)
     assert made.exists()
-    with made.pool.as_login() as connection:
+    with made.pool.login_transaction() as connection:
         facts = {"many": MANY, "agent": AGENT, "others": OTHERS, "rare": RARE}
         connection.execute(text_of("many_fragments.sql", indexed=INDEXED_VERSION, **facts))
     yield made
@@ -53,7 +53,7 @@ def embedded(engine: PostgresEngine) -> PostgresEngine:
             vectors.append(Embedding(number, array("f", [it / length for it in floats]).tobytes()))
         rows.put_vectors(vectors)
     engine.purge()  # the rows without their vectors
-    with engine.pool.as_login() as connection:
+    with engine.pool.login_transaction() as connection:
         connection.execute("ANALYZE")
     return engine
 
@@ -79,19 +79,19 @@ def read(engine: PostgresEngine, ask: Callable[[PostgresRows], Any], agent: str 
 
 
 ASKED_BY_CALLS: list[Callable[[PostgresRows], Any]] = [
-    lambda it: it.find(Wanted(agents=SEEN, kinds=KINDS), order="newest", limit=100),
-    lambda it: it.find(Wanted(agents=SEEN, kinds=KINDS), order="worth", limit=20),
-    lambda it: it.find(Wanted(), order="worth", limit=50),
-    lambda it: it.find(Wanted(agents=SEEN, lifetimes=("working",)), order="worth", limit=20),
-    lambda it: it.find(Wanted(agents=SEEN, is_anchor=True), limit=500),
-    lambda it: it.find(Wanted(agents=SEEN, content_hash="7", state="all"), limit=10),
-    lambda it: it.find(Wanted(agents=SEEN, keywords=("rare9",)), limit=10),
-    lambda it: it.has(Wanted(agents=SEEN), 400),
-    lambda it: it.holding("bhzz", 400),
-    lambda it: it.extent(),
-    lambda it: it.with_keywords(["rare9"], Wanted(), 50),
-    lambda it: it.with_keywords(["rare9"], Wanted(agents=SEEN), 50),
-    lambda it: it.with_keywords(["rare9"], Wanted(kinds=("fact",)), 50),
+    lambda it: it.find(Filter(agents=SEEN, kinds=KINDS), order="newest", limit=100),
+    lambda it: it.find(Filter(agents=SEEN, kinds=KINDS), order="worth", limit=20),
+    lambda it: it.find(Filter(), order="worth", limit=50),
+    lambda it: it.find(Filter(agents=SEEN, lifetimes=("working",)), order="worth", limit=20),
+    lambda it: it.find(Filter(agents=SEEN, is_anchor=True), limit=500),
+    lambda it: it.find(Filter(agents=SEEN, content_hash="7", state="all"), limit=10),
+    lambda it: it.find(Filter(agents=SEEN, keywords=("rare9",)), limit=10),
+    lambda it: it.has(Filter(agents=SEEN), 400),
+    lambda it: it.coverage("bhzz", 400),
+    lambda it: it.text_range(),
+    lambda it: it.count_keywords(["rare9"], Filter(), 50),
+    lambda it: it.count_keywords(["rare9"], Filter(agents=SEEN), 50),
+    lambda it: it.count_keywords(["rare9"], Filter(kinds=("fact",)), 50),
     lambda it: it.links(["f1"]),
 ]
 
@@ -101,12 +101,12 @@ def test_a_question_of_a_call_reads_few_rows(engine: PostgresEngine, agent: str)
     for number, ask in enumerate(ASKED_BY_CALLS):
         for _ in range(7):  # the server keeps a plan for the later ones
             assert read(engine, ask, agent).rows < 1_500, number
-    assert read(engine, lambda it: it.find(Wanted(agents=SEEN))).rows > MANY  # they are counted
+    assert read(engine, lambda it: it.find(Filter(agents=SEEN))).rows > MANY  # they are counted
 
 
 @pytest.mark.long  # the index of the vectors costs much
 def test_a_fragment_without_a_vector_is_told_by_that_alone(embedded: PostgresEngine) -> None:
-    missing = Wanted(has_vector=False)
+    missing = Filter(has_vector=False)
     assert read(embedded, lambda it: it.count(missing), "").rows < 100
     assert read(embedded, lambda it: it.find(missing, limit=32), "").rows < 100
 
@@ -118,10 +118,13 @@ def test_a_fragment_without_a_vector_is_told_by_that_alone(embedded: PostgresEng
     [
         (lambda it: it.newest(["'bizz' & 'text'"], 400), "idx_fragments_found_by"),
         (lambda it: it.newest(["'bh':*"], 400), "idx_fragments_found_by"),
-        (lambda it: it.with_keywords(["rare9"], Wanted(), 50), "idx_fragments_keywords"),
-        (lambda it: it.find(Wanted(keywords=("rare9",))), "idx_fragments_keywords"),
-        (lambda it: it.with_keywords(["rare9"], Wanted(agents=SEEN), 50), "idx_fragments_keywords"),
-        (lambda it: it.find(Wanted(agents=SEEN), order="worth", limit=10), "idx_fragments_worth"),
+        (lambda it: it.count_keywords(["rare9"], Filter(), 50), "idx_fragments_keywords"),
+        (lambda it: it.find(Filter(keywords=("rare9",))), "idx_fragments_keywords"),
+        (
+            lambda it: it.count_keywords(["rare9"], Filter(agents=SEEN), 50),
+            "idx_fragments_keywords",
+        ),
+        (lambda it: it.find(Filter(agents=SEEN), order="worth", limit=10), "idx_fragments_worth"),
     ],
 )
 def test_a_question_is_answered_by_its_index_for_an_agent_too(
@@ -144,12 +147,12 @@ def test_the_number_of_texts_follows_every_change(team_pool: Pool) -> None:
         numbers = [it.number for it in rows.add(many)]
     assert counted() == {"a0": 60, "a1": 60}
     with engine.for_agent("a0").writing() as own:
-        own.touch(numbers[:20], {"deleted_at": "2026-01-01T00:00:00+00:00"})
-        own.touch(numbers, {"importance": 0.1})
+        own.set_fields(numbers[:20], {"deleted_at": "2026-01-01T00:00:00+00:00"})
+        own.set_fields(numbers, {"importance": 0.1})
         own.drop(it.id for it in many[10:40])  # of which ten are not live
     assert counted() == {"a0": 40, "a1": 60}
     with engine.writing() as rows:
-        rows.touch(numbers[:10], {"deleted_at": "", "agent": "a1"})
+        rows.set_fields(numbers[:10], {"deleted_at": "", "agent": "a1"})
         assert not rows.mend_index()
     assert counted() == {"a0": 40, "a1": 65}
     with team_pool.transaction() as connection:
@@ -165,7 +168,7 @@ def test_the_number_of_texts_follows_every_change(team_pool: Pool) -> None:
 
 @pytest.fixture
 def few(embedded: PostgresEngine, monkeypatch: pytest.MonkeyPatch) -> PostgresEngine:
-    monkeypatch.setattr(storage, "FEW", FEW)
+    monkeypatch.setattr(storage, "MOST_COMPARED", FEW)
     return embedded
 
 
@@ -174,7 +177,7 @@ def near(engine: PostgresEngine, agent: str) -> Iterator[tuple[list[int], list[i
     for number in range(2, 2 + QUESTIONS):
         with engine.reading() as rows:
             [(_, vector)] = rows.vectors([number])
-        ask = partial(PostgresRows.near, vector=vector, wanted=Wanted(), most=10)
+        ask = partial(PostgresRows.nearest_cosines, vector=vector, wanted=Filter(), most=10)
         found = read(engine, ask, agent)
         with engine.pool.transaction(agent=agent, changes=False) as connection:
             connection.execute("SET LOCAL enable_indexscan = off")
@@ -211,7 +214,7 @@ def test_an_agent_with_many_fragments_finds_by_the_index(few: PostgresEngine) ->
 def test_the_upkeep_makes_an_index_of_a_new_length(
     team_server: TeamServer, monkeypatch: pytest.MonkeyPatch, dimensions: int
 ) -> None:
-    monkeypatch.setattr(storage, "FEW", 1)
+    monkeypatch.setattr(storage, "MOST_COMPARED", 1)
     engine = PostgresEngine(a_server(team_server.emptied_dsn()), timeout_s=5)
     axes = [
         array("f", [float(at == place) for at in range(dimensions)]).tobytes() for place in (0, 1)
@@ -222,7 +225,7 @@ def test_the_upkeep_makes_an_index_of_a_new_length(
             numbers = [it.number for it in rows.add(some)]
             rows.put_vectors(map(Embedding, numbers, axes))
         with engine.for_agent("alice").reading() as rows:
-            assert rows.near(axes[1], Wanted(), 1) == [(numbers[1], 1.0)]
+            assert rows.nearest_cosines(axes[1], Filter(), 1) == [(numbers[1], 1.0)]
         with engine.pool.transaction(changes=False) as connection:
             made = {it for (it,) in connection.execute("SELECT indexname FROM pg_indexes")}
         assert (index_name(dimensions) in made) is (not agent and dimensions <= 4_000)

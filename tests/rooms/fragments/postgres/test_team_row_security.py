@@ -56,7 +56,7 @@ def expected(table: str, agent: str, *, writes: bool) -> list[str]:
 @pytest.mark.row("002 2.19.b", "002 2.19.c")
 def test_every_table_is_in_the_table_and_forces_row_security(pool: Pool) -> None:
     assert {*OWNER, "schema_version", "papers"} == {*TABLES}
-    with pool.as_login() as connection:
+    with pool.login_transaction() as connection:
         rows = connection.execute(
             "SELECT relname, relrowsecurity AND relforcerowsecurity, pg_get_userbyid(relowner)"
             " FROM pg_class WHERE relnamespace = 'agent_memory'::regnamespace AND relkind = 'r'"
@@ -113,7 +113,7 @@ def test_an_agent_adds_nothing_for_another(pool: Pool, agent: str, other: str) -
 
 
 def test_no_agent_gets_at_the_papers_or_the_tables(pool: Pool) -> None:
-    with pool.as_login() as connection:  # somebody gave it all of them
+    with pool.login_transaction() as connection:  # somebody gave it all of them
         connection.execute("GRANT ALL ON SCHEMA agent_memory TO PUBLIC, sentinel_room")
         connection.execute("GRANT ALL ON ALL TABLES IN SCHEMA agent_memory TO sentinel_room")
     Schema(pool).secure()
@@ -135,7 +135,7 @@ def test_nothing_is_left_for_the_next_borrower(pool: Pool) -> None:
     left = "SELECT current_user, current_setting('app.current_agent_id', true)"
 
     def left_for_login() -> Any:
-        with pool.as_login() as connection:
+        with pool.login_transaction() as connection:
             assert connection.info.backend_pid == process
             return connection.execute(left).fetchone()
 
@@ -162,7 +162,7 @@ def test_a_role_that_row_security_does_not_bind_is_refused() -> None:
         pool = Pool(a_server(running.dsn(running.new_database())))
         Schema(pool).prepare()
         for rights in ("SUPERUSER NOBYPASSRLS", "NOSUPERUSER BYPASSRLS"):
-            with pool.as_login() as connection:
+            with pool.login_transaction() as connection:
                 connection.execute(f"ALTER ROLE sentinel_room {rights}")
             with raised(ServerError, "bypasses") as refused, pool.transaction(agent="alice"):
                 pytest.fail("a transaction began")
@@ -192,7 +192,7 @@ def test_a_function_that_sees_more_tells_an_agent_of_no_others_rows(pool: Pool) 
 
 
 def test_functions_that_see_more_are_closed_and_led_astray_by_no_name(pool: Pool) -> None:
-    with pool.as_login() as connection:
+    with pool.login_transaction() as connection:
         rows = connection.execute(
             "SELECT proname, pg_get_userbyid(proowner), EXISTS (SELECT FROM"
             " aclexplode(coalesce(proacl, acldefault('f', proowner))) WHERE grantee = 0)"

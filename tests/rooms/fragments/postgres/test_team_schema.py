@@ -19,10 +19,10 @@ from typing import Any, cast
 import psycopg
 import pytest
 
-from core.config import FRAGMENTS_PLACE, Settings
+from core.config import FRAGMENTS_VARIABLE, Settings
 from core.postgres.address import ServerError
 from core.postgres.pool import Pool
-from rooms.fragments.fragment import Query, Wanted, hash_of
+from rooms.fragments.fragment import Filter, Query, hash_of
 from rooms.fragments.recall import recall
 from rooms.fragments.room import Config, Room
 from rooms.fragments.storage import postgres_schema as schema
@@ -46,7 +46,7 @@ COUNT = 300
 def empty(team_server: TeamServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pool]:
     """Connections to a database without the tables, which is also that of the commands."""
     pool = Pool(a_server(team_server.empty_dsn()))
-    monkeypatch.setenv(FRAGMENTS_PLACE, pool.server.dsn)
+    monkeypatch.setenv(FRAGMENTS_VARIABLE, pool.server.dsn)
     yield pool
     pool.close()
 
@@ -59,12 +59,12 @@ def anothers(empty: Pool) -> Pool:
 
 
 def run(pool: Pool, statements: str) -> None:
-    with pool.as_login() as connection:
+    with pool.login_transaction() as connection:
         connection.execute(statements)
 
 
 def rows(pool: Pool, statement: str, *values: Any) -> list[Any]:
-    with pool.as_login(changes=False) as connection:
+    with pool.login_transaction(changes=False) as connection:
         return connection.execute(statement, values).fetchall()
 
 
@@ -73,7 +73,7 @@ def prepare(dsn: str) -> bool:
     pool = Pool(a_server(dsn))
     made = Schema(pool)
     made.prepare()
-    is_current = made.look().is_current
+    is_current = made.read_state().is_current
     pool.close()
     return is_current
 
@@ -97,10 +97,10 @@ def test_making_the_tables_again_changes_nothing_and_those_of_a_newer_program_ar
     empty: Pool,
 ) -> None:
     Schema(empty).prepare()
-    before = Schema(empty).look()
-    with empty.as_login() as connection:
-        Schema(empty).make(connection, before)
-    assert Schema(empty).look() == before
+    before = Schema(empty).read_state()
+    with empty.login_transaction() as connection:
+        Schema(empty).make_tables(connection, before)
+    assert Schema(empty).read_state() == before
     run(empty, "INSERT INTO agent_memory.schema_version VALUES (99)")
     with raised(ServerError, "schema_newer", match="99"):
         Schema(empty).is_ready()
@@ -149,9 +149,9 @@ def test_a_login_makes_the_tables_or_is_told_the_script_for_an_administrator() -
             if missing:
                 with raised(ServerError, "no_right", match=missing):
                     made.prepare()
-                login.run(";".join(schema.script(made.look())))
+                login.run(";".join(schema.statements_for_admin(made.read_state())))
             made.prepare()
-            assert made.is_ready() and made.has_vectors and made.look().is_current
+            assert made.is_ready() and made.has_vectors and made.read_state().is_current
             with login.pool.transaction(agent="alice") as lent:
                 lent.execute("INSERT INTO tool_feedback (tool_name, relevant, sufficient)"
                              " VALUES ('x', true, true)")  # fmt: skip
@@ -162,9 +162,9 @@ def test_a_login_makes_the_tables_or_is_told_the_script_for_an_administrator() -
         stranger = Login(server)  # without the roles
         prepare(server.dsn(stranger.database))
         with raised(ServerError, "not_member", match="GRANT sentinel_room") as caught:
-            Schema(stranger.pool).look()
+            Schema(stranger.pool).read_state()
         stranger.run(str(caught.value).rpartition(": ")[2])
-        assert Schema(stranger.pool).look().is_current
+        assert Schema(stranger.pool).read_state().is_current
         stranger.pool.close()
 
 
@@ -223,12 +223,12 @@ def test_the_statement_of_the_documents_gives_another_programs_fragments_to_an_i
     errors, lines = export(anothers.server.dsn.replace("user=owner", "user=former_reader"))
     assert b"row-level security" in errors and lines == []
     assert len(export(anothers.server.dsn)[1]) == COUNT + 2
-    monkeypatch.setenv(FRAGMENTS_PLACE, new := team_server.empty_dsn())
+    monkeypatch.setenv(FRAGMENTS_VARIABLE, new := team_server.empty_dsn())
     brought = Run.of(capsys, "import", str(former), "--yes")
     assert brought.code == 0, brought.errors
     engine = PostgresEngine(a_server(new), timeout_s=10.0)
     with engine.reading() as reading:
-        found = reading.find(Wanted(state="all"), limit=COUNT + 1)
+        found = reading.find(Filter(state="all"), limit=COUNT + 1)
         texts = {it.id: it.content for it in found}
         links = reading.links([*texts])
     engine.close()
@@ -326,9 +326,9 @@ def answers(dsn: str) -> dict[str, Any]:
         return each | {"found": ids, "linked": [it.fragment.id for it in answer.linked]}
 
     asks: dict[str, Callable[[Any, Any], Any]] = {
-        "keywords": lambda rows, each: rows.with_keywords(each["words"], Wanted(), 20),
-        "near": lambda rows, each: rows.near(vector(each["text"]), Wanted(), 5),
-        "worth": lambda rows, _: [it.id for it in rows.find(Wanted(), order="worth", limit=12)],
+        "keywords": lambda rows, each: rows.count_keywords(each["words"], Filter(), 20),
+        "near": lambda rows, each: rows.nearest_cosines(vector(each["text"]), Filter(), 5),
+        "worth": lambda rows, _: [it.id for it in rows.find(Filter(), order="worth", limit=12)],
     }
     found: dict[str, Any] = {**RECORDED, "recalls": [*map(recalled, RECORDED["recalls"])]}
     for name, ask in asks.items():
@@ -350,9 +350,9 @@ def test_a_database_of_version_3_is_upgraded_with_its_data_and_answers_alike(dsn
     assert answers(dsn) == RECORDED
     engine.close()
     run(pool, ";".join(DECLARED["columns and tables of later versions, away"]))
-    assert Schema(pool).look().version == 1
+    assert Schema(pool).read_state().version == 1
     assert answers(dsn) == RECORDED
-    assert Schema(pool).look().version == schema.KNOWN
+    assert Schema(pool).read_state().version == schema.SCHEMA_VERSION
     assert contents(dsn) == before
     pool.close()
 

@@ -19,23 +19,23 @@ from typing import Any, cast
 import psycopg
 import pytest
 
-from core.config import FRAGMENTS_PLACE, Settings
+from core.config import FRAGMENTS_VARIABLE, Settings
 from core.postgres.address import ConnectionCutError, Server, ServerError
 from core.postgres.pool import Pool
 from core.room.database import DatabaseError
 from core.room.full_text import INDEXED_VERSION
 from rooms.fragments.activity import statistics_of
 from rooms.fragments.draft import remember
-from rooms.fragments.fragment import Embedding, Fragment, Query, ServiceError, Wanted
+from rooms.fragments.fragment import Embedding, Filter, Fragment, Query, ServiceError
 from rooms.fragments.links import explore
-from rooms.fragments.models.vectors import fill, vector_of
+from rooms.fragments.models.vectors import embed_missing, vector_of
 from rooms.fragments.recall import recall, restore_context
 from rooms.fragments.room import Config, Room, read_config, repeats_when_cut
 from rooms.fragments.storage import postgres_schema as schema
 from rooms.fragments.storage.postgres import PostgresEngine
 from rooms.fragments.storage.postgres_schema import Schema
 from rooms.fragments.storage.rows import Engine, Rows
-from rooms.fragments.upkeep.health import look
+from rooms.fragments.upkeep.health import find_faults
 from tests.rooms.crowds import Outcome, all_of, draft, stored, wrong_with
 from tests.support.cli_process import Run
 from tests.support.faults import Child, Say
@@ -51,7 +51,7 @@ DURABLE = {"fsync": "on", "synchronous_commit": "on", "full_page_writes": "on"}
 
 def wrong(server: Server) -> list[str]:
     """The faults found in the fragments of a server."""
-    found = look(Settings(), {FRAGMENTS_PLACE: server.dsn})
+    found = find_faults(Settings(), {FRAGMENTS_VARIABLE: server.dsn})
     return [it.kind.rpartition(".")[2] for it in found if it.severity != "ok"]
 
 
@@ -60,7 +60,7 @@ def without_vectors(team_server: TeamServer) -> Iterator[PostgresEngine]:
     """A server whose tables were made before it got the extension, with one fragment."""
     engine = PostgresEngine(a_server(team_server.empty_dsn()), timeout_s=10.0)
     pool = Pool(engine.server)
-    statements = schema.script(replace(Schema(pool).look(), has_vectors=False))
+    statements = schema.statements_for_admin(replace(Schema(pool).read_state(), has_vectors=False))
     pool.close()
     with psycopg.connect(engine.server.dsn, autocommit=True) as connection:
         connection.execute(";".join(statements))
@@ -75,7 +75,7 @@ def test_no_service_is_asked_for_embeddings_that_the_server_would_not_keep(
 ) -> None:
     room = Room(engine=without_vectors, settings=Settings(), config=read_config({}))
     with pytest.raises(ServiceError, match="CREATE EXTENSION"):
-        fill(room, embedder(service))
+        embed_missing(room, embedder(service))
     assert service.asked == []
 
 
@@ -93,9 +93,9 @@ def test_the_extension_added_later_is_taken_up_by_the_command_and_by_nothing_els
     server, vector = without_vectors.server, vector_of([0.6, 0.8])
     without_vectors.close()
     pool = Pool(server)
-    monkeypatch.setenv(FRAGMENTS_PLACE, server.dsn)
+    monkeypatch.setenv(FRAGMENTS_VARIABLE, server.dsn)
     assert "up to date" in migrated("--yes")
-    with pool.as_login() as connection:
+    with pool.login_transaction() as connection:
         connection.execute("CREATE EXTENSION vector")
     assert wrong(server) == ["server_vectors"]
     tables = Schema(pool)
@@ -104,14 +104,14 @@ def test_the_extension_added_later_is_taken_up_by_the_command_and_by_nothing_els
     assert "written anew" in shown and "Nothing was changed." in shown
     assert "TYPE vector" in migrated("--sql")
     assert Run.of(capsys, "fragments", "migrate").code == 1  # nobody can be asked
-    assert Schema(pool).look().embedding == "_float4"
+    assert Schema(pool).read_state().embedding == "_float4"
     migrated("--yes")
     assert wrong(server) == []
     engine = PostgresEngine(server, timeout_s=10.0)
     with engine.writing() as rows:
-        [one] = rows.find(Wanted(keywords=("kept",)))
+        [one] = rows.find(Filter(keywords=("kept",)))
         rows.put_vectors([Embedding(one.number, vector)])
-        assert rows.near(vector, Wanted(), 1) == [(one.number, 1.0)]
+        assert rows.nearest_cosines(vector, Filter(), 1) == [(one.number, 1.0)]
     engine.close()
     assert "Nothing was changed." in migrated("--yes")
     pool.close()
@@ -146,7 +146,7 @@ def test_a_standby_is_read_and_says_that_it_takes_no_changes() -> None:
         (running.directory / "data" / "standby.signal").touch()
         running.start()
         with engine.reading() as rows:
-            assert [it.id for it in rows.find(Wanted())] == ["one"]
+            assert [it.id for it in rows.find(Filter())] == ["one"]
         with pytest.raises(ServerError, match="standby"), engine.writing():
             pass
         assert wrong(engine.server) == ["server_unusable"]
@@ -361,9 +361,9 @@ def test_a_call_that_reads_is_made_anew_when_it_is_cut_and_one_that_changes_is_r
     def counted(of: Room) -> tuple[int, int]:  # in one state, whoever writes meanwhile
         tries.append(1)
         with of.engine.reading() as rows:
-            before = rows.count(Wanted())[""]
+            before = rows.count(Filter())[""]
             remember(alice, draft("meanwhile"))
-            return before, rows.count(Wanted())[""]
+            return before, rows.count(Filter())[""]
 
     assert counted(cut()) == (1, 1) and len(tries) == 2
 

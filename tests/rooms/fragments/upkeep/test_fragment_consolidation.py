@@ -19,10 +19,10 @@ from typing import Any, cast
 
 import pytest
 
-from core.config import FRAGMENTS_PLACE, Settings
+from core.config import FRAGMENTS_VARIABLE, Settings
 from core.program import Cancellation
 from core.room.copies import copies_of
-from rooms.fragments.fragment import Activity, Amendment, Link, UpkeepBusyError, UpkeepError, Wanted
+from rooms.fragments.fragment import Activity, Amendment, Filter, Link, UpkeepBusyError, UpkeepError
 from rooms.fragments.models.judge import Verdict
 from rooms.fragments.models.vectors import Embedder
 from rooms.fragments.room import Room, open_room
@@ -118,7 +118,7 @@ class Mortal:
 class Numbers:
     """A model that gives each text two numbers."""
 
-    def numbers(self, texts: Sequence[str], timeout_s: float) -> list[Sequence[object]]:
+    def numbers_of(self, texts: Sequence[str], timeout_s: float) -> list[Sequence[object]]:
         return [(1.0, float(len(it))) for it in texts]
 
 
@@ -179,7 +179,7 @@ def test_a_call_that_is_cancelled_stops_between_pages_and_the_next_goes_on(
 ) -> None:
     room = kit.a_room(tmp_path, clock=clock, lock_timeout_s=0.1)
     kit.saved(room, "The shop runs on Node 20")
-    with room.engine.only_one(timeout_s=0), pytest.raises(UpkeepBusyError):
+    with room.engine.locked_upkeep(timeout_s=0), pytest.raises(UpkeepBusyError):
         consolidate(room)  # a thread of this process is at it
     is_requested = False
     cancellation = Cancellation(is_requested=lambda: is_requested)
@@ -213,7 +213,7 @@ def test_the_figures_of_several_pages_add_up_wherever_a_run_is_cut(
     figures = kit.figures_of(consolidate(room))
     assert (figures["expiry"], figures["duplicates"]) == ({"stale": 40}, {"merged": 55})
     assert (figures["decay"], figures["utility"]) == ({"decayed": 405}, {"updated": 310})
-    monkeypatch.setattr(consolidation, "AT_MOST_S", 0.0)  # a page each
+    monkeypatch.setattr(consolidation, "PIECE_S", 0.0)  # a page each
     calls = 0
     while "upkeep_at" not in kit.state_of(other):
         tend(other)
@@ -315,8 +315,8 @@ def test_an_index_or_link_out_of_step_is_mended(room: Room) -> None:
     assert kit.figures_of(consolidate(room))["tidying"] == {"index": 1, "links": 2}
     with room.engine.reading() as rows:
         assert rows.links([one.id]) == []
-        assert rows.with_keywords(["node", "ghost"], Wanted(), 5) == [(one.number, 1)]
-        assert [*rows.holding("Node", 5).shares()] == [one.number]
+        assert rows.count_keywords(["node", "ghost"], Filter(), 5) == [(one.number, 1)]
+        assert [*rows.coverage("Node", 5).shares()] == [one.number]
     assert "tidying" not in kit.figures_of(consolidate(room))
 
 
@@ -338,7 +338,7 @@ def tended(served: ServedFragments, condition: Callable[[], object]) -> None:
 @pytest.mark.row("002 2.46", "002 2.53", "002 2.65")
 @IN_A_FILE
 def test_a_server_has_figures_and_ends_silent_sessions_as_its_operator_says(tmp_path: Path) -> None:
-    environment = {FRAGMENTS_PLACE: str(tmp_path / "memory.db")}
+    environment = {FRAGMENTS_VARIABLE: str(tmp_path / "memory.db")}
     room, now = open_room(Settings(), environment), datetime.now(UTC)
     gone = kit.saved(room, "The old server is called heron")
     kit.saved(room, "The shop runs on Node 20")
@@ -352,7 +352,7 @@ def test_a_server_has_figures_and_ends_silent_sessions_as_its_operator_says(tmp_
             return [bool(it.ended_at) for it in rows.entries(Activity)]
 
     an_hour = timedelta(minutes=60)
-    served = ServedFragments(Settings(), environment, silent_for=an_hour, pause_s=0.01)
+    served = ServedFragments(Settings(), environment, idle_limit=an_hour, pause_s=0.01)
     done = "fragments_last_upkeep_timestamp_seconds"
     tended(served, lambda: any(ended()) and served.figures.get(done))
     assert ended() == [True, False]
@@ -371,8 +371,8 @@ def test_a_server_has_figures_and_ends_silent_sessions_as_its_operator_says(tmp_
 def test_a_failure_that_returns_is_told_again(room: Room, caplog: pytest.LogCaptureFixture) -> None:
     kit.saved(room, "The shop runs on Node 20")
     place, lock = str(room.config.path), Path(f"{room.config.path}{LOCK_SUFFIX}")
-    always: Any = {"silent_for": timedelta(0), "pause_s": 0.01}
-    served = ServedFragments(Settings(), {FRAGMENTS_PLACE: place}, **always)
+    always: Any = {"idle_limit": timedelta(0), "pause_s": 0.01}
+    served = ServedFragments(Settings(), {FRAGMENTS_VARIABLE: place}, **always)
     for _ in range(2):
         lock.unlink(missing_ok=True)
         lock.mkdir()
@@ -397,7 +397,7 @@ def test_a_database_that_is_away_is_logged_once_and_tried_again(
             return super().wait(timeout)
 
     place, stop = "postgresql://u:hidden@127.0.0.1:9/none", AfterThreeLooks()
-    away = {FRAGMENTS_PLACE: place, "DB_CONN_TIMEOUT_MS": "100"}
+    away = {FRAGMENTS_VARIABLE: place, "DB_CONN_TIMEOUT_MS": "100"}
     ServedFragments(Settings(), away, pause_s=0.01).tend(stop)
     assert stop.looks == 3
     assert caplog.text.count("has to wait, and is tried again") == 1

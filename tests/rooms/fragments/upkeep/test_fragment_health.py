@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from core.config import FRAGMENTS_PLACE, Settings
+from core.config import FRAGMENTS_VARIABLE, Settings
 from core.lessons.upkeep import Finding
 from core.room.copies import copies_of
 from core.room.database import DatabaseError
@@ -23,7 +23,7 @@ from rooms.fragments.room import Room
 from rooms.fragments.storage.columns import is_moment
 from rooms.fragments.storage.rows import Engine
 from rooms.fragments.storage.sqlite import SqliteEngine, migrations
-from rooms.fragments.upkeep.health import look, redact_held, secrets_held
+from rooms.fragments.upkeep.health import find_faults, find_secrets, redact_secrets
 from tests.core.guard.secret_corpus import sampled
 from tests.rooms.fragments.test_lives import VERBS, Life
 from tests.support.cli_process import TOKEN
@@ -76,7 +76,7 @@ def done(room: Room, way: str, text: str) -> None:
 
 @pytest.fixture
 def place(tmp_path: Path) -> Mapping[str, str]:
-    return {FRAGMENTS_PLACE: str(tmp_path / "memory.db")}
+    return {FRAGMENTS_VARIABLE: str(tmp_path / "memory.db")}
 
 
 @pytest.fixture
@@ -85,13 +85,13 @@ def path(room: Room) -> Path:
     added = add(room, *(f"word{at} zebra" for at in range(COUNT)))
     with room.engine.writing() as rows:
         rows.put_vectors([Embedding(it.number, VECTOR) for it in added])
-        rows.touch([added[0].number], {"deleted_at": room.clock(), "deletion": "forgotten"})
+        rows.set_fields([added[0].number], {"deleted_at": room.clock(), "deletion": "forgotten"})
     room.engine.close()
     return room.config.path
 
 
 def wrong(place: Mapping[str, str]) -> list[Finding]:
-    return [it for it in look(SETTINGS, place) if it.severity != "ok"]
+    return [it for it in find_faults(SETTINGS, place) if it.severity != "ok"]
 
 
 def kinds(place: Mapping[str, str]) -> list[tuple[str, str, bool]]:
@@ -109,8 +109,8 @@ def test_where_nothing_was_ever_saved_there_is_nothing_to_say_or_to_make(
     tmp_path: Path, place: Mapping[str, str]
 ) -> None:
     engine = SqliteEngine(tmp_path / "none" / "memory.db", timeout_s=5)
-    assert (look(SETTINGS, place), secrets_held(engine)) == ([], [])
-    assert redact_held(engine) == ([], [], [])
+    assert (find_faults(SETTINGS, place), find_secrets(engine)) == ([], [])
+    assert redact_secrets(engine) == ([], [], [])
     assert list(tmp_path.iterdir()) == []
 
 
@@ -118,7 +118,7 @@ def test_a_database_that_is_well_says_how_many_and_how_large(
     path: Path, place: Mapping[str, str]
 ) -> None:
     before = path.read_bytes()
-    [well] = look(SETTINGS, place)
+    [well] = find_faults(SETTINGS, place)
     counts = {"count": COUNT - 1, "in_bin": 1, "schema": len(migrations()), "agents": 0}
     file = {"path": str(path), "bytes": len(before), "mode": "600", "engine": ""}
     assert (well.severity, well.facts) == ("ok", counts | file)
@@ -141,7 +141,7 @@ def test_an_index_out_of_step_is_noticed_and_made_anew(
     mend(place)
     assert kinds(place) == []
     with room.engine.reading() as reading:
-        having = reading.holding("word7", 99).shares(0.25)
+        having = reading.coverage("word7", 99).shares(0.25)
     is_found = any(it.is_live and "word7" in it.content for it in stored(room, "f7"))
     assert (8 in having) == is_found
 
@@ -163,7 +163,7 @@ def test_a_file_that_others_may_read_is_made_the_users_own_and_vectors_of_severa
 def test_a_place_that_is_no_path_and_a_foreign_file_are_said(
     tmp_path: Path, place: Mapping[str, str]
 ) -> None:
-    assert kinds({FRAGMENTS_PLACE: "here.db"}) == [("config", "error", False)]
+    assert kinds({FRAGMENTS_VARIABLE: "here.db"}) == [("config", "error", False)]
     with closing(sqlite3.connect(tmp_path / "memory.db")) as connection:
         connection.execute("CREATE TABLE theirs (a)")
     (tmp_path / "memory.db").chmod(0o600)
@@ -270,10 +270,10 @@ def test_a_token_of_any_column_is_found_and_leaves_no_byte(engine: Engine) -> No
         rows.note([it for it in rows_with_tokens if not isinstance(it, Fragment)])
         rows.set_state({"model": f"https://user:{WORD}{WORD}@host/v1", "purged": "3"})
     engine.keep_copy()
-    held = secrets_held(engine)
+    held = find_secrets(engine)
     names = ["clean", *(it.id for it in fragments), *[""] * 4]
     assert [it.name for it in held] == names and TOKEN not in repr(held)
-    done = redact_held(engine)
+    done = redact_secrets(engine)
     assert (done.changed, done.left, done.unpurged) == (held, [], [])
     data = all_bytes(engine)
     assert TOKEN.encode() not in data and WORD.encode() not in data
@@ -281,7 +281,7 @@ def test_a_token_of_any_column_is_found_and_leaves_no_byte(engine: Engine) -> No
     with engine.reading() as rows:
         assert rows.state()["purged"] == "3"
         assert rows.by_ids(["clean"])[0].content == "The shop runs on Node 20"
-        assert len(rows.entries(Version, of="clean")) == sum(
+        assert len(rows.entries(Version, subject="clean")) == sum(
             isinstance(it, Version) for it in rows_with_tokens
         )
 
@@ -294,16 +294,16 @@ def test_a_secret_that_one_text_gives_away_goes_from_all_and_all_else_stays(engi
         said = [("split", f"tried {WORD} again"), ("gone", TOKEN), ("gone", "fine")]
         rows.note(Version(fragment_id=of, content=it, amended_at=DATE) for of, it in said)
         rows.note(Activity(session_id=it, started_at=DATE, last_at=DATE) for it in (TOKEN, MARKER))
-    assert [it.name for it in redact_held(engine).changed] == ["split", "found", "", ""]
+    assert [it.name for it in redact_secrets(engine).changed] == ["split", "found", "", ""]
     with engine.reading() as rows:
         [split, found] = rows.by_ids(["split", "found"])
-        assert WORD not in split.content + rows.entries(Version, of="split")[0].content
+        assert WORD not in split.content + rows.entries(Version, subject="split")[0].content
         assert found.content == f"Rotate {MARKER}" and found.content_hash == hash_of(found.content)
         assert rows.vectors([found.number]) == []  # it was of the secret
-        assert rows.holding("rotate", 9).shares(0.25).keys() == {found.number}
-        assert [it.content for it in rows.entries(Version, of="gone")] == [MARKER, "fine"]
+        assert rows.coverage("rotate", 9).shares(0.25).keys() == {found.number}
+        assert [it.content for it in rows.entries(Version, subject="gone")] == [MARKER, "fine"]
         assert [it.session_id for it in rows.entries(Activity)] == [MARKER]
-    assert redact_held(engine).changed == []
+    assert redact_secrets(engine).changed == []
 
 
 @pytest.mark.parametrize("engine", ["file"], indirect=True)
@@ -317,8 +317,8 @@ def test_bytes_that_another_process_reads_stay_and_are_named(engine: SqliteEngin
     with closing(sqlite3.connect(engine.path)) as connection:
         connection.execute("BEGIN")
         connection.execute("SELECT count(*) FROM fragments").fetchone()
-        done = redact_held(engine)
+        done = redact_secrets(engine)
     assert ([it.name for it in done.changed], done.left) == (["clean"], [])
     assert done.unpurged == [engine.path] and copies_of(engine.path) == []
-    assert redact_held(engine).unpurged == []
+    assert redact_secrets(engine).unpurged == []
     assert TOKEN.encode() not in all_bytes(engine)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from core.lessons.upkeep import Finding
-from core.room.redaction import Held
+from core.room.redaction import SecretPlace
 from core.sanitizer import redact
 from rooms import room
 
@@ -27,12 +27,12 @@ class ForPeople(room.Room):
 
     @property
     def _path(self) -> Path:
-        return self._opened.project.root / "notes.json"
+        return self._memory.project.root / "notes.json"
 
     def is_there(self) -> bool:
         return self._path.is_file()
 
-    def find(self, wanted: room.Wanted) -> room.Found:
+    def find(self, wanted: room.Filter) -> room.Matches:
         words = wanted.words.split()
         found = [
             it
@@ -41,58 +41,60 @@ class ForPeople(room.Room):
             and (not wanted.topics or it.topic in wanted.topics)
             and it.date >= wanted.since
         ]
-        return room.Found(found[: wanted.limit], len(found))
+        return room.Matches(found[: wanted.limit], len(found))
 
-    def nothing(self, wanted: room.Wanted) -> list[str]:
+    def explain_no_match(self, wanted: room.Filter) -> list[str]:
         return ["There is no such note."]
 
-    def named(self, name: str) -> list[room.Item]:
+    def find_by_name(self, name: str) -> list[room.Item]:
         return [it for it in notes_in(self._path) if it.id == name]
 
     def versions(self, name: str) -> room.Versions | None:
-        found = [room.Version(it, "in the file", {"file": True}) for it in self.named(name)]
+        found = [room.Version(it, "in the file", {"file": True}) for it in self.find_by_name(name)]
         return room.Versions(found, []) if found else None
 
-    def fate(self, items: Sequence[room.Item], *, hard: bool) -> str:
+    def preview_forget(self, items: Sequence[room.Item], *, hard: bool) -> str:
         return f"Notes to forget: {len(items)}."
 
-    def forget(self, items: Sequence[room.Item], *, hard: bool) -> room.Forgotten:
+    def forget(self, items: Sequence[room.Item], *, hard: bool) -> room.ForgetOutcome:
         there = {(it.id, it.version) for it in notes_in(self._path)}
         going = [it for it in items if (it.id, it.version) in there]
         kept = [it for it in notes_in(self._path) if it.id not in {note.id for note in going}]
         gone = [] if hard else [*notes_in(self._path, forgotten=True), *going]
         keep(self._path, kept, gone)
         stayed = [it for it in items if it not in going]
-        return room.Forgotten([f"Forgotten notes: {len(going)}."], stayed)
+        return room.ForgetOutcome([f"Forgotten notes: {len(going)}."], stayed)
 
-    def restore(self, name: str, *, originals: bool) -> room.Restoring | None:
+    def restore(self, name: str, *, originals: bool) -> room.Restoration | None:
         gone = notes_in(self._path, forgotten=True)
         found = [it for it in gone if it.id == name]
 
-        def carry_out() -> room.Restoring:
+        def carry_out() -> room.Restoration:
             left = [it for it in gone if it.id != name]
             keep(self._path, [*notes_in(self._path), *found], left)
-            return room.Restoring(found, [], ["The note is back."])
+            return room.Restoration(found, [], ["The note is back."])
 
-        return room.Restoring(found, [], [], carry_out) if found else None
+        return room.Restoration(found, [], [], carry_out) if found else None
 
-    def rows(
-        self, wanted: room.Wanted, *, only_public: bool, notes: list[str]
-    ) -> Iterator[room.Outgoing]:
-        yield from (room.Outgoing(it.data) for it in self.find(wanted).items)
+    def export_rows(
+        self, wanted: room.Filter, *, only_public: bool, notes: list[str]
+    ) -> Iterator[room.ExportRow]:
+        yield from (room.ExportRow(it.data) for it in self.find(wanted).items)
 
-    def take(self, given: room.Given, tell: room.Tell) -> room.Taken:
+    def plan_import(self, given: room.Intake, progress: room.Progress) -> room.ImportPlan:
         there = notes_in(self._path) if self.is_there() else []
         known = {it.id for it in there}
         new = [note(it["id"], it["text"]) for _, it in given.rows if it["id"] not in known]
 
-        def save(tell: room.Tell) -> list[str]:
+        def save(progress: room.Progress) -> list[str]:
             keep(self._path, [*there, *new])
             return [f"Saved notes: {len(new)}."]
 
-        old = [room.Passed(str(at), "a known note") for at, it in given.rows if it["id"] in known]
+        old = [room.Refusal(str(at), "a known note") for at, it in given.rows if it["id"] in known]
         saving = save if new else None
-        return room.Taken(items=new, count=len(new), redacted=[], notes=[], passed=old, save=saving)
+        return room.ImportPlan(
+            items=new, count=len(new), redacted=[], notes=[], refusals=old, save=saving
+        )
 
     def findings(self) -> list[Finding]:
         try:
@@ -108,17 +110,17 @@ class ForPeople(room.Room):
 
     def secrets(self) -> room.Secrets:
         held = [
-            Held(self._path, it.id, tuple(redact(it.texts[0][1]).kinds))
+            SecretPlace(self._path, it.id, tuple(redact(it.texts[0][1]).kinds))
             for it in notes_in(self._path)
             if redact(it.texts[0][1]).kinds
         ]
         return room.Secrets("notes", "note", held, [])
 
-    def redact(self) -> room.Redacted:
-        held = self.secrets().held
+    def redact(self) -> room.RedactOutcome:
+        held = self.secrets().holders
         cleaned = [note(it.id, redact(it.texts[0][1]).text) for it in notes_in(self._path)]
         keep(self._path, cleaned, notes_in(self._path, forgotten=True))
-        return room.Redacted(held, self.secrets().held, [], is_whole=True)
+        return room.RedactOutcome(held, self.secrets().holders, [], is_whole=True)
 
 
 def notes_in(path: Path, *, forgotten: bool = False) -> list[room.Item]:
