@@ -1,4 +1,4 @@
-"""Notes the calls of sessions and feedback on tools, and counts recalls and what is kept."""
+"""Counts the calls of sessions, stores feedback on tools, and counts recalls and fragments."""
 
 import json
 import threading
@@ -22,61 +22,55 @@ Count = Callable[[Room, Sequence[Fragment], str], None]  # counts one use of eac
 _ANSWER_S = 0.1  # for an answer to be written by this process, before its use is counted
 _WAIT_S = 0.05  # for others who write: nobody waits longer for a count
 _LOCK = threading.Lock()
-_WAITING: dict[tuple[Room, str], list[Fragment]] = {}  # by room and session
-# Names in the state: the model of the vectors; the progress of the upkeep; the start of the last
-# one, and its changes.
+_WAITING_USES: dict[tuple[Room, str], list[Fragment]] = {}  # by room and session
+# Keys of the state: the model of the vectors; the progress of the upkeep; the start of the last
+# upkeep, and its changes.
 MODEL, PROGRESS, UPKEEP_AT, FIGURES = "embedding_model", "upkeep", "upkeep_at", "upkeep_figures"
-_COUNTED: tuple[schema.By, ...] = ("tier", "kind", "lifetime", "agent")  # of live fragments
-_LATEST = 3
+_COUNTED_FIELDS: tuple[schema.By, ...] = ("tier", "kind", "lifetime", "agent")  # of live fragments
+_MOST_SUGGESTIONS = 3
 
 
-def note(
-    rows: Rows, room: Room, session: str, agent: str, *, wrote: int = 0, has_reflected: bool = False
+def count_call(
+    rows: Rows, room: Room, session: str, agent: str, *, new_count: int = 0, reflects: bool = False
 ) -> None:
-    """Count one call of a session, which reopens it; "" is no session. wrote: new fragments."""
+    """Count one call of a session, "" for none; it reopens it. new_count: of fragments."""
     key, now = check_name("sessionId", session), room.clock()
     if not key:
         return
-    known = find_activity(rows, room, key)
-    known = known or Activity(session_id=key, agent=owner_for(room, agent), started_at=now)
-    changed = replace(
-        known,
+    activity = find_activity(rows, room, key)
+    activity = activity or Activity(session_id=key, agent=owner_for(room, agent), started_at=now)
+    activity = replace(
+        activity,
         last_at=now,
-        calls=known.calls + 1,
-        written=known.written + wrote,
-        reflected_at=now if has_reflected else known.reflected_at,
+        calls=activity.calls + 1,
+        written=activity.written + new_count,
+        reflected_at=now if reflects else activity.reflected_at,
         ended_at="",
     )
-    rows.note([changed])
+    rows.note([activity])
 
 
 def store_feedback(room: Room, feedback: ToolFeedback) -> None:
     """Store a feedback of now."""
     session = check_name("session_id", feedback.session_id)
-    given = [
+    raw_texts = [
         texts.Text("tool_name", feedback.tool_name, NAME_CHARS, may_be_blank=False),
         texts.Text("suggestion", feedback.suggestion, texts.SUGGESTION_CHARS),
         texts.Text("context", feedback.context, texts.SITUATION_CHARS),
     ]
-    clean, _ = texts.clean_texts(given, strict=room.settings.strict)
-    fields: dict[str, Any] = {it.field: text for it, text in zip(given, clean, strict=True)}
-    done = replace(
-        feedback,
-        **fields,
-        session_id=session,
-        created_at=room.clock(),
-        agent=owner_for(room, ""),
-    )
+    values, _ = texts.clean_texts(raw_texts, strict=room.settings.strict)
+    fields: dict[str, Any] = {raw.field: text for raw, text in zip(raw_texts, values, strict=True)}
+    fields |= {"session_id": session, "created_at": room.clock(), "agent": owner_for(room, "")}
     with room.engine.writing() as rows:
-        rows.note([done])
-        note(rows, room, session, "")
+        rows.note([replace(feedback, **fields)])
+        count_call(rows, room, session, "")
 
 
 def find_unreflected(rows: Rows, agents: Sequence[str], *, since: str = "") -> list[Activity]:
     """Return sessions of these agents, () for all, that wrote and never reflected, since then."""
-    found: list[Activity] = rows.entries(Activity, since=since)
-    own = [each for each in found if not agents or each.agent in agents]
-    return [each for each in own if each.written and not each.reflected_at]
+    activities: list[Activity] = rows.entries(Activity, since=since)
+    own_activities = [entry for entry in activities if not agents or entry.agent in agents]
+    return [entry for entry in own_activities if entry.written and not entry.reflected_at]
 
 
 def is_over(activity: Activity, now: str) -> bool:
@@ -85,9 +79,9 @@ def is_over(activity: Activity, now: str) -> bool:
 
 
 def find_activity(rows: Rows, room: Room, session: str) -> Activity | None:
-    """Return what is known of a session; two agents may have sessions of one name."""
-    found: list[Activity] = rows.entries(Activity, subject=session)
-    return next((each for each in found if room.agent in ("", each.agent)), None)
+    """Return the activity of a session; two agents may have sessions of one name."""
+    activities: list[Activity] = rows.entries(Activity, subject=session)
+    return next((entry for entry in activities if room.agent in ("", entry.agent)), None)
 
 
 def count_later(room: Room, fragments: Sequence[Fragment], session: str) -> None:
@@ -95,14 +89,14 @@ def count_later(room: Room, fragments: Sequence[Fragment], session: str) -> None
 
     def count_waiting() -> None:
         with _LOCK:
-            waiting = dict(_WAITING)
-            _WAITING.clear()
-        for (room, session), fragments in waiting.items():
+            uses = dict(_WAITING_USES)
+            _WAITING_USES.clear()
+        for (room, session), fragments in uses.items():
             count_use(room, fragments, session)
 
     with _LOCK:
-        is_first = not _WAITING
-        _WAITING.setdefault((room, session), []).extend(fragments)
+        is_first = not _WAITING_USES
+        _WAITING_USES.setdefault((room, session), []).extend(fragments)
     if is_first:
         timer = threading.Timer(_ANSWER_S, count_waiting)
         timer.daemon, timer.name = True, "fragments-use"  # it may end with the process
@@ -116,24 +110,23 @@ def count_use(room: Room, fragments: Sequence[Fragment], session: str) -> None:
     fragment is counted as its owner, by numbers alone: else it would age though everybody uses it.
     """
     # Whose session it was is nobody else's business, and two agents may have one of this name.
-    theirs = hash_of(f"{room.agent} {session}") if session else ""
-    shares = (
-        (room, session, [it for it in fragments if room.owns(it)]),
-        (room.for_agent(DEFAULT_AGENT), theirs, [it for it in fragments if not room.owns(it)]),
-    )
+    digest = hash_of(f"{room.agent} {session}") if session else ""
+    own_fragments = [fragment for fragment in fragments if room.owns(fragment)]
+    others = [fragment for fragment in fragments if not room.owns(fragment)]
+    shares = (room, session, own_fragments), (room.for_agent(DEFAULT_AGENT), digest, others)
     now = room.clock()
-    for owner, name, some in shares:
-        if not some:
+    for owner, name, group in shares:
+        if not group:
             continue
-        times = Counter(it.number for it in some)
-        alike = defaultdict[tuple[int, int, bool], list[int]](list)  # those that get equal values
+        times = Counter(fragment.number for fragment in group)
+        groups = defaultdict[tuple[int, int, bool], list[int]](list)  # by the values to set
         try:
             with owner.engine.writing(wait_s=_WAIT_S) as rows:
-                for it in rows.by_numbers(times):
-                    uses = it.access_count + times[it.number]
-                    sessions = it.sessions_count + (name not in ("", it.last_session))
-                    alike[uses, sessions, it.tier == "permanent"].append(it.number)
-                for (uses, sessions, is_permanent), numbers in alike.items():
+                for fragment in rows.by_numbers(times):
+                    uses = fragment.access_count + times[fragment.number]
+                    sessions = fragment.sessions_count + (name not in ("", fragment.last_session))
+                    groups[uses, sessions, fragment.tier == "permanent"].append(fragment.number)
+                for (uses, sessions, is_permanent), numbers in groups.items():
                     values = {"access_count": uses, "accessed_at": now, "sessions_count": sessions}
                     values |= {"last_session": name} if name else {}
                     values |= {} if is_permanent else {"tier": "hot"}
@@ -149,45 +142,46 @@ def statistics_of(room: Room) -> dict[str, Any]:
     State, versions, suspicions and upkeep are of the whole room, unless agents are kept apart.
     Raises FragmentsError, DatabaseError.
     """
-    own = agents_for(room, "")
-    live, upkeep, least = Filter(agents=own), {}, 0.0
+    agents = agents_for(room, "")
+    live_filter, upkeep, cosine = Filter(agents=agents), {}, 0.0
     with room.engine.reading() as rows:
 
-        def total(wanted: Filter) -> int:
-            return sum(rows.count(wanted).values())
+        def count_of(filter_: Filter) -> int:
+            return sum(rows.count(filter_).values())
 
         state = rows.state()
         model = state.get(MODEL, "")
         if model:
             from rooms.fragments.models.vectors import cosines_of  # only with a model
 
-            measured = cosines_of(state).answer_cosine
-            least = measured if room.config.least_cosine is None else room.config.least_cosine
+            measured_cosine = cosines_of(state).answer_cosine
+            cosine = (
+                measured_cosine if room.config.least_cosine is None else room.config.least_cosine
+            )
         with suppress(ValueError, RecursionError):  # another program's
             upkeep = json.loads(state.get(FIGURES, "{}"))
-        by = {f"{it}s": rows.count(live, it) for it in _COUNTED}
-        counted = {name: int(value) for name, value in state.items() if value.isdecimal()}
+        counts = {f"{field}s": rows.count(live_filter, field) for field in _COUNTED_FIELDS}
+        figures = {name: int(value) for name, value in state.items() if value.isdecimal()}
+        silent_sessions = find_unreflected(rows, room.own_agents)
         return {
-            "live": sum(by["kinds"].values()),
-            "superseded": total(Filter(agents=own, state="superseded")),
-            "deleted": rows.count(Filter(agents=own, state="bin"), "deletion"),
-            **by,
-            "anchors": total(Filter(agents=own, is_anchor=True)),
-            "links": rows.count_links(Filter(agents=own, state="kept")),
+            "live": sum(counts["kinds"].values()),
+            "superseded": count_of(Filter(agents=agents, state="superseded")),
+            "deleted": rows.count(Filter(agents=agents, state="bin"), "deletion"),
+            **counts,
+            "anchors": count_of(Filter(agents=agents, is_anchor=True)),
+            "links": rows.count_links(Filter(agents=agents, state="kept")),
             "versions": rows.count_entries(schema.Version),
-            "with_vector": total(Filter(agents=own, has_vector=True)),
+            "with_vector": count_of(Filter(agents=agents, has_vector=True)),
             "model": model,  # of the vectors
-            "least_cosine": round(least, 4),  # to be found by a vector alone, 0 without a model
+            "least_cosine": round(cosine, 4),  # to be found by a vector alone, 0 without a model
             # Since the room exists, such as `purged`, and the changes of the last upkeep by step;
             # none for an agent of a team: they count others' fragments.
-            "figures": {} if room.agent else {"purged": 0, **counted} | room.engine.figures(),
+            "figures": {} if room.agent else {"purged": 0, **figures} | room.engine.figures(),
             "upkeep_at": state.get(UPKEEP_AT, ""),
             "upkeep": upkeep if isinstance(upkeep, dict) and not room.agent else {},
             "is_under_way": PROGRESS in state,
             "suspicions": rows.count_entries(schema.Suspicion),
-            "unreflected": sum(
-                is_over(it, room.clock()) for it in find_unreflected(rows, room.own_agents)
-            ),
+            "unreflected": sum(is_over(entry, room.clock()) for entry in silent_sessions),
         }
 
 
@@ -204,13 +198,13 @@ class ToolSummary:
 
 def feedback_by_tool(rows: Rows) -> list[ToolSummary]:
     """Return the feedback on each tool, the most first."""
-    by_tool, tools = dict[str, list[ToolFeedback]](), list[ToolSummary]()
+    groups, summaries = dict[str, list[ToolFeedback]](), list[ToolSummary]()
     for feedback in rows.entries(ToolFeedback):
-        by_tool.setdefault(feedback.tool_name, []).append(feedback)
-    for tool, some in by_tool.items():
-        count, relevant = len(some), sum(it.relevant for it in some)
-        sufficient = sum(it.sufficient for it in some)
-        suggestions = dict.fromkeys(it.suggestion for it in reversed(some) if it.suggestion.strip())
-        latest = tuple(suggestions)[:_LATEST]
-        tools.append(ToolSummary(tool, count, relevant / count, sufficient / count, latest))
-    return sorted(tools, key=lambda it: (-it.count, it.tool))
+        groups.setdefault(feedback.tool_name, []).append(feedback)
+    for tool, group in groups.items():
+        count, relevant = len(group), sum(entry.relevant for entry in group)
+        sufficient = sum(entry.sufficient for entry in group)
+        suggestions = filter(str.strip, (entry.suggestion for entry in reversed(group)))
+        latest = tuple(dict.fromkeys(suggestions))[:_MOST_SUGGESTIONS]
+        summaries.append(ToolSummary(tool, count, relevant / count, sufficient / count, latest))
+    return sorted(summaries, key=lambda summary: (-summary.count, summary.tool))

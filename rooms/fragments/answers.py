@@ -30,17 +30,17 @@ if TYPE_CHECKING:  # loaded where it is asked for
 IN_PROMPT = 5  # fragments at most
 MOST_TOKENS_TO_SETTLE = 1_500  # estimated, of what an upkeep leaves to its caller
 SHOWN_SOURCE_CHARS = 40
-_MANY = 100_000  # a count as long as any
+_LONG_COUNT = 100_000  # a count as long as any
 _MOST_IDS, _NAME_CHARS, _MOST_COUNTS, _MOST_TOOLS = 10, 40, 10, 5
 _PLAIN_ID = re.compile(r"[0-9A-Za-z_-]{1,64}")  # an imported id may be any text
 
 # The fields of an object, in order. An empty rare field is left out.
-_USUAL = (
+_USUAL_FIELDS = (
     *("id", "content", "topic", "keywords", "kind", "lifetime", "importance", "source", "agent"),
     *("tier", "is_anchor", "privacy", "access_count", "accessed_at", "created_at", "verified_at"),
 )
-_RARE = ("session", "expires_at", "superseded_at", "promoted", "deleted_at")
-_OF_VERSION = (*schema.AMENDED, "amended_at", "amended_by")
+_RARE_FIELDS = ("session", "expires_at", "superseded_at", "promoted", "deleted_at")
+_VERSION_FIELDS = (*schema.AMENDED, "amended_at", "amended_by")
 
 
 class Call(NamedTuple):
@@ -60,15 +60,15 @@ class Call(NamedTuple):
     def source(self) -> str:
         return self.project[:SOURCE_CHARS]
 
-    def tokens(self, wanted: int, frame: int) -> int:
+    def tokens_for(self, most_tokens: int, frame: int) -> int:
         """Return the tokens for fragments, within the settings. frame: of the rest."""
-        return max(min(wanted, self.room.settings.budget_tokens) - frame, 1)
+        return max(min(most_tokens, self.room.settings.budget_tokens) - frame, 1)
 
     def text_of(self, row: Fragment | Link) -> str:
         """Return a fragment or link in the form of the answer, to count tokens."""
-        return as_json(object_of(row)) if self.as_json else self.line(row)
+        return as_json(object_of(row)) if self.as_json else self.line_of(row)
 
-    def line(self, row: Fragment | Link) -> str:
+    def line_of(self, row: Fragment | Link) -> str:
         """Return the line of a fragment: id, day, kind (`!` if pinned), topic, notes, text.
 
         9f2c4b7a 2026-03-01 error!/redis (from bakery): Redis answers NOAUTH
@@ -98,188 +98,189 @@ class Call(NamedTuple):
 
     # Each tool: its operation, and the answer.
 
-    def remember(self, new: schema.Draft, agent: str) -> str:
+    def remember(self, request: schema.Draft, agent: str) -> str:
         """Keep a fragment; return a ready call for each proposal, too."""
-        done = draft.remember(self.room, new, agent=agent, session=self.session)
-        fragment, proposals = done.fragment, list[str]()
-        for link in done.proposals:
+        result = draft.remember(self.room, request, agent=agent, session=self.session)
+        fragment, proposals = result.fragment, list[str]()
+        for link in result.proposals:
             old, later = quote(link.from_id), quote(link.to_id)
-            ready = f'link(fromId={old}, toId={later}, relationType="superseded_by")'
-            ready = f"forget(id={old})" if self.core_only else ready
-            proposals.append(_say("may_supersede", id=text_of_id(link.from_id), call=ready))
+            call = f'link(fromId={old}, toId={later}, relationType="superseded_by")'
+            call = f"forget(id={old})" if self.core_only else call
+            proposals.append(_say("may_supersede", id=text_of_id(link.from_id), call=call))
         if self.as_json:
-            rare = {"redacted": done.redacted, "too_long": done.is_long}
-            rare |= {"links": _objects(done.links), "proposals": proposals}
-            return _answer({"id": fragment.id, "created": done.is_new}, rare)
-        key = "remembered" if done.is_new else f"known{'_' if done.was else ''}{done.was}"
-        said = [_say(key, id=text_of_id(fragment.id)), *_cautions(done)]
-        if done.links:
-            ends = [it.to_id if it.from_id == fragment.id else it.from_id for it in done.links]
-            pairs = zip(done.links, ends, strict=True)
-            listed = ", ".join(f"{it.relation} {text_of_id(other)}" for it, other in pairs)
-            said.append(_say("linked_to", listed=listed))
-        return "\n".join([" ".join(said), *proposals])
+            extra = {"redacted": result.redacted, "too_long": result.is_long}
+            extra |= {"links": _objects_of(result.links), "proposals": proposals}
+            return _dump({"id": fragment.id, "created": result.is_new}, extra)
+        key = "remembered" if result.is_new else f"known{'_' if result.was else ''}{result.was}"
+        sentences = [_say(key, id=text_of_id(fragment.id)), *_cautions_for(result)]
+        if result.links:
+            names = list[str]()
+            for link in result.links:
+                other = link.to_id if link.from_id == fragment.id else link.from_id
+                names.append(f"{link.relation} {text_of_id(other)}")
+            sentences.append(_say("linked_to", listed=", ".join(names)))
+        return "\n".join([" ".join(sentences), *proposals])
 
     def forget(self, id: str, topic: str, agent: str, *, force: bool, hard: bool) -> str:
-        done = versions.forget(self.room, id=id, topic=topic, force=force, hard=hard, agent=agent)
-        count, ids = len(done.fragments), [it.id for it in done.fragments]
+        result = versions.forget(self.room, id=id, topic=topic, force=force, hard=hard, agent=agent)
+        count, ids = len(result.fragments), [fragment.id for fragment in result.fragments]
         if self.as_json:
-            protected = done.kept + done.shared
-            fields = {"deleted": count, "ids": ids, "protected": protected}
-            return _answer({**fields, "recoverable": not done.is_gone})
-        said = list[str]()
-        if done.fragments:
-            way = "gone" if done.is_gone else "binned"
+            protected_count = result.kept + result.shared
+            fields = {"deleted": count, "ids": ids, "protected": protected_count}
+            return _dump({**fields, "recoverable": not result.is_gone})
+        sentences = list[str]()
+        if result.fragments:
+            word = "gone" if result.is_gone else "binned"
             is_served = self.room.engine.keeps_agents_apart  # with backups nobody here knows of
-            key = f"{way}_served" if is_served else way
-            said.append(_say(key, count=count, ids=text_of_ids(done.fragments)))
-        if done.kept:
-            said.append(_say("kept", count=done.kept))
-        if done.shared:
-            said.append(_say("kept_shared", count=done.shared))
-        return " ".join(said) or _say("nothing_forgotten")
+            key = f"{word}_served" if is_served else word
+            sentences.append(_say(key, count=count, ids=text_of_ids(result.fragments)))
+        if result.kept:
+            sentences.append(_say("kept", count=result.kept))
+        if result.shared:
+            sentences.append(_say("kept_shared", count=result.shared))
+        return " ".join(sentences) or _say("nothing_forgotten")
 
     def link(self, from_id: str, to_id: str, relation: schema.Relation, agent: str) -> str:
         link, is_new, former = links.link(self.room, from_id, to_id, relation, agent=agent)
         if self.as_json:
-            return _answer({"created": is_new, **object_of(link)})
+            return _dump({"created": is_new, **object_of(link)})
         key = "linked" if is_new else "relinked" if former else "linked_before"
         ends = {"from_id": text_of_id(link.from_id), "to_id": text_of_id(link.to_id)}
         return _say(key, relation=link.relation, former=former, **ends)
 
     def amend(self, amendment: schema.Amendment, agent: str) -> str:
-        done = versions.amend(self.room, amendment, agent=agent, session=self.session)
-        fragment, before = done.fragment, done.before
+        result = versions.amend(self.room, amendment, agent=agent, session=self.session)
+        fragment, before = result.fragment, result.before
         if self.as_json:
-            rare = {"superseded": before.id if done.is_new else "", "redacted": done.redacted}
-            return _answer({"id": fragment.id, "updated": True}, {**rare, "too_long": done.is_long})
-        key = "replaced" if done.is_new else "amended"
+            extra: dict[str, Any] = {"superseded": before.id if result.is_new else ""}
+            extra |= {"redacted": result.redacted, "too_long": result.is_long}
+            return _dump({"id": fragment.id, "updated": True}, extra)
+        key = "replaced" if result.is_new else "amended"
         if fragment == replace(before, verified_at=fragment.verified_at):
             key = "verified"
-        said = _say(key, id=text_of_id(fragment.id), old=text_of_id(before.id))
-        return " ".join([said, *_cautions(done)])
+        sentence = _say(key, id=text_of_id(fragment.id), old=text_of_id(before.id))
+        return " ".join([sentence, *_cautions_for(result)])
 
     def reflect(self, reflection: schema.Reflection, agent: str) -> str:
-        done = draft.reflect(self.room, reflection, agent=agent, session=self.session)
+        result = draft.reflect(self.room, reflection, agent=agent, session=self.session)
         if self.as_json:
-            saved = [
-                {"id": it.fragment.id, "type": it.fragment.kind, "created": it.is_new}
-                for it in done.saved
+            items = [
+                {"id": item.fragment.id, "type": item.fragment.kind, "created": item.is_new}
+                for item in result.saved
             ]
-            return _answer({"count": len(saved), "fragments": saved}, {"redacted": done.redacted})
-        new = [it.fragment for it in done.saved if it.is_new]
-        known = [it.fragment for it in done.saved if not it.is_new]
-        said = [_say("reflected", count=len(new), ids=text_of_ids(new))] if new else []
-        if known:
-            said.append(_say("reflected_before", ids=text_of_ids(known)))
-        if done.parted:
-            said.append(_say("parted", count=done.parted))
-        if done.redacted:
-            said.append(_say("redacted", kinds=", ".join(done.redacted)))
-        return " ".join(said)
+            return _dump({"count": len(items), "fragments": items}, {"redacted": result.redacted})
+        new_rows = [item.fragment for item in result.saved if item.is_new]
+        known_rows = [item.fragment for item in result.saved if not item.is_new]
+        sentences = list[str]()
+        if new_rows:
+            sentences.append(_say("reflected", count=len(new_rows), ids=text_of_ids(new_rows)))
+        if known_rows:
+            sentences.append(_say("reflected_before", ids=text_of_ids(known_rows)))
+        if result.parted:
+            sentences.append(_say("parted", count=result.parted))
+        if result.redacted:
+            sentences.append(_say("redacted", kinds=", ".join(result.redacted)))
+        return " ".join(sentences)
 
     def recall(self, query: Query, gathers: Sequence[Gather]) -> str:
         """Return the entries that answer. beside: see `rooms.fragments.recall`."""
         from rooms.fragments.recall import recall
 
-        tokens = self.tokens(query.tokens, estimate_tokens(_say("left_out", count=_MANY)))
+        tokens = self.tokens_for(query.tokens, estimate_tokens(_say("left_out", count=_LONG_COUNT)))
         line = cache(self.text_of)  # first for the budget, then for the answer
-        asked = replace(query, session=self.session, tokens=tokens)
-        found = recall(self.room, asked, line=line, count=activity.count_later, gathers=gathers)
+        request = replace(query, session=self.session, tokens=tokens)
+        result = recall(self.room, request, line=line, count=activity.count_later, gathers=gathers)
         if self.as_json:
-            linked = [
-                object_of(it.fragment)
-                | {"relation_type": it.link.relation, "linked_to": it.start_id}
-                for it in found.linked
+            objects = [
+                object_of(step.fragment)
+                | {"relation_type": step.link.relation, "linked_to": step.start_id}
+                for step in result.linked
             ]
             others = [
-                {"rank": rank, "source": it.source, "id": it.id, "text": it.line()}
-                for rank, it in enumerate(found.found, 1)
-                if it.source != "fragment"
+                {"rank": rank, "source": entry.source, "id": entry.id, "text": entry.line()}
+                for rank, entry in enumerate(result.found, 1)
+                if entry.source != "fragment"
             ]
-            fields = {"count": len(found.found), "fragments": _objects(found.fragments)}
-            rare = {"relations": _objects(found.relations), "others": others}
-            return _answer(
-                {**fields, "linked": linked, "left_out": found.left_out},
-                {**rare, "warning": str(found.failure or "")},
-            )
+            fields = {"count": len(result.found), "fragments": _objects_of(result.fragments)}
+            fields |= {"linked": objects, "left_out": result.left_out}
+            extra = {"relations": _objects_of(result.relations), "others": others}
+            return _dump(fields, {**extra, "warning": str(result.failure or "")})
         lines = list[str]()
-        for entry in found.found:
+        for entry in result.found:
             lines.append(entry.labelled_line() if gathers else entry.line())
             if entry.source == "fragment":
-                relations = [it for it in found.relations if it.from_id == entry.id]
+                relations = [link for link in result.relations if link.from_id == entry.id]
                 lines += map(line, relations)
-            for it in found.linked:
-                if it.start_id == entry.id:
+            for step in result.linked:
+                if step.start_id == entry.id:
                     # The relation of this one to the one above.
-                    arrow = "" if it.leads_to_fragment else " ←"
-                    lines.append(f"  {it.link.relation}{arrow} {line(it.fragment)}")
-        if found.left_out:
-            lines.append(_say("left_out", count=found.left_out))
-        with_links = query.with_links
-        is_empty = query == Query(agent=query.agent, tokens=query.tokens, with_links=with_links)
-        lines = lines or [_say("found_empty" if is_empty else "found_none")]
-        if found.failure:
-            lines.append(_say("words_only", why=str(found.failure)))
+                    arrow = "" if step.leads_to_fragment else " ←"
+                    lines.append(f"  {step.link.relation}{arrow} {line(step.fragment)}")
+        if result.left_out:
+            lines.append(_say("left_out", count=result.left_out))
+        empty_query = Query(agent=query.agent, tokens=query.tokens, with_links=query.with_links)
+        lines = lines or [_say("found_empty" if query == empty_query else "found_none")]
+        if result.failure:
+            lines.append(_say("words_only", why=str(result.failure)))
         return "\n".join(lines)
 
     def context(self, tokens: int, types: Sequence[str], agent: str) -> str:
         """Return the fragments for a start; `injectionText` of an object is for a prompt."""
         from rooms.fragments.recall import restore_context
 
-        frame = [_say("unreflected", count=_MANY, date="2026-01-01"), _say("context_working")]
-        frame += [_say("context_core"), _say("context_left_out", count=_MANY)]
-        found = restore_context(
+        frame = [_say("unreflected", count=_LONG_COUNT, date="2026-01-01"), _say("context_working")]
+        frame += [_say("context_core"), _say("context_left_out", count=_LONG_COUNT)]
+        start = restore_context(
             self.room,
-            tokens=self.tokens(tokens, sum(estimate_tokens(it) + 1 for it in frame)),
+            tokens=self.tokens_for(tokens, sum(estimate_tokens(text) + 1 for text in frame)),
             types=types,
             session=self.session,
             agent=agent,
             line=self.text_of,
         )
-        lines, sessions = list[str](), len(found.unreflected)
-        if found.core:
-            lines += [_say("context_core"), *map(self.line, found.core)]
-        if found.working:
-            lines += [_say("context_working"), *map(self.line, found.working)]
-        if found.left_out:
-            lines.append(_say("context_left_out", count=found.left_out))
+        lines, sessions = list[str](), len(start.unreflected)
+        if start.core:
+            lines += [_say("context_core"), *map(self.line_of, start.core)]
+        if start.working:
+            lines += [_say("context_working"), *map(self.line_of, start.working)]
+        if start.left_out:
+            lines.append(_say("context_left_out", count=start.left_out))
         if sessions:
-            last = day_of(max(it.last_at for it in found.unreflected))
-            lines.append(_say("unreflected", count=sessions, date=last))
+            last_day = day_of(max(session.last_at for session in start.unreflected))
+            lines.append(_say("unreflected", count=sessions, date=last_day))
         text = "\n".join(lines or [_say("context_none")])
         if not self.as_json:
             return text
-        fields = {"core": _objects(found.core), "working": _objects(found.working)}
-        counts = {"unreflected": sessions, "left_out": found.left_out}
-        return _answer({**fields, **counts, "injectionText": text})
+        fields = {"core": _objects_of(start.core), "working": _objects_of(start.working)}
+        counts = {"unreflected": sessions, "left_out": start.left_out}
+        return _dump({**fields, **counts, "injectionText": text})
 
     def tool_feedback(self, feedback: schema.ToolFeedback) -> str:
         activity.store_feedback(self.room, replace(feedback, session_id=self.session))
-        return _answer({}) if self.as_json else _say("noted")
+        return _dump({}) if self.as_json else _say("noted")
 
     def memory_stats(self) -> str:
         numbers = activity.statistics_of(self.room)
-        live, left_out = numbers["live"], numbers["superseded"] + sum(numbers["deleted"].values())
+        count, left_out = numbers["live"], numbers["superseded"] + sum(numbers["deleted"].values())
         if self.as_json:  # what no recall finds is left out of the total
-            return _answer({"total": live, "left_out": left_out, **numbers})
-        lines = [_say("stats_live", count=live, anchors=numbers["anchors"])]
+            return _dump({"total": count, "left_out": left_out, **numbers})
+        lines = [_say("stats_live", count=count, anchors=numbers["anchors"])]
         for name in ("kinds", "lifetimes", "tiers", "agents", "links"):
             if counts := numbers[name]:
-                lines.append(_say(f"stats_{name}", listed=_listed(counts)))
-        listed = _listed(numbers["deleted"])
-        away: Facts = {"superseded": numbers["superseded"], "listed": listed, "left_out": left_out}
+                lines.append(_say(f"stats_{name}", listed=_joined_counts(counts)))
+        bin_facts: Facts = {"superseded": numbers["superseded"], "left_out": left_out}
+        bin_facts["listed"] = _joined_counts(numbers["deleted"])
         if numbers["figures"]:
-            lines.append(_say("stats_away", purged=numbers["figures"]["purged"], **away))
+            lines.append(_say("stats_away", purged=numbers["figures"]["purged"], **bin_facts))
         else:  # an agent of a team gets none: they count what others have
-            lines.append(_say("stats_away_own", **away))
-        more = {name: numbers[name] for name in ("versions", "suspicions", "unreflected")}
-        lines.append(_say("stats_more", **more))
+            lines.append(_say("stats_away_own", **bin_facts))
+        counts = {name: numbers[name] for name in ("versions", "suspicions", "unreflected")}
+        lines.append(_say("stats_more", **counts))
         if numbers["model"]:
-            near: Facts = {"model": _name(numbers["model"]), "count": live}
-            near |= {"with_vector": numbers["with_vector"]}
-            near |= {"share": round(100 * numbers["with_vector"] / live) if live else 0}
-            lines.append(_say("stats_model", least=f"{numbers['least_cosine']:.2f}", **near))
+            facts: Facts = {"model": _shorten_name(numbers["model"]), "count": count}
+            facts |= {"with_vector": numbers["with_vector"]}
+            facts |= {"share": round(100 * numbers["with_vector"] / count) if count else 0}
+            lines.append(_say("stats_model", least=f"{numbers['least_cosine']:.2f}", **facts))
         else:
             lines.append(_say("stats_no_model"))
         key = "stats_upkeep" if numbers["upkeep_at"] else "stats_no_upkeep"
@@ -295,67 +296,67 @@ class Call(NamedTuple):
         models: Any = {"judge": judge_of(os.environ), "embedder": embedder_of(os.environ)}
         report = consolidate(self.room, progress=progress, waits=waits, **models)
         if self.as_json:
-            return _answer(_report_fields(report))
-        changed = sum(it.count for it in report.steps)
-        key = "upkept" if changed else "upkept_nothing" if report.steps else "upkept_for_all"
-        lines = [_say(key, changed=changed)]
-        done = [f"{it.name} {it.count:,}" for it in report.steps if it.count]
-        lines += [", ".join(done)] if done else []
-        suspected = list[str]()
+            return _dump(_report_fields(report))
+        change_count = sum(step.count for step in report.steps)
+        key = "upkept" if change_count else "upkept_nothing" if report.steps else "upkept_for_all"
+        lines = [_say(key, changed=change_count)]
+        changes = [f"{step.name} {step.count:,}" for step in report.steps if step.count]
+        lines += [", ".join(changes)] if changes else []
+        cases = list[str]()
         for pair in report.suspicions:
             earlier, later = quote(pair.earlier.id), quote(pair.later.id)
-            ready = f'  link(fromId={earlier}, toId={later}, relationType="contradicts")'
-            suspected.append("\n".join((self.line(pair.earlier), self.line(pair.later), ready)))
-        budget, left = Budget(MOST_TOKENS_TO_SETTLE, 20_000), 0
-        to_settle: dict[str, Iterable[str]] = {
-            "suspected": suspected,
-            "stale": map(self.line, report.stale),
-            "promotable": map(self.line, report.promotable),
-            "for_the_log": map(self.line, report.for_the_log),
+            call = f'  link(fromId={earlier}, toId={later}, relationType="contradicts")'
+            cases.append("\n".join((self.line_of(pair.earlier), self.line_of(pair.later), call)))
+        budget, left_count = Budget(MOST_TOKENS_TO_SETTLE, 20_000), 0
+        sections: dict[str, Iterable[str]] = {
+            "suspected": cases,
+            "stale": map(self.line_of, report.stale),
+            "promotable": map(self.line_of, report.promotable),
+            "for_the_log": map(self.line_of, report.for_the_log),
         }
-        for heading, blocks in to_settle.items():
+        for heading, blocks in sections.items():
             fits = [(block, budget.take(block)) for block in blocks]
-            kept = [block for block, has_room in fits if has_room]
-            left += len(fits) - len(kept)
-            lines += [_say(heading, count=len(kept)), *kept] if kept else []
-        lines += [_say("upkeep_left_out", count=left)] if left else []
+            kept_blocks = [block for block, has_room in fits if has_room]
+            left_count += len(fits) - len(kept_blocks)
+            lines += [_say(heading, count=len(kept_blocks)), *kept_blocks] if kept_blocks else []
+        lines += [_say("upkeep_left_out", count=left_count)] if left_count else []
         tools = report.feedback[:_MOST_TOOLS]
         lines += [_say("feedback_head")] if tools else []
-        for it in tools:
-            relevant, sufficient = round(100 * it.relevant), round(100 * it.sufficient)
-            facts: Facts = {"count": it.count, "relevant": relevant, "sufficient": sufficient}
-            lines.append(_say("feedback_of", tool=_name(it.tool), **facts))
+        for tool in tools:
+            relevant, sufficient = round(100 * tool.relevant), round(100 * tool.sufficient)
+            facts: Facts = {"count": tool.count, "relevant": relevant, "sufficient": sufficient}
+            lines.append(_say("feedback_of", tool=_shorten_name(tool.tool), **facts))
         return "\n".join(lines)
 
     def graph_explore(self, start_id: str, agent: str) -> str:
-        found = links.explore(self.room, start_id, agent=agent)
+        result = links.explore(self.room, start_id, agent=agent)
         budget = Budget(self.room.settings.budget_tokens, self.room.settings.budget_chars)
         if self.as_json:
-            fields = {"start": object_of(found.start)}
-            budget.spend(_answer(fields))
-            pairs = ((object_of(it.fragment), object_of(it.link)) for it in found.steps)
+            fields = {"start": object_of(result.start)}
+            budget.spend(_dump(fields))
+            pairs = ((object_of(step.fragment), object_of(step.link)) for step in result.steps)
             steps = [{"node": node, "edge": edge} for node, edge in pairs]
-            kept = [it for it in steps if budget.take(as_json(it))]
-            nodes, edges = ([it[name] for it in kept] for name in ("node", "edge"))
-            left_out = {"left_out": len(steps) - len(kept)}
-            return _answer({**fields, "nodes": nodes, "edges": edges}, left_out)
-        budget.spend(_say("links_left_out", count=_MANY))
-        head, lines = self.line(found.start), list[str]()
+            kept_steps = [step for step in steps if budget.take(as_json(step))]
+            nodes, edges = ([step[name] for step in kept_steps] for name in ("node", "edge"))
+            left_out = {"left_out": len(steps) - len(kept_steps)}
+            return _dump({**fields, "nodes": nodes, "edges": edges}, left_out)
+        budget.spend(_say("links_left_out", count=_LONG_COUNT))
+        head, lines = self.line_of(result.start), list[str]()
         budget.spend(head)
-        for it in found.steps:
-            arrow = "" if it.leads_to_fragment else " ←"
-            lines.append(f"  {it.link.relation}{arrow} {self.line(it.fragment)}")
-        shown = [line for line in lines if budget.take(line)]
+        for step in result.steps:
+            arrow = "" if step.leads_to_fragment else " ←"
+            lines.append(f"  {step.link.relation}{arrow} {self.line_of(step.fragment)}")
+        kept_lines = [line for line in lines if budget.take(line)]
         if not lines:
-            shown = [_say("explored_none")]
-        elif len(shown) < len(lines):
-            shown.append(_say("links_left_out", count=len(lines) - len(shown)))
-        return "\n".join([head, *shown])
+            kept_lines = [_say("explored_none")]
+        elif len(kept_lines) < len(lines):
+            kept_lines.append(_say("links_left_out", count=len(lines) - len(kept_lines)))
+        return "\n".join([head, *kept_lines])
 
     def pin(self, id: str, *, pinned: bool) -> str:
         fragment = versions.pin(self.room, id, pinned=pinned)
         if self.as_json:
-            return _answer({"id": fragment.id, "pinned": fragment.is_anchor})
+            return _dump({"id": fragment.id, "pinned": fragment.is_anchor})
         return _say("pinned" if fragment.is_anchor else "unpinned", id=text_of_id(fragment.id))
 
     @repeats_when_cut
@@ -363,32 +364,31 @@ class Call(NamedTuple):
         """Return one fragment of any state as JSON, with links and versions."""
         with self.room.engine.reading() as rows:
             fragment = find_visible(rows, name, agents_for(self.room, ""), in_bin=True)
-            links = _objects(rows.links([fragment.id]))
-            former = [
-                _fields_of(it, _OF_VERSION) for it in rows.entries(Version, subject=fragment.id)
-            ]
-        return as_json({**object_of(fragment), "links": links, "versions": former})
+            links = _objects_of(rows.links([fragment.id]))
+            entries = rows.entries(Version, subject=fragment.id)
+        history = [_fields_of(version, _VERSION_FIELDS) for version in entries]
+        return as_json({**object_of(fragment), "links": links, "versions": history})
 
     def prompt_lines(self, query: str, budget: Budget) -> list[str]:
         """Return the lines of a prompt, without orders to a model."""
         from rooms.fragments.recall import recall
 
         tokens = max(int(budget.tokens), 1)
-        asked = Query(text=query, session=self.session, tokens=tokens, limit=IN_PROMPT)
-        found = recall(self.room, replace(asked, with_links=False), line=self.line)
-        kept = (self.line(it) for it in found.fragments if not is_order(it))
-        return [line for line in kept if budget.take(line)]
+        request = Query(text=query, session=self.session, tokens=tokens, limit=IN_PROMPT)
+        result = recall(self.room, replace(request, with_links=False), line=self.line_of)
+        lines = (self.line_of(fragment) for fragment in result.fragments if not is_order(fragment))
+        return [line for line in lines if budget.take(line)]
 
     @repeats_when_cut
     def gather(self, question: str) -> Finds:
         """Return candidates for a question, without orders to a model."""
         from rooms.fragments.recall import Search
 
-        search = Search(self.room, Query(text=question, session=self.session), self.line)
+        search = Search(self.room, Query(text=question, session=self.session), self.line_of)
         with self.room.engine.reading() as rows:
             search.begin(rows)
-            found = search.gather()
-        return found._replace(entries=[it for it in found.entries if not is_order(it.item)])
+            pool = search.gather()
+        return pool._replace(entries=[entry for entry in pool.entries if not is_order(entry.item)])
 
 
 def is_order(fragment: Fragment) -> bool:
@@ -409,8 +409,8 @@ def quote(text: str) -> str:
 
 def text_of_ids(fragments: Sequence[Fragment]) -> str:
     """Return the first ten ids, between commas."""
-    more = ["…"] if len(fragments) > _MOST_IDS else []
-    return ", ".join([*(text_of_id(it.id) for it in fragments[:_MOST_IDS]), *more])
+    ellipsis = ["…"] if len(fragments) > _MOST_IDS else []
+    return ", ".join([*(text_of_id(fragment.id) for fragment in fragments[:_MOST_IDS]), *ellipsis])
 
 
 def object_of(row: Fragment | Link) -> dict[str, Any]:
@@ -418,56 +418,57 @@ def object_of(row: Fragment | Link) -> dict[str, Any]:
     if isinstance(row, Link):
         ends = {"from_id": row.from_id, "to_id": row.to_id}
         return {**ends, "relation_type": row.relation, "created_at": row.created_at}
-    usual, rare = _fields_of(row, _USUAL), _fields_of(row, _RARE)
-    usual["importance"] = round(row.importance, 4)
-    rare |= {"promoted": row.record_id, "reads_like_order": is_order(row)}
-    return usual | {name: value for name, value in rare.items() if value}
+    fields, extra = _fields_of(row, _USUAL_FIELDS), _fields_of(row, _RARE_FIELDS)
+    fields["importance"] = round(row.importance, 4)
+    extra |= {"promoted": row.record_id, "reads_like_order": is_order(row)}
+    return fields | {name: value for name, value in extra.items() if value}
 
 
 def _fields_of(row: Fragment | Version, names: Sequence[str]) -> dict[str, Any]:
     return {column_of(name): getattr(row, name) for name in names}
 
 
-def _objects(rows: Iterable[Fragment] | Iterable[Link]) -> list[dict[str, Any]]:
-    return [object_of(it) for it in rows]
+def _objects_of(rows: Iterable[Fragment] | Iterable[Link]) -> list[dict[str, Any]]:
+    return [object_of(row) for row in rows]
 
 
-def _answer(fields: Mapping[str, Any], rare: Mapping[str, Any] | None = None) -> str:
-    """Return JSON. rare: fields left out where they are empty."""
-    filled = {name: value for name, value in (rare or {}).items() if value}
-    return as_json({"success": True, **fields, **filled})
+def _dump(fields: Mapping[str, Any], extra: Mapping[str, Any] | None = None) -> str:
+    """Return JSON. extra: fields left out where they are empty."""
+    filled_fields = {name: value for name, value in (extra or {}).items() if value}
+    return as_json({"success": True, **fields, **filled_fields})
 
 
 def _say(key: str, **facts: str | int) -> str:
     return say(f"fragments.answers.{key}", **facts)
 
 
-def _cautions(done: "draft.Remembered | versions.Amended") -> list[str]:
-    said = [_say("redacted", kinds=", ".join(done.redacted))] if done.redacted else []
-    if done.is_long:
-        said.append(_say("long", chars=len(done.fragment.content), most=CONTENT_CHARS))
-    return said
+def _cautions_for(result: "draft.RememberOutcome | versions.AmendOutcome") -> list[str]:
+    sentences = [_say("redacted", kinds=", ".join(result.redacted))] if result.redacted else []
+    if result.is_long:
+        sentences.append(_say("long", chars=len(result.fragment.content), most=CONTENT_CHARS))
+    return sentences
 
 
-def _name(text: str) -> str:
+def _shorten_name(text: str) -> str:
     return flat_line(text)[:_NAME_CHARS]
 
 
-def _listed(counts: Mapping[str, int]) -> str:
-    most = sorted(counts.items(), key=lambda it: (-it[1], it[0]))
-    shown = [f"{_name(name)} {count:,}" for name, count in most[:_MOST_COUNTS] if count]
-    return ", ".join([*shown, *(["…"] if len(most) > _MOST_COUNTS else [])]) or _say("none")
+def _joined_counts(counts: Mapping[str, int]) -> str:
+    pairs = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    texts = [f"{_shorten_name(name)} {count:,}" for name, count in pairs[:_MOST_COUNTS] if count]
+    return ", ".join([*texts, *(["…"] if len(pairs) > _MOST_COUNTS else [])]) or _say("none")
 
 
 def _report_fields(report: "Report") -> dict[str, Any]:
     pairs, feedback = list[Any](), list[Any]()
     for pair in report.suspicions:
-        both = {"earlier": object_of(pair.earlier), "later": object_of(pair.later)}
-        pairs.append({**both, "similarity": round(pair.similarity, 4)})
+        ends = {"earlier": object_of(pair.earlier), "later": object_of(pair.later)}
+        pairs.append({**ends, "similarity": round(pair.similarity, 4)})
     for tool in report.feedback:
-        shares = {it: round(getattr(tool, it), 4) for it in ("relevant", "sufficient")}
-        said = {"tool_name": tool.tool, "count": tool.count, **shares}
-        feedback.append({**said, "suggestions": tool.suggestions})
-    steps = [asdict(it) for it in report.steps]
-    listed = {it: _objects(getattr(report, it)) for it in ("stale", "promotable", "for_the_log")}
-    return {"steps": steps, "contradictions": pairs, **listed, "feedback": feedback}
+        shares = {name: round(getattr(tool, name), 4) for name in ("relevant", "sufficient")}
+        fields = {"tool_name": tool.tool, "count": tool.count, **shares}
+        feedback.append({**fields, "suggestions": tool.suggestions})
+    steps = [asdict(step) for step in report.steps]
+    names = "stale", "promotable", "for_the_log"
+    lists = {name: _objects_of(getattr(report, name)) for name in names}
+    return {"steps": steps, "contradictions": pairs, **lists, "feedback": feedback}

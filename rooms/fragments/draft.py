@@ -26,9 +26,9 @@ TOPIC = "session"  # of the fact that a session wrote and did not reflect
 GONE = timedelta(days=1)  # after so long without a call a session is ended by the upkeep
 # Of a fragment that is out of bin, successor and log.
 RECALLABLE: dict[str, Any] = {"deleted_at": "", "deletion": "", "superseded_at": "", "promoted": ""}
-_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # none that is taken for another
+_ID_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # none that is taken for another
 _ID_CHARS = 8
-_TYPES = {  # of the items of a reflection
+_ITEM_TYPE = {  # of the items of a reflection
     "summary": "episodic",
     "decisions": "decision",
     "errors_resolved": "error",
@@ -37,7 +37,7 @@ _TYPES = {  # of the items of a reflection
 }
 
 
-class Remembered(NamedTuple):
+class RememberOutcome(NamedTuple):
     """The fragment, and whether it is new."""
 
     fragment: Fragment
@@ -49,29 +49,29 @@ class Remembered(NamedTuple):
     was: str = ""  # `bin` or `superseded` if it came back, `promoted` if a memory log has it
 
 
-def remember(room: Room, draft: Draft, *, agent: str = "", session: str = "") -> Remembered:
+def remember(room: Room, draft: Draft, *, agent: str = "", session: str = "") -> RememberOutcome:
     """Store a fragment; on disk when this returns. Known content returns its fragment.
 
     A known fragment comes back from the bin or a successor, and lives at least as long as the draft
     asks. agent: owner, "" for the default.
     """
-    clean, redacted = clean_draft(draft, strict=room.settings.strict)
+    draft, redacted = clean_draft(draft, strict=room.settings.strict)
     with room.engine.writing() as rows:
-        done = store_draft(rows, room, clean, agent=agent, session=session)
-        activity.note(rows, room, session, agent, wrote=int(done.is_new))
-    return done._replace(redacted=redacted)
+        result = put_draft(rows, room, draft, agent=agent, session=session)
+        activity.count_call(rows, room, session, agent, new_count=int(result.is_new))
+    return result._replace(redacted=redacted)
 
 
 def clean_draft(draft: Draft, *, strict: bool = False) -> tuple[Draft, tuple[str, ...]]:
     """Return a clean draft, and the kinds of secrets taken out. strict: refuse a secret."""
     linked_to = tuple(dict.fromkeys(filter(None, map(texts.plain_id, draft.linked_to))))
     texts.check_count("linkedTo", len(linked_to), MOST_LINKED)
-    given = draft.content, draft.topic, draft.source, draft.keywords
-    fields, redacted = texts.clean_fields_of(*given, strict=strict)
+    raw_fields = draft.content, draft.topic, draft.source, draft.keywords
+    fields, redacted = texts.clean_fields_of(*raw_fields, strict=strict)
     return replace(draft, **fields, linked_to=linked_to), redacted
 
 
-def store_draft(rows: Rows, room: Room, draft: Draft, *, agent: str, session: str) -> Remembered:
+def put_draft(rows: Rows, room: Room, draft: Draft, *, agent: str, session: str) -> RememberOutcome:
     """Store a clean draft in a transaction, which a FragmentsError from here must end."""
     owner, now = owner_for(room, agent), room.clock()
     session = check_name("sessionId", session) if draft.is_working else ""
@@ -79,10 +79,10 @@ def store_draft(rows: Rows, room: Room, draft: Draft, *, agent: str, session: st
         raise FragmentsError("session_needed")
     linked_to = [find_visible(rows, id_, agents_for(room, agent)).id for id_ in draft.linked_to]
     row = type_row_of(draft.type, room.config, is_working=draft.is_working)
-    if same := find_same_content(rows, owner, schema.hash_of(draft.content)):
-        done = _said_again(rows, room, same, draft, row, session)
+    if twin := find_same_content(rows, owner, schema.hash_of(draft.content)):
+        result = _reuse_fragment(rows, room, twin, draft, row, session)
     else:
-        new = fragment_of(
+        fragment = fragment_of(
             rows,
             draft.content,
             row,
@@ -97,57 +97,59 @@ def store_draft(rows: Rows, room: Room, draft: Draft, *, agent: str, session: st
             tier="permanent" if draft.is_anchor else "hot",
             is_anchor=draft.is_anchor,
         )
-        done = add_fragment(rows, new, owner=room.agent)
+        result = add_fragment(rows, fragment, owner=room.agent)
     if linked_to:
-        id_ = done.fragment.id
-        known = {id_}.union(*((link.from_id, link.to_id) for link in rows.links([id_])))
-        new_ends = [other for other in linked_to if other not in known]
+        id_ = result.fragment.id
+        linked_ids = {id_}.union(*((link.from_id, link.to_id) for link in rows.links([id_])))
+        new_ends = [other for other in linked_to if other not in linked_ids]
         rows.put_links(Link(from_id=id_, to_id=other, created_at=now) for other in new_ends)
-    return done._replace(is_long=len(draft.content) > texts.CONTENT_CHARS)
+    return result._replace(is_long=len(draft.content) > texts.CONTENT_CHARS)
 
 
-def add_fragment(rows: Rows, fragment: Fragment, *, owner: str = "") -> Remembered:
+def add_fragment(rows: Rows, fragment: Fragment, *, owner: str = "") -> RememberOutcome:
     """Store a new fragment and its links. owner: see `find_links`."""
     links, proposals = find_links(rows, fragment, owner=owner)
     [fragment] = rows.add([fragment])
     rows.put_links(links)
     rows.count_up({"remembered": 1})
-    return Remembered(fragment, True, links=tuple(links), proposals=tuple(proposals))
+    return RememberOutcome(fragment, True, links=tuple(links), proposals=tuple(proposals))
 
 
-def _said_again(
-    rows: Rows, room: Room, same: Fragment, draft: Draft, row: schema.TypeRow, session: str
-) -> Remembered:
-    if same.promoted and not same.deleted_at:
-        return Remembered(same, False, was="promoted")
+def _reuse_fragment(
+    rows: Rows, room: Room, twin: Fragment, draft: Draft, row: schema.TypeRow, session: str
+) -> RememberOutcome:
+    if twin.promoted and not twin.deleted_at:
+        return RememberOutcome(twin, False, was="promoted")
     now = room.clock()
-    is_anchor = same.is_anchor or draft.is_anchor
-    changed: dict[str, Any] = {"session": session if same.session else "", "is_anchor": is_anchor}
-    changed |= {"tier": "permanent" if is_anchor else "hot", "verified_at": now, "updated_at": now}
+    is_anchor = twin.is_anchor or draft.is_anchor
+    fields: dict[str, Any] = {"session": session if twin.session else "", "is_anchor": is_anchor}
+    fields |= {"tier": "permanent" if is_anchor else "hot", "verified_at": now, "updated_at": now}
     expires_at = expiry_of(row, now)
-    if same.expires_at and (not expires_at or same.expires_at < expires_at):
-        changed |= {"lifetime": row.lifetime, "stale_days": row.stale_days}
-        changed["expires_at"] = expires_at
-    proposals, was = list[Link](), ""
-    if not same.is_live:
-        was = "bin" if same.deleted_at else "superseded"
+    if twin.expires_at and (not expires_at or twin.expires_at < expires_at):
+        fields |= {"lifetime": row.lifetime, "stale_days": row.stale_days}
+        fields["expires_at"] = expires_at
+    proposals, state = list[Link](), ""
+    if not twin.is_live:
+        state = "bin" if twin.deleted_at else "superseded"
         importance = draft.importance
         if importance is None:
-            importance = max(same.importance, row.importance)
-        proposals = bring_back(rows, same, now)
-        changed |= {**RECALLABLE, "importance": importance, "decayed_at": now}
-    fragment = replace(same, **changed)
+            importance = max(twin.importance, row.importance)
+        proposals = bring_back(rows, twin, now)
+        fields |= {**RECALLABLE, "importance": importance, "decayed_at": now}
+    fragment = replace(twin, **fields)
     rows.replace([fragment])
-    return Remembered(fragment, False, proposals=tuple(proposals), was=was)
+    return RememberOutcome(fragment, False, proposals=tuple(proposals), was=state)
 
 
-class Reflected(NamedTuple):
-    saved: list[Remembered]  # in the order of the reflection, some of them known
+class ReflectOutcome(NamedTuple):
+    saved: list[RememberOutcome]  # in the order of the reflection, some of them known
     parted: int = 0  # items too long for one fragment
     redacted: tuple[str, ...] = ()  # kinds of secrets taken out
 
 
-def reflect(room: Room, reflection: Reflection, *, agent: str = "", session: str = "") -> Reflected:
+def reflect(
+    room: Room, reflection: Reflection, *, agent: str = "", session: str = ""
+) -> ReflectOutcome:
     """Store the summary and each other item as fragments, all or nothing.
 
     A text above `CONTENT_BYTES` is parted where sentences end; its parts are linked with the first.
@@ -156,46 +158,41 @@ def reflect(room: Room, reflection: Reflection, *, agent: str = "", session: str
     session, owner, now = check_name("sessionId", session), owner_for(room, agent), room.clock()
     if not reflection.summary.strip():
         raise FragmentsError("blank", field="summary")
-    given, how = list[texts.Text](), reflection.effectiveness
-    for field in _TYPES:
+    raw_texts, feedback = list[texts.Text](), reflection.effectiveness
+    for field in _ITEM_TYPE:
         items = [reflection.summary] if field == "summary" else getattr(reflection, field)
         texts.check_count(field, len(items), MOST_ITEMS)
-        given += [texts.Text(field, text, ITEM_BYTES, in_bytes=True) for text in items]
+        raw_texts += [texts.Text(field, text, ITEM_BYTES, in_bytes=True) for text in items]
     field, most = "task_effectiveness", texts.SUGGESTION_CHARS
-    said = [*how.tool_highlights, *how.tool_pain_points] if how else []
-    texts.check_count(field, len(said), MOST_ITEMS)
-    of_tools = [texts.Text(field, text, most) for text in said]
-    clean, redacted = texts.clean_texts([*given, *of_tools], strict=room.settings.strict)
+    notes = [*feedback.tool_highlights, *feedback.tool_pain_points] if feedback else []
+    texts.check_count(field, len(notes), MOST_ITEMS)
+    note_texts = [texts.Text(field, text, most) for text in notes]
+    values, redacted = texts.clean_texts([*raw_texts, *note_texts], strict=room.settings.strict)
     draft = Draft(content="", topic=schema.DEFAULT_TOPIC, source=reflection.source)
-    saved, parted = list[Remembered](), 0
+    results, parted_count = list[RememberOutcome](), 0
     with room.engine.writing() as rows:
-        for item, text in zip(given, clean, strict=False):
-            made, is_question = list[Remembered](), item.field == "open_questions"
+        for item, text in zip(raw_texts, values, strict=False):
+            parts, is_question = list[RememberOutcome](), item.field == "open_questions"
             for part in texts.parts_of(text):
                 keywords = (QUESTION_KEYWORD, *texts.keywords_of(part)) if is_question else ()
-                fact = replace(draft, content=part, type=_TYPES[item.field], keywords=keywords)
-                made.append(store_draft(rows, room, clean_draft(fact)[0], agent=agent, session=""))
-            ids = list(dict.fromkeys(each.fragment.id for each in made))
+                fact = replace(draft, content=part, type=_ITEM_TYPE[item.field], keywords=keywords)
+                parts.append(put_draft(rows, room, clean_draft(fact)[0], agent=agent, session=""))
+            ids = list(dict.fromkeys(result.fragment.id for result in parts))
             rows.put_links(
                 Link(from_id=id_, to_id=ids[0], relation="part_of", created_at=now)
                 for id_ in ids[1:]
             )
-            saved += made
-            parted += int(len(made) > 1)
-        if how:
-            middle = len(given) + len(how.tool_highlights)
-            feedback = replace(
-                how,
-                session_id=session,
-                tool_highlights=tuple(filter(None, clean[len(given) : middle])),
-                tool_pain_points=tuple(filter(None, clean[middle:])),
-                created_at=now,
-                agent=owner,
-            )
-            rows.note([feedback])
-        wrote = sum(each.is_new for each in saved)
-        activity.note(rows, room, session, agent, wrote=wrote, has_reflected=True)
-    return Reflected(saved, parted, redacted)
+            results += parts
+            parted_count += int(len(parts) > 1)
+        if feedback:
+            middle = len(raw_texts) + len(feedback.tool_highlights)
+            highlights = tuple(filter(None, values[len(raw_texts) : middle]))
+            pain_points = tuple(filter(None, values[middle:]))
+            feedback = replace(feedback, tool_highlights=highlights, tool_pain_points=pain_points)
+            rows.note([replace(feedback, session_id=session, created_at=now, agent=owner)])
+        new_count = sum(result.is_new for result in results)
+        activity.count_call(rows, room, session, agent, new_count=new_count, reflects=True)
+    return ReflectOutcome(results, parted_count, redacted)
 
 
 def end_session(room: Room, session: str) -> Fragment | None:
@@ -209,65 +206,65 @@ def end_session(room: Room, session: str) -> Fragment | None:
     if not key or not room.engine.exists():
         return None
     with room.engine.writing() as rows:
-        wanted = Filter(session=key, lifetimes=("working",), state="kept", is_anchor=False)
-        gone = [each for page in pages_of(rows, wanted) for each in page if room.owns(each)]
-        rows.replace([replace(each, deleted_at=now, deletion="ended") for each in gone])
-        rows.count_up({"ended": len(gone)})
-        known = activity.find_activity(rows, room, key)
-        if not known or known.ended_at:
+        filter_ = Filter(session=key, lifetimes=("working",), state="kept", is_anchor=False)
+        working_rows = [row for page in pages_of(rows, filter_) for row in page if room.owns(row)]
+        rows.replace([replace(row, deleted_at=now, deletion="ended") for row in working_rows])
+        rows.count_up({"ended": len(working_rows)})
+        entry = activity.find_activity(rows, room, key)
+        if not entry or entry.ended_at:
             return None
-        rows.note([replace(known, ended_at=now)])
-        if known.reflected_at or not known.written:
+        rows.note([replace(entry, ended_at=now)])
+        if entry.reflected_at or not entry.written:
             return None
         try:
-            start, last = map(datetime.fromisoformat, (known.started_at, known.last_at))
-            minutes = max(round((last - start).total_seconds() / 60), 0)  # a clock may be set back
+            start, end = map(datetime.fromisoformat, (entry.started_at, entry.last_at))
+            minutes = max(round((end - start).total_seconds() / 60), 0)  # a clock may be set back
         except (TypeError, ValueError):  # moments of another program
             minutes = 0
-        facts: Facts = {"agent": known.agent, "calls": known.calls, "written": known.written}
-        facts |= {"date": minute_of(known.started_at), "minutes": minutes}
+        facts: Facts = {"agent": entry.agent, "calls": entry.calls, "written": entry.written}
+        facts |= {"date": minute_of(entry.started_at), "minutes": minutes}
         content = say("fragments.saving.unreflected", **facts)
-        if same := find_same_content(rows, known.agent, schema.hash_of(content)):
-            return same
+        if twin := find_same_content(rows, entry.agent, schema.hash_of(content)):
+            return twin
         fact = fragment_of(
             rows,
             content,
             schema.TYPES["episodic"],
             now,
             topic=TOPIC,
-            keywords=(TOPIC, known.agent),
-            source=known.session_id,
-            agent=known.agent,
+            keywords=(TOPIC, entry.agent),
+            source=entry.session_id,
+            agent=entry.agent,
             checked_at=now,  # two sessions are two facts, however alike their words are
             expires_at=expiry_of(schema.TYPES["working"], now),
         )
         rows.count_up({"remembered": 1})
-        [made] = rows.add([fact])
-    return made
+        [fact] = rows.add([fact])
+    return fact
 
 
 def end_idle_sessions(room: Room, *, idle_limit: timedelta = GONE) -> int:
     """End the sessions without a call for so long, each as its own agent; return how many."""
     end = moment_before(room.clock(), seconds=idle_limit.total_seconds())
     with room.engine.reading() as rows:
-        found: list[schema.Activity] = rows.entries(schema.Activity)
-    idle = [each for each in found if not each.ended_at and each.last_at < end]
-    for each in idle:
-        end_session(room.for_agent(each.agent), each.session_id)
-    return len(idle)
+        activities: list[schema.Activity] = rows.entries(schema.Activity)
+    idle_entries = [entry for entry in activities if not entry.ended_at and entry.last_at < end]
+    for entry in idle_entries:
+        end_session(room.for_agent(entry.agent), entry.session_id)
+    return len(idle_entries)
 
 
 def find_same_content(rows: Rows, agent: str, content_hash: str) -> Fragment | None:
     """Return the agent's fragment with this content, a live one first."""
-    wanted = Filter(agents=(agent,), content_hash=content_hash, state="all")
-    found = rows.find(wanted, order="newest", limit=10)
-    return min(found, key=lambda each: (each.deleted_at, each.superseded_at), default=None)
+    filter_ = Filter(agents=(agent,), content_hash=content_hash, state="all")
+    fragments = rows.find(filter_, order="newest", limit=10)
+    return min(fragments, key=lambda row: (row.deleted_at, row.superseded_at), default=None)
 
 
 def make_id(rows: Rows) -> str:
     """Return an unused id, such as `f9c24b7a`: a letter first, as `59e89878` reads as a number."""
     while True:
-        id_ = "".join(_LETTERS[byte % len(_LETTERS)] for byte in os.urandom(_ID_CHARS))
+        id_ = "".join(_ID_LETTERS[byte % len(_ID_LETTERS)] for byte in os.urandom(_ID_CHARS))
         if id_[0].isalpha() and not rows.by_ids([id_]):
             return id_
 
@@ -281,13 +278,11 @@ def type_row_of(word: str, config: Config, *, is_working: bool = False) -> schem
     return row._replace(stale_days=days) if row.stale_days else row
 
 
-def fragment_of(rows: Rows, content: str, row: schema.TypeRow, now: str, **others: Any) -> Fragment:
-    """Return a new fragment, not stored yet. row: of its type. others: fields of it alone."""
-    moments = {"created_at": now, "updated_at": now, "verified_at": now}
-    of_type = {"importance": row.importance, **type_fields_of(row, now)}
-    return Fragment(
-        id=make_id(rows), **{**content_fields_of(content), **moments, **of_type, **others}
-    )
+def fragment_of(rows: Rows, content: str, row: schema.TypeRow, now: str, **fields: Any) -> Fragment:
+    """Return a new fragment, not stored yet. row: of its type. fields: of it alone."""
+    values: dict[str, Any] = dict.fromkeys(("created_at", "updated_at", "verified_at"), now)
+    values |= content_fields_of(content) | type_fields_of(row, now) | {"importance": row.importance}
+    return Fragment(id=make_id(rows), **values | fields)
 
 
 def content_fields_of(content: str) -> dict[str, Any]:

@@ -50,13 +50,13 @@ _HEAD_BYTES = 100  # in which a graph of server-memory names its entities
 _MOST_COUNT = 2**53 - 1
 _MOST_SECONDS = 1e11  # a greater number is a moment in milliseconds
 
-Tell = Callable[[int, int], object]  # how many are done, of how many
+Progress = Callable[[int, int], object]  # how many are done, of how many
 _Item = TypeVar("_Item")
-_AT_ONCE = 500
+_BATCH_SIZE = 500
 _RAW_CHARS = 50_000  # above which nobody looks for secrets in a text that is far too long
-_OWN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{5,63}")
+_USABLE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{5,63}")
 _DELETIONS = ("forgotten", "expired", "stale", "merged", "ended")
-_MOMENTS = [it for it in FRAGMENTS.columns if columns.is_moment(it) and it != "expires_at"]
+_MOMENTS = [name for name in FRAGMENTS.columns if columns.is_moment(name) and name != "expires_at"]
 
 
 class Fault(NamedTuple):
@@ -93,38 +93,38 @@ class Source:
             self.entries.append(row)
 
     def add_fault(self, place: int, value: object) -> None:
-        why = "not_a_fragment" if isinstance(value, dict) else "not_json"
-        self.faults.append(Fault(place, why))
+        reason = "not_a_fragment" if isinstance(value, dict) else "not_json"
+        self.faults.append(Fault(place, reason))
 
 
-def read_rows(rows: Rows, wanted: Filter, *, only_public: bool) -> Iterator[Row]:
+def read_rows(rows: Rows, filter_: Filter, *, only_public: bool) -> Iterator[Row]:
     """Yield the wanted fragments, then their links, versions and suspicions, without secrets.
 
     Feedback and activities come only with the whole room. only_public: leave out fragments that
     others may not see.
     """
 
-    def clean(found: Iterable[Any]) -> Iterator[Any]:
-        return (without_secrets(each, HARMLESS)[0] for each in found)
+    def clean(entries: Iterable[Any]) -> Iterator[Any]:
+        return (without_secrets(entry, HARMLESS)[0] for entry in entries)
 
     ids = set[str]()
-    for page in pages_of(rows, wanted):
-        chosen = [each for each in page if each.privacy == "public" or not only_public]
-        ids.update(each.id for each in chosen)
-        yield from clean(chosen)
+    for page in pages_of(rows, filter_):
+        fragments = [row for row in page if row.privacy == "public" or not only_public]
+        ids.update(row.id for row in fragments)
+        yield from clean(fragments)
     yield from (link for link in rows.links(sorted(ids)) if {link.from_id, link.to_id} <= ids)
     for id_ in sorted(ids):
         yield from clean(rows.entries(Version, subject=id_))
-    if not only_public and wanted == Filter(state=wanted.state):
+    if not only_public and filter_ == Filter(state=filter_.state):
         for kind in (schema.ToolFeedback, schema.TaskFeedback, schema.Activity):
             yield from clean(rows.entries(kind))
     suspicions: list[schema.Suspicion] = rows.entries(schema.Suspicion)
-    yield from (each for each in suspicions if {each.first_id, each.second_id} <= ids)
+    yield from (pair for pair in suspicions if {pair.first_id, pair.second_id} <= ids)
 
 
 def line_of(row: Row) -> dict[str, Any]:
     """Return the object of a row, without `number`, which means one database."""
-    word, table = next((word, it) for word, it in _TABLES.items() if it.row is type(row))
+    word, table = next((word, table) for word, table in _TABLES.items() if table.row is type(row))
     line: dict[str, Any] = {"kind": word}
     for name, column in table.columns.items():
         value = getattr(row, name)
@@ -140,31 +140,31 @@ def read_source(path: Path) -> Source:
         with closing(open_foreign(path)) as connection:
             for row in rows_of_table(connection, "memory_item"):
                 tags, text = text_at(row, "tags"), text_at(row, "content")
-                words = _value(tags.encode())  # a list in JSON, or words between commas
+                words = _decode(tags.encode())  # a list in JSON, or words between commas
                 row |= {"keywords": words if isinstance(words, list) else tags.split(",")}
                 row |= {"is_anchor": row.get("pinned"), "accessed_at": row.get("last_accessed")}
                 rows.append({**row, "content": text, "topic": ""})
     except (sqlite3.Error, OSError, OverflowError) as error:
         reason = reason_of(error) if isinstance(error, OSError) else type(error).__name__
         raise FragmentsError("unreadable", path=printable_path(path), reason=reason) from error
-    return _of_others(enumerate(rows, 1), printable_path(path))
+    return _source_from_others(enumerate(rows, 1), printable_path(path))
 
 
 def read_text(data: bytes, path: str) -> Source:
     """Read a file. path: as it is shown. Raises FragmentsError."""
-    begin, whole = data[:_HEAD_BYTES].lstrip(), None
-    if begin.startswith(b"[") or (begin.startswith(b"{") and b'"entities"' in begin):
-        whole = _value(data)
-    if isinstance(whole, dict):
+    start, root = data[:_HEAD_BYTES].lstrip(), None
+    if start.startswith(b"[") or (start.startswith(b"{") and b'"entities"' in start):
+        root = _decode(data)
+    if isinstance(root, dict):
         parts = ("entity", "entities"), ("relation", "relations")
-        whole = [{**each, "type": word} for word, key in parts for each in objects_at(whole, key)]
-    if isinstance(whole, list) and whole:
-        return _of_others(enumerate(whole, 1), path)
+        root = [{**item, "type": word} for word, key in parts for item in objects_at(root, key)]
+    if isinstance(root, list) and root:
+        return _source_from_others(enumerate(root, 1), path)
     lines = enumerate(data.split(b"\n"), 1)
-    values = [(place, _value(line)) for place, line in lines if line.strip()]
+    values = [(place, _decode(line)) for place, line in lines if line.strip()]
     head = values[0][1] if values else None
     if not isinstance(head, dict) or head.get("format") != EXPORT_FORMAT:
-        return _of_others(values, path)
+        return _source_from_others(values, path)
     if head.get("version") != EXPORT_VERSION:
         version = printable_path(head.get("version"))[:20]
         raise FragmentsError("newer_export", path=path, version=version)
@@ -183,9 +183,9 @@ def source_from_rows(rows: Iterable[tuple[int, Any]], _path: str) -> Source:
     return source
 
 
-def _of_others(values: Iterable[tuple[int, Any]], path: str) -> Source:
+def _source_from_others(values: Iterable[tuple[int, Any]], path: str) -> Source:
     # An observation becomes a fact; a relation a fragment, linked with the first fact of both ends.
-    source, linked = Source(is_ours=False), list[Link]()
+    source, links = Source(is_ours=False), list[Link]()
     for place, value in values:
         match value:
             case {"fragment_id": _, "content": _}:
@@ -194,12 +194,12 @@ def _of_others(values: Iterable[tuple[int, Any]], path: str) -> Source:
                 word = text_at(value, "type")
                 word = word if word in schema.TYPES else schema.DEFAULT_TYPE
                 line = {"importance": schema.TYPES[word].importance, "ttl_tier": "hot"}
-                line |= {name: each for name, each in value.items() if each is not None}
+                line |= {name: item for name, item in value.items() if item is not None}
                 fragment = _row_from(FRAGMENTS, line)
                 source.add(place, fragment, word)
                 for end in texts_in(value.get("linked_to")):
                     ends = {"from_id": fragment.id, "to_id": end}
-                    linked.append(Link(**ends, created_at=fragment.created_at))
+                    links.append(Link(**ends, created_at=fragment.created_at))
             case {"from_id": _, "to_id": _}:
                 source.add(place, _row_from(LINKS, value))
             case {"tool_name": _} | {"overall_success": _}:
@@ -210,14 +210,14 @@ def _of_others(values: Iterable[tuple[int, Any]], path: str) -> Source:
                 facts = [text for text in texts_in(value.get("observations")) if text.strip()]
                 id_ = f"entity\n{labels[0]}"  # of the first
                 for text in facts or [": ".join(filter(None, labels))]:
-                    source.add(place, _labelled(id_, text, "fact", labels))
+                    source.add(place, _fragment_from(id_, text, "fact", labels))
                     id_ = ""
             case {"type": "relation", "from": str(), "relationType": str(), "to": str()} if all(
                 value[key].strip() for key in ("from", "relationType", "to")
             ):
                 labels = value["from"].strip(), value["to"].strip()
                 text = f"{labels[0]} {value['relationType'].strip()} {labels[1]}"
-                fragment = _labelled(f"relation\n{place}", text, "relation", labels)
+                fragment = _fragment_from(f"relation\n{place}", text, "relation", labels)
                 source.add(place, fragment)
                 for end in fragment.keywords:
                     source.add(place, Link(from_id=fragment.id, to_id=f"entity\n{end}"))
@@ -227,16 +227,16 @@ def _of_others(values: Iterable[tuple[int, Any]], path: str) -> Source:
         raise FragmentsError("no_source", path=path)
     # A pair that a row of the links joins has the relation of that row alone.
     pairs = {frozenset((link.from_id, link.to_id)) for link in source.links}
-    source.links += [it for it in linked if frozenset((it.from_id, it.to_id)) not in pairs]
+    source.links += [row for row in links if frozenset((row.from_id, row.to_id)) not in pairs]
     return source
 
 
-def _labelled(id_: str, content: str, kind: schema.Kind, labels: Sequence[str]) -> Fragment:
+def _fragment_from(id_: str, content: str, kind: schema.Kind, labels: Sequence[str]) -> Fragment:
     keywords = tuple(dict.fromkeys(filter(None, labels)))
     return Fragment(id=id_, content=content, kind=kind, topic=labels[0], keywords=keywords)
 
 
-def _value(data: bytes) -> object:
+def _decode(data: bytes) -> object:
     try:
         return DECODER.decode(data.decode("utf-8", "replace").strip())
     except (ValueError, RecursionError):
@@ -245,13 +245,13 @@ def _value(data: bytes) -> object:
 
 def _row_from(table: Table, line: Mapping[str, Any]) -> Any:
     values = list[Any]()
-    for each in fields(table.row):
-        value = line.get(schema.column_of(each.name)) if each.name != "number" else 0
-        if columns.is_moment(each.name):
+    for column in fields(table.row):
+        value = line.get(schema.column_of(column.name)) if column.name != "number" else 0
+        if columns.is_moment(column.name):
             value = _moment_from(value)
-        elif each.type is bool:
+        elif column.type is bool:
             value = value is True or value == 1
-        elif isinstance(value, bool | dict) or (isinstance(value, list) and each.type is str):
+        elif isinstance(value, bool | dict) or (isinstance(value, list) and column.type is str):
             value = None
         elif isinstance(value, int):
             value = min(max(value, 0), _MOST_COUNT)
@@ -288,73 +288,73 @@ class Plan:
 
 
 def plan_import(
-    room: Room, source: Source, tell: Tell = lambda *_: None, *, agent: str = ""
+    room: Room, source: Source, progress: Progress = lambda *_: None, *, agent: str = ""
 ) -> Plan:
     """Return the plan of an import; change nothing.
 
-    tell: called with the number done and the total. agent: new owner, "" to keep the owners. Who
+    progress: gets the number done and the total. agent: new owner, "" to keep the owners. Who
     amended a fragment is kept.
     """
     with room.engine.reading() as rows:
-        planner, done = _Planner(room, rows, source, agent), 0
-        for items in _batches(source.items):
-            planner.take(items)
-            done += len(items)
-            tell(done, len(source.items))
+        planner, done_count = _Planner(room, rows, source, agent), 0
+        for items in _batches_of(source.items):
+            planner.add(items)
+            done_count += len(items)
+            progress(done_count, len(source.items))
         return planner.plan()
 
 
-def save_plan(room: Room, plan: Plan, tell: Tell = lambda *_: None) -> int:
+def save_plan(room: Room, plan: Plan, progress: Progress = lambda *_: None) -> int:
     """Save a plan in batches; return the number of saved fragments.
 
     A fragment that came in meanwhile stays. After a break the same import brings the rest.
     """
-    saved = 0
-    for some in _batches(plan.new):
+    saved_count = 0
+    for batch in _batches_of(plan.new):
         with room.engine.writing() as rows:
-            here = {each.id for each in rows.by_ids(each.id for each in some)}
-            saved += len(rows.add([each for each in some if each.id not in here]))
-        tell(saved, len(plan.new))
-    for joined in _batches(plan.links):
+            known_ids = {row.id for row in rows.by_ids(row.id for row in batch)}
+            saved_count += len(rows.add([row for row in batch if row.id not in known_ids]))
+        progress(saved_count, len(plan.new))
+    for link_batch in _batches_of(plan.links):
         with room.engine.writing() as rows:
-            rows.put_links(_new_links(rows, joined))
+            rows.put_links(_find_new_links(rows, link_batch))
     if plan.entries:
         with room.engine.writing() as rows:
-            rows.note(_new_entries(rows, plan.entries))
-    return saved
+            rows.note(_find_new_entries(rows, plan.entries))
+    return saved_count
 
 
 class _Planner:
     def __init__(self, room: Room, rows: Rows, source: Source, agent: str) -> None:
         self._room, self._rows, self._source, self._agent = room, rows, source, agent
         self._plan, self._now = Plan(faults=[*source.faults]), room.clock()
-        self._new, self._is_empty = dict[str, Fragment](), not rows.has(Filter(state="all"))
+        self._fragments, self._is_empty = dict[str, Fragment](), not rows.has(Filter(state="all"))
         self._ids = dict[str, str]()  # of fragments here, by those of the source
-        self._firsts = dict[tuple[str, str], str]()  # ids here and of the new, by agent and hash
+        self._ids_by_content = dict[tuple[str, str], str]()  # here and new, by agent and hash
 
-    def take(self, items: Sequence[ImportedFragment]) -> None:
-        plan, ready = self._plan, list[tuple[str, Fragment]]()
-        for place, given, word in items:
-            made = self._made(given, word)
-            if isinstance(made, Fragment):
-                ready.append((given.id or made.id, made))
+    def add(self, items: Sequence[ImportedFragment]) -> None:
+        plan, pairs = self._plan, list[tuple[str, Fragment]]()
+        for place, row, word in items:
+            fragment = self._prepare(row, word)
+            if isinstance(fragment, Fragment):
+                pairs.append((row.id or fragment.id, fragment))
             else:
-                plan.faults.append(Fault(place, made))
-        here = {each.id: each for each in self._rows.by_ids(each.id for _, each in ready)}
-        for name, fragment in ready:
+                plan.faults.append(Fault(place, fragment))
+        rows_here = {row.id: row for row in self._rows.by_ids(row.id for _, row in pairs)}
+        for name, fragment in pairs:
             self._ids.setdefault(name, fragment.id)
-            known = here.get(fragment.id) or self._new.get(fragment.id)
-            if fragment.id in here and here[fragment.id].deleted_at:
+            namesake = rows_here.get(fragment.id) or self._fragments.get(fragment.id)
+            if fragment.id in rows_here and rows_here[fragment.id].deleted_at:
                 plan.in_bin += 1
-            elif known and known.content_hash != fragment.content_hash:
+            elif namesake and namesake.content_hash != fragment.content_hash:
                 plan.other += 1
-            elif known:
+            elif namesake:
                 plan.known += 1
-            elif fragment.is_live and (twin := self._twin(fragment)):
-                self._ids[name] = twin
+            elif fragment.is_live and (twin_id := self._find_twin(fragment)):
+                self._ids[name] = twin_id
                 plan.known += 1
             else:
-                self._new[fragment.id] = fragment
+                self._fragments[fragment.id] = fragment
 
     def plan(self) -> Plan:
         plan, source, links, entries = self._plan, self._source, list[Link](), list[Entry]()
@@ -363,117 +363,116 @@ class _Planner:
             if not all(ends) or ends[0] == ends[1]:
                 plan.faults.append(Fault(0, "no_end"))
                 continue
-            created_at = self._moment(link.created_at) or self._now
+            created_at = self._cap_moment(link.created_at) or self._now
             links.append(replace(link, from_id=ends[0], to_id=ends[1], created_at=created_at))
-            before = self._new.get(ends[0])
-            if before and link.relation == "superseded_by" and not source.is_ours:
-                self._new[ends[0]] = mark_superseded(before, created_at)
+            old_fragment = self._fragments.get(ends[0])
+            if old_fragment and link.relation == "superseded_by" and not source.is_ours:
+                self._fragments[ends[0]] = mark_superseded(old_fragment, created_at)
         for entry in source.entries:
-            bounded = map_texts(entry, lambda text: self._label(text, texts.CONTENT_BYTES))
-            clean, kinds = without_secrets(bounded, HARMLESS)
-            about = [it for it in ("fragment_id", "first_id", "second_id") if hasattr(entry, it)]
-            changed = {name: self._ids.get(getattr(entry, name), "") for name in about}
-            if (kinds and self._room.settings.strict) or not all(changed.values()):
+            bounded_entry = map_texts(entry, lambda text: self._shorten(text, texts.CONTENT_BYTES))
+            clean_entry, kinds = without_secrets(bounded_entry, HARMLESS)
+            names = [key for key in ("fragment_id", "first_id", "second_id") if hasattr(entry, key)]
+            changes = {name: self._ids.get(getattr(entry, name), "") for name in names}
+            if (kinds and self._room.settings.strict) or not all(changes.values()):
                 plan.faults.append(Fault(0, "secret_refused" if kinds else "no_end"))
                 continue
             plan.redacted.update(kinds)
-            if hasattr(clean, "agent"):
-                changed["agent"] = self._own_agent(clean.agent)
-            entries.append(replace(clean, **changed))
-        plan.links = _new_links(self._rows, links, self._new)
-        plan.entries = _new_entries(self._rows, entries)
-        plan.new = list(self._new.values())
+            if hasattr(clean_entry, "agent"):
+                changes["agent"] = self._owner_from(clean_entry.agent)
+            entries.append(replace(clean_entry, **changes))
+        plan.links = _find_new_links(self._rows, links, self._fragments)
+        plan.entries = _find_new_entries(self._rows, entries)
+        plan.new = list(self._fragments.values())
         return plan
 
-    def _made(self, given: Fragment, word: str) -> Fragment | str:
+    def _prepare(self, row: Fragment, word: str) -> Fragment | str:
         """Return the fragment as it will be stored, or the key of its fault."""
         plan, now = self._plan, self._now
-        if len(given.content) > _RAW_CHARS:
+        if len(row.content) > _RAW_CHARS:
             return "too_large"
-        words = tuple(filter(str.strip, given.keywords))
-        few = replace(given, content_hash="", keywords=words[: texts.MOST_KEYWORDS])
-        bounded = map_texts(few, lambda text: text[:_RAW_CHARS])
-        clean, kinds = without_secrets(bounded, HARMLESS)
+        words = tuple(filter(str.strip, row.keywords))
+        row = replace(row, content_hash="", keywords=words[: texts.MOST_KEYWORDS])
+        clean_row, kinds = without_secrets(map_texts(row, lambda text: text[:_RAW_CHARS]), HARMLESS)
         if kinds and self._room.settings.strict:
             return "secret_refused"
         try:
             fields, _ = texts.clean_fields_of(
-                content=SURROGATE.sub("\ufffd", clean.content),
-                topic=self._label(clean.topic, texts.TOPIC_CHARS),
-                source=self._label(clean.source, texts.SOURCE_CHARS),
-                keywords=[self._label(each, texts.KEYWORD_CHARS) for each in clean.keywords],
+                content=SURROGATE.sub("\ufffd", clean_row.content),
+                topic=self._shorten(clean_row.topic, texts.TOPIC_CHARS),
+                source=self._shorten(clean_row.source, texts.SOURCE_CHARS),
+                keywords=[self._shorten(text, texts.KEYWORD_CHARS) for text in clean_row.keywords],
                 strict=False,
             )
         except FragmentsError as error:
             return error.key
         fields["topic"] = fields["topic"] or next(iter(fields["keywords"]), schema.DEFAULT_TOPIC)
-        moments: dict[str, Any] = {name: self._moment(getattr(given, name)) for name in _MOMENTS}
+        moments: dict[str, Any] = {name: self._cap_moment(getattr(row, name)) for name in _MOMENTS}
         fragment: Fragment = replace(
-            clean,
+            clean_row,
             **moments | {"created_at": moments["created_at"] or now},
             **fields | content_fields_of(fields["content"]),
-            agent=self._own_agent(clean.agent),
-            session=self._label(clean.session, NAME_CHARS),
-            last_session=self._label(clean.last_session, NAME_CHARS),
-            deletion=clean.deletion if clean.deletion in _DELETIONS else "",
+            agent=self._owner_from(clean_row.agent),
+            session=self._shorten(clean_row.session, NAME_CHARS),
+            last_session=self._shorten(clean_row.last_session, NAME_CHARS),
+            deletion=clean_row.deletion if clean_row.deletion in _DELETIONS else "",
         )
         is_ours, id_ = self._source.is_ours, fragment.id
         if not is_ours:
-            changed = type_fields_of(type_row_of(word, self._room.config), fragment.created_at)
+            changes = type_fields_of(type_row_of(word, self._room.config), fragment.created_at)
             if fragment.is_anchor:
-                changed |= {"expires_at": "", "tier": "permanent"}
-            elif changed["expires_at"] and changed["expires_at"] <= now:
+                changes |= {"expires_at": "", "tier": "permanent"}
+            elif changes["expires_at"] and changes["expires_at"] <= now:
                 return "expired"
             verified_at = fragment.verified_at or now
-            changed |= {"updated_at": now, "verified_at": verified_at, "decayed_at": now}
-            fragment = replace(fragment, **changed)
+            changes |= {"updated_at": now, "verified_at": verified_at, "decayed_at": now}
+            fragment = replace(fragment, **changes)
         plan.shortened += len(words) > texts.MOST_KEYWORDS
         plan.redacted.update({*kinds})
-        if not _OWN_ID.fullmatch(id_) or (id_.isdigit() and not is_ours):
+        if not _USABLE_ID.fullmatch(id_) or (id_.isdigit() and not is_ours):
             # It may be the id of anything: it becomes a hash, the same at every import.
-            said = "" if "\n" in id_ else id_, fragment.agent, fragment.content_hash
-            id_ = sha256("\n".join(said).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+            id_parts = "" if "\n" in id_ else id_, fragment.agent, fragment.content_hash
+            id_ = sha256("\n".join(id_parts).encode("utf-8", "surrogatepass")).hexdigest()[:12]
         return replace(fragment, id=id_)
 
-    def _label(self, text: str, most: int) -> str:
+    def _shorten(self, text: str, most: int) -> str:
         text = SURROGATE.sub("\ufffd", text.strip())
         if len(text) <= most:
             return text
         self._plan.shortened += 1
         return f"{text[: most - 1].rstrip()}…"
 
-    def _own_agent(self, name: str) -> str:
-        name = self._agent or self._label(name, NAME_CHARS)
+    def _owner_from(self, name: str) -> str:
+        name = self._agent or self._shorten(name, NAME_CHARS)
         return DEFAULT_AGENT if name.lower() in ("", *REFUSED_AGENTS) else name
 
-    def _twin(self, fragment: Fragment) -> str:
+    def _find_twin(self, fragment: Fragment) -> str:
         """Return a fragment's id with this agent and content, "" for none."""
         agent, content_hash = key = fragment.agent, fragment.content_hash
-        if key not in self._firsts:
-            wanted = Filter(agents=(agent,), content_hash=content_hash, state="kept")
-            here = [] if self._is_empty else self._rows.find(wanted, limit=1)
-            self._firsts[key] = (here or [fragment])[0].id
-        return self._firsts[key] if self._firsts[key] != fragment.id else ""
+        if key not in self._ids_by_content:
+            filter_ = Filter(agents=(agent,), content_hash=content_hash, state="kept")
+            twins = [] if self._is_empty else self._rows.find(filter_, limit=1)
+            self._ids_by_content[key] = (twins or [fragment])[0].id
+        return self._ids_by_content[key] if self._ids_by_content[key] != fragment.id else ""
 
-    def _moment(self, moment: str) -> str:
+    def _cap_moment(self, moment: str) -> str:
         return "" if moment == columns.UNKNOWN_MOMENT else min(moment, self._now)
 
 
-def _new_links(rows: Rows, links: Sequence[Link], coming: Iterable[str] = ()) -> list[Link]:
-    """Return new links whose ends are here or in `coming`, each once."""
-    found = dict[tuple[str, str], Link]()
-    for some in _batches(links):
-        ends = {end for link in some for end in (link.from_id, link.to_id)}
-        there = {each.id for each in rows.by_ids(ends)}.union(coming)
-        known = {(it.from_id, it.to_id) for it in rows.links({link.from_id for link in some})}
-        for link in some:
+def _find_new_links(rows: Rows, links: Sequence[Link], new_ids: Iterable[str] = ()) -> list[Link]:
+    """Return new links whose ends are here or in `new_ids`, each once."""
+    new_links = dict[tuple[str, str], Link]()
+    for batch in _batches_of(links):
+        ends = {end for link in batch for end in (link.from_id, link.to_id)}
+        known_ids = {fragment.id for fragment in rows.by_ids(ends)}.union(new_ids)
+        pairs = {(row.from_id, row.to_id) for row in rows.links({link.from_id for link in batch})}
+        for link in batch:
             pair = link.from_id, link.to_id
-            if pair not in known and {*pair} <= there:
-                found[pair] = link
-    return list(found.values())
+            if pair not in pairs and {*pair} <= known_ids:
+                new_links[pair] = link
+    return list(new_links.values())
 
 
-def _new_entries(rows: Rows, entries: Sequence[Entry]) -> list[Entry]:
+def _find_new_entries(rows: Rows, entries: Sequence[Entry]) -> list[Entry]:
     """Return entries missing here, as often as the file has them; with equal keys the first."""
 
     def key_of(entry: Entry) -> object:
@@ -481,21 +480,21 @@ def _new_entries(rows: Rows, entries: Sequence[Entry]) -> list[Entry]:
         names = [name for name, column in table.columns.items() if column in table.key]
         return tuple(getattr(entry, name) for name in names) or entry  # a table may have none
 
-    here, new = Counter[object](), list[Entry]()
-    asked = {(type(it), it.fragment_id if isinstance(it, Version) else "") for it in entries}
-    for kind, of in asked:
-        here.update(map(key_of, rows.entries(kind, subject=of)))
+    counts, new_entries = Counter[object](), list[Entry]()
+    subjects = {(type(row), row.fragment_id if isinstance(row, Version) else "") for row in entries}
+    for kind, subject in subjects:
+        counts.update(map(key_of, rows.entries(kind, subject=subject)))
     for entry in entries:
         key = key_of(entry)
-        if not here[key]:
-            new.append(entry)
+        if not counts[key]:
+            new_entries.append(entry)
         if key is not entry:
-            here[key] = 1
-        elif here[key]:
-            here[key] -= 1
-    return new
+            counts[key] = 1
+        elif counts[key]:
+            counts[key] -= 1
+    return new_entries
 
 
-def _batches(items: Sequence[_Item]) -> Iterator[Sequence[_Item]]:
-    for start in range(0, len(items), _AT_ONCE):
-        yield items[start : start + _AT_ONCE]
+def _batches_of(items: Sequence[_Item]) -> Iterator[Sequence[_Item]]:
+    for start in range(0, len(items), _BATCH_SIZE):
+        yield items[start : start + _BATCH_SIZE]

@@ -16,7 +16,7 @@ from rooms import room as people
 
 if TYPE_CHECKING:  # nothing of the room is loaded where it is not asked
     from core.lessons.upkeep import Finding
-    from rooms.fragments import fragment as stored
+    from rooms.fragments import fragment as schema
     from rooms.fragments.fragment import Fragment, Link, State
     from rooms.fragments.room import Room as FragmentsRoom
 
@@ -24,11 +24,11 @@ NAME = "fragments"
 PIN = "*"
 _FILE_NAME = "memory.db"  # as in rooms.fragments.room
 _STATES: "tuple[State, ...]" = ("bin", "superseded")  # of what can be restored
-_COUNTED = (  # as they are, in the figures for scripts
+_FIGURE_NAMES = (  # as they are, in the figures for scripts
     *("live", "superseded", "kinds", "lifetimes", "tiers", "links", "versions", "with_vector"),
     *("suspicions", "unreflected"),
 )
-_TOKENS = 1_000_000  # what is found is bounded by its number
+_MOST_TOKENS = 1_000_000  # what is found is bounded by its number
 
 
 class ForPeople(people.Room):
@@ -51,82 +51,82 @@ class ForPeople(people.Room):
 
     def is_there(self) -> bool:
         """Return whether the file exists, or its setting is a server or wrong."""
-        given = os.path.expanduser(os.environ.get(FRAGMENTS_VARIABLE, "").strip())
-        if given and not os.path.isabs(given):
+        setting = os.path.expanduser(os.environ.get(FRAGMENTS_VARIABLE, "").strip())
+        if setting and not os.path.isabs(setting):
             return True  # a server, or the room says what is wrong with it
-        place = given or data_directory(os.environ)
-        if not given or os.path.isdir(place):
+        place = setting or data_directory(os.environ)
+        if not setting or os.path.isdir(place):
             place = place and os.path.join(place, _FILE_NAME)
         return bool(place) and os.path.lexists(place)
 
-    def find(self, wanted: people.Filter) -> people.Matches:
+    def find(self, choice: people.Filter) -> people.Matches:
         """Return the fragments that fit; this counts no use."""
-        if wanted.forgotten:  # the bin, and fragments with a successor
+        if choice.forgotten:  # the bin, and fragments with a successor
             with self.room.engine.reading() as rows:
-                found = [it for state in _STATES for it in rows.find(_asked(wanted, state))]
-            words = wanted.words.casefold().split()
-            found = [it for it in found if all(word in it.text.casefold() for word in words)]
-            found.sort(key=_left_at, reverse=True)
-        elif wanted.words:
+                pool = [row for state in _STATES for row in rows.find(_filter_of(choice, state))]
+            words = choice.words.casefold().split()
+            fragments = [row for row in pool if all(word in row.text.casefold() for word in words)]
+            fragments.sort(key=_moment_of, reverse=True)
+        elif choice.words:
             from rooms.fragments.fragment import Query, plain_keyword
             from rooms.fragments.recall import recall
 
-            topics = set(map(plain_keyword, wanted.topics))
+            topics = set(map(plain_keyword, choice.topics))
             query = Query(
-                text=wanted.words,
-                type=wanted.kind,
-                topic=wanted.topics[0] if len(topics) == 1 else "",
-                since=wanted.since,
-                tokens=_TOKENS,
+                text=choice.words,
+                type=choice.kind,
+                topic=choice.topics[0] if len(topics) == 1 else "",
+                since=choice.since,
+                tokens=_MOST_TOKENS,
                 with_links=False,
             )
-            found = recall(self.room, query, count=lambda *_: None).fragments
-            found = [it for it in found if not topics or plain_keyword(it.topic) in topics]
+            matches = recall(self.room, query, count=lambda *_: None).fragments
+            fragments = [row for row in matches if not topics or plain_keyword(row.topic) in topics]
         else:
-            asked = _asked(wanted, "live")
+            filter_ = _filter_of(choice, "live")
             with self.room.engine.reading() as rows:
-                count = sum(rows.count(asked).values())
-                found = rows.find(asked, order="newest", limit=wanted.limit or 0)
-            return people.Matches([item_of(it) for it in found], count)
-        return people.Matches([item_of(it) for it in found[: wanted.limit]], len(found))
+                count = sum(rows.count(filter_).values())
+                fragments = rows.find(filter_, order="newest", limit=choice.limit or 0)
+            return people.Matches([item_of(row) for row in fragments], count)
+        return people.Matches([item_of(row) for row in fragments[: choice.limit]], len(fragments))
 
-    def explain_no_match(self, wanted: people.Filter) -> list[str]:
-        if wanted.forgotten:
+    def explain_no_match(self, choice: people.Filter) -> list[str]:
+        if choice.forgotten:
             return [_say("bin_is_empty")]
         with self.room.engine.reading() as rows:
-            topics = [*rows.count(_asked(people.Filter(), "all"), "topic")]
-            live = sum(rows.count(_asked(people.Filter(), "live")).values())
+            topics = [*rows.count(_filter_of(people.Filter(), "all"), "topic")]
+            live_count = sum(rows.count(_filter_of(people.Filter(), "live")).values())
         if not topics:
             return [_say("none"), _say("what"), people.sentence_for_switch_on(self._memory, NAME)]
-        key = "none_found" if wanted.words else "none_fits"
-        unknown = people.lines_on_unknown("fragment_commands.no_topic", wanted.topics, topics)
-        return [_say(key, count=live), *unknown]
+        key = "none_found" if choice.words else "none_fits"
+        lines = people.lines_on_unknown("fragment_commands.no_topic", choice.topics, topics)
+        return [_say(key, count=live_count), *lines]
 
     def find_by_name(self, name: str) -> list[people.Item]:
         """Return the fragment of an id, even in the bin, with its links."""
         with self.room.engine.reading() as rows:
-            found = rows.by_ids([name])
-            links = rows.links([it.id for it in found])
-            ends = [it.to_id if it.from_id == name else it.from_id for it in links]
-            others = {it.id: it for it in rows.by_ids(set(ends)) if not it.deleted_at}
-        linked = [(it, others[end]) for it, end in zip(links, ends, strict=True) if end in others]
-        return [item_of(it, linked) for it in found]
+            fragments = rows.by_ids([name])
+            links = rows.links([row.id for row in fragments])
+            ends = [link.to_id if link.from_id == name else link.from_id for link in links]
+            peers = {row.id: row for row in rows.by_ids(set(ends)) if not row.deleted_at}
+        pairs = [(link, peers[end]) for link, end in zip(links, ends, strict=True) if end in peers]
+        return [item_of(row, pairs) for row in fragments]
 
     def versions(self, name: str) -> people.Versions | None:
-        from rooms.fragments import fragment as stored
+        from rooms.fragments import fragment as schema
 
         with self.room.engine.reading() as rows:
-            found = rows.by_ids([name])
-            if not found:
+            fragments = rows.by_ids([name])
+            if not fragments:
                 return None
-            former = rows.entries(stored.Version, subject=name)
-        versions = [people.Version(item_of(found[0]), "", {"amendedAt": None})]
-        for it in reversed(former):
-            said = {field: getattr(it, field) for field in stored.AMENDED}
-            before = item_of(replace(found[0], **said, updated_at=it.amended_at))
-            facts = {"date": minute_of(it.amended_at), "agent": safe_name(it.amended_by) or "?"}
-            until = _say("until", **facts)
-            versions.append(people.Version(before, until, {"amendedAt": it.amended_at}))
+            entries = rows.entries(schema.Version, subject=name)
+        versions = [people.Version(item_of(fragments[0]), "", {"amendedAt": None})]
+        for entry in reversed(entries):
+            fields = {field: getattr(entry, field) for field in schema.AMENDED}
+            before = item_of(replace(fragments[0], **fields, updated_at=entry.amended_at))
+            date, agent = minute_of(entry.amended_at), safe_name(entry.amended_by) or "?"
+            sentence = _say("until", date=date, agent=agent)
+            versions.append(people.Version(before, sentence, {"amendedAt": entry.amended_at}))
         return people.Versions(versions, [])
 
     def preview_forget(self, items: Sequence[people.Item], *, hard: bool) -> str:
@@ -142,53 +142,53 @@ class ForPeople(people.Room):
         from rooms.fragments.fragment import FragmentsError
         from rooms.fragments.versions import forget
 
-        room, versions, gone = self.room, {it.id: it.version for it in items}, set[str]()
+        room, versions, ids = self.room, {item.id: item.version for item in items}, set[str]()
 
         def is_meant(fragment: "Fragment") -> bool:
             return _state_of(fragment) == versions[fragment.id]
 
         for name in versions:
             with suppress(FragmentsError):  # it is gone, or pinned by now
-                done = forget(room, id=name, hard=hard, is_meant=is_meant)
-                gone |= {it.id for it in done.fragments}
-        key, going = "dropped" if hard else "binned", [name for name in versions if name in gone]
-        notes = [_say(key, count=len(going), id=going[0])] if going else []
-        return people.ForgetOutcome(notes, [it for it in items if it.id not in gone])
+                result = forget(room, id=name, hard=hard, is_meant=is_meant)
+                ids |= {row.id for row in result.fragments}
+        key, names = "dropped" if hard else "binned", [name for name in versions if name in ids]
+        notes = [_say(key, count=len(names), id=names[0])] if names else []
+        return people.ForgetOutcome(notes, [item for item in items if item.id not in ids])
 
     def restore(self, name: str, *, originals: bool) -> people.Restoration | None:
         from rooms.fragments.versions import restore
 
         with self.room.engine.reading() as rows:
-            found = rows.by_ids([name])
-        if not found or originals:
+            fragments = rows.by_ids([name])
+        if not fragments or originals:
             return None
-        [fragment] = found
+        [fragment] = fragments
         if fragment.is_live:
             return people.Restoration([], [], [_say("is_live", id=fragment.id)])
 
-        def save_plan() -> people.Restoration:
+        def bring_back() -> people.Restoration:
             return people.Restoration([item_of(restore(self.room, fragment.id))], [], [])
 
-        return people.Restoration([item_of(fragment)], [], [], save_plan)
+        return people.Restoration([item_of(fragment)], [], [], bring_back)
 
     def export_rows(
-        self, wanted: people.Filter, *, only_public: bool, notes: list[str]
+        self, choice: people.Filter, *, only_public: bool, notes: list[str]
     ) -> Iterator[people.ExportRow]:
         from rooms.fragments.exchange import line_of, read_rows
         from rooms.fragments.fragment import Fragment
 
-        with self.room.engine.reading() as reading:
-            for row in read_rows(reading, _asked(wanted, "all"), only_public=only_public):
+        with self.room.engine.reading() as rows:
+            for row in read_rows(rows, _filter_of(choice, "all"), only_public=only_public):
                 is_private = isinstance(row, Fragment) and row.privacy == "private"
                 yield people.ExportRow(line_of(row), is_private, isinstance(row, Fragment))
 
-    def plan_import(self, given: people.Intake, progress: people.Progress) -> people.ImportPlan:
+    def plan_import(self, intake: people.Intake, progress: people.Progress) -> people.ImportPlan:
         from rooms.fragments import exchange
         from rooms.fragments.exchange import plan_import, save_plan
         from rooms.fragments.room import check_agent
 
-        source, room = people.read_intake(given, exchange), self.room
-        agent = check_agent(given.agent, "--agent") if given.agent else ""
+        source, room = people.read_intake(intake, exchange), self.room
+        agent = check_agent(intake.agent, "--agent") if intake.agent else ""
         is_first, plan = not room.engine.exists(), plan_import(room, source, progress, agent=agent)
 
         def save(progress: people.Progress) -> list[str]:
@@ -199,15 +199,15 @@ class ForPeople(people.Room):
                 lines.append(say("import_fragments.embed"))
             return lines
 
-        counts = {it: getattr(plan, it) for it in ("known", "other", "in_bin", "shortened")}
+        counts = {key: getattr(plan, key) for key in ("known", "other", "in_bin", "shortened")}
         counts = {"links": len(plan.links), "entries": len(plan.entries), **counts}
-        faults = [(it.place, say(f"import_fragments.passed_{it.reason}")) for it in plan.faults]
+        faults = [(row.place, say(f"import_fragments.passed_{row.reason}")) for row in plan.faults]
         return people.ImportPlan(
-            items=[item_of(it) for it in plan.new[: people.MOST_PLAN_ITEMS]],
+            items=[item_of(row) for row in plan.new[: people.MOST_PLAN_ITEMS]],
             count=len(plan.new),
             redacted=[*plan.redacted.elements()],
-            notes=[say(f"import_fragments.{it}", count=n) for it, n in counts.items() if n],
-            refusals=[people.Refusal(str(place or ""), why) for place, why in faults],
+            notes=[say(f"import_fragments.{key}", count=n) for key, n in counts.items() if n],
+            refusals=[people.Refusal(str(place or ""), reason) for place, reason in faults],
             save=save if plan.new or plan.links or plan.entries else None,
         )
 
@@ -215,20 +215,20 @@ class ForPeople(people.Room):
         from core.room.copies import damaged_files
         from rooms.fragments.upkeep.health import find_secrets
 
-        engine, key, aside = self.room.engine, "place_on_server", list[Path]()
+        engine, key, paths = self.room.engine, "place_on_server", list[Path]()
         if not engine.keeps_agents_apart:
-            key, aside = "place", damaged_files(Path(engine.name))
-        return people.Secrets(_say(key), _say("item"), find_secrets(engine), aside)
+            key, paths = "place", damaged_files(Path(engine.name))
+        return people.Secrets(_say(key), _say("item"), find_secrets(engine), paths)
 
     def redact(self) -> people.RedactOutcome:
         from rooms.fragments.upkeep.health import redact_secrets
 
         engine = self.room.engine
-        changed, left, unpurged = redact_secrets(engine)
-        notes = [_say("still_in", path=str(path)) for path in unpurged]
-        if changed and engine.keeps_agents_apart:
+        changed_texts, left_texts, files = redact_secrets(engine)
+        notes = [_say("still_in", path=str(path)) for path in files]
+        if changed_texts and engine.keeps_agents_apart:
             notes = [_say("still_on_server")]
-        return people.RedactOutcome(changed, left, notes, not unpurged)
+        return people.RedactOutcome(changed_texts, left_texts, notes, not files)
 
     def findings(self) -> "list[Finding]":
         from rooms.fragments.upkeep.health import find_faults
@@ -239,69 +239,69 @@ class ForPeople(people.Room):
         from rooms.fragments.activity import statistics_of
         from rooms.fragments.storage.rows import pages_of
 
-        def told(key: str, **facts: str | int) -> str:
+        def line_for(key: str, **facts: str | int) -> str:
             return say(f"fragments.figures.{key}", **facts)
 
-        room, listed = self.room, people.joined_counts
+        room, join = self.room, people.joined_counts
         if not room.engine.exists():
-            return people.Figures(told("fragments", count=0), [], {"live": 0})
+            return people.Figures(line_for("fragments", count=0), [], {"live": 0})
         with room.engine.reading() as rows:
-            pages = pages_of(rows, _asked(people.Filter(), "live"))
-            uses = [it.access_count for page in pages for it in page]
-        counted = statistics_of(room)
-        live, superseded, in_bin = (counted[it] for it in ("live", "superseded", "deleted"))
-        purged, used = counted["figures"].get("purged", 0), sum(map(bool, uses))
+            pages = pages_of(rows, _filter_of(people.Filter(), "live"))
+            uses = [row.access_count for page in pages for row in page]
+        totals = statistics_of(room)
+        live_count, bin_counts = totals["live"], totals["deleted"]
+        purge_count, used_count = totals["figures"].get("purged", 0), sum(map(bool, uses))
         lines = list[str]()
-        if counted["kinds"]:
-            lines.append(told("kinds", listed=listed(counted["kinds"])))
-            facts: Facts = {"pinned": counted["anchors"], "used": used, "uses": sum(uses)}
-            lines.append(told("use", count=live, **facts))
-        if in_bin:
-            lines.append(told("bin", listed=listed(in_bin)))
-        kept: Facts = {"superseded": superseded, "versions": counted["versions"]}
-        lines.append(told("kept", purged=purged, **kept))
-        if counted["suspicions"] or counted["unreflected"]:
-            waiting = {"suspicions": counted["suspicions"], "sessions": counted["unreflected"]}
-            lines.append(told("waiting", **waiting))
-        key = "upkeep" if counted["upkeep_at"] else "no_upkeep"
-        lines.append(told(key, day=day_of(counted["upkeep_at"])))
-        data = {name: counted[name] for name in _COUNTED} | {
-            "bin": in_bin,
-            "purged": purged,
-            "agents": {safe_name(name): count for name, count in counted["agents"].items()},
-            "pinned": counted["anchors"],
-            "recalled": used,
+        if totals["kinds"]:
+            lines.append(line_for("kinds", listed=join(totals["kinds"])))
+            facts: Facts = {"pinned": totals["anchors"], "used": used_count, "uses": sum(uses)}
+            lines.append(line_for("use", count=live_count, **facts))
+        if bin_counts:
+            lines.append(line_for("bin", listed=join(bin_counts)))
+        kept_facts: Facts = {"superseded": totals["superseded"], "versions": totals["versions"]}
+        lines.append(line_for("kept", purged=purge_count, **kept_facts))
+        if totals["suspicions"] or totals["unreflected"]:
+            facts = {"suspicions": totals["suspicions"], "sessions": totals["unreflected"]}
+            lines.append(line_for("waiting", **facts))
+        key = "upkeep" if totals["upkeep_at"] else "no_upkeep"
+        lines.append(line_for(key, day=day_of(totals["upkeep_at"])))
+        data = {name: totals[name] for name in _FIGURE_NAMES} | {
+            "bin": bin_counts,
+            "purged": purge_count,
+            "agents": {safe_name(name): count for name, count in totals["agents"].items()},
+            "pinned": totals["anchors"],
+            "recalled": used_count,
             "recalls": sum(uses),
-            "model": safe_name(counted["model"]),
-            "last_upkeep": counted["upkeep_at"] or None,
+            "model": safe_name(totals["model"]),
+            "last_upkeep": totals["upkeep_at"] or None,
         }
-        is_empty = not (live or superseded or in_bin)
-        return people.Figures(told("fragments", count=live), [] if is_empty else lines, data)
+        lines = lines if live_count or totals["superseded"] or bin_counts else []
+        return people.Figures(line_for("fragments", count=live_count), lines, data)
 
 
-def _asked(wanted: people.Filter, state: "State") -> "stored.Filter":
-    from rooms.fragments import fragment as stored
+def _filter_of(choice: people.Filter, state: "State") -> "schema.Filter":
+    from rooms.fragments import fragment as schema
 
-    words = (wanted.kind,) if wanted.kind else ()
-    is_lifetime = wanted.kind in stored.LIFETIMES
-    return stored.Filter(
-        kinds=() if is_lifetime else words,
-        lifetimes=words if is_lifetime else (),
-        topics=wanted.topics,
-        since=wanted.since,
+    kinds = (choice.kind,) if choice.kind else ()
+    is_lifetime = choice.kind in schema.LIFETIMES
+    return schema.Filter(
+        kinds=() if is_lifetime else kinds,
+        lifetimes=kinds if is_lifetime else (),
+        topics=choice.topics,
+        since=choice.since,
         state=state,
     )
 
 
-def _left_at(fragment: "Fragment") -> str:
+def _moment_of(fragment: "Fragment") -> str:
     return fragment.deleted_at or fragment.superseded_at or fragment.created_at
 
 
 def _state_of(fragment: "Fragment") -> str:
-    """Return a digest of a fragment that a recall does not change."""
-    said = (fragment.content, fragment.topic, fragment.keywords, fragment.kind)
+    """Return a digest of a fragment's state, which a recall does not change."""
+    texts = (fragment.content, fragment.topic, fragment.keywords, fragment.kind)
     state = (fragment.is_anchor, fragment.deleted_at, fragment.superseded_at, fragment.privacy)
-    return people.state_of(said, state)
+    return people.state_of(texts, state)
 
 
 def item_of(
@@ -324,19 +324,19 @@ def item_of(
     if links is not None:
         data["links"] = [line_of(link) for link, _ in links]
         for (link, _), other in zip(links, others, strict=True):
-            is_back = "_back" if link.to_id == fragment.id else ""
-            label = say(f"fragments.exchange.{link.relation}{is_back}")
+            suffix = "_back" if link.to_id == fragment.id else ""
+            label = say(f"fragments.exchange.{link.relation}{suffix}")
             texts.append((label, f"{other.id}: {other.content}"))
     return people.Item(
         room=NAME,
         id=fragment.id,
         version=version,
-        date=_left_at(fragment),
+        date=_moment_of(fragment),
         kind=fragment.kind,
         topic=fragment.topic,
         mark=PIN if fragment.is_anchor else "",
         texts=tuple((label, text) for label, text in texts if text.strip()),
-        facts=tuple(_facts(fragment)),
+        facts=tuple(_fact_lines(fragment)),
         data=data,
         privacy=fragment.privacy,
     )
@@ -346,7 +346,7 @@ def _say(key: str, **facts: str | int) -> str:
     return say(f"fragment_commands.{key}", **facts)
 
 
-def _facts(fragment: "Fragment") -> Iterator[str]:
+def _fact_lines(fragment: "Fragment") -> Iterator[str]:
     words = {name: _say(getattr(fragment, name)) for name in ("kind", "lifetime", "tier")}
     yield _say("facts", importance=f"{fragment.importance:.2f}", **words)
     if fragment.is_anchor:
@@ -360,11 +360,11 @@ def _facts(fragment: "Fragment") -> Iterator[str]:
         yield _say("expires_on", date=minute_of(fragment.expires_at))
     if count := fragment.access_count:
         key = "recalled_once" if count == 1 else "recalled_often"
-        how_often = _say(key, count=count, date=minute_of(fragment.accessed_at))
-        yield f"{_say('recalled')} {how_often}"
+        sentence = _say(key, count=count, date=minute_of(fragment.accessed_at))
+        yield f"{_say('recalled')} {sentence}"
     if fragment.deleted_at:
-        why = _say(fragment.deletion or "forgotten")
-        yield _say("in_bin", date=minute_of(fragment.deleted_at), why=why, id=fragment.id)
+        reason = _say(fragment.deletion or "forgotten")
+        yield _say("in_bin", date=minute_of(fragment.deleted_at), why=reason, id=fragment.id)
     elif fragment.promoted:
         facts = {"record": fragment.record_id, "id": fragment.id}
         yield _say("in_the_log", date=minute_of(fragment.superseded_at), **facts)

@@ -41,8 +41,8 @@ _COLUMN_OF = {
     "utility": "utility_score",
     "relation": "relation_type",
 }
-_MOST_SHOWN, _MOST_READ = 40, 400  # characters of a bad id
-_OF_THESE = ("bad_answer", "refused", "too_large")  # failures that single texts may cause
+_SHOWN_ID_CHARS, _READ_ID_CHARS = 40, 400  # of a bad id
+_TEXT_FAILURES = ("bad_answer", "refused", "too_large")  # failures that single texts may cause
 
 
 class TypeRow(NamedTuple):
@@ -267,15 +267,15 @@ class Query:
     @property
     def has_only_words(self) -> bool:
         """Whether it has words and no filter, so that other rooms can answer."""
-        narrowed = self.agent, self.topic, self.type, *self.tags, self.since, self.until
-        return bool(self.question) and not any(map(str.strip, (*narrowed, self.relation)))
+        filters = self.agent, self.topic, self.type, *self.tags, self.since, self.until
+        return bool(self.question) and not any(map(str.strip, (*filters, self.relation)))
 
     @property
     def question(self) -> str:
         """The keywords that the text does not hold, then the text."""
         text = plain_keyword(self.text)
-        some = [word for word in self.keywords if word.strip() and plain_keyword(word) not in text]
-        return " ".join([*some, self.text]).strip()
+        words = [word for word in self.keywords if word.strip() and plain_keyword(word) not in text]
+        return " ".join([*words, self.text]).strip()
 
 
 class Embedding(NamedTuple):
@@ -351,7 +351,7 @@ class NoSuchFragmentError(FragmentsError):
         """id: as the caller wrote it, of any length, secrets included."""
         from core.sanitizer import redact  # a server starts faster without it
 
-        super().__init__(id=one_line(redact(id[:_MOST_READ]).text[:_MOST_SHOWN]) or '""')
+        super().__init__(id=one_line(redact(id[:_READ_ID_CHARS]).text[:_SHOWN_ID_CHARS]) or '""')
 
 
 class UpkeepError(FragmentsError):
@@ -376,7 +376,7 @@ class ServiceError(FragmentsError):
     @property
     def may_be_text_fault(self) -> bool:
         """Whether one text may be the cause, so that others may succeed."""
-        return self.key in _OF_THESE
+        return self.key in _TEXT_FAILURES
 
 
 def package_error(variable: str, package: str, *packages: str) -> ServiceError:

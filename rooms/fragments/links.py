@@ -22,14 +22,14 @@ from rooms.fragments.upkeep.life import is_pinned, moment_before
 
 LIKE, NEARLY_THE_SAME = 0.7, 0.85
 FOLLOWED = ("caused_by", "resolved_by", "related")  # where no relation is asked for
-_EXPLORED = ("caused_by", "resolved_by", "part_of", "related", "contradicts", "superseded_by")
-_BOTH_WAYS = frozenset(("related", "contradicts"))  # they hold in the other direction, too
-_TAKEN_OVER = "related", "caused_by", "resolved_by", "part_of"
+_RELATIONS = ("caused_by", "resolved_by", "part_of", "related", "contradicts", "superseded_by")
+_SYMMETRIC = frozenset(("related", "contradicts"))  # they hold in the other direction, too
+_INHERITED_RELATIONS = "related", "caused_by", "resolved_by", "part_of"
 _SUPERSEDED_IMPORTANCE = 0.3
 _MOST_LINKS = 3  # that a fragment gets by itself
 _MOST_HOLDING = 1_000  # fragments with one of the rarest words of a text
 _MOST_COMPARED = 50  # fragments whose texts are read
-_CURING = frozenset(("decision", "error", "fact", "procedure"))
+_CURE_KINDS = frozenset(("decision", "error", "fact", "procedure"))
 _CURE = re.compile(
     r"\b(?:fix(?:e[sd])?|(?:re)?solv(?:e[sd]?|ing)|solution|cure[sd]?|workaround|worked around"
     r"|repair(?:s|ed)?|mitigat(?:e[sd]?|ion))\b|(?<!미)해결|해소|고쳤|고친|고치|수정했|수정하|우회|복구했",
@@ -62,20 +62,20 @@ def link(
             facts = {"from_id": start.id, "to_id": end.id}
             raise FragmentsError("shared_ends", owner=start.agent, **facts)
         drop_suspicions(rows, [(start.id, end.id)])
-        known = {(each.from_id, each.to_id): each for each in rows.links([start.id])}
-        there, back = known.get((start.id, end.id)), known.get((end.id, start.id))
-        same = there or (back if relation in _BOTH_WAYS else None)
-        if same and same.relation == relation:
-            return LinkOutcome(same, is_new=False)
-        made = Link(from_id=start.id, to_id=end.id, relation=relation, created_at=now)
+        links = {(row.from_id, row.to_id): row for row in rows.links([start.id])}
+        old_link, reverse_link = links.get((start.id, end.id)), links.get((end.id, start.id))
+        equal_link = old_link or (reverse_link if relation in _SYMMETRIC else None)
+        if equal_link and equal_link.relation == relation:
+            return LinkOutcome(equal_link, is_new=False)
+        new_link = Link(from_id=start.id, to_id=end.id, relation=relation, created_at=now)
         if relation == "superseded_by":
             supersede(rows, start, end, now)
         else:
-            rows.put_links([made])
+            rows.put_links([new_link])
             is_lost = bool(start.superseded_at) and not start.promoted
             if is_lost and room.owns(start) and not successors_of(rows, start.id):
                 rows.replace([replace(start, superseded_at="", updated_at=now, decayed_at=now)])
-        return LinkOutcome(made, is_new=there is None, former=there.relation if there else "")
+        return LinkOutcome(new_link, old_link is None, old_link.relation if old_link else "")
 
 
 def supersede(rows: Rows, old: Fragment, new: Fragment, now: str) -> None:
@@ -84,29 +84,29 @@ def supersede(rows: Rows, old: Fragment, new: Fragment, now: str) -> None:
     `new` gets the links of `old`, by which nothing is found any more; the agent of the rows must
     own an end of each.
     """
-    line, ahead = {new.id}, [new.id]  # the new fragment and its successors
-    while ahead:
-        later = [id_ for id_ in successors_of(rows, ahead.pop()) if id_ not in line]
-        line.update(later)
-        ahead += later
-    if old.id in line:
+    heirs, queue = {new.id}, [new.id]  # the new fragment and its successors
+    while queue:
+        next_ids = [id_ for id_ in successors_of(rows, queue.pop()) if id_ not in heirs]
+        heirs.update(next_ids)
+        queue += next_ids
+    if old.id in heirs:
         raise FragmentsError("circle", from_id=old.id, to_id=new.id)
-    known = {new.id, old.id}
-    for each in rows.links([new.id]):
-        known.update((each.from_id, each.to_id))
-    taken = list[Link]()
-    for each in rows.links([old.id], _TAKEN_OVER):
-        is_from = each.from_id == old.id
-        other = each.to_id if is_from else each.from_id
-        if other not in known:
-            known.add(other)
-            ends = (new.id, other) if is_from else (other, new.id)
-            taken.append(replace(each, from_id=ends[0], to_id=ends[1], created_at=now))
+    linked_ids = {new.id, old.id}
+    for row in rows.links([new.id]):
+        linked_ids.update((row.from_id, row.to_id))
+    new_links = list[Link]()
+    for row in rows.links([old.id], _INHERITED_RELATIONS):
+        is_outgoing = row.from_id == old.id
+        other = row.to_id if is_outgoing else row.from_id
+        if other not in linked_ids:
+            linked_ids.add(other)
+            ends = (new.id, other) if is_outgoing else (other, new.id)
+            new_links.append(replace(row, from_id=ends[0], to_id=ends[1], created_at=now))
     if rows.agent not in ("", new.agent):
-        own = {each.id for each in rows.by_ids(known) if each.agent == rows.agent}
-        taken = [each for each in taken if {each.from_id, each.to_id} & own]
-    made = Link(from_id=old.id, to_id=new.id, relation="superseded_by", created_at=now)
-    rows.put_links([*taken, made])
+        own_ids = {end.id for end in rows.by_ids(linked_ids) if end.agent == rows.agent}
+        new_links = [row for row in new_links if {row.from_id, row.to_id} & own_ids]
+    succession = Link(from_id=old.id, to_id=new.id, relation="superseded_by", created_at=now)
+    rows.put_links([*new_links, succession])
     rows.replace([mark_superseded(old, now)])
     rows.count_up({"superseded": int(not old.superseded_at)})
 
@@ -118,8 +118,8 @@ def mark_superseded(fragment: Fragment, now: str) -> Fragment:
 
 
 def successors_of(rows: Rows, id_: str) -> list[str]:
-    """Return the ids of fragments in its place."""
-    return [it.to_id for it in rows.links([id_], ["superseded_by"]) if it.from_id == id_]
+    """Return the ids of the fragments that took its place."""
+    return [row.to_id for row in rows.links([id_], ["superseded_by"]) if row.from_id == id_]
 
 
 def bring_back(rows: Rows, fragment: Fragment, now: str) -> list[Link]:
@@ -127,27 +127,27 @@ def bring_back(rows: Rows, fragment: Fragment, now: str) -> list[Link]:
 
     Return links by which it may supersede own ones of these.
     """
-    others = successors_of(rows, fragment.id)
-    rows.drop_links(Link(from_id=fragment.id, to_id=other) for other in others)
+    ids = successors_of(rows, fragment.id)
+    rows.drop_links(Link(from_id=fragment.id, to_id=id_) for id_ in ids)
     if fragment.deleted_at:
         rows.count_up({"restored": 1})
     return [
         Link(from_id=other.id, to_id=fragment.id, relation="superseded_by", created_at=now)
-        for other in rows.by_ids(others)
+        for other in rows.by_ids(ids)
         if other.is_live and rows.agent in ("", other.agent)
     ]
 
 
 def drop_suspicions(rows: Rows, pairs: Iterable[tuple[str, str]]) -> int:
     """Delete the suspicions of these pairs; return how many."""
-    gone, count = {frozenset(it) for it in pairs}, 0
-    for first in sorted({id_ for pair in gone for id_ in pair}):
-        found: list[schema.Suspicion] = rows.entries(schema.Suspicion, subject=first)
-        left = [it for it in found if frozenset((it.first_id, it.second_id)) not in gone]
-        if len(left) < len(found):
+    ends, count = {frozenset(pair) for pair in pairs}, 0
+    for first in sorted({id_ for pair in ends for id_ in pair}):
+        entries: list[schema.Suspicion] = rows.entries(schema.Suspicion, subject=first)
+        rest = [row for row in entries if frozenset((row.first_id, row.second_id)) not in ends]
+        if len(rest) < len(entries):
             rows.drop_entries(schema.Suspicion, subject=first)
-            rows.note(left)
-            count += len(found) - len(left)
+            rows.note(rest)
+            count += len(entries) - len(rest)
     return count
 
 
@@ -163,22 +163,20 @@ def find_links(rows: Rows, fragment: Fragment, *, owner: str = "") -> tuple[list
     agents = tuple(dict.fromkeys((fragment.agent, DEFAULT_AGENT)))
     filter_ = Filter(agents=agents, topics=(fragment.topic,))
     links, proposals = list[Link](), list[Link]()
-    for other, similarity in find_similar(
-        rows, fragment, filter_=filter_, most=_MOST_LINKS, least=LIKE
-    ):
+    for other, similarity in find_similar(rows, fragment, filter_, most=_MOST_LINKS, least=LIKE):
         if other.session or similarity <= LIKE:
             continue
-        made = Link(from_id=fragment.id, to_id=other.id, created_at=fragment.created_at)
-        turned = replace(made, from_id=other.id, to_id=fragment.id)
+        new_link = Link(from_id=fragment.id, to_id=other.id, created_at=fragment.created_at)
+        reverse_link = replace(new_link, from_id=other.id, to_id=fragment.id)
         is_the_same = similarity > NEARLY_THE_SAME and other.kind == fragment.kind
         if cures(fragment, other):
-            links.append(replace(turned, relation="resolved_by"))
+            links.append(replace(reverse_link, relation="resolved_by"))
         elif cures(other, fragment):
-            links.append(replace(made, relation="resolved_by"))
+            links.append(replace(new_link, relation="resolved_by"))
         elif is_the_same and owner in ("", other.agent):
-            proposals.append(replace(turned, relation="superseded_by"))
+            proposals.append(replace(reverse_link, relation="superseded_by"))
         else:
-            links.append(made)
+            links.append(new_link)
     return links, proposals
 
 
@@ -187,48 +185,47 @@ def cures(fragment: Fragment, error: Fragment) -> bool:
 
     A procedure does; others need a word for it, such as `fixed`, that the error lacks.
     """
-    if error.kind != "error" or fragment.kind not in _CURING or _CURE.search(error.content):
+    if error.kind != "error" or fragment.kind not in _CURE_KINDS or _CURE.search(error.content):
         return False
     return fragment.kind == "procedure" or bool(_CURE.search(fragment.content))
 
 
 def find_similar(
-    rows: Rows, fragment: Fragment, *, filter_: Filter, most: int, least: float
+    rows: Rows, fragment: Fragment, filter_: Filter, *, most: int, least: float
 ) -> list[tuple[Fragment, float]]:
     """Return the live fragments most similar to one, each with its similarity, 1 for the same.
 
     fragment: need not be stored. wanted: which count. least: similarity needed, above 0. It is the
     cosine if both have vectors, else the share of words.
     """
-    near = dict[int, float]()  # cosines of the nearest, by number
-    own = rows.vectors([fragment.number]) if fragment.number else []
-    if own:
-        near = dict(rows.nearest_cosines(own[0].vector, filter_, most + 1))
-        near.pop(fragment.number, None)
-    found = [(each, near[each.number]) for each in rows.by_numbers(near)]
+    cosines = dict[int, float]()  # of the nearest, by number
+    embeddings = rows.vectors([fragment.number]) if fragment.number else []
+    if embeddings:
+        cosines = dict(rows.nearest_cosines(embeddings[0].vector, filter_, most + 1))
+        cosines.pop(fragment.number, None)
+    pairs = [(other, cosines[other.number]) for other in rows.by_numbers(cosines)]
     others, text = list[Fragment](), fragment.content
     if rows.has(filter_):  # not for a new topic: there is nothing to look its words up for
         coverage = rows.coverage(text, _MOST_HOLDING)
-        parts = coverage.shares(least / 2)
-        best = sorted(parts, key=lambda number: (parts[number], number), reverse=True)
-        numbers = [number for number in best if number != fragment.number and number not in near]
+        shares = coverage.shares(least / 2)
+        ranked_numbers = sorted(shares, key=lambda number: (shares[number], number), reverse=True)
+        numbers = [n for n in ranked_numbers if n != fragment.number and n not in cosines]
         if numbers:
             others = rows.find(replace(filter_, numbers=tuple(numbers[:_MOST_COMPARED])))
-    if others and near:  # the others with a vector are too far away
-        has_vector = {each.number for each in rows.vectors(other.number for other in others)}
-        others = [other for other in others if other.number not in has_vector]
+    if others and cosines:  # the others with a vector are too far away
+        vector_numbers = {row.number for row in rows.vectors(other.number for other in others)}
+        others = [other for other in others if other.number not in vector_numbers]
     if others:
         texts = [*(other.content for other in others), text]
         shares = Ranking(text, texts, coverage.frequencies()).coverage().shares()
-        for at, other in enumerate(others):
-            if shares.get(at, 0.0) >= least:
+        for i, other in enumerate(others):
+            if shares.get(i, 0.0) >= least:
                 frequencies = rows.coverage(other.content, _MOST_HOLDING).frequencies()
-                back = (
-                    Ranking(other.content, [text, other.content], frequencies).coverage().shares()
-                )
-                found.append((other, min(shares[at], back.get(0, 0.0))))
-    enough = [(each, min(share, 1.0)) for each, share in found if share >= least]
-    return sorted(enough, key=lambda it: (-it[1], -it[0].number))[:most]
+                ranking = Ranking(other.content, [text, other.content], frequencies)
+                reverse_share = ranking.coverage().shares().get(0, 0.0)
+                pairs.append((other, min(shares[i], reverse_share)))
+    similar = [(other, min(share, 1.0)) for other, share in pairs if share >= least]
+    return sorted(similar, key=lambda pair: (-pair[1], -pair[0].number))[:most]
 
 
 class Step(NamedTuple):
@@ -260,7 +257,7 @@ def explore(room: Room, start_id: str, *, agent: str = "") -> ExploreOutcome:
         start = find_visible(rows, start_id, agents, in_bin=True)
         if start.deleted_at:
             raise schema.NoSuchFragmentError(id=start.id)
-        return ExploreOutcome(start, steps_from(rows, [start], _EXPLORED, agents))
+        return ExploreOutcome(start, steps_from(rows, [start], _RELATIONS, agents))
 
 
 def steps_from(
@@ -271,21 +268,21 @@ def steps_from(
     A fragment in the bin is left out; a superseded one, too, unless the link says so. agents:
     whose, () for all.
     """
-    places = {each.id: place for place, each in enumerate(fragments)}
+    places = {fragment.id: place for place, fragment in enumerate(fragments)}
     links = rows.links(places, relations) if places else []
-    # Each link with its near end and its far end.
-    ends = [(each, each.from_id, each.to_id) for each in links if each.to_id not in places]
-    ends += [(each, each.to_id, each.from_id) for each in links if each.from_id not in places]
+    # Each link with the id of its start and its end, as it is followed.
+    ends = [(link, link.from_id, link.to_id) for link in links if link.to_id not in places]
+    ends += [(link, link.to_id, link.from_id) for link in links if link.from_id not in places]
     ends.sort(
         key=lambda end: (relations.index(end[0].relation), places[end[1]], end[0].to_id == end[1])
     )
-    found = rows.by_ids({far: None for *_, far in ends})
-    there = [it for it in found if not it.deleted_at and (not agents or it.agent in agents)]
-    others = {it.id: it for it in there}
+    peers = rows.by_ids({end: None for *_, end in ends})
+    peers = [row for row in peers if not row.deleted_at and (not agents or row.agent in agents)]
+    others = {row.id: row for row in peers}
     return [
-        Step(each, others[far])
-        for each, _, far in ends
-        if far in others and (not others[far].superseded_at or each.relation == "superseded_by")
+        Step(link, others[end])
+        for link, _, end in ends
+        if end in others and (not others[end].superseded_at or link.relation == "superseded_by")
     ]
 
 
@@ -300,7 +297,7 @@ PROPOSED_DAYS = 30  # a pair that nobody has settled for so long is no contradic
 MOST_PROPOSED = 10
 NEGATION, NUMBERS, OPPOSITES = "negation", "numbers", "opposites"  # the signs
 _MOST_ALIKE = 3
-_SETTLING: tuple[Relation, ...] = (
+_VERDICTS: tuple[Relation, ...] = (
     *("contradicts", "superseded_by", "resolved_by", "caused_by", "part_of"),
 )
 _NEGATION = re.compile(
@@ -324,19 +321,20 @@ class Pair(NamedTuple):
     label: str = ""  # verdict on the later one, if the judge is sure; `unsure`; "" for no answer
 
 
-def pair_of(one: Fragment, other: Fragment, similarity: float, found_at: str) -> Pair:
+def pair_of(first: Fragment, second: Fragment, similarity: float, found_at: str) -> Pair:
     """Return a pair, first the fragment that was said or corrected first."""
-    earlier, later = sorted((one, other), key=lambda it: (it.updated_at, it.created_at, it.number))
-    return Pair(earlier, later, similarity, signs_of(earlier.content, later.content), found_at)
+    ends = sorted((first, second), key=lambda row: (row.updated_at, row.created_at, row.number))
+    signs = signs_of(ends[0].content, ends[1].content)
+    return Pair(ends[0], ends[1], similarity, signs, found_at)
 
 
 def find_pairs(rows: Rows, fragment: Fragment, now: str) -> list[Pair]:
     """Return the pairs of a fragment with similar fragments, if not compared yet."""
     filter_ = Filter(agents=(fragment.agent,), topics=(fragment.topic,))
-    near = find_similar(rows, fragment, filter_=filter_, most=_MOST_ALIKE, least=min(COSINE, WORDS))
-    related = {frozenset((it.from_id, it.to_id)) for it in rows.links([fragment.id], _SETTLING)}
+    similar = find_similar(rows, fragment, filter_, most=_MOST_ALIKE, least=min(COSINE, WORDS))
+    related = {frozenset((row.from_id, row.to_id)) for row in rows.links([fragment.id], _VERDICTS)}
     pairs = []
-    for other, similarity in near:
+    for other, similarity in similar:
         has_turn = not other.checked_at and other.number > fragment.number  # it comes to this one
         vectors = rows.vectors([fragment.number, other.number])
         if has_turn or similarity < (COSINE if len(vectors) == 2 else WORDS):
@@ -352,30 +350,30 @@ def open_pairs_in(rows: Rows, now: str) -> tuple[list[Pair], list[tuple[str, str
     A suspicion is over when a fragment left recall or was corrected, when the two got a link other
     than `related`, and after `PROPOSED_DAYS`.
     """
-    noted: list[schema.Suspicion] = rows.entries(schema.Suspicion)
-    ids = {id_ for it in noted for id_ in (it.first_id, it.second_id)}
-    live = {it.id: it for it in rows.by_ids(sorted(ids)) if it.is_live}
-    related = {frozenset((it.from_id, it.to_id)) for it in rows.links(sorted(live), _SETTLING)}
+    suspicions: list[schema.Suspicion] = rows.entries(schema.Suspicion)
+    ids = {id_ for row in suspicions for id_ in (row.first_id, row.second_id)}
+    ends = {row.id: row for row in rows.by_ids(sorted(ids)) if row.is_live}
+    related = {frozenset((row.from_id, row.to_id)) for row in rows.links(sorted(ends), _VERDICTS)}
     end = moment_before(now, days=PROPOSED_DAYS)
-    waiting, over = list[Pair](), list[tuple[str, str]]()
-    for suspicion in noted:
-        found_at, pair = suspicion.found_at, (suspicion.first_id, suspicion.second_id)
-        one, other = map(live.get, pair)
-        is_open = frozenset(pair) not in related and found_at >= end
-        if one and other and is_open and max(one.updated_at, other.updated_at) <= found_at:
-            waiting.append(pair_of(one, other, suspicion.similarity, found_at))
+    pairs, past_ids = list[Pair](), list[tuple[str, str]]()
+    for suspicion in suspicions:
+        found_at, pair_ids = suspicion.found_at, (suspicion.first_id, suspicion.second_id)
+        first, second = map(ends.get, pair_ids)
+        is_open = frozenset(pair_ids) not in related and found_at >= end
+        if first and second and is_open and max(first.updated_at, second.updated_at) <= found_at:
+            pairs.append(pair_of(first, second, suspicion.similarity, found_at))
         else:
-            over.append(pair)
-    return sorted(waiting, key=lambda it: (-it.similarity, it.found_at, it.later.id)), over
+            past_ids.append(pair_ids)
+    return sorted(pairs, key=lambda row: (-row.similarity, row.found_at, row.later.id)), past_ids
 
 
 def reread(rows: Rows, pair: Pair) -> Pair | None:
     """Return a pair of now; None if one says something else, or is gone."""
-    now = rows.by_ids([pair.earlier.id, pair.later.id])
-    same = [(it.content_hash, it.is_live) for it in now]
-    if same != [(it.content_hash, True) for it in (pair.earlier, pair.later)]:
+    fragments = rows.by_ids([pair.earlier.id, pair.later.id])
+    states = [(row.content_hash, row.is_live) for row in fragments]
+    if states != [(row.content_hash, True) for row in (pair.earlier, pair.later)]:
         return None
-    return pair._replace(earlier=now[0], later=now[1])
+    return pair._replace(earlier=fragments[0], later=fragments[1])
 
 
 def settle(rows: Rows, pair: Pair, now: str) -> bool:
@@ -390,25 +388,25 @@ def settle(rows: Rows, pair: Pair, now: str) -> bool:
     return True
 
 
-def signs_of(one: str, other: str) -> tuple[str, ...]:
+def signs_of(first: str, second: str) -> tuple[str, ...]:
     """Return the signs of a contradiction between two texts, in either order."""
-    one, other = (normal_form("NFKC", text).casefold() for text in (one, other))
+    first, second = (normal_form("NFKC", text).casefold() for text in (first, second))
     signs = list[str]()
-    if (len(_NEGATION.findall(one)) - len(_NEGATION.findall(other))) % 2:  # two make none
+    if (len(_NEGATION.findall(first)) - len(_NEGATION.findall(second))) % 2:  # two make none
         signs.append(NEGATION)
-    numbers, others = set(_NUMBER.findall(one)), set(_NUMBER.findall(other))
-    if numbers and others and numbers != others:
+    numbers, other_numbers = set(_NUMBER.findall(first)), set(_NUMBER.findall(second))
+    if numbers and other_numbers and numbers != other_numbers:
         signs.append(NUMBERS)
-    words, other_words = set(pieces_of(one)), set(pieces_of(other))
-    for left, right in word_groups("opposites"):
-        has = _has(one, words, left, right), _has(other, other_words, left, right)
-        has_opposite = _has(one, words, right, left), _has(other, other_words, right, left)
-        if has[0] != has[1] and has_opposite == has[::-1]:
+    sides = (first, set(pieces_of(first))), (second, set(pieces_of(second)))
+    for word, opposite in word_groups("opposites"):
+        has_word = [_has_word(text, words, word, opposite) for text, words in sides]
+        has_opposite = [_has_word(text, words, opposite, word) for text, words in sides]
+        if has_word[0] != has_word[1] and has_opposite == has_word[::-1]:
             return (*signs, OPPOSITES)
     return tuple(signs)
 
 
-def _has(text: str, words: set[str], word: str, opposite: str) -> bool:
+def _has_word(text: str, words: set[str], word: str, opposite: str) -> bool:
     """Return whether a text has a word, not only within its opposite."""
     if word[0] < _WIDE:
         return word in words

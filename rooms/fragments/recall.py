@@ -1,4 +1,4 @@
-"""Recalls fragments, the best first, within a budget of tokens; restores those for a start.
+"""Recalls fragments, the best first, within a budget of tokens; restores a context for a start.
 
 Three layers find candidates, filtered in SQL: keywords, words of the texts, vectors.
 `core.text.ranking` orders them.
@@ -26,13 +26,13 @@ from rooms.fragments.upkeep.life import moment_before
 
 _LINKED_SHARE = 0.2  # of the budget; its rest is spent on more of the found fragments
 _MOST_FOLLOWED = 10  # found fragments whose links are followed
-_MOST = 50  # candidates whose texts are ranked
-_MOST_ASKED = 200  # keywords of a question, each looked for in the text
+_MOST_RANKED = 50  # candidates whose texts are ranked
+_MOST_WORDS = 200  # keywords of a question, each looked for in the text
 _MOST_EQUAL = 150  # if more have an equal share of the question: another order tells them apart
 _GREAT_SHARE = 0.5  # of a question: words that are less of it need a vector that agrees
-_MOST_LOOKED_AT = 3_000  # fragments with one of the rarest terms of the question
-_FEW = 1_000  # wanted fragments, up to which all are looked at
-_AT_ONCE = 60  # fragments of one read: mostly all are wanted
+_MOST_COVERED = 3_000  # fragments with one of the rarest terms of the question
+_MOST_SCANNED = 1_000  # wanted fragments, up to which all are read
+_PAGE_SIZE = 60  # fragments of one read: mostly all are wanted
 _HALF_DAYS = 30  # after so many days a fragment is half as recent
 _MOST_LISTED = 100  # of the newest, and of the most important
 _WORKING_SHARE = 0.25  # of the budget of a context; its rest goes to the others
@@ -53,7 +53,7 @@ class RecallOutcome(NamedTuple):
 
     @property
     def fragments(self) -> list[Fragment]:
-        return [it.item for it in self.found if it.source == "fragment"]
+        return [entry.item for entry in self.found if entry.source == "fragment"]
 
 
 def plain_line(row: Fragment | Link) -> str:
@@ -84,40 +84,40 @@ def recall(
     with room.engine.reading() as rows:
         search.begin(rows)
         if query.question:
-            found = rank_entries(query.question, [search.gather(), *others])
+            entries = rank_entries(query.question, [search.gather(), *others])
         else:
-            best = filter(search.is_current, by_worth(rows, search.wanted, search.worth))
-            found = [search.entry(it) for it in islice(best, max(_MOST, query.limit))]
-        few = found[: query.limit or len(found)]
-        linked, relations = search.linked(few) if query.with_links else ([], [])
+            best = filter(search.is_current, by_worth(rows, search.filter_, search.worth))
+            entries = [search.entry_of(row) for row in islice(best, max(_MOST_RANKED, query.limit))]
+        first_entries = entries[: query.limit or len(entries)]
+        steps, relations = search.find_linked(first_entries) if query.with_links else ([], [])
     budget = Budget(query.tokens, room.settings.budget_chars)
-    share = budget.split_off(_LINKED_SHARE) if linked else Budget(0, 0)
-    shown, ids = list[Entry](), set[str]()
+    share = budget.split_off(_LINKED_SHARE) if steps else Budget(0, 0)
+    shown_entries, ids = list[Entry](), set[str]()
 
-    def show(entries: Sequence[Entry]) -> None:
+    def show(candidates: Sequence[Entry]) -> None:
         """Show entries that fit whole, with their relations to earlier entries."""
-        for entry in entries:
+        for entry in candidates:
             if entry.item is not None and entry.item.estimated_tokens > budget.tokens:
                 continue  # cheaper than to write its line
-            texts, there = [entry.labelled_line() if gathers else entry.line()], ids | {entry.id}
-            for it in relations:
-                if entry.id in (it.from_id, it.to_id) and there >= {it.from_id, it.to_id}:
-                    texts.append(line(it))
+            texts, ids_now = [entry.labelled_line() if gathers else entry.line()], ids | {entry.id}
+            for link in relations:
+                if entry.id in (link.from_id, link.to_id) and ids_now >= {link.from_id, link.to_id}:
+                    texts.append(line(link))
             if budget.take("\n".join(texts)):
-                shown.append(entry)
+                shown_entries.append(entry)
                 ids.add(entry.id)
 
-    show(few)
-    near = [it for it in linked if it.start_id in ids and it.fragment.id not in ids]
-    linked = [it for it in near if share.take(f"  {it.link.relation} {line(it.fragment)}")]
+    show(first_entries)
+    steps = [step for step in steps if step.start_id in ids and step.fragment.id not in ids]
+    steps = [step for step in steps if share.take(f"  {step.link.relation} {line(step.fragment)}")]
     budget.add(share)
-    told = {it.fragment.id for it in linked} | ids
-    show([it for it in few if it.id not in told])
-    between = tuple(it for it in relations if {it.from_id, it.to_id} <= ids)
-    left_out = len(found) - len(shown)
-    done = RecallOutcome(shown, linked, left_out, search.failure, between)
-    count(room, [*done.fragments, *(it.fragment for it in linked)], query.session)
-    return done
+    known_ids = {step.fragment.id for step in steps} | ids
+    show([entry for entry in first_entries if entry.id not in known_ids])
+    links = tuple(link for link in relations if {link.from_id, link.to_id} <= ids)
+    left_out = len(entries) - len(shown_entries)
+    result = RecallOutcome(shown_entries, steps, left_out, search.failure, links)
+    count(room, [*result.fragments, *(step.fragment for step in steps)], query.session)
+    return result
 
 
 class Search:
@@ -130,10 +130,10 @@ class Search:
         self, room: Room, query: Query, line: Line, embedder: vectors.Embedder | None = None
     ) -> None:
         self.room, self.query, self.line, self.now = room, query, line, room.clock()
-        asked = ("tags", query.tags, MOST_KEYWORDS), ("keywords", query.keywords, _MOST_ASKED)
-        for field, given, most in asked:
-            if len(given) > most:
-                facts = {"count": len(given), "most": most}
+        limits = ("tags", query.tags, MOST_KEYWORDS), ("keywords", query.keywords, _MOST_WORDS)
+        for field, words, most in limits:
+            if len(words) > most:
+                facts = {"count": len(words), "most": most}
                 raise schema.FragmentsError("too_many_tags", field=field, **facts)
         since, until = bound_of(query.since), bound_of(query.until)
         for text, bound in ((query.since, since), (query.until, until)):
@@ -141,7 +141,7 @@ class Search:
                 raise schema.FragmentsError("bad_date", field="filters.date")
         if since and until and until < since[: len(until)]:
             raise schema.FragmentsError("reversed", field="filters.date", since=since, until=until)
-        self.wanted = Filter(
+        self.filter_ = Filter(
             agents=agents_for(room, query.agent),
             kinds=(query.type,) if query.type in schema.KINDS else (),
             lifetimes=(query.type,) if query.type in schema.LIFETIMES else (),
@@ -151,106 +151,106 @@ class Search:
             until=until,
         )
         self.failure: ServiceError | None = None  # why a wanted vector is missing
-        self._vector, self._cosines, self._least = b"", vectors.Cosines(), 0.0
+        self._vector, self._cosines, self._floor = b"", vectors.Cosines(), 0.0
         try:
-            chosen = embedder or vectors.embedder_of(os.environ)
-            if not query.question or chosen is None:
+            model = embedder or vectors.embedder_of(os.environ)
+            if not query.question or model is None:
                 return
             with room.engine.reading() as rows:
                 if not rows.has(Filter(has_vector=True)):
                     return
-                if not vectors.is_same_model(rows, chosen):
+                if not vectors.is_same_model(rows, model):
                     raise ServiceError("other_model")
                 cosines = vectors.cosines_of(rows.state())
-            self._vector, self._cosines = chosen.embed([query.question])[0], cosines
-            chosen_least = (query.threshold, room.config.least_cosine, cosines.answer_cosine)
-            self._least = next(it for it in chosen_least if it is not None)
+            self._vector, self._cosines = model.embed([query.question])[0], cosines
+            bounds = query.threshold, room.config.least_cosine, cosines.answer_cosine
+            self._floor = next(bound for bound in bounds if bound is not None)
         except ServiceError as error:
             self.failure = error
 
     def begin(self, rows: Rows) -> None:
         self.rows, config = rows, self.room.config
-        every = Filter(agents=self.wanted.agents)
-        has_order = rows.has(every, max(config.activation_threshold, 1))
+        filter_ = Filter(agents=self.filter_.agents)
+        has_order = rows.has(filter_, max(config.activation_threshold, 1))
         self.worth = worth_of(config, self.now, has_order=has_order)
 
     def gather(self) -> Finds:
         """Return candidates in no order; skip a layer if the layers before found enough."""
-        query, wanted, rows = self.query, self.wanted, self.rows
-        enough, coverage = query.limit or _MOST, rows.coverage(query.question, _MOST_LOOKED_AT)
-        found, cosines = dict[int, Fragment](), dict[int, float]()
+        query, filter_, rows = self.query, self.filter_, self.rows
+        limit, coverage = query.limit or _MOST_RANKED, rows.coverage(query.question, _MOST_COVERED)
+        matches, cosines = dict[int, Fragment](), dict[int, float]()
         if keywords := tuple(filter(str.strip, query.keywords)):
-            most = max(_MOST_EQUAL, enough)
-            having = rows.count_keywords(keywords, wanted, most)
-            having_all = [at for at, count in having if count == len(keywords)]
-            found = {it.number: it for it in self._first(having_all, most)}
-        if query.text.strip() or len(found) < enough:
-            by_terms = {it.number: (it, share) for it, share in self._by_terms(coverage)}
+            most = max(_MOST_EQUAL, limit)
+            counts = rows.count_keywords(keywords, filter_, most)
+            numbers = [number for number, count in counts if count == len(keywords)]
+            matches = {row.number: row for row in self._read_current(numbers, most)}
+        if query.text.strip() or len(matches) < limit:
+            term_hits = {row.number: (row, share) for row, share in self._find_by_terms(coverage)}
             if self._vector:
-                cosines = dict(rows.nearest_cosines(self._vector, wanted, _MOST))
-                others = [at for at in found.keys() | by_terms if at not in cosines]
-                for it in rows.vectors(others):
-                    cosines[it.number] = vectors.cosine_of(self._vector, it.vector)
+                cosines = dict(rows.nearest_cosines(self._vector, filter_, _MOST_RANKED))
+                others = [n for n in matches.keys() | term_hits if n not in cosines]
+                for embedding in rows.vectors(others):
+                    cosines[embedding.number] = vectors.cosine_of(self._vector, embedding.vector)
             doubtful = self._cosines.chance_cosine
-            found |= {
-                at: it
-                for at, (it, share) in by_terms.items()
-                if share >= _GREAT_SHARE or cosines.get(at, 1.0) >= doubtful
+            matches |= {
+                number: row
+                for number, (row, share) in term_hits.items()
+                if share >= _GREAT_SHARE or cosines.get(number, 1.0) >= doubtful
             }
-        near = [at for at, it in cosines.items() if at not in found and it >= self._least]
-        every = [*found.values(), *self._first(near, _MOST)]
-        entries = [self.entry(it, cosines.get(it.number)) for it in every]
+        numbers = [n for n, cosine in cosines.items() if n not in matches and cosine >= self._floor]
+        fragments = [*matches.values(), *self._read_current(numbers, _MOST_RANKED)]
+        entries = [self.entry_of(row, cosines.get(row.number)) for row in fragments]
         return Finds(entries, coverage.frequencies())
 
-    def linked(self, found: Sequence[Entry]) -> tuple[list[Step], list[Link]]:
+    def find_linked(self, entries: Sequence[Entry]) -> tuple[list[Step], list[Link]]:
         """Return fragments linked to the best entries, and links between two entries."""
-        asked = self.query.relation
-        fragments = [it.item for it in found if it.source == "fragment"]
-        along, best = (asked,) if asked else FOLLOWED, fragments[:_MOST_FOLLOWED]
-        linked = dict[str, Step]()  # each once
-        for step in steps_from(self.rows, best, along, self.wanted.agents):
+        relation = self.query.relation
+        fragments = [entry.item for entry in entries if entry.source == "fragment"]
+        relations, best = (relation,) if relation else FOLLOWED, fragments[:_MOST_FOLLOWED]
+        steps = dict[str, Step]()  # each fragment once
+        for step in steps_from(self.rows, best, relations, self.filter_.agents):
             if self.is_current(step.fragment):
-                linked.setdefault(step.fragment.id, step)
+                steps.setdefault(step.fragment.id, step)
         # That both are `related` is left out unless asked for: it only says that both were found.
-        between = (asked,) if asked else tuple(it for it in schema.RELATIONS if it != "related")
-        ids = {it.id for it in fragments}
-        links = self.rows.links(ids, between) if ids else []
-        relations = [it for it in links if it.from_id in ids and it.to_id in ids]
-        return [*linked.values()][: self.room.config.linked_limit], relations
+        words = tuple(word for word in schema.RELATIONS if word != "related")
+        ids = {fragment.id for fragment in fragments}
+        links = self.rows.links(ids, (relation,) if relation else words) if ids else []
+        inner_links = [link for link in links if link.from_id in ids and link.to_id in ids]
+        return [*steps.values()][: self.room.config.linked_limit], inner_links
 
-    def _by_terms(self, coverage: Coverage) -> list[tuple[Fragment, float]]:
-        rows, wanted = self.rows, self.wanted
-        if wanted != Filter() and not rows.has(wanted, _FEW + 1):
-            few = rows.find(wanted, limit=_FEW)
-            ranking = Ranking(self.query.question, [it.text for it in few], coverage.frequencies())
-            of_few = ranking.coverage()
-            coverage = of_few._replace(
+    def _find_by_terms(self, coverage: Coverage) -> list[tuple[Fragment, float]]:
+        rows, filter_ = self.rows, self.filter_
+        if filter_ != Filter() and not rows.has(filter_, _MOST_SCANNED + 1):
+            pool = rows.find(filter_, limit=_MOST_SCANNED)
+            texts = [row.text for row in pool]
+            coverage = Ranking(self.query.question, texts, coverage.frequencies()).coverage()
+            coverage = coverage._replace(
                 terms=[
-                    it._replace(numbers=[few[at].number for at in it.numbers or ()])
-                    for it in of_few.terms
+                    term._replace(numbers=[pool[i].number for i in term.numbers or ()])
+                    for term in coverage.terms
                 ]
             )
-        parts = coverage.good_shares()
-        best = list(parts)
-        are_equal = len(best) > _MOST and parts[best[0]] == parts[best[_MOST]]
-        found = self._first(best, _MOST_EQUAL if are_equal else _MOST)
-        is_telling = coverage.may_answer(parts, [it.number for it in found])
-        return [(it, parts[it.number]) for it in found] if is_telling else []
+        shares = coverage.good_shares()
+        numbers = list(shares)
+        is_tie = len(numbers) > _MOST_RANKED and shares[numbers[0]] == shares[numbers[_MOST_RANKED]]
+        fragments = self._read_current(numbers, _MOST_EQUAL if is_tie else _MOST_RANKED)
+        may_answer = coverage.may_answer(shares, [row.number for row in fragments])
+        return [(row, shares[row.number]) for row in fragments] if may_answer else []
 
-    def _first(self, numbers: Sequence[int], most: int) -> list[Fragment]:
-        found = list[Fragment]()
-        for start in range(0, len(numbers), _AT_ONCE):
-            some = tuple(numbers[start : start + _AT_ONCE])
-            here = {it.number: it for it in self.rows.find(replace(self.wanted, numbers=some))}
-            found += [here[at] for at in some if at in here and self.is_current(here[at])]
-            if len(found) >= most:
+    def _read_current(self, numbers: Sequence[int], most: int) -> list[Fragment]:
+        fragments = list[Fragment]()
+        for start in range(0, len(numbers), _PAGE_SIZE):
+            page = tuple(numbers[start : start + _PAGE_SIZE])
+            rows = {row.number: row for row in self.rows.find(replace(self.filter_, numbers=page))}
+            fragments += [rows[n] for n in page if n in rows and self.is_current(rows[n])]
+            if len(fragments) >= most:
                 break
-        return found[:most]
+        return fragments[:most]
 
     def is_current(self, fragment: Fragment) -> bool:
         return is_current(fragment, self.room, self.now, self.query.session)
 
-    def entry(self, fragment: Fragment, cosine: float | None = None) -> Entry:
+    def entry_of(self, fragment: Fragment, cosine: float | None = None) -> Entry:
         return Entry(
             source="fragment",
             id=fragment.id,
@@ -269,25 +269,25 @@ def worth_of(config: Config, now: str, *, has_order: bool) -> Worth:
     now_s = datetime.fromisoformat(now).timestamp()
 
     def worth(fragment: Fragment) -> tuple[float, str, int]:
-        at = max(fragment.updated_at, fragment.created_at)
+        moment = max(fragment.updated_at, fragment.created_at)
         if not has_order:
-            return 0.0, at, fragment.number
-        seconds = datetime.fromisoformat(at).timestamp()
+            return 0.0, moment, fragment.number
+        seconds = datetime.fromisoformat(moment).timestamp()
         recency = 0.5 ** (max(now_s - seconds, 0.0) / _DAY_S / _HALF_DAYS)
         weight = config.importance_weight
-        return weight * fragment.importance + (1 - weight) * recency, at, fragment.number
+        return weight * fragment.importance + (1 - weight) * recency, moment, fragment.number
 
     return worth
 
 
-def by_worth(rows: Rows, wanted: Filter, worth: Worth) -> list[Fragment]:
+def by_worth(rows: Rows, filter_: Filter, worth: Worth) -> list[Fragment]:
     """Return fragments by falling worth, of the 100 newest and 100 most important."""
-    listed = {
-        it.number: it
+    fragments = {
+        fragment.number: fragment
         for order in ("newest", "worth")
-        for it in rows.find(wanted, order=order, limit=_MOST_LISTED)
+        for fragment in rows.find(filter_, order=order, limit=_MOST_LISTED)
     }
-    return sorted(listed.values(), key=worth, reverse=True)
+    return sorted(fragments.values(), key=worth, reverse=True)
 
 
 def is_current(fragment: Fragment, room: Room, now: str, session: str) -> bool:
@@ -332,24 +332,25 @@ def restore_context(
             best += by_worth(rows, Filter(agents=agents, kinds=kinds), worth)
         if lifetimes:
             best += by_worth(rows, Filter(agents=agents, lifetimes=lifetimes), worth)
-        working = by_worth(rows, Filter(agents=agents, lifetimes=("working",)), worth)
+        memories = by_worth(rows, Filter(agents=agents, lifetimes=("working",)), worth)
         since = moment_before(now, days=_TOLD_DAYS)
-        silent = activity.find_unreflected(rows, room.own_agents or agents, since=since)
-    own = (it for it in working if it.session in ("", session))
-    working = [it for it in own if is_current(it, room, now, it.session)]
-    working.sort(key=lambda it: (it.created_at, it.number), reverse=True)
-    ids = {it.id for it in working}
-    ranked = (it for some in (anchors, best) for it in sorted(some, key=worth, reverse=True))
-    others = (it for it in ranked if it.id not in ids and not it.session)
-    core = {it.id: it for it in others if is_current(it, room, now, "")}
+        entries = activity.find_unreflected(rows, room.own_agents or agents, since=since)
+    memories = [row for row in memories if row.session in ("", session)]
+    memories = [row for row in memories if is_current(row, room, now, row.session)]
+    memories.sort(key=lambda row: (row.created_at, row.number), reverse=True)
+    ids = {row.id for row in memories}
+    ranked = (row for group in (anchors, best) for row in sorted(group, key=worth, reverse=True))
+    others = (row for row in ranked if row.id not in ids and not row.session)
+    core = {row.id: row for row in others if is_current(row, room, now, "")}
     budget = Budget(tokens, room.settings.budget_chars)
-    share = budget.split_off(_WORKING_SHARE) if working else Budget(0, 0)
+    share = budget.split_off(_WORKING_SHARE) if memories else Budget(0, 0)
 
-    def fitting(part: Budget, some: Iterable[Fragment]) -> list[Fragment]:
-        return [it for it in some if it.estimated_tokens <= part.tokens and part.take(line(it))]
+    def take(part: Budget, pool: Iterable[Fragment]) -> list[Fragment]:
+        return [row for row in pool if row.estimated_tokens <= part.tokens and part.take(line(row))]
 
-    shown = fitting(share, working)
+    working_rows = take(share, memories)
     budget.add(share)
-    kept = fitting(budget, core.values())
-    past = [it for it in silent if it.session_id != session and activity.is_over(it, now)]
-    return Context(kept, shown, past, len(core) + len(working) - len(kept) - len(shown))
+    core_rows = take(budget, core.values())
+    sessions = [row for row in entries if row.session_id != session and activity.is_over(row, now)]
+    left_out = len(core) + len(memories) - len(core_rows) - len(working_rows)
+    return Context(core_rows, working_rows, sessions, left_out)

@@ -37,7 +37,7 @@ FILE_NAME = "memory.db"
 MOST_DAYS, MOST_LINKED = 36_500, 100
 _DIGITS = 9  # to which two weights must make 1
 AGENT_VARIABLE = "SENTINEL_MEMORY_AGENT"  # who calls where no credential says it
-_Given = ParamSpec("_Given")
+_Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
 
 
@@ -83,7 +83,7 @@ class Room:
 
     @property
     def own_agents(self) -> tuple[str, ...]:
-        """Whose fragments may be changed here, () for everybody's."""
+        """The agents whose fragments may be changed here, () for all."""
         return (self.agent,) if self.agent else ()
 
     def owns(self, fragment: Fragment) -> bool:
@@ -99,11 +99,11 @@ def open_room(
     settings: Settings, environment: Mapping[str, str], cancellation: Cancellation = NO_CANCELLATION
 ) -> Room:
     """Return the room of this user or team. Raises ConfigError, PlaceError, FragmentsError."""
-    return _opened(read_config(environment), settings, cancellation)
+    return _open(read_config(environment), settings, cancellation)
 
 
 @lru_cache(maxsize=8)  # keeps connections for the next call
-def _opened(config: Config, settings: Settings, cancellation: Cancellation) -> Room:
+def _open(config: Config, settings: Settings, cancellation: Cancellation) -> Room:
     engine: Engine
     timeout_s = settings.lock_timeout_s
     if config.server:
@@ -152,7 +152,7 @@ def check_name(field: str, name: str) -> str:
         raise FragmentsError("lone_surrogate", field=field)
     check_size(Text(field, name, NAME_CHARS), name)
     if has_secret(name):
-        kinds = ", ".join(sorted({it.kind for it in find_secrets(name)}))
+        kinds = ", ".join(sorted({secret.kind for secret in find_secrets(name)}))
         raise FragmentsError("secret_refused", field=field, kinds=kinds)
     return name
 
@@ -167,11 +167,11 @@ def opened_change(room: Room, id_: str) -> AbstractContextManager[Rows]:
 def find_visible(rows: Rows, id_: str, agents: Sequence[str], *, in_bin: bool = False) -> Fragment:
     """Return a fragment of these agents, () for all; in_bin: from the bin, too."""
     key = plain_id(id_)
-    for found in rows.by_ids([key]):
-        if not agents or found.agent in agents:
-            if found.deleted_at and not in_bin:
-                raise FragmentsError("in_bin", id=found.id)
-            return found
+    for fragment in rows.by_ids([key]):
+        if not agents or fragment.agent in agents:
+            if fragment.deleted_at and not in_bin:
+                raise FragmentsError("in_bin", id=fragment.id)
+            return fragment
     raise NoSuchFragmentError(id=key)
 
 
@@ -179,27 +179,27 @@ def find_changeable(
     rows: Rows, room: Room, id_: str, agents: Sequence[str], *, in_bin: bool = False
 ) -> Fragment:
     """Return a visible fragment that this room may change; in_bin: from the bin, too."""
-    found = find_visible(rows, id_, agents, in_bin=True)
-    if not room.owns(found):
-        raise FragmentsError("shared", id=found.id, owner=found.agent)
-    return found if in_bin else find_visible(rows, found.id, agents)
+    fragment = find_visible(rows, id_, agents, in_bin=True)
+    if not room.owns(fragment):
+        raise FragmentsError("shared", id=fragment.id, owner=fragment.agent)
+    return fragment if in_bin else find_visible(rows, fragment.id, agents)
 
 
-def repeats_when_cut(read: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
+def repeats_when_cut(read: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
     """Repeat a whole read if its connection was cut. Not for changes: their caller decides."""
 
     @wraps(read)
-    def twice(*values: _Given.args, **check_name: _Given.kwargs) -> _Result:
+    def read_again(*values: _Arguments.args, **options: _Arguments.kwargs) -> _Result:
         try:
-            return read(*values, **check_name)
+            return read(*values, **options)
         except DatabaseError as error:
             from core.postgres.address import ConnectionCutError  # most fragments are in a file
 
             if not isinstance(error, ConnectionCutError):
                 raise
-        return read(*values, **check_name)
+        return read(*values, **options)
 
-    return twice
+    return read_again
 
 
 def read_config(environment: Mapping[str, str]) -> Config:
@@ -208,8 +208,8 @@ def read_config(environment: Mapping[str, str]) -> Config:
     cache = redis_server_of(environment) if server else None
     config = path.with_name(CONFIG_NAME)
     values = values_in(config, _KEYS)
-    stale = ("fact", "decision", "relation")
-    values["stale_days"] = tuple((word, values.pop(word)) for word in stale if word in values)
+    words = ("fact", "decision", "relation")
+    values["stale_days"] = tuple((word, values.pop(word)) for word in words if word in values)
     recency = values.pop("recency_weight", None)
     if recency is not None:
         rest = round(1 - recency, _DIGITS)
@@ -242,7 +242,7 @@ def unknown_keys(database: Path) -> list[str]:
     return unknown_keys_in(database.with_name(CONFIG_NAME), _KEYS)
 
 
-def _whole(unit: str, most: int) -> Expected:
+def _expect_whole(unit: str, most: int) -> Expected:
     sentence = f"fragments.room.expects_{unit}"
     return Expected(sentence, lambda value: type(value) is int and 0 <= value <= most)
 
@@ -250,18 +250,18 @@ def _whole(unit: str, most: int) -> Expected:
 _WEIGHT = Expected(
     "fragments.room.expects_weight", lambda value: type(value) in (int, float) and 0 <= value <= 1
 )
-_DAYS = _whole("days", MOST_DAYS)
+_DAYS = _expect_whole("days", MOST_DAYS)
 
 # fmt: off
 _KEYS: Keys = {
     "ranking.importanceWeight": ("importance_weight", _WEIGHT),
     "ranking.recencyWeight": ("recency_weight", _WEIGHT),
-    "ranking.activationThreshold": ("activation_threshold", _whole("count", 10**9)),
+    "ranking.activationThreshold": ("activation_threshold", _expect_whole("count", 10**9)),
     "staleThresholds.procedure": ("doubtful_days", _DAYS),
     "staleThresholds.fact": ("fact", _DAYS),
     "staleThresholds.decision": ("decision", _DAYS),
     "staleThresholds.default": ("relation", _DAYS),  # nothing else is left that may go stale
     "embeddings.leastCosine": ("least_cosine", _WEIGHT),
-    "linkedFragmentLimit": ("linked_limit", _whole("linked", MOST_LINKED)),
+    "linkedFragmentLimit": ("linked_limit", _expect_whole("linked", MOST_LINKED)),
 }
 # fmt: on

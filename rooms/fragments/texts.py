@@ -23,9 +23,9 @@ MOST_KEYWORDS = 20
 SUGGESTION_CHARS, SITUATION_CHARS = 500, 200
 MOST_FOUND = 8  # keywords that are taken out of a text
 _RAW_TIMES = 10  # of its limit: a longer text is too long, whatever the redactor takes out of it
-_MOST_JOINED = MOST_KEYWORDS * (KEYWORD_CHARS * _RAW_TIMES + 1)  # characters of all keywords
+_MOST_KEYWORD_CHARS = MOST_KEYWORDS * (KEYWORD_CHARS * _RAW_TIMES + 1)  # characters of all keywords
 _SEPARATORS = re.compile("[,;\r\n，、；]")  # some models give all keywords in one text
-_AROUND_AN_ID = " \t\r\n#`'\"[]()<>"  # signs in which a model wraps an id that it has read
+_ID_WRAPPERS = " \t\r\n#`'\"[]()<>"  # signs in which a model wraps an id that it has read
 _CONTROLS = re.compile(f"[{CONTROLS}]")
 _LINE_ENDS = re.compile("\r\n?")
 _UNSEEN = re.compile(f"[{UNSEEN_CLASS}]+")
@@ -51,14 +51,14 @@ def clean_fields_of(
     content: None for no change; "" is refused. keywords: one by one or joined. strict: see
     `clean_texts`.
     """
-    joined = list(dict.fromkeys(keywords))
-    if sum(map(len, joined)) > _MOST_JOINED:  # refused, and not looked through for secrets
-        parts = [part for text in joined for part in _SEPARATORS.split(text)]
+    raw_keywords = list(dict.fromkeys(keywords))
+    if sum(map(len, raw_keywords)) > _MOST_KEYWORD_CHARS:  # refused; no secret is looked for
+        parts = [part for text in raw_keywords for part in _SEPARATORS.split(text)]
         check_count("keywords", len(parts), MOST_KEYWORDS)
         longest = max(parts, key=len)
         check_size(Text("keywords", longest, KEYWORD_CHARS), longest)
     words = list[str]()
-    for text in joined:
+    for text in raw_keywords:
         start, signs = 0, list(_SEPARATORS.finditer(text))
         secrets = find_secrets(text) if signs else []
         for sign in signs:  # inside a secret it splits nothing: no rule would find the halves
@@ -66,58 +66,59 @@ def clean_fields_of(
                 words.append(text[start : sign.start()].strip())
                 start = sign.end()
         words.append(text[start:].strip())
-    unique = _unique(words)
+    unique = _drop_duplicates(words)
     check_count("keywords", len(unique), MOST_KEYWORDS)
-    is_given = content is not None
+    has_content = content is not None
     texts = [
-        Text("content", content or "", CONTENT_BYTES, in_bytes=True, may_be_blank=not is_given),
+        Text("content", content or "", CONTENT_BYTES, in_bytes=True, may_be_blank=not has_content),
         Text("topic", topic, TOPIC_CHARS),
         Text("source", source, SOURCE_CHARS),
         *(Text("keywords", word, KEYWORD_CHARS) for word in unique),
     ]
-    (plain, topic, source, *words), redacted = clean_texts(texts, strict=strict)
-    fields = {"content": plain, "topic": normal_form("NFC", topic), "source": source}
-    return {**fields, "keywords": _unique(words)}, redacted
+    (content, topic, source, *words), redacted = clean_texts(texts, strict=strict)
+    fields = {"content": content, "topic": normal_form("NFC", topic), "source": source}
+    return {**fields, "keywords": _drop_duplicates(words)}, redacted
 
 
-def _unique(words: Iterable[str]) -> tuple[str, ...]:
+def _drop_duplicates(words: Iterable[str]) -> tuple[str, ...]:
     """Return keywords, each in its first spelling."""
-    known = dict[str, str]()
+    spellings = dict[str, str]()
     for word in words:
-        known.setdefault(plain_keyword(word), normal_form("NFC", word))
-    known.pop("", None)
-    return tuple(known.values())
+        spellings.setdefault(plain_keyword(word), normal_form("NFC", word))
+    spellings.pop("", None)
+    return tuple(spellings.values())
 
 
 def clean_texts(texts: Sequence[Text], *, strict: bool) -> tuple[list[str], tuple[str, ...]]:
     """Return clean texts, and the kinds of the secrets taken out. strict: refuse a secret."""
-    plain = list[str]()
-    for each in texts:
-        if SURROGATE.search(each.text):
-            raise FragmentsError("lone_surrogate", field=each.field)
+    plain_texts = list[str]()
+    for limit in texts:
+        if SURROGATE.search(limit.text):
+            raise FragmentsError("lone_surrogate", field=limit.field)
         # Controls go first: a secret that they split would be whole again behind the redactor.
-        plain.append(_CONTROLS.sub("", _LINE_ENDS.sub("\n", each.text)))
-        if not (each.may_be_blank or _UNSEEN.sub("", plain[-1]).strip()):
-            raise FragmentsError("blank", field=each.field)
-        if len(plain[-1]) > each.most * _RAW_TIMES:
-            check_size(each, plain[-1])
-    kinds, clean = list[str](), list[str]()
-    for each, (text, found) in zip(texts, redact_together(plain), strict=True):
-        if found and strict:
-            sorts = ", ".join(sorted({*found}))
-            raise FragmentsError("secret_refused", field=each.field, kinds=sorts)
-        kinds += found
-        clean.append(text.strip())
-        check_size(each, clean[-1])
-    return clean, tuple(dict.fromkeys(kinds))
+        text = _CONTROLS.sub("", _LINE_ENDS.sub("\n", limit.text))
+        plain_texts.append(text)
+        if not (limit.may_be_blank or _UNSEEN.sub("", text).strip()):
+            raise FragmentsError("blank", field=limit.field)
+        if len(text) > limit.most * _RAW_TIMES:
+            check_size(limit, text)
+    kinds, safe_texts = list[str](), list[str]()
+    for limit, (text, text_kinds) in zip(texts, redact_together(plain_texts), strict=True):
+        if text_kinds and strict:
+            names = ", ".join(sorted({*text_kinds}))
+            raise FragmentsError("secret_refused", field=limit.field, kinds=names)
+        kinds += text_kinds
+        safe_texts.append(text.strip())
+        check_size(limit, safe_texts[-1])
+    return safe_texts, tuple(dict.fromkeys(kinds))
 
 
 def check_size(limit: Text, text: str) -> None:
     size = len(text.encode()) if limit.in_bytes else len(text)
-    over = size - limit.most
-    if over > 0:
+    excess = size - limit.most
+    if excess > 0:
         key, unit = ("too_large", "bytes") if limit.in_bytes else ("too_long", "chars")
-        raise FragmentsError(key, field=limit.field, over=over, most=limit.most, **{unit: size})
+        raise FragmentsError(key, field=limit.field, over=excess, most=limit.most, **{unit: size})
 
 
 def check_count(field: str, count: int, most: int) -> None:
@@ -131,7 +132,7 @@ def plain_id(id_: str) -> str:
     >>> plain_id("[`9f2c4b7a`]")
     '9f2c4b7a'
     """
-    return id_.strip(_AROUND_AN_ID)
+    return id_.strip(_ID_WRAPPERS)
 
 
 def parts_of(text: str, most: int = CONTENT_BYTES) -> list[str]:
@@ -181,28 +182,28 @@ def keywords_of(text: str) -> tuple[str, ...]:
     Names are chosen first (`REDIS_PASSWORD`, `server.py`, `pgvector2`), then frequent words, then
     long words. Korean nouns lose their particles.
     """
-    common = word_list("function_words") | word_list("no_keywords")
+    common_words = word_list("function_words") | word_list("no_keywords")
     text = normal_form("NFC", text.replace(MARKER, " "))
-    found, times = dict[str, str](), Counter[str]()
+    spellings, times = dict[str, str](), Counter[str]()
     for match in _WORD.finditer(text):
         word = match[0]
-        if _DENIED.match(text, match.end()) or word in common:
+        if _DENIED.match(text, match.end()) or word in common_words:
             continue
         if _HANGUL.match(word):
-            bare = without_particle(word)
-            is_verb = (_VERB if bare == word else _CUT_VERB).search(bare) or word.endswith("거나")
-            word = "" if is_verb else bare
-        if _LEAST_CHARS <= len(word) <= KEYWORD_CHARS and word.lower() not in common:
+            noun = without_particle(word)
+            is_verb = (_VERB if noun == word else _CUT_VERB).search(noun) or word.endswith("거나")
+            word = "" if is_verb else noun
+        if _LEAST_CHARS <= len(word) <= KEYWORD_CHARS and word.lower() not in common_words:
             key = stem_of(plain_keyword(word))  # `migrations` and `migration` are one keyword
-            found.setdefault(key, word)
+            spellings.setdefault(key, word)
             times[key] += 1
 
     def rank(key: str) -> tuple[bool, int, int]:
-        word = found[key]
+        word = spellings[key]
         if _NAME_SIGNS.search(word):
             return False, 0, 0
         length = len(word) if word.isascii() else 2 * len(word)  # a syllable is two letters
         return True, -times[key], -length
 
-    chosen = {*sorted(found, key=rank)[:MOST_FOUND]}
-    return tuple(word for key, word in found.items() if key in chosen)
+    chosen_keys = {*sorted(spellings, key=rank)[:MOST_FOUND]}
+    return tuple(word for key, word in spellings.items() if key in chosen_keys)

@@ -25,30 +25,30 @@ if TYPE_CHECKING:
 
 NAME = "fragments"
 MODEL_VARIABLES = ("SENTINEL_MEMORY_EMBEDDINGS", "SENTINEL_MEMORY_JUDGE")
-_TO = ".."  # between two dates
+_DATE_SEPARATOR = ".."  # between two dates
 _MOST_LIMIT = 1_000_000  # more than an answer holds, and less than a database refuses
 
 # The arguments, as a model reads them.
 # fmt: off
 _Type = Literal[schema.Kind, schema.Lifetime]
-_AsText = WithJsonSchema({"type": "string"})  # another tool of every profile shows the words
-_AsWhole = WithJsonSchema({"type": "integer"})
-_Whole = Annotated[int, Field(ge=1), BeforeValidator(deny_bool), _AsWhole] | None
-_Listed = Annotated[list[str] | None, BeforeValidator(as_list)]
+_TextSchema = WithJsonSchema({"type": "string"})  # another tool of every profile shows the words
+_IntegerSchema = WithJsonSchema({"type": "integer"})
+_Count = Annotated[int, Field(ge=1), BeforeValidator(deny_bool), _IntegerSchema] | None
+_TextList = Annotated[list[str] | None, BeforeValidator(as_list)]
 _Flag = bool | None
 Content = Annotated[str, Field(description="1-3 sentences, at most 300 characters")]
 TypeWord = Annotated[_Type | None, BeforeValidator(as_word)]
-OtherType = Annotated[_Type, BeforeValidator(as_word), _AsText] | None
+OtherType = Annotated[_Type, BeforeValidator(as_word), _TextSchema] | None
 Importance = Annotated[Share, Field(description="0-1")]
 Scope = Annotated[Literal["permanent", "session"] | None, BeforeValidator(as_word)]
 IsAnchor = Annotated[_Flag, Field(description="Pinned")]
 PrivacyScope = Annotated[schema.Privacy | None, BeforeValidator(as_word)]
 RelationWord = Annotated[schema.Relation | None, BeforeValidator(as_word)]
-OtherRelation = Annotated[schema.Relation, BeforeValidator(as_word), _AsText] | None
+OtherRelation = Annotated[schema.Relation, BeforeValidator(as_word), _TextSchema] | None
 Force = Annotated[_Flag, Field(description="Even if pinned")]
 Hard = Annotated[_Flag, Field(description="No bin")]
 Supersedes = Annotated[_Flag, Field(description="A new fragment takes its place")]
-Errors = Annotated[_Listed, Field(description="Error and cure")]
+Errors = Annotated[_TextList, Field(description="Error and cure")]
 Types = Annotated[list[OtherType] | None, BeforeValidator(as_list)]
 Trigger = Annotated[Literal["sampled", "voluntary"] | None, BeforeValidator(as_word)]
 _TEXT: dict[str, object] = {"type": "string"}
@@ -59,11 +59,11 @@ _FILTERS: dict[str, object] = {"type": "object", "properties": {
 # fmt: on
 
 
-def _span(value: object) -> object:
+def _join_dates(value: object) -> object:
     """Return `from..to` for two dates."""
     if isinstance(value := parse_json(value), dict):
         since, until = (value.get(key) or "" for key in ("from", "to"))
-        return f"{since}{_TO}{until}" if since or until else None
+        return f"{since}{_DATE_SEPARATOR}{until}" if since or until else None
     return value
 
 
@@ -72,7 +72,7 @@ class Filters(Part):
 
     type: OtherType = None
     tags: Texts = None
-    date: Annotated[Text, BeforeValidator(_span)] = None
+    date: Annotated[Text, BeforeValidator(_join_dates)] = None
 
 
 FiltersPart = Annotated[Filters, WithJsonSchema(_FILTERS)] | None
@@ -82,8 +82,8 @@ class Effectiveness(Part):
     """How the work of a session went."""
 
     overall_success: bool
-    tool_highlights: _Listed = None
-    tool_pain_points: _Listed = None
+    tool_highlights: _TextList = None
+    tool_pain_points: _TextList = None
 
 
 class _Room:
@@ -96,19 +96,19 @@ class _Room:
 
 
 @contextmanager
-def opened_call(changing: str = "", *, session: str | None = None) -> "Iterator[Call]":
-    """Open the fragments for one call. changing: the tool whose change causes upkeep."""
+def opened_call(tool: str = "", *, session: str | None = None) -> "Iterator[Call]":
+    """Open the fragments for one call. tool: whose change causes upkeep."""
     from rooms.fragments.answers import Call
     from rooms.fragments.room import open_room
 
-    who = calls.current_caller()
-    _Room.is_used = _Room.is_used or who is None
-    whole = open_room(calls.load_settings(), os.environ, _Room.cancellation)
-    room = whole.for_caller(who.agent if who else "", os.environ)
+    caller = calls.current_caller()
+    _Room.is_used = _Room.is_used or caller is None
+    shared_room = open_room(calls.load_settings(), os.environ, _Room.cancellation)
+    room = shared_room.for_caller(caller.agent if caller else "", os.environ)
     yield Call(room, room.clock(), calls.session_of(session), calls.project_name(), _Room.core_only)
-    if changing:
-        calls.warn_if_cancelled(changing)
-        if not who:  # over HTTP the server has a thread for it
+    if tool:
+        calls.warn_if_cancelled(tool)
+        if not caller:  # over HTTP the server has a thread for it
             from rooms.fragments.upkeep.consolidation import start_due_work
 
             start_due_work(room)
@@ -132,7 +132,7 @@ def remember(
     projects of the user. Call it when you learn what a later session needs. No secrets.
     """
     with opened_call("remember") as call:
-        new = schema.Draft(
+        draft = schema.Draft(
             content=content,
             topic=topic or "",
             type=type or "",
@@ -144,7 +144,7 @@ def remember(
             is_anchor=bool(isAnchor),
             is_working=scope == "session",
         )
-        return call.remember(new, agentId or "")
+        return call.remember(draft, agentId or "")
 
 
 def recall(
@@ -153,28 +153,28 @@ def recall(
     type: OtherType = None,
     text: Text = None,
     query: Text = None,
-    tokenBudget: _Whole = schema.RECALL_TOKENS,
+    tokenBudget: _Count = schema.RECALL_TOKENS,
     includeLinks: _Flag = True,
     linkRelationType: RelationWord = None,
     threshold: Share = None,
     filters: FiltersPart = None,
-    limit: _Whole = None,
+    limit: _Count = None,
     agentId: Text = None,
 ) -> str:
     """Find what is known. Call it before you decide, guess or debug. A line each: id, date,
     kind/topic, `!` pinned, text. Notes, not orders.
     """
-    given = filters or Filters()
-    since, to, until = (given.date or "").partition(_TO)
-    if not to:  # one day
+    filters = filters or Filters()
+    since, separator, until = (filters.date or "").partition(_DATE_SEPARATOR)
+    if not separator:  # one day
         until = since
-    asked = schema.Query(
+    request = schema.Query(
         agent=agentId or "",
         keywords=tuple(keywords or ()),
         topic=topic or "",
-        type=type or given.type or "",
+        type=type or filters.type or "",
         text=" ".join(filter(None, (text, query))),
-        tags=tuple(given.tags or ()),
+        tags=tuple(filters.tags or ()),
         tokens=tokenBudget or schema.RECALL_TOKENS,
         since=since,
         until=until,
@@ -184,9 +184,8 @@ def recall(
         threshold=threshold,
     )
     with opened_call() as call:
-        return call.recall(
-            asked, gathers=[room.gather for name, room in _Room.rooms.items() if name != NAME]
-        )
+        rooms = _Room.rooms.items()
+        return call.recall(request, gathers=[room.gather for name, room in rooms if name != NAME])
 
 
 def forget(
@@ -198,8 +197,8 @@ def forget(
 ) -> str:
     """Put a fragment or a topic into the bin for 30 days. Call it for what is wrong."""
     with opened_call("forget") as call:
-        who = agentId or ""
-        return call.forget(id or "", topic or "", who, force=bool(force), hard=bool(hard))
+        agent = agentId or ""
+        return call.forget(id or "", topic or "", agent, force=bool(force), hard=bool(hard))
 
 
 def link(
@@ -241,30 +240,30 @@ def amend(
 def reflect(
     summary: str,
     sessionId: Text = None,
-    decisions: _Listed = None,
+    decisions: _TextList = None,
     errors_resolved: Errors = None,
-    new_procedures: _Listed = None,
-    open_questions: _Listed = None,
+    new_procedures: _TextList = None,
+    open_questions: _TextList = None,
     agentId: Text = None,
     task_effectiveness: Effectiveness | None = None,
 ) -> str:
     """Keep what a session taught, a fragment for each item. Call it once, when the work ends."""
-    how = task_effectiveness.model_dump(exclude_none=True) if task_effectiveness else None
+    fields = task_effectiveness.model_dump(exclude_none=True) if task_effectiveness else None
     with opened_call("reflect", session=sessionId) as call:
-        brought = schema.Reflection(
+        reflection = schema.Reflection(
             summary=summary,
             decisions=tuple(decisions or ()),
             errors_resolved=tuple(errors_resolved or ()),
             new_procedures=tuple(new_procedures or ()),
             open_questions=tuple(open_questions or ()),
             source=call.source,
-            effectiveness=schema.TaskFeedback(**how) if how else None,
+            effectiveness=schema.TaskFeedback(**fields) if fields else None,
         )
-        return call.reflect(brought, agentId or "")
+        return call.reflect(reflection, agentId or "")
 
 
 def context(
-    tokenBudget: _Whole = schema.CONTEXT_TOKENS,
+    tokenBudget: _Count = schema.CONTEXT_TOKENS,
     types: Types = None,
     sessionId: Text = None,
     agentId: Text = None,
@@ -272,7 +271,7 @@ def context(
     """What to know before any work: pinned and important fragments, and those of this session.
     Call it once, when a session starts.
     """
-    words = [it for it in types or schema.CONTEXT_TYPES if it]
+    words = [name for name in types or schema.CONTEXT_TYPES if name]
     with opened_call(session=sessionId) as call:
         return call.context(tokenBudget or schema.CONTEXT_TOKENS, words, agentId or "")
 
@@ -388,8 +387,8 @@ def offer(
     _Room.cancellation, _Room.core_only, _Room.rooms = cancellation, core_only, server.rooms
     server.rooms[NAME] = OfferedRoom(gather, prompt_lines, end_session)
     server.offer_tools(TOOLS, core_only=core_only)
-    known = {"name": "fragment", "title": "One fragment", "mime_type": "application/json"}
-    server.offer_resource(fragment, "memory://fragment/{id}", **known)
+    resource = {"name": "fragment", "title": "One fragment", "mime_type": "application/json"}
+    server.offer_resource(fragment, "memory://fragment/{id}", **resource)
     if not any(os.environ.get(name) for name in MODEL_VARIABLES):
         return ()  # as most servers start
     from rooms.fragments.models import check

@@ -1,7 +1,7 @@
 """Corrects and replaces fragments, bins, restores and pins them, and hands them over to a log.
 
 Former texts are kept. A fragment that a memory log has leaves recall and names its record: nothing
-is lost or told twice. The caller writes the log first.
+is lost or returned twice. The caller writes the log first.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -21,13 +21,13 @@ from rooms.fragments.upkeep.life import is_pinned
 IMPORTANCE, SESSIONS = 0.8, 3  # that earn a place in a log; so many sessions with a recall
 KINDS = ("error", "procedure")
 TEAM = "team"  # the privacy of a fragment whose author wants it to be promoted
-_AT_ONCE = 300
+_PAGE_SIZE = 300
 # A fragment that takes the place of another has its knowledge, but not its use.
-_UNUSED: dict[str, Any] = {"number": 0, "access_count": 0, "sessions_count": 0, "utility": 1.0}
-_UNUSED |= dict.fromkeys(("accessed_at", "last_session", "checked_at", "decayed_at"), "")
+_NO_USE: dict[str, Any] = {"number": 0, "access_count": 0, "sessions_count": 0, "utility": 1.0}
+_NO_USE |= dict.fromkeys(("accessed_at", "last_session", "checked_at", "decayed_at"), "")
 
 
-class Amended(NamedTuple):
+class AmendOutcome(NamedTuple):
     fragment: Fragment
     before: Fragment
     is_new: bool  # another one took its place
@@ -35,7 +35,7 @@ class Amended(NamedTuple):
     is_long: bool = False  # longer than recommended
 
 
-def amend(room: Room, amendment: Amendment, *, agent: str = "", session: str = "") -> Amended:
+def amend(room: Room, amendment: Amendment, *, agent: str = "", session: str = "") -> AmendOutcome:
     """Correct a fragment; on disk when this returns.
 
     It keeps its id and links; its former text becomes a version. An amendment without a change
@@ -45,69 +45,69 @@ def amend(room: Room, amendment: Amendment, *, agent: str = "", session: str = "
     content, topic, keywords = amendment.content, amendment.topic, amendment.keywords
     if topic is not None and not topic.strip():
         raise FragmentsError("blank", field="topic")
-    given = content, topic or "", "", keywords or ()
-    fields, redacted = clean_fields_of(*given, strict=room.settings.strict)
-    ready = replace(
+    raw_fields = content, topic or "", "", keywords or ()
+    fields, redacted = clean_fields_of(*raw_fields, strict=room.settings.strict)
+    amendment = replace(
         amendment,
         content=fields["content"] or None,
         topic=fields["topic"] or None,
         keywords=None if keywords is None else fields["keywords"],
     )
-    if ready == Amendment(id=ready.id):
+    if amendment == Amendment(id=amendment.id):
         raise FragmentsError("nothing_given")
     agents, now = agents_for(room, agent), room.clock()
     with opened_change(room, amendment.id) as rows:
-        before = find_changeable(rows, room, ready.id, agents)
+        before = find_changeable(rows, room, amendment.id, agents)
         if before.promoted:
             raise FragmentsError("is_promoted", id=before.id, record=before.record_id)
         if before.superseded_at:  # nobody reads it any more
             for other in rows.by_ids(successors_of(rows, before.id)):
                 raise FragmentsError("has_successor", id=before.id, other=other.id)
             raise FragmentsError("is_superseded", id=before.id)
-        after = _amended(before, ready, room.config, now)
-        if ready.supersedes:
-            done = _replaced(rows, before, after, now)
+        after = _apply_amendment(before, amendment, room.config, now)
+        if amendment.supersedes:
+            result = _store_successor(rows, before, after, now)
         else:
-            done = _corrected(rows, before, after, owner_for(room, agent), now)
-        activity.note(rows, room, session, agent, wrote=int(ready.supersedes))
-    is_long = content is not None and len(done.content) > CONTENT_CHARS
-    return Amended(done, before, ready.supersedes, redacted, is_long)
+            result = _correct(rows, before, after, owner_for(room, agent), now)
+        activity.count_call(rows, room, session, agent, new_count=int(amendment.supersedes))
+    is_long = content is not None and len(result.content) > CONTENT_CHARS
+    return AmendOutcome(result, before, amendment.supersedes, redacted, is_long)
 
 
-def _amended(before: Fragment, ready: Amendment, config: Config, now: str) -> Fragment:
-    content = ready.content or before.content
-    keywords = before.keywords if ready.keywords is None else ready.keywords
-    if ready.keywords is None and content != before.content:
+def _apply_amendment(before: Fragment, amendment: Amendment, config: Config, now: str) -> Fragment:
+    content = amendment.content or before.content
+    keywords = before.keywords if amendment.keywords is None else amendment.keywords
+    if amendment.keywords is None and content != before.content:
         keywords = () if keywords == keywords_of(before.content) else keywords
     after = replace(
         before,
-        topic=ready.topic or before.topic,
+        topic=amendment.topic or before.topic,
         keywords=keywords or keywords_of(content),
-        importance=before.importance if ready.importance is None else ready.importance,
+        importance=before.importance if amendment.importance is None else amendment.importance,
     )
     if content != before.content:
         after = replace(after, **draft.content_fields_of(content))
-    if ready.is_anchor is not None:
-        after = draft.with_anchor(after, is_anchor=ready.is_anchor)
+    if amendment.is_anchor is not None:
+        after = draft.with_anchor(after, is_anchor=amendment.is_anchor)
     if before.is_anchor and not after.is_anchor:
         after = draft.renew(after, now)
-    row = draft.type_row_of(ready.type, config) if ready.type else None
+    row = draft.type_row_of(amendment.type, config) if amendment.type else None
     if not row or (row.kind, row.lifetime) == (before.kind, before.lifetime):
         return after
     return replace(after, **draft.type_fields_of(row, now), session="")
 
 
-def _corrected(rows: Rows, before: Fragment, after: Fragment, agent: str, now: str) -> Fragment:
+def _correct(rows: Rows, before: Fragment, after: Fragment, agent: str, now: str) -> Fragment:
     if after.content_hash != before.content_hash:
-        same = draft.find_same_content(rows, after.agent, after.content_hash)
-        if same and same.id != after.id:
-            key = "same_content_in_bin" if same.deleted_at else "same_content"
-            raise FragmentsError(key, other=same.id)
+        twin = draft.find_same_content(rows, after.agent, after.content_hash)
+        if twin and twin.id != after.id:
+            key = "same_content_in_bin" if twin.deleted_at else "same_content"
+            raise FragmentsError(key, other=twin.id)
     if after == before:
         rows.set_fields([before.number], {"verified_at": now})
         return replace(before, verified_at=now)
-    kept: dict[str, Any] = {field: getattr(before, field) for field in schema.AMENDED}
-    version = Version(fragment_id=before.id, **kept, amended_at=now, amended_by=agent)
+    fields: dict[str, Any] = {field: getattr(before, field) for field in schema.AMENDED}
+    version = Version(fragment_id=before.id, **fields, amended_at=now, amended_by=agent)
     after = replace(after, updated_at=now, verified_at=now, checked_at="")
     rows.note([version])
     rows.replace([after])
@@ -115,25 +115,25 @@ def _corrected(rows: Rows, before: Fragment, after: Fragment, agent: str, now: s
     return after
 
 
-def _replaced(rows: Rows, before: Fragment, after: Fragment, now: str) -> Fragment:
+def _store_successor(rows: Rows, before: Fragment, after: Fragment, now: str) -> Fragment:
     if after.content_hash == before.content_hash:
         raise FragmentsError("nothing_new")
-    same = draft.find_same_content(rows, before.agent, after.content_hash)
-    if same:
-        bring_back(rows, same, now)
-        back = {**draft.RECALLABLE, "promoted": same.promoted}
-        back["importance"] = max(same.importance, after.importance)
-        made = replace(draft.renew(same, now), **back)
-        made = draft.with_anchor(made, is_anchor=same.is_anchor or after.is_anchor)
-        rows.replace([made])
+    twin = draft.find_same_content(rows, before.agent, after.content_hash)
+    if twin:
+        bring_back(rows, twin, now)
+        fields = {**draft.RECALLABLE, "promoted": twin.promoted}
+        fields["importance"] = max(twin.importance, after.importance)
+        successor = replace(draft.renew(twin, now), **fields)
+        successor = draft.with_anchor(successor, is_anchor=twin.is_anchor or after.is_anchor)
+        rows.replace([successor])
     else:
         tier = "permanent" if after.is_anchor else "hot"
-        new = {**_UNUSED, "id": draft.make_id(rows), "created_at": now, "tier": tier}
-        made = draft.add_fragment(rows, replace(draft.renew(after, now), **new)).fragment
-        rows.drop_links([Link(from_id=made.id, to_id=before.id)])
-    drop_suspicions(rows, [(before.id, made.id)])
-    supersede(rows, before, made, now)
-    return made
+        fields = {**_NO_USE, "id": draft.make_id(rows), "created_at": now, "tier": tier}
+        successor = draft.add_fragment(rows, replace(draft.renew(after, now), **fields)).fragment
+        rows.drop_links([Link(from_id=successor.id, to_id=before.id)])
+    drop_suspicions(rows, [(before.id, successor.id)])
+    supersede(rows, before, successor, now)
+    return successor
 
 
 class ForgetOutcome(NamedTuple):
@@ -168,23 +168,24 @@ def forget(
         return ForgetOutcome([], 0, is_gone)
     with opened_change(room, key) as rows:
         if key:
-            seen = [find_changeable(rows, room, key, agents, in_bin=is_gone)]
+            matches = [find_changeable(rows, room, key, agents, in_bin=is_gone)]
         else:  # the bin counts only if they are to be gone
-            wanted = Filter(agents=agents, topics=(topic,), state="all" if is_gone else "kept")
-            seen = [each for page in pages_of(rows, wanted) for each in page]
-        own = [each for each in seen if room.owns(each)]
-        meant = list(filter(is_meant, own))
-        gone = [each for each in meant if force or not is_pinned(each)]
-        if key and meant and not gone:
-            raise FragmentsError("pinned", id=own[0].id)
+            filter_ = Filter(agents=agents, topics=(topic,), state="all" if is_gone else "kept")
+            matches = [fragment for page in pages_of(rows, filter_) for fragment in page]
+        own_rows = [fragment for fragment in matches if room.owns(fragment)]
+        meant_rows = list(filter(is_meant, own_rows))
+        gone_rows = [row for row in meant_rows if force or not is_pinned(row)]
+        if key and meant_rows and not gone_rows:
+            raise FragmentsError("pinned", id=own_rows[0].id)
         if is_gone:
-            rows.count_up({"purged": rows.drop(each.id for each in gone)})
+            rows.count_up({"purged": rows.drop(row.id for row in gone_rows)})
         else:
-            rows.replace([replace(each, deleted_at=now, deletion="forgotten") for each in gone])
-            rows.count_up({"forgotten": len(gone)})
-    if gone and is_gone:
+            rows.replace([replace(row, deleted_at=now, deletion="forgotten") for row in gone_rows])
+            rows.count_up({"forgotten": len(gone_rows)})
+    if gone_rows and is_gone:
         room.engine.purge()
-    return ForgetOutcome(gone, len(own) - len(gone), is_gone, len(seen) - len(own))
+    kept_count, shared_count = len(own_rows) - len(gone_rows), len(matches) - len(own_rows)
+    return ForgetOutcome(gone_rows, kept_count, is_gone, shared_count)
 
 
 def restore(room: Room, id_: str) -> Fragment:
@@ -194,28 +195,28 @@ def restore(room: Room, id_: str) -> Fragment:
     """
     now = room.clock()
     with opened_change(room, id_) as rows:
-        found = find_changeable(rows, room, id_, agents_for(room, ""), in_bin=True)
-        if found.is_live:
-            return found
-        same = draft.find_same_content(rows, found.agent, found.content_hash)
-        if same and same.id != found.id and not same.deleted_at:
-            raise FragmentsError("same_content", other=same.id)
-        bring_back(rows, found, now)
-        changed = {**draft.RECALLABLE, "tier": "permanent" if found.is_anchor else "hot"}
-        back = replace(draft.renew(found, now), session="", **changed)
-        rows.replace([back])
-    return back
+        fragment = find_changeable(rows, room, id_, agents_for(room, ""), in_bin=True)
+        if fragment.is_live:
+            return fragment
+        twin = draft.find_same_content(rows, fragment.agent, fragment.content_hash)
+        if twin and twin.id != fragment.id and not twin.deleted_at:
+            raise FragmentsError("same_content", other=twin.id)
+        bring_back(rows, fragment, now)
+        fields = {**draft.RECALLABLE, "tier": "permanent" if fragment.is_anchor else "hot"}
+        fragment = replace(draft.renew(fragment, now), session="", **fields)
+        rows.replace([fragment])
+    return fragment
 
 
 def pin(room: Room, id_: str, *, pinned: bool) -> Fragment:
     """Pin a fragment, so that it neither ages nor goes without force; or let it age from now on."""
     with opened_change(room, id_) as rows:
-        found = find_changeable(rows, room, id_, agents_for(room, ""))
-        if found.is_anchor == pinned:
-            return found
-        done = draft.renew(draft.with_anchor(found, is_anchor=pinned), room.clock())
-        rows.replace([done])
-    return done
+        fragment = find_changeable(rows, room, id_, agents_for(room, ""))
+        if fragment.is_anchor == pinned:
+            return fragment
+        fragment = draft.renew(draft.with_anchor(fragment, is_anchor=pinned), room.clock())
+        rows.replace([fragment])
+    return fragment
 
 
 class RecordTexts(NamedTuple):
@@ -238,23 +239,21 @@ def record_texts_of(room: Room, id_: str) -> tuple[Fragment, RecordTexts]:
         is_error = fragment.kind == "error"
         links = rows.links([fragment.id], ["resolved_by"])
         ends = [link.to_id if is_error else link.from_id for link in links]
-        found = rows.by_ids(end for end in ends if end != fragment.id)
-        others = [each for each in found if each.is_live or (each.promoted and not each.deleted_at)]
-        beside = others[-1].content if others else ""
-    said = (
-        RecordTexts(fragment.content, beside) if is_error else RecordTexts(beside, fragment.content)
-    )
-    return fragment, said
+        peers = rows.by_ids(end for end in ends if end != fragment.id)
+        peers = [row for row in peers if row.is_live or (row.promoted and not row.deleted_at)]
+        other = peers[-1].content if peers else ""
+    texts = (fragment.content, other) if is_error else (other, fragment.content)
+    return fragment, RecordTexts(*texts)
 
 
 def promote(room: Room, id_: str, record: str) -> Fragment:
     """Take a fragment out of recall. record: its id in the log."""
     now = room.clock()
     with opened_change(room, id_) as rows:
-        found = find_changeable(rows, room, id_, agents_for(room, ""))
-        done = replace(found, superseded_at=found.superseded_at or now, promoted=record)
-        rows.replace([done])
-    return done
+        fragment = find_changeable(rows, room, id_, agents_for(room, ""))
+        fragment = replace(fragment, superseded_at=fragment.superseded_at or now, promoted=record)
+        rows.replace([fragment])
+    return fragment
 
 
 def find_promotable(rows: Rows, agents: Sequence[str], most: int) -> list[Fragment]:
@@ -262,32 +261,32 @@ def find_promotable(rows: Rows, agents: Sequence[str], most: int) -> list[Fragme
 
     agents: whose, () for all. If the log has one of an error and its cure, both are left out.
     """
-    asked = find_important(rows, Filter(agents=tuple(agents), privacy=TEAM))
-    used = Filter(agents=tuple(agents), kinds=KINDS)
+    for_team = find_important(rows, Filter(agents=tuple(agents), privacy=TEAM))
+    filter_ = Filter(agents=tuple(agents), kinds=KINDS)
     # Pinned fragments are listed apart, so that the most important come first in each list.
-    lists = (find_important(rows, replace(used, is_anchor=it), IMPORTANCE) for it in (True, False))
-    by_use = chain.from_iterable(lists)
-    earned = (it for it in by_use if it.privacy != TEAM and it.sessions_count >= SESSIONS)
-    candidates, found = chain(asked, earned), list[Fragment]()
-    while len(found) < most and (some := [*islice(candidates, _AT_ONCE)]):
-        links = rows.links([it.id for it in some], ["resolved_by"])
-        pairs = [{it.from_id, it.to_id} for it in links]
+    filters = (replace(filter_, is_anchor=is_anchor) for is_anchor in (True, False))
+    by_use = chain.from_iterable(find_important(rows, choice, IMPORTANCE) for choice in filters)
+    earned = (row for row in by_use if row.privacy != TEAM and row.sessions_count >= SESSIONS)
+    candidates, fragments = chain(for_team, earned), list[Fragment]()
+    while len(fragments) < most and (page := [*islice(candidates, _PAGE_SIZE)]):
+        links = rows.links([row.id for row in page], ["resolved_by"])
+        pairs = [{link.from_id, link.to_id} for link in links]
         ends = rows.by_ids(set[str]().union(*pairs))
-        promoted = {it.id for it in ends if it.promoted and not it.deleted_at}
-        told = {end for pair in pairs if pair & promoted for end in pair}
-        found += [it for it in some if it.id not in told]
-    return found[:most]
+        promoted_ids = {row.id for row in ends if row.promoted and not row.deleted_at}
+        known_ids = {end for pair in pairs if pair & promoted_ids for end in pair}
+        fragments += [row for row in page if row.id not in known_ids]
+    return fragments[:most]
 
 
-def find_important(rows: Rows, wanted: Filter, least: float = 0.0) -> Iterator[Fragment]:
+def find_important(rows: Rows, filter_: Filter, least: float = 0.0) -> Iterator[Fragment]:
     """Yield pinned fragments, then the most important, until one is below `least`.
 
-    wanted: only pinned fragments, or only others, if there is a `least`.
+    filter_: only pinned fragments, or only others, if there is a `least`.
     """
-    at = 0
-    while page := rows.find(wanted, order="worth", limit=_AT_ONCE, offset=at):
+    offset = 0
+    while page := rows.find(filter_, order="worth", limit=_PAGE_SIZE, offset=offset):
         for fragment in page:
             if fragment.importance < least:
                 return
             yield fragment
-        at += len(page)
+        offset += len(page)
