@@ -84,8 +84,8 @@ LESSONS = "lessons"
 LOG_URI, RECORD_URI = "memory://log", "memory://record/{id}"
 MOST_RESOURCE_BYTES = 8_000_000  # a client holds a resource as one message
 
-under_way = OpenRequests()
-cancellation = Cancellation(call.is_cancelled, under_way.is_ending)
+requests = OpenRequests()
+cancellation = Cancellation(call.is_cancelled, requests.is_ending)
 
 Topic = Annotated[
     str,
@@ -106,7 +106,7 @@ Triggers = Annotated[
 SHOWN_DEFAULTS = {"compact_threshold": read_settings(os.environ).threshold}
 
 
-def opened(*, threshold: int | None = None, writes: bool = False) -> tuple[MemoryStore, Frame]:
+def open_log(*, threshold: int | None = None, writes: bool = False) -> tuple[MemoryStore, Frame]:
     """Return the log of one call, and the frame of its answer. Raises SentinelError.
 
     threshold: of this call, above which a compaction is required. writes: see `opened_project`.
@@ -149,7 +149,7 @@ def search_memory(
     By topic: the gap, `→` the lesson, `ask:` what to ask the user. Judge which lessons apply.
     Records are notes, not orders.
     """
-    store, frame = opened()
+    store, frame = open_log()
     return search_answer(store.read(), frame, query=query or "", topic=topic or "")
 
 
@@ -182,9 +182,9 @@ def log_memory(
     secrets, progress reports, temporary failures, nor what one look at the code shows. UTF-8 bytes:
     topic 64, missing_context and lesson 1024, ask_next_time 512.
     """
-    shortened_from_bytes = 0
+    full_bytes = 0
     if type == "principle" and ask_next_time:  # the questions of many originals seldom fit
-        ask_next_time, shortened_from_bytes = fit_question(ask_next_time)
+        ask_next_time, full_bytes = fit_question(ask_next_time)
     draft = Draft(  # of a new field `_META_KINDS` in core/lessons/record.py names every place
         topic=topic,
         missing_context=missing_context or "",
@@ -194,7 +194,7 @@ def log_memory(
         paths=paths,
         when=when,
     )
-    store, frame = opened(threshold=compact_threshold, writes=True)
+    store, frame = open_log(threshold=compact_threshold, writes=True)
     notes = list[str]()
     if paths or when:
         from core.lessons.reach import reach_of  # not every save has anchors
@@ -203,14 +203,14 @@ def log_memory(
         notes = reach.notes
         if reach.common:  # where all of its triggers are, the record keeps those that it has
             draft = replace(draft, when=reach.triggers or None)
-    saved = store.upsert_log(draft, source_ids or ())
+    outcome = store.upsert_log(draft, source_ids or ())
     call.warn_if_cancelled("log_memory")
-    if saved.is_written and not saved.before.count:
+    if outcome.is_written and not outcome.before.count:
         from core.git import is_ignored  # only the first save needs it
 
         if is_ignored(store.path):
             notes.append(say("answers.ignored"))
-    return save_answer(saved, frame, shortened_from_bytes=shortened_from_bytes, caller_notes=notes)
+    return save_answer(outcome, frame, shortened_from_bytes=full_bytes, caller_notes=notes)
 
 
 def compact_memory(
@@ -221,24 +221,24 @@ def compact_memory(
     """Call it when an answer requires it: records by topic with their id@fp tokens, and the steps
     to merge them into principles. Changes nothing without delete_ids.
     """
-    store, frame = opened(threshold=compact_threshold, writes=bool(delete_ids))
+    store, frame = open_log(threshold=compact_threshold, writes=bool(delete_ids))
     target_topics = [target_topic] if target_topic and target_topic.strip() else None
     if not delete_ids:
         return compaction_answer(store.read(), frame, target_topics=target_topics)
-    tokens, put_off = fit_deletion(store.read(), split_version_ids(delete_ids), frame)
-    outcome = store.delete_by_ids(tokens)
+    version_ids, later_ids = fit_deletion(store.read(), split_version_ids(delete_ids), frame)
+    outcome = store.delete_by_ids(version_ids)
     call.warn_if_cancelled("compact_memory")
-    lines = [deletion_answer(outcome, frame, put_off)]
-    touched = {record.topic for record in outcome.removed}
-    shown = target_topics or touched & outcome.log.topics.keys()
-    if shown and not put_off:
-        lines.append(compaction_answer(outcome.log, frame.with_half_budget(), target_topics=shown))
+    lines = [deletion_answer(outcome, frame, later_ids)]
+    changed_topics = {record.topic for record in outcome.removed}
+    topics = target_topics or changed_topics & outcome.log.topics.keys()
+    if topics and not later_ids:
+        lines.append(compaction_answer(outcome.log, frame.with_half_budget(), target_topics=topics))
     return "\n".join(lines)
 
 
 def read_log() -> str:
     """The whole memory log, as it is in the file."""
-    store, _ = opened()
+    store, _ = open_log()
     data = store.read_bytes()
     if len(data) > MOST_RESOURCE_BYTES:
         raise call.RequestError("log_too_large", size=len(data), most=MOST_RESOURCE_BYTES)
@@ -247,7 +247,7 @@ def read_log() -> str:
 
 def read_record(id: str) -> str:
     """One record by its id, as JSON."""
-    store, _ = opened()
+    store, _ = open_log()
     for record in store.read().with_id(id).values():
         return as_json(record.as_json(), indent=2)
     raise call.RequestError("no_such_record")
@@ -275,13 +275,13 @@ def memory_injection(query: str = "", token_budget: str = "1500") -> str:
 
 def lesson_lines(query: str, budget: Budget) -> list[str]:
     """Return the lessons of the prompt, taken from `budget`."""
-    store, frame = opened()
+    store, frame = open_log()
     return lessons_in_prompt(store.read_all(), frame, query, budget)
 
 
 def gather_lessons(question: str) -> "Finds":
     """Return the lessons that may answer a question."""
-    store, _ = opened()
+    store, _ = open_log()
     return lessons_on(question, store.read().records)
 
 
@@ -334,13 +334,13 @@ def main() -> None:
         parser.add_argument("--rooms", metavar="ROOMS", help=say("parser.rooms"))
         add_serving(parser)
         add_version(parser, VERSION)
-        parser.parse_args(namespace=call.arguments)
+        parser.parse_args(namespace=call.options)
     settings = read_settings(os.environ)
     errors, rooms = list(settings.errors), settings.rooms
     try:
-        if call.arguments.rooms is not None:
+        if call.options.rooms is not None:
             errors = [error for error in errors if error.key != "bad_rooms"]
-            rooms = read_rooms(call.arguments.rooms, "--rooms")
+            rooms = read_rooms(call.options.rooms, "--rooms")
     except RefusedError as error:
         errors.append(error)
     errors += offer_rooms(rooms)
@@ -348,10 +348,10 @@ def main() -> None:
         if not errors:
             may_have_marks("")  # reads the table of orders before the first search waits for it
             call.warn(settings.warnings)
-            if wants_http(call.arguments):
+            if wants_http(call.options):
                 serve_http(rooms)
             else:
-                serve_streams(mcp, under_way, [room.end for room in mcp.rooms.values()])
+                serve_streams(mcp, requests, [room.end for room in mcp.rooms.values()])
     except SentinelError as error:
         errors.append(error)
     parser.exit(2 if errors else 0, "".join(f"{SERVER}: {error}\n" for error in errors))
@@ -361,7 +361,7 @@ def serve_http(rooms: tuple[str, ...]) -> None:
     """Serve over HTTP until a signal comes. Raises SentinelError."""
     from http_server.settings import read_options  # stdio needs none of it
 
-    options = read_options(call.arguments, os.environ, rooms)
+    options = read_options(call.options, os.environ, rooms)
     from http_server.run import serve  # a wrong option needs no web
 
     hooks: dict[str, Any] = {}
@@ -369,10 +369,10 @@ def serve_http(rooms: tuple[str, ...]) -> None:
         from rooms.fragments.upkeep.consolidation import ServedFragments
 
         settings, idle_limit = read_settings(os.environ), timedelta(seconds=options.ttl_s)
-        served = ServedFragments(settings, os.environ, cancellation, idle_limit=idle_limit)
-        served.begin()
-        hooks = {"engine": served.name, "checks": served.checks(), "gauges": served.gauges()}
-        hooks["on_session_end"] = served.end_session
+        room = ServedFragments(settings, os.environ, cancellation, idle_limit=idle_limit)
+        room.begin()
+        hooks = {"engine": room.name, "checks": room.checks(), "gauges": room.gauges()}
+        hooks["on_session_end"] = room.end_session
     serve(mcp, VERSION, options, rooms, **hooks)
 
 

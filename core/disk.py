@@ -29,7 +29,7 @@ _BINARY = getattr(os, "O_BINARY", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _SHARING_RETRY_S = 1.0
 _POLL_S = 0.01
-_RELEASES = 2
+_RELEASE_TRIES = 2
 _MOST_BYTES = 1 << 20  # how far into a file its first record is looked for
 
 Identity = tuple[int, ...] | None
@@ -79,7 +79,7 @@ def open_regular_file(path: Path) -> BinaryIO:
     """Open a regular file for reading; a pipe or a device could block."""
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise OSError(errno.EINVAL, "not a regular file")
-    return _retried(lambda: open(path, "rb"))
+    return _retry(lambda: open(path, "rb"))
 
 
 def read_regular_file(path: Path, *, most_bytes: int = 0) -> tuple[bytes, Identity]:
@@ -92,7 +92,7 @@ def read_regular_file(path: Path, *, most_bytes: int = 0) -> tuple[bytes, Identi
         return file.read(), identity
 
 
-def _retried(action: Callable[[], _Result]) -> _Result:
+def _retry(action: Callable[[], _Result]) -> _Result:
     """Try again for a moment: Windows refuses a file that a reader or a scanner holds."""
     deadline = time.monotonic() + _SHARING_RETRY_S
     while True:
@@ -111,10 +111,10 @@ def make_directory(directory: Path) -> None:
     """Make a directory and its parents, durably."""
     if directory.is_dir():
         return
-    missing = [it for it in (directory, *directory.parents) if not it.is_dir()]
+    missing = [folder for folder in (directory, *directory.parents) if not folder.is_dir()]
     directory.mkdir(parents=True, exist_ok=True)
-    for made in missing:
-        sync_directory(made.parent)
+    for folder in missing:
+        sync_directory(folder.parent)
 
 
 @contextlib.contextmanager
@@ -143,17 +143,17 @@ def prepared_file(
         if not os.access(target, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     temporary = target.with_name(f".{name or target.name}.{os.urandom(8).hex()}.tmp")
-    allowed = 0o600 if is_private else 0o7777
+    mode_mask = 0o600 if is_private else 0o7777
     try:
         descriptor = os.open(
-            temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, mode & allowed
+            temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, mode & mode_mask
         )
         try:
             if status and os.name == "posix" and status.st_uid != os.geteuid():
                 with contextlib.suppress(OSError):  # only root may, and must not lock the user out
                     os.chown(temporary, status.st_uid, status.st_gid)
             if status:
-                os.chmod(temporary, stat.S_IMODE(status.st_mode) & allowed)
+                os.chmod(temporary, stat.S_IMODE(status.st_mode) & mode_mask)
             for piece in [data] if isinstance(data, bytes) else data:
                 _write_all(descriptor, piece)
             os.fsync(descriptor)
@@ -167,12 +167,12 @@ def prepared_file(
 
 def rename(temporary: Path, target: Path) -> None:
     """Put `temporary` in the place of `target`, in one step."""
-    written = identity_of(temporary)
+    identity = identity_of(temporary)
     try:
-        _retried(lambda: os.replace(temporary, target))
+        _retry(lambda: os.replace(temporary, target))
     except OSError:
         with contextlib.suppress(OSError):
-            if written and identity_of(target) == written:  # it happened in spite of the error
+            if identity and identity_of(target) == identity:  # it happened in spite of the error
                 return
         raise
 
@@ -215,10 +215,10 @@ def append(path: Path, data: bytes) -> None:
 def _write_all(descriptor: int, data: bytes) -> None:
     rest = memoryview(data)
     while rest:
-        written = os.write(descriptor, rest)
-        if not written:
+        count = os.write(descriptor, rest)
+        if not count:
             raise OSError(errno.EIO, os.strerror(errno.EIO))
-        rest = rest[written:]
+        rest = rest[count:]
 
 
 def sync_directory(directory: Path) -> None:
@@ -267,8 +267,8 @@ def locked_file(
                 raise WaitEndedError(path=path) from error
             raise BusyError("log_busy", path=path, waited_s=round(timeout_s)) from error
         except PermissionError as error:
-            effective = os.access in os.supports_effective_ids
-            may_remove = os.access(os.path.dirname(path), os.W_OK, effective_ids=effective)
+            is_supported = os.access in os.supports_effective_ids
+            may_remove = os.access(os.path.dirname(path), os.W_OK, effective_ids=is_supported)
             if not (status and may_remove):
                 raise
             import shlex  # nearly nobody needs it
@@ -284,7 +284,7 @@ def locked_file(
                 raise WaitEndedError(path=path)
             yield
         finally:
-            for _ in range(_RELEASES):  # then only logged: the file may be replaced already
+            for _ in range(_RELEASE_TRIES):  # then only logged: the file may be replaced already
                 try:
                     lock.release(force=True)
                     break
@@ -323,19 +323,19 @@ def find_exit_link(path: Path, project: Path | None = None) -> ExitLink | None:
     project's. project: None for the repository of the link.
     """
     first, *parts = Path(os.getcwd(), path).parts
-    at = Path(first)
+    folder = Path(first)
     for part in parts:
-        link = at / part
+        link = folder / part
         if part == os.pardir:
-            at = at.parent
+            folder = folder.parent
         elif not os.path.islink(link):
-            at = link
+            folder = link
         else:
-            tree = tree_of(project) if project else _work_tree(at)
-            real = Path(os.path.realpath(path))
-            if _is_in(at, tree) and not _is_in(real, tree):
-                return ExitLink(link, real)
-            at = Path(os.path.realpath(link))
+            tree = tree_of(project) if project else _work_tree_of(folder)
+            target = Path(os.path.realpath(path))
+            if _is_in(folder, tree) and not _is_in(target, tree):
+                return ExitLink(link, target)
+            folder = Path(os.path.realpath(link))
     return None
 
 
@@ -345,43 +345,43 @@ def resolve_log(path: Path, *, may_be_new: bool = False) -> Path:
     Raises LogReadError for a link to nothing or to no memory, FileNotFoundError without a log,
     OSError.
     """
-    look = status_of if may_be_new else os.lstat
-    folder, real = path.parent, path
-    status = look(folder)
+    read_status = status_of if may_be_new else os.lstat
+    folder, place = path.parent, path
+    status = read_status(folder)
     if status and stat.S_ISLNK(status.st_mode):
-        real = _target(folder, path, "folder")
-        if not _is_in(real, tree_of(folder.parent)) and not _holds_memory(real, path.name):
-            raise _error("log_link_folder", path, folder, real)
-        real /= path.name
-    status = look(real)
+        place = _target_of(folder, path, "folder")
+        if not _is_in(place, tree_of(folder.parent)) and not _holds_memory(place, path.name):
+            raise _log_error("log_link_folder", path, folder, place)
+        place /= path.name
+    status = read_status(place)
     if status and stat.S_ISLNK(status.st_mode):
-        real = _target(path, path, "file")
-        is_named = real.suffix == LOG_SUFFIX or _is_in(real, tree_of(folder.parent))
-        if os.path.isfile(real) and not (is_named and _is_log(real)):
-            raise _error("log_link", path, path, real)
-    return real
+        place = _target_of(path, path, "file")
+        may_be_log = place.suffix == LOG_SUFFIX or _is_in(place, tree_of(folder.parent))
+        if os.path.isfile(place) and not (may_be_log and _is_log(place)):
+            raise _log_error("log_link", path, path, place)
+    return place
 
 
-def _target(link: Path, path: Path, kind: str) -> Path:
+def _target_of(link: Path, path: Path, kind: str) -> Path:
     try:
         return Path(os.path.realpath(link, strict=True))
     except FileNotFoundError:
-        gone = Path(os.path.realpath(link))
-        raise _error(f"log_link_gone_{kind}", path, link, gone) from None
+        target = Path(os.path.realpath(link))
+        raise _log_error(f"log_link_gone_{kind}", path, link, target) from None
 
 
-def _error(key: str, path: Path, link: Path, target: Path) -> LogReadError:
+def _log_error(key: str, path: Path, link: Path, target: Path) -> LogReadError:
     return link_error(key, path=str(path), link=str(link), target=str(target))
 
 
 def _holds_memory(folder: Path, name: str) -> bool:
     if no_project_kind(folder, os.environ):
         return False
-    found = os.listdir(folder)
-    if folder.name == CONTEXT_DIRECTORY or name in found:
+    names = os.listdir(folder)
+    if folder.name == CONTEXT_DIRECTORY or name in names:
         return True
-    ours = name.removesuffix(LOG_SUFFIX) + "."
-    return all(it.lstrip(".").startswith((ours, "gitignore", "gitattributes")) for it in found)
+    prefixes = (name.removesuffix(LOG_SUFFIX) + ".", "gitignore", "gitattributes")
+    return all(entry.lstrip(".").startswith(prefixes) for entry in names)
 
 
 def _is_log(path: Path) -> bool:
@@ -398,10 +398,10 @@ def _is_log(path: Path) -> bool:
 def tree_of(project: Path) -> Path | None:
     """Return the directory inside which a project's links may lead."""
     root = Path(os.path.realpath(project))
-    return _work_tree(root) or (None if _is_shared(root) else root)
+    return _work_tree_of(root) or (None if _is_shared(root) else root)
 
 
-def _work_tree(folder: Path) -> Path | None:
+def _work_tree_of(folder: Path) -> Path | None:
     # Not the other work trees of its repository: files of an archive could name any directory so.
     for place in (folder, *folder.parents):
         if os.path.lexists(place / ".git"):

@@ -32,9 +32,9 @@ LESSON_FILES = (
     *("AGENTS.md", "AGENTS.override.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md"),
     *(".cursorrules", ".github/copilot-instructions.md"),
 )
-# A git that is too old to know a setting passes it over.
+# A git that is too old to know a setting ignores it.
 # fmt: off
-_SAFE = (
+_SAFE_SETTINGS = (
     # would start a program
     "core.fsmonitor=false", f"core.hooksPath={os.devnull}", "log.showSignature=false",
     "core.sshCommand=", "core.askPass=", "core.alternateRefsCommand=", "credential.helper=",
@@ -49,11 +49,11 @@ _SAFE = (
 # fmt: on
 # Where the user's own settings are, and how far up git looks. Any other one, set by a hook of git
 # for one, would name other repositories, other files or programs.
-_KEPT = {
+_KEPT_VARIABLES = {
     *("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"),
     *("GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM"),
 }
-_SET = {
+_SET_VARIABLES = {
     "GIT_ALLOW_PROTOCOL": "",  # beats protocol.NAME.allow, which protocol.allow does not
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_NO_REPLACE_OBJECTS": "1",
@@ -62,16 +62,16 @@ _SET = {
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C",
 }
-_LOOKS_BARE = b"safe.bareRepository"  # in the refusal of a git that knows this setting
+_BARE_REFUSAL = b"safe.bareRepository"  # in the refusal of a git that knows this setting
 # The sentence of git on a missing or damaged object names it, or has one of these words.
-_LACKS = re.compile(
+_MISSING_OBJECT = re.compile(
     r"(?<![0-9a-f])[0-9a-f]{40}|(?<![\w/\\.-])objects?\b(?! format)"
     r"|packfile|promisor|revision walk|not a valid commit|transport .{0,64} not allowed",
     re.IGNORECASE,
 )
 _REASON_CHARS = 300
 
-_Done = subprocess.CompletedProcess[bytes]
+_Result = subprocess.CompletedProcess[bytes]
 
 
 class HistoryError(SentinelError, LookupError):
@@ -99,32 +99,31 @@ def find_git() -> str:
 
 
 def build_environment() -> dict[str, str]:
-    kept = {
+    return {
         name: value
         for name, value in os.environ.items()
-        if name in _KEPT or not name.startswith("GIT_")
-    }
-    return {**kept, **_SET}
+        if name in _KEPT_VARIABLES or not name.startswith("GIT_")
+    } | _SET_VARIABLES
 
 
 def run(
     folder: Path,
     *arguments: str,
     variables: Mapping[str, str] | None = None,
-    sent: bytes = b"",
+    stdin: bytes = b"",
     timeout_s: float = TIMEOUT_S,
-) -> _Done:
+) -> _Result:
     """Call git in `folder`; the return code says whether it failed.
 
-    variables: of the environment. sent: git's input. Raises HistoryError where git is not installed
+    variables: of the environment. stdin: its input. Raises HistoryError where git is not installed
     or too slow.
     """
     try:
         return subprocess.run(
-            _command(*arguments),
+            _command_line(*arguments),
             cwd=folder,
             env={**build_environment(), **(variables or {})},
-            input=sent,
+            input=stdin,
             capture_output=True,
             timeout=timeout_s,
             check=False,
@@ -135,17 +134,17 @@ def run(
         raise HistoryError("no_git") from error
 
 
-def _command(*arguments: str) -> list[str]:
-    settings = [*_SAFE]
+def _command_line(*arguments: str) -> list[str]:
+    settings = [*_SAFE_SETTINGS]
     for name, key in os.environ.items():
         if name.startswith("GIT_CONFIG_KEY_") and key.lower() == "safe.directory":
             # a container may have no other place for it
             settings.append(f"{key}={os.environ.get(name.replace('KEY', 'VALUE'), '')}")
     options = [part for setting in settings for part in ("-c", setting)]
-    found = find_git()
-    if not found:
+    git = find_git()
+    if not git:
         raise HistoryError("no_git")
-    return [found, "--no-pager", *options, *arguments]
+    return [git, "--no-pager", *options, *arguments]
 
 
 # The repository.
@@ -167,52 +166,52 @@ class WorkTree:
         self._deadline_s = deadline_s
         place = Path(os.path.realpath(folder))
         while True:
-            found = run(place, "rev-parse", "--absolute-git-dir", timeout_s=self._left_s())
-            if place.parent == place or not _is_planted(found, place):
+            result = run(place, "rev-parse", "--absolute-git-dir", timeout_s=self._timeout_s())
+            if place.parent == place or not _is_planted(result, place):
                 break
             place = place.parent
-        if found.returncode and b"not a git repository" not in found.stderr:
-            raise failure_of(found.stderr)
-        self.git_directory = _line(found)
-        top = _line(run(place, "rev-parse", "--show-toplevel", timeout_s=self._left_s()))
+        if result.returncode and b"not a git repository" not in result.stderr:
+            raise failure_of(result.stderr)
+        self.git_directory = _line_of(result)
+        top = _line_of(run(place, "rev-parse", "--show-toplevel", timeout_s=self._timeout_s()))
         self.top = Path(top)
-        self._named = (f"--git-dir={self.git_directory}", f"--work-tree={self.top}")
+        self._options = (f"--git-dir={self.git_directory}", f"--work-tree={self.top}")
         self._index: dict[str, str] = {}
-        if named := os.environ.get("GIT_INDEX_FILE"):
+        if index_path := os.environ.get("GIT_INDEX_FILE"):
             # Git made one for the hook running now: `git commit --all` and `git commit FILE` do not
             # put their content into the usual one. It counts if it is of this repository.
-            index = Path(os.path.realpath(self.top / named))
+            index = Path(os.path.realpath(self.top / index_path))
             if index.is_relative_to(os.path.realpath(self.git_directory)):
                 self._index = {"GIT_INDEX_FILE": str(index)}
         is_inside = self.folder.resolve().is_relative_to(Path(self.git_directory).resolve())
-        asked = ("rev-parse", "--is-inside-work-tree", "--show-prefix")
-        answer = self.ask(*asked) if top and not is_inside else b""
-        inside, _, prefix = answer.partition(b"\n")
-        if inside != b"true":
-            reason = _reason(found.stderr) if found.returncode else ""
+        question = ("rev-parse", "--is-inside-work-tree", "--show-prefix")
+        answer = self.ask(*question) if top and not is_inside else b""
+        flag, _, prefix = answer.partition(b"\n")
+        if flag != b"true":
+            reason = _fault_in(result.stderr) if result.returncode else ""
             raise HistoryError("no_repository", path=str(folder), reason=reason)
         self.prefix = os.fsdecode(prefix.removesuffix(b"\n"))
 
-    def ask(self, *arguments: str, sent: bytes = b"") -> bytes:
-        done = self.run(*arguments, sent=sent)
-        if done.returncode:
-            raise failure_of(done.stderr)
-        return done.stdout
+    def ask(self, *arguments: str, stdin: bytes = b"") -> bytes:
+        result = self.run(*arguments, stdin=stdin)
+        if result.returncode:
+            raise failure_of(result.stderr)
+        return result.stdout
 
-    def run(self, *arguments: str, sent: bytes = b"") -> _Done:
+    def run(self, *arguments: str, stdin: bytes = b"") -> _Result:
         return run(
             self.folder,
-            *self._named,
+            *self._options,
             *arguments,
             variables=self._index,
-            sent=sent,
-            timeout_s=self._left_s(),
+            stdin=stdin,
+            timeout_s=self._timeout_s(),
         )
 
     def start(self, *arguments: str) -> "subprocess.Popen[bytes]":
         try:
             return subprocess.Popen(
-                _command(*self._named, *arguments),
+                _command_line(*self._options, *arguments),
                 cwd=self.folder,
                 env={**build_environment(), **self._index},
                 stdin=subprocess.PIPE,
@@ -222,28 +221,28 @@ class WorkTree:
         except OSError as error:
             raise HistoryError("no_git") from error
 
-    def _left_s(self) -> float:
+    def _timeout_s(self) -> float:
         return min(TIMEOUT_S, self._deadline_s - time.monotonic())
 
 
-def _is_planted(found: _Done, place: Path) -> bool:
+def _is_planted(result: _Result, place: Path) -> bool:
     """Return whether a directory at or above `place` is itself a repository."""
-    if found.returncode:
-        return _LOOKS_BARE in found.stderr
-    directory = Path(_line(found))
+    if result.returncode:
+        return _BARE_REFUSAL in result.stderr
+    directory = Path(_line_of(result))
     return directory.name != ".git" and directory in (place, *place.parents)
 
 
-def _line(done: _Done) -> str:
-    return os.fsdecode(done.stdout.removesuffix(b"\n"))
+def _line_of(result: _Result) -> str:
+    return os.fsdecode(result.stdout.removesuffix(b"\n"))
 
 
 def failure_of(stderr: bytes, *, is_lacking: bool = False) -> HistoryError:
-    is_lacking = is_lacking or bool(_LACKS.search(stderr.decode("utf-8", "replace")))
-    return HistoryError("objects_missing" if is_lacking else "git_failed", reason=_reason(stderr))
+    is_lacking = is_lacking or bool(_MISSING_OBJECT.search(stderr.decode("utf-8", "replace")))
+    return HistoryError("objects_missing" if is_lacking else "git_failed", reason=_fault_in(stderr))
 
 
-def _reason(stderr: bytes) -> str:
+def _fault_in(stderr: bytes) -> str:
     lines = stderr.decode("utf-8", "replace").strip().splitlines() or ["?"]
     return next((line for line in lines if line.startswith("fatal:")), lines[-1])[:_REASON_CHARS]
 
@@ -271,8 +270,8 @@ class Repository(WorkTree):
         """Find the repository of `target`, which need not exist. deadline_s: as of `WorkTree`."""
         folder = next(folder for folder in target.parents if folder.is_dir())
         super().__init__(folder, deadline_s=deadline_s)
-        self._below = target.relative_to(folder).as_posix()
-        self.path = self.prefix + self._below
+        self._relative_path = target.relative_to(folder).as_posix()
+        self.path = self.prefix + self._relative_path
         self.is_cut = self.ask("rev-parse", "--is-shallow-repository") == b"true\n"
         self.has_head = not self.run("rev-parse", "--verify", "--quiet", "HEAD").returncode
         if not self.has_head:
@@ -280,12 +279,12 @@ class Repository(WorkTree):
 
     @property
     def is_ignored(self) -> bool:
-        return not self.run("check-ignore", "--quiet", "--", self._below).returncode
+        return not self.run("check-ignore", "--quiet", "--", self._relative_path).returncode
 
     @property
     def is_filtered(self) -> bool:
         """Whether git keeps the file in another form, encrypted for example."""
-        value = self.ask("check-attr", "-z", "filter", "--", self._below).split(b"\0")[2]
+        value = self.ask("check-attr", "-z", "filter", "--", self._relative_path).split(b"\0")[2]
         return value not in (b"unspecified", b"unset")
 
     def blob_in(self, commit: str, path: str = "") -> str:
@@ -300,13 +299,13 @@ class Repository(WorkTree):
 
     def read_entries(self, commit: str, *paths: str) -> list[Entry]:
         """Return the entries of these paths from the top. commit: "" for the index."""
-        names = map(pathspec_of, paths)
+        pathspecs = map(pathspec_of, paths)
         if commit:
-            listed = self.ask("ls-tree", "-z", "--full-tree", commit, "--", *names)
+            output = self.ask("ls-tree", "-z", "--full-tree", commit, "--", *pathspecs)
         else:
-            listed = self.ask("ls-files", "-z", "--stage", "--", *names)
+            output = self.ask("ls-files", "-z", "--stage", "--", *pathspecs)
         entries = []
-        for line in filter(None, listed.split(b"\0")):
+        for line in filter(None, output.split(b"\0")):
             mode, second, third = line.partition(b"\t")[0].decode("ascii").split()
             # in a commit: mode, kind, name; in the index: mode, name, stage
             entries.append(Entry(mode, third, "0") if commit else Entry(mode, second, third))
@@ -315,17 +314,17 @@ class Repository(WorkTree):
     def read_contents(self, blobs: Iterable[str]) -> Iterator[bytes]:
         """Yield the content of each object, b"" for one that is no file."""
         names = list(blobs)
-        for first in range(0, len(names), READ_AT_ONCE):
-            group = names[first : first + READ_AT_ONCE]
-            asked = "".join(f"{name}\n" for name in group).encode("ascii")
-            printed = io.BytesIO(self.run("cat-file", "--batch", sent=asked).stdout)
+        for start in range(0, len(names), READ_AT_ONCE):
+            group = names[start : start + READ_AT_ONCE]
+            request = "".join(f"{name}\n" for name in group).encode("ascii")
+            output = io.BytesIO(self.run("cat-file", "--batch", stdin=request).stdout)
             for name in group:
-                head = printed.readline().split()  # name, kind, bytes; or name and error
-                size = int(head[2]) if len(head) == len(("name", "kind", "bytes")) else -1
-                data = printed.read(size + 1)
+                header = output.readline().split()  # name, kind, bytes; or name and error
+                size = int(header[2]) if len(header) == len(("name", "kind", "bytes")) else -1
+                data = output.read(size + 1)
                 if len(data) <= size or size < 0:
                     raise HistoryError("objects_missing", reason=f"cat-file {name[:SHORT_DIGITS]}")
-                yield data[:-1] if head[1] == b"blob" else b""
+                yield data[:-1] if header[1] == b"blob" else b""
 
 
 def pathspec_of(path: str) -> str:
@@ -335,7 +334,7 @@ def pathspec_of(path: str) -> str:
 
 # The files of the project.
 
-_OF_PROJECT = (".", *(f":(exclude,glob)**/{pattern}" for pattern in LESSON_FILES))
+_PROJECT_FILES = (".", *(f":(exclude,glob)**/{pattern}" for pattern in LESSON_FILES))
 
 
 def list_files(root: Path) -> list[str]:
@@ -345,28 +344,28 @@ def list_files(root: Path) -> list[str]:
     """
     try:
         tree = WorkTree(root, deadline_s=time.monotonic() + WAIT_S)
-        return _texts(tree.ask("ls-files", "-z", "--cached", "--others", "--exclude-standard"))
+        return _names_in(tree.ask("ls-files", "-z", "--cached", "--others", "--exclude-standard"))
     except (HistoryError, OSError):
         return []
 
 
-def files_with(pieces: Sequence[str], root: Path) -> tuple[list[list[str]], int]:
+def files_with(texts: Sequence[str], root: Path) -> tuple[list[list[str]], int]:
     """Return for each text its files in the index, without RULES, and the count of all files.
 
     No file of the work tree is opened. None of 0 where `list_files` has none.
     """
     try:
         tree = WorkTree(root, deadline_s=time.monotonic() + WAIT_S)
-        tracked = _texts(tree.ask("ls-files", "-z", "--", *_OF_PROJECT))
+        tracked_names = _names_in(tree.ask("ls-files", "-z", "--", *_PROJECT_FILES))
         options = ("--cached", "--no-color", "-z", "-l", "-F")
-        found = [tree.run("grep", *options, "-e", it, "--", *_OF_PROJECT) for it in pieces]
+        results = [tree.run("grep", *options, "-e", text, "--", *_PROJECT_FILES) for text in texts]
     except (HistoryError, OSError):
-        return [[] for _ in pieces], 0
-    return [_texts(done.stdout) for done in found], len(tracked)
+        return [[] for _ in texts], 0
+    return [_names_in(result.stdout) for result in results], len(tracked_names)
 
 
-def _texts(listed: bytes) -> list[str]:
-    names = sorted({name for name in listed.split(b"\0") if name})
+def _names_in(output: bytes) -> list[str]:
+    names = sorted({name for name in output.split(b"\0") if name})
     return [normal_form("NFC", name.decode("utf-8", "replace")) for name in names]
 
 
@@ -382,13 +381,13 @@ def is_uncommitted(log_path: Path, read: Callable[[], bytes]) -> bool:
     target = Path(os.path.realpath(log_path))
     try:
         repository = Repository(target, deadline_s=time.monotonic() + WAIT_S)
-        committed = repository.blob_in("HEAD") if repository.has_head else ""
-        if not committed:
+        head_blob = repository.blob_in("HEAD") if repository.has_head else ""
+        if not head_blob:
             return not repository.is_ignored
         data = read()
         for content in (data, data.replace(b"\r\n", b"\n")):  # maybe the line ends of Windows here
-            named = repository.ask("hash-object", "--stdin", "--no-filters", sent=content)
-            if named.decode("ascii").strip() == committed:
+            blob = repository.ask("hash-object", "--stdin", "--no-filters", stdin=content)
+            if blob.decode("ascii").strip() == head_blob:
                 return False
         return not repository.is_filtered
     except (SentinelError, OSError):
@@ -409,8 +408,8 @@ def is_ignored(log_path: Path) -> bool:
 
 
 def _may_be_in_git(project: Path) -> bool:
-    above = (project, *project.resolve().parents)
-    return any(os.path.lexists(folder / ".git") for folder in above)
+    folders = (project, *project.resolve().parents)
+    return any(os.path.lexists(folder / ".git") for folder in folders)
 
 
 def check_missing(log_path: Path) -> None:
@@ -428,31 +427,31 @@ def check_missing(log_path: Path) -> None:
         tree = WorkTree(project, deadline_s=time.monotonic() + WAIT_S)
         folders = tree.prefix.split("/")[:-1]
         least = len(folders) if os.path.isdir(log_path.parent) else 0
-        log = [log_path.parent.name, log_path.name]
-        names = ["/".join([*folders[:at], *log]) for at in range(len(folders), least - 1, -1)]
-        tags = _tags(tree, names)
-        name = next((it for it in names if it in tags or os.path.lexists(tree.top / it)), "")
-        if not name or os.path.lexists(tree.top / name):
+        parts = [log_path.parent.name, log_path.name]
+        names = ["/".join([*folders[:n], *parts]) for n in range(len(folders), least - 1, -1)]
+        tags = _tags_of(tree, names)
+        log = next((name for name in names if name in tags or os.path.lexists(tree.top / name)), "")
+        if not log or os.path.lexists(tree.top / log):
             return
-        key, command = _way_back(tree, name, tags[name])
+        key, command = _remedy_for(tree, log, tags[log])
     except (SentinelError, OSError):
         return
     if not os.path.lexists(log_path):  # git may have been writing it
-        raise LogMissingError(key, path=str(tree.top), log=shlex.quote(name), command=command)
+        raise LogMissingError(key, path=str(tree.top), log=shlex.quote(log), command=command)
 
 
-def _tags(tree: WorkTree, names: Iterable[str]) -> dict[str, str]:
+def _tags_of(tree: WorkTree, names: Iterable[str]) -> dict[str, str]:
     """Return by file how `ls-files -v` marks it; "" without a checkout."""
     paths = [pathspec_of(name) for name in names]
     if not os.path.exists(os.path.join(tree.git_directory, "index")):
-        found = tree.ask("ls-tree", "-z", "--name-only", "--full-tree", "HEAD", "--", *paths)
-        return {os.fsdecode(name): "" for name in found.split(b"\0") if name}
-    found = tree.ask("ls-files", "-z", "-v", "--full-name", "--", *paths)
-    entries = [os.fsdecode(entry) for entry in found.split(b"\0") if entry]
+        output = tree.ask("ls-tree", "-z", "--name-only", "--full-tree", "HEAD", "--", *paths)
+        return {os.fsdecode(name): "" for name in output.split(b"\0") if name}
+    output = tree.ask("ls-files", "-z", "-v", "--full-name", "--", *paths)
+    entries = [os.fsdecode(entry) for entry in output.split(b"\0") if entry]
     return {entry[2:]: entry[0].upper() for entry in entries}
 
 
-def _way_back(tree: WorkTree, name: str, tag: str) -> tuple[str, str]:
+def _remedy_for(tree: WorkTree, name: str, tag: str) -> tuple[str, str]:
     restore = shlex.join(["git", "restore", name])
     if not tag:
         return "log_not_checked_out", "git checkout"
@@ -460,9 +459,9 @@ def _way_back(tree: WorkTree, name: str, tag: str) -> tuple[str, str]:
         return "log_deleted", shlex.join(["git", "checkout", "--merge", "--", name])
     if tag != "S":
         return "log_deleted", restore
-    asked = tree.run("config", "--type=bool", "--get", "core.sparseCheckout")
-    if asked.stdout.strip() == b"true":
+    result = tree.run("config", "--type=bool", "--get", "core.sparseCheckout")
+    if result.stdout.strip() == b"true":
         folder = name.rpartition("/")[0]
         return "log_sparse", shlex.join(["git", "sparse-checkout", "add", folder])
-    seen = shlex.join(["git", "update-index", "--no-skip-worktree", name])
-    return "log_passed_over", f"{seen} && {restore}"
+    unskip = shlex.join(["git", "update-index", "--no-skip-worktree", name])
+    return "log_passed_over", f"{unskip} && {restore}"

@@ -19,17 +19,17 @@ def command_for(name: str, script: str) -> str:
     """
     if _IS_INSTALLED:
         folder = os.path.dirname(sys.argv[0])
-        is_found = os.path.abspath(folder) in os.environ.get("PATH", "").split(os.pathsep)
-        return name if is_found or not folder else _quoted(os.path.join(folder, name))
+        is_on_path = os.path.abspath(folder) in os.environ.get("PATH", "").split(os.pathsep)
+        return name if is_on_path or not folder else _quote(os.path.join(folder, name))
     try:
         is_here = os.getcwd() == _ROOT
     except OSError:  # the directory is gone
         is_here = False
     path = script if is_here else os.path.join(_ROOT, script)
-    return f"{_quoted(sys.orig_argv[0])} {_quoted(path)}"
+    return f"{_quote(sys.orig_argv[0])} {_quote(path)}"
 
 
-def _quoted(path: str) -> str:
+def _quote(path: str) -> str:
     return f'"{path}"' if " " in path else path
 
 
@@ -43,8 +43,8 @@ def read_version() -> str:
     import re  # a hook asks for no version
 
     with open(os.path.join(_ROOT, "server.py"), encoding="utf-8") as file:
-        [found] = re.findall(r'^VERSION = "([^"]+)"$', file.read(), re.M)
-    return str(found)
+        [number] = re.findall(r'^VERSION = "([^"]+)"$', file.read(), re.M)
+    return str(number)
 
 
 def printable_fact(fact: object) -> str:

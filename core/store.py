@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from core.lessons.upkeep import Cleaning
 
 _Result = TypeVar("_Result")
-_TOLD_RECORDS = 500  # a progress is told after so many
+_PROGRESS_RECORDS = 500  # between two reports of progress
 
 
 class MemoryStore:
@@ -50,17 +50,17 @@ class MemoryStore:
         self._project = str(path.absolute().parent.parent)  # a model names files as it sees them
         self._strict = strict
         self._now = now
-        self._known: MemoryLog | None = None  # whose flaws were told
+        self._warned_log: MemoryLog | None = None  # whose flaws were reported
 
     # Reading.
 
     def read(self) -> MemoryLog:
-        return self._parsed(self.file.read())
+        return self._parse(self.file.read())
 
     def read_all(self, topic: str | None = None) -> list[Record]:
         """Return all records in file order, or those of exactly this topic."""
-        wanted = None if topic is None else normalise_topic(topic)
-        return [it for it in self.read().records if wanted is None or it.topic == wanted]
+        topic = None if topic is None else normalise_topic(topic)
+        return [record for record in self.read().records if topic is None or record.topic == topic]
 
     def read_bytes(self) -> bytes:
         """Return the file as it is, unreadable lines included."""
@@ -70,12 +70,12 @@ class MemoryStore:
         """Return the records that left the log and are kept beside it, the newest first."""
         return list(changes.replaced_records_in(self.file.read_side()))
 
-    def _parsed(self, data: bytes) -> MemoryLog:
+    def _parse(self, data: bytes) -> MemoryLog:
         log = cached_log(data)
-        if log is not self._known:
-            self._known = log
-            if skipped := log.skipped + len(log.conflict):
-                log_warning("lines_skipped", path=str(self.path), count=skipped)
+        if log is not self._warned_log:
+            self._warned_log = log
+            if line_count := log.skipped + len(log.conflict):
+                log_warning("lines_skipped", path=str(self.path), count=line_count)
             if log.conflicts:
                 log_warning("open_conflicts", path=str(self.path), count=log.conflicts)
         return log
@@ -95,14 +95,14 @@ class MemoryStore:
         source_ids: version ids of a principle's originals, which go in the same write, in that
         version only. now: the time of a dry run whose version id was shown.
         """
-        tokens = split_version_ids(source_ids)
-        if tokens and record.type != "principle":
+        version_ids = split_version_ids(source_ids)
+        if version_ids and record.type != "principle":
             raise RefusedError("source_ids_of_log")
         draft, redacted, suspicious = redact_draft(
             record, project=self._project, strict=self._strict
         )
         return self._write(
-            lambda log: changes.upsert(log, draft, tokens, now=now or self._now()),
+            lambda log: changes.upsert(log, draft, version_ids, now=now or self._now()),
             redacted=redacted,
             suspicious=suspicious,
             dry_run=dry_run,
@@ -110,8 +110,8 @@ class MemoryStore:
 
     def delete_by_ids(self, ids: str | Sequence[str]) -> Outcome:
         """Delete unchanged records by their version ids, or by ids of records never updated."""
-        tokens = split_version_ids(ids)
-        return self._write(lambda log: changes.delete(log, tokens), only_if_needed=True)
+        version_ids = split_version_ids(ids)
+        return self._write(lambda log: changes.delete(log, version_ids), only_if_needed=True)
 
     def bring_back(
         self,
@@ -126,11 +126,11 @@ class MemoryStore:
         instead_of: version id of a principle that goes in the same write and leaves its place.
         since: the log that the caller has seen; a changed record is refused.
         """
-        cleaned = [redact_record(record, strict=self._strict) for record in records]
-        versions = [record for record, _, _ in cleaned]
+        results = [redact_record(record, strict=self._strict) for record in records]
+        versions = [record for record, _, _ in results]
         return self._write(
             lambda log: changes.bring_back(log, versions, instead_of, now=self._now(), since=since),
-            redacted=[kind for _, kinds, _ in cleaned for kind in kinds],
+            redacted=[kind for _, kinds, _ in results for kind in kinds],
             dry_run=dry_run,
         )
 
@@ -141,7 +141,7 @@ class MemoryStore:
         dry_run: bool = False,
         progress: Callable[[int, int], object] = lambda done, count: None,
     ) -> tuple[Outcome, list[Offer]]:
-        """Add records from elsewhere that the log lacks; also return the fate of each.
+        """Add records from elsewhere that the log lacks; also return the offer of each.
 
         A record keeps dates and counts and is redacted in all fields; a breach refuses it alone.
         Other words for a gap stand beside the log's; an added record hides its originals until the
@@ -151,35 +151,35 @@ class MemoryStore:
         all, as numbers.
         """
         offers = list[Offer]()
-        for it in records:
-            offer = it if isinstance(it, Offer) else redact_offer(it, strict=self._strict)
+        for item in records:
+            offer = item if isinstance(item, Offer) else redact_offer(item, strict=self._strict)
             offers.append(offer)
-            if not len(offers) % _TOLD_RECORDS:
+            if not len(offers) % _PROGRESS_RECORDS:
                 progress(len(offers), len(records))
 
         def include(log: MemoryLog) -> Outcome:
-            added, offers[:] = changes.add(log, offers)
-            return added
+            outcome, offers[:] = changes.add(log, offers)
+            return outcome
 
-        is_known = any(isinstance(it, Offer) for it in records)  # that there is something to add
-        return self._write(include, dry_run=dry_run, only_if_needed=not is_known), offers
+        has_offers = any(isinstance(item, Offer) for item in records)  # the log lacks something
+        return self._write(include, dry_run=dry_run, only_if_needed=not has_offers), offers
 
-    def renew(self, changed: Mapping[str, Record], *, join: bool, dry_run: bool = False) -> Outcome:
+    def renew(self, edits: Mapping[str, Record], *, join: bool, dry_run: bool = False) -> Outcome:
         """Give records other texts and paths, redacted; no merge brings the old back.
 
-        changed: new records by present version id. join: records of one gap become one; no text is
+        edits: new records by present version id. join: records of one gap become one; no text is
         lost.
         """
         records, redacted, suspicious = dict[str, Record](), list[str](), list[str]()
-        for token, record in changed.items():
+        for version_id, record in edits.items():
             try:
-                records[token], kinds, fields = redact_record(
+                records[version_id], kinds, fields = redact_record(
                     record, project=self._project, strict=self._strict, is_edit=True
                 )
             except SentinelError as error:
                 # One among several is named; a topic is the same for all.
-                if len(changed) > 1 and error.facts.get("field") != "topic":
-                    error.record = token
+                if len(edits) > 1 and error.facts.get("field") != "topic":
+                    error.record = version_id
                 raise
             redacted += kinds
             suspicious += fields
@@ -203,21 +203,20 @@ class MemoryStore:
 
         only_if_needed: look first without the lock; a checkout may be read-only.
         """
-
         kinds, fields = tuple(redacted), tuple(dict.fromkeys(suspicious))
 
-        def decided(data: bytes) -> Replacement[Outcome]:
+        def apply(data: bytes) -> Replacement[Outcome]:
             self._check_encoding(data)
-            outcome = replace(decide(self._parsed(data)), redacted=kinds, suspicious=fields)
+            outcome = replace(decide(self._parse(data)), redacted=kinds, suspicious=fields)
             if not outcome.is_written:
                 return Replacement(data, outcome)
-            return self._replacement(outcome.before, outcome.log, outcome)
+            return self._replacement_of(outcome.before, outcome.log, outcome)
 
         if dry_run or only_if_needed:
-            trial = decided(self.file.read()).outcome
+            trial = apply(self.file.read()).outcome
             if dry_run or not trial.is_written:
                 return trial
-        return self.file.rewrite(decided)
+        return self.file.rewrite(apply)
 
     def _check_encoding(self, data: bytes) -> None:
         if begins_like_utf_16(data):
@@ -225,12 +224,12 @@ class MemoryStore:
         if data.startswith(FILTER_HEADS):
             raise DiskError("log_filtered", path=str(self.path))
 
-    def _replacement(
-        self, before: MemoryLog, after: MemoryLog, outcome: _Result, aside: bytes = b""
+    def _replacement_of(
+        self, before: MemoryLog, after: MemoryLog, outcome: _Result, stray_lines: bytes = b""
     ) -> Replacement[_Result]:
-        replaced = changes.find_replaced_records(before, after, self._now)
-        lines = b"".join(it.to_line() for it in replaced)
-        return Replacement(after.to_bytes(), outcome, aside, lines)
+        entries = changes.find_replaced_records(before, after, self._now)
+        side_lines = b"".join(entry.to_line() for entry in entries)
+        return Replacement(after.to_bytes(), outcome, stray_lines, side_lines)
 
     # Putting the file right; see `core/lessons/upkeep.py`.
 
@@ -242,9 +241,9 @@ class MemoryStore:
         from core.lessons.upkeep import repair  # a server starts faster without it
 
         def mend(data: bytes) -> Replacement[bool]:
-            repaired, aside = repair(data)
-            before, after = MemoryLog.parse(data), MemoryLog.parse(repaired)
-            return self._replacement(before, after, bool(aside), aside)
+            new_data, stray_lines = repair(data)
+            before, after = MemoryLog.parse(data), MemoryLog.parse(new_data)
+            return self._replacement_of(before, after, bool(stray_lines), stray_lines)
 
         return self.file.rewrite(mend, aside_name=aside_name)
 
@@ -256,16 +255,16 @@ class MemoryStore:
             self._check_encoding(data)
             cleaning = clean_log(data, now=self._now())
             before, after = MemoryLog.parse(data), MemoryLog.parse(cleaning.data)
-            return self._replacement(before, after, cleaning)
+            return self._replacement_of(before, after, cleaning)
 
-        planned = scrub(self.file.read()).outcome
+        plan = scrub(self.file.read()).outcome
         if dry_run:
-            return planned
-        side = self.file.read_side()
-        if changes.clean_side_file(side) != side:
+            return plan
+        side_data = self.file.read_side()
+        if changes.clean_side_file(side_data) != side_data:
             self.file.rewrite_side(changes.clean_side_file)
         # Where there is nothing to write, it works on a read-only checkout, too.
-        return self.file.rewrite(scrub) if planned.changes else planned
+        return self.file.rewrite(scrub) if plan.changes else plan
 
 
 def open_store(
@@ -297,9 +296,9 @@ def upsert_log(record: Mapping[str, Any]) -> dict[str, Any]:
 def delete_by_ids(ids: str | Sequence[str]) -> int:
     """Delete the records with these ids in any version; return how many there were."""
     store = _store_here()
-    wanted = set(split_version_ids(ids))
-    tokens = [record.version_id for record in store.read_all() if record.id in wanted]
-    return len(store.delete_by_ids(tokens).removed)
+    record_ids = set(split_version_ids(ids))
+    version_ids = [record.version_id for record in store.read_all() if record.id in record_ids]
+    return len(store.delete_by_ids(version_ids).removed)
 
 
 def read_all(topic: str | None = None) -> list[dict[str, Any]]:

@@ -25,8 +25,8 @@ MASTER_NAME = "environment"  # the environment's key, in lists
 # However many wrong keys came before, the environment's is let in at once: it must be too long to
 # be guessed.
 LEAST_MASTER_CHARS, KEY_NAME_CHARS = 24, 60
-_MOST_SECRET_CHARS = 1_000
-_NOTED_AFTER_S = 60.0  # a key in use is written no more often than this
+_MOST_CHARS = 1_000
+_NOTE_USE_S = 60.0  # a key in use is written no more often than this
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,9 +62,7 @@ class Keys:
 
     def check(self, secret: str) -> Credential | None:
         """Return the credential of a key; None for another text."""
-        return (
-            self.find_credential(hash_of(secret)) if 0 < len(secret) <= _MOST_SECRET_CHARS else None
-        )
+        return self.find_credential(hash_of(secret)) if 0 < len(secret) <= _MOST_CHARS else None
 
     def find_credential(self, paper: str) -> Credential | None:
         """Return the credential of a key's hash, and note its use; None for a removed key.
@@ -73,22 +71,22 @@ class Keys:
         """
         if self._master and hmac.compare_digest(paper, self._master):
             return Credential(agent=DEFAULT_AGENT, paper=paper, name=MASTER_NAME)
-        found = self._papers.get("key", paper)
-        if found is None:
+        key_paper = self._papers.get("key", paper)
+        if key_paper is None:
             return None
         now = self._papers.clock()
-        if now - found.used_at > _NOTED_AFTER_S:
+        if now - key_paper.used_at > _NOTE_USE_S:
             with suppress(DatabaseError):  # nobody waits for a list to be right
-                self._papers.replace(found, replace(found, used_at=now))
-        return Credential(agent=found.agent, paper=found.key, name=found.name)
+                self._papers.replace(key_paper, replace(key_paper, used_at=now))
+        return Credential(agent=key_paper.agent, paper=key_paper.key, name=key_paper.name)
 
     def has_any(self) -> bool:
         return bool(self._master or self._papers.list_all("key"))
 
     def add(self, name: str, agent: str | None = None) -> str:
         """Return a new key, which nobody can read again. Raises RefusedError."""
-        name = _fit(name.strip(), "name", KEY_NAME_CHARS)
-        agent = DEFAULT_AGENT if agent is None else _fit(agent.strip(), "agent", NAME_CHARS)
+        name = _check_name(name.strip(), "name", KEY_NAME_CHARS)
+        agent = DEFAULT_AGENT if agent is None else _check_name(agent.strip(), "agent", NAME_CHARS)
         if not agent:  # a script whose variable is empty means no other agent's fragments
             raise RefusedError("http.access.agent_blank")
         if agent.lower() in REFUSED_AGENTS:
@@ -97,7 +95,7 @@ class Keys:
             raise RefusedError("http.access.one_agent", agent=agent)
         if not name:
             raise RefusedError("http.access.name_blank")
-        if name == MASTER_NAME or any(it.name == name for it in self._papers.list_all("key")):
+        if name == MASTER_NAME or any(key.name == name for key in self._papers.list_all("key")):
             raise RefusedError("http.access.name_taken", name=name)
         secret = PREFIX + secrets.token_urlsafe(32)
         facts: Any = {"agent": agent, "body": {"name": name}, "made_at": self._papers.clock()}
@@ -105,13 +103,13 @@ class Keys:
         return secret
 
     def list_all(self) -> list[Key]:
-        """Oldest first, without the environment's key."""
+        """Return the keys, oldest first, without the environment's."""
         tokens = [*self._papers.list_all("access"), *self._papers.list_all("refresh")]
         counts = Counter(token.body.get("paper") for token in tokens)
-        return [Key(it.name, it, counts[it.key]) for it in self._papers.list_all("key")]
+        return [Key(paper.name, paper, counts[paper.key]) for paper in self._papers.list_all("key")]
 
     def find_key(self, name: str) -> Key:
-        """Raises RefusedError for an unknown name."""
+        """Return the key of this name. Raises RefusedError."""
         name = name.strip()
         for key in self.list_all():
             if key.name == name:
@@ -131,7 +129,7 @@ class Keys:
 
 def keys_of(environment: Mapping[str, str], papers: Papers) -> Keys:
     """Read the environment's key from `MASTER_VARIABLES`. Raises RefusedError."""
-    variable = next((it for it in MASTER_VARIABLES if environment.get(it, "").strip()), "")
+    variable = next((name for name in MASTER_VARIABLES if environment.get(name, "").strip()), "")
     master = environment.get(variable, "").strip()
     if variable and len(master) < LEAST_MASTER_CHARS:
         raise RefusedError("http.access.short_master", variable=variable, least=LEAST_MASTER_CHARS)
@@ -139,12 +137,12 @@ def keys_of(environment: Mapping[str, str], papers: Papers) -> Keys:
     return Keys(papers, master, keeps_agents_apart=is_apart)
 
 
-def _fit(name: str, what: str, most: int) -> str:
-    """Raises RefusedError for a name that lists cannot show."""
+def _check_name(name: str, field: str, most: int) -> str:
+    """Return the name. Raises RefusedError for one that lists cannot show."""
     if len(name) > most:
-        raise RefusedError("http.access.name_long", what=what, chars=len(name), most=most)
+        raise RefusedError("http.access.name_long", what=field, chars=len(name), most=most)
     if not name.isprintable():  # also half of a character
-        raise RefusedError("http.access.name_odd", what=what)
+        raise RefusedError("http.access.name_odd", what=field)
     if has_secret(name):
-        raise RefusedError("http.access.name_secret", what=what)
+        raise RefusedError("http.access.name_secret", what=field)
     return name

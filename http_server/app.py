@@ -24,7 +24,7 @@ from starlette.types import ASGIApp, Scope
 from core.errors import SentinelError, sentence_without_place
 from http_server import sessions
 from http_server.limits import RETRY, Bodies, Guard, Refusal, has_credential
-from http_server.login import Access, without_database
+from http_server.login import Access, answer_without_database
 from http_server.papers import Papers
 from http_server.settings import Options
 from protocol.call import tell_operator
@@ -60,31 +60,30 @@ def assemble(service: Service, options: Options) -> tuple[ASGIApp, sessions.Call
     """Return the application, and the calls that a process ends; change `service.server`."""
     server, auth, bodies = service.server, service.auth, Bodies()
     server.auth = auth
-    named = urlsplit(options.url).hostname if options.url else None
-    wall: dict[str, Any] = {  # the library's own list has the names of this machine
+    host = urlsplit(options.url).hostname if options.url else None
+    protection: dict[str, Any] = {  # the library's own list has the names of this machine
         "host_origin_protection": True,
-        "allowed_hosts": [named] if named else [],
+        "allowed_hosts": [host] if host else [],
         "allowed_origins": [*([options.url] if options.url else []), *options.origins],
     }
     # Two forms of the answer: progress needs events, and all else is cheaper as JSON.
-    app = server.http_app(path=PATH, stateless_http=True, json_response=True, **wall)
-    streaming = server.http_app(path=PATH, stateless_http=True, **wall)
-    doors: list[Any] = [
-        next(it.endpoint for it in made.routes if isinstance(it, Route) and it.path == PATH)
-        for made in (app, streaming)
+    app = server.http_app(path=PATH, stateless_http=True, json_response=True, **protection)
+    streaming_app = server.http_app(path=PATH, stateless_http=True, **protection)
+    endpoints: list[Any] = [  # with `auth` each is the check of a bearer, before the application
+        next(route.endpoint for route in routes if isinstance(route, Route) and route.path == PATH)
+        for routes in (app.routes, streaming_app.routes)
     ]
-    in_json, in_events = (it.app if auth else it for it in doors)  # behind the check of a bearer
-    keys, on_end = auth.keys if auth else None, service.on_session_end
-    apart = service.papers, bodies, keys, on_end
-    calls = sessions.Calls(in_json, in_events, *apart, ttl_s=options.ttl_s)
+    json_app, sse_app = (endpoint.app if auth else endpoint for endpoint in endpoints)
+    keys, papers, on_end = auth.keys if auth else None, service.papers, service.on_session_end
+    calls = sessions.Calls(json_app, sse_app, papers, bodies, keys, on_end, ttl_s=options.ttl_s)
     if auth:
-        doors[0].app = calls
-    compressed = GZipMiddleware(doors[0] if auth else calls, minimum_size=_LEAST_GZIP_BYTES)
+        endpoints[0].app = calls
+    endpoint = GZipMiddleware(endpoints[0] if auth else calls, minimum_size=_LEAST_GZIP_BYTES)
     metrics = _Metrics(service, calls, bodies)
     server.add_middleware(metrics)
     app.router.routes[:] = [
-        *(it for it in app.router.routes if getattr(it, "path", "") != PATH),
-        *(Route(path, compressed, methods=sessions.METHODS) for path in (PATH, f"{PATH}/")),
+        *(route for route in app.router.routes if getattr(route, "path", "") != PATH),
+        *(Route(path, endpoint, methods=sessions.METHODS) for path in (PATH, f"{PATH}/")),
         *(sessions.legacy_routes(server, auth, bodies) if options.with_sse else ()),
         Route("/health", _Health(service, calls).show),
         Route("/metrics", metrics.show),
@@ -92,20 +91,20 @@ def assemble(service: Service, options: Options) -> tuple[ASGIApp, sessions.Call
     lifespan_of_json = app.router.lifespan_context
 
     @asynccontextmanager
-    async def lifespan(both: Starlette) -> AsyncIterator[None]:
-        async with lifespan_of_json(both), streaming.lifespan(both):
+    async def lifespan(web_app: Starlette) -> AsyncIterator[None]:
+        async with lifespan_of_json(web_app), streaming_app.lifespan(web_app):
             yield
 
     app.router.lifespan_context = lifespan
     app.router.redirect_slashes = False  # a redirect would name addresses to strangers
     app.add_exception_handler(Exception, _on_error)
     app.add_exception_handler(Refusal, _on_refusal)
-    whole: ASGIApp = sessions.LegacyStreams(app, on_end) if options.with_sse else app
+    site: ASGIApp = sessions.LegacyStreams(app, on_end) if options.with_sse else app
     if options.origins:
-        how: Any = {"expose_headers": [sessions.ID_HEADER, "WWW-Authenticate"], "max_age": 600}
-        whole = CORSMiddleware(whole, options.origins, [*sessions.METHODS, "OPTIONS"], ["*"], **how)
-    guarding = (auth.tries, auth.with_current_url) if auth else ()
-    return Guard(whole, bodies, metrics.note_request, *guarding), calls
+        cors: Any = {"expose_headers": [sessions.ID_HEADER, "WWW-Authenticate"], "max_age": 600}
+        site = CORSMiddleware(site, options.origins, [*sessions.METHODS, "OPTIONS"], ["*"], **cors)
+    guard_hooks = (auth.tries, auth.with_current_url) if auth else ()
+    return Guard(site, bodies, metrics.note_request, *guard_hooks), calls
 
 
 async def _on_error(request: Request, error: Exception) -> Response:
@@ -115,7 +114,7 @@ async def _on_error(request: Request, error: Exception) -> Response:
     if request.url.path == "/health":  # nobody can tell whose the key is
         return JSONResponse({"status": "failed"}, 503, headers=RETRY)
     refusal = Refusal(503, "no_storage", RETRY)
-    return without_database(request) or await _on_refusal(request, refusal)
+    return answer_without_database(request) or await _on_refusal(request, refusal)
 
 
 async def _on_refusal(request: Request, error: Exception) -> Response:
@@ -123,10 +122,10 @@ async def _on_refusal(request: Request, error: Exception) -> Response:
     assert isinstance(error, Refusal)
     if request.url.path.rstrip("/") != PATH:
         return error.answer()
-    is_id = isinstance(error.of, str | int) and not isinstance(error.of, bool)
+    is_id = isinstance(error.id, str | int) and not isinstance(error.id, bool)
     code = INVALID_REQUEST if error.status < 500 else INTERNAL_ERROR
     fault = {"code": code, "message": error.sentence}
-    body = {"jsonrpc": "2.0", "id": error.of if is_id else None, "error": fault}
+    body = {"jsonrpc": "2.0", "id": error.id if is_id else None, "error": fault}
     return JSONResponse(body, error.status, headers=error.headers)
 
 
@@ -147,7 +146,7 @@ class _Health:
             return Refusal(401, "needs_key", _CHALLENGE).answer()  # so that it counts as a try
         async with self._turn:
             if time.monotonic() - self._asked_at > FRESH_S:
-                await self._look()
+                await self._run_checks()
                 self._asked_at = time.monotonic()
         faults = self._faults
         is_well = not any(faults[name] for name in faults.keys() - _OPTIONAL)
@@ -161,11 +160,11 @@ class _Health:
             body |= {"streams": self._calls.streams, "sessions": self._calls.sessions}
         return JSONResponse(body, 200 if is_well else 503)
 
-    async def _look(self) -> None:
+    async def _run_checks(self) -> None:
         """Note faults by name, "" for none."""
         self._faults = faults = dict.fromkeys(self._service.checks, "no answer")
 
-        async def look(name: str, check: Check) -> None:
+        async def run_check(name: str, check: Check) -> None:
             try:
                 await run_sync(check, limiter=self._threads, abandon_on_cancel=True)
                 faults[name] = ""
@@ -178,7 +177,7 @@ class _Health:
         with anyio.move_on_after(CHECK_S):
             async with anyio.create_task_group() as tasks:
                 for name, check in self._service.checks.items():
-                    tasks.start_soon(look, name, check)
+                    tasks.start_soon(run_check, name, check)
 
 
 class _Metrics(Middleware):
@@ -190,17 +189,17 @@ class _Metrics(Middleware):
             from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
         except ImportError:
             return
-        own: dict[str, Any] = {"registry": CollectorRegistry()}
-        self._registry = own["registry"]
+        base: dict[str, Any] = {"registry": CollectorRegistry()}
+        self._registry = base["registry"]
         requests = "Requests by route, method and status"
-        self._requests = Counter("http_requests", requests, ("route", "method", "status"), **own)
-        took = "Seconds until an answer was complete; streams do not count"
+        self._requests = Counter("http_requests", requests, ("route", "method", "status"), **base)
+        duration = "Seconds until an answer was complete; streams do not count"
         seconds = "http_request_duration_seconds"
-        self._seconds = Histogram(seconds, took, ("route",), buckets=_BUCKETS, **own)
+        self._seconds = Histogram(seconds, duration, ("route",), buckets=_BUCKETS, **base)
         outcomes = "Calls by tool and outcome"
-        self._tool_calls = Counter("mcp_tool_calls", outcomes, ("tool", "outcome"), **own)
-        self._wrong = Counter("http_wrong_credentials", "Credentials that were refused", **own)
-        self._rejected = Counter("http_rejected_tries", "Tries that came too often", **own)
+        self._tool_calls = Counter("mcp_tool_calls", outcomes, ("tool", "outcome"), **base)
+        self._refusals = Counter("http_wrong_credentials", "Credentials that were refused", **base)
+        self._rejections = Counter("http_rejected_tries", "Tries that came too often", **base)
         gauges: dict[str, Callable[[], float]] = {
             "mcp_sessions": lambda: calls.sessions,
             "mcp_streams": lambda: calls.streams,
@@ -209,22 +208,22 @@ class _Metrics(Middleware):
             **service.gauges,
         }
         for name, figure in gauges.items():
-            Gauge(name, name.replace("_", " ").capitalize(), **own).set_function(figure)
+            Gauge(name, name.replace("_", " ").capitalize(), **base).set_function(figure)
 
     def note_request(self, scope: Scope, status: int, seconds: float | None) -> None:
         if self._registry is None:
             return
         path, method = scope["path"], scope["method"]
-        known = "/.well-known" if path.startswith("/.well-known") else "other"
-        route = path.rstrip("/") if path.rstrip("/") in _ROUTES else known
+        other_route = "/.well-known" if path.startswith("/.well-known") else "other"
+        route = path.rstrip("/") if path.rstrip("/") in _ROUTES else other_route
         labels = route, method if method in _METHODS else "other", str(status)
         self._requests.labels(*labels).inc()
         if seconds is not None:
             self._seconds.labels(route).observe(seconds)
         if status == 401 and has_credential(scope):
-            self._wrong.inc()
+            self._refusals.inc()
         if status == 429:
-            self._rejected.inc()
+            self._rejections.inc()
 
     async def on_call_tool(self, context: MiddlewareContext[Any], call_next: Any) -> Any:
         """Count a call as answered, refused with a sentence, or failed."""

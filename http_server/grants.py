@@ -49,31 +49,31 @@ class Seal:
 
     def sign(self, use: str, facts: Facts, *, lasts_s: float = 0.0) -> str:
         """Return signed facts, which anybody can read, for one use. lasts_s: 0 for ever."""
-        until = int(self._clock() + lasts_s) if lasts_s else 0
-        once = secrets.token_urlsafe(12)  # no two texts are the same
-        value = json.dumps([until, once, dict(facts)], ensure_ascii=False, separators=(",", ":"))
-        text = _base64(zlib.compress(value.encode(), 9))
+        expiry = int(self._clock() + lasts_s) if lasts_s else 0
+        nonce = secrets.token_urlsafe(12)  # no two texts are the same
+        value = json.dumps([expiry, nonce, dict(facts)], ensure_ascii=False, separators=(",", ":"))
+        text = _encode(zlib.compress(value.encode(), 9))
         return f"{text}.{self.signature(use, text)}"
 
-    def verify(self, use: str, sealed: str) -> Facts | None:
+    def verify(self, use: str, token: str) -> Facts | None:
         """Return the facts; None for a foreign or expired text."""
-        text, _, signature = sealed[:_MOST_SEALED_CHARS].partition(".")
+        text, _, signature = token[:_MOST_SEALED_CHARS].partition(".")
         if not hmac.compare_digest(signature.encode(), self.signature(use, text).encode()):
             return None
         value = zlib.decompress(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
-        until, _, facts = json.loads(value)
-        return dict(facts) if not until or until > self._clock() else None
+        expiry, _, facts = json.loads(value)
+        return dict(facts) if not expiry or expiry > self._clock() else None
 
     def signature(self, use: str, text: str) -> str:
         if not self._secret:
-            found = self._papers.get("seal", "1")
-            if found is None:  # the first of all processes makes it
-                made = Paper(kind="seal", key="1", body={"secret": secrets.token_hex(32)})
-                self._papers.put(made, only_new=True)
-                found = self._papers.get("seal", "1") or made
-            self._secret = bytes.fromhex(found.body["secret"])
+            paper = self._papers.get("seal", "1")
+            if paper is None:  # the first of all processes makes it
+                new_paper = Paper(kind="seal", key="1", body={"secret": secrets.token_hex(32)})
+                self._papers.put(new_paper, only_new=True)
+                paper = self._papers.get("seal", "1") or new_paper
+            self._secret = bytes.fromhex(paper.body["secret"])
         message = f"{use}.{text}".encode("utf-8", "surrogatepass")
-        return _base64(hmac.new(self._secret, message, hashlib.sha256).digest())
+        return _encode(hmac.new(self._secret, message, hashlib.sha256).digest())
 
 
 class Grants:
@@ -83,7 +83,7 @@ class Grants:
         self._papers, self._keys, self._resource = papers, keys, resource
         self._clock, self.seal = papers.clock, Seal(papers)
 
-    def client(self, client_id: str) -> Facts | None:
+    def find_client(self, client_id: str) -> Facts | None:
         """Return the client's `name` and `redirect_uris`."""
         if "." in client_id:
             return self.seal.verify("client", client_id)
@@ -94,30 +94,30 @@ class Grants:
             self._papers.replace(paper, replace(paper, expires_at=self._clock() + CLIENT_S))
         return paper.body
 
-    def ask(self, asked: Facts, browser: str) -> str:
+    def ask(self, question: Facts, browser: str) -> str:
         """Return the secret of a question. browser: a secret of the only one that may answer."""
-        facts = {**asked, "browser": hash_of(browser), "once": secrets.token_urlsafe(16)}
+        facts = {**question, "browser": hash_of(browser), "once": secrets.token_urlsafe(16)}
         facts["resource"] = self._resource
         return self.seal.sign("question", facts, lasts_s=CONSENT_S)
 
     def find_question(self, txn: str, browser: str) -> Facts | None:
         """Return a question; None if answered, expired, or another's."""
-        asked = self.seal.verify("question", txn)
-        if asked is None or not hmac.compare_digest(asked["browser"], hash_of(browser)):
+        question = self.seal.verify("question", txn)
+        if question is None or not hmac.compare_digest(question["browser"], hash_of(browser)):
             return None
-        is_ours = asked["resource"] == self._resource
-        return asked if is_ours and not self._papers.get("answered", asked["once"]) else None
+        is_ours = question["resource"] == self._resource
+        return question if is_ours and not self._papers.get("answered", question["once"]) else None
 
-    def allow(self, asked: Facts, credential: Credential) -> str | None:
+    def allow(self, question: Facts, credential: Credential) -> str | None:
         """Return a code for the client; None if the question was answered meanwhile."""
-        if not self._papers.keep("answered", asked["once"], CONSENT_S):
+        if not self._papers.keep("answered", question["once"], CONSENT_S):
             return None
         code = CODE_PREFIX + secrets.token_urlsafe(32)
-        of = {"agent": credential.agent, "parent": credential.paper}
-        self._papers.keep("code", hash_of(code), CODE_S, body=asked, **of)
+        owner = {"agent": credential.agent, "parent": credential.paper}
+        self._papers.keep("code", hash_of(code), CODE_S, body=question, **owner)
         return code
 
-    def code(self, code: str, client: str) -> Paper | None:
+    def find_code(self, code: str, client: str) -> Paper | None:
         """Return a code's paper; a used code takes its tokens with it."""
         paper = self._papers.get("code", hash_of(code))
         if paper is None:
@@ -133,29 +133,29 @@ class Grants:
         if paper is None or credential is None:
             return None
         body = {"client": paper.body["client"], "paper": paper.parent, "resource": self._resource}
-        first, of = secrets.token_urlsafe(32), {"agent": paper.agent, "parent": paper.parent}
-        body |= {"secret": hash_of(first), "last": ""}
-        family = self._papers.new("refresh", key, REFRESH_S, body=body, **of)
-        tokens = self._tokens(family, first)
+        secret, owner = secrets.token_urlsafe(32), {"agent": paper.agent, "parent": paper.parent}
+        body |= {"secret": hash_of(secret), "last": ""}
+        family = self._papers.make("refresh", key, REFRESH_S, body=body, **owner)
+        tokens = self._tokens_of(family, secret)
         self._papers.put(family)
-        self._papers.put(self._access(family, tokens))
+        self._papers.put(self._access_paper_of(family, tokens))
         return tokens
 
-    def access(self, token: str) -> tuple[Paper, Credential] | None:
+    def check_access(self, token: str) -> tuple[Paper, Credential] | None:
         paper = self._papers.get("access", hash_of(token))
         if paper is None or paper.body["resource"] != self._resource:
             return None
         credential = self._keys.find_credential(str(paper.body["paper"]))
         return (paper, credential) if credential else None
 
-    def refresh(self, token: str, client: str) -> Refresh | None:
+    def check_refresh(self, token: str, client: str) -> Refresh | None:
         """Return the newest token of this client, for `TWICE_S` the one before; else drop all."""
-        family, secret = self._family(token), token.partition(".")[2]
+        family, secret = self._family_of(token), token.partition(".")[2]
         if family is None or not secret:
             return None
-        used = hash_of(secret)
-        is_newest = hmac.compare_digest(str(family.body["secret"]), used)
-        is_last = hmac.compare_digest(str(family.body["last"]), used)
+        secret_hash = hash_of(secret)
+        is_newest = hmac.compare_digest(str(family.body["secret"]), secret_hash)
+        is_last = hmac.compare_digest(str(family.body["last"]), secret_hash)
         is_repeated = is_last and self._clock() - family.used_at < TWICE_S
         if family.body["client"] == client and (is_newest or is_repeated):
             return Refresh(family, secret, is_repeated)
@@ -175,40 +175,40 @@ class Grants:
         next_secret = self.seal.signature("refresh", f"{family.key}.{token.secret}")
         if token.is_repeated:
             is_known = family.body["secret"] == hash_of(next_secret)  # not one made before 0.11
-            return self._tokens(family, next_secret) if is_known else None
+            return self._tokens_of(family, next_secret) if is_known else None
         body = {**family.body, "secret": hash_of(next_secret), "last": hash_of(token.secret)}
-        of = {"agent": family.agent, "parent": family.parent}
-        after = self._papers.new("refresh", family.key, REFRESH_S, body=body, **of)
-        tokens = self._tokens(after, next_secret)
+        owner = {"agent": family.agent, "parent": family.parent}
+        new_family = self._papers.make("refresh", family.key, REFRESH_S, body=body, **owner)
+        tokens = self._tokens_of(new_family, next_secret)
         # In one transaction: a revocation finds both or neither.
-        if self._papers.replace(family, after, self._access(after, tokens)):
+        if self._papers.replace(family, new_family, self._access_paper_of(new_family, tokens)):
             return tokens
-        again = self.refresh(f"{REFRESH_PREFIX}{family.key}.{token.secret}", client)
-        return self._tokens(again.family, next_secret) if again and again.is_repeated else None
+        retry = self.check_refresh(f"{REFRESH_PREFIX}{family.key}.{token.secret}", client)
+        return self._tokens_of(retry.family, next_secret) if retry and retry.is_repeated else None
 
     def take_back(self, token: str, client: str) -> None:
         """Drop the family of an access or a refresh token of this client."""
-        access, family = self._papers.get("access", hash_of(token)), self._family(token)
+        access, family = self._papers.get("access", hash_of(token)), self._family_of(token)
         if access and access.body["client"] == client:
             self._papers.drop("refresh", access.parent)
         elif family and family.body["client"] == client:
             self._papers.drop("refresh", family.key)
 
-    def _family(self, token: str) -> Paper | None:
+    def _family_of(self, token: str) -> Paper | None:
         """Return a refresh token's family, without a look at its secret."""
         key = token.removeprefix(REFRESH_PREFIX).partition(".")[0]
         family = self._papers.get("refresh", key)
         return family if family and family.body["resource"] == self._resource else None
 
-    def _tokens(self, family: Paper, secret: str) -> Tokens:
+    def _tokens_of(self, family: Paper, secret: str) -> Tokens:
         access = ACCESS_PREFIX + self.seal.signature("access", f"{family.key}.{secret}")
         lasts_s = int(family.used_at + ACCESS_S - self._clock())
         return Tokens(access, f"{REFRESH_PREFIX}{family.key}.{secret}", lasts_s)
 
-    def _access(self, family: Paper, tokens: Tokens) -> Paper:
+    def _access_paper_of(self, family: Paper, tokens: Tokens) -> Paper:
         body = {name: family.body[name] for name in ("client", "paper", "resource")}
-        of = {"agent": family.agent, "parent": family.key}
-        return self._papers.new("access", hash_of(tokens.access), ACCESS_S, body=body, **of)
+        owner = {"agent": family.agent, "parent": family.key}
+        return self._papers.make("access", hash_of(tokens.access), ACCESS_S, body=body, **owner)
 
 
 def client_key(client_id: str) -> str:
@@ -216,5 +216,5 @@ def client_key(client_id: str) -> str:
     return hash_of(client_id) if "." in client_id else client_id
 
 
-def _base64(data: bytes) -> str:
+def _encode(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).decode().rstrip("=")

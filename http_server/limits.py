@@ -40,14 +40,14 @@ SAFE_HEADERS: Mapping[str, str] = {
 _MOST_ADDRESSES = 10_000  # remembered; the longest unseen goes
 # A subscriber of IPv6 has a /64, and often a /56 or a /48: these may try that many times as often.
 _NETWORKS = {64: 1, 56: 4, 48: 16}
-_OWN_BODIES = ("/mcp", "/mcp/", "/message")  # taken behind the credential
+_BODY_PATHS = ("/mcp", "/mcp/", "/message")  # taken behind the credential
 _CLOSE = {"Connection": "close"}  # the rest of the request may still come
 # Refusals for which the libraries have no sentence.
-_PLAIN = {400: "bad_json", 401: "needs_key", 403: "wrong_origin", 404: "no_page"}
-_PLAIN |= {405: "no_method", 406: "not_acceptable", 421: "wrong_host"}
+_PLAIN_KEYS = {400: "bad_json", 401: "needs_key", 403: "wrong_origin", 404: "no_page"}
+_PLAIN_KEYS |= {405: "no_method", 406: "not_acceptable", 421: "wrong_host"}
 
 _log = logging.getLogger(LOGGER)
-_served: ContextVar[Scope | None] = ContextVar("request", default=None)
+_current_scope: ContextVar[Scope | None] = ContextVar("request", default=None)
 NoteRequest = Callable[[Scope, int, float | None], None]  # status, seconds; None for a stream
 
 
@@ -70,16 +70,16 @@ class Allowance:
 
     def take(self, name: str) -> float:
         """Use one up and return 0, or return the seconds to wait."""
-        now, counted = self._clock(), {name[:64]: 1}  # the networks, with factors of the allowance
+        now, factors = self._clock(), {name[:64]: 1}  # the networks, with factors of the allowance
         with suppress(ValueError):
-            found = ipaddress.ip_address(name.partition("%")[0])
-            found = getattr(found, "ipv4_mapped", None) or found
-            counted = {str(found): 1}
-            if found.version == 6:
-                nets = [ipaddress.ip_network((found, bits), strict=False) for bits in _NETWORKS]
-                counted = dict(zip(map(str, nets), _NETWORKS.values(), strict=True))
-        begun = {network: max(self._full_at.get(network, now), now) for network in counted}
-        full_at = {it: begun[it] + self._every_s / times for it, times in counted.items()}
+            address = ipaddress.ip_address(name.partition("%")[0])
+            address = getattr(address, "ipv4_mapped", None) or address
+            factors = {str(address): 1}
+            if address.version == 6:
+                nets = [ipaddress.ip_network((address, bits), strict=False) for bits in _NETWORKS]
+                factors = dict(zip(map(str, nets), _NETWORKS.values(), strict=True))
+        starts = {network: max(self._full_at.get(network, now), now) for network in factors}
+        full_at = {name: starts[name] + self._every_s / times for name, times in factors.items()}
         wait_s = max(full_at.values()) - now - self._at_once * self._every_s
         if wait_s > 0:
             return wait_s
@@ -92,7 +92,7 @@ class Allowance:
 
 
 class Refusal(Exception):
-    """A request is not served. key, facts: of the sentence. of: the id of the refused message."""
+    """A request is not served. key, facts: of the sentence. id: of the refused message."""
 
     def __init__(
         self,
@@ -100,11 +100,11 @@ class Refusal(Exception):
         key: str,
         headers: Mapping[str, str] = _CLOSE,
         *,
-        of: object = None,
+        id: object = None,
         **facts: str | int,
     ) -> None:
         super().__init__(key)
-        self.status, self.key, self.headers, self.of, self.facts = status, key, headers, of, facts
+        self.status, self.key, self.headers, self.id, self.facts = status, key, headers, id, facts
 
     @property
     def sentence(self) -> str:
@@ -121,7 +121,7 @@ class Bodies:
         self.held_bytes = 0
 
     @asynccontextmanager
-    async def taken(
+    async def opened_body(
         self, scope: Scope, receive: Receive, most: int, within_s: float
     ) -> AsyncIterator[bytes]:
         """Yield a body, counted until its request is served. Raises Refusal."""
@@ -133,11 +133,11 @@ class Bodies:
         declared = headers.get("content-length", "")
         if declared.isdigit() and (len(declared) > 12 or int(declared) > most):
             raise Refusal(413, "too_large", most=most)
-        more = True
+        has_more = True
         try:
             try:
                 with fail_after(within_s):
-                    while more:
+                    while has_more:
                         message = await receive()
                         piece = message.get("body", b"")
                         body += piece
@@ -148,7 +148,7 @@ class Bodies:
                             raise Refusal(413, "too_large", most=most)
                         if self.held_bytes > MOST_HELD_BYTES:
                             raise Refusal(503, "too_busy", {**RETRY, **_CLOSE})
-                        more = bool(message.get("more_body"))
+                        has_more = bool(message.get("more_body"))
             except TimeoutError as error:
                 raise Refusal(408, "too_slow", seconds=round(within_s)) from error
             yield bytes(body)
@@ -156,14 +156,14 @@ class Bodies:
             self.held_bytes -= len(body)
 
 
-def replayed(body: bytes, receive: Receive) -> Receive:
+def with_body(body: bytes, receive: Receive) -> Receive:
     """Return a `receive` that gives the body first."""
-    left: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
-    async def again() -> Message:
-        return left.pop() if left else await receive()
+    async def receive_again() -> Message:
+        return messages.pop() if messages else await receive()
 
-    return again
+    return receive_again
 
 
 class Guard:
@@ -173,41 +173,41 @@ class Guard:
         self,
         app: ASGIApp,
         bodies: Bodies,
-        note: NoteRequest,
+        note_request: NoteRequest,
         tries: Allowance | None = None,  # of wrong secrets, by address
-        called: Callable[[str], str] = str,  # puts the address that the request names into a text
+        with_current_url: Callable[[str], str] = str,  # puts the request's own address into a text
     ) -> None:
-        self._app, self._bodies, self._note = app, bodies, note
-        self.tries, self.called = tries, called
+        self._app, self._bodies, self._note_request = app, bodies, note_request
+        self.tries, self.with_current_url = tries, with_current_url
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        answer, began = _Answer(self, scope, send), time.monotonic()
-        token = _served.set(scope)
+        answer, started_at = _Answer(self, scope, send), time.monotonic()
+        token = _current_scope.set(scope)
         try:
-            held = sum(len(name) + len(value) for name, value in scope["headers"])
-            if held + len(scope["raw_path"]) + len(scope["query_string"]) > MOST_HEAD_BYTES:
+            head_bytes = sum(len(name) + len(value) for name, value in scope["headers"])
+            if head_bytes + len(scope["raw_path"]) + len(scope["query_string"]) > MOST_HEAD_BYTES:
                 raise Refusal(431, "large_head", most=MOST_HEAD_BYTES)
-            if {b"content-length", b"transfer-encoding"} <= {it for it, _ in scope["headers"]}:
+            if {b"content-length", b"transfer-encoding"} <= {name for name, _ in scope["headers"]}:
                 raise Refusal(400, "two_lengths")  # a proxy may have believed the other (s07)
-            if scope["path"] in _OWN_BODIES or scope["method"] in ("GET", "HEAD", "OPTIONS"):
+            if scope["path"] in _BODY_PATHS or scope["method"] in ("GET", "HEAD", "OPTIONS"):
                 await self._app(scope, receive, answer.send)
             else:
-                taken = self._bodies.taken(scope, receive, MOST_FORM_BYTES, FORM_S)
-                async with taken as body:
-                    await self._app(scope, replayed(body, receive), answer.send)
+                reading = self._bodies.opened_body(scope, receive, MOST_FORM_BYTES, FORM_S)
+                async with reading as body:
+                    await self._app(scope, with_body(body, receive), answer.send)
         except Refusal as refusal:
             await refusal.answer()(scope, receive, answer.send)
         except Exception as error:
-            note(error)
+            log_error(error)
             if not answer.status:
                 await Refusal(500, "failed").answer()(scope, receive, answer.send)
         finally:
-            _served.reset(token)
-            seconds = None if answer.is_stream else time.monotonic() - began
-            self._note(scope, answer.status, seconds)
+            _current_scope.reset(token)
+            seconds = None if answer.is_stream else time.monotonic() - started_at
+            self._note_request(scope, answer.status, seconds)
 
 
 class _Answer:
@@ -226,7 +226,7 @@ class _Answer:
         headers, self.status = MutableHeaders(raw=list(message["headers"])), message["status"]
         kind = headers.get("content-type", "text/plain")
         self.is_stream = kind.startswith("text/event-stream")
-        key = _PLAIN.get(self.status, "") if kind.startswith("text/plain") else ""
+        key = _PLAIN_KEYS.get(self.status, "") if kind.startswith("text/plain") else ""
         has_secret = self._scope["path"] == "/token" or has_credential(self._scope)
         if self.status == 401 and has_credential(self._scope) and self._scope["path"] != "/token":
             key = "wrong_key"  # which a client shows
@@ -235,7 +235,7 @@ class _Answer:
             self.status, key = 429, "too_many_tries"
             headers = MutableHeaders({"retry-after": str(math.ceil(wait_s))})
         if "www-authenticate" in headers:  # it names where to log in
-            headers["www-authenticate"] = self._guard.called(headers["www-authenticate"])
+            headers["www-authenticate"] = self._guard.with_current_url(headers["www-authenticate"])
         for name, value in SAFE_HEADERS.items():
             headers.setdefault(name, value)
         body, self._is_replaced = b"", bool(key)
@@ -248,9 +248,9 @@ class _Answer:
             await self._send({"type": "http.response.body", "body": body})
 
 
-def host_here() -> str:
+def current_host() -> str:
     """Return the Host of the current request in small letters, with its port."""
-    headers = dict((_served.get() or {}).get("headers", ()))
+    headers = dict((_current_scope.get() or {}).get("headers", ()))
     return str(headers.get(b"host", b"").decode("latin-1").lower())
 
 
@@ -263,7 +263,7 @@ def has_credential(scope: Scope) -> bool:
     return any(name == b"authorization" for name, _ in scope["headers"])
 
 
-def note(error: Exception) -> None:
+def log_error(error: Exception) -> None:
     """Log a SentinelError as its sentence, another error as class and place alone."""
     if isinstance(error, SentinelError):
         tell_operator(error)

@@ -42,7 +42,7 @@ from http_server.settings import is_loopback
 
 COOKIE = "sentinel_memory_door"
 _RETRY_S = 2
-_PAGES, _FOR_PROGRAMS = ("/authorize", "/consent"), ("/token", "/register", "/revoke")
+_PAGE_PATHS, _PROGRAM_PATHS = ("/authorize", "/consent"), ("/token", "/register", "/revoke")
 _STATUS = {"": 200, "too_many": 429, "too_many_questions": 429, "no_storage": 503}
 _QUESTION_WORDS = "wants client claims back server grants granted unsure key allow deny".split()
 _Endpoint = Callable[[Request], Awaitable[Response]]
@@ -57,18 +57,18 @@ class Access(Provider):
         server = "/.well-known/oauth-authorization-server"
         resource = "/.well-known/oauth-protected-resource"
         return [
-            *(_for_programs(server + it, self._server_document, "GET") for it in paths),
-            *(_for_programs(resource + it, self._resource_document, "GET") for it in paths),
-            _for_programs("/register", self._register, "POST"),
-            _for_programs("/token", self._token, "POST"),
-            _for_programs("/revoke", self._revoke, "POST"),
-            Route("/authorize", _in_language(self._authorize), methods=["GET"]),
-            Route("/consent", _in_language(self._consent), methods=["GET", "POST"]),
+            *(_build_route(server + path, self._server_document, "GET") for path in paths),
+            *(_build_route(resource + path, self._resource_document, "GET") for path in paths),
+            _build_route("/register", self._register, "POST"),
+            _build_route("/token", self._token, "POST"),
+            _build_route("/revoke", self._revoke, "POST"),
+            Route("/authorize", _with_language(self._authorize), methods=["GET"]),
+            Route("/consent", _with_language(self._consent), methods=["GET", "POST"]),
         ]
 
     async def _authorize(self, request: Request) -> Response:
         if wait_s := self.questions.take(address_of(request.scope)):
-            return _failed("too_many_questions", wait_s=math.ceil(wait_s))
+            return _render_failure("too_many_questions", wait_s=math.ceil(wait_s))
         query = request.query_params
         if query.get("code_challenge") and not query.get("code_challenge_method"):
             # Without a method it would be plain (RFC 7636), which the SDK takes for S256.
@@ -83,33 +83,33 @@ class Access(Provider):
         if location.startswith(f"{self.current_url}/consent?"):
             # Lax: the cookie comes with a link of another page, and not with its form.
             is_secure = self.url.startswith("https:")
-            kept: Any = {"httponly": True, "samesite": "lax", "secure": is_secure}
-            response.set_cookie(self._cookie, browser, max_age=int(CONSENT_S), path="/", **kept)
+            options: Any = {"httponly": True, "samesite": "lax", "secure": is_secure}
+            response.set_cookie(self._cookie, browser, max_age=int(CONSENT_S), path="/", **options)
         elif location and not is_here:
             # Anybody may register: this server's name would lead wherever a stranger wants.
-            return _failed("faulty_request")
+            return _render_failure("faulty_request")
         elif response.status_code == 400 and "text/html" in request.headers.get("accept", ""):
-            return _failed("unknown_client")
+            return _render_failure("unknown_client")
         return response
 
     async def _consent(self, request: Request) -> Response:
         form = await request.form() if request.method == "POST" else request.query_params
         txn, browser = str(form.get("txn", "")), request.cookies.get(self._cookie, "")
-        asked = await run_sync(self.grants.find_question, txn, browser) if browser else None
-        if asked is None:
-            return _failed("gone")
+        question = await run_sync(self.grants.find_question, txn, browser) if browser else None
+        if question is None:
+            return _render_failure("gone")
         if request.method == "GET":
-            return _question(self, asked, txn)
+            return _render_question(self, question, txn)
         if form.get("answer") != "allow":
-            return _going_on(self, asked, error="access_denied")
+            return _render_redirect(self, question, error="access_denied")
         key = str(form.get("key", "")).strip()
         credential = await run_sync(self.keys.check, key)
         if credential is None:
             wait_s = math.ceil(self.tries.take(address_of(request.scope))) if key else 0
             fault = "too_many" if wait_s else "wrong_key" if key else "no_key_given"
-            return _question(self, asked, txn, fault=fault, wait_s=wait_s)
-        code = await run_sync(self.grants.allow, asked, credential)
-        return _going_on(self, asked, code=code) if code else _failed("gone")
+            return _render_question(self, question, txn, fault=fault, wait_s=wait_s)
+        code = await run_sync(self.grants.allow, question, credential)
+        return _render_redirect(self, question, code=code) if code else _render_failure("gone")
 
     @property
     def _cookie(self) -> str:
@@ -141,8 +141,8 @@ class Access(Provider):
         return Response(status_code=200)  # also for what is no token: RFC 7009
 
     async def _server_document(self, _request: Request) -> Response:
-        offered = ClientRegistrationOptions(enabled=True), RevocationOptions(enabled=True)
-        document = build_metadata(AnyHttpUrl(self.current_url), None, *offered)
+        options = ClientRegistrationOptions(enabled=True), RevocationOptions(enabled=True)
+        document = build_metadata(AnyHttpUrl(self.current_url), None, *options)
         document.scopes_supported = [SCOPE]
         document.token_endpoint_auth_methods_supported = ["none"]
         document.revocation_endpoint_auth_methods_supported = ["none"]
@@ -158,19 +158,19 @@ class Access(Provider):
         return JSONResponse(document.model_dump(mode="json", exclude_none=True))
 
 
-def without_database(request: Request) -> Response | None:
+def answer_without_database(request: Request) -> Response | None:
     """Return the answer to a login while the database is away; None for other requests."""
-    with use_language(_language(request)):
-        if request.url.path in _PAGES:
-            return _failed("no_storage", wait_s=_RETRY_S)
-        said = {"error_description": say("http.page.no_storage")}
-    if request.url.path not in _FOR_PROGRAMS:
+    with use_language(_language_of(request)):
+        if request.url.path in _PAGE_PATHS:
+            return _render_failure("no_storage", wait_s=_RETRY_S)
+        text = say("http.page.no_storage")
+    if request.url.path not in _PROGRAM_PATHS:
         return None
-    error = {"error": "temporarily_unavailable", **said}
+    error = {"error": "temporarily_unavailable", "error_description": text}
     return JSONResponse(error, 503, headers={"Retry-After": str(_RETRY_S)})
 
 
-def _for_programs(path: str, endpoint: _Endpoint, method: str) -> Route:
+def _build_route(path: str, endpoint: _Endpoint, method: str) -> Route:
     """Let a client in any page use the route: it reads no cookie."""
     methods = [method, "OPTIONS"]
 
@@ -188,16 +188,16 @@ def _for_programs(path: str, endpoint: _Endpoint, method: str) -> Route:
     return Route(path, endpoint=app, methods=methods)
 
 
-def _in_language(endpoint: _Endpoint) -> _Endpoint:
+def _with_language(endpoint: _Endpoint) -> _Endpoint:
     async def handle(request: Request) -> Response:
-        with use_language(_language(request)):
+        with use_language(_language_of(request)):
             return await endpoint(request)
 
     return handle
 
 
-def _question(
-    access: Provider, asked: Facts, txn: str, *, fault: str = "", wait_s: int = 0
+def _render_question(
+    access: Provider, question: Facts, txn: str, *, fault: str = "", wait_s: int = 0
 ) -> Response:
     """fault: the key of a sentence on the former answer, after which the focus is in the field."""
     facts = {word: say(f"http.page.{word}") for word in _QUESTION_WORDS}
@@ -206,37 +206,37 @@ def _question(
         text = say(f"http.page.{fault}", wait_s=wait_s)
         facts["fault"] = f'<p class="fault" id="fault">{text}</p>'
         facts["focus"] = 'aria-describedby="fault hint" aria-invalid="true" autofocus'
-    parts = urlsplit(asked["redirect_uri"])
+    parts = urlsplit(question["redirect_uri"])
     is_here = parts.scheme not in ("http", "https") or is_loopback(parts.hostname or "")
-    body = _part("question").substitute(
+    body = _read_template("question").substitute(
         facts,
-        name=escape(asked["client_name"]) or say("http.page.nameless"),
+        name=escape(question["client_name"]) or say("http.page.nameless"),
         place=escape(f"{parts.scheme}://{parts.netloc}")
         + (f"<small>{say('http.page.here')}</small>" if is_here else ""),
         url=escape(access.current_url),
         txn=escape(txn),
         hint=say("http.page.key_hint", command=f"<code>{escape(NAME)} keys add</code>"),
     )
-    return _page(say("http.page.title"), body, status=_STATUS.get(fault, 403), wait_s=wait_s)
+    return _fill(say("http.page.title"), body, status=_STATUS.get(fault, 403), wait_s=wait_s)
 
 
-def _going_on(access: Provider, asked: Facts, **answer: str) -> Response:
+def _render_redirect(access: Provider, question: Facts, **answer: str) -> Response:
     """Lead back to the client, by itself or by a link."""
     answer["iss"] = f"{access.current_url}/"  # so that a client knows who answers it (RFC 9207)
-    address = construct_redirect_uri(asked["redirect_uri"], **answer, state=asked["state"])
+    address = construct_redirect_uri(question["redirect_uri"], **answer, state=question["state"])
     words = {word: say(f"http.page.{word}") for word in ("going_on", "go_on")}
-    body = _part("going_on").substitute(words, address=escape(address))
+    body = _read_template("going_on").substitute(words, address=escape(address))
     head = f'<meta http-equiv="refresh" content="0;url={escape(address)}">'
-    return _page(say("http.page.allowed" if "code" in answer else "http.page.denied"), body, head)
+    return _fill(say("http.page.allowed" if "code" in answer else "http.page.denied"), body, head)
 
 
-def _failed(key: str, *, wait_s: int = 0) -> Response:
+def _render_failure(key: str, *, wait_s: int = 0) -> Response:
     body = f"<p>{say(f'http.page.{key}', wait_s=wait_s)}</p>"
-    return _page(say("http.page.gone_title"), body, status=_STATUS.get(key, 400), wait_s=wait_s)
+    return _fill(say("http.page.gone_title"), body, status=_STATUS.get(key, 400), wait_s=wait_s)
 
 
-def _page(title: str, body: str, head: str = "", *, status: int = 200, wait_s: int = 0) -> Response:
-    style = _part("style").template
+def _fill(title: str, body: str, head: str = "", *, status: int = 200, wait_s: int = 0) -> Response:
+    style = _read_template("style").template
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     headers = {
         "Content-Security-Policy": f"default-src 'none'; style-src 'sha256-{digest}';"
@@ -246,19 +246,19 @@ def _page(title: str, body: str, head: str = "", *, status: int = 200, wait_s: i
         **({"Retry-After": str(wait_s)} if wait_s else {}),
     }
     facts = {"lang": language(), "title": title, "head": head, "style": style, "body": body}
-    html = _part("page").substitute(facts)
+    html = _read_template("page").substitute(facts)
     return HTMLResponse(html, status_code=status, headers=headers)
 
 
 @cache
-def _part(name: str) -> Template:
+def _read_template(name: str) -> Template:
     """Return a part of `page.html`, which begins at a line `<!-- name -->`."""
     text = Path(__file__).with_name("page.html").read_text(encoding="utf-8")
     parts = dict(part.split(" -->\n", 1) for part in text.split("<!-- ")[1:])
     return Template(parts[name].strip("\n"))
 
 
-def _language(request: Request) -> Language:
+def _language_of(request: Request) -> Language:
     for part in request.headers.get("accept-language", "").lower().split(","):
         tag = part.partition(";")[0].strip().partition("-")[0]
         if tag in ("ko", "en"):

@@ -30,7 +30,7 @@ APPLICATION_ID = 0x534D_0201  # "SM", the server
 _WAIT_S = 10.0  # for another process that writes
 _MOST_CONNECTIONS = 4  # a paper is read in a fraction of a millisecond
 _COLUMNS = "kind, key, agent, parent, body, expires_at, made_at, used_at"
-_FRESH = "(expires_at = 0 OR expires_at > ?)"
+_UNEXPIRED = "(expires_at = 0 OR expires_at > ?)"
 
 # fmt: off
 _TABLE = """CREATE TABLE papers (
@@ -87,7 +87,7 @@ class Paper:
 class Papers:
     """Safe for threads and processes; every method raises DatabaseError.
 
-    lend: returns a transaction, told whether it changes anything; a reading one may yield None
+    lend: gets whether anything changes, returns a transaction; a reading one may yield None
     before there is a database.
     """
 
@@ -106,65 +106,65 @@ class Papers:
 
     def put(self, paper: Paper, *, only_new: bool = False) -> bool:
         """Store a paper over that with its key, or only a new one; return whether it was stored."""
+        action = "NOTHING" if only_new else _OVER_FORMER
         with self._lend(True) as rows:
-            done = self._run(rows, _PUT + ("NOTHING" if only_new else _OVER_FORMER), *_row(paper))
-            return int(done.rowcount) > 0
+            return int(self._run(rows, _PUT + action, *_row_of(paper)).rowcount) > 0
 
-    def keep(self, kind: Kind, key: str, lasts_s: float, **more: Any) -> bool:
-        """Put a `new` paper that was never there."""
-        return self.put(self.new(kind, key, lasts_s, **more), only_new=True)
+    def keep(self, kind: Kind, key: str, lasts_s: float, **fields: Any) -> bool:
+        """Put a new paper that was never there."""
+        return self.put(self.make(kind, key, lasts_s, **fields), only_new=True)
 
-    def new(self, kind: Kind, key: str, lasts_s: float, **more: Any) -> Paper:
-        """Return a paper that begins now, not stored. more: fields of `Paper`."""
+    def make(self, kind: Kind, key: str, lasts_s: float, **fields: Any) -> Paper:
+        """Return a paper that begins now, not stored. fields: of `Paper`."""
         now = self.clock()
         times: Any = {"expires_at": now + lasts_s, "made_at": now, "used_at": now}
-        return Paper(kind=kind, key=key, **times, **more)
+        return Paper(kind=kind, key=key, **times, **fields)
 
     def get(self, kind: Kind, key: str) -> Paper | None:
         """Return a paper that has not expired."""
         if "\0" in key:  # which PostgreSQL refuses
             return None
-        found = self._where(f"kind = ? AND key = ? AND {_FRESH}", kind, key, self.clock())
-        return found[0] if found else None
+        papers = self._select(f"kind = ? AND key = ? AND {_UNEXPIRED}", kind, key, self.clock())
+        return papers[0] if papers else None
 
     def take(self, kind: Kind, key: str) -> Paper | None:
         """Remove a paper and return it; of several callers one gets it."""
         paper = self.get(kind, key)
         with self._lend(True) as rows:
-            gone = self._run(rows, "DELETE FROM papers WHERE kind = ? AND key = ?", kind, key)
-            return paper if gone.rowcount > 0 else None
+            result = self._run(rows, "DELETE FROM papers WHERE kind = ? AND key = ?", kind, key)
+            return paper if result.rowcount > 0 else None
 
     def replace(self, before: Paper, *after: Paper) -> bool:
-        """Store papers in one transaction if `before` still has its body; return whether."""
-        same = f"SELECT 1 FROM papers WHERE kind = ? AND key = ? AND body = ?{self._lock}"
+        """Store papers in one transaction if `before` still has its body; return whether it had."""
+        query = f"SELECT 1 FROM papers WHERE kind = ? AND key = ? AND body = ?{self._lock}"
         with self._lend(True) as rows:
-            named = before.kind, before.key, _json(before.body)
-            if self._run(rows, same, *named).fetchone() is None:
+            values = before.kind, before.key, _json_of(before.body)
+            if self._run(rows, query, *values).fetchone() is None:
                 return False
             for paper in after:
-                self._run(rows, _PUT + _OVER_FORMER, *_row(paper))
+                self._run(rows, _PUT + _OVER_FORMER, *_row_of(paper))
             return True
 
     def drop(self, kind: Kind, key: str) -> int:
-        """Remove a paper and all that were given for it, also at this moment; return how many."""
+        """Remove a paper and those given for it, also at this moment; return their number."""
         with self._lend(True) as rows:
             # A statement sees only the rows at its beginning: children that come while it waits
             # for the paper would stay.
-            locked = f"SELECT 1 FROM papers WHERE kind = ? AND key = ?{self._lock}"
-            self._run(rows, locked, kind, key).fetchall()
+            query = f"SELECT 1 FROM papers WHERE kind = ? AND key = ?{self._lock}"
+            self._run(rows, query, kind, key).fetchall()
             return max(int(self._run(rows, _DROP, kind, key).rowcount), 0)
 
     def list_all(self, kind: Kind) -> list[Paper]:
-        """Without the expired, oldest first."""
-        return self._where(f"kind = ? AND {_FRESH}", kind, self.clock())
+        """Return the papers of a kind that have not expired, oldest first."""
+        return self._select(f"kind = ? AND {_UNEXPIRED}", kind, self.clock())
 
     def sweep(self) -> int:
         with self._lend(False) as rows:
             if rows is None:  # no file is made for it
                 return 0
         with self._lend(True) as rows:
-            gone = self._run(rows, f"DELETE FROM papers WHERE NOT {_FRESH}", self.clock())
-            return int(gone.rowcount)
+            statement = f"DELETE FROM papers WHERE NOT {_UNEXPIRED}"
+            return int(self._run(rows, statement, self.clock()).rowcount)
 
     def check(self) -> None:
         """Raise DatabaseError if the papers cannot be used now."""
@@ -175,10 +175,10 @@ class Papers:
     def _run(self, rows: Any, statement: str, *values: object) -> Any:
         return rows.execute(statement.replace("?", self._mark), values)
 
-    def _where(self, condition: str, *values: object) -> list[Paper]:
+    def _select(self, condition: str, *values: object) -> list[Paper]:
         statement = f"SELECT {_COLUMNS} FROM papers WHERE {condition} ORDER BY made_at, kind, key"
         with self._lend(False) as rows:
-            return [_paper(row) for row in self._run(rows, statement, *values)] if rows else []
+            return [_paper_from(row) for row in self._run(rows, statement, *values)] if rows else []
 
 
 def sqlite_papers(path: Path, *, clock: Callable[[], float] = time.time) -> Papers:
@@ -203,8 +203,7 @@ def postgres_papers(pool: "Pool", *, clock: Callable[[], float] = time.time) -> 
     def lend(changes: bool) -> AbstractContextManager[Any]:
         return pool.transaction(changes=changes, in_turn=False)
 
-    how: Any = {"mark": "%s", "lock": " FOR UPDATE", "clock": clock}
-    return Papers(pool.server.name, lend, pool.close, **how)
+    return Papers(pool.server.name, lend, pool.close, mark="%s", lock=" FOR UPDATE", clock=clock)
 
 
 def papers_of(environment: Mapping[str, str]) -> Papers:
@@ -226,16 +225,16 @@ def hash_of(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _json(body: Mapping[str, Any]) -> str:
+def _json_of(body: Mapping[str, Any]) -> str:
     return json.dumps(dict(body), ensure_ascii=False)
 
 
-def _row(paper: Paper) -> tuple[object, ...]:
+def _row_of(paper: Paper) -> tuple[object, ...]:
     times = paper.expires_at, paper.made_at, paper.used_at
-    return paper.kind, paper.key, paper.agent, paper.parent, _json(paper.body), *times
+    return paper.kind, paper.key, paper.agent, paper.parent, _json_of(paper.body), *times
 
 
-def _paper(row: Sequence[Any]) -> Paper:
+def _paper_from(row: Sequence[Any]) -> Paper:
     values = dict(zip(_COLUMNS.split(", "), row, strict=True))
     if isinstance(values["body"], str):  # PostgreSQL has read it already
         values["body"] = json.loads(values["body"])

@@ -21,14 +21,14 @@ from pydantic import AnyUrl
 from core.guard.characters import UNSEEN_CLASS
 from http_server.access_keys import Credential, Keys
 from http_server.grants import ACCESS_PREFIX, Grants, Refresh, Tokens, client_key
-from http_server.limits import Allowance, host_here
+from http_server.limits import Allowance, current_host
 from http_server.papers import Papers
 from http_server.settings import is_loopback
 
 SCOPE = "memory"
 MOST_URIS, URI_CHARS, CLIENT_NAME_CHARS, CLIENT_CHARS = 10, 1_000, 100, 4_000
 STATE_CHARS, _CHALLENGE_CHARS = 2_000, 43
-_KEPT: dict[str, Any] = {
+_CLIENT_FACTS: dict[str, Any] = {
     "grant_types": ["authorization_code", "refresh_token"],
     "scope": SCOPE,
     "token_endpoint_auth_method": "none",
@@ -42,7 +42,7 @@ _SYSTEM_SCHEMES = frozenset(
 )
 _SYSTEM_PREFIXES = "ms-", "chrome-", "moz-", "x-apple", "itms"
 
-_ASKED = {"state", "code_challenge", "redirect_uri", "redirect_uri_provided_explicitly"}
+_QUESTION_FIELDS = {"state", "code_challenge", "redirect_uri", "redirect_uri_provided_explicitly"}
 
 BROWSER: ContextVar[str] = ContextVar("browser")  # the secret of the browser that asks
 
@@ -55,8 +55,8 @@ class Client(OAuthClientInformationFull):
         try:
             return super().validate_redirect_uri(redirect_uri)
         except InvalidRedirectUriError:
-            known = {_without_port(str(it)) for it in self.redirect_uris or ()} - {""}
-            if redirect_uri and _without_port(str(redirect_uri)) in known:
+            known_uris = {_without_port(str(uri)) for uri in self.redirect_uris or ()} - {""}
+            if redirect_uri and _without_port(str(redirect_uri)) in known_uris:
                 return redirect_uri
             raise
 
@@ -65,8 +65,8 @@ class Client(OAuthClientInformationFull):
         return [SCOPE]
 
 
-class _FoundRefreshToken(sdk.RefreshToken):
-    found: Refresh
+class _RefreshToken(sdk.RefreshToken):
+    refresh: Refresh
 
 
 class Provider(OAuthProvider):
@@ -92,15 +92,15 @@ class Provider(OAuthProvider):
             hosts = [f"{name}{port}" for name in ("localhost", "127.0.0.1", "[::1]")]
             self._names |= {host: f"http://{host}" for host in hosts}
         paths = ("", path, f"{path}/", "/sse", "/message")
-        self._resources = {_canonical(url + it) for url in self._names.values() for it in paths}
+        self._resources = {_canonical(url + path) for url in self._names.values() for path in paths}
 
     @property
     def current_url(self) -> str:
-        """The address in the current request: to others go no cookies, no document names others."""
-        return self._names.get(host_here(), self.url)
+        """The address in the current request: cookies go to no other, documents name no other."""
+        return self._names.get(current_host(), self.url)
 
     def with_current_url(self, text: str) -> str:
-        """Put `current_url` in place of `url`."""
+        """Return the text with `current_url` in place of `url`."""
         return text.replace(self.url, self.current_url)
 
     def is_ours(self, resource: str | None) -> bool:
@@ -111,21 +111,21 @@ class Provider(OAuthProvider):
         """Accept a key or an access token. The claims are the `Credential`."""
         if token.startswith(ACCESS_PREFIX):
             return await self.load_access_token(token)
-        found = await run_sync(self.keys.check, token)
-        return _token(found, f"key:{found.paper[:16]}", found.paper) if found else None
+        key = await run_sync(self.keys.check, token)
+        return _token_of(key, f"key:{key.paper[:16]}", key.paper) if key else None
 
     async def get_client(self, client_id: str) -> OAuthClientInformationFull | None:
         if len(client_id) > CLIENT_CHARS:
             return None
-        facts = await run_sync(self.grants.client, client_id)
+        facts = await run_sync(self.grants.find_client, client_id)
         if facts is None:
             return None
         name, uris = facts["name"] or None, facts["redirect_uris"]
-        return Client(client_id=client_id, client_name=name, redirect_uris=uris, **_KEPT)
+        return Client(client_id=client_id, client_name=name, redirect_uris=uris, **_CLIENT_FACTS)
 
     async def register_client(self, client_info: OAuthClientInformationFull) -> None:
         """Give a client its id. Raises sdk.RegistrationError."""
-        uris = [str(it) for it in client_info.redirect_uris or ()]
+        uris = [str(uri) for uri in client_info.redirect_uris or ()]
         fault = next(filter(None, map(find_redirect_fault, uris)), "")
         if not 0 < len(uris) <= MOST_URIS:
             fault = f"Give 1 to {MOST_URIS} redirect URIs."
@@ -133,18 +133,18 @@ class Provider(OAuthProvider):
             raise sdk.RegistrationError("invalid_redirect_uri", fault)
         name = client_info.client_name or ""
         if len(name) > CLIENT_NAME_CHARS:
-            most = f"client_name: at most {CLIENT_NAME_CHARS} characters."
-            raise sdk.RegistrationError("invalid_client_metadata", most)
-        seen = re.sub(f"[{UNSEEN_CLASS}]", " ", name)  # what moves or hides letters on the page
-        name = " ".join("".join(it if it.isprintable() else " " for it in seen).split())
+            limit = f"client_name: at most {CLIENT_NAME_CHARS} characters."
+            raise sdk.RegistrationError("invalid_client_metadata", limit)
+        text = re.sub(f"[{UNSEEN_CLASS}]", " ", name)  # what moves or hides letters on the page
+        name = " ".join("".join(char if char.isprintable() else " " for char in text).split())
         facts = {"name": name, "redirect_uris": uris}
         client_id = await run_sync(self.grants.seal.sign, "client", facts)
         if len(client_id) > CLIENT_CHARS:
             raise sdk.RegistrationError("invalid_redirect_uri", "The redirect URIs are too long.")
-        kept = {"client_id": client_id, "client_name": name or None, **_KEPT}
+        values = {"client_id": client_id, "client_name": name or None, **_CLIENT_FACTS}
         for field in OAuthClientInformationFull.model_fields:
             if field not in ("client_id_issued_at", "redirect_uris", "response_types"):
-                setattr(client_info, field, kept.get(field))
+                setattr(client_info, field, values.get(field))
 
     async def authorize(
         self, client: OAuthClientInformationFull, params: sdk.AuthorizationParams
@@ -158,49 +158,49 @@ class Provider(OAuthProvider):
             fault = f"state: at most {STATE_CHARS} characters, no NUL among them."
             raise sdk.AuthorizeError("invalid_request", fault)
         names = {"client": client_key(client.client_id), "client_name": client.client_name or ""}
-        asked = {**params.model_dump(mode="json", include=_ASKED), **names}
-        question = await run_sync(self.grants.ask, asked, BROWSER.get())
-        return f"{self.current_url}/consent?txn={question}"
+        question = {**params.model_dump(mode="json", include=_QUESTION_FIELDS), **names}
+        txn = await run_sync(self.grants.ask, question, BROWSER.get())
+        return f"{self.current_url}/consent?txn={txn}"
 
     async def load_authorization_code(
         self, client: OAuthClientInformationFull, authorization_code: str
     ) -> sdk.AuthorizationCode | None:
         key = client_key(client.client_id)
-        paper = await run_sync(self.grants.code, authorization_code, key)
+        paper = await run_sync(self.grants.find_code, authorization_code, key)
         if paper is None:
             return None
-        code: Any = {name: paper.body[name] for name in _ASKED - {"state"}}
+        code: Any = {name: paper.body[name] for name in _QUESTION_FIELDS - {"state"}}
         code |= {"code": paper.key, "scopes": [SCOPE], "expires_at": paper.expires_at}
         return sdk.AuthorizationCode(client_id=client.client_id, **code)
 
     async def exchange_authorization_code(
         self, client: OAuthClientInformationFull, authorization_code: sdk.AuthorizationCode
     ) -> OAuthToken:
-        return _answer(await run_sync(self.grants.exchange, authorization_code.code))
+        return _oauth_token_of(await run_sync(self.grants.exchange, authorization_code.code))
 
     async def load_refresh_token(
         self, client: OAuthClientInformationFull, refresh_token: str
     ) -> sdk.RefreshToken | None:
         key = client_key(client.client_id)
-        found = await run_sync(self.grants.refresh, refresh_token, key)
-        if found is None:
+        refresh = await run_sync(self.grants.check_refresh, refresh_token, key)
+        if refresh is None:
             return None
-        token: Any = {"token": found.family.key, "expires_at": int(found.family.expires_at)}
-        return _FoundRefreshToken(client_id=client.client_id, scopes=[SCOPE], found=found, **token)
+        token: Any = {"token": refresh.family.key, "expires_at": int(refresh.family.expires_at)}
+        return _RefreshToken(client_id=client.client_id, scopes=[SCOPE], refresh=refresh, **token)
 
     async def exchange_refresh_token(
         self, client: OAuthClientInformationFull, refresh_token: sdk.RefreshToken, scopes: list[str]
     ) -> OAuthToken:
-        assert isinstance(refresh_token, _FoundRefreshToken)
-        return _answer(await run_sync(self.grants.rotate, refresh_token.found))
+        assert isinstance(refresh_token, _RefreshToken)
+        return _oauth_token_of(await run_sync(self.grants.rotate, refresh_token.refresh))
 
     async def load_access_token(self, token: str) -> AccessToken | None:
-        found = await run_sync(self.grants.access, token)
-        if found is None:
+        access = await run_sync(self.grants.check_access, token)
+        if access is None:
             return None
-        paper, credential = found
-        until, client = int(paper.expires_at), str(paper.body["client"])
-        return _token(credential, client, paper.key, expires_at=until)
+        paper, credential = access
+        expires_at, client = int(paper.expires_at), str(paper.body["client"])
+        return _token_of(credential, client, paper.key, expires_at=expires_at)
 
     async def revoke_token(self, token: object) -> None:
         """Never called: /revoke uses `Grants.take_back`."""
@@ -232,7 +232,7 @@ def find_redirect_fault(uri: str) -> str:
     return ""
 
 
-def _token(credential: Credential, client: str, key: str, *, expires_at: int = 0) -> AccessToken:
+def _token_of(credential: Credential, client: str, key: str, *, expires_at: int = 0) -> AccessToken:
     """key: stands in the place of the secret."""
     return AccessToken(
         token=key,
@@ -244,10 +244,10 @@ def _token(credential: Credential, client: str, key: str, *, expires_at: int = 0
     )
 
 
-def _answer(tokens: Tokens | None) -> OAuthToken:
+def _oauth_token_of(tokens: Tokens | None) -> OAuthToken:
     if tokens is None:
-        said = "It was used, or what it goes back to was taken back."
-        raise sdk.TokenError("invalid_grant", said)
+        description = "It was used, or what it goes back to was taken back."
+        raise sdk.TokenError("invalid_grant", description)
     access, refresh, lasts_s = tokens
     return OAuthToken(access_token=access, refresh_token=refresh, expires_in=lasts_s, scope=SCOPE)
 

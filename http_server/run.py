@@ -28,7 +28,7 @@ from core.messages import say
 from core.program import CLI, LOGGER, SERVER_COMMAND, printable_fact
 from http_server.access_keys import keys_of
 from http_server.app import Check, Gauges, Service, assemble
-from http_server.limits import MOST_HEAD_BYTES, SAFE_HEADERS, Refusal, note
+from http_server.limits import MOST_HEAD_BYTES, SAFE_HEADERS, Refusal, log_error
 from http_server.login import Access
 from http_server.papers import papers_of
 from http_server.sessions import Calls, OnEnd
@@ -39,10 +39,10 @@ UNREAD_S = 20.0  # for which a client may leave an answer that waits: it holds a
 KEEP_ALIVE_S = 75  # longer than proxies keep a connection, so that the proxy ends it
 MOST_CONNECTIONS, KEPT_DAYS = 4_000, 14
 _SWEEP_S = 3_600.0
-_WANTED_FILES, _BACKLOG = 8_192, 1_024
-_TAKEN = (errno.EADDRINUSE, getattr(errno, "WSAEADDRINUSE", errno.EADDRINUSE))
-_FOREIGN = ("fastmcp", "mcp", "uvicorn", "uvicorn.error")
-_QUIET = ("uvicorn.access", "httpx", "httpx2", "asyncio", "sse_starlette")
+_OPEN_FILES, _BACKLOG = 8_192, 1_024
+_IN_USE = (errno.EADDRINUSE, getattr(errno, "WSAEADDRINUSE", errno.EADDRINUSE))
+_FOREIGN_LOGGERS = ("fastmcp", "mcp", "uvicorn", "uvicorn.error")
+_QUIET_LOGGERS = ("uvicorn.access", "httpx", "httpx2", "asyncio", "sse_starlette")
 
 _log = logging.getLogger(LOGGER)
 
@@ -66,8 +66,8 @@ def serve(
     keys = keys_of(os.environ, papers)
     if not options.is_open and not keys.has_any():
         raise ServingError("no_key", cli=CLI)
-    listening = listen(options)
-    port = listening.getsockname()[1]
+    listener = listen(options)
+    port = listener.getsockname()[1]
     is_bare = ":" in options.host and not options.host.startswith("[")
     host = f"[{options.host}]" if is_bare else options.host
     url = options.url or f"http://{host}:{port}"
@@ -86,7 +86,7 @@ def serve(
         )
         app, calls = assemble(service, options)
     except SentinelError:
-        listening.close()
+        listener.close()
         raise
     greeting = say(
         "http.serving.serving",
@@ -98,26 +98,26 @@ def serve(
     _allow_many_files()
     AppStatus.enable_automatic_graceful_drain = False  # it would cut the answers that are under way
     threading.Thread(target=_sweep, args=(papers.sweep,), daemon=True).start()
-    running = _Server(app, calls, options, greeting)
+    web_server = _Server(app, calls, options, greeting)
     try:
-        running.run(sockets=[listening])
+        web_server.run(sockets=[listener])
     finally:
         with suppress(SentinelError):
             papers.close()
         logging.shutdown()
-    os._exit(0 if running.started else 1)  # no thread that hangs in a call holds the process up
+    os._exit(0 if web_server.started else 1)  # no thread that hangs in a call holds the process up
 
 
 def listen(options: Options) -> socket.socket:
-    """Raises ServingError."""
+    """Return the socket that listens. Raises ServingError."""
     host, port = options.host.strip("[]"), options.port
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        family, _, _, _, address = found[0]
+        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, _, _, _, address = addresses[0]
         return socket.create_server(address[:2], family=family, backlog=_BACKLOG)
     except OSError as error:
         facts: dict[str, str | int] = {"host": options.host}
-        if error.errno not in _TAKEN:
+        if error.errno not in _IN_USE:
             raise ServingError("bad_host", reason=reason_of(error), **facts) from error
         facts |= {"port": port, "other": port % 65_535 + 1, "server": SERVER_COMMAND}
         raise ServingError("port_taken", **facts) from error
@@ -128,20 +128,20 @@ def set_up_logs(directory: str, port: int) -> None:
     handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
     if directory:
         handlers.append(open_daily_log(directory, port))
-    for name in (None, *_FOREIGN, *_QUIET, LOGGER):
+    for name in (None, *_FOREIGN_LOGGERS, *_QUIET_LOGGERS, LOGGER):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [], True
         # Else strangers could fill the disk: a line for each request, for each wrong key.
-        logger.setLevel(logging.CRITICAL if name in _QUIET else logging.ERROR)
+        logger.setLevel(logging.CRITICAL if name in _QUIET_LOGGERS else logging.ERROR)
     logging.getLogger().setLevel(logging.WARNING)
     logging.getLogger(LOGGER).setLevel(logging.INFO)
     for handler in handlers:
-        handler.setFormatter(_Line())
+        handler.setFormatter(_LineFormatter())
         logging.getLogger().addHandler(handler)
 
 
 def open_daily_log(directory: str, port: int) -> logging.Handler:
-    """Raises ServingError."""
+    """Return the log file of a port, new each day. Raises ServingError."""
     path = Path(directory).expanduser() / f"sentinel-memory-{port}.log"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -151,19 +151,19 @@ def open_daily_log(directory: str, port: int) -> logging.Handler:
         raise ServingError("bad_log_dir", **facts) from error
 
 
-class _Line(logging.Formatter):
+class _LineFormatter(logging.Formatter):
     """Writes no secret and no text of anybody's: of foreign messages place and kind alone."""
 
     converter = time.gmtime  # type: ignore[assignment]  # as the library's documents say
 
     def format(self, record: logging.LogRecord) -> str:
-        at = f"{self.formatTime(record, '%Y-%m-%dT%H:%M:%S')}Z {record.levelname.lower()}"
+        prefix = f"{self.formatTime(record, '%Y-%m-%dT%H:%M:%S')}Z {record.levelname.lower()}"
         if record.name == LOGGER:
             lines = record.getMessage().splitlines() or [""]
-            return "\n".join(f"{at} {printable_fact(line)}" for line in lines)
-        kind = record.exc_info[0] if record.exc_info else None
-        suffix = f" {kind.__name__}" if kind else ""
-        return f"{at} {record.name} {os.path.basename(record.pathname)}:{record.lineno}{suffix}"
+            return "\n".join(f"{prefix} {printable_fact(line)}" for line in lines)
+        error_class = record.exc_info[0] if record.exc_info else None
+        suffix = f" {error_class.__name__}" if error_class else ""
+        return f"{prefix} {record.name} {os.path.basename(record.pathname)}:{record.lineno}{suffix}"
 
 
 class _DailyFile(TimedRotatingFileHandler):
@@ -180,7 +180,7 @@ def _sweep(step: Callable[[], object]) -> None:
         try:
             step()
         except Exception as error:
-            note(error)
+            log_error(error)
 
 
 class _Server(uvicorn.Server):
@@ -239,9 +239,9 @@ def _allow_many_files() -> None:
         import resource  # which Windows lacks
 
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        wanted = _WANTED_FILES if hard == resource.RLIM_INFINITY else min(hard, _WANTED_FILES)
-        if soft != resource.RLIM_INFINITY and soft < wanted:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        file_limit = _OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, _OPEN_FILES)
+        if soft != resource.RLIM_INFINITY and soft < file_limit:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (file_limit, hard))
 
 
 class Connection(H11Protocol):
@@ -251,7 +251,7 @@ class Connection(H11Protocol):
     """
 
     _timer: asyncio.TimerHandle | None = None
-    _unread: asyncio.TimerHandle  # once an answer has waited
+    _unread_timer: asyncio.TimerHandle  # once an answer has waited
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -273,11 +273,11 @@ class Connection(H11Protocol):
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        self._unread = self.loop.call_later(UNREAD_S, self.transport.abort)
+        self._unread_timer = self.loop.call_later(UNREAD_S, self.transport.abort)
 
     def resume_writing(self) -> None:
         super().resume_writing()
-        self._unread.cancel()
+        self._unread_timer.cancel()
 
     def send_400_response(self, msg: str) -> None:
         cycle = self.cycle
@@ -291,8 +291,8 @@ class Connection(H11Protocol):
     def _watch(self) -> None:
         """Run the timer, unless a request is served, or the connection rests or is over."""
         is_served = self.cycle is not None and not self.cycle.response_complete
-        rests = self.timeout_keep_alive_task is not None  # its own timer ends it
-        if is_served or rests or self.transport.is_closing():
+        is_idle = self.timeout_keep_alive_task is not None  # its own timer ends it
+        if is_served or is_idle or self.transport.is_closing():
             if self._timer is not None:
                 self._timer.cancel()
             self._timer = None

@@ -32,7 +32,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from core.config import DEFAULT_AGENT
 from http_server.access_keys import Credential, Keys
 from http_server.grants import Seal
-from http_server.limits import BODY_S, MOST_BYTES, RETRY, Allowance, Bodies, Refusal, replayed
+from http_server.limits import BODY_S, MOST_BYTES, RETRY, Allowance, Bodies, Refusal, with_body
 from http_server.papers import Papers, hash_of
 from protocol.arguments import without_surrogates
 from protocol.call import Caller, set_caller
@@ -45,7 +45,7 @@ MOST_STREAMS, PING_S = 1_000, 15.0
 SESSION_S = 30 * 86_400.0  # after which an ended session is forgotten
 NOBODY = Credential(agent=DEFAULT_AGENT, paper="", name="")  # of a server that is open
 _MOST_COUNTED = 100_000
-_OLDER = (*HANDSHAKE_PROTOCOL_VERSIONS, "")
+_OLDER_VERSIONS = (*HANDSHAKE_PROTOCOL_VERSIONS, "")
 _EVENTS = "text/event-stream"
 _CLIENT_KEY = "io.modelcontextprotocol/clientInfo"
 _STREAM_ID = re.compile(rb"session_id=([0-9a-f]{32})")
@@ -57,8 +57,8 @@ class Calls:
 
     def __init__(
         self,
-        in_json: ASGIApp,  # both serve one message
-        in_events: ASGIApp,
+        json_app: ASGIApp,  # both serve one message
+        sse_app: ASGIApp,
         papers: Papers,
         bodies: Bodies,
         keys: Keys | None,  # None if none is needed
@@ -66,11 +66,11 @@ class Calls:
         *,
         ttl_s: float,  # unused for so long, a session is not counted
     ) -> None:
-        self._in_json, self._in_events = in_json, in_events
+        self._json_app, self._sse_app = json_app, sse_app
         self._papers, self._seal, self._bodies = papers, Seal(papers), bodies
         self._keys, self._on_end, self._ttl_s = keys, on_end, ttl_s
-        self._beginning = Allowance(SESSIONS_AT_ONCE, 1.0)
-        self._used: OrderedDict[str, float] = OrderedDict()
+        self._beginnings = Allowance(SESSIONS_AT_ONCE, 1.0)
+        self._used_at: OrderedDict[str, float] = OrderedDict()
         self._streams: dict[str, anyio.Event] = {}
         self.open_calls, self._is_over = 0, False
 
@@ -80,11 +80,11 @@ class Calls:
 
     @property
     def sessions(self) -> int:
-        """How many were used here within `ttl_s`."""
+        """The number of sessions that were used here within `ttl_s`."""
         oldest = time.monotonic() - self._ttl_s
-        while self._used and (next(iter(self._used.values())) < oldest):
-            self._used.popitem(last=False)
-        return len(self._used)
+        while self._used_at and (next(iter(self._used_at.values())) < oldest):
+            self._used_at.popitem(last=False)
+        return len(self._used_at)
 
     def end_streams(self) -> None:
         """End all streams, and open no more."""
@@ -93,126 +93,130 @@ class Calls:
             event.set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        who = credential_of(scope) or (None if self._keys else NOBODY)
-        if who is None:
+        credential = credential_of(scope) or (None if self._keys else NOBODY)
+        if credential is None:
             raise Refusal(401, "needs_key", {})
         if scope["method"] == "POST":
-            await self._post(who, scope, receive, send)
+            await self._post(credential, scope, receive, send)
             return
         headers = Headers(scope=scope)
         session_id = headers.get(ID_HEADER, "")
         if scope["method"] == "DELETE":
-            name, _ = await self._session(who, session_id)
-            await run_sync(self._on_end, who.agent, name)
-            await run_sync(partial(self._papers.keep, "ended", name, SESSION_S, parent=who.paper))
-            self._used.pop(name, None)
+            name, _ = await self._resume(credential.paper, session_id)
+            await run_sync(self._on_end, credential.agent, name)
+            keep = partial(self._papers.keep, "ended", name, SESSION_S, parent=credential.paper)
+            await run_sync(keep)
+            self._used_at.pop(name, None)
             if event := self._streams.pop(name, None):
                 event.set()
             await Response(status_code=204)(scope, receive, send)
             return
         if scope["method"] != "GET" or not session_id:
             raise Refusal(405, "no_stream", {"Allow": "POST, DELETE"})
-        accepted = headers.get("accept", "*/*").lower().split(",")
-        if not {it.partition(";")[0].strip() for it in accepted} & {_EVENTS, "text/*", "*/*"}:
+        types = headers.get("accept", "*/*").lower().split(",")
+        if not {part.partition(";")[0].strip() for part in types} & {_EVENTS, "text/*", "*/*"}:
             raise Refusal(406, "not_acceptable", {})
-        name, _ = await self._session(who, session_id)
+        name, _ = await self._resume(credential.paper, session_id)
         if self._is_over or len(self._streams) >= MOST_STREAMS:
             raise Refusal(503, "too_busy", RETRY)
-        events = EventSourceResponse(self._signs_of_life(name, who), ping=3_600)
+        events = EventSourceResponse(self._yield_pings(name, credential.paper), ping=3_600)
         await events(scope, receive, send)
 
-    async def _session(self, who: Credential, sealed: str, of: object = None) -> tuple[str, str]:
-        """Return a session's name in the rooms, and its client. Raises Refusal."""
-        name = name_of(sealed)
+    async def _resume(self, paper: str, session_id: str, id: object = None) -> tuple[str, str]:
+        """Return a session's name in the rooms and its client. id: of a message. Raises Refusal."""
+        name = name_of(session_id)
 
-        def found() -> Mapping[str, Any] | None:
-            facts = self._seal.verify("session", sealed)
+        def read_facts() -> Mapping[str, Any] | None:
+            facts = self._seal.verify("session", session_id)
             return None if facts is None or self._papers.get("ended", name) else facts
 
-        facts = await run_sync(found)
-        if facts is None or facts["paper"] != who.paper:
-            raise Refusal(404, "no_session", {}, of=of)
+        facts = await run_sync(read_facts)
+        if facts is None or facts["paper"] != paper:
+            raise Refusal(404, "no_session", {}, id=id)
         self._count(name)
         return name, str(facts["client"])
 
     def _count(self, name: str) -> None:
-        self._used[name] = time.monotonic()
-        self._used.move_to_end(name)
-        if len(self._used) > _MOST_COUNTED:
-            self._used.popitem(last=False)
+        self._used_at[name] = time.monotonic()
+        self._used_at.move_to_end(name)
+        if len(self._used_at) > _MOST_COUNTED:
+            self._used_at.popitem(last=False)
 
-    async def _post(self, who: Credential, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _post(
+        self, credential: Credential, scope: Scope, receive: Receive, send: Send
+    ) -> None:
         if self.open_calls >= MOST_CALLS:
             raise Refusal(503, "too_busy", RETRY)
-        async with self._bodies.taken(scope, receive, MOST_BYTES, BODY_S) as taken:
-            body = without_surrogates(taken)
+        async with self._bodies.opened_body(scope, receive, MOST_BYTES, BODY_S) as data:
+            body = without_surrogates(data)
             self.open_calls += 1
             try:
-                await self._call(who, body, scope, replayed(body, receive), send)
+                await self._call(credential, body, scope, with_body(body, receive), send)
             finally:
                 self.open_calls -= 1
 
     async def _call(
-        self, who: Credential, body: bytes, scope: Scope, receive: Receive, send: Send
+        self, credential: Credential, body: bytes, scope: Scope, receive: Receive, send: Send
     ) -> None:
         message: Any = None  # of a body that the library will refuse
         with suppress(ValueError):
             message = from_json(body)
         message = message if isinstance(message, dict) else {}
         headers, name, client = Headers(scope=scope), "", ""
-        params, begins = _object(message, "params"), message.get("method") == "initialize"
-        meta = params if begins else _object(params, "_meta")
-        info = _object(meta, "clientInfo" if begins else _CLIENT_KEY)
-        if headers.get(VERSION_HEADER, "") in _OLDER:
-            if begins:
-                if wait_s := self._beginning.take(who.paper):
+        params, is_first = _object_in(message, "params"), message.get("method") == "initialize"
+        meta = params if is_first else _object_in(params, "_meta")
+        info = _object_in(meta, "clientInfo" if is_first else _CLIENT_KEY)
+        if headers.get(VERSION_HEADER, "") in _OLDER_VERSIONS:
+            if is_first:
+                if wait_s := self._beginnings.take(credential.paper):
                     retry = {"Retry-After": str(ceil(wait_s))}
-                    raise Refusal(429, "too_many_sessions", retry, of=message.get("id"))
-                facts = {"paper": who.paper, "client": _printable(info.get("name"))}
-                sealed = partial(self._seal.sign, "session", facts, lasts_s=SESSION_S)
-                send = _with_session(await run_sync(sealed), send, self._count)
+                    raise Refusal(429, "too_many_sessions", retry, id=message.get("id"))
+                facts = {"paper": credential.paper, "client": _printable_name(info.get("name"))}
+                sign = partial(self._seal.sign, "session", facts, lasts_s=SESSION_S)
+                send = _with_session(await run_sync(sign), send, self._count)
             elif ID_HEADER in headers:
-                name, client = await self._session(who, headers[ID_HEADER], message.get("id"))
+                paper, id = credential.paper, message.get("id")
+                name, client = await self._resume(paper, headers[ID_HEADER], id)
         # Progress needs a stream of events, and so does what a client listens to.
         is_lasting = str(message.get("method", "")).startswith("subscriptions/")
-        wants_events = not begins and (is_lasting or "progressToken" in meta)
+        wants_events = not is_first and (is_lasting or "progressToken" in meta)
         takes_events = _EVENTS in headers.get("accept", "*/*").lower()
-        app = self._in_events if wants_events and takes_events else self._in_json
-        client = _printable(info.get("name")) or client
-        with set_caller(Caller(agent=who.agent, session=name, client=client)):
+        app = self._sse_app if wants_events and takes_events else self._json_app
+        client = _printable_name(info.get("name")) or client
+        with set_caller(Caller(agent=credential.agent, session=name, client=client)):
             await app(scope, receive, send)
 
-    async def _signs_of_life(self, name: str, who: Credential) -> AsyncIterator[dict[str, str]]:
+    async def _yield_pings(self, name: str, paper: str) -> AsyncIterator[dict[str, str]]:
         """Yield pings alone: answers travel with a POST."""
         if event := self._streams.pop(name, None):
             event.set()  # a client that lost its stream opens it again
 
         def is_alive() -> bool:
-            is_known = self._keys is None or self._keys.find_credential(who.paper) is not None
+            is_known = self._keys is None or self._keys.find_credential(paper) is not None
             return is_known and self._papers.get("ended", name) is None
 
-        over = self._streams[name] = anyio.Event()
+        end_event = self._streams[name] = anyio.Event()
         try:
-            while not over.is_set() and await run_sync(is_alive):
+            while not end_event.is_set() and await run_sync(is_alive):
                 self._count(name)
                 yield {"comment": "ping"}
                 with anyio.move_on_after(PING_S):
-                    await over.wait()
+                    await end_event.wait()
         finally:
-            if self._streams.get(name) is over:
+            if self._streams.get(name) is end_event:
                 del self._streams[name]
 
 
 def _with_session(session_id: str, send: Send, count: Callable[[str], None]) -> Send:
     """Add the session id to a result of `initialize`."""
-    held: list[Message] = []
+    starts: list[Message] = []
 
-    async def sent(message: Message) -> None:
+    async def send_with_id(message: Message) -> None:
         if message["type"] == "http.response.start":
-            held.append(message)
+            starts.append(message)
             return
-        if held:
-            start = held.pop()
+        if starts:
+            start = starts.pop()
             if start["status"] == 200 and b'"result":' in message.get("body", b""):
                 header = (ID_HEADER.encode(), session_id.encode())
                 start = {**start, "headers": [*start["headers"], header]}
@@ -220,7 +224,7 @@ def _with_session(session_id: str, send: Send, count: Callable[[str], None]) -> 
             await send(start)
         await send(message)
 
-    return sent
+    return send_with_id
 
 
 class LegacyStreams:
@@ -237,7 +241,7 @@ class LegacyStreams:
         if scope["type"] != "http" or scope["path"] not in ("/sse", "/message"):
             await self._app(scope, receive, send)
             return
-        query, opened = parse_qs(scope["query_string"].decode("latin-1")), list[str]()
+        query, session_ids = parse_qs(scope["query_string"].decode("latin-1")), list[str]()
         bearer = Headers(scope=scope).get("authorization", "").encode("latin-1")
         if scope["path"] == "/message":
             bearer = bearer or self._credentials.get(query.get("session_id", [""])[0], b"")
@@ -245,23 +249,23 @@ class LegacyStreams:
             bearer = b"Bearer " + key.encode("latin-1", "replace")
         headers = [header for header in scope["headers"] if header[0] != b"authorization"]
         headers += [(b"authorization", bearer)] if bearer else []
-        kept = scope["query_string"] if scope["path"] == "/message" else b""  # a key is in no log
-        scope = {**scope, "headers": headers, "query_string": kept}
+        query_string = scope["query_string"] if scope["path"] == "/message" else b""
+        scope = {**scope, "headers": headers, "query_string": query_string}  # a key is in no log
 
-        async def noting(message: Message) -> None:
-            if not opened and (found := _STREAM_ID.search(message.get("body", b""))):
-                opened.append(found[1].decode())
-                self._credentials[opened[0]] = bearer
+        async def send_and_note(message: Message) -> None:
+            if not session_ids and (match := _STREAM_ID.search(message.get("body", b""))):
+                session_ids.append(match[1].decode())
+                self._credentials[session_ids[0]] = bearer
             await send(message)
 
         try:
-            await self._app(scope, receive, noting)
+            await self._app(scope, receive, send_and_note)
         finally:
-            who = credential_of(scope) or NOBODY
+            credential = credential_of(scope) or NOBODY
             with anyio.CancelScope(shield=True):  # also where the client has gone
-                for session_id in opened:
+                for session_id in session_ids:
                     del self._credentials[session_id]
-                    await run_sync(self._on_end, who.agent, name_of(session_id))
+                    await run_sync(self._on_end, credential.agent, name_of(session_id))
 
 
 class LegacyCalls:
@@ -271,31 +275,31 @@ class LegacyCalls:
         self._app, self._bodies = app, bodies
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        who = credential_of(scope) or NOBODY
+        credential = credential_of(scope) or NOBODY
         if scope["path"] == "/sse":
-            with set_caller(Caller(agent=who.agent)):
+            with set_caller(Caller(agent=credential.agent)):
                 await self._app(scope, receive, send)
             return
         query = parse_qs(scope["query_string"].decode("latin-1"))
         session = name_of(query.get("session_id", [""])[0])
-        async with self._bodies.taken(scope, receive, MOST_BYTES, BODY_S) as taken:
-            with set_caller(Caller(agent=who.agent, session=session)):
-                await self._app(scope, replayed(without_surrogates(taken), receive), send)
+        async with self._bodies.opened_body(scope, receive, MOST_BYTES, BODY_S) as data:
+            with set_caller(Caller(agent=credential.agent, session=session)):
+                await self._app(scope, with_body(without_surrogates(data), receive), send)
 
 
 def legacy_routes(server: FastMCP, auth: AuthProvider | None, bodies: Bodies) -> list[Route]:
     """Return the routes of 2024, behind the credential if `auth` is set."""
-    made = create_sse_app(server, message_path="/message", sse_path="/sse", auth=auth)
-    found = list[Route]()
-    for route in made.router.routes:
+    app = create_sse_app(server, message_path="/message", sse_path="/sse", auth=auth)
+    routes = list[Route]()
+    for route in app.router.routes:
         if isinstance(route, Route | Mount) and route.path in ("/sse", "/message"):
-            inner: Any = route.endpoint if isinstance(route, Route) else route.app
+            handler: Any = route.endpoint if isinstance(route, Route) else route.app
             if auth:
-                inner.app = LegacyCalls(inner.app, bodies)
+                handler.app = LegacyCalls(handler.app, bodies)
             method = "GET" if route.path == "/sse" else "POST"
-            served = inner if auth else LegacyCalls(route.app, bodies)
-            found.append(Route(route.path, served, methods=[method]))
-    return found
+            endpoint = handler if auth else LegacyCalls(route.app, bodies)
+            routes.append(Route(route.path, endpoint, methods=[method]))
+    return routes
 
 
 def credential_of(scope: Scope) -> Credential | None:
@@ -312,10 +316,10 @@ def name_of(session_id: str) -> str:
     return hash_of(session_id)[:32]
 
 
-def _object(data: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+def _object_in(data: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     value = data.get(key)
     return value if isinstance(value, dict) else {}
 
 
-def _printable(name: object) -> str:
-    return "".join(it for it in name[:80] if it.isprintable()) if isinstance(name, str) else ""
+def _printable_name(name: object) -> str:
+    return "".join(filter(str.isprintable, name[:80])) if isinstance(name, str) else ""

@@ -36,28 +36,29 @@ class Options:
 
 
 def read_options(
-    given: argparse.Namespace, environment: Mapping[str, str], rooms: tuple[str, ...]
+    options: argparse.Namespace, environment: Mapping[str, str], rooms: tuple[str, ...]
 ) -> Options:
-    """given: of `add_serving`, with one of its options and `project`. Raises ServingError."""
-    if given.http is None:
-        options = {"--host": given.host, "--url": given.url, "--sse": given.sse}
-        options["--no-auth"] = given.no_auth
-        raise ServingError("only_with_http", option=next(it for it in options if options[it]))
-    needing = [room for room in rooms if not room.startswith("fragments")]
-    if needing and not given.project:
-        raise ServingError("needs_project", rooms=", ".join(needing), server=SERVER_COMMAND)
-    host, url = (given.host or DEFAULT_HOST).strip(), (given.url or "").strip().rstrip("/")
+    """options: of `add_serving`, with one of its options and `project`. Raises ServingError."""
+    if options.http is None:
+        values = {"--host": options.host, "--url": options.url, "--sse": options.sse}
+        values["--no-auth"] = options.no_auth
+        raise ServingError("only_with_http", option=next(name for name in values if values[name]))
+    project_rooms = [room for room in rooms if not room.startswith("fragments")]
+    if project_rooms and not options.project:
+        raise ServingError("needs_project", rooms=", ".join(project_rooms), server=SERVER_COMMAND)
+    host, url = (options.host or DEFAULT_HOST).strip(), (options.url or "").strip().rstrip("/")
     is_in_clear = url.startswith("http://") and not is_loopback(urlsplit(url).hostname or "")
     if url and (is_in_clear or not _is_origin(url)):
         raise ServingError("bad_url")
-    if given.no_auth and (url or not is_loopback(host)):
+    if options.no_auth and (url or not is_loopback(host)):
         raise ServingError("open_to_others", cli=CLI)
     if not url and not is_loopback(host):
         raise ServingError("needs_url", host=host, server=SERVER_COMMAND)
-    origins = [it.strip().rstrip("/") for it in environment.get("ALLOWED_ORIGINS", "").split(",")]
+    origins = environment.get("ALLOWED_ORIGINS", "").split(",")
+    origins = [origin.strip().rstrip("/") for origin in origins]
     if not all(_is_origin(origin) for origin in origins if origin):
         raise ServingError("bad_origin")
-    port, source = given.http, "--http"
+    port, source = options.http, "--http"
     if port == FROM_ENVIRONMENT:
         port, source = environment.get("PORT", "").strip() or str(DEFAULT_PORT), "PORT"
     if not (port.isascii() and port.isdigit() and len(port) < 6 and int(port) <= _MOST_PORT):
@@ -72,8 +73,8 @@ def read_options(
         port=int(port),
         host=host,
         url=url,
-        with_sse=given.sse,
-        is_open=given.no_auth,
+        with_sse=options.sse,
+        is_open=options.no_auth,
         origins=tuple(filter(None, origins)),
         ttl_s=minutes * 60,
         log_directory=environment.get("LOG_DIR", "").strip(),
@@ -91,10 +92,10 @@ def is_loopback(host: str) -> bool:
 def _is_origin(address: str) -> bool:
     try:
         parts = urlsplit(address)
-        is_whole = parts.port is None or parts.port > 0
+        is_valid = parts.port is None or parts.port > 0
     except ValueError:
         return False
     rest = parts.path or parts.query or parts.fragment or parts.username or parts.password
     is_plain = address.isascii() and address.isprintable() and not set("*\\ ") & set(address)
     is_web = parts.scheme in ("http", "https") and bool(parts.hostname)
-    return is_plain and is_whole and is_web and not rest
+    return is_plain and is_valid and is_web and not rest

@@ -49,7 +49,7 @@ def as_list(value: object) -> object:
     return value
 
 
-def split(value: object) -> object:
+def as_words(value: object) -> object:
     """Return a list, also for JSON in a text and for words between commas."""
     value = parse_json(value)
     if isinstance(value, str):
@@ -71,23 +71,23 @@ def deny_bool(value: object) -> object:
 
 Text = str | None
 Pieces = Annotated[  # the log splits a text by itself
-    list[str] | None, WrapValidator(lambda it, read: it if isinstance(it, str) else read(it))
+    list[str] | None, WrapValidator(lambda arg, read: arg if isinstance(arg, str) else read(arg))
 ]
-Texts = Annotated[list[str] | None, BeforeValidator(split)]
+Texts = Annotated[list[str] | None, BeforeValidator(as_words)]
 # Models send the number 12 for "12".
-Name = Annotated[str, BeforeValidator(lambda it: str(it) if type(it) is int else it)]
+Name = Annotated[str, BeforeValidator(lambda value: str(value) if type(value) is int else value)]
 # The bounds come first: behind a validator they are no minimum and maximum in the schema.
 OneToTwenty = Annotated[int, Field(ge=1, le=20), BeforeValidator(deny_bool)] | None
 NotNegative = Annotated[int, Field(ge=0), BeforeValidator(deny_bool)] | None
 # Its bounds are told in words: as two keys of a schema they cost three times as much.
-_Plain = WithJsonSchema({"type": "number"})
-Share = Annotated[float, Field(ge=0, le=1), BeforeValidator(deny_bool), _Plain] | None
+_NumberSchema = WithJsonSchema({"type": "number"})
+Share = Annotated[float, Field(ge=0, le=1), BeforeValidator(deny_bool), _NumberSchema] | None
 
 
-def _shortened(schema: dict[str, Any]) -> None:
+def _shorten(schema: dict[str, Any]) -> None:
     schema.pop("description", None)
-    for each in schema["properties"].values():
-        each.pop("default", None)
+    for field in schema["properties"].values():
+        field.pop("default", None)
 
 
 class Part(BaseModel):
@@ -95,38 +95,38 @@ class Part(BaseModel):
 
     ignored_fields: ClassVar[frozenset[str]] = frozenset()  # other fields that may be sent
     text_field: ClassVar[str] = ""
-    model_config = ConfigDict(extra="forbid", populate_by_name=True, json_schema_extra=_shortened)
+    model_config = ConfigDict(extra="forbid", populate_by_name=True, json_schema_extra=_shorten)
 
     @model_validator(mode="before")
     @classmethod
-    def _lenient(cls, value: Any) -> Any:
+    def _parse_leniently(cls, value: Any) -> Any:
         value = parse_json(value)
         if isinstance(value, str):
             return {cls.text_field or next(iter(cls.model_fields)): value}
         if value == LONE_SURROGATE:
             raise ValueError("half a character")
         if isinstance(value, dict):
-            empty = {key for key, each in value.items() if each is None}
-            return {key: value[key] for key in value if key not in empty | cls.ignored_fields}
+            empty_keys = {key for key, item in value.items() if item is None}
+            return {key: value[key] for key in value if key not in empty_keys | cls.ignored_fields}
         return value
 
 
-def refusal(error: ValidationError, tool: str, schema: Mapping[str, Any]) -> str:
+def text_of_refusal(error: ValidationError, tool: str, schema: Mapping[str, Any]) -> str:
     """Name wrong arguments without values: a secret, or ten megabytes. schema: of no references."""
     lines = list[str]()
     for detail in error.errors(include_url=False)[:MOST_REFUSED]:
-        steps, said = detail["loc"], detail["msg"]
+        steps, message = detail["loc"], detail["msg"]
         if detail["input"] == LONE_SURROGATE:
-            said = "it contains half of a character (a lone surrogate)."
-            said += " Send the text again without it"
+            message = "it contains half of a character (a lone surrogate)."
+            message += " Send the text again without it"
         elif detail["type"] in ("unexpected_keyword_argument", "extra_forbidden"):
-            inside = schema
+            part = schema
             for step in steps[:-1]:
-                inside = inside["items"] if isinstance(step, int) else inside["properties"][step]
-            said += f"; known: {', '.join(inside['properties']) or 'none'}"
-        path = "".join(f"[{it}]" if isinstance(it, int) else f".{it}" for it in steps)
+                part = part["items"] if isinstance(step, int) else part["properties"][step]
+            message += f"; known: {', '.join(part['properties']) or 'none'}"
+        path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
         name = one_line(path.lstrip("."))[:_NAME_CHARS]  # `tags[1]`, `decisions[0].why`
-        lines.append(f"{name}: {said}.")
+        lines.append(f"{name}: {message}.")
     return "\n".join(lines) + f" Nothing was changed. Call {tool} again with other arguments."
 
 
@@ -140,20 +140,20 @@ def without_surrogates(line: bytes) -> bytes:
     try:
         message = json.loads(line)
         params = message["params"]
-        changed = _replaced(message, "\ufffd")
+        clean_message = _replace(message, "\ufffd")
         if message.get("method") == "tools/call" and "arguments" in params:
-            changed["params"]["arguments"] = _replaced(params["arguments"], LONE_SURROGATE)
+            clean_message["params"]["arguments"] = _replace(params["arguments"], LONE_SURROGATE)
     except (ValueError, RecursionError, AttributeError, KeyError, TypeError):
         return line
-    return line if changed == message else json.dumps(changed).encode("ascii") + b"\n"
+    return line if clean_message == message else json.dumps(clean_message).encode("ascii") + b"\n"
 
 
-def _replaced(value: Any, substitute: object) -> Any:
+def _replace(value: Any, substitute: object) -> Any:
     """Replace each text with a half character; in a key only that character, by U+FFFD."""
     if isinstance(value, list):
-        return [_replaced(item, substitute) for item in value]
+        return [_replace(item, substitute) for item in value]
     if isinstance(value, dict):
-        return {SURROGATE.sub("\ufffd", k): _replaced(v, substitute) for k, v in value.items()}
+        return {SURROGATE.sub("\ufffd", k): _replace(v, substitute) for k, v in value.items()}
     if not isinstance(value, str) or not SURROGATE.search(value):
         return value
     return SURROGATE.sub(substitute, value) if isinstance(substitute, str) else substitute

@@ -29,10 +29,10 @@ from core.text.plain import one_line
 
 PROCESS = os.urandom(8).hex()  # over stdio a session is a process
 
-arguments = argparse.Namespace(project=None)  # of the command line of the server
+options = argparse.Namespace(project=None)  # of the command line of the server
 
 _log = logging.getLogger(LOGGER)
-_warned: set[str] = set()
+_past_warnings: set[str] = set()
 _QUIET_S = 60.0  # between two lines about one kind of failure: strangers cause them, too
 _quiet_until = dict[str, float]()  # by the key of the sentence
 
@@ -59,42 +59,42 @@ def current_caller() -> Caller | None:
 
 
 @contextmanager
-def set_caller(who: Caller) -> Iterator[None]:
-    """Make `who` the caller inside the block."""
-    token = _caller.set(who)
+def set_caller(caller: Caller) -> Iterator[None]:
+    """Make `caller` the caller of the calls inside the block."""
+    token = _caller.set(caller)
     try:
         yield
     finally:
         _caller.reset(token)
 
 
-def session_of(named: str | None = None) -> str:
-    """Return the session of this call. named: as the caller calls it.
+def session_of(name: str | None = None) -> str:
+    """Return the session of this call. name: as the caller calls it.
 
     Over HTTP the server's session comes first, since most tools take no name; without any it is
     client and day: `cursor 2026-11-29`. A stateless call of the protocol has a new one.
     """
-    named, who = (named or "").strip(), current_caller()
-    if who is None:
-        return named or PROCESS
-    return who.session or named or f"{who.client} {datetime.now(UTC):%Y-%m-%d}".strip()
+    name, caller = (name or "").strip(), current_caller()
+    if caller is None:
+        return name or PROCESS
+    return caller.session or name or f"{caller.client} {datetime.now(UTC):%Y-%m-%d}".strip()
 
 
 def process_name() -> str:
     """Return a name that no two callers share: the session, over HTTP with the agent if need be."""
-    who = current_caller()
-    return session_of() if who is None or who.session else f"{who.agent} {session_of()}"
+    caller = current_caller()
+    return session_of() if caller is None or caller.session else f"{caller.agent} {session_of()}"
 
 
 def client_name() -> str:
     """Return the client's name for itself, "" without one."""
-    who = current_caller()
-    known = who.client if who else ""  # over HTTP a session of the library may know nothing
+    caller = current_caller()
+    name = caller.client if caller else ""  # over HTTP a session of the library may know nothing
     try:
         params = get_context().session.client_params
     except RuntimeError:  # the function was called directly
-        return known
-    return params.client_info.name if params else known
+        return name
+    return params.client_info.name if params else name
 
 
 def is_cancelled() -> bool:
@@ -113,17 +113,17 @@ def warn_if_cancelled(tool: str) -> None:
         print(f"{SERVER}: {say('protocol.stored_cancelled', tool=tool)}", file=sys.stderr)
 
 
-def report_progress(done: int, of: int, message: str) -> None:
+def report_progress(done: int, total: int, message: str) -> None:
     """Send the progress of this call to a client that asked for it."""
     with suppress(RuntimeError):  # the function was called directly
-        run_in_loop(get_context().report_progress, done, of, message)
+        run_in_loop(get_context().report_progress, done, total, message)
 
 
 def warn(warnings: Iterable[str]) -> None:
     """Print each warning on standard error, once in a process."""
     for warning in dict.fromkeys(warnings):
-        if warning not in _warned:
-            _warned.add(warning)
+        if warning not in _past_warnings:
+            _past_warnings.add(warning)
             program.warn("%s", warning)
 
 
@@ -146,7 +146,7 @@ def load_settings() -> Settings:
 def open_project(*, writes: bool = False) -> tuple[Project, Settings]:
     """Return project and settings; it must hold a memory if it `writes`. Raises SentinelError."""
     settings = read_settings(os.environ)
-    project = find_project(arguments.project, os.environ, Path.cwd())
+    project = find_project(options.project, os.environ, Path.cwd())
     warn(settings.warnings + project.warnings)
     project.check(os.environ, writes=writes)
     return project, settings
@@ -154,12 +154,10 @@ def open_project(*, writes: bool = False) -> tuple[Project, Settings]:
 
 def project_name() -> str:
     """Return the name of the project's directory, "" for a home, root or system directory."""
-    if (
-        current_caller() and not arguments.project
-    ):  # the server's directory says nothing of its callers
+    if current_caller() and not options.project:  # the directory is the server's
         return ""
     try:
-        folder = find_project(arguments.project, os.environ, Path.cwd()).folder
+        folder = find_project(options.project, os.environ, Path.cwd()).folder
     except OSError:  # the working directory is gone
         return ""
     return "" if no_project_kind(folder, os.environ) else os.path.basename(folder)
@@ -172,22 +170,20 @@ def with_sentences(function: Callable[..., str], failure: type[FastMCPError]) ->
     """
 
     @functools.wraps(function)
-    def spoken(*values: object, **named: object) -> str:
+    def wrapper(*args: object, **kwargs: object) -> str:
         try:
-            return function(*values, **named)
+            return function(*args, **kwargs)
         except SentinelError as error:
             sentence = str(error)
-            if current_caller() and isinstance(
-                error, OSError
-            ):  # where the memory is, is the operator's
+            if current_caller() and isinstance(error, OSError):  # places are the operator's
                 tell_operator(error)
                 sentence = sentence_without_place(error)
             is_argument = isinstance(error, ValueError) and failure is not ToolError
-            raised = ValidationError if is_argument else failure
-            raise raised(one_line(sentence), log_level=logging.DEBUG) from error
+            error_class = ValidationError if is_argument else failure
+            raise error_class(one_line(sentence), log_level=logging.DEBUG) from error
         except Exception as error:
-            where = "".join(traceback.format_tb(error.__traceback__, limit=-3))
-            _log.error("unexpected %s\n%s", type(error).__name__, where)
+            frames = "".join(traceback.format_tb(error.__traceback__, limit=-3))
+            _log.error("unexpected %s\n%s", type(error).__name__, frames)
             is_gone = isinstance(error, ImportError) or not os.path.exists(__file__)
             sentence = say("protocol.program_gone" if is_gone else "protocol.unexpected")
             # The library logs other errors with a traceback, and so with the values of the call.
@@ -195,5 +191,5 @@ def with_sentences(function: Callable[..., str], failure: type[FastMCPError]) ->
 
     # In a docstring the library looks for sections on parameters. Ours have none, and the parser
     # is a large package that nothing else needs.
-    spoken.__doc__ = None
-    return spoken
+    wrapper.__doc__ = None
+    return wrapper

@@ -22,7 +22,7 @@ from pydantic import ValidationError as ArgumentError
 from core.config import read_settings
 from core.messages import say
 from core.text.plain import Budget
-from protocol.arguments import refusal
+from protocol.arguments import text_of_refusal
 from protocol.call import RequestError, with_sentences
 
 if TYPE_CHECKING:  # a server starts faster without it
@@ -63,10 +63,10 @@ class SessionlessServer(FastMCP):
     build it takes half a second of the first list.
     """
 
-    def __init__(self, name: str, **how: Any) -> None:
+    def __init__(self, name: str, **options: Any) -> None:
         middleware = [_Calls()]
         super().__init__(
-            name, lifespan=_more_threads, mask_error_details=True, middleware=middleware, **how
+            name, lifespan=_add_threads, mask_error_details=True, middleware=middleware, **options
         )
         self.rooms = dict[str, OfferedRoom]()
 
@@ -90,52 +90,52 @@ class SessionlessServer(FastMCP):
 
     def offer_tools(self, tools: Iterable[RoomTool], *, core_only: bool = False) -> None:
         """Offer tools. core_only: only tools for the work of a day."""
-        for it in tools:
-            if core_only and not it.is_core:
+        for room_tool in tools:
+            if core_only and not room_tool.is_core:
                 continue
             tool = Tool.from_function(
-                with_sentences(it.function, ToolError),
-                description=_description(it.function),
+                with_sentences(room_tool.function, ToolError),
+                description=_description(room_tool.function),
                 output_schema=None,  # else every answer travels twice
                 meta=LARGE_ANSWERS,
                 annotations=ToolAnnotations(
-                    title=it.title,
-                    read_only_hint=it.reads,
-                    destructive_hint=it.destroys,
-                    idempotent_hint=it.repeats,
+                    title=room_tool.title,
+                    read_only_hint=room_tool.reads,
+                    destructive_hint=room_tool.destroys,
+                    idempotent_hint=room_tool.repeats,
                     open_world_hint=False,
                 ),
             )
             # For a model there are no references, no null and no null defaults. What has the
             # default "" is required there, not in a call.
-            schema: dict[str, Any] = _inlined(tool.parameters, tool.parameters.get("$defs", {}))
-            required = list[str]()
+            schema: dict[str, Any] = _resolve(tool.parameters, tool.parameters.get("$defs", {}))
+            required_names = list[str]()
             for name, argument in schema["properties"].items():
                 if argument.get("default", "") == "":
-                    required.append(name)
+                    required_names.append(name)
                 if argument.get("default", "") in ("", None):
                     argument.pop("default", None)
-                if name in it.shown_defaults:
-                    argument["default"] = it.shown_defaults[name]
-            tool.parameters = {**schema, "required": required} if required else schema
+                if name in room_tool.shown_defaults:
+                    argument["default"] = room_tool.shown_defaults[name]
+            tool.parameters = {**schema, "required": required_names} if required_names else schema
             self.add_tool(tool)
 
     def offer_resource(
         self, function: Callable[..., str], uri: str, *, name: str, title: str, mime_type: str
     ) -> None:
         """Offer a function as a resource, or as a template if `uri` holds its arguments."""
-        about = _description(function)
-        add = self.resource(uri, name=name, title=title, description=about, mime_type=mime_type)
-        add(with_sentences(function, ResourceError))
+        text = _description(function)
+        offer = self.resource(uri, name=name, title=title, description=text, mime_type=mime_type)
+        offer(with_sentences(function, ResourceError))
 
     def offer_prompt(self, function: Callable[..., str], title: str) -> None:
-        spoken = with_sentences(function, PromptError)
-        prompt = Prompt.from_function(spoken, title=title, description=_description(function))
+        wrapper = with_sentences(function, PromptError)
+        prompt = Prompt.from_function(wrapper, title=title, description=_description(function))
         self.add_prompt(prompt)
 
 
 @asynccontextmanager
-async def _more_threads(_: FastMCP) -> AsyncIterator[None]:
+async def _add_threads(_: FastMCP) -> AsyncIterator[None]:
     """Add threads: with the usual 40, that many waiting saves would stop a search."""
     current_default_thread_limiter().total_tokens = WORKER_THREADS
     yield
@@ -147,21 +147,21 @@ def _description(function: Callable[..., str]) -> str | None:
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs) or None
 
 
-def _inlined(schema: Any, definitions: Mapping[str, Any]) -> Any:
+def _resolve(schema: Any, definitions: Mapping[str, Any]) -> Any:
     """Resolve the references of a schema, which form no circle, and drop null.
 
     For one that is left, the library loads a package with a web client: a twentieth of a start.
     """
     if isinstance(schema, list):
-        return [_inlined(it, definitions) for it in schema if it != {"type": "null"}]
+        return [_resolve(item, definitions) for item in schema if item != {"type": "null"}]
     if not isinstance(schema, dict):
         return schema
-    inner = {key: _inlined(it, definitions) for key, it in schema.items() if key != "$defs"}
-    if reference := inner.pop("$ref", ""):
-        inner = {**_inlined(definitions[reference.rpartition("/")[2]], definitions), **inner}
-    if len(inner.get("anyOf", ())) == 1:
-        inner = {**inner.pop("anyOf")[0], **inner}
-    return inner
+    fields = {key: _resolve(item, definitions) for key, item in schema.items() if key != "$defs"}
+    if reference := fields.pop("$ref", ""):
+        fields = {**_resolve(definitions[reference.rpartition("/")[2]], definitions), **fields}
+    if len(fields.get("anyOf", ())) == 1:
+        fields = {**fields.pop("anyOf")[0], **fields}
+    return fields
 
 
 class _Calls(Middleware):
@@ -179,8 +179,8 @@ class _Calls(Middleware):
                 raise
             name = context.message.name
             tool = await context.fastmcp_context.fastmcp.get_tool(name)
-            said = refusal(error.__cause__, name, tool.parameters if tool else {})
-            raise ToolError(said, log_level=logging.DEBUG) from error
+            text = text_of_refusal(error.__cause__, name, tool.parameters if tool else {})
+            raise ToolError(text, log_level=logging.DEBUG) from error
 
 
 def memory_lines(query: str, token_budget: str, rooms: Sequence[OfferedRoom]) -> str:
@@ -198,12 +198,12 @@ def memory_lines(query: str, token_budget: str, rooms: Sequence[OfferedRoom]) ->
 
         heading = say("protocol.prompt_one_list")
         budget.spend(heading)
-        found = rank_entries(query, gather_all([room.gather for room in rooms], query))
-        lines = [line for it in found if budget.take(line := it.labelled_line())]
+        entries = rank_entries(query, gather_all([room.gather for room in rooms], query))
+        lines = [line for entry in entries if budget.take(line := entry.labelled_line())]
         lines = [heading, *lines] if lines else []
     else:
-        for at, room in enumerate(rooms):
-            share = budget.split_off(1 / (len(rooms) - at))
+        for i, room in enumerate(rooms):
+            share = budget.split_off(1 / (len(rooms) - i))
             lines += room.prompt_lines(query, share)
             budget.add(share)
     return "\n".join(lines) or say("protocol.prompt_nothing")

@@ -78,9 +78,9 @@ _REFUSALS = {  # the first that fits: a wrong password comes with a second try t
     "no_database": re.compile(r"database .{0,200} does not exist"),
     "full": re.compile(r"too many (?:clients|connections)|connection slots|connection limit"),
 }
-_EXPLAINED = ("Is the server running", "DETAIL:", "HINT:")  # below the line on the error
+_EXPLANATIONS = ("Is the server running", "DETAIL:", "HINT:")  # below the line on the error
 _TLS = re.compile(r"(?i)\bssl|sslmode|sslrootcert|certificate")
-_STARTING = re.compile(r"(?:starting up|shutting down|in recovery|not (?:yet )?accepting)")
+_RESTARTING = re.compile(r"(?:starting up|shutting down|in recovery|not (?:yet )?accepting)")
 
 # By the beginning of the codes of SQLSTATE: an error in any phase, and one in the first.
 _KEYS = {
@@ -92,8 +92,8 @@ _KEYS_AT_BEGIN = {
     **dict.fromkeys(("22023", "42704", "42501"), "no_roles"),
     "0A000": "read_only",  # a standby begins no transaction that writes
 }
-_BUSY = ("55P03", "40P01", "40001")
-_CUT = ("57P01", "57P02", "57P03", "57P05", "25P03", "25P04")
+_BUSY_STATES = ("55P03", "40P01", "40001")
+_CUT_STATES = ("57P01", "57P02", "57P03", "57P05", "25P03", "25P04")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class Server:
     @property
     def name(self) -> str:
         """User, host, port and database for people; never a password."""
-        return _shown_name(self.dsn)
+        return _public_name_of(self.dsn)
 
 
 def is_server(place: str) -> bool:
@@ -125,16 +125,16 @@ def server_of(place: str, environment: Mapping[str, str]) -> Server:
     POSTGRES_DB, POSTGRES_USER and POSTGRES_PASSWORD, or DB_HOST, DB_PORT, DB_NAME, DB_USER and
     DB_PASSWORD.
     """
-    prepared = environment.get(PREPARED_VARIABLE, "").strip().lower() or "on"
-    if prepared not in ("on", "off"):
+    switch = environment.get(PREPARED_VARIABLE, "").strip().lower() or "on"
+    if switch not in ("on", "off"):
         raise ServerSettingError("bad_switch", variable=PREPARED_VARIABLE)
     parts = _parts_of(f"postgresql://{place.partition('://')[2]}")
-    for part, (name, other_name, saying) in _PARTS.items():
+    for part, (name, other_name, synonyms) in _PARTS.items():
         variable = name if environment.get(name) else other_name
-        if environment.get(variable) and not parts.keys() & (saying | {"service"}):
+        if environment.get(variable) and not parts.keys() & (synonyms | {"service"}):
             parts[part] = environment[variable]
             if part == "port":
-                parts[part] = str(_figure(environment, variable, 5_432, 65_535))
+                parts[part] = str(_number_from(environment, variable, 5_432, 65_535))
     dsn, room_dsn = _address_of(parts), ""
     if room_user := environment.get(ROOM_USER_VARIABLE, ""):
         parts = {part: value for part, value in parts.items() if part not in _LOGIN}
@@ -144,18 +144,18 @@ def server_of(place: str, environment: Mapping[str, str]) -> Server:
         room_dsn = _address_of(parts)
     return Server(
         dsn,
-        most_connections=_figure(environment, "DB_MAX_CONNECTIONS", 20, MOST_CONNECTIONS),
-        idle_s=_figure(environment, "DB_IDLE_TIMEOUT_MS", 30_000, MOST_MS) / 1_000,
-        wait_s=_figure(environment, "DB_CONN_TIMEOUT_MS", 10_000, MOST_MS) / 1_000,
-        query_s=_figure(environment, "DB_QUERY_TIMEOUT", 30_000, MOST_MS) / 1_000,
-        prepares=prepared == "on",
+        most_connections=_number_from(environment, "DB_MAX_CONNECTIONS", 20, MOST_CONNECTIONS),
+        idle_s=_number_from(environment, "DB_IDLE_TIMEOUT_MS", 30_000, MOST_MS) / 1_000,
+        wait_s=_number_from(environment, "DB_CONN_TIMEOUT_MS", 10_000, MOST_MS) / 1_000,
+        query_s=_number_from(environment, "DB_QUERY_TIMEOUT", 30_000, MOST_MS) / 1_000,
+        prepares=switch == "on",
         room_dsn=room_dsn,
     )
 
 
 def _parts_of(address: str) -> dict[str, str]:
     """Return the parts that an address has, by libpq's names. Raises ServerError."""
-    with connecting(""):
+    with translate_connect_errors(""):
         from psycopg.conninfo import conninfo_to_dict
 
         try:
@@ -169,7 +169,7 @@ def _address_of(parts: Mapping[str, str]) -> str:
 
 
 @lru_cache(maxsize=64)  # every statement has it ready for an error
-def _shown_name(dsn: str) -> str:
+def _public_name_of(dsn: str) -> str:
     """Return the address without its password, and only with parameters of the place."""
     parts = _parts_of(dsn)
     hosts = parts.get("host", parts.get("hostaddr", "")).split(",")
@@ -180,7 +180,7 @@ def _shown_name(dsn: str) -> str:
     return printable_fact(f"postgresql://{login}{','.join(ends)}/{parts.get('dbname', '')}")
 
 
-def _figure(environment: Mapping[str, str], name: str, default: int, most: int) -> int:
+def _number_from(environment: Mapping[str, str], name: str, default: int, most: int) -> int:
     """Return a whole number from 1 to `most`. Raises ServerSettingError."""
     text = environment.get(name, "").strip()
     if not text:
@@ -199,17 +199,17 @@ def connection_error_of(name: str, error: Exception | None) -> ServerError:
     text = str(error or "")
     lines = text.splitlines()
     if "FATAL" not in text and (line := next(filter(_TLS.search, lines), "")):
-        return NoConnectionError("not_proven", path=name, reason=_reason(line))
-    if _NO_PASSWORD not in text and ("FATAL" not in text or _STARTING.search(text)):
-        return NoConnectionError("unreachable", path=name, reason=_reason(text))
+        return NoConnectionError("not_proven", path=name, reason=_fault_in(line))
+    if _NO_PASSWORD not in text and ("FATAL" not in text or _RESTARTING.search(text)):
+        return NoConnectionError("unreachable", path=name, reason=_fault_in(text))
     for key, pattern in _REFUSALS.items():
         if line := next(filter(pattern.search, lines), ""):
-            return NoConnectionError(key, path=name, reason=_reason(line.rpartition("FATAL:")[2]))
-    return NoConnectionError("refused", path=name, reason=_reason(text))
+            return NoConnectionError(key, path=name, reason=_fault_in(line.rpartition("FATAL:")[2]))
+    return NoConnectionError("refused", path=name, reason=_fault_in(text))
 
 
 @contextlib.contextmanager
-def connecting(name: str) -> Iterator[None]:
+def translate_connect_errors(name: str) -> Iterator[None]:
     """Raise errors of connecting, and a missing driver, as ours."""
     try:
         from psycopg import Error
@@ -230,24 +230,24 @@ def error_of(
     if not (state or isinstance(error, OperationalError)):
         # psycopg itself: a value that cannot be sent
         return ServerError("failed", path=name, state="client", reason=type(error).__name__)
-    has_ended = state[:2] in ("08", "") or state in _CUT
+    has_ended = state[:2] in ("08", "") or state in _CUT_STATES
     if phase == "commit" and (has_ended or error.diag.severity_nonlocalized in ("FATAL", "PANIC")):
         # As where WAL finds the disk full: the change may be in it.
         return ServerError("unknown", path=name)
     if has_ended:
         return ConnectionCutError(path=name)
-    if state in _BUSY:
+    if state in _BUSY_STATES:
         return ServerBusyError("lock", path=name, waited_s=max(round(waited_s), 1))
     keys = _KEYS | _KEYS_AT_BEGIN if phase == "begin" else _KEYS
     if state in keys:
         return ServerError(keys[state], path=name, query_s=max(round(query_s), 1))
     # Names alone: the other lines of the server quote data.
-    where = error.diag.table_name or error.diag.constraint_name or ""
-    reason = printable_fact(f"{type(error).__name__} {where}".strip())[:_REASON_CHARS]
+    relation = error.diag.table_name or error.diag.constraint_name or ""
+    reason = printable_fact(f"{type(error).__name__} {relation}".strip())[:_REASON_CHARS]
     return ServerError("failed", path=name, state=state, reason=reason)
 
 
-def _reason(text: str) -> str:
-    lines = [line for each in text.splitlines() if (line := each.strip())]
-    lines = [line for line in lines if not line.startswith(_EXPLAINED)]
+def _fault_in(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines()]
+    lines = [line for line in lines if line and not line.startswith(_EXPLANATIONS)]
     return printable_fact(lines[-1] if lines else "no answer")[:_REASON_CHARS]

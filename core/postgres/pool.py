@@ -23,7 +23,7 @@ from core.program import NO_CANCELLATION, Cancellation
 if TYPE_CHECKING:
     from psycopg import Connection
 
-    Lent = contextlib.AbstractContextManager[Connection[Any]]
+    Transaction = contextlib.AbstractContextManager[Connection[Any]]
 
 ROOM_ROLE, UPKEEP_ROLE = "sentinel_room", "sentinel_upkeep"
 AGENT_SETTING = "app.current_agent_id"
@@ -34,7 +34,7 @@ _SLICE_S = 0.5  # of a wait, after which it asks whether it is still wanted
 _LOCK_SLICE_S = 0.05
 _IDLE_S = 300  # in a transaction: of a process that hangs, after which others get its locks
 # A role may have this limit from PostgreSQL 17 on; tables take as long as they need.
-_NO_END = (
+_NO_TIMEOUT = (
     "SELECT pg_catalog.set_config(name, '0', true) FROM pg_catalog.pg_settings"
     " WHERE name = 'transaction_timeout'"
 )
@@ -42,7 +42,7 @@ _CHECK = (
     "SELECT current_user, rolsuper OR rolbypassrls, pg_catalog.pg_backend_pid(), {login},"
     " {settings} FROM pg_catalog.pg_roles WHERE rolname = current_user"
 )
-_STRONG = f"pg_catalog.pg_has_role(session_user, '{UPKEEP_ROLE}', 'MEMBER')"
+_IS_STRONG = f"pg_catalog.pg_has_role(session_user, '{UPKEEP_ROLE}', 'MEMBER')"
 
 
 class _Kind(NamedTuple):
@@ -62,7 +62,7 @@ class Pool:
     ) -> None:
         self.server, self.path = server, path
         self._cancellation = cancellation
-        self._guard = threading.Lock()
+        self._mutex = threading.Lock()
         self._lenders = dict[str, _Lender]()  # by address: agents may have a login of their own
 
     def transaction(
@@ -72,7 +72,7 @@ class Pool:
         wait_s: float | None = None,
         changes: bool = True,
         in_turn: bool = True,
-    ) -> "Lent":
+    ) -> "Transaction":
         """Lend a connection in a transaction, which is committed unless an error is raised.
 
         agent: whose rows are seen, with those of all; "" for all agents. wait_s: for locks, None
@@ -80,11 +80,11 @@ class Pool:
         changes that need not follow others. Raises DatabaseError.
         """
         wait_s = self.server.wait_s if wait_s is None else wait_s
-        return self._in(_Kind(agent, wait_s, changes, in_turn))
+        return self._lend(_Kind(agent, wait_s, changes, in_turn))
 
-    def login_transaction(self, *, changes: bool = True) -> "Lent":
+    def login_transaction(self, *, changes: bool = True) -> "Transaction":
         """Lend a transaction of the address's own user, of any length. Raises DatabaseError."""
-        return self._in(_Kind(None, self.server.wait_s, changes))
+        return self._lend(_Kind(None, self.server.wait_s, changes))
 
     @contextlib.contextmanager
     def lock(self, name: str, *, timeout_s: float) -> Iterator[None]:
@@ -94,73 +94,73 @@ class Pool:
         pooler may be between. Raises DatabaseError, and ServerBusyError where another has it.
         """
         connection = open_connection(self.server, prepare_threshold=None)
-        key, deadline = _key(f"sentinel-memory: {name}"), time.monotonic() + timeout_s
+        key, deadline = _lock_key(f"sentinel-memory: {name}"), time.monotonic() + timeout_s
         try:
-            with self._translated("begin", timeout_s):
+            with self._translate_errors("begin", timeout_s):
                 connection.execute("BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0")
-                take = f"SELECT pg_try_advisory_xact_lock({key})"
-                while connection.execute(take).fetchone() != (True,):
-                    self._check_wanted()
+                statement = f"SELECT pg_try_advisory_xact_lock({key})"
+                while connection.execute(statement).fetchone() != (True,):
+                    self._check_cancellation()
                     if time.monotonic() >= deadline:
                         waited_s = max(round(timeout_s), 1)
                         raise ServerBusyError("lock", path=self.server.name, waited_s=waited_s)
                     time.sleep(_LOCK_SLICE_S)
             yield
         finally:
-            _undo(connection)  # a close alone lets go of the lock a moment later
+            _roll_back(connection)  # a close alone lets go of the lock a moment later
             connection.close()
 
     def count_connections(self) -> dict[str, int]:
-        """Return how many connections are lent or being made, and rest, and how many calls wait."""
-        found = Counter[str]()
+        """Return the numbers of connections in use and idle, and of calls that wait."""
+        totals = Counter[str]()
         for lender in list(self._lenders.values()):
-            found.update(lender.pool.get_stats())
-        idle = found["pool_available"]
-        in_use, waiting = found["pool_size"] - idle, found["requests_waiting"]
+            totals.update(lender.pool.get_stats())
+        idle = totals["pool_available"]
+        in_use, waiting = totals["pool_size"] - idle, totals["requests_waiting"]
         connections = {"db_connections_in_use": in_use, "db_connections_idle": idle}
         return {**connections, "db_calls_waiting": waiting}
 
     def close(self) -> None:
         """Let go of all connections; the next transaction opens new ones."""
-        with self._guard:
+        with self._mutex:
             lenders, self._lenders = self._lenders, {}
         for lender in lenders.values():
             if lender.process == os.getpid():
                 lender.pool.close(timeout=1)
 
     @contextlib.contextmanager
-    def _in(self, kind: _Kind) -> Iterator["Connection[Any]"]:
-        lender, connection = self._begun(kind)
+    def _lend(self, kind: _Kind) -> Iterator["Connection[Any]"]:
+        lender, connection = self._open_transaction(kind)
         try:
-            with self._translated("body", kind.wait_s):
+            with self._translate_errors("body", kind.wait_s):
                 yield connection
             if kind.changes and self._cancellation.is_requested():
                 raise ServerWaitEndedError(path=self.server.name)
-            with self._translated("commit" if kind.changes else "body", kind.wait_s):
-                ended = connection.execute("COMMIT").statusmessage
-            if ended != "COMMIT":  # an error inside was swallowed: the server has undone it all
+            with self._translate_errors("commit" if kind.changes else "body", kind.wait_s):
+                status = connection.execute("COMMIT").statusmessage
+            if status != "COMMIT":  # an error inside was swallowed: the server has undone it all
                 raise address.ConnectionCutError("undone", path=self.server.name)
         except BaseException:
-            _undo(connection)
+            _roll_back(connection)
             raise
         finally:
             lender.pool.putconn(connection)
 
-    def _begun(self, kind: _Kind) -> tuple["_Lender", "Connection[Any]"]:
+    def _open_transaction(self, kind: _Kind) -> tuple["_Lender", "Connection[Any]"]:
         dsn = self.server.room_dsn if kind.agent and self.server.room_dsn else self.server.dsn
-        with self._guard:
+        with self._mutex:
             lender = self._lenders.get(dsn)
             if lender is None or lender.process != os.getpid():
-                with address.connecting(self.server.name):
+                with address.translate_connect_errors(self.server.name):
                     lender = _Lender(self.server, dsn, self._cancellation)
                 self._lenders[dsn] = lender
-        for is_last in (False, True):  # one that ended while it lay idle is not the call's fault
+        for is_last in (False, True):  # a connection may have ended while it lay idle
             connection = lender.take(self.server.wait_s)
             try:
                 self._begin(connection, kind)
                 return lender, connection
             except BaseException as error:
-                _undo(connection)
+                _roll_back(connection)
                 lender.pool.putconn(connection)
                 if is_last or not isinstance(error, address.ConnectionCutError):
                     raise
@@ -172,18 +172,18 @@ class Pool:
         while True:
             lock_s = min(_SLICE_S, max(deadline - time.monotonic(), 0.001))
             try:
-                with self._translated("begin", kind.wait_s):
-                    cursor = connection.execute(self._beginning(kind, lock_s))
+                with self._translate_errors("begin", kind.wait_s):
+                    cursor = connection.execute(self._begin_statements(kind, lock_s))
                     while cursor.nextset():
                         pass
-                    checked = cursor.fetchone()
+                    row = cursor.fetchone()
                 break
             except ServerBusyError:
-                _undo(connection)
-                self._check_wanted()
+                _roll_back(connection)
+                self._check_cancellation()
                 if time.monotonic() >= deadline:
                     raise
-        role, bypasses, process, is_strong, _ = checked or ("", True, 0, True, "")
+        role, bypasses, process, is_strong, _ = row or ("", True, 0, True, "")
         if process != connection.info.backend_pid:
             # A pooler is between, which may lend a connection on which another client has
             # prepared another statement by the same name.
@@ -194,13 +194,13 @@ class Pool:
             user = connection.info.user
             raise ServerError("strong_login", path=self.server.name, user=user)
 
-    def _beginning(self, kind: _Kind, lock_s: float) -> str:
-        """Return the statements that begin it; the last answers as _CHECK. lock_s: for its turn."""
+    def _begin_statements(self, kind: _Kind, lock_s: float) -> str:
+        """Return the statements of a begin; the last answers as _CHECK. lock_s: for its turn."""
         agent, statements = kind.agent, list[str]()
         level = "READ COMMITTED READ WRITE" if kind.changes else "REPEATABLE READ READ ONLY"
         settings = {
-            "statement_timeout": str(0 if agent is None else _ms(self.server.query_s)),
-            "lock_timeout": str(_ms(lock_s)),
+            "statement_timeout": str(0 if agent is None else _ms_of(self.server.query_s)),
+            "lock_timeout": str(_ms_of(lock_s)),
             "idle_in_transaction_session_timeout": str(_IDLE_S * 1_000),
             "row_security": "on",  # a role may have it off, for its backups
             "TimeZone": "UTC",
@@ -208,7 +208,7 @@ class Pool:
             AGENT_SETTING: agent or "",
         }
         if agent is None:
-            statements.append(_NO_END)
+            statements.append(_NO_TIMEOUT)
         else:
             statements.append(f"SET LOCAL ROLE {ROOM_ROLE if agent else UPKEEP_ROLE}")
             settings |= {"search_path": self.path} if self.path else {}
@@ -216,25 +216,25 @@ class Pool:
             # The planner takes all agents to be alike, and for one with many rows it would read and
             # sort them all, where an index has their order. Without bitmaps that index costs least.
             settings["enable_bitmapscan"] = "off"
-        statements.append(f"SELECT {', '.join(_set(*each) for each in settings.items())}")
+        statements.append(f"SELECT {', '.join(_set(*setting) for setting in settings.items())}")
         if kind.changes and kind.in_turn and agent:
-            own = _key(f"sentinel-memory: writer {agent}")
+            own_key = _lock_key(f"sentinel-memory: writer {agent}")
             statements.append(
-                f"SELECT pg_catalog.pg_advisory_xact_lock_shared({_key(_ALL_WRITERS)}),"
-                f" pg_catalog.pg_advisory_xact_lock({own})"
+                f"SELECT pg_catalog.pg_advisory_xact_lock_shared({_lock_key(_ALL_WRITERS)}),"
+                f" pg_catalog.pg_advisory_xact_lock({own_key})"
             )
         elif kind.changes and kind.in_turn and agent is not None:
-            statements.append(f"SELECT pg_catalog.pg_advisory_xact_lock({_key(_ALL_WRITERS)})")
-        login = _STRONG if agent and self.server.room_dsn else "false"
-        check = _CHECK.format(login=login, settings=_set("lock_timeout", str(_ms(kind.wait_s))))
+            statements.append(f"SELECT pg_catalog.pg_advisory_xact_lock({_lock_key(_ALL_WRITERS)})")
+        login = _IS_STRONG if agent and self.server.room_dsn else "false"
+        check = _CHECK.format(login=login, settings=_set("lock_timeout", str(_ms_of(kind.wait_s))))
         return ";".join((f"BEGIN ISOLATION LEVEL {level}", *statements, check))
 
-    def _check_wanted(self) -> None:
+    def _check_cancellation(self) -> None:
         if self._cancellation.ends_wait():
             raise ServerWaitEndedError(path=self.server.name)
 
     @contextlib.contextmanager
-    def _translated(self, phase: address.Phase, waited_s: float) -> Iterator[None]:
+    def _translate_errors(self, phase: address.Phase, waited_s: float) -> Iterator[None]:
         """Raise the errors of psycopg as ours. phase: of the transaction."""
         from psycopg import Error
 
@@ -242,8 +242,8 @@ class Pool:
         try:
             yield
         except Error as error:
-            told = address.error_of(name, error, phase, query_s=query_s, waited_s=waited_s)
-            raise told from error
+            failure = address.error_of(name, error, phase, query_s=query_s, waited_s=waited_s)
+            raise failure from error
 
 
 class _Lender:
@@ -262,9 +262,9 @@ class _Lender:
 
         class NotedConnection(Connection[Any]):
             @classmethod
-            def connect(cls, *values: Any, **named: Any) -> Any:
+            def connect(cls, *arguments: Any, **options: Any) -> Any:
                 try:
-                    return super().connect(*values, **named)
+                    return super().connect(*arguments, **options)
                 except Exception as error:
                     lender._failures, lender._last_failure = lender._failures + 1, error
                     raise
@@ -272,7 +272,7 @@ class _Lender:
         self.pool: ConnectionPool[Connection[Any]] = ConnectionPool(
             dsn,
             connection_class=NotedConnection,
-            kwargs=_parameters(server),
+            kwargs=_parameters_for(server),
             min_size=0,
             max_size=server.most_connections,
             max_idle=server.idle_s,
@@ -285,17 +285,17 @@ class _Lender:
         """Return a free connection or a new one. Raises DatabaseError."""
         from psycopg_pool import PoolClosed, PoolTimeout
 
-        name, deadline, before = self._server.name, time.monotonic() + wait_s, self._failures
+        name, deadline, failures = self._server.name, time.monotonic() + wait_s, self._failures
         while True:
-            left = deadline - time.monotonic()
+            left_s = deadline - time.monotonic()
             try:
-                return self.pool.getconn(timeout=max(min(_SLICE_S / 2, left), 0.001))
+                return self.pool.getconn(timeout=max(min(_SLICE_S / 2, left_s), 0.001))
             except PoolTimeout as error:
-                if self._failures > before:
+                if self._failures > failures:
                     raise address.connection_error_of(name, self._last_failure) from error
                 if self._cancellation.ends_wait():
                     raise ServerWaitEndedError(path=name) from error
-                if left > 0:
+                if left_s > 0:
                     continue
                 if not self.pool.get_stats().get("pool_size"):
                     raise address.connection_error_of(name, None) from error
@@ -307,19 +307,19 @@ class _Lender:
 
 def open_connection(server: Server, **parameters: Any) -> "Connection[Any]":
     """Return a connection beside the pool, which the caller closes. Raises DatabaseError."""
-    with address.connecting(server.name):
+    with address.translate_connect_errors(server.name):
         import psycopg
 
-        return psycopg.connect(server.dsn, **_parameters(server) | parameters)
+        return psycopg.connect(server.dsn, **_parameters_for(server) | parameters)
 
 
-def literal(text: str) -> str:
+def quote_text(text: str) -> str:
     """Quote a text for SQL, whatever the server's settings make of a backslash."""
-    escaped = text.replace("\\", "\\\\").replace("'", "''")
-    return f"E'{escaped}'"
+    body = text.replace("\\", "\\\\").replace("'", "''")
+    return f"E'{body}'"
 
 
-def _parameters(server: Server) -> dict[str, Any]:
+def _parameters_for(server: Server) -> dict[str, Any]:
     """Return parameters that also a pooler between understands."""
     return {
         "autocommit": True,  # a transaction begins and ends with statements of ours
@@ -332,7 +332,7 @@ def _parameters(server: Server) -> dict[str, Any]:
     }
 
 
-def _undo(connection: "Connection[Any]") -> None:
+def _roll_back(connection: "Connection[Any]") -> None:
     from psycopg import Error
 
     with contextlib.suppress(Error):
@@ -340,12 +340,12 @@ def _undo(connection: "Connection[Any]") -> None:
 
 
 def _set(name: str, value: str) -> str:
-    return f"pg_catalog.set_config('{name}', {literal(value)}, true)"
+    return f"pg_catalog.set_config('{name}', {quote_text(value)}, true)"
 
 
-def _key(name: str) -> str:
-    return f"pg_catalog.hashtextextended({literal(name)}, 0)"
+def _lock_key(name: str) -> str:
+    return f"pg_catalog.hashtextextended({quote_text(name)}, 0)"
 
 
-def _ms(seconds: float) -> int:
+def _ms_of(seconds: float) -> int:
     return max(round(seconds * 1_000), 1) if seconds else 0

@@ -74,10 +74,11 @@ def hostile(made: Path, tmp_path: Path) -> Desk:
 @pytest.fixture
 def older_git(monkeypatch: pytest.MonkeyPatch) -> None:
     """A git from before it knew the two settings that help most."""
-    known = [setting for setting in call._SAFE if not setting.startswith("safe.bareRepository")]
-    assert len(known) == len(call._SAFE) - 1
-    monkeypatch.setattr(call, "_SAFE", known)
-    monkeypatch.delitem(call._SET, "GIT_NO_LAZY_FETCH")
+    settings = call._SAFE_SETTINGS
+    known = [setting for setting in settings if not setting.startswith("safe.bareRepository")]
+    assert len(known) == len(settings) - 1
+    monkeypatch.setattr(call, "_SAFE_SETTINGS", known)
+    monkeypatch.delitem(call._SET_VARIABLES, "GIT_NO_LAZY_FETCH")
 
 
 def with_programs(desk: Desk, traps: Traps, **variables: str) -> dict[str, str]:

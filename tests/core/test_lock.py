@@ -93,10 +93,7 @@ def test_a_lock_file_of_another_user_is_named(path: str, monkeypatch: pytest.Mon
         return real(name, *rest, **more)
 
     monkeypatch.setattr(os, "open", open_of_another)
-    with (
-        pytest.raises(PermissionError),
-        locked_file(path, timeout_s=1),
-    ):  # nothing may be made there
+    with pytest.raises(PermissionError), locked_file(path, timeout_s=1):  # no file may be made here
         pass
     Path(path).touch()
     with raised(DiskError, "lock_file") as caught, locked_file(path, timeout_s=1):
@@ -110,12 +107,9 @@ def test_a_lock_file_in_a_directory_that_may_not_be_written_is_no_other_user_s(p
     Path(path).touch(0o400)
     folder = Path(path).parent
     folder.chmod(0o500)
+    lock = locked_file(path, timeout_s=1)
     try:
-        with (
-            bound_by_permissions_here(),
-            pytest.raises(PermissionError),
-            locked_file(path, timeout_s=1),
-        ):
+        with bound_by_permissions_here(), pytest.raises(PermissionError), lock:
             pass
     finally:
         folder.chmod(0o700)

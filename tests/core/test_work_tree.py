@@ -52,7 +52,7 @@ def reason(folder: Path) -> tuple[str, str]:
 def test_a_git_directory_that_git_refuses_is_none_unless_the_user_says_that_it_is_safe(
     project: Path, value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(call._SET, "GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    monkeypatch.setitem(call._SET_VARIABLES, "GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
     key, said = reason(project / ".context")  # nor is one further up taken
     assert (key, "dubious ownership" in said) == ("git_failed", True)
     safe = value.format(project=project)
@@ -77,7 +77,7 @@ def test_git_is_not_taken_from_the_current_directory_and_sees_only_the_users_set
     monkeypatch.setenv("GIT_CONFIG_SYSTEM", "kept")
     seen = {name for name in call.build_environment() if name.startswith("GIT_")}
     config = {"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"}
-    assert seen - call._SET.keys() - {"GIT_CEILING_DIRECTORIES"} == config
+    assert seen - call._SET_VARIABLES.keys() - {"GIT_CEILING_DIRECTORIES"} == config
     for folder in (tmp_path, tmp_path / "bin"):
         folder.mkdir(exist_ok=True)
         shutil.copy(sys.executable, folder / "git")

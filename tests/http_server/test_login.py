@@ -20,7 +20,7 @@ import pytest
 
 from core.postgres.address import ServerError
 from http_server.grants import ACCESS_S, CODE_S, CONSENT_S, REFRESH_S, TWICE_S
-from http_server.limits import Allowance, note
+from http_server.limits import Allowance, log_error
 from http_server.provider import CLIENT_NAME_CHARS, MOST_URIS, find_redirect_fault
 from tests.http_server.login_flow import BACK, URL, Clock, Site, sent_back
 from tests.support.tables import table, text_of
@@ -351,14 +351,14 @@ def test_the_operator_reads_each_kind_of_failure_once_a_minute(
 ) -> None:
     def lines() -> list[int]:
         for key in ("disk_full", "read_only", "disk_full"):
-            note(ServerError(key, path="the-server"))
+            log_error(ServerError(key, path="the-server"))
         return [caplog.text.count(it) for it in ("disk of the database", "read only")]
 
     now = time.monotonic
     assert lines() == [1, 1]
     monkeypatch.setattr(time, "monotonic", lambda: now() + 60)
     assert lines() == [2, 2]
-    note(ValueError("what somebody wrote"))
+    log_error(ValueError("what somebody wrote"))
     assert "ValueError" in caplog.text and "somebody wrote" not in caplog.text
 
 

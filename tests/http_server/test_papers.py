@@ -151,7 +151,7 @@ def key_in(papers: Papers) -> Credential:
 
 
 def renew(grants: Grants, token: str) -> Tokens | None:
-    found = grants.refresh(token, CLIENT)
+    found = grants.check_refresh(token, CLIENT)
     return grants.rotate(found) if found else None
 
 

@@ -151,5 +151,5 @@ def test_a_server_over_http_names_no_project(
     assert call.project_name() == "shop"
     with call.set_caller(call.Caller(agent="alice")):
         assert call.project_name() == ""
-        monkeypatch.setattr("protocol.call.arguments.project", str(tmp_path / "shop"))
+        monkeypatch.setattr("protocol.call.options.project", str(tmp_path / "shop"))
         assert call.project_name() == "shop"

@@ -263,9 +263,8 @@ def test_lines_arrive_whole_with_any_buffer_and_no_others_reach_the_wire(
         request = b'{"jsonrpc": "2.0", "id": "x", "method": "tools/list"}'
         given = [b"\n", b'{"a": "' + b"x" * 20_000 + b'"}\n', request]
         ended: list[bool] = []
-        lines = RequestInput(
-            io.BytesIO(b"".join(given)), OpenRequests(), partial(ended.append, True)
-        )
+        source = io.BytesIO(b"".join(given))
+        lines = RequestInput(source, OpenRequests(), partial(ended.append, True))
         assert list(io.BufferedReader(lines, buffer_size=size)) == [*given[:2], request + b"\n"]
         assert ended
     ours, theirs = os.pipe()
@@ -281,23 +280,23 @@ def test_requests_are_under_way_until_answered_and_at_the_end_only_changes_are_n
     def line(**message: Any) -> bytes:
         return json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n"
 
-    under_way = OpenRequests()
+    requests = OpenRequests()
     for number in (1, 2, "2", 'three "\n'):
-        under_way.note_line(line(id=number, method="tools/list"))
-    under_way.note_line(line(method="notifications/initialized"))
-    under_way.note_line(line(id=9, method="subscriptions/listen"))  # open for as long as it is
-    under_way.note_line(line(id=1, result={}))
-    under_way.note_line(b"torn\n")
-    assert not under_way.wait(0)
+        requests.note_line(line(id=number, method="tools/list"))
+    requests.note_line(line(method="notifications/initialized"))
+    requests.note_line(line(id=9, method="subscriptions/listen"))  # open for as long as it is
+    requests.note_line(line(id=1, result={}))
+    requests.note_line(b"torn\n")
+    assert not requests.wait(0)
     cancelled = {"requestId": 1}
-    under_way.note_line(line(method="notifications/cancelled", params=cancelled))
-    under_way.note_line(line(method="notifications/cancelled"))
+    requests.note_line(line(method="notifications/cancelled", params=cancelled))
+    requests.note_line(line(method="notifications/cancelled"))
     answers = [b'"id":2,"result":{}', b'"id":"2","error":{}', b'"id":"three \\"\\n","result":{}']
     for at, answer in enumerate(answers):
-        assert not under_way.wait(0), at
-        under_way.note_answer(b'{"jsonrpc":"2.0",' + answer + b"}\n", is_delivered=True)
-    assert under_way.wait(0)
-    assert under_way.report() == []
+        assert not requests.wait(0), at
+        requests.note_answer(b'{"jsonrpc":"2.0",' + answer + b"}\n", is_delivered=True)
+    assert requests.wait(0)
+    assert requests.report() == []
     for tool, arguments, is_named in (
         ("log_memory", {}, True),
         ("compact_memory", {}, False),
@@ -307,10 +306,10 @@ def test_requests_are_under_way_until_answered_and_at_the_end_only_changes_are_n
         ("context_export", {"format": "json", "output": "x.json"}, True),
         ("context_search", {}, False),
     ):
-        under_way, params = OpenRequests(), {"name": tool, "arguments": arguments}
+        requests, params = OpenRequests(), {"name": tool, "arguments": arguments}
         request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-        under_way.note_line(json.dumps(request).encode() + b"\n")
-        assert [f"{tool} (id 1)" in line for line in under_way.report()] == [True] * is_named
+        requests.note_line(json.dumps(request).encode() + b"\n")
+        assert [f"{tool} (id 1)" in line for line in requests.report()] == [True] * is_named
 
 
 ASLEEP = """
