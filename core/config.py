@@ -62,8 +62,8 @@ _ON = frozenset(("1", "true", "yes", "on"))
 _OFF = frozenset(("", "0", "false", "no", "off"))
 _STRICT, _ANSWERS = "SENTINEL_MEMORY_STRICT", "SENTINEL_MEMORY_ANSWERS"
 _LANGUAGE = "SENTINEL_MEMORY_LANG"  # `core.messages` reads it
-_OTHERS = (_STRICT, _ANSWERS, _LANGUAGE, ROOMS_VARIABLE)
-_READ = (*(it.variable for it in _NUMBERS.values()), *_OTHERS)
+_OTHER_VARIABLES = (_STRICT, _ANSWERS, _LANGUAGE, ROOMS_VARIABLE)
+_SETTING_VARIABLES = (*(number.variable for number in _NUMBERS.values()), *_OTHER_VARIABLES)
 
 
 class Settings(NamedTuple):
@@ -90,38 +90,38 @@ DEFAULTS = Settings()
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
     """Return the settings; an unusable value leaves the default."""
-    return _settings_of(tuple([environment.get(name, "").strip() for name in _READ]))
+    return _settings_of(tuple([environment.get(name, "").strip() for name in _SETTING_VARIABLES]))
 
 
 @lru_cache(maxsize=8)  # a call reads them, and they seldom change
 def _settings_of(values: tuple[str, ...]) -> Settings:
     warnings, errors = list[str](), list[SentinelError]()
-    given = dict(zip(_READ, values, strict=True))
-    for name, value in given.items():
+    texts = dict(zip(_SETTING_VARIABLES, values, strict=True))
+    for name, value in texts.items():
         if "${" in value:
             warnings.append(f"{name} holds an unexpanded variable and is treated as unset")
-            given[name] = ""
-    if given[_LANGUAGE] and given[_LANGUAGE][:2].lower() not in ("en", "ko"):
+            texts[name] = ""
+    if texts[_LANGUAGE] and texts[_LANGUAGE][:2].lower() not in ("en", "ko"):
         warnings.append(f"{_LANGUAGE} is neither en nor ko; en is used")
-    strict, answers = given[_STRICT].lower(), given[_ANSWERS].lower()
+    strict, answers = texts[_STRICT].lower(), texts[_ANSWERS].lower()
     if strict not in _ON | _OFF:  # whoever sets it wants more safety than without it, not less
         warnings.append(f"{_STRICT} is neither 1 nor 0; 1 is used")
     if answers not in ("", "text", "json"):
         warnings.append(f"{_ANSWERS} is neither text nor json; text is used")
     numbers = dict[str, int]()
     for field, (name, default, least, is_budget) in _NUMBERS.items():
-        wanted = _whole_number(given[name] or str(default))
-        if not wanted:
+        number = _parse_number(texts[name] or str(default))
+        if not number:
             warnings.append(f"{name} is not a whole number of {least} or more; {default} is used")
             if is_budget:
                 facts: dict[str, str | int] = {"least": least, "default": default}
                 errors.append(RefusedError("bad_setting", variable=name, **facts))
-        elif wanted < least:
+        elif number < least:
             warnings.append(f"{name} is below the least that is of use; {least} is used")
-        numbers[field] = max(wanted or default, least)
+        numbers[field] = max(number or default, least)
     rooms: tuple[str, ...] = DEFAULT_ROOMS
     try:
-        rooms = read_rooms(given[ROOMS_VARIABLE])
+        rooms = read_rooms(texts[ROOMS_VARIABLE])
     except RefusedError as error:
         errors.append(error)
     chars = DEFAULT_BUDGET_CHARS * numbers["budget_tokens"] // _BUDGET.default
@@ -137,7 +137,7 @@ def _settings_of(values: tuple[str, ...]) -> Settings:
     )
 
 
-def _whole_number(text: str) -> int:
+def _parse_number(text: str) -> int:
     """Return the number, at most _MOST; 0 for anything but a positive one."""
     if not (text.isascii() and text.isdigit()):
         return 0
@@ -154,9 +154,9 @@ def read_rooms(text: str, source: str = ROOMS_VARIABLE) -> tuple[str, ...]:
     """
     words = tuple(dict.fromkeys(text.lower().replace(",", " ").split()))
     names = [word.partition(":")[0] for word in words]
-    known = [it for room in ROOMS for it in (room, *(f"{room}:{p}" for p in ROOMS[room]))]
-    if not set(words) <= set(known) or len(set(names)) < len(names):
-        raise RefusedError("bad_rooms", source=source, known=", ".join(known))
+    known_words = [word for room in ROOMS for word in (room, *(f"{room}:{p}" for p in ROOMS[room]))]
+    if not set(words) <= set(known_words) or len(set(names)) < len(names):
+        raise RefusedError("bad_rooms", source=source, known=", ".join(known_words))
     return words or DEFAULT_ROOMS
 
 
@@ -206,8 +206,8 @@ def find_project(
     """
     warnings = list[str]()
     source, value = "cwd", ""
-    named = {"--project": argument or "", **{it: environment.get(it, "") for it in VARIABLES}}
-    for name, text in named.items():
+    texts = {"--project": argument or "", **{name: environment.get(name, "") for name in VARIABLES}}
+    for name, text in texts.items():
         if "${" in text:
             warnings.append(f"{name} holds an unexpanded variable and is treated as unset")
         elif text.strip():
@@ -219,9 +219,9 @@ def find_project(
     while True:
         context, git = os.path.join(path, CONTEXT_DIRECTORY), os.path.join(path, ".git")
         is_memory = not nearest and os.path.isdir(context) and may_hold_memory(context)
-        if is_memory and (path == start or _is_ours(context, start, warnings)):
+        if is_memory and (path == start or _is_trusted(context, start, warnings)):
             nearest = path
-        if os.path.exists(git) and (path == start or _is_ours(git, start, warnings)):
+        if os.path.exists(git) and (path == start or _is_trusted(git, start, warnings)):
             break
         parent = os.path.dirname(path)
         if parent == path:  # no repository: the parents are not this project
@@ -243,7 +243,7 @@ def may_hold_memory(context: str) -> bool:
     except OSError:
         return True  # whoever reads the log says why it cannot be read
     log = LOG_NAME.partition(".")[0]
-    if not names or "sessions" in names or any(it.lstrip(".").startswith(log) for it in names):
+    if not names or "sessions" in names or any(name.lstrip(".").startswith(log) for name in names):
         return True
     for name in (".gitignore", ".gitattributes"):
         companion = os.path.join(context, name)
@@ -254,18 +254,18 @@ def may_hold_memory(context: str) -> bool:
     return False
 
 
-def _is_ours(found: str, start: str, warnings: list[str]) -> bool:
+def _is_trusted(path: str, start: str, warnings: list[str]) -> bool:
     """Return whether a file and its directory belong to the owner of `start`, this user or root."""
     if not hasattr(os, "geteuid"):  # Windows names no owners
         return True
-    owners = {0, os.geteuid(), _owner(start)}
-    if {_owner(found, itself=True), _owner(os.path.dirname(found))} <= owners:
+    owners = {0, os.geteuid(), _owner_of(start)}
+    if {_owner_of(path, itself=True), _owner_of(os.path.dirname(path))} <= owners:
         return True
-    warnings.append(f"{found!r} belongs to another user and is passed over; to use it: --project")
+    warnings.append(f"{path!r} belongs to another user and is passed over; to use it: --project")
     return False
 
 
-def _owner(path: str, *, itself: bool = False) -> int:
+def _owner_of(path: str, *, itself: bool = False) -> int:
     try:
         return os.stat(path, follow_symlinks=not itself).st_uid
     except (OSError, ValueError):
@@ -288,11 +288,11 @@ _WINDOWS_TREES = ("SYSTEMROOT", "PROGRAMFILES", "PROGRAMFILES(X86)", "PROGRAMDAT
 
 def no_project_kind(root: "str | Path", environment: Mapping[str, str]) -> str:
     """Return `home`, `root` or `system` for a directory that is no project, else ""."""
-    real = os.path.normcase(os.path.realpath(root))
+    path = os.path.normcase(os.path.realpath(root))
     homes = {environment.get("HOME"), environment.get("USERPROFILE"), os.path.expanduser("~")}
-    if any(home and os.path.normcase(os.path.realpath(home)) == real for home in homes):
+    if any(home and os.path.normcase(os.path.realpath(home)) == path for home in homes):
         return "home"
-    if os.path.dirname(real) == real:
+    if os.path.dirname(path) == path:
         return "root"
     import tempfile  # only a writer asks, and it brings a tenth of a hook's modules
 
@@ -302,10 +302,10 @@ def no_project_kind(root: "str | Path", environment: Mapping[str, str]) -> str:
         trees.append(os.path.join(environment["LOCALAPPDATA"], "Programs"))
     if environment.get("USERPROFILE"):
         directories.append(os.path.dirname(environment["USERPROFILE"]))
-    system = real in map(os.path.normcase, directories) or any(
-        tree and f"{real}{os.sep}".startswith(os.path.normcase(tree) + os.sep) for tree in trees
+    is_system = path in map(os.path.normcase, directories) or any(
+        tree and f"{path}{os.sep}".startswith(os.path.normcase(tree) + os.sep) for tree in trees
     )
-    return "system" if system else ""
+    return "system" if is_system else ""
 
 
 # Directories of this machine.
@@ -316,11 +316,11 @@ def state_directory(root: str, environment: Mapping[str, str], platform: str = s
 
     Nothing is created. A relative place is passed over: it would depend on the client's directory.
     """
-    wanted = environment.get(STATE_VARIABLE, "")
-    base = _user_directory(wanted, "XDG_STATE_HOME", "state", environment, platform)
-    real = os.path.normcase(os.path.realpath(root))
-    check = zlib.crc32(real.encode("utf-8", "surrogateescape"))
-    name = f"{safe_file_name(os.path.basename(real) or 'root', 40)}-{check:08x}"
+    setting = environment.get(STATE_VARIABLE, "")
+    base = _user_directory(setting, "XDG_STATE_HOME", "state", environment, platform)
+    real_path = os.path.normcase(os.path.realpath(root))
+    checksum = zlib.crc32(real_path.encode("utf-8", "surrogateescape"))
+    name = f"{safe_file_name(os.path.basename(real_path) or 'root', 40)}-{checksum:08x}"
     return base and os.path.join(base, name)
 
 
@@ -330,17 +330,17 @@ def data_directory(environment: Mapping[str, str]) -> str:
 
 
 def _user_directory(
-    wanted: str, variable: str, name: str, environment: Mapping[str, str], platform: str
+    setting: str, variable: str, name: str, environment: Mapping[str, str], platform: str
 ) -> str:
     home = os.path.expanduser("~")
     if platform == "win32":
-        above = environment.get("LOCALAPPDATA", ""), os.path.join(home, "AppData", "Local")
+        parents = environment.get("LOCALAPPDATA", ""), os.path.join(home, "AppData", "Local")
     elif platform == "darwin":
-        above = "", os.path.join(home, "Library", "Application Support")
+        parents = "", os.path.join(home, "Library", "Application Support")
     else:
-        above = environment.get(variable, ""), os.path.join(home, ".local", name)
-    named = os.path.expanduser(wanted.strip())
-    places = [named, *(os.path.join(place, "sentinel-memory") for place in above)]
+        parents = environment.get(variable, ""), os.path.join(home, ".local", name)
+    own_place = os.path.expanduser(setting.strip())
+    places = [own_place, *(os.path.join(place, "sentinel-memory") for place in parents)]
     return next(filter(os.path.isabs, places), "")
 
 

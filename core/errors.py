@@ -107,9 +107,9 @@ def link_error(key: str, *, path: str, link: str, target: str) -> LogReadError:
 
 def sentence_without_place(error: SentinelError) -> str:
     """Return the sentence of an error without the place of the memory."""
-    facts, withheld = error.facts, _WITHHELD[language()]
-    hidden = {name: "memory" if name == "path" else withheld for name in error.place_keys}
-    error.facts = {**facts, **hidden}
+    facts, sentence = error.facts, _WITHHELD[language()]
+    substitutes = {name: "memory" if name == "path" else sentence for name in error.place_keys}
+    error.facts = {**facts, **substitutes}
     try:
         return str(error)
     finally:

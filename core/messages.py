@@ -23,7 +23,7 @@ Facts = dict[str, str | int]
 LANG_VARIABLE = "SENTINEL_MEMORY_LANG"
 _LOCALES = "LC_ALL", "LC_MESSAGES", "LANG"  # the first that is set holds
 _ROOT = Path(__file__).resolve().parents[1]
-_SPOKEN: ContextVar[Language | None] = ContextVar("language", default=None)
+_LANGUAGE: ContextVar[Language | None] = ContextVar("language", default=None)
 
 
 def say(key: str, /, **facts: str | int) -> str:
@@ -34,10 +34,10 @@ def say(key: str, /, **facts: str | int) -> str:
     `{cli}` begins a command for whoever started the program, `{program}` in a text that others
     read.
     """
-    spoken = language()
-    text = _template(key, spoken)
+    lang = language()
+    text = _find_template(key, lang)
     filled_in: Facts = {"cli": program.CLI, "program": program.NAME, **facts}
-    if spoken == "en":
+    if lang == "en":
         return text.format(**filled_in)
     return fill_template(text, filled_in)
 
@@ -49,22 +49,22 @@ def log_warning(key: str, /, **facts: str | int) -> None:
 
 
 def has_sentence(key: str) -> bool:
-    return any(key in _sentences(path) for path in _files(key, "en"))
+    return any(key in _read_sentences(path) for path in _files_for(key, "en"))
 
 
 def language() -> Language:
     """Return the language of this call: of `use_language`, else of the environment."""
-    return _SPOKEN.get() or language_of(os.environ)
+    return _LANGUAGE.get() or language_of(os.environ)
 
 
 @contextmanager
-def use_language(spoken: Language) -> Iterator[None]:
+def use_language(lang: Language) -> Iterator[None]:
     """Say the sentences of this context in one language."""
-    token = _SPOKEN.set(spoken)
+    token = _LANGUAGE.set(lang)
     try:
         yield
     finally:
-        _SPOKEN.reset(token)
+        _LANGUAGE.reset(token)
 
 
 def language_of(environment: Mapping[str, str], *, for_person: bool = False) -> Language:
@@ -72,41 +72,42 @@ def language_of(environment: Mapping[str, str], *, for_person: bool = False) -> 
 
     for_person: then the locale counts. A model gets English, whoever starts its server.
     """
-    wanted = environment.get(LANG_VARIABLE, "").strip().lower()
-    if for_person and (not wanted or "${" in wanted):  # a client did not fill the variable in
+    name = environment.get(LANG_VARIABLE, "").strip().lower()
+    if for_person and (not name or "${" in name):  # a client did not fill the variable in
         locale = next(filter(None, map(environment.get, _LOCALES)), "")
-        name = locale.lower().replace("-", "_").partition(".")[0].partition("_")[0]
-        return "ko" if name in ("ko", "korean") else "en"  # ko_KR.UTF-8, Korean_Korea.949
-    return "ko" if wanted.startswith("ko") else "en"
+        code = locale.lower().replace("-", "_").partition(".")[0].partition("_")[0]
+        return "ko" if code in ("ko", "korean") else "en"  # ko_KR.UTF-8, Korean_Korea.949
+    return "ko" if name.startswith("ko") else "en"
 
 
 @cache
-def _template(key: str, spoken: Language) -> str:
-    for path in (*_files(key, spoken), *_files(key, "en")):  # Korean may be missing for operators
-        if key in (sentences := _sentences(path)):
+def _find_template(key: str, lang: Language) -> str:
+    # Korean may be missing for operators.
+    for path in (*_files_for(key, lang), *_files_for(key, "en")):
+        if key in (sentences := _read_sentences(path)):
             return sentences[key]
     raise KeyError(key)
 
 
-def _files(key: str, spoken: Language) -> tuple[Path, ...]:
+def _files_for(key: str, lang: Language) -> tuple[Path, ...]:
     owner = key.partition(".")[0]
     folder = "http_server" if owner == "http" else f"rooms/{owner}"
-    own = _ROOT / folder / f"words.{spoken}.json"
-    if own.is_file():  # a room may have none
-        return (own,)
+    room_file = _ROOT / folder / f"words.{lang}.json"
+    if room_file.is_file():  # a room may have none
+        return (room_file,)
     data = _ROOT / "core" / "data"
-    return data / f"words.{spoken}.answers.json", data / f"words.{spoken}.people.json"
+    return data / f"words.{lang}.answers.json", data / f"words.{lang}.people.json"
 
 
 @cache
-def _sentences(path: Path) -> dict[str, str]:
-    found: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
-    return found
+def _read_sentences(path: Path) -> dict[str, str]:
+    sentences: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
+    return sentences
 
 
 # Particles. A hook mostly speaks English, so the patterns are compiled at the first Korean sentence.
 # How a spoken text ends: in a vowel, in ㄹ, or in another consonant.
-End = Literal["vowel", "rieul", "consonant"]
+Ending = Literal["vowel", "rieul", "consonant"]
 
 # How a template writes a particle, and its forms after a consonant and after a vowel.
 _FORMS = {
@@ -122,14 +123,14 @@ _CONSONANT_DIGITS, _RIEUL_DIGITS = "036", "178"  # 영, 삼, 육 and 일, 칠, �
 _LAST_WORD = r"(?:[A-Z][a-z]++|(?<![A-Za-z])[a-z]++|(?<![A-Z])[A-Z]++)$"
 # Placeholders of the command line: capitals that people read as the word, not by letters.
 _PLACEHOLDERS = set("CLIENT COMMAND DIR EVENT FILE NAME SHELL TEXT TOPIC WORDS".split())
-_LETTERS: dict[str, End] = {"l": "rieul", "r": "rieul", "m": "consonant", "n": "consonant"}
+_LETTERS: dict[str, Ending] = {"l": "rieul", "r": "rieul", "m": "consonant", "n": "consonant"}
 # Endings of English words that Korean writes with a final consonant: 폼, 라인, 파일, 스택, 맵.
-_CLOSED = (
+_CLOSED_ENDING = (
     r"(?:m|n|ng|l|me|ne|le|ck|ook|(?<!n)c|type|(?<![aeiou])[aeiou]p|app|oup"
     r"|(?<![aeo])[aeiou]t|out|web|job|tab)$"
 )
 # Words that the rules read otherwise than people do: 리드미, 체크, 어웨이트, 에디트, 엑시트.
-_OPEN = {"readme", "check", "await", "edit", "visit", "exit", "pip"}
+_OPEN_WORDS = {"readme", "check", "await", "edit", "visit", "exit", "pip"}
 
 
 def fill_template(template: str, facts: Mapping[str, str | int]) -> str:
@@ -139,21 +140,21 @@ def fill_template(template: str, facts: Mapping[str, str | int]) -> str:
     '로그를'
     """
 
-    def fitting(found: re.Match[str]) -> str:
-        if found["name"] not in facts:
-            return found[0]
-        end = ending_sound_of(found["placeholder"].format(**facts))
+    def fit_particle(match: re.Match[str]) -> str:
+        if match["name"] not in facts:
+            return match[0]
+        end = ending_sound_of(match["placeholder"].format(**facts))
         if end is None:
-            return found[0]
-        after_consonant, after_vowel = _FORMS[found["particle"]]
-        is_open = end == "vowel" or (end == "rieul" and found["particle"] == "(으)")
+            return match[0]
+        after_consonant, after_vowel = _FORMS[match["particle"]]
+        is_open = end == "vowel" or (end == "rieul" and match["particle"] == "(으)")
         form = after_vowel if is_open else after_consonant
-        return found["placeholder"] + found["closing"] + form
+        return match["placeholder"] + match["closing"] + form
 
-    return re.sub(_BEHIND_FACT, fitting, template).format(**facts)
+    return re.sub(_BEHIND_FACT, fit_particle, template).format(**facts)
 
 
-def ending_sound_of(text: str) -> End | None:
+def ending_sound_of(text: str) -> Ending | None:
     """Return how the last spoken sound of a text ends; None if that cannot be known."""
     from unicodedata import normalize  # as the patterns above, at the first Korean sentence
 
@@ -162,22 +163,22 @@ def ending_sound_of(text: str) -> End | None:
         text = text[:-1]
     if not text:
         return None
-    last = text[-1]
-    if "가" <= last <= "힣":
-        final = (ord(last) - ord("가")) % 28
-        return "vowel" if final == 0 else "rieul" if final == 8 else "consonant"
-    if not last.isascii():
+    last_char = text[-1]
+    if "가" <= last_char <= "힣":
+        coda = (ord(last_char) - ord("가")) % 28
+        return "vowel" if coda == 0 else "rieul" if coda == 8 else "consonant"
+    if not last_char.isascii():
         return None
-    if last.isdecimal():
-        if last in _CONSONANT_DIGITS:
+    if last_char.isdecimal():
+        if last_char in _CONSONANT_DIGITS:
             return "consonant"
-        return "rieul" if last in _RIEUL_DIGITS else "vowel"
-    found = re.search(_LAST_WORD, text)
-    word = found[0] if found else last
+        return "rieul" if last_char in _RIEUL_DIGITS else "vowel"
+    match = re.search(_LAST_WORD, text)
+    word = match[0] if match else last_char
     is_spelled = word.isupper() and word not in _PLACEHOLDERS
     if is_spelled or len(word) == 1 or not re.search("[aeiouy]", word.lower()):
-        return _LETTERS.get(last.lower(), "vowel")
+        return _LETTERS.get(last_char.lower(), "vowel")
     word = word.lower()
-    if word in _OPEN or not re.search(_CLOSED, word):
+    if word in _OPEN_WORDS or not re.search(_CLOSED_ENDING, word):
         return "vowel"
     return "rieul" if word.endswith(("l", "le")) else "consonant"

@@ -29,8 +29,8 @@ class HelpPage(argparse.HelpFormatter):
         super().__init__(prog, width=max(min(columns, MOST_WIDTH), _LEAST_WIDTH) - 1)
 
     def add_usage(self, usage: Any, actions: Any, groups: Any, prefix: Any = None) -> None:
-        heading = say("parser.usage") if prefix is None else prefix
-        super().add_usage(usage, actions, groups, _padded(heading))
+        title = say("parser.usage") if prefix is None else prefix
+        super().add_usage(usage, actions, groups, _with_padding(title))
 
     def start_section(self, heading: str | None) -> None:
         if heading is not None and has_sentence(f"parser.{heading}"):
@@ -68,40 +68,40 @@ class Parser(argparse.ArgumentParser):
         return self._page() if self._page else super().format_help()
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
-        words = self._joined(sys.argv[1:] if args is None else args)
+        words = self._join_texts(sys.argv[1:] if args is None else args)
         # Before argparse misses an argument: the option may be meant for the missing one.
-        for before, word in pairwise(["", *takewhile(lambda it: it != "--", words)]):
-            option = self._option_string_actions.get(before)
+        for previous, word in pairwise(["", *takewhile(lambda word: word != "--", words)]):
+            option = self._option_string_actions.get(previous)
             if self._is_text(word) and not (option and option.nargs != 0):
                 self._refuse(word)
-        found, left = super().parse_known_args(words, namespace)
-        if left and ("--" in words or not left[0].startswith("-")):
-            self.error(say("parser.too_many", value=left[0]))
-        if left:
-            self._refuse(left[0])
-        return found, left
+        options, unknown_words = super().parse_known_args(words, namespace)
+        if unknown_words and ("--" in words or not unknown_words[0].startswith("-")):
+            self.error(say("parser.too_many", value=unknown_words[0]))
+        if unknown_words:
+            self._refuse(unknown_words[0])
+        return options, unknown_words
 
     def _refuse(self, word: str) -> NoReturn:
         name = word.partition("=")[0]
         refusal = say("parser.option", value=name)
         self.error(with_nearest_name(refusal, name, self._option_string_actions))
 
-    def _joined(self, words: Sequence[str]) -> list[str]:
+    def _join_texts(self, words: Sequence[str]) -> list[str]:
         """Return the words, a text that begins with a dash joined to the option before it."""
-        joined, left = list[str](), list(words)
-        while left and left[0] != "--":
-            word = left.pop(0)
+        result, rest = list[str](), list(words)
+        while rest and rest[0] != "--":
+            word = rest.pop(0)
             action = self._option_string_actions.get(word)
             is_text = action and action.nargs is None and not (action.type or action.choices)
-            if is_text and left and self._is_text(left[0]):
-                word = f"{word}={left.pop(0)}"
-            joined.append(word)
-        return [*joined, *left]
+            if is_text and rest and self._is_text(rest[0]):
+                word = f"{word}={rest.pop(0)}"
+            result.append(word)
+        return [*result, *rest]
 
     def _is_text(self, word: str) -> bool:
         options = self._option_string_actions
-        named = {word.partition("=")[0], word if word.startswith("--") else word[:2]}
-        return word.startswith("-") and word.strip("-") != "" and not named & options.keys()
+        names = {word.partition("=")[0], word if word.startswith("--") else word[:2]}
+        return word.startswith("-") and word.strip("-") != "" and not names & options.keys()
 
     def error(self, message: str) -> NoReturn:
         """Say the mistake and the way to the help, and end with 2. Raises SystemExit.
@@ -112,13 +112,13 @@ class Parser(argparse.ArgumentParser):
         _, is_lacking, names = message.partition("the following arguments are required: ")
         if is_lacking:
             message = say("parser.lacking", names=names)
-        name, _, rest = message.partition(": invalid choice: ")
-        value, is_choice, known = rest.rpartition(" (choose from ")
+        name, _, tail = message.partition(": invalid choice: ")
+        value, is_choice, choices = tail.rpartition(" (choose from ")
         if is_choice:
             value = value.removeprefix("'").removesuffix("'")
             unknown = say("parser.command", value=value)
-            said = unknown if name == "COMMAND" else f"{message}."
-            message = with_nearest_name(said, value, re.findall(r"[^\s,')]+", known))
+            refusal = unknown if name == "COMMAND" else f"{message}."
+            message = with_nearest_name(refusal, value, re.findall(r"[^\s,')]+", choices))
         help_command = f"{self.prog} --help"
         if f"{self.prog} ".startswith(f"{CLI} "):
             command = self.prog[len(CLI) :].split()
@@ -132,10 +132,10 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, "\n".join(lines) + "\n")
 
 
-def with_nearest_name(said: str, name: str, known: Iterable[str]) -> str:
+def with_nearest_name(refusal: str, name: str, names: Iterable[str]) -> str:
     """Return a refusal with the known name that may have been meant."""
-    near = nearest_name(name, known)
-    return f"{said} {say('parser.near', near=near)}" if near else said
+    suggestion = nearest_name(name, names)
+    return f"{refusal} {say('parser.near', near=suggestion)}" if suggestion else refusal
 
 
 def add_project(parser: argparse.ArgumentParser) -> None:
@@ -143,53 +143,54 @@ def add_project(parser: argparse.ArgumentParser) -> None:
 
 
 def add_serving(parser: argparse.ArgumentParser) -> None:
-    about = say("parser.http")
-    parser.add_argument("--http", nargs="?", const=FROM_ENVIRONMENT, metavar="PORT", help=about)
+    help_text = say("parser.http")
+    parser.add_argument("--http", nargs="?", const=FROM_ENVIRONMENT, metavar="PORT", help=help_text)
     parser.add_argument("--host", metavar="HOST", help=say("parser.host"))
     parser.add_argument("--url", metavar="URL", help=say("parser.url"))
     parser.add_argument("--sse", action="store_true", help=say("parser.sse"))
     parser.add_argument("--no-auth", action="store_true", help=say("parser.no_auth"))
 
 
-def wants_http(given: argparse.Namespace) -> bool:
-    values = (given.http, given.host, given.url, given.sse, given.no_auth)
+def wants_http(options: argparse.Namespace) -> bool:
+    values = (options.http, options.host, options.url, options.sse, options.no_auth)
     return any(value not in (None, False) for value in values)
 
 
 def add_version(parser: argparse.ArgumentParser, text: str) -> None:
-    about = say("parser.version")
-    parser.add_argument("-V", "--version", action="version", version=text, help=about)
+    help_text = say("parser.version")
+    parser.add_argument("-V", "--version", action="version", version=text, help=help_text)
 
 
-def choice_of(known: Sequence[str]) -> Callable[[str], str]:
+def choice_of(names: Sequence[str]) -> Callable[[str], str]:
     """Return a converter to one of these names, for an optional or repeated argument.
 
     `choices` of Python 3.11 refuses a missing one.
     """
 
-    def chosen(text: str) -> str:
-        if text not in known:
-            listed = ", ".join(known)
-            raise argparse.ArgumentTypeError(f"invalid choice: {text!r} (choose from {listed})")
+    def check_name(text: str) -> str:
+        if text not in names:
+            choices = ", ".join(names)
+            raise argparse.ArgumentTypeError(f"invalid choice: {text!r} (choose from {choices})")
         return text
 
-    return chosen
+    return check_name
 
 
-def nearest_name(given: str, known: Iterable[str]) -> str:
-    """Return the known name that somebody may have meant, "" for none.
+def nearest_name(name: str, names: Iterable[str]) -> str:
+    """Return the name that somebody may have meant, "" for none.
 
     >>> nearest_name("serach", ["search", "add"])
     'search'
     """
-    bare, name = {it.lstrip("-"): it for it in known}, given.lstrip("-")
-    begun = [it for it in bare if name and it.startswith(name)]
-    return next((bare[it] for it in (*difflib.get_close_matches(name, bare, n=1), *begun)), "")
+    bare_name, originals = name.lstrip("-"), {other.lstrip("-"): other for other in names}
+    matches = difflib.get_close_matches(bare_name, originals, n=1)
+    matches += [other for other in originals if bare_name and other.startswith(bare_name)]
+    return originals[matches[0]] if matches else ""
 
 
 def wrap_text(text: str, width: int) -> list[str]:
     """Break a text at blanks into lines of so many cells, with two words or more in the last."""
-    words = _padded(" ".join(text.split()))
+    words = _with_padding(" ".join(text.split()))
     for narrower in range(width, width // 2, -1):
         lines = textwrap.wrap(words, narrower, break_long_words=False, break_on_hyphens=False)
         if len(lines) < 2 or " " in lines[-1]:
@@ -197,7 +198,7 @@ def wrap_text(text: str, width: int) -> list[str]:
     return [line.replace(_WIDE, "") for line in lines]
 
 
-def _padded(text: str) -> str:
+def _with_padding(text: str) -> str:
     return "".join(
         char + _WIDE if unicodedata.east_asian_width(char) in "WF" else char for char in text
     )

@@ -13,7 +13,13 @@ from typing import NamedTuple
 
 from core.data import TOKENS, Rule, expression_of, rule_expression, rules
 from core.guard.characters import Places, forms_of, has_other_forms, may_hide, without_hidden
-from core.guard.looks import bare_end, is_hex, is_paired_password, is_placeholder, quoted_end
+from core.guard.looks import (
+    find_bare_end,
+    find_quoted_end,
+    is_hex,
+    is_paired_password,
+    is_placeholder,
+)
 from core.guard.named_values import keyed_spans, may_have_keyed_spans
 
 MARKER = "[REDACTED]"  # which rule has put it there, the answer of the save says
@@ -30,7 +36,7 @@ _MOST_TRIES = 2_000  # of a rule at a place where a token touches another
 _FEW_VALUES = 8  # that begin alike
 _BEGINNING_CHARS = 8
 _BEGINNING = rf"(?<![A-Za-z0-9])(?=([!-~]{{{_BEGINNING_CHARS}}}))"
-_OTHERS = ("place", "pair")  # the tables of which the hints may stand in any text
+_OTHER_TABLES = ("place", "pair")  # the tables of which the hints may stand in any text
 _PIECE_CHARS = 3
 _SAMPLE = r"([xX*.0-9])\1{7}|EXAMPLE"  # of documentation; by chance in no token
 _SAMPLE_CHARS = 10
@@ -76,39 +82,40 @@ class Look(NamedTuple):
 
 
 def redact(
-    text: str, known: Mapping[str, str] | None = None, look: Look | None = None
+    text: str, known_values: Mapping[str, str] | None = None, look: Look | None = None
 ) -> CleanText:
     """Return a text with the marker in place of every secret; redacting twice changes nothing."""
-    secrets = find_secrets(text, known, look)
+    secrets = find_secrets(text, known_values, look)
     if not secrets:
         return CleanText(text, ())
     return CleanText(replace_secrets(text, secrets), tuple(secret.kind for secret in secrets))
 
 
 def find_secrets(
-    text: str, known: Mapping[str, str] | None = None, look: Look | None = None
+    text: str, known_values: Mapping[str, str] | None = None, look: Look | None = None
 ) -> list[Secret]:
     """Return every secret in the order of place; none overlaps or touches another.
 
-    A secret reaches over hidden characters inside it. known: values of other texts with their
+    A secret reaches over hidden characters inside it. known_values: of other texts with their
     kinds; see `values_in`. look: at this text with others.
     """
-    known = known or {}
+    known_values = known_values or {}
     if len(text) <= WINDOW_CHARS:
-        return _in_window(text, known, look.hints if look else None)
-    found = _in_windows(text, known)
+        return _find_in_window(text, known_values, look.hints if look else None)
+    secrets = _find_in_windows(text, known_values)
     if may_hide(text):  # they may move the end of a secret out of each window
-        seen, places = without_hidden(text)
-        found += [_origin(secret, places) for secret in _in_windows(seen, known)]
-    return merge_secrets([*found, *_repeated(text, _values_at(text, found))])
+        visible_text, places = without_hidden(text)
+        visible_secrets = _find_in_windows(visible_text, known_values)
+        secrets += [_secret_in_text(secret, places) for secret in visible_secrets]
+    return merge_secrets([*secrets, *_find_repeated(text, _values_at(text, secrets))])
 
 
 def values_in(texts: Sequence[str], look: Look | None = None) -> dict[str, str]:
     """Return the secrets of some texts with their kinds, without hidden characters."""
-    found, look = dict[str, str](), look or look_at(texts)
+    values, look = dict[str, str](), look or look_at(texts)
     for text in texts if look.may_hold else ():
-        found.update(_values_at(text, find_secrets(text, look=look)))
-    return found
+        values.update(_values_at(text, find_secrets(text, look=look)))
+    return values
 
 
 def look_at(texts: Iterable[str]) -> Look:
@@ -119,17 +126,17 @@ def look_at(texts: Iterable[str]) -> Look:
     text = "\n".join(texts)
     if has_other_forms(text):
         return Look(may_hold=True)
-    folded = text.casefold()
-    hints = _hints_in(_parts(folded))
-    return Look(bool(hints) or may_have_keyed_spans(text, folded), hints)
+    folded_text = text.casefold()
+    hints = _hints_in(_parts_by_tables(folded_text))
+    return Look(bool(hints) or may_have_keyed_spans(text, folded_text), hints)
 
 
 def redact_together(texts: Sequence[str]) -> list[CleanText]:
     """Redact texts: a password that one of them names goes from all."""
-    known = values_in(texts)
-    if not known:
+    known_values = values_in(texts)
+    if not known_values:
         return [CleanText(text, ()) for text in texts]
-    return [redact(text, known) for text in texts]
+    return [redact(text, known_values) for text in texts]
 
 
 @lru_cache(maxsize=1_024)
@@ -143,11 +150,11 @@ def safe_name(text: str) -> str:
 
 
 def replace_secrets(text: str, secrets: Iterable[Secret]) -> str:
-    parts, at = [], 0
+    parts, rest_start = [], 0
     for start, end, _ in secrets:
-        parts += [text[at:start], MARKER]
-        at = end
-    return "".join([*parts, text[at:]])
+        parts += [text[rest_start:start], MARKER]
+        rest_start = end
+    return "".join([*parts, text[rest_start:]])
 
 
 def merge_secrets(secrets: Iterable[Secret], *, touching: bool = True) -> list[Secret]:
@@ -155,77 +162,77 @@ def merge_secrets(secrets: Iterable[Secret], *, touching: bool = True) -> list[S
 
     touching: also those that touch, as one marker hides both.
     """
-    numbers, out = _numbers(), list[Secret]()
+    numbers, result = _rule_numbers(), list[Secret]()
     for start, end, kind in sorted(secrets):
-        if out and start < out[-1].end + touching:
-            first = out[-1]
-            kind = min(first.kind, kind, key=numbers.__getitem__)
-            out[-1] = Secret(first.start, max(first.end, end), kind)
+        if result and start < result[-1].end + touching:
+            previous = result[-1]
+            kind = min(previous.kind, kind, key=numbers.__getitem__)
+            result[-1] = Secret(previous.start, max(previous.end, end), kind)
         else:
-            out.append(Secret(start, end, kind))
-    return out
+            result.append(Secret(start, end, kind))
+    return result
 
 
 def _values_at(text: str, secrets: Iterable[Secret]) -> dict[str, str]:
-    found = dict[str, str]()
+    values = dict[str, str]()
     for start, end, kind in secrets:
         value = text[start:end]
-        found[without_hidden(value)[0] if may_hide(value) else value] = kind
-    return found
+        values[without_hidden(value)[0] if may_hide(value) else value] = kind
+    return values
 
 
-def _origin(secret: Secret, places: Places | None) -> Secret:
+def _secret_in_text(secret: Secret, places: Places | None) -> Secret:
     return Secret(*places.text_span(*secret[:2]), secret.kind) if places else secret
 
 
-def _in_windows(text: str, known: Mapping[str, str]) -> list[Secret]:
+def _find_in_windows(text: str, known_values: Mapping[str, str]) -> list[Secret]:
     """Return the secrets of a text of any length, read in windows.
 
     They end with a line or a word, if one is near, and overlap: a secret that reaches over the end
     of one is whole in the next, or the next begins with it.
     """
-    found = list[Secret]()
-    at = end = 0
+    secrets = list[Secret]()
+    begin = end = 0
     while end < len(text):
-        end = min(at + WINDOW_CHARS, len(text))
+        end = min(begin + WINDOW_CHARS, len(text))
         if end < len(text):
-            near = end - _BREAK_CHARS
-            end = text.rfind("\n", near, end) + 1 or text.rfind(" ", near, end) + 1 or end
-        window = _in_window(text[at:end], known)
-        secrets = [Secret(at + start, at + stop, kind) for start, stop, kind in window]
-        found += secrets
-        half = at + WINDOW_CHARS // 2  # the next one is as far on, or a row of secrets has no end
-        cut = [start for start, stop, _ in secrets if stop == end and start > half]
+            first = end - _BREAK_CHARS
+            end = text.rfind("\n", first, end) + 1 or text.rfind(" ", first, end) + 1 or end
+        window = _find_in_window(text[begin:end], known_values)
+        new_secrets = [Secret(begin + start, begin + stop, kind) for start, stop, kind in window]
+        secrets += new_secrets
+        middle = begin + WINDOW_CHARS // 2  # the next one is as far on, or a row has no end
+        cuts = [start for start, stop, _ in new_secrets if stop == end and start > middle]
         first, last = end - MARGIN_CHARS, end - MARGIN_CHARS + _BREAK_CHARS
         first = text.find("\n", first, last) + 1 or text.find(" ", first, last) + 1 or first
-        at = min([first, *cut])
-    return found
+        begin = min([first, *cuts])
+    return secrets
 
 
-def _in_window(
-    text: str, known: Mapping[str, str], among: Sequence[Hint] | None = None
+def _find_in_window(
+    text: str, known_values: Mapping[str, str], hints: Sequence[Hint] | None = None
 ) -> list[Secret]:
     """Return every secret of a window in order of place; none touches another.
 
-    among: the only hints to ask.
+    hints: the only ones to ask.
     """
-    found = merge_secrets(_repeated(text, known)) if known else []
-    redacted = replace_secrets(text, found) if found else text
+    secrets = merge_secrets(_find_repeated(text, known_values)) if known_values else []
+    redacted_text = replace_secrets(text, secrets) if secrets else text
     passes = 0
     # A replaced token can bare the edge of its neighbour.
-    while secrets := _secrets(redacted, None if found else among):
+    while new_secrets := _find_by_rules(redacted_text, None if secrets else hints):
         passes += 1
         if passes > _MOST_PASSES:
-            secrets = _widened(redacted, secrets, passes - _MOST_PASSES)
-        new = _before_replacing(found, secrets)
-        again = _repeated(text, _values_at(text, new))
-        found = merge_secrets([*found, *new, *again])
-        redacted = replace_secrets(text, found)
-    return found
+            new_secrets = _widen(redacted_text, new_secrets, passes - _MOST_PASSES)
+        originals = _original_secrets(secrets, new_secrets)
+        repeated = _find_repeated(text, _values_at(text, originals))
+        secrets = merge_secrets([*secrets, *originals, *repeated])
+        redacted_text = replace_secrets(text, secrets)
+    return secrets
 
 
-def _repeated(text: str, values: Mapping[str, str]) -> Iterator[Secret]:
-    """Yield where known values stand without a sign beside them, in each form.
+def _find_repeated(text: str, values: Mapping[str, str]) -> Iterator[Secret]:
+    """Yield the places of known values, without a sign beside them, in each form.
 
     One search for each would take the square of the text's length.
     """
@@ -239,35 +246,35 @@ def _repeated(text: str, values: Mapping[str, str]) -> Iterator[Secret]:
     if may_hide(text):
         forms.append(without_hidden(text))
     for form, places in forms:
-        for place in expression_of(_BEGINNING).finditer(form):
-            start = place.start()
-            for value in beginnings.get(place[1], ())[:_FEW_VALUES]:
+        for match in expression_of(_BEGINNING).finditer(form):
+            start = match.start()
+            for value in beginnings.get(match[1], ())[:_FEW_VALUES]:
                 end = start + len(value)
-                after = form[end : end + 1]
-                if form.startswith(value, start) and not (after.isascii() and after.isalnum()):
-                    yield _origin(Secret(start, end, values[value]), places)
+                char = form[end : end + 1]
+                if form.startswith(value, start) and not (char.isascii() and char.isalnum()):
+                    yield _secret_in_text(Secret(start, end, values[value]), places)
 
 
-def _before_replacing(found: Sequence[Secret], secrets: Iterable[Secret]) -> list[Secret]:
+def _original_secrets(former_secrets: Sequence[Secret], secrets: Iterable[Secret]) -> list[Secret]:
     markers, shifts = list[int](), [0]
-    for start, end, _ in found:
+    for start, end, _ in former_secrets:
         markers.append(start + shifts[-1])
         shifts.append(shifts[-1] + len(MARKER) - (end - start))
 
-    def origin(place: int, *, at_end: bool) -> int:
+    def original_place(place: int, *, at_end: bool) -> int:
         """Return the place in the original text; within a marker, an edge of the secret."""
-        before = bisect_left(markers, place)
-        if before and place < markers[before - 1] + len(MARKER):
-            return found[before - 1].end if at_end else found[before - 1].start
-        return place - shifts[before]
+        index = bisect_left(markers, place)
+        if index and place < markers[index - 1] + len(MARKER):
+            return former_secrets[index - 1].end if at_end else former_secrets[index - 1].start
+        return place - shifts[index]
 
     return [
-        Secret(origin(start, at_end=False), origin(end, at_end=True), kind)
+        Secret(original_place(start, at_end=False), original_place(end, at_end=True), kind)
         for start, end, kind in secrets
     ]
 
 
-def _widened(text: str, secrets: Sequence[Secret], excess: int) -> list[Secret]:
+def _widen(text: str, secrets: Sequence[Secret], excess: int) -> list[Secret]:
     """Return secrets that reach further, the more so the longer others turn up.
 
     First each is as long as its word, then one spans all, at last the whole text: such a text was
@@ -281,40 +288,41 @@ def _widened(text: str, secrets: Sequence[Secret], excess: int) -> list[Secret]:
     spaces = [-1, *(match.start() for match in expression_of(r"\s").finditer(text)), len(text)]
     words = list[Secret]()
     for start, end, kind in secrets:
-        before, after = bisect_left(spaces, start), bisect_left(spaces, end)
-        words.append(Secret(spaces[before - 1] + 1, spaces[after], kind))
+        start_index, end_index = bisect_left(spaces, start), bisect_left(spaces, end)
+        words.append(Secret(spaces[start_index - 1] + 1, spaces[end_index], kind))
     return merge_secrets(words, touching=False)
 
 
-def _secrets(text: str, among: Sequence[Hint] | None) -> list[Secret]:
-    found = list[Secret]()
+def _find_by_rules(text: str, hints: Sequence[Hint] | None) -> list[Secret]:
+    secrets = list[Secret]()
     for form, places in forms_of(text):
-        folded = form.casefold()
-        parts = _parts(folded)
-        hints = _hints_in(parts) if among is None else among
-        called = {number for it in hints if it.word in parts[it.tables] for number in it.rules}
-        tokens, others, token_rules = list[Secret](), list[Secret](), list[Rule]()
-        for rule in (rules()[number] for number in sorted(called)):
+        folded_text = form.casefold()
+        parts = _parts_by_tables(folded_text)
+        form_hints = _hints_in(parts) if hints is None else hints
+        numbers = {n for hint in form_hints if hint.word in parts[hint.tables] for n in hint.rules}
+        tokens, finds, token_rules = list[Secret](), list[Secret](), list[Rule]()
+        for rule in (rules()[number] for number in sorted(numbers)):
             if rule.table in TOKENS:
                 token_rules.append(rule)
-                tokens += _of_rule(form, rule)
+                tokens += _find_by_rule(form, rule)
             else:
-                others += _of_rule(form, rule)
+                finds += _find_by_rule(form, rule)
         if tokens:
-            others += _glued(form, tokens, token_rules)
-        values = (Secret(*it) for it in keyed_spans(form, folded))
-        others += [it for it in values if form[it.start : it.end].replace(MARKER, "")]
-        found += [_origin(secret, places) for secret in (*tokens, *others)]
-    return merge_secrets(found, touching=False)
+            finds += _find_glued(form, tokens, token_rules)
+        values = (Secret(*span) for span in keyed_spans(form, folded_text))
+        finds += [value for value in values if form[value.start : value.end].replace(MARKER, "")]
+        secrets += [_secret_in_text(secret, places) for secret in (*tokens, *finds)]
+    return merge_secrets(secrets, touching=False)
 
 
-def _of_rule(text: str, rule: Rule) -> Iterator[Secret]:
+def _find_by_rule(text: str, rule: Rule) -> Iterator[Secret]:
     for match in rule_expression(rule.pattern).finditer(text):
         start, end = match.span(rule.group)
         value = text[start:end]
         if rule.gate == "pair":
             quote = match["quote"] or ""
-            end = (quoted_end(text, start, quote) if quote else 0) or bare_end(text, start)
+            end = find_quoted_end(text, start, quote) if quote else 0
+            end = end or find_bare_end(text, start)
             if not is_paired_password(text[start:end]):
                 continue
         if rule.table == "place" and is_placeholder(value):
@@ -327,7 +335,7 @@ def _of_rule(text: str, rule: Rule) -> Iterator[Secret]:
             yield Secret(start, end, rule.name)
 
 
-def _glued(text: str, tokens: Sequence[Secret], called: Sequence[Rule]) -> Iterator[Secret]:
+def _find_glued(text: str, tokens: list[Secret], token_rules: list[Rule]) -> Iterator[Secret]:
     """Yield the tokens that touch others without an edge between.
 
     Where very many hang together, the rest of the word is one.
@@ -336,76 +344,79 @@ def _glued(text: str, tokens: Sequence[Secret], called: Sequence[Rule]) -> Itera
     ends = {end: kind for _, end, kind in tokens}
     tries, rest = 0, range(0)
     for is_before in (False, True):
-        here, other = (starts, ends) if is_before else (ends, starts)
-        edges = sorted(here.keys() - other.keys(), reverse=is_before)
-        for at in edges:  # also of the new ones
-            beside = text[max(0, at - 1) : at] if is_before else text[at : at + 1]
-            if at in other or at in rest or not (beside.isascii() and beside.isalnum()):
+        near_edges, far_edges = (starts, ends) if is_before else (ends, starts)
+        queue = sorted(near_edges.keys() - far_edges.keys(), reverse=is_before)
+        for edge in queue:  # also of the new ones
+            char = text[max(0, edge - 1) : edge] if is_before else text[edge : edge + 1]
+            if edge in far_edges or edge in rest or not (char.isascii() and char.isalnum()):
                 continue
-            other[at] = here[at]
-            tries += len(called)
-            first = max(0, at - _LONGEST_GLUED_CHARS) if is_before else at
-            piece = text[first : at if is_before else at + _LONGEST_TOKEN_CHARS]
+            far_edges[edge] = near_edges[edge]
+            tries += len(token_rules)
+            first = max(0, edge - _LONGEST_GLUED_CHARS) if is_before else edge
+            piece = text[first : edge if is_before else edge + _LONGEST_TOKEN_CHARS]
             if tries > _MOST_TRIES:
-                space = expression_of(r"\s").search(text, at)
+                space = expression_of(r"\s").search(text, edge)
                 last = space.start() if space else len(text)
-                first = max(text.rfind(" ", 0, at), text.rfind("\n", 0, at)) + 1
-                rest = range(first, at) if is_before else range(at, last)
-                yield Secret(rest.start, rest.stop, here[at])
-            elif glued := _token_at_an_end(piece, called, last=is_before):
-                token, rule = glued
+                first = max(text.rfind(" ", 0, edge), text.rfind("\n", 0, edge)) + 1
+                rest = range(first, edge) if is_before else range(edge, last)
+                yield Secret(rest.start, rest.stop, near_edges[edge])
+            elif token_and_rule := _find_token_at_end(piece, token_rules, is_last=is_before):
+                token, rule = token_and_rule
                 start, end = token.span(rule.group)
                 yield Secret(first + start, first + end, rule.name)
-                edge = first + (token.start() if is_before else token.end())
-                here[edge] = rule.name
-                edges.append(edge)
+                new_edge = first + (token.start() if is_before else token.end())
+                near_edges[new_edge] = rule.name
+                queue.append(new_edge)
 
 
-def _token_at_an_end(
-    text: str, called: Sequence[Rule], *, last: bool
+def _find_token_at_end(
+    text: str, token_rules: Sequence[Rule], *, is_last: bool
 ) -> tuple[re.Match[str], Rule] | None:
-    for rule in called:
+    for rule in token_rules:
         expression = rule_expression(rule.pattern)
-        for token in expression.finditer(text) if last else [expression.match(text)]:
-            if token and token.end() and (token.end() == len(text) or not last):
+        for token in expression.finditer(text) if is_last else [expression.match(text)]:
+            if token and token.end() and (token.end() == len(text) or not is_last):
                 return token, rule
     return None
 
 
 @cache
-def _numbers() -> dict[str, int]:
+def _rule_numbers() -> dict[str, int]:
     return {rule.name: number for number, rule in enumerate(rules())}
 
 
-def _parts(folded: str) -> dict[Sequence[str], str]:
+def _parts_by_tables(folded_text: str) -> dict[Sequence[str], str]:
     """Return by tables the part of a text in which their hints stand.
 
     Tokens that name themselves are long and in one piece, which few texts have.
     """
-    return {TOKENS: " ".join(expression_of(_LONG_WORD).findall(folded)), _OTHERS: folded}
+    return {
+        TOKENS: " ".join(expression_of(_LONG_WORD).findall(folded_text)),
+        _OTHER_TABLES: folded_text,
+    }
 
 
 def _hints_in(parts: Mapping[Sequence[str], str]) -> list[Hint]:
-    found = list[Hint]()
+    hints = list[Hint]()
     for tables, part in parts.items():
-        index = _hints(tables) if part else {}
+        index = _hint_index(tables) if part else {}
         pieces = {(), *zip(part, part[1:], part[2:], strict=False)}
-        found += [it for piece in index.keys() & pieces for it in index[piece] if it.word in part]
-    return found
+        hints += [hint for key in index.keys() & pieces for hint in index[key] if hint.word in part]
+    return hints
 
 
 @cache
-def _hints(tables: Sequence[str]) -> dict[tuple[str, ...], list[Hint]]:
+def _hint_index(tables: Sequence[str]) -> dict[tuple[str, ...], list[Hint]]:
     """Return the hints of some tables by a rare piece of each.
 
     A piece is three characters, () for shorter hints.
     """
-    called: dict[str, list[int]] = {}
+    numbers_by_hint: dict[str, list[int]] = {}
     for number, rule in enumerate(rules()):
         for hint in rule.hints if rule.table in tables else ():
-            called.setdefault(hint, []).append(number)
+            numbers_by_hint.setdefault(hint, []).append(number)
     index: dict[tuple[str, ...], list[Hint]] = {}
-    for hint, numbers in called.items():
+    for hint, numbers in numbers_by_hint.items():
         pieces = [hint[at : at + _PIECE_CHARS] for at in range(len(hint) - _PIECE_CHARS + 1)]
         rarest = min(pieces, key=lambda piece: (piece.isalpha(), " " in piece), default="")
         index.setdefault(tuple(rarest), []).append(Hint(hint, tables, numbers))

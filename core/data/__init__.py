@@ -58,13 +58,13 @@ def rows(name: str, folder: Path = _FOLDER) -> tuple[dict[str, Any], ...]:
     path = folder / f"{name}.jsonl"
     lines = path.read_text(encoding="utf-8").rstrip("\n").replace("\n", ",\n")
     try:
-        found = tuple(json.loads(f"[{lines}]"))
+        table_rows = tuple(json.loads(f"[{lines}]"))
     except json.JSONDecodeError as error:
         raise ValueError(f"{path.name}, line {error.lineno}: {error.msg}") from error
-    for number, row in enumerate(found, 1):
+    for number, row in enumerate(table_rows, 1):
         if not isinstance(row, dict):
             raise ValueError(f"{path.name}, line {number}: this is no object")
-    return found
+    return table_rows
 
 
 @cache
@@ -78,15 +78,15 @@ def with_parts(text: str, table: str = "rules") -> str:
     A prefix stands first, so that `re` skips to it.
     """
     parts = _by_name(table, "part", "text")
-    while (deeper := re.sub(_PART, lambda found: parts[found[1]], text)) != text:
-        text = deeper
+    while (new_text := re.sub(_PART, lambda match: parts[match[1]], text)) != text:
+        text = new_text
 
-    def at_an_edge(found: re.Match[str]) -> str:
-        kind, prefix = found.groups()
+    def edge_pattern(match: re.Match[str]) -> str:
+        kind, prefix = match.groups()
         inner = r"A-Za-z0-9_\-" if kind == "dash" else "A-Za-z0-9_"
         return rf"{prefix}(?:(?<![{inner}]{prefix})|(?<=\\[nrt]{prefix}))"
 
-    return re.sub(_PREFIX, at_an_edge, text)
+    return re.sub(_PREFIX, edge_pattern, text)
 
 
 @cache
@@ -108,8 +108,10 @@ def rule_expression(pattern: str) -> re.Pattern[str]:
 
 @cache
 def shapes(table: str) -> dict[str, str]:
-    found = _by_name(table, "shape", "patterns")
-    return {name: with_parts("|".join(patterns), table) for name, patterns in found.items()}
+    patterns_by_name = _by_name(table, "shape", "patterns")
+    return {
+        name: with_parts("|".join(patterns), table) for name, patterns in patterns_by_name.items()
+    }
 
 
 @cache

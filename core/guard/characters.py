@@ -30,8 +30,8 @@ _ALPHABETS = {
     for row in rows(_TABLE)
     if "alphabet" in row
 }
-_IN_A_WORD = _ALPHABETS.pop("Cyrillic within a word")
-_IN_ASCII = {code: char for letters in _ALPHABETS.values() for code, char in letters.items()}
+_WORD_LOOKALIKES = _ALPHABETS.pop("Cyrillic within a word")
+_LOOKALIKES = {code: char for letters in _ALPHABETS.values() for code, char in letters.items()}
 _ENTITIES: dict[str, str] = next(row["meant"] for row in rows(_TABLE) if "entities" in row)
 
 
@@ -77,11 +77,11 @@ def reveal_hidden(text: str) -> str:
     unprintable characters stand as `\\x3c`, so that it cannot close the bracket.
     """
 
-    def spelled_out(found: re.Match[str]) -> str:
-        if not found[1]:
-            return found[0]
+    def spell_out(match: re.Match[str]) -> str:
+        if not match[1]:
+            return match[0]
         parts = list[str]()
-        for run in _shape("tag_run").findall(found[1]):
+        for run in _shape("tag_run").findall(match[1]):
             tags = [chr(ord(char) & 0x7F) for char in run if "\U000e0000" <= char <= "\U000e007f"]
             if not any(" " < char <= "~" for char in tags):
                 parts.extend(f"<U+{ord(char):04X}>" for char in run)
@@ -94,20 +94,20 @@ def reveal_hidden(text: str) -> str:
             parts.append(f"<tags: {message}{rest}>")
         return "".join(parts)
 
-    return _shape("hidden").sub(spelled_out, text) if any(hidden_runs(text)) else text
+    return _shape("hidden").sub(spell_out, text) if any(hidden_runs(text)) else text
 
 
 def ascii_twin(text: str) -> str:
     """Return the ASCII text that another text looks like, "" without one."""
     if text.isascii():
         return ""
-    twin = normalize("NFKC", text.translate(_IN_ASCII))
+    twin = normalize("NFKC", text.translate(_LOOKALIKES))
     return twin if twin.isascii() else ""
 
 
 def without_hidden(text: str) -> tuple[str, Places]:
     """Return a text without hidden characters, and the places of the others."""
-    return _read(text, "unseen")
+    return _rewrite(text, "unseen")
 
 
 def views_of(text: str) -> Iterator[str]:
@@ -118,11 +118,11 @@ def views_of(text: str) -> Iterator[str]:
     if is_plain(text):
         yield text.lower()
         return
-    text = _shape("lookalike").sub(_in_ascii, text.translate(_IN_ASCII))
-    lowered = "İ".join(map(str.lower, text.split("İ")))  # it would become two characters
-    yield _read(lowered, "unseen_or_jamo")[0]
-    if _shape("unseen").search(lowered):
-        yield _read(lowered, "unseen_as_blank")[0]
+    text = _shape("lookalike").sub(_ascii_of, text.translate(_LOOKALIKES))
+    lower_text = "İ".join(map(str.lower, text.split("İ")))  # it would become two characters
+    yield _rewrite(lower_text, "unseen_or_jamo")[0]
+    if _shape("unseen").search(lower_text):
+        yield _rewrite(lower_text, "unseen_as_blank")[0]
 
 
 def has_other_forms(text: str) -> bool:
@@ -138,48 +138,48 @@ def forms_of(text: str) -> Iterator[tuple[str, Places | None]]:
     yield text, None
     if not has_other_forms(text):
         return
-    yield from _forms_otherwise(text)
+    yield from _other_forms(text)
     if may_hide(text):
-        seen, places = without_hidden(text)
-        yield seen, places
-        for form, within in _forms_otherwise(seen):
-            if within:
-                spans = [places.text_span(start, end) for start, end in zip(*within, strict=True)]
-                within = Places([start for start, _ in spans], [end for _, end in spans])
-            yield form, within or places
+        visible_text, places = without_hidden(text)
+        yield visible_text, places
+        for form, inner_places in _other_forms(visible_text):
+            if inner_places:
+                spans = [places.text_span(*span) for span in zip(*inner_places, strict=True)]
+                inner_places = Places([start for start, _ in spans], [end for _, end in spans])
+            yield form, inner_places or places
 
 
-def _forms_otherwise(text: str) -> Iterator[tuple[str, Places | None]]:
+def _other_forms(text: str) -> Iterator[tuple[str, Places | None]]:
     """Yield a form with blanks for all that parts two words, and one with escapes read."""
-    plain = text
+    plain_form = text
     if not text.isascii():
         if _shape("mixed_scripts").search(text):
-            plain = plain.translate(_IN_A_WORD)
-        plain = _shape("other_shape").sub(_in_ascii, plain)
-    level = _shape("blank_or_nothing").sub(" ", _with_blanks(plain))
-    if level != text:
-        yield level, None
-    read, places = _read(plain, "written")
-    if read not in (text, level):
-        yield _with_blanks(read), places
+            plain_form = plain_form.translate(_WORD_LOOKALIKES)
+        plain_form = _shape("other_shape").sub(_ascii_of, plain_form)
+    spaced_form = _shape("blank_or_nothing").sub(" ", _with_blanks(plain_form))
+    if spaced_form != text:
+        yield spaced_form, None
+    decoded_form, places = _rewrite(plain_form, "written")
+    if decoded_form not in (text, spaced_form):
+        yield _with_blanks(decoded_form), places
 
 
 def _with_blanks(text: str) -> str:
-    return _shape("escape").sub(lambda found: " " * len(found[0]), text)
+    return _shape("escape").sub(lambda match: " " * len(match[0]), text)
 
 
-def _in_ascii(found: re.Match[str]) -> str:
-    form = normalize("NFKC", found[0])
-    return form if len(form) == 1 and form.isascii() else found[0]
+def _ascii_of(match: re.Match[str]) -> str:
+    form = normalize("NFKC", match[0])
+    return form if len(form) == 1 and form.isascii() else match[0]
 
 
-def _read(text: str, name: str) -> tuple[str, Places]:
+def _rewrite(text: str, shape_name: str) -> tuple[str, Places]:
     parts: list[str] = []
     places = Places([], [])
-    done = 0
-    for found in _shape(name).finditer(text):
-        part, kind = found[0], str(found.lastgroup)
-        written = found[kind]
+    rest_start = 0
+    for match in _shape(shape_name).finditer(text):
+        part, kind = match[0], str(match.lastgroup)
+        value = match[kind]
         if kind == "nothing":
             part = ""
         elif kind == "blank":
@@ -187,21 +187,21 @@ def _read(text: str, name: str) -> tuple[str, Places]:
         elif kind == "jamo":
             part = normalize("NFC", part)
         elif kind == "sign":
-            part = written
+            part = value
         elif kind == "named":
-            part = _ENTITIES.get(written, part)
+            part = _ENTITIES.get(value, part)
         else:
-            code = int(written, 10 if kind == "decimal" else 16)
+            code = int(value, 10 if kind == "decimal" else 16)
             if code <= 0x10FFFF and not 0xD800 <= code < 0xE000:
                 char = _shape("left_out").sub("", chr(code))
-                part = _shape("other_shape").sub(_in_ascii, char)
-        if part == found[0]:
+                part = _shape("other_shape").sub(_ascii_of, char)
+        if part == match[0]:
             continue
-        start, end = found.span()
-        parts += [text[done:start], part]
-        places.starts.extend([*range(done, start), *[start] * len(part)])
-        places.ends.extend([*range(done + 1, start + 1), *[end] * len(part)])
-        done = end
-    places.starts.extend(range(done, len(text)))
-    places.ends.extend(range(done + 1, len(text) + 1))
-    return "".join([*parts, text[done:]]), places
+        start, end = match.span()
+        parts += [text[rest_start:start], part]
+        places.starts.extend([*range(rest_start, start), *[start] * len(part)])
+        places.ends.extend([*range(rest_start + 1, start + 1), *[end] * len(part)])
+        rest_start = end
+    places.starts.extend(range(rest_start, len(text)))
+    places.ends.extend(range(rest_start + 1, len(text) + 1))
+    return "".join([*parts, text[rest_start:]]), places

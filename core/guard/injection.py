@@ -57,67 +57,69 @@ def marks_of(*texts: str) -> tuple[str, ...]:
     """Return the marks of these texts, each once, in the order of MARKS."""
     if not may_have_marks(" ".join(texts)):
         return ()
-    found = set[str]()
+    marks = set[str]()
     for view in (view for text in texts for view in views_of(text)):
-        bordered = f"{view} {re.sub(_NO_WORD, ' ', view)} "
-        for order in order_rules():
-            if order.mark in found or not any(hint in view for hint in order.hints):
+        word_view = f"{view} {re.sub(_NO_WORD, ' ', view)} "
+        for rule in order_rules():
+            if rule.mark in marks or not any(hint in view for hint in rule.hints):
                 continue
-            if not any(_has_needs(map(_bordered_words, it), bordered) for it in order.needs):
+            if not any(_has_needs(map(_bordered_words, needs), word_view) for needs in rule.needs):
                 continue  # to compile a rule takes a hundred times as long
-            for match in order_expression(order.pattern).finditer(view):
-                before = view[max(0, match.start() - _BEFORE_CHARS) : match.start()]
-                sentence = re.split(r"[.!?\n]", before)[-1]
-                if not (order.unless and order_expression(order.unless).search(sentence)):
-                    found.add(order.mark)
+            for match in order_expression(rule.pattern).finditer(view):
+                text_before = view[max(0, match.start() - _BEFORE_CHARS) : match.start()]
+                sentence = re.split(r"[.!?\n]", text_before)[-1]
+                if not (rule.unless and order_expression(rule.unless).search(sentence)):
+                    marks.add(rule.mark)
                     break
     if any(map(any, map(hidden_runs, texts))):
-        found.add(HIDDEN_TEXT)
-    return tuple(mark for mark in MARKS if mark in found)
+        marks.add(HIDDEN_TEXT)
+    return tuple(mark for mark in MARKS if mark in marks)
 
 
-def current_marks(stored: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
-    """Return the marks that the texts have now, and OTHER for a stored name that is no mark.
+def current_marks(stored_marks: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
+    """Return the marks that the texts have now, and OTHER for a stored word that is no mark.
 
     Older rules may have been wrong, and whoever writes the file can write any name.
     """
-    found = marks_of(*texts)
-    return (*found, OTHER) if any(name not in MARKS for name in stored) else found
+    marks = marks_of(*texts)
+    return (*marks, OTHER) if any(name not in MARKS for name in stored_marks) else marks
 
 
-def order_marks(stored: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
+def order_marks(stored_marks: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
     """Return the marks that keep a text away from places where a model expects orders.
 
     Hidden characters alone make no order.
     """
-    return tuple(mark for mark in current_marks(stored, texts) if mark != HIDDEN_TEXT)
+    return tuple(mark for mark in current_marks(stored_marks, texts) if mark != HIDDEN_TEXT)
 
 
 def may_have_marks(text: str) -> bool:
     """Only False is certain."""
     if may_disguise(text):
         return True
-    lowered = text.lower()
-    possible = [
+    lower_text = text.lower()
+    possible_needs = [
         needs
-        for word, begun in _needs_by_word(plain=lowered.isascii()).items()
-        if word in lowered
-        for needs in begun
-        if _has_needs(map(_inner_words, needs), lowered)
+        for word, word_needs in _needs_by_word(is_plain=lower_text.isascii()).items()
+        if word in lower_text
+        for needs in word_needs
+        if _has_needs(map(_inner_words, needs), lower_text)
     ]
-    bordered = f"{lowered} {re.sub(_NO_WORD, ' ', lowered)} " if possible else ""
-    return any(_has_needs(map(_bordered_words, needs), bordered) for needs in possible)
+    word_view = f"{lower_text} {re.sub(_NO_WORD, ' ', lower_text)} " if possible_needs else ""
+    return any(_has_needs(map(_bordered_words, needs), word_view) for needs in possible_needs)
 
 
 @cache
-def _needs_by_word(*, plain: bool) -> dict[str, list[tuple[str, ...]]]:
+def _needs_by_word(*, is_plain: bool) -> dict[str, list[tuple[str, ...]]]:
     """Return lists by each word of their smallest group: in a plain text no others may stand."""
-    found: dict[str, list[tuple[str, ...]]] = {}
-    for needs in dict.fromkeys(tuple(needs) for order in order_rules() for needs in order.needs):
-        groups = ([it for it in _inner_words(each) if it.isascii() or not plain] for each in needs)
+    by_word: dict[str, list[tuple[str, ...]]] = {}
+    for needs in dict.fromkeys(tuple(needs) for rule in order_rules() for needs in rule.needs):
+        groups = list(map(_inner_words, needs))
+        if is_plain:
+            groups = [tuple(filter(str.isascii, words)) for words in groups]
         for word in min(groups, key=len):
-            found.setdefault(word, []).append(needs)
-    return found
+            by_word.setdefault(word, []).append(needs)
+    return by_word
 
 
 def _has_needs(groups: Iterable[tuple[str, ...]], text: str) -> bool:
@@ -152,6 +154,6 @@ def order_rules() -> tuple[OrderRule, ...]:
 @cache
 def order_expression(pattern: str) -> re.Pattern[str]:
     pattern = with_parts(pattern, "orders")
-    for sign, meaning in _SIGNS:
-        pattern = pattern.replace(sign, meaning)
+    for sign, sign_pattern in _SIGNS:
+        pattern = pattern.replace(sign, sign_pattern)
     return re.compile(pattern)

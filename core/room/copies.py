@@ -22,12 +22,12 @@ from core.program import printable_fact
 
 MODE = 0o600  # the work on a machine is its user's
 JOURNALS = "-wal", "-shm", "-journal"  # SQLite opens them by name, and would follow a link
-BUSY = sqlite3.SQLITE_BUSY, sqlite3.SQLITE_PROTOCOL
+BUSY_CODES = sqlite3.SQLITE_BUSY, sqlite3.SQLITE_PROTOCOL
 
-_KEPT = 2
-_DUE = timedelta(days=1)
+_KEPT_COPIES = 2
+_COPY_AGE = timedelta(days=1)
 _STAMP = "%Y%m%dT%H%M%SZ"
-_ABANDONED_S = 3_600  # an unfinished copy of this age is one of a process that was killed
+_ABANDONED_AGE_S = 3_600  # an unfinished copy of this age is one of a process that was killed
 _PIECE_BYTES = 1_000_000
 _REASON_CHARS = 200
 _TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
@@ -59,8 +59,8 @@ def copies_of(path: Path) -> list[Path]:
     Raises OSError.
     """
     now = datetime.now(UTC)
-    found = {it: moment for it in _beside(path, finished=True) if (moment := _moment_of(it))}
-    return sorted(found, key=lambda it: (found[it] <= now, found[it]), reverse=True)
+    moments = {copy: moment for copy in _find_copies(path) if (moment := _moment_of(copy))}
+    return sorted(moments, key=lambda copy: (moments[copy] <= now, moments[copy]), reverse=True)
 
 
 def date_of(copy: Path | None) -> str:
@@ -77,9 +77,9 @@ def is_due(path: Path) -> bool:
     now = datetime.now(UTC)
     if newest is None or newest > now:  # the clock was ahead
         return True
-    files = filter(None, (status_of(f"{path}{name}") for name in ("", "-wal")))
-    changed_at = max((it.st_mtime for it in files), default=0.0)
-    return now - newest >= _DUE and changed_at >= newest.timestamp()
+    statuses = filter(None, (status_of(f"{path}{name}") for name in ("", "-wal")))
+    changed_at = max((status.st_mtime for status in statuses), default=0.0)
+    return now - newest >= _COPY_AGE and changed_at >= newest.timestamp()
 
 
 def keep_copy(path: Path, write: Callable[[Path], object], check: Check) -> None:
@@ -88,10 +88,10 @@ def keep_copy(path: Path, write: Callable[[Path], object], check: Check) -> None
     write: fills an empty file. Raises OSError, sqlite3.Error and errors of `check`; older copies
     stay.
     """
-    for abandoned in _beside(path, finished=False):
-        status = status_of(abandoned)
-        if status and time.time() - status.st_mtime > _ABANDONED_S:
-            abandoned.unlink(missing_ok=True)
+    for old_file in _find_copies(path, is_finished=False):
+        status = status_of(old_file)
+        if status and time.time() - status.st_mtime > _ABANDONED_AGE_S:
+            old_file.unlink(missing_ok=True)
     target = path.with_name(f"{path.name}.copy-{datetime.now(UTC):{_STAMP}}")
     with prepared_file(target, b"", path.name, mode=MODE) as unfinished:
         try:
@@ -111,17 +111,17 @@ def keep_copy(path: Path, write: Callable[[Path], object], check: Check) -> None
                 raise
             return  # something was removed for good meanwhile, and this copy with it
     sync_directory(path.parent)
-    for former in copies_of(path)[_KEPT:]:
-        former.unlink(missing_ok=True)
+    for old_copy in copies_of(path)[_KEPT_COPIES:]:
+        old_copy.unlink(missing_ok=True)
 
 
 def remove_copies(path: Path) -> bool:
     """Remove the copies of a database, also unfinished ones; False where one is left."""
     is_clean = True
     # The unfinished ones first: one that gets its name meanwhile is found among the others.
-    for finished in (False, True):
+    for is_finished in (False, True):
         try:
-            for copy in _beside(path, finished=finished):
+            for copy in _find_copies(path, is_finished=is_finished):
                 copy.unlink(missing_ok=True)
         except FileNotFoundError:  # the directory is gone
             pass
@@ -132,7 +132,7 @@ def remove_copies(path: Path) -> bool:
 
 def newest_whole_copy(path: Path, check: Check) -> Path | None:
     """Return the newest copy in which all can be read. Raises OSError."""
-    return next((it for it in copies_of(path) if not flaw_of(it, check)), None)
+    return next((copy for copy in copies_of(path) if not flaw_of(copy, check)), None)
 
 
 def flaw_of(copy: Path, check: Check) -> str:
@@ -145,13 +145,15 @@ def flaw_of(copy: Path, check: Check) -> str:
         return reason_of(error)
 
 
-def open_checked(path: Path, how: str, check: Check, *, timeout_s: float = 0) -> sqlite3.Connection:
+def open_checked(
+    path: Path, mode: str, check: Check, *, timeout_s: float = 0
+) -> sqlite3.Connection:
     """Open a database that may be damaged or a stranger's.
 
-    how: `mode=rw`, or `immutable=1` for no journal. Raises sqlite3.Error and errors of `check`.
+    mode: `mode=rw`, or `immutable=1` for no journal. Raises sqlite3.Error and errors of `check`.
     """
     connection = sqlite3.connect(
-        f"{path.absolute().as_uri()}?{how}",
+        f"{path.absolute().as_uri()}?{mode}",
         uri=True,
         timeout=timeout_s,
         isolation_level=None,
@@ -185,7 +187,7 @@ def flaw_in(connection: sqlite3.Connection, pragma: str) -> Flaw | None:
     return flaw
 
 
-def is_no_text(error: BaseException) -> bool:
+def is_unreadable_text(error: BaseException) -> bool:
     """Return whether a text could not be read; such an error's message holds it."""
     return isinstance(error, sqlite3.OperationalError) and "decode to UTF-8" in str(error)
 
@@ -197,7 +199,7 @@ def code_of(error: BaseException) -> int:
 
 def reason_of(error: Exception) -> str:
     """Return the words of the system or SQLite in one line; a stranger may have written some."""
-    if is_no_text(error):
+    if is_unreadable_text(error):
         return "a text is not UTF-8"
     return printable_fact(getattr(error, "strerror", None) or str(error))[:_REASON_CHARS]
 
@@ -212,26 +214,30 @@ def put_back(path: Path, check: Check, *, timeout_s: float) -> Repair:
     aside = path.with_name(f"{path.name}.damaged-{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}")
     is_untouched = True
     with ExitStack() as stack:
-        ready = stack.enter_context(prepared_file(path, _pieces(copy), like=copy)) if copy else None
+        file = (
+            stack.enter_context(prepared_file(path, _read_pieces(copy), like=copy))
+            if copy
+            else None
+        )
         try:
             _keep_aside(path, aside)
             name = f"{path.absolute().as_uri()}?mode=rw"
-            held = sqlite3.connect(name, uri=True, isolation_level=None, timeout=timeout_s)
-            stack.callback(held.close)
+            connection = sqlite3.connect(name, uri=True, isolation_level=None, timeout=timeout_s)
+            stack.callback(connection.close)
             try:
-                held.execute("BEGIN IMMEDIATE")
+                connection.execute("BEGIN IMMEDIATE")
             except sqlite3.DatabaseError as error:  # nobody can write to a file that is no database
-                if code_of(error) in BUSY:
+                if code_of(error) in BUSY_CODES:
                     raise
             _keep_aside(path, aside)  # a journal that was begun meanwhile
             sync_directory(path.parent)
             if os.name == "nt":  # where nothing that is open can be replaced
-                held.close()
+                connection.close()
             is_untouched = False
             for name in JOURNALS:  # of the damaged file: beside another one they would destroy it
                 Path(f"{path}{name}").unlink(missing_ok=True)
-            if ready:
-                rename(ready, path)
+            if file:
+                rename(file, path)
             else:
                 path.unlink()
         except BaseException:
@@ -254,11 +260,12 @@ def size_of(path: str | Path) -> int:
     return status.st_size if status else 0
 
 
-def _beside(path: Path, *, finished: bool) -> list[Path]:
+def _find_copies(path: Path, *, is_finished: bool = True) -> list[Path]:
     """Return the copies, links apart. Raises OSError: an unread directory is not empty."""
-    begins, ends = (f"{path.name}.copy-", "") if finished else (f".{path.name}.", ".tmp")
-    names = [it for it in os.listdir(path.parent) if it.startswith(begins) and it.endswith(ends)]
-    return [it for it in map(path.with_name, names) if stat.S_ISREG(os.lstat(it).st_mode)]
+    prefix, suffix = (f"{path.name}.copy-", "") if is_finished else (f".{path.name}.", ".tmp")
+    names = (name for name in os.listdir(path.parent) if name.startswith(prefix))
+    copies = (path.with_name(name) for name in names if name.endswith(suffix))
+    return [copy for copy in copies if stat.S_ISREG(os.lstat(copy).st_mode)]
 
 
 def _moment_of(copy: Path) -> datetime | None:
@@ -267,7 +274,7 @@ def _moment_of(copy: Path) -> datetime | None:
     return None
 
 
-def _pieces(source: Path) -> Iterator[bytes]:
+def _read_pieces(source: Path) -> Iterator[bytes]:
     with open(source, "rb") as file:
         yield from iter(partial(file.read, _PIECE_BYTES), b"")
 
@@ -281,5 +288,5 @@ def _keep_aside(path: Path, aside: Path) -> None:
             try:
                 os.link(source, target, follow_symlinks=False)
             except OSError:
-                with prepared_file(target, _pieces(source), like=source) as ready:
-                    rename(ready, target)
+                with prepared_file(target, _read_pieces(source), like=source) as new_file:
+                    rename(new_file, target)

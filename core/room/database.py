@@ -23,15 +23,15 @@ from core.errors import DiskError, SentinelError, WaitEndedError
 from core.messages import say
 from core.program import NO_CANCELLATION, Cancellation
 from core.room import copies
-from core.room.copies import BUSY, JOURNALS, Flaw, code_of, reason_of, size_of
+from core.room.copies import BUSY_CODES, JOURNALS, Flaw, code_of, reason_of, size_of
 
 SQLITE = b"SQLite format 3\0"  # with which each database begins
 
-_MADE = re.compile(r"CREATE (?:TABLE|INDEX) (\w+)")  # SQLite keeps the statement as it is
-_ALTERED = re.compile(r"ALTER TABLE (\w+)")
+_CREATION = re.compile(r"CREATE (?:TABLE|INDEX) (\w+)")  # SQLite keeps the statement as it is
+_ALTERATION = re.compile(r"ALTER TABLE (\w+)")
 _SLICE_S = 0.02  # SQLite asks ever more rarely; begun anew, a wait ends soon after its reason
-_DAMAGED = sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB
-_NO_JOURNAL = sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR
+_DAMAGE_CODES = sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB
+_NO_JOURNAL_CODES = sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR
 _INDEXES = "SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE % USING fts5(%'"
 
 # Of a database of somebody else:
@@ -43,7 +43,7 @@ _IS_TABLE = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?"
 # Whoever closes a file loses every lock that his process has on it, those of SQLite as well: while
 # a file is made and closed, nothing else of this process opens it.
 _OPENING = threading.Lock()
-_FORKED: list[object] = []  # the connections of a parent, which are never closed here
+_FORKED_LOANS: list[object] = []  # the connections of a parent, which are never closed here
 
 Migrations = Sequence[Sequence[str]]  # for each version the statements that lead to it
 _Result = TypeVar("_Result")
@@ -84,7 +84,7 @@ class _File(NamedTuple):
     journal: int
 
 
-class _Lent(NamedTuple):
+class _Loan(NamedTuple):
     """A connection, its file, and the only process that may close it.
 
     file: None where it sees no later change.
@@ -116,33 +116,33 @@ class Database:
         self._timeout_s, self._slice_s = timeout_s, min(_SLICE_S, timeout_s)
         self._cancellation = cancellation
         statements = list(chain.from_iterable(migrations))
-        altered = {it[1] for it in map(_ALTERED.match, statements) if it}  # by the version
-        made = filter(None, map(_MADE.match, statements))
-        self._statements = {it[1]: it.string for it in made if it[1] not in altered}
-        self._kept: list[_Lent] = []
+        tables = {match[1] for match in map(_ALTERATION.match, statements) if match}  # altered
+        creations = filter(None, map(_CREATION.match, statements))
+        self._statements = {match[1]: match.string for match in creations if match[1] not in tables}
+        self._kept_loans: list[_Loan] = []
         self._damage: tuple[Identity, str] | None = None
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection | None]:
         """Yield a connection that sees one state of the data; None without a file."""
-        with self._lent("read") as lent:
-            if lent is None:
+        with self._borrow("read") as loan:
+            if loan is None:
                 yield None
                 return
-            connection = lent.connection
+            connection = loan.connection
 
             def begin() -> int:
                 if connection.in_transaction:  # of a try before
                     connection.execute("ROLLBACK")
                 connection.execute("BEGIN")
-                return self._version(connection)
+                return self._schema_version(connection)
 
-            version = self._patiently(begin)
+            version = self._retry(begin)
             if 0 < version < len(self._migrations):
                 connection.execute("ROLLBACK")
                 with self.writing():
                     pass  # brings the schema up to date
-                version = self._patiently(begin)
+                version = self._retry(begin)
             yield connection if version else None
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
@@ -153,31 +153,31 @@ class Database:
 
         A missing file is made, a damaged one is not written. wait_s: None for `timeout_s`.
         """
-        with self._lent("write") as lent:
-            if lent is None:
+        with self._borrow("write") as loan:
+            if loan is None:
                 raise DatabaseError("moved", path=str(self.path))
-            connection = lent.connection
+            connection = loan.connection
 
             def begin() -> None:
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("BEGIN IMMEDIATE")
 
-            self._patiently(begin, wait_s)
+            self._retry(begin, wait_s)
             if self._cancellation.is_requested():  # while it waited for its turn
                 raise DatabaseWaitEndedError(path=str(self.path))
-            for statements in self._migrations[self._version(connection) :]:
+            for statements in self._migrations[self._schema_version(connection) :]:
                 for statement in statements:
                     connection.execute(statement)
                 connection.execute(f"PRAGMA application_id = {self._application_id}")
                 connection.execute(f"PRAGMA user_version = {len(self._migrations)}")
             yield connection
-            if self._file_of(lent) is None:
+            if self._find_same_file(loan) is None:
                 raise DatabaseError("moved", path=str(self.path))
-            self._patiently(lambda: connection.execute("COMMIT"))
+            self._retry(lambda: connection.execute("COMMIT"))
 
     def close(self) -> None:
-        if kept := self._take_kept():
-            kept.connection.close()
+        if loan := self._take_kept_loan():
+            loan.connection.close()
 
     def purge(self) -> bool:
         """Write the file anew without deleted bytes, and remove its copies; False where that fails.
@@ -189,11 +189,11 @@ class Database:
             with self.writing() as connection:
                 for (index,) in connection.execute(_INDEXES).fetchall():
                     connection.execute(f"INSERT INTO {index}({index}) VALUES ('optimize')")
-            with self._lent("write") as lent:
-                if lent is None:
+            with self._borrow("write") as loan:
+                if loan is None:
                     return is_without_copies
-                connection = lent.connection
-                self._patiently(lambda: connection.execute("VACUUM"))
+                connection = loan.connection
+                self._retry(lambda: connection.execute("VACUUM"))
                 connection.execute(f"PRAGMA busy_timeout = {1000 * self._timeout_s:.0f}")
                 [is_busy, *_] = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
                 connection.execute(f"PRAGMA busy_timeout = {1000 * self._slice_s:.0f}")
@@ -221,9 +221,9 @@ class Database:
         """Copy the file if that is due; an error leaves older copies."""
 
         def write(empty: Path) -> None:
-            with self._lent("copy") as lent:
-                if lent:
-                    lent.connection.execute("VACUUM INTO ?", (str(empty),))
+            with self._borrow("copy") as loan:
+                if loan:
+                    loan.connection.execute("VACUUM INTO ?", (str(empty),))
 
         try:
             if copies.is_due(self.path):
@@ -231,7 +231,7 @@ class Database:
         except SentinelError:  # some are OSErrors
             raise
         except (OSError, sqlite3.Error) as error:
-            raise self._error(error, "copy") from error
+            raise self._error_from(error, "copy") from error
 
     def put_back_copy(self) -> copies.Repair:
         """Put the newest whole copy, or a new database, in the place of a damaged file.
@@ -240,13 +240,13 @@ class Database:
         """
         self.close()
         try:
-            done = copies.put_back(self.path, self._check, timeout_s=self._timeout_s)
+            repair = copies.put_back(self.path, self._check, timeout_s=self._timeout_s)
         except sqlite3.Error as error:
             raise DatabaseBusyError(path=str(self.path), waited_s=round(self._timeout_s)) from error
         except OSError as error:
-            raise self._error(error, "not_mended") from error
+            raise self._error_from(error, "not_mended") from error
         with self.writing():
-            return done
+            return repair
 
     def damage_error(self, reason: str) -> DatabaseDamagedError:
         copy = ""
@@ -254,16 +254,16 @@ class Database:
             copy = next(map(copies.date_of, copies.copies_of(self.path)), "")
         return DatabaseDamagedError(path=str(self.path), reason=reason, copy=copy)
 
-    def _version(self, connection: sqlite3.Connection) -> int:
+    def _schema_version(self, connection: sqlite3.Connection) -> int:
         """Return the schema's version, 0 in an empty file; refuse a foreign or newer one."""
         # Whose it is comes last: another process may make all three meanwhile, in one transaction.
         [tables] = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         [version] = connection.execute("PRAGMA user_version").fetchone()
         [application_id] = connection.execute("PRAGMA application_id").fetchone()
-        known = len(self._migrations)
+        newest = len(self._migrations)
         if application_id == self._application_id:
-            if version > known:
-                raise DatabaseError("newer", path=str(self.path), found=version, known=known)
+            if version > newest:
+                raise DatabaseError("newer", path=str(self.path), found=version, known=newest)
             return int(version)
         if application_id or version or tables:
             raise DatabaseError("foreign", path=str(self.path))
@@ -274,55 +274,55 @@ class Database:
 
         Tables of other names may stay.
         """
-        self._version(connection)
-        parts = "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL"
-        for kind, name, statement in connection.execute(parts):
-            ours = self._statements.get(name, statement)
-            if kind in ("view", "trigger") or ours != statement:
+        self._schema_version(connection)
+        query = "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL"
+        for kind, name, statement in connection.execute(query):
+            own_statement = self._statements.get(name, statement)
+            if kind in ("view", "trigger") or own_statement != statement:
                 raise DatabaseError("foreign", path=str(self.path))
 
     @contextlib.contextmanager
-    def _lent(self, failing: Literal["read", "write", "copy"]) -> Iterator[_Lent | None]:
+    def _borrow(self, action: Literal["read", "write", "copy"]) -> Iterator[_Loan | None]:
         try:
-            lent = self._patiently(lambda: self._take(writes=failing == "write"))
+            loan = self._retry(lambda: self._take_loan(writes=action == "write"))
         except SentinelError:  # some are OSErrors
             raise
         except (OSError, sqlite3.Error) as error:
-            raise self._error(error, failing) from error
-        if lent is None:
+            raise self._error_from(error, action) from error
+        if loan is None:
             yield None
             return
         try:
-            yield lent
+            yield loan
         except BaseException as error:
-            lent.connection.close()
+            loan.connection.close()
             if isinstance(error, sqlite3.Error):
-                raise self._error(error, failing) from error
+                raise self._error_from(error, action) from error
             raise
-        file = self._file_of(lent)
-        if file and file.journal and not self._kept:
-            self._kept.append(lent._replace(file=file))
+        file = self._find_same_file(loan)
+        if file and file.journal and not self._kept_loans:
+            self._kept_loans.append(loan._replace(file=file))
         else:  # without a journal, it may be a lost one's
-            lent.connection.close()
+            loan.connection.close()
 
-    def _take(self, *, writes: bool) -> _Lent | None:
+    def _take_loan(self, *, writes: bool) -> _Loan | None:
         if writes and self._damage and identity_of(self.path) == self._damage[0]:
             raise self.damage_error(self._damage[1])
-        found, kept = self._found(), self._take_kept()
-        if kept and kept.file:
-            if found == kept.file:
-                return kept
+        file, loan = self._find_file(), self._take_kept_loan()
+        if loan and loan.file:
+            if file == loan.file:
+                return loan
             with contextlib.suppress(sqlite3.Error):
                 # Somebody removed the journal: only this connection still sees the changes in
                 # it, and puts them into the database.
-                if found == kept.file._replace(journal=0):
-                    kept.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
-            kept.connection.close()
-        if writes and not found:
+                if file == loan.file._replace(journal=0):
+                    loan.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+            loan.connection.close()
+        if writes and not file:
             with _OPENING, contextlib.suppress(FileExistsError):
                 os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, copies.MODE))
-            found = self._found()
-        if not found:
+            file = self._find_file()
+        if not file:
             return None
         with _OPENING:
             for path in (f"{self.path}{suffix}" for suffix in ("", *JOURNALS)):
@@ -331,60 +331,60 @@ class Database:
             journal_bytes = size_of(f"{self.path}-wal")
             if journal_bytes and not os.path.getsize(self.path):
                 raise self.damage_error("the file is empty, its journal is not")
-            opened = partial(
+            connect = partial(
                 copies.open_checked, self.path, check=self._check, timeout_s=self._slice_s
             )
             try:
-                return _Lent(opened("mode=rw"), found, os.getpid())
+                return _Loan(connect("mode=rw"), file, os.getpid())
             except sqlite3.OperationalError as error:
                 # Somebody may be writing, or changes stand in a journal only.
                 needs_journal = writes or journal_bytes or os.path.exists(f"{self.path}-shm")
-                if needs_journal or code_of(error) not in _NO_JOURNAL:
+                if needs_journal or code_of(error) not in _NO_JOURNAL_CODES:
                     raise
-            return _Lent(opened("immutable=1"), None, os.getpid())
+            return _Loan(connect("immutable=1"), None, os.getpid())
 
-    def _take_kept(self) -> _Lent | None:
+    def _take_kept_loan(self) -> _Loan | None:
         with contextlib.suppress(IndexError):  # another thread may be faster
-            kept = self._kept.pop()
-            if kept.process == os.getpid():
-                return kept
-            _FORKED.append(kept)
+            loan = self._kept_loans.pop()
+            if loan.process == os.getpid():
+                return loan
+            _FORKED_LOANS.append(loan)
         return None
 
-    def _found(self) -> _File | None:
+    def _find_file(self) -> _File | None:
         status = status_of(self.path)
         if status is None:
             return None
-        journal = status_of(f"{self.path}-wal")
-        return _File(status.st_dev, status.st_ino, journal.st_ino if journal else 0)
+        journal_status = status_of(f"{self.path}-wal")
+        return _File(status.st_dev, status.st_ino, journal_status.st_ino if journal_status else 0)
 
-    def _file_of(self, lent: _Lent) -> _File | None:
+    def _find_same_file(self, loan: _Loan) -> _File | None:
         with contextlib.suppress(OSError):
-            found = self._found()
-            if found and lent.file and found[:-1] == lent.file[:-1]:
-                return found
+            file = self._find_file()
+            if file and loan.file and file[:-1] == loan.file[:-1]:
+                return file
         return None
 
-    def _patiently(self, action: Callable[[], _Result], wait_s: float | None = None) -> _Result:
+    def _retry(self, action: Callable[[], _Result], wait_s: float | None = None) -> _Result:
         deadline = time.monotonic() + (self._timeout_s if wait_s is None else wait_s)
         while True:
             try:
                 return action()
             except sqlite3.OperationalError as error:
-                if code_of(error) not in BUSY or time.monotonic() >= deadline:
+                if code_of(error) not in BUSY_CODES or time.monotonic() >= deadline:
                     raise
                 if self._cancellation.ends_wait():
                     raise DatabaseWaitEndedError(path=str(self.path)) from error
 
-    def _error(self, error: Exception, key: str) -> DatabaseError:
+    def _error_from(self, error: Exception, key: str) -> DatabaseError:
         path, reason = str(self.path), reason_of(error)
-        if code_of(error) in BUSY:
+        if code_of(error) in BUSY_CODES:
             return DatabaseBusyError(path=path, waited_s=round(self._timeout_s))
-        is_of_pages = code_of(error) in _DAMAGED
+        is_of_pages = code_of(error) in _DAMAGE_CODES
         if is_of_pages and getattr(error, "sqlite_errorcode", 0) != sqlite3.SQLITE_CORRUPT_VTAB:
             with contextlib.suppress(OSError):
                 self._damage = identity_of(self.path), reason
-        if is_of_pages or copies.is_no_text(error):
+        if is_of_pages or copies.is_unreadable_text(error):
             return self.damage_error(reason)
         return DatabaseError(key, path=path, reason=reason)
 

@@ -50,7 +50,7 @@ def wrong_value(path: Path, name: str, expected: str) -> ConfigError:
 def values_in(path: Path, keys: Keys) -> dict[str, Any]:
     """Return the values of a `config.json` by their names. Raises ConfigError."""
     values = dict[str, Any]()
-    for name, value in _read(path, keys).items():
+    for name, value in _read_keys(path, keys).items():
         if name in keys:
             field, expected = keys[name]
             if not expected.fits(value):
@@ -61,10 +61,10 @@ def values_in(path: Path, keys: Keys) -> dict[str, Any]:
 
 def unknown_keys_in(path: Path, keys: Keys) -> list[str]:
     """Return the unknown keys of a `config.json`. Raises ConfigError."""
-    return [name for name in _read(path, keys) if name not in keys]
+    return [name for name in _read_keys(path, keys) if name not in keys]
 
 
-def _read(path: Path, keys: Keys) -> dict[str, Any]:
+def _read_keys(path: Path, keys: Keys) -> dict[str, Any]:
     value = None
     try:
         with open_regular_file(path) as file:
@@ -79,28 +79,28 @@ def _read(path: Path, keys: Keys) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ConfigError("config_json", path=str(path))
 
-    def leaves(group: dict[str, Any], above: str) -> Iterator[tuple[str, Any]]:
+    def read_leaves(group: dict[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
         for key, value in group.items():
-            name = f"{above}{key}"
-            if not any(known.startswith(f"{name}.") for known in keys):
+            name = f"{prefix}{key}"
+            if not any(key.startswith(f"{name}.") for key in keys):
                 yield name, value
             elif isinstance(value, dict):
-                yield from leaves(value, f"{name}.")
+                yield from read_leaves(value, f"{name}.")
             else:
                 raise wrong_value(path, name, "room.expects_object")
 
-    return dict(leaves(value, ""))
+    return dict(read_leaves(value, ""))
 
 
 def texts_in(value: object) -> tuple[str, ...]:
     """Return the texts of a list, () for anything else."""
-    return tuple(it for it in value if isinstance(it, str)) if isinstance(value, list) else ()
+    return tuple(text for text in value if isinstance(text, str)) if isinstance(value, list) else ()
 
 
 def objects_at(data: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]:
     """Return the objects of the list at a key, [] without one."""
-    listed = data.get(key)
-    return [it for it in listed if isinstance(it, dict)] if isinstance(listed, list) else []
+    items = data.get(key)
+    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
 
 
 def text_at(data: Mapping[str, Any], key: str) -> str:
@@ -112,4 +112,4 @@ def text_at(data: Mapping[str, Any], key: str) -> str:
 def as_json(value: object, indent: int | None = None) -> str:
     r"""Return a value as JSON, with unseen characters escaped (`\u`)."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
-    return _UNSAFE.sub(lambda it: json.dumps(it[0])[1:-1], text).replace("\x7f", r"\u007f")
+    return _UNSAFE.sub(lambda match: json.dumps(match[0])[1:-1], text).replace("\x7f", r"\u007f")

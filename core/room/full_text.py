@@ -27,7 +27,7 @@ _MOST_WORDS, _LEAST_RATIO = 3, 0.8
 _MOST_COMPARED = 20_000  # words that begin as it does
 _COUNTED = 100  # how common a term is that more texts have is worked out from the newest
 
-Match = TypeVar("Match")
+Query = TypeVar("Query")
 Numbers = Sequence[int]
 
 
@@ -40,12 +40,12 @@ def with_pieces(text: str) -> str:
     Also pairs of characters (`인증` finds 로그인인증을) and stems of Korean verbs, but no plain
     words of an ASCII text, which every tokenizer finds.
     """
-    plain = set(_PLAIN_WORD.findall(text.lower())) if text.isascii() else set[str]()
-    pieces = [piece for piece in dict.fromkeys(pieces_of(text)) if piece not in plain]
+    plain_words = set(_PLAIN_WORD.findall(text.lower())) if text.isascii() else set[str]()
+    pieces = [piece for piece in dict.fromkeys(pieces_of(text)) if piece not in plain_words]
     pieces += dict.fromkeys(filter(None, map(verb_beginning, pieces)))
-    short = [word for word in plain if len(word) <= _SHORT_CHARS]
-    behind = [*pieces, *sorted(short)]
-    return f"{text} {' '.join(behind)} " if behind else text
+    short_words = [word for word in plain_words if len(word) <= _SHORT_CHARS]
+    added_words = [*pieces, *sorted(short_words)]
+    return f"{text} {' '.join(added_words)} " if added_words else text
 
 
 class TextRange(NamedTuple):
@@ -56,23 +56,23 @@ class TextRange(NamedTuple):
     texts: int
 
 
-class TermIndex(Protocol[Match]):
+class TermIndex(Protocol[Query]):
     """An index of numbered texts by the pieces of `with_pieces`. Match: a query for texts."""
 
     def text_range(self) -> TextRange:
         """Return the range of the texts."""
 
-    def query_for(self, term: Term) -> Match:
+    def query_for(self, term: Term) -> Query:
         """Return the query for texts with a term."""
 
-    def query_for_any(self, words: Sequence[str]) -> Match:
+    def query_for_any(self, words: Sequence[str]) -> Query:
         """Return the query for texts with one of these words."""
 
     def words_with_prefix(self, begins: str, most: int) -> Sequence[str]:
         """Return words of the texts that begin so, in order."""
 
     def newest(
-        self, matches: Sequence[Match], most: int, within: Sequence[Match] = ()
+        self, matches: Sequence[Query], most: int, within: Sequence[Query] = ()
     ) -> Sequence[Numbers]:
         """Return the newest texts of each match, the newest first.
 
@@ -80,59 +80,62 @@ class TermIndex(Protocol[Match]):
         """
 
 
-def coverage_of(index: TermIndex[Match], query: str, most: int) -> Coverage:
+def coverage_of(index: TermIndex[Query], query: str, most: int) -> Coverage:
     """Return which texts have which strong terms of a question. most: texts to look at."""
     text_range = index.text_range()
     words = terms_of(query)[:_MOST_TERMS]
-    matches = {strong: index.query_for(strong) for strong, *_ in words}
-    found = _counted(index, matches, text_range)
+    queries = {term: index.query_for(term) for term, *_ in words}
+    counts = _count_texts(index, queries, text_range)
     if len(words) <= _MOST_SPELLED:
-        near = dict[Term, Match]()
-        for term in [it.term for it in found.values() if not it.having and not it.term.is_spare]:
+        near_queries = dict[Term, Query]()
+        for term in [term for term, count in counts.items() if not (count.having or term.is_spare)]:
             needle = term.needle
             if len(needle) >= _LEAST_CHARS and needle.isalpha() and needle[0] < FIRST_WIDE:
                 from difflib import get_close_matches  # few questions need it
 
-                begun = index.words_with_prefix(needle[:_SAME_CHARS], _MOST_COMPARED)
-                if alike := get_close_matches(needle, begun, _MOST_WORDS, _LEAST_RATIO):
-                    near[term] = index.query_for_any(alike)
-        matches |= near
-        found |= _counted(index, near, text_range)
-    known = [it for it in found.values() if it.having]
-    rarest = sorted(known, key=lambda it: it.having)[:_MOST_KNOWN]
-    places = _places(index, matches, rarest, most)
-    held = [it._replace(numbers=places.get(it.term) if it.having else ()) for it in found.values()]
-    return Coverage(text_range.texts, held)
+                candidates = index.words_with_prefix(needle[:_SAME_CHARS], _MOST_COMPARED)
+                if alike := get_close_matches(needle, candidates, _MOST_WORDS, _LEAST_RATIO):
+                    near_queries[term] = index.query_for_any(alike)
+        queries |= near_queries
+        counts |= _count_texts(index, near_queries, text_range)
+    known_counts = [count for count in counts.values() if count.having]
+    rarest = sorted(known_counts, key=lambda count: count.having)[:_MOST_KNOWN]
+    places = _find_places(index, queries, rarest, most)
+    for term, count in counts.items():
+        counts[term] = count._replace(numbers=places.get(term) if count.having else ())
+    return Coverage(text_range.texts, [*counts.values()])
 
 
-def _counted(
-    index: TermIndex[Match], matches: dict[Term, Match], text_range: TextRange
+def _count_texts(
+    index: TermIndex[Query], queries: dict[Term, Query], text_range: TextRange
 ) -> dict[Term, TermCount]:
     """Return how many texts have each term, estimated from the newest where it is common."""
-    found = dict[Term, TermCount]()
-    newest = index.newest([*matches.values()], _COUNTED) if matches else ()
-    for term, numbers in zip(matches, newest, strict=True):
-        having = len(numbers)
-        if having >= _COUNTED:
+    counts = dict[Term, TermCount]()
+    newest = index.newest([*queries.values()], _COUNTED) if queries else ()
+    for term, numbers in zip(queries, newest, strict=True):
+        text_count = len(numbers)
+        if text_count >= _COUNTED:
             share = max(text_range.newest - numbers[-1] + 1, 1)
-            having = max(having, having * (text_range.newest - text_range.first + 1) // share)
-        found[term] = TermCount(term, having, numbers)
-    return found
+            text_count = max(
+                text_count, text_count * (text_range.newest - text_range.first + 1) // share
+            )
+        counts[term] = TermCount(term, text_count, numbers)
+    return counts
 
 
-def _places(
-    index: TermIndex[Match], matches: dict[Term, Match], known: Sequence[TermCount], most: int
+def _find_places(
+    index: TermIndex[Query], queries: dict[Term, Query], counts: Sequence[TermCount], most: int
 ) -> dict[Term, Numbers]:
-    sums = list(accumulate(it.having for it in known))
+    sums = list(accumulate(count.having for count in counts))
     # Where even the rarest is common, the newest that have it.
-    rarest = max(1, bisect_right(sums, most))
-    places = {it.term: it.numbers for it in known if it.numbers and len(it.numbers) < _COUNTED}
-    within = [matches[it.term] for it in known[:rarest]]
-    for some, among in ((known[:rarest], within[:0]), (known[rarest:], within)):
-        common = [it.term for it in some if it.term not in places]
-        if common:
-            found = index.newest([matches[it] for it in common], most, among)
-            places |= dict(zip(common, found, strict=True))
+    rare_count = max(1, bisect_right(sums, most))
+    places = {count.term: count.numbers or () for count in counts if count.having < _COUNTED}
+    within = [queries[count.term] for count in counts[:rare_count]]
+    for part, within_part in ((counts[:rare_count], within[:0]), (counts[rare_count:], within)):
+        terms = [count.term for count in part if count.term not in places]
+        if terms:
+            newest = index.newest([queries[term] for term in terms], most, within_part)
+            places |= dict(zip(terms, newest, strict=True))
     return places
 
 
@@ -143,9 +146,9 @@ class SqliteTermIndex:
         self._connection, self._name = connection, name
 
     def text_range(self) -> TextRange:
-        sizes = f"{self._name}_docsize"  # a row for each text, few bytes long
-        ones = ", ".join(f"(SELECT {it} FROM {sizes})" for it in ("min(id)", "max(id)", "count(*)"))
-        first, newest, texts = self._connection.execute(f"SELECT {ones}").fetchone()
+        rows = f"{self._name}_docsize"  # a row for each text, few bytes long
+        row = ", ".join(f"(SELECT {sql} FROM {rows})" for sql in ("min(id)", "max(id)", "count(*)"))
+        first, newest, texts = self._connection.execute(f"SELECT {row}").fetchone()
         return TextRange(first or 1, newest or 0, texts)
 
     def query_for(self, term: Term) -> str:
@@ -175,15 +178,15 @@ class SqliteTermIndex:
         return [word for (word,) in rows]
 
     def newest(
-        self, matches: Sequence[str], most: int, within: Sequence[str] = ()
+        self, queries: Sequence[str], most: int, within: Sequence[str] = ()
     ) -> list[list[int]]:
-        any_of_these = " OR ".join(f"({it})" for it in within)
-        both = f" AND ({any_of_these})" if within else ""
+        choice = " OR ".join(f"({query})" for query in within)
+        condition = f" AND ({choice})" if within else ""
         name = self._name
         rows = f"SELECT rowid FROM {name} WHERE {name} MATCH ? ORDER BY rowid DESC LIMIT {most}"
         return [
-            [number for (number,) in self._connection.execute(rows, (f"({it}){both}",))]
-            for it in matches
+            [number for (number,) in self._connection.execute(rows, (f"({query}){condition}",))]
+            for query in queries
         ]
 
 

@@ -23,7 +23,7 @@ _JSON = "json"  # the column of a file
 _NAMING = "id", "_table"  # say which row it is
 
 Row = dict[str, Any]
-_Changed = TypeVar("_Changed")
+_Value = TypeVar("_Value")
 
 
 class SecretPlace(NamedTuple):
@@ -45,41 +45,41 @@ class Redaction(NamedTuple):
     unpurged: list[Path]
 
 
-def clean_rows(rows: Sequence[Row], of_json: Collection[str]) -> tuple[list[Row], tuple[str, ...]]:
+def clean_rows(rows: Sequence[Row], columns: Collection[str]) -> tuple[list[Row], tuple[str, ...]]:
     """Return rows without secrets, and the kinds of these, each once.
 
-    of_json: columns of JSON, in which each text is redacted by itself.
+    columns: of JSON, in which each text is redacted by itself.
     """
 
-    def changed_column(name: str, value: Any, change: Change) -> Any:
+    def change_column(name: str, value: Any, change: Change) -> Any:
         if name in _NAMING or not isinstance(value, str):
             return value
-        if name not in of_json:
+        if name not in columns:
             return change(value)
         try:
             data = json.loads(value)
-            changed = map_texts(data, change)
+            changed_data = map_texts(data, change)
         except (ValueError, RecursionError):  # broken or too deep JSON is one text
             return change(value)
-        return value if changed == data else as_json(changed)
+        return value if changed_data == data else as_json(changed_data)
 
-    done, kinds = _redacted(
+    result, kinds = _redact_with(
         lambda change: [
-            {name: changed_column(name, value, change) for name, value in row.items()}
+            {name: change_column(name, value, change) for name, value in row.items()}
             for row in rows
         ]
     )
-    return done, tuple(dict.fromkeys(kinds))
+    return result, tuple(dict.fromkeys(kinds))
 
 
 def kinds_in_file(path: Path) -> tuple[str, ...]:
     """Return the kinds of secrets in a file; () where none can be read."""
-    return _cleaned_file(path)[1]
+    return _read_clean_file(path)[1]
 
 
 def clean_file(path: Path) -> None:
     """Take the secrets out of a file, unless that is too large. Raises OSError."""
-    text, kinds = _cleaned_file(path)
+    text, kinds = _read_clean_file(path)
     if kinds and os.lstat(path).st_size <= MOST_FILE_BYTES:
         with suppress(ValueError, RecursionError):
             text = as_json(json.loads(text), indent=2) + "\n"
@@ -88,35 +88,35 @@ def clean_file(path: Path) -> None:
 
 def without_secrets(value: Any, plain: re.Pattern[str]) -> tuple[Any, tuple[str, ...]]:
     """Return a value without secrets, and the kind of each. plain: fits texts without any."""
-    done, kinds = _redacted(
+    result, kinds = _redact_with(
         lambda change: map_texts(
             value, lambda text: text if plain.fullmatch(text) else change(text)
         )
     )
-    return done, tuple(kinds)
+    return result, tuple(kinds)
 
 
-def _redacted(changed: Callable[[Change], _Changed]) -> tuple[_Changed, list[str]]:
+def _redact_with(change_texts: Callable[[Change], _Value]) -> tuple[_Value, list[str]]:
     texts, kinds = list[str](), list[str]()
 
-    def keep(text: str) -> str:
+    def note(text: str) -> str:
         texts.append(text)
         return text
 
-    unchanged = changed(keep)
-    known = values_in(texts)
-    if not known:  # nearly always
+    unchanged = change_texts(note)
+    known_values = values_in(texts)
+    if not known_values:  # nearly always
         return unchanged, []
 
     def clean(text: str) -> str:
-        done, found = redact(text, known)
-        kinds.extend(found)
-        return done
+        result, new_kinds = redact(text, known_values)
+        kinds.extend(new_kinds)
+        return result
 
-    return changed(clean), kinds
+    return change_texts(clean), kinds
 
 
-def _cleaned_file(path: Path) -> tuple[str, tuple[str, ...]]:
+def _read_clean_file(path: Path) -> tuple[str, tuple[str, ...]]:
     """Return the beginning of a file without secrets; no link is followed."""
     try:
         if not stat.S_ISREG(os.lstat(path).st_mode):  # a link may lead to a stranger's file

@@ -68,8 +68,8 @@ def printable_text(text: str) -> str:
 
 def printable_path(path: object) -> str:
     """Return a stranger's path as one line, cut behind 200 characters."""
-    text = one_line(str(path))
-    return text if len(text) <= _PATH_CHARS else f"{text[:_PATH_CHARS]}…"
+    line = one_line(str(path))
+    return line if len(line) <= _PATH_CHARS else f"{line[:_PATH_CHARS]}…"
 
 
 def normal_form(form: Literal["NFC", "NFKC"], text: str) -> str:
@@ -78,7 +78,7 @@ def normal_form(form: Literal["NFC", "NFKC"], text: str) -> str:
         return text
     if len(text) <= _AT_ONCE_CHARS:
         return unicodedata.normalize(form, text)
-    return re.sub(_RUN, lambda run: unicodedata.normalize(form, run[0]), text)
+    return re.sub(_RUN, lambda match: unicodedata.normalize(form, match[0]), text)
 
 
 def map_texts(value: Any, change: Change) -> Any:
@@ -86,14 +86,16 @@ def map_texts(value: Any, change: Change) -> Any:
     if isinstance(value, str):
         return change(value)
     if isinstance(value, tuple):
-        return tuple(map_texts(it, change) for it in value)
+        return tuple(map_texts(item, change) for item in value)
     if isinstance(value, list):
-        return [map_texts(it, change) for it in value]
+        return [map_texts(item, change) for item in value]
     if isinstance(value, dict):
-        return members_from((change(name), map_texts(it, change)) for name, it in value.items())
+        return members_from((change(name), map_texts(item, change)) for name, item in value.items())
     if is_dataclass(value) and not isinstance(value, type):
-        changed = {it.name: map_texts(getattr(value, it.name), change) for it in fields(value)}
-        return replace(value, **changed)
+        values = {
+            field.name: map_texts(getattr(value, field.name), change) for field in fields(value)
+        }
+        return replace(value, **values)
     return value
 
 
@@ -161,8 +163,8 @@ def as_item(start: str, lines: Sequence[str]) -> list[str]:
     """
     first, *rest = lines or [EMPTY_SIGN]
     indent = " " * (len(start) - len(start.lstrip()) + 2)
-    whole = [start + first, *(indent + line for line in rest)]
-    return [*(f"{line}\\" for line in whole[:-1]), whole[-1]]
+    item_lines = [start + first, *(indent + line for line in rest)]
+    return [*(f"{line}\\" for line in item_lines[:-1]), item_lines[-1]]
 
 
 def escape_start(line: str) -> str:
@@ -172,14 +174,14 @@ def escape_start(line: str) -> str:
 
 def escape_inline(text: str) -> str:
     """Escape one line, all but its code."""
-    out, at = "", 0
-    for code in re.finditer(_SPAN, text):
+    result, rest_start = "", 0
+    for span in re.finditer(_SPAN, text):
         # A marker is found as plain text, and clients run a command behind `!`.
-        if "<!--" in code[0] or "-->" in code[0] or text[: code.start()].endswith("!"):
+        if "<!--" in span[0] or "-->" in span[0] or text[: span.start()].endswith("!"):
             continue
-        out += _escaped(text[at : code.start()]) + code[0]
-        at = code.end()
-    return out + _escaped(text[at:])
+        result += _escape_signs(text[rest_start : span.start()]) + span[0]
+        rest_start = span.end()
+    return result + _escape_signs(text[rest_start:])
 
 
 def as_code(text: str) -> str:
@@ -187,8 +189,8 @@ def as_code(text: str) -> str:
     return escape_inline(text if "`" in text else f"`{text}`")
 
 
-def _escaped(text: str) -> str:
-    text = re.sub(_TAG, lambda found: _AS_ENTITY[found[0]], text)
+def _escape_signs(text: str) -> str:
+    text = re.sub(_TAG, lambda match: _AS_ENTITY[match[0]], text)
     return re.sub(_ACTIVE, r"\\\g<0>", text)
 
 
@@ -202,9 +204,9 @@ def estimate_tokens(text: str) -> int:
     ascii_text = text.encode("ascii", "ignore")
     hundredths, rest = 0, ascii_text
     for kind, weight in _ASCII_KINDS:
-        others = rest.translate(None, kind)
-        hundredths += weight * (len(rest) - len(others))
-        rest = others
+        other_bytes = rest.translate(None, kind)
+        hundredths += weight * (len(rest) - len(other_bytes))
+        rest = other_bytes
     hundredths += _PER_SIGN * len(rest)
     if len(ascii_text) < len(text):
         high_bytes = text.encode("utf-16-le", "surrogatepass")[1::2]

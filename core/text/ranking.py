@@ -23,7 +23,7 @@ from core.text.terms import (
     INNER_START,
     Term,
     kind_of,
-    signed_names,
+    names_with_sign,
     terms_of,
 )
 
@@ -82,19 +82,20 @@ class Coverage(NamedTuple):
     terms: Sequence[TermCount]
 
     def frequencies(self) -> Frequencies:
-        return Frequencies(self.total, {it.term: it.having for it in self.terms})
+        return Frequencies(self.total, {count.term: count.having for count in self.terms})
 
     def shares(self, least: float = 0.0, *, any_word: bool = False) -> dict[int, float]:
         """Return by text its share of the question, above 0 and at most 1; rare words count more.
 
         least: a text must have it. any_word: words that no text has do not count for `least`.
         """
-        places, rarity = self._weighed()
-        whole = judged = _shares(places, rarity)
+        places, rarity = self._weigh_terms()
+        shares = judged_shares = _shares(places, rarity)
         if any_word:
-            known = {term.run for term, numbers in places.items() if numbers}
-            judged = _shares({term: at for term, at in places.items() if term.run in known}, rarity)
-        return {number: whole[number] for number, share in judged.items() if share >= least}
+            words = {term.run for term, numbers in places.items() if numbers}
+            known_places = {term: places[term] for term in places if term.run in words}
+            judged_shares = _shares(known_places, rarity)
+        return {number: shares[number] for number, share in judged_shares.items() if share >= least}
 
     def good_shares(self) -> dict[int, float]:
         """Return the share of the question by text, for the texts that may be an answer.
@@ -102,27 +103,27 @@ class Coverage(NamedTuple):
         The greatest share comes first, of equals the later text. A word that no text has counts no
         more than the rarest that any has: few texts miss a word by chance.
         """
-        places, rarity = self._weighed()
+        places, rarity = self._weigh_terms()
         most = max((rarity[term] for term, numbers in places.items() if numbers), default=0.0)
-        rarity.update((it, min(rarity[it], most)) for it, numbers in places.items() if not numbers)
-        enough = [(it, at) for at, it in _shares(places, rarity).items() if it >= _LEAST_SHARE]
-        return {at: share for share, at in sorted(enough, reverse=True)}
+        rarity.update((term, min(rarity[term], most)) for term in places if not places[term])
+        good = [(share, n) for n, share in _shares(places, rarity).items() if share >= _LEAST_SHARE]
+        return {number: share for share, number in sorted(good, reverse=True)}
 
     def may_answer(self, parts: Mapping[int, float], numbers: Iterable[int]) -> bool:
         """Return whether one of these texts has enough for any to be an answer."""
-        runs: dict[str, set[int]] = {}  # the texts that have something of each word
-        for it in self.terms:
-            if not it.term.is_spare:
-                runs.setdefault(it.term.run, set()).update(it.numbers or ())
-        words = Counter(chain.from_iterable(runs.values()))
-        return any(parts[at] >= _ALONE_SHARE or words[at] > 1 for at in numbers)
+        numbers_by_word: dict[str, set[int]] = {}  # the texts that have something of each word
+        for count in self.terms:
+            if not count.term.is_spare:
+                numbers_by_word.setdefault(count.term.run, set()).update(count.numbers or ())
+        word_counts = Counter(chain.from_iterable(numbers_by_word.values()))
+        return any(parts[number] >= _ALONE_SHARE or word_counts[number] > 1 for number in numbers)
 
-    def _weighed(self) -> tuple["_Places", dict[Term, float]]:
+    def _weigh_terms(self) -> tuple["_Places", dict[Term, float]]:
         """Return the places of the terms, and the rarity of each."""
         # In the order of the question: the first pair of a word counts for more.
-        places = {it.term: it.numbers for it in self.terms if it.numbers is not None}
+        places = {count.term: count.numbers for count in self.terms if count.numbers is not None}
         most, total = self.total, self.total + _OTHER_TEXTS
-        return places, {it.term: _rarity(min(it.having, most), total) for it in self.terms}
+        return places, {count.term: _rarity(min(count.having, most), total) for count in self.terms}
 
 
 _Places = Mapping[Term, Sequence[int]]  # which texts have a term
@@ -140,26 +141,26 @@ class Ranking:
         self, query: str, texts: Sequence[str], frequencies: Frequencies | None = None
     ) -> None:
         self._count = len(texts)
-        self._total, self._known = frequencies or Frequencies(len(texts), {})
-        words = _found(query, texts) if texts else []
-        self._strong = [strong for strong, *_ in words]
-        chars, scores = [len(text) for text in texts], dict[int, float]()
-        mean_chars = sum(chars) / (len(chars) or 1) or 1.0
-        short, longer = _K1 * (1 - _B), _K1 * _B / mean_chars
-        for hits in [*self._strong, *(piece for word in words for piece in word[1:])]:
-            weight = (_K1 + 1) * _rarity(self._having(hits), self._total)
+        self._total, self._text_counts = frequencies or Frequencies(len(texts), {})
+        words = _find_hits(query, texts) if texts else []
+        self._hits = [strong for strong, *_ in words]
+        text_chars, scores = [len(text) for text in texts], dict[int, float]()
+        mean_chars = sum(text_chars) / (len(text_chars) or 1) or 1.0
+        short_damping, char_damping = _K1 * (1 - _B), _K1 * _B / mean_chars
+        for hits in [*self._hits, *(piece for word in words for piece in word[1:])]:
+            weight = (_K1 + 1) * _rarity(self._count_texts(hits), self._total)
             weight *= _WEAK_WEIGHT if hits.term.is_weak else 1.0
-            for at, times in hits.times.items():
-                damping = short + longer * chars[at]
-                scores[at] = scores.get(at, 0.0) + weight * times / (times + damping)
+            for index, times in hits.times.items():
+                damping = short_damping + char_damping * text_chars[index]
+                scores[index] = scores.get(index, 0.0) + weight * times / (times + damping)
         self.scores = scores
         if not frequencies:  # a text gains from its better neighbour
             self.scores = {
-                at: score
+                index: score
                 + _NEIGHBOUR
-                * max(scores.get(at - 1, 0.0), scores.get(at + 1, 0.0))
-                * min(1.0, _SHORT_CHARS / (chars[at] or 1))
-                for at, score in scores.items()
+                * max(scores.get(index - 1, 0.0), scores.get(index + 1, 0.0))
+                * min(1.0, _SHORT_CHARS / (text_chars[index] or 1))
+                for index, score in scores.items()
             }
 
     def order(self) -> list[int]:
@@ -168,12 +169,14 @@ class Ranking:
         Without any usable term the newest come first.
         """
         scores = self.scores
-        rest = (at for at in reversed(range(self._count)) if at not in scores)
-        return [*sorted(scores, key=lambda at: (scores[at], at), reverse=True), *rest]
+        others = (index for index in reversed(range(self._count)) if index not in scores)
+        return [*sorted(scores, key=lambda index: (scores[index], index), reverse=True), *others]
 
     def coverage(self) -> Coverage:
-        held = [TermCount(it.term, self._having(it), list(it.times)) for it in self._strong]
-        return Coverage(self._total, held)
+        terms = [
+            TermCount(hits.term, self._count_texts(hits), [*hits.times]) for hits in self._hits
+        ]
+        return Coverage(self._total, terms)
 
     def topics(self, topics: Sequence[str]) -> list[str]:
         """Return each topic once, that of the most relevant text first.
@@ -187,14 +190,14 @@ class Ranking:
             best[topic] = max(best.get(topic, 0.0), self.scores.get(index, 0.0))
         return sorted(best, key=lambda topic: (-best[topic], -counts[topic]))
 
-    def _having(self, hits: "_Hits") -> int:
-        here = len(hits.times)
-        having = self._known.get(hits.term, here * self._total // self._count)
-        return min(max(having, here), self._total)
+    def _count_texts(self, hits: "_Hits") -> int:
+        ranked_count = len(hits.times)
+        text_count = self._text_counts.get(hits.term, ranked_count * self._total // self._count)
+        return min(max(text_count, ranked_count), self._total)
 
 
-def _rarity(having: int, total: int) -> float:
-    return log(1 + (total - having + 0.5) / (having + 0.5))
+def _rarity(text_count: int, total: int) -> float:
+    return log(1 + (total - text_count + 0.5) / (text_count + 0.5))
 
 
 def _shares(places: _Places, rarity: Mapping[Term, float]) -> dict[int, float]:
@@ -208,44 +211,44 @@ def _shares(places: _Places, rarity: Mapping[Term, float]) -> dict[int, float]:
         if not term.is_spare or term.needle[0] < FIRST_WIDE:
             words.setdefault(term.run, []).append(term)
     worths = {run: _worths(terms, places, rarity) for run, terms in words.items()}
-    most = {
-        run: max(rarity[it] for it in list(filter(places.get, terms)) or terms)
+    greatest = {
+        run: max(rarity[term] for term in list(filter(places.get, terms)) or terms)
         for run, terms in words.items()
-        if not all(it.is_spare for it in terms)
+        if not all(term.is_spare for term in terms)
     }
-    for run in [it for it in words if it not in most]:  # another form: it adds what they lack
-        same = [it for it in most if it in run or run in it]
-        for at, worth in worths[run].items():
-            for word in same:
-                had = worths[word].get(at, 0.0)
-                worths[word][at] = min(most[word], had + worth)
-                worth -= worths[word][at] - had
-    whole = sum(most.values())
+    for run in [run for run in words if run not in greatest]:  # other forms add what they lack
+        related = [word for word in greatest if word in run or run in word]
+        for number, worth in worths[run].items():
+            for word in related:
+                former = worths[word].get(number, 0.0)
+                worths[word][number] = min(greatest[word], former + worth)
+                worth -= worths[word][number] - former
+    total = sum(greatest.values())
     sums: dict[int, float] = {}
-    for word in most:
-        for at, worth in worths[word].items():
-            sums[at] = sums.get(at, 0.0) + worth
-    return {at: its / whole if whole else 1.0 for at, its in sums.items() if its}
+    for word in greatest:
+        for number, worth in worths[word].items():
+            sums[number] = sums.get(number, 0.0) + worth
+    return {number: share / total if total else 1.0 for number, share in sums.items() if share}
 
 
 def _worths(
     terms: Sequence[Term], places: _Places, rarity: Mapping[Term, float]
 ) -> dict[int, float]:
-    found = [term for term in terms if places[term]]
-    most = max(map(rarity.__getitem__, found), default=0.0)
+    found_terms = [term for term in terms if places[term]]
+    most = max(map(rarity.__getitem__, found_terms), default=0.0)
     if len(terms) == 1 or terms[0].needle[0] < FIRST_WIDE:
-        return dict.fromkeys(chain.from_iterable(places[it] for it in terms), most)
+        return dict.fromkeys(chain.from_iterable(places[term] for term in terms), most)
     pairs: dict[int, list[Term]] = {}
-    for term in found:
-        for at in places[term]:
-            pairs.setdefault(at, []).append(term)
-    known = sum(map(rarity.__getitem__, found))
+    for term in found_terms:
+        for number in places[term]:
+            pairs.setdefault(number, []).append(term)
+    rarity_sum = sum(map(rarity.__getitem__, found_terms))
     worths: dict[int, float] = {}
-    for at, here in pairs.items():
+    for number, pair_terms in pairs.items():
         weight = 1.0
-        if len(here) == 1:
-            weight = _BEGINNING_WEIGHT if here[0] == terms[0] else _MIDDLE_WEIGHT
-        worths[at] = weight * most * sum(map(rarity.__getitem__, here)) / known
+        if len(pair_terms) == 1:
+            weight = _BEGINNING_WEIGHT if pair_terms[0] == terms[0] else _MIDDLE_WEIGHT
+        worths[number] = weight * most * sum(map(rarity.__getitem__, pair_terms)) / rarity_sum
     return worths
 
 
@@ -254,7 +257,7 @@ class _Hits(NamedTuple):
     times: Mapping[int, int]
 
 
-class _Scanned(NamedTuple):
+class _ScannedTexts(NamedTuple):
     """Texts in the form that is scanned: NFKC, caseless.
 
     joined: each on a line. starts: of each, and the end. respelled: texts whose characters lost
@@ -267,43 +270,43 @@ class _Scanned(NamedTuple):
     respelled: set[int]
 
 
-def _found(query: str, texts: Sequence[str]) -> list[list[_Hits]]:
+def _find_hits(query: str, texts: Sequence[str]) -> list[list[_Hits]]:
     most = max(_MOST_SCANS // len(texts), _LEAST_SCANS)
     words = terms_of(query)[:most]
     if not words:
         return []
-    scanned, left = _scanned(tuple(texts)), max(most - len(words), _LEAST_SCANS)
-    found = list[list[_Hits]]()
+    scanned_texts, pieces_left = _scan_texts(tuple(texts)), max(most - len(words), _LEAST_SCANS)
+    hits_by_word = list[list[_Hits]]()
     for strong, *pieces in words:
-        hits = _hits(strong, scanned)
-        looked_for = [] if len(hits.times) > _COMMON_RECORDS else pieces[:left]
-        found.append([hits, *(_hits(piece, scanned) for piece in looked_for)])
-        left -= len(looked_for)
-    return found
+        hits = _count_hits(strong, scanned_texts)
+        chosen_pieces = [] if len(hits.times) > _COMMON_RECORDS else pieces[:pieces_left]
+        hits_by_word.append([hits, *(_count_hits(piece, scanned_texts) for piece in chosen_pieces)])
+        pieces_left -= len(chosen_pieces)
+    return hits_by_word
 
 
 @lru_cache(maxsize=1)  # the next question mostly asks the same texts
-def _scanned(texts: Sequence[str]) -> _Scanned:
-    spelled, respelled = list[str](), set[int]()
-    for at, text in enumerate(texts):
-        normal = normal_form("NFKC", text)
-        folded = normal.casefold()
-        signed = signed_names(folded)
-        if len(folded) != len(text) or normal != text or signed:
-            respelled.add(at)
-            folded = " ".join([normal, *re.findall(INNER_PART, normal), *signed]).casefold()
-        spelled.append(folded)
-    starts = list(accumulate([len(text) + 1 for text in spelled], initial=1))
-    return _Scanned(texts, "\n".join(["", *spelled, ""]), starts, respelled)
+def _scan_texts(texts: Sequence[str]) -> _ScannedTexts:
+    plain_texts, respelled_indexes = list[str](), set[int]()
+    for index, text in enumerate(texts):
+        form = normal_form("NFKC", text)
+        folded_text = form.casefold()
+        names = names_with_sign(folded_text)
+        if len(folded_text) != len(text) or form != text or names:
+            respelled_indexes.add(index)
+            folded_text = " ".join([form, *re.findall(INNER_PART, form), *names]).casefold()
+        plain_texts.append(folded_text)
+    starts = list(accumulate([len(text) + 1 for text in plain_texts], initial=1))
+    return _ScannedTexts(texts, "\n".join(["", *plain_texts, ""]), starts, respelled_indexes)
 
 
-def _hits(term: Term, scanned: _Scanned) -> _Hits:
+def _count_hits(term: Term, scanned_texts: _ScannedTexts) -> _Hits:
     """Return how often each text has a term.
 
     A term that `begins` must begin a run of letters, digits or wide characters, or a part of a
     name; one that `ends` must end one, or stand before a plural's `s`.
     """
-    texts, joined, starts, respelled = scanned
+    texts, joined, starts, respelled = scanned_texts
     times: dict[int, int] = {}
     index = end = 0
     needle, kind = term.needle, kind_of(term.needle[0])
@@ -361,11 +364,11 @@ Gather = Callable[[str], Finds]
 
 def gather_all(rooms: Sequence[Gather], question: str) -> list[Finds]:
     """Return each room's entries; a room that cannot be read has none now."""
-    found = list[Finds]()
+    gathered = list[Finds]()
     for gather in rooms:
         with suppress(SentinelError, OSError):
-            found.append(gather(question))
-    return found
+            gathered.append(gather(question))
+    return gathered
 
 
 def rank_entries(question: str, gathered: Sequence[Finds]) -> list[Entry]:
@@ -374,27 +377,27 @@ def rank_entries(question: str, gathered: Sequence[Finds]) -> list[Entry]:
     Of equally relevant ones lessons come first, then fragments, then sessions. An entry that
     repeats lessons is left out.
     """
-    having, of_lessons = Counter[Term](), set[str]()
+    text_counts, lesson_statements = Counter[Term](), set[str]()
     for room in gathered:
-        having.update(room.frequencies.having)
+        text_counts.update(room.frequencies.having)
         for entry in room.entries:
             if entry.source == "lesson":
-                of_lessons.update(map(fold_text, entry.statements))
+                lesson_statements.update(map(fold_text, entry.statements))
 
     def is_repeated(entry: Entry) -> bool:
-        said = {words for it in entry.statements if (words := fold_text(it))}
-        return entry.source != "lesson" and bool(said) and said <= of_lessons
+        statements = {words for statement in entry.statements if (words := fold_text(statement))}
+        return entry.source != "lesson" and bool(statements) and statements <= lesson_statements
 
-    entries = [it for room in gathered for it in room.entries if not is_repeated(it)]
+    entries = [entry for room in gathered for entry in room.entries if not is_repeated(entry)]
     texts = sum(room.frequencies.texts for room in gathered)
-    relevance = _relevance(question, entries, Frequencies(texts, having))
+    relevance = _relevance(question, entries, Frequencies(texts, text_counts))
     best = max(relevance, default=0.0) or 1.0
 
-    def key(at: int) -> tuple[int, int, tuple[float, str, int]]:
-        entry = entries[at]
-        return round(relevance[at] / best * _STEPS), _RANK[entry.source], entry.worth
+    def key(index: int) -> tuple[int, int, tuple[float, str, int]]:
+        entry = entries[index]
+        return round(relevance[index] / best * _STEPS), _RANK[entry.source], entry.worth
 
-    return [entries[at] for at in sorted(range(len(entries)), key=key, reverse=True)]
+    return [entries[index] for index in sorted(range(len(entries)), key=key, reverse=True)]
 
 
 def fold_text(text: str) -> str:
@@ -409,16 +412,16 @@ def _relevance(question: str, entries: Sequence[Entry], frequencies: Frequencies
     words for less where no text has much of the question. An entry without a vector is as near as
     its words say.
     """
-    ranking = Ranking(question, [it.text for it in entries], frequencies)
+    ranking = Ranking(question, [entry.text for entry in entries], frequencies)
     scores, shares = ranking.scores, ranking.coverage().shares()
-    worths = [scores.get(at, 0.0) * shares.get(at, 0.0) for at in range(len(entries))]
+    worths = [scores.get(index, 0.0) * shares.get(index, 0.0) for index in range(len(entries))]
     best = max(worths, default=0.0) or 1.0
-    of_words = [worth / best for worth in worths]
-    near = [it.nearness for it in entries if it.nearness is not None]
-    if not near:
-        return of_words
-    whole, nearest = max(shares.values(), default=0.0), max(near)
+    word_worths = [worth / best for worth in worths]
+    known_nearness = [entry.nearness for entry in entries if entry.nearness is not None]
+    if not known_nearness:
+        return word_worths
+    share, nearest = max(shares.values(), default=0.0), max(known_nearness)
     return [
-        0.5 * worth * whole + 0.5 * (worth * nearest if it.nearness is None else it.nearness)
-        for worth, it in zip(of_words, entries, strict=True)
+        0.5 * worth * share + 0.5 * (worth * nearest if entry.nearness is None else entry.nearness)
+        for worth, entry in zip(word_worths, entries, strict=True)
     ]

@@ -24,7 +24,7 @@ _RUN = rf"[^\W\d_\0-\u303f]+|[^\W_{FIRST_WIDE}-\U0010ffff]+"
 _CASE_CHANGE = r"[A-Z](?:(?<=[a-z0-9].)|(?<=[A-Z].)(?=[a-z])(?!s(?![a-z])))"  # none in `URLs`
 INNER_START = re.compile(_CASE_CHANGE)
 INNER_PART = _CASE_CHANGE + r"(?:[A-Z]*s?(?![a-z])|[a-z]*)"
-_BEHIND_A_NAME = re.compile(r"(?<=[A-Za-z#+`\"')\]])([0-9]*)([가-힣]++)(?![^\W_])")
+_NAME_TAIL = re.compile(r"(?<=[A-Za-z#+`\"')\]])([0-9]*)([가-힣]++)(?![^\W_])")
 # A name of one or two letters that a sign ends (`C#`, `g++`), by how the sign is said: its letters
 # alone tell nothing. A particle may follow it.
 _SIGNED = re.compile(r"(?<![a-z0-9_])([a-z]{1,2})(\+\+|#)(?![a-z0-9_+#])")
@@ -35,7 +35,7 @@ _MOST_ENDING_CHARS = 6  # of a Korean noun: two particles, or the verb that make
 # The vowel of a stem, by the one that it becomes with an ending: 치어 is 쳐, 꾸어 is 꿔.
 _STEM_VOWELS = {"\u1167": "\u1175", "\u116a": "\u1169", "\u116f": "\u116e", "\u116b": "\u116c"}
 _BEHIND_A_JOINED = tuple("서야도라지졌진질집주준줄줘놓버보봤본둔두")
-_BEHIND_A_LETTER = re.compile(r"(?<![^\W_])[A-Za-z]([A-Z][a-z]+)")  # in `OAuth`, `xAxis`
+_NAME_IN_NAME = re.compile(r"(?<![^\W_])[A-Za-z]([A-Z][a-z]+)")  # in `OAuth`, `xAxis`
 # Of syllables as NFD has them: the last consonants ㅆ, and ㄴ ㄹ ㅁ ㅂ; the vowels ㅣ and ㅜ; ㅏ.
 _PAST, _ENDINGS = "\u11bb", ("\u11ab", "\u11af", "\u11b7", "\u11b8")
 _OF_VERBS, _A = ("\u1175", "\u116e"), "\u1161"
@@ -64,12 +64,12 @@ def terms_of(query: str) -> Sequence[Sequence[Term]]:
     """
     terms: dict[tuple[str, bool, bool, bool], Term] = {}
     query = normal_form("NFKC", query[:QUERY_CHARS])
-    query = _BEHIND_A_NAME.sub(lambda it: f"{it[1]} " if it[2] in _endings() else it[0], query)
-    behind_a_letter = {it.casefold() for it in _BEHIND_A_LETTER.findall(query)}
-    for run, is_spare in _runs(query):
+    query = _NAME_TAIL.sub(lambda tail: f"{tail[1]} " if tail[2] in _endings() else tail[0], query)
+    inner_names = {name.casefold() for name in _NAME_IN_NAME.findall(query)}
+    for run, is_spare in _find_runs(query):
         pieces = _wide_terms if run[0] >= FIRST_WIDE else _narrow_terms
         for term in pieces(run, is_spare):
-            if run in behind_a_letter and not term.is_weak:
+            if run in inner_names and not term.is_weak:
                 term = term._replace(ends=True)  # or `OAuth` would find an author
             same = term[:4]
             if same not in terms or terms[same].is_spare > term.is_spare:
@@ -88,14 +88,14 @@ def pieces_of(text: str) -> Iterator[str]:
 
     An index of words that holds these finds a text by every strong term in it.
     """
-    for run, _ in _runs(text):
+    for run, _ in _find_runs(text):
         yield run
         if run[0] >= FIRST_WIDE:
             for start in range(len(run) - 1):
                 yield run[start : start + 2]
 
 
-def signed_names(caseless: str) -> list[str]:
+def names_with_sign(caseless: str) -> list[str]:
     """Return the names that a sign ends, as words: `c#` is csharp, `c++` cplusplus."""
     if "#" not in caseless and "++" not in caseless:
         return []
@@ -111,19 +111,19 @@ def kind_of(char: str) -> str:
     return "wide" if char >= FIRST_WIDE else "letter"
 
 
-def _runs(text: str) -> Iterator[tuple[str, bool]]:
+def _find_runs(text: str) -> Iterator[tuple[str, bool]]:
     """Yield runs of letters and digits, and whether each is only another form.
 
     `feeRate`, `fee_rate`, `utf8` come in parts and joined, `C#` as csharp.
     """
     text = normal_form("NFKC", text)
-    split = re.findall(_RUN, INNER_START.sub(r" \g<0>", text).casefold())
-    split += signed_names(text.casefold())
-    joined = re.findall(_RUN, re.sub(r"(?<=\w)[-_]+(?=\w)", "", text).casefold())
-    known = frozenset(split)
-    for runs, are_joined in ((split, False), (joined, True)):
+    split_runs = re.findall(_RUN, INNER_START.sub(r" \g<0>", text).casefold())
+    split_runs += names_with_sign(text.casefold())
+    joined_runs = re.findall(_RUN, re.sub(r"(?<=\w)[-_]+(?=\w)", "", text).casefold())
+    known_runs = frozenset(split_runs)
+    for runs, is_joined in ((split_runs, False), (joined_runs, True)):
         for run in runs:
-            is_spare = are_joined and run not in known
+            is_spare = is_joined and run not in known_runs
             yield run, is_spare
             if run[0] < FIRST_WIDE and not run.isalpha():
                 for part in re.findall(r"\d+|[^\W\d_]+", run):
@@ -131,7 +131,7 @@ def _runs(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def _wide_terms(run: str, is_spare: bool) -> Iterator[Term]:
-    bare = len(without_particle(run))
+    bare_chars = len(without_particle(run))
     is_spare = is_spare or run in word_list("asking")
     # `앱을`, `묶기`: a noun of one syllable, and an ending of hardly another; a verb of one.
     is_one_syllable = run[1:] in word_list("behind_one_syllable") or (
@@ -140,7 +140,7 @@ def _wide_terms(run: str, is_spare: bool) -> Iterator[Term]:
     if is_one_syllable:
         yield Term(run[0], begins=True, is_spare=is_spare, run=run)
     for start in range(len(run) - 1):
-        yield Term(run[start : start + 2], is_spare=is_spare or start + 2 > bare, run=run)
+        yield Term(run[start : start + 2], is_spare=is_spare or start + 2 > bare_chars, run=run)
     if not is_one_syllable:
         yield Term(run[0], begins=True, is_weak=len(run) > 1, is_spare=is_spare, run=run)
 
@@ -167,7 +167,7 @@ def _narrow_terms(word: str, is_spare: bool) -> Iterator[Term]:
 @cache
 def _other_forms() -> Mapping[str, list[str]]:
     groups = word_groups("irregular_forms")
-    return {word: [it for it in forms if it != word] for forms in groups for word in forms}
+    return {word: [form for form in forms if form != word] for forms in groups for word in forms}
 
 
 def stem_of(word: str) -> str:
@@ -186,7 +186,7 @@ def without_particle(word: str) -> str:
 @cache
 def _endings() -> frozenset[str]:
     particles = word_list("particles")
-    pairs = {one + other for one in particles for other in particles}
+    pairs = {first + second for first in particles for second in particles}
     return particles.union(pairs, word_list("verbs_behind_nouns"))
 
 
@@ -198,13 +198,13 @@ def verb_beginning(word: str) -> str:
 
     Only forms that hardly any noun has are taken apart.
     """
-    if len(word) < 2 or not all("가" <= it <= "힣" for it in word[:2]):
+    if len(word) < 2 or not all("가" <= char <= "힣" for char in word[:2]):
         return ""
     letters = unicodedata.normalize("NFD", word[1])
-    vowel, tail = letters[1], letters[2:]
-    is_joined = not tail and vowel in _STEM_VOWELS and word[2:3] in _BEHIND_A_JOINED
-    if tail == _PAST or is_joined:
+    vowel, final = letters[1], letters[2:]
+    is_joined = not final and vowel in _STEM_VOWELS and word[2:3] in _BEHIND_A_JOINED
+    if final == _PAST or is_joined:
         vowel = _A if word[1] == "했" else _STEM_VOWELS.get(vowel, vowel)
-    elif tail not in _ENDINGS or vowel not in _OF_VERBS:
+    elif final not in _ENDINGS or vowel not in _OF_VERBS:
         return ""
     return word[0] + unicodedata.normalize("NFC", letters[0] + vowel)

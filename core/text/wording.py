@@ -43,31 +43,29 @@ def scope_of(topic: str) -> Scope | None:
         return "broad"
     if not words:
         return None
-    first, followed = words[0], list(zip(words, [*words[1:], ""], strict=True))
-    years = [
-        before for before, word in pairwise(["", *words]) if shape("topic_year").fullmatch(word)
-    ]
-    names_a_moment = any(it not in word_list("named_by_year") for it in years) or (
-        not years and shape("topic_date").search(text.casefold())
+    first, pairs = words[0], list(zip(words, [*words[1:], ""], strict=True))
+    names = [name for name, word in pairwise(["", *words]) if shape("topic_year").fullmatch(word)]
+    has_moment = any(name not in word_list("named_by_year") for name in names) or (
+        not names and shape("topic_date").search(text.casefold())
     )
-    names_a_ticket = any(
-        it[1] not in word_list("standards") for it in shape("topic_ticket").finditer(text)
-    ) or any(word in word_list("ticket_words") and it.isdigit() for word, it in followed)
+    has_ticket = any(
+        match[1] not in word_list("standards") for match in shape("topic_ticket").finditer(text)
+    ) or any(word in word_list("ticket_words") and next_word.isdigit() for word, next_word in pairs)
     if len(words) == 1:
-        names_a_change = first.endswith(_REPAIR_ENDS)
+        has_change = first.endswith(_REPAIR_ENDS)
     else:
         verbs = word_list("verbs_of_change")
         has_version = any(map(shape("topic_version").fullmatch, words))
-        names_a_change = (
+        has_change = (
             (first in verbs and (len(words) > 2 or has_version))
             or (first in word_list("verbs_of_versions") and has_version)
             or any(
-                word in word_list("repairs") and it not in word_list("things_of_repairs")
-                for word, it in followed
+                word in word_list("repairs") and next_word not in word_list("things_of_repairs")
+                for word, next_word in pairs
             )
         )
     is_long = len(words) > _MOST_WORDS
-    return "narrow" if is_long or names_a_moment or names_a_ticket or names_a_change else None
+    return "narrow" if is_long or has_moment or has_ticket or has_change else None
 
 
 class SimilarTopics(NamedTuple):
@@ -87,10 +85,10 @@ def similar_topics(
     among: only pairs with one of these; without it, pass at most TOPICS_COMPARED.
     """
     names, comparison = list(dict.fromkeys(topics)), _Comparison()
-    pairs = ((topic, other) for at, topic in enumerate(names) for other in names[at + 1 :])
+    pairs = ((topic, other) for index, topic in enumerate(names) for other in names[index + 1 :])
     if among is not None:
         pairs = (pair for pair in pairs if pair[0] in among or pair[1] in among)
-    return [pair for topic, other in pairs if (pair := comparison.alike(topic, other))]
+    return [pair for topic, other in pairs if (pair := comparison.compare(topic, other))]
 
 
 def find_similar(topic: str, topics: Iterable[str]) -> list[str]:
@@ -98,14 +96,14 @@ def find_similar(topic: str, topics: Iterable[str]) -> list[str]:
     from difflib import SequenceMatcher
 
     comparison = _Comparison()
-    matcher = SequenceMatcher(None, _spelled(topic).folded, autojunk=False)
+    matcher = SequenceMatcher(None, _topic_forms(topic).text, autojunk=False)
 
     def likeness(other: str) -> float:
-        matcher.set_seq2(_spelled(other).folded)
+        matcher.set_seq2(_topic_forms(other).text)
         return matcher.ratio()
 
-    alike = (it for it in topics if it != topic and comparison.alike(topic, it))
-    return sorted(alike, key=likeness, reverse=True)
+    similar = (other for other in topics if other != topic and comparison.compare(topic, other))
+    return sorted(similar, key=likeness, reverse=True)
 
 
 def usable_topics(topics: Iterable[str]) -> list[str]:
@@ -118,61 +116,61 @@ def topic_to_keep(pair: SimilarTopics) -> str:
     if len(topics) == 1:
         return topics[0]
     if topics and pair.reason == "words":
-        return min(topics, key=lambda topic: len(_spelled(topic).words))
+        return min(topics, key=lambda topic: len(_topic_forms(topic).words))
     if topics and pair.reason == "contains":
-        return min(topics, key=lambda topic: len(_spelled(topic).folded))
+        return min(topics, key=lambda topic: len(_topic_forms(topic).text))
     return ""
 
 
-class _Spelled:
+class _TopicForms:
     def __init__(self, topic: str) -> None:
-        self.folded = normal_form("NFKC", topic[:_TOPIC_CHARS]).casefold()
-        self.words = frozenset(word for word in re.split(_WORD_ENDS, self.folded) if word)
-        self.letters = frozenset(self.folded)
+        self.text = normal_form("NFKC", topic[:_TOPIC_CHARS]).casefold()
+        self.words = frozenset(word for word in re.split(_WORD_ENDS, self.text) if word)
+        self.letters = frozenset(self.text)
 
     @cached_property
     def matcher(self) -> "SequenceMatcher[str]":
         from difflib import SequenceMatcher  # a hook compares no topics
 
-        return SequenceMatcher(None, "", self.folded, autojunk=False)
+        return SequenceMatcher(None, "", self.text, autojunk=False)
 
 
-_spelled = lru_cache(maxsize=2 * TOPICS_COMPARED)(_Spelled)
+_topic_forms = lru_cache(maxsize=2 * TOPICS_COMPARED)(_TopicForms)
 
 
 class _Comparison:
     """Compares many topics, at most _MOST_SPELLED pairs of them to the last letter."""
 
     def __init__(self) -> None:
-        self._left = _MOST_SPELLED
+        self._comparisons_left = _MOST_SPELLED
 
-    def alike(self, topic: str, other: str) -> SimilarTopics | None:
-        one, two = _spelled(topic), _spelled(other)
-        if one.folded == two.folded:
-            return SimilarTopics(topic, other, "case", one.folded)
-        if one.words and two.words and (one.words <= two.words or two.words <= one.words):
-            words = " ".join(sorted(one.words & two.words))
-            return SimilarTopics(topic, other, "words", words)
-        both = zip(one.folded, two.folded, strict=False)
-        pairs = takewhile(lambda two: two[0] == two[1] and two[0].isalpha(), both)
-        start = "".join(letter for letter, _ in pairs)
-        if len(start) >= _PREFIX_LETTERS:
-            return SimilarTopics(topic, other, "prefix", start)
-        shorter, longer = sorted((one.folded, two.folded), key=len)
+    def compare(self, topic: str, other: str) -> SimilarTopics | None:
+        first, second = _topic_forms(topic), _topic_forms(other)
+        if first.text == second.text:
+            return SimilarTopics(topic, other, "case", first.text)
+        words = first.words & second.words
+        if words and words in (first.words, second.words):
+            return SimilarTopics(topic, other, "words", " ".join(sorted(words)))
+        letters = zip(first.text, second.text, strict=False)
+        pairs = takewhile(lambda pair: pair[0] == pair[1] and pair[0].isalpha(), letters)
+        prefix = "".join(letter for letter, _ in pairs)
+        if len(prefix) >= _PREFIX_LETTERS:
+            return SimilarTopics(topic, other, "prefix", prefix)
+        shorter, longer = sorted((first.text, second.text), key=len)
         is_unspaced = all(char >= "\u1100" for char in shorter if char.isalpha())
         has_letters = any(map(str.isalpha, shorter))
         if len(shorter) >= 2 and shorter in longer and is_unspaced and has_letters:
             return SimilarTopics(topic, other, "contains", shorter)
         if 2 * len(shorter) < _SPELLING_RATIO * (len(shorter) + len(longer)):
             return None  # the ratio cannot be reached; most pairs end here
-        if one.letters.isdisjoint(two.letters) or self._left <= 0:
+        if first.letters.isdisjoint(second.letters) or self._comparisons_left <= 0:
             return None
-        two.matcher.set_seq1(one.folded)
-        if two.matcher.quick_ratio() < _SPELLING_RATIO:
+        second.matcher.set_seq1(first.text)
+        if second.matcher.quick_ratio() < _SPELLING_RATIO:
             return None
-        self._left -= 1
-        alike = two.matcher.ratio() >= _SPELLING_RATIO
-        return SimilarTopics(topic, other, "spelling") if alike else None
+        self._comparisons_left -= 1
+        is_alike = second.matcher.ratio() >= _SPELLING_RATIO
+        return SimilarTopics(topic, other, "spelling") if is_alike else None
 
 
 def is_source_code(text: str) -> bool:
@@ -183,7 +181,7 @@ def is_source_code(text: str) -> bool:
     if shape("fence_or_diff").search(text):
         return True
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    code = sum(bool(shape("code_line").match(line)) for line in lines)
-    if code >= _LEAST_CODE_LINES and 2 * code > len(lines):
+    code_lines = sum(bool(shape("code_line").match(line)) for line in lines)
+    if code_lines >= _LEAST_CODE_LINES and 2 * code_lines > len(lines):
         return True
     return text.count(";") >= _LEAST_STATEMENTS and all(sign in text for sign in "{}()=")
