@@ -125,9 +125,8 @@ class Parser(argparse.ArgumentParser):
             help_command = " ".join([CLI, "help", *(name for name in command if name != "help")])
         lines = [f"{self.prog}: {printable_fact(message)}"]
         if sys.stderr and sys.stderr.isatty():
-            lines = wrap_text(
-                lines[0], max(shutil.get_terminal_size((80, 24)).columns, _LEAST_WIDTH)
-            )
+            columns = shutil.get_terminal_size((80, 24)).columns
+            lines = wrap_text(lines[0], max(columns, _LEAST_WIDTH))
         lines.append(say("parser.see", command=help_command))  # which is copied from one line
         self.exit(2, "\n".join(lines) + "\n")
 

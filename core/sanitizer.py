@@ -13,13 +13,7 @@ from typing import NamedTuple
 
 from core.data import TOKENS, Rule, expression_of, rule_expression, rules
 from core.guard.characters import Places, forms_of, has_other_forms, may_hide, without_hidden
-from core.guard.looks import (
-    find_bare_end,
-    find_quoted_end,
-    is_hex,
-    is_paired_password,
-    is_placeholder,
-)
+from core.guard.looks import find_bare_end, find_quote_end, is_hex, is_pair_password, is_placeholder
 from core.guard.named_values import keyed_spans, may_have_keyed_spans
 
 MARKER = "[REDACTED]"  # which rule has put it there, the answer of the save says
@@ -321,9 +315,9 @@ def _find_by_rule(text: str, rule: Rule) -> Iterator[Secret]:
         value = text[start:end]
         if rule.gate == "pair":
             quote = match["quote"] or ""
-            end = find_quoted_end(text, start, quote) if quote else 0
+            end = find_quote_end(text, start, quote) if quote else 0
             end = end or find_bare_end(text, start)
-            if not is_paired_password(text[start:end]):
+            if not is_pair_password(text[start:end]):
                 continue
         if rule.table == "place" and is_placeholder(value):
             continue
@@ -390,10 +384,8 @@ def _parts_by_tables(folded_text: str) -> dict[Sequence[str], str]:
 
     Tokens that name themselves are long and in one piece, which few texts have.
     """
-    return {
-        TOKENS: " ".join(expression_of(_LONG_WORD).findall(folded_text)),
-        _OTHER_TABLES: folded_text,
-    }
+    words = expression_of(_LONG_WORD).findall(folded_text)
+    return {TOKENS: " ".join(words), _OTHER_TABLES: folded_text}
 
 
 def _hints_in(parts: Mapping[Sequence[str], str]) -> list[Hint]:

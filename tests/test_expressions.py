@@ -20,7 +20,7 @@ from commands.hook import events
 from commands.rooms import sources
 from core.data import rows, rules, shapes, with_parts
 from core.guard.injection import order_expression, order_rules
-from core.guard.named_values import around_name, keyed_rules
+from core.guard.named_values import keyed_rules, name_patterns
 from core.lessons.anchors import _parts
 from core.lessons.recall import _GAP
 from core.lessons.record_text import _LIKE_QUOTES, _LIKE_SIGNS, _UNSEEN
@@ -40,9 +40,9 @@ KNOWN = [
 ]
 GLOBS = "*a*a*a*b", "**/a/**/a/**/b", "**/**/**", "?" * 60, "[a-z]*[a-z]*x", "a*" * 40, "**/" * 40
 # A file without one of these words compiles nothing, and is not parsed.
-MAY_COMPILE = re.compile(r"\b(?:re|_?compiled)\b")
+MAY_COMPILE = re.compile(r"\b(?:re|expression_of|order_expression)\b")
 COMPILER = re.compile(
-    r"re\.(?:compile|search|match|fullmatch|finditer|findall|sub|subn|split)|_?compiled"
+    r"re\.(?:compile|search|match|fullmatch|finditer|findall|sub|subn|split)|expression_of|order_expression"
 )
 
 
@@ -65,10 +65,10 @@ OF_TABLES = (
     "core.lessons.anchors '|'.join(map(translate, ways))",
     "core.data spelled(pattern)",
     "core.guard.injection pattern",
-    "core.guard.injection order.pattern",
-    "core.guard.injection order.unless",
-    "core.guard.named_values following",
-    "core.guard.named_values f'(?:{preceding})\\\\Z'",
+    "core.guard.injection rule.pattern",
+    "core.guard.injection rule.unless",
+    "core.guard.named_values suffix",
+    "core.guard.named_values f'(?:{prefix})\\\\Z'",
     "core.data pattern",
     "core.data shapes(table)[name]",
 )
@@ -85,7 +85,7 @@ MADE: dict[str, list[str]] = {
     r"commands.rooms.lesson f'(?<!\\w){re.escape(it.casefold())}'": [r"(?<!\w)deploy"],
     "commands.rooms.sources begins": [begins for _, begins, _ in sources._SKIPPED],
     "commands.rooms.sources end": [end.format(fence="```") for _, _, end in sources._SKIPPED],
-    "core.guard.looks f'(?:{inner}){{1,{LONGEST_VALUE_CHARS}}}+'": [
+    "core.guard.looks f'(?:{char_pattern}){{1,{LONGEST_VALUE_CHARS}}}+'": [
         rf"(?:[^{quote}\\\r\n]|\\[^\r\n{quote}]|\\{quote}(?=[^\s,;:)}}\]])){{1,512}}+"
         for quote in "\"'`”"
     ],
@@ -111,7 +111,7 @@ def in_tables() -> Iterator[Expression]:
         for name, pattern in shapes(table).items():
             yield Expression(f"{table}.jsonl {name}", pattern)
     for rule in (*keyed_rules(False), *keyed_rules(True)):
-        before, after = around_name(rule.pattern, rule.before)
+        before, after = name_patterns(rule.pattern, rule.before)
         if before:  # it is searched within the last characters before a name
             yield Expression(rule.name, before.pattern)
         if after:

@@ -108,10 +108,8 @@ def rule_expression(pattern: str) -> re.Pattern[str]:
 
 @cache
 def shapes(table: str) -> dict[str, str]:
-    patterns_by_name = _by_name(table, "shape", "patterns")
-    return {
-        name: with_parts("|".join(patterns), table) for name, patterns in patterns_by_name.items()
-    }
+    lists = _by_name(table, "shape", "patterns")
+    return {name: with_parts("|".join(patterns), table) for name, patterns in lists.items()}
 
 
 @cache

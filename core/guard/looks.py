@@ -218,7 +218,7 @@ class Binding(IntEnum):
     LOOSE, JOINED, SETTING, QUOTED = range(4)
 
 
-def find_quoted_end(text: str, start: int, quote: str) -> int:
+def find_quote_end(text: str, start: int, quote: str) -> int:
     """Return the end of a quoted value, 0 if the quote is never closed."""
     if quote.startswith("&"):
         end = text.find(quote, start, start + LONGEST_VALUE_CHARS)
@@ -365,12 +365,10 @@ def is_striking_password(value: str, *, has_name: bool) -> bool:
     return not (_is_harmless(value) or is_placeholder(value) or shape("assigned").match(value))
 
 
-def is_paired_password(value: str) -> bool:
+def is_pair_password(value: str) -> bool:
     """Return whether a value behind a user's name is a password, not a path."""
-    is_secret = (
-        "/" not in value and not is_placeholder(value) and is_certain_secret(value, True, "")
-    )
-    return is_secret and not shape("numbered_word").fullmatch(value)
+    is_sure = "/" not in value and not is_placeholder(value) and is_certain_secret(value, True, "")
+    return is_sure and not shape("numbered_word").fullmatch(value)
 
 
 def is_random(value: str) -> bool:

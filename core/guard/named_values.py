@@ -18,7 +18,7 @@ from core.guard.looks import (
     Certainty,
     Name,
     find_bare_end,
-    find_quoted_end,
+    find_quote_end,
     has_any,
     is_app_password,
     is_certain_secret,
@@ -319,7 +319,7 @@ def _find_value_at(
 
     stops: characters that end it early.
     """
-    end = find_quoted_end(text, start, quote) if quote else 0
+    end = find_quote_end(text, start, quote) if quote else 0
     is_quoted = end > start
     sign_text = text[name.end : start] if sign == "=" else ""
     if introduction := shape("introduced").match(text, start):
@@ -340,7 +340,7 @@ def _find_value_at(
     if is_placeholder(value, is_quoted=is_quoted) or _is_id(text, start, value, name, gate):
         return None
     binding = Binding.QUOTED if is_quoted else _binding_of(text, name, sign_text)
-    is_secret = _is_secret_value(value, name, gate, binding, next_text=text[end : end + 4])
+    is_secret = _is_secret(value, name, gate, binding, next_text=text[end : end + 4])
     return (start, end) if is_secret or is_phrase(value, name.word, is_quoted=is_quoted) else None
 
 
@@ -355,9 +355,7 @@ def _find_value_before(text: str, end: int, name: Name, gate: str) -> Span | Non
     value = text[start:end]
     if is_placeholder(value):
         return None
-    return (
-        (start, end) if _is_secret_value(value, name, gate, Binding.LOOSE, next_text="") else None
-    )
+    return (start, end) if _is_secret(value, name, gate, Binding.LOOSE, next_text="") else None
 
 
 def _binding_of(text: str, name: Name, sign_text: str) -> Binding:
@@ -372,9 +370,7 @@ def _binding_of(text: str, name: Name, sign_text: str) -> Binding:
     return Binding.JOINED if sign_text and is_setting else Binding.LOOSE
 
 
-def _is_secret_value(
-    value: str, name: Name, gate: str, binding: Binding, *, next_text: str
-) -> bool:
+def _is_secret(value: str, name: Name, gate: str, binding: Binding, *, next_text: str) -> bool:
     is_password = name.is_password
     if name.is_pin:
         value = value.rstrip("#*")

@@ -138,16 +138,14 @@ def newest_whole_copy(path: Path, check: Check) -> Path | None:
 def flaw_of(copy: Path, check: Check) -> str:
     """Return the flaw of a copy, "" where all can be read; changes nothing."""
     try:
-        with closing(open_checked(copy, "immutable=1", check)) as connection:
+        with closing(connect(copy, "immutable=1", check)) as connection:
             flaw = flaw_in(connection, "integrity_check")
             return flaw.reason if flaw and flaw.part == "pages" else ""
     except (OSError, sqlite3.Error) as error:
         return reason_of(error)
 
 
-def open_checked(
-    path: Path, mode: str, check: Check, *, timeout_s: float = 0
-) -> sqlite3.Connection:
+def connect(path: Path, mode: str, check: Check, *, timeout_s: float = 0) -> sqlite3.Connection:
     """Open a database that may be damaged or a stranger's.
 
     mode: `mode=rw`, or `immutable=1` for no journal. Raises sqlite3.Error and errors of `check`.
@@ -214,11 +212,7 @@ def put_back(path: Path, check: Check, *, timeout_s: float) -> Repair:
     aside = path.with_name(f"{path.name}.damaged-{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}")
     is_untouched = True
     with ExitStack() as stack:
-        file = (
-            stack.enter_context(prepared_file(path, _read_pieces(copy), like=copy))
-            if copy
-            else None
-        )
+        file = stack.enter_context(prepared_file(path, _read(copy), like=copy)) if copy else None
         try:
             _keep_aside(path, aside)
             name = f"{path.absolute().as_uri()}?mode=rw"
@@ -274,7 +268,7 @@ def _moment_of(copy: Path) -> datetime | None:
     return None
 
 
-def _read_pieces(source: Path) -> Iterator[bytes]:
+def _read(source: Path) -> Iterator[bytes]:
     with open(source, "rb") as file:
         yield from iter(partial(file.read, _PIECE_BYTES), b"")
 
@@ -288,5 +282,5 @@ def _keep_aside(path: Path, aside: Path) -> None:
             try:
                 os.link(source, target, follow_symlinks=False)
             except OSError:
-                with prepared_file(target, _read_pieces(source), like=source) as new_file:
+                with prepared_file(target, _read(source), like=source) as new_file:
                     rename(new_file, target)

@@ -331,9 +331,7 @@ class Database:
             journal_bytes = size_of(f"{self.path}-wal")
             if journal_bytes and not os.path.getsize(self.path):
                 raise self.damage_error("the file is empty, its journal is not")
-            connect = partial(
-                copies.open_checked, self.path, check=self._check, timeout_s=self._slice_s
-            )
+            connect = partial(copies.connect, self.path, check=self._check, timeout_s=self._slice_s)
             try:
                 return _Loan(connect("mode=rw"), file, os.getpid())
             except sqlite3.OperationalError as error:

@@ -82,10 +82,10 @@ class TermIndex(Protocol[Query]):
 
 def coverage_of(index: TermIndex[Query], query: str, most: int) -> Coverage:
     """Return which texts have which strong terms of a question. most: texts to look at."""
-    text_range = index.text_range()
+    span = index.text_range()
     words = terms_of(query)[:_MOST_TERMS]
     queries = {term: index.query_for(term) for term, *_ in words}
-    counts = _count_texts(index, queries, text_range)
+    counts = _count_texts(index, queries, span)
     if len(words) <= _MOST_SPELLED:
         near_queries = dict[Term, Query]()
         for term in [term for term, count in counts.items() if not (count.having or term.is_spare)]:
@@ -97,17 +97,17 @@ def coverage_of(index: TermIndex[Query], query: str, most: int) -> Coverage:
                 if alike := get_close_matches(needle, candidates, _MOST_WORDS, _LEAST_RATIO):
                     near_queries[term] = index.query_for_any(alike)
         queries |= near_queries
-        counts |= _count_texts(index, near_queries, text_range)
+        counts |= _count_texts(index, near_queries, span)
     known_counts = [count for count in counts.values() if count.having]
     rarest = sorted(known_counts, key=lambda count: count.having)[:_MOST_KNOWN]
     places = _find_places(index, queries, rarest, most)
     for term, count in counts.items():
         counts[term] = count._replace(numbers=places.get(term) if count.having else ())
-    return Coverage(text_range.texts, [*counts.values()])
+    return Coverage(span.texts, [*counts.values()])
 
 
 def _count_texts(
-    index: TermIndex[Query], queries: dict[Term, Query], text_range: TextRange
+    index: TermIndex[Query], queries: dict[Term, Query], span: TextRange
 ) -> dict[Term, TermCount]:
     """Return how many texts have each term, estimated from the newest where it is common."""
     counts = dict[Term, TermCount]()
@@ -115,10 +115,8 @@ def _count_texts(
     for term, numbers in zip(queries, newest, strict=True):
         text_count = len(numbers)
         if text_count >= _COUNTED:
-            share = max(text_range.newest - numbers[-1] + 1, 1)
-            text_count = max(
-                text_count, text_count * (text_range.newest - text_range.first + 1) // share
-            )
+            share = max(span.newest - numbers[-1] + 1, 1)
+            text_count = max(text_count, text_count * (span.newest - span.first + 1) // share)
         counts[term] = TermCount(term, text_count, numbers)
     return counts
 

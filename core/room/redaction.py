@@ -86,12 +86,10 @@ def clean_file(path: Path) -> None:
         replace_file(path, text.encode("utf-8", "surrogateescape"))
 
 
-def without_secrets(value: Any, plain: re.Pattern[str]) -> tuple[Any, tuple[str, ...]]:
-    """Return a value without secrets, and the kind of each. plain: fits texts without any."""
+def without_secrets(value: Any, safe: re.Pattern[str]) -> tuple[Any, tuple[str, ...]]:
+    """Return a value without secrets, and the kind of each. safe: fits texts without any."""
     result, kinds = _redact_with(
-        lambda change: map_texts(
-            value, lambda text: text if plain.fullmatch(text) else change(text)
-        )
+        lambda change: map_texts(value, lambda text: text if safe.fullmatch(text) else change(text))
     )
     return result, tuple(kinds)
 

@@ -92,10 +92,8 @@ def map_texts(value: Any, change: Change) -> Any:
     if isinstance(value, dict):
         return members_from((change(name), map_texts(item, change)) for name, item in value.items())
     if is_dataclass(value) and not isinstance(value, type):
-        values = {
-            field.name: map_texts(getattr(value, field.name), change) for field in fields(value)
-        }
-        return replace(value, **values)
+        names = [field.name for field in fields(value)]
+        return replace(value, **{name: map_texts(getattr(value, name), change) for name in names})
     return value
 
 

@@ -148,7 +148,7 @@ class Ranking:
         mean_chars = sum(text_chars) / (len(text_chars) or 1) or 1.0
         short_damping, char_damping = _K1 * (1 - _B), _K1 * _B / mean_chars
         for hits in [*self._hits, *(piece for word in words for piece in word[1:])]:
-            weight = (_K1 + 1) * _rarity(self._count_texts(hits), self._total)
+            weight = (_K1 + 1) * _rarity(self._count_with(hits), self._total)
             weight *= _WEAK_WEIGHT if hits.term.is_weak else 1.0
             for index, times in hits.times.items():
                 damping = short_damping + char_damping * text_chars[index]
@@ -173,9 +173,7 @@ class Ranking:
         return [*sorted(scores, key=lambda index: (scores[index], index), reverse=True), *others]
 
     def coverage(self) -> Coverage:
-        terms = [
-            TermCount(hits.term, self._count_texts(hits), [*hits.times]) for hits in self._hits
-        ]
+        terms = [TermCount(hits.term, self._count_with(hits), [*hits.times]) for hits in self._hits]
         return Coverage(self._total, terms)
 
     def topics(self, topics: Sequence[str]) -> list[str]:
@@ -190,7 +188,7 @@ class Ranking:
             best[topic] = max(best.get(topic, 0.0), self.scores.get(index, 0.0))
         return sorted(best, key=lambda topic: (-best[topic], -counts[topic]))
 
-    def _count_texts(self, hits: "_Hits") -> int:
+    def _count_with(self, hits: "_Hits") -> int:
         ranked_count = len(hits.times)
         text_count = self._text_counts.get(hits.term, ranked_count * self._total // self._count)
         return min(max(text_count, ranked_count), self._total)

@@ -45,7 +45,7 @@ def owners(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     def owner(path: str, *, itself: bool = False) -> int:
         return found.get(Path(path).relative_to(tmp_path).as_posix(), ME)
 
-    monkeypatch.setattr("core.config._owner", owner)
+    monkeypatch.setattr("core.config._owner_of", owner)
     monkeypatch.setattr(os, "geteuid", lambda: ME, raising=False)
     made(tmp_path, "common/.context", "common/.git", "common/till/src")
     return found
