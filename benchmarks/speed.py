@@ -37,7 +37,7 @@ from core.text.plain import estimate_tokens
 from rooms.fragments.activity import UPKEEP_AT
 from rooms.fragments.fragment import KINDS, Fragment, hash_of
 from rooms.fragments.storage.sqlite import SqliteEngine
-from rooms.sessions.rows import write
+from rooms.sessions.rows import write_session
 from rooms.sessions.store import open_sessions
 from tests.support.session_samples import sample_sessions
 
@@ -98,7 +98,7 @@ def make_sessions(project: Path, count: int) -> None:
             summary = f"{sample.summary} {' '.join(chance.choices(words(), k=25))}"[:2_000]
             made = f"ctx_{number:012x}"
             told = replace(sample, number=number, id=made, parent_id="", goal=goal, summary=summary)
-            write(connection, told)
+            write_session(connection, told)
     store.database.close()
 
 

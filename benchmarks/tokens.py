@@ -27,7 +27,7 @@ from core.lessons.record import Draft, Record, new_record
 from core.lessons.record_text import fit_all, record_block
 from core.messages import Language
 from core.text.plain import Budget, estimate_tokens
-from rooms.sessions.rows import write
+from rooms.sessions.rows import write_session
 from rooms.sessions.store import open_sessions
 from tests.support.room_tools import FAILURES
 from tests.support.session_samples import sample_sessions
@@ -145,7 +145,7 @@ def day_of_sessions(count: Count) -> Iterator[Figure]:
             store = open_sessions(Path(scratch), Settings())
             with store.writing() as connection:
                 for number, session in enumerate(kept, 1):
-                    write(connection, replace(session, number=number, parent_id=""))
+                    write_session(connection, replace(session, number=number, parent_id=""))
             store.database.close()
             with ours_on(Path(scratch), "sessions", SENTINEL_MEMORY_LANG=lang) as server:
                 hints = count(server.call("context_search", {"limit": 20}))

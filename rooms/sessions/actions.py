@@ -1,6 +1,6 @@
 """Writes the actions of a client into the sessions of a project, and never delays the client.
 
-    record(root, [Deed("command", "npm test")], Caller("codex", "cx-1"), environment)
+    record_actions(root, [Deed("command", "npm test")], Caller("codex", "cx-1"), environment)
 
 A hook calls this at every step. Where another process writes for longer than WAIT_S, the action is
 dropped and counted. The answer of `context_save` binds a client's conversation to a session. Until
@@ -18,9 +18,10 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import NamedTuple
 
+from core.room.database import DatabaseBusyError
+
 from core.config import state_directory
 from core.lessons.record import utc_now
-from core.room.database import DatabaseBusyError
 from rooms.sessions import rows
 from rooms.sessions.config import Config, make_folder, read_config
 from rooms.sessions.session import Action
@@ -31,21 +32,21 @@ MOST_WAITING = 1_000  # actions of one conversation that saves nothing; the olde
 DROPPED = "dropped-actions.txt"  # in the state directory: a line with the time of each
 COUNTED_DAYS = 30
 AT_ONCE_S = 2  # hooks of the project and of the user may both be started
-_SAME = (
+_SAME_ACTION = (
     "SELECT 1 FROM (SELECT * FROM actions ORDER BY rowid DESC LIMIT 20) WHERE context_id IS ?"
     " AND type IS ? AND content IS ? AND result IS ? AND file_path IS ?"
-    f" AND created_at >= strftime('{rows.MOMENT}', ?, '-{AT_ONCE_S} seconds')"
+    f" AND created_at >= strftime('{rows.MOMENT_FORMAT}', ?, '-{AT_ONCE_S} seconds')"
 )
-_FRESH_DAYS = 1 / 144  # ten minutes: how long ago a save was whose answer comes in
+_FRESH_DAYS = 1 / 144  # ten minutes: the greatest age of a save whose answer comes in
 
-# Read of a text, without a word that is cut: a part of a secret is not known as one.
+# Read of a text, without a cut word: the redactor does not know a part of a secret.
 _MOST_READ = 4_000
 _CUT_END, _CUT_BEGINNING = re.compile(r"\s\S{1,1999}\Z"), re.compile(r"\A\S{1,1999}\s")
 _MOST_COUNTED_BYTES = 100_000
 _DAY_S = 86_400
 
 _END = "(?![0-9A-Za-z_])"  # no \b: a Korean particle may follow at once, as in `#8로 저장했습니다`
-_NAMED = re.compile(rf"\b(ctx_[0-9A-Za-z]{{1,40}}){_END}|(?<![\w#])#([0-9]{{1,15}}){_END}")
+_SESSION_NAME = re.compile(rf"\b(ctx_[0-9A-Za-z]{{1,40}}){_END}|(?<![\w#])#([0-9]{{1,15}}){_END}")
 
 
 class Deed(NamedTuple):
@@ -65,9 +66,9 @@ class Caller(NamedTuple):
     conversation: str
 
     @property
-    def waiting(self) -> str:
+    def waiting_id(self) -> str:
         """The stand-in for a session's id while the actions wait."""
-        return f"{rows.WAITING}{self.agent}:{self.conversation}"
+        return f"{rows.WAITING_PREFIX}{self.agent}:{self.conversation}"
 
 
 def record_actions(
@@ -84,43 +85,43 @@ def record_actions(
     strict: leave out an action with a secret, redacted otherwise. Raises ConfigError, SessionsError
     and DatabaseError.
     """
-    config, found = read_config(root), list[Action]()
+    config, actions = read_config(root), list[Action]()
     for deed in deeds if config.logs_actions else ():
         if deed.kind == "edit":
             is_wanted = config.logs_errors if deed.failed else config.logs_edits
         else:
             is_wanted = is_recorded(deed.content, config.include, config.exclude)
-        if is_wanted and (action := _action(deed, config, strict)):
-            found.append(action)
-    if not found:
+        if is_wanted and (action := _action_of(deed, config, strict)):
+            actions.append(action)
+    if not actions:
         return True
 
     def write(connection: Connection) -> None:
         moment = now or utc_now()
-        bound = connection.execute(
+        row = connection.execute(
             "SELECT c.id FROM conversations b JOIN contexts c ON c.id = b.context_id"
             " WHERE b.agent = ? AND b.client_session = ? AND c.ended_at IS NULL AND c.archive = ''",
             caller,
         ).fetchone()
-        session = str(bound[0]) if bound else caller.waiting
-        for it in found:
-            action = replace(it, context_id=session, created_at=moment)
-            id_, *values = rows.values_of_action(action)
+        session_id = str(row[0]) if row else caller.waiting_id
+        for action in actions:
+            entry = replace(action, context_id=session_id, created_at=moment)
+            id_, *values = rows.values_of_action(entry)
             # Another hook may have written the same.
-            if connection.execute(_SAME, values).fetchone() is None:
+            if connection.execute(_SAME_ACTION, values).fetchone() is None:
                 connection.execute(f"INSERT {rows.INTO_ACTIONS}", (id_, *values))
-        if session == caller.waiting:
+        if session_id == caller.waiting_id:
             connection.execute(
                 "DELETE FROM actions WHERE rowid IN (SELECT rowid FROM actions"
                 " WHERE context_id = ? ORDER BY rowid DESC LIMIT -1 OFFSET ?)",
-                (session, MOST_WAITING),
+                (session_id, MOST_WAITING),
             )
             # Where no save has settled for long, so that a project without saves stays small.
             unclaimed = f"SELECT 1 FROM actions WHERE {rows.UNCLAIMED} LIMIT 1"
             if connection.execute(unclaimed, (moment,)).fetchone():
-                rows.settle(connection, moment)
+                rows.settle_actions(connection, moment)
 
-    return _written(root, config, environment, write)
+    return _write_or_count(root, config, environment, write)
 
 
 def bind_conversation(
@@ -131,8 +132,8 @@ def bind_conversation(
     Waiting actions join it. A session not saved within ten minutes is not bound. False if dropped.
     Raises ConfigError, SessionsError and DatabaseError.
     """
-    config, found = read_config(root), _NAMED.search(answer)
-    if not (config.logs_actions and found):
+    config, match = read_config(root), _SESSION_NAME.search(answer)
+    if not (config.logs_actions and match):
         return True
 
     def write(connection: Connection) -> None:
@@ -140,7 +141,7 @@ def bind_conversation(
         row = connection.execute(
             "SELECT id FROM contexts WHERE (id = ? OR number = ?) AND archive = ''"
             " AND julianday(updated_at) > julianday(?) - ?",
-            (found[1], int(found[2] or 0), moment, _FRESH_DAYS),
+            (match[1], int(match[2] or 0), moment, _FRESH_DAYS),
         ).fetchone()
         if row is None:
             return
@@ -150,12 +151,12 @@ def bind_conversation(
             (*caller, row[0], moment),
         )
         statement = "UPDATE actions SET context_id = ? WHERE context_id = ?"
-        connection.execute(statement, (row[0], caller.waiting))
+        connection.execute(statement, (row[0], caller.waiting_id))
 
-    return _written(root, config, environment, write)
+    return _write_or_count(root, config, environment, write)
 
 
-def _action(deed: Deed, config: Config, strict: bool) -> Action | None:
+def _action_of(deed: Deed, config: Config, strict: bool) -> Action | None:
     """Return a redacted action, None for a deed that may not be kept."""
     # Most commands are not recorded, and need not wait for the redactor.
     from core.sanitizer import redact_together
@@ -175,8 +176,8 @@ def _action(deed: Deed, config: Config, strict: bool) -> Action | None:
     content, output, path = (text for text, _ in texts)
     result = {None: "", False: "success", True: "failed"}[deed.failed]
     if deed.failed and (end := output.strip()):
-        most = RESULT_CHARS - len("failed: …")
-        result = f"failed: {end if len(end) <= most else f'…{end[-most:]}'}"
+        most_chars = RESULT_CHARS - len("failed: …")
+        result = f"failed: {end if len(end) <= most_chars else f'…{end[-most_chars:]}'}"
     return Action(
         id=f"act_{os.urandom(6).hex()}",
         kind="error" if deed.failed and config.logs_errors else deed.kind,
@@ -186,11 +187,11 @@ def _action(deed: Deed, config: Config, strict: bool) -> Action | None:
     )
 
 
-def _written(
+def _write_or_count(
     root: Path, config: Config, environment: Mapping[str, str], write: Callable[[Connection], None]
 ) -> bool:
     """Carry out a write; False, and counted, if the database was busy."""
-    path = config.database(root)
+    path = config.database_path(root)
     make_folder(path.parent)
     with contextlib.closing(rows.database_at(path, timeout_s=WAIT_S)) as database:
         try:
@@ -232,10 +233,10 @@ _PIECE = re.compile(
     r"""|(?P<word>(?:[^\s;&|()<>'"`\\]|\\.|'[^']*+'|"(?:[^"\\]|\\.)*+")++)|.""",
     re.DOTALL,
 )
-_HERE = re.compile(r"""(?<!<)<<-?\s*+(["']?)([A-Za-z_]\w*+)\1""")
+_HERE_DOCUMENT = re.compile(r"""(?<!<)<<-?\s*+(["']?)([A-Za-z_]\w*+)\1""")
 _QUOTED = re.compile(r"""\\(.)|'([^']*+)'|"((?:[^"\\]|\\.)*+)\"""", re.DOTALL)
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*+\+?=")
-_ENDING = re.compile(r"\.(?:exe|cmd|bat)\Z", re.I)
+_SUFFIX = re.compile(r"\.(?:exe|cmd|bat)\Z", re.I)
 _VERSION = re.compile(r"(?<=[A-Za-z])[0-9]++(?:\.[0-9]++)*+\Z")  # python3.11 is python, too
 # Wrappers before the real command, with their options that take a value.
 _WRAPPERS = {
@@ -247,7 +248,7 @@ _WRAPPERS = {
     "timeout": "-k -s",
     "xargs": "-n -I -P -L -d",
 }
-_WITH_LINE = re.compile(r"-(?!-).*c", re.DOTALL)  # an option of a shell before a line to run
+_LINE_OPTION = re.compile(r"-(?!-).*c", re.DOTALL)  # an option of a shell before a line to run
 _SHELLS = frozenset("sh bash zsh dash ksh".split())
 
 
@@ -259,10 +260,10 @@ def is_recorded(line: str, include: Sequence[str], exclude: Sequence[str]) -> bo
     >>> is_recorded("cd web && sudo npm test", ["npm test"], [])
     True
     """
-    wanted, unwanted = ([name.split() for name in names] for names in (include, exclude))
+    inclusions, exclusions = ([name.split() for name in names] for names in (include, exclude))
     return any(
-        (not wanted or any(_leads(name, command) for name in wanted))
-        and not any(_leads(name, command) for name in unwanted)
+        (not inclusions or any(_is_name_of(name, command) for name in inclusions))
+        and not any(_is_name_of(name, command) for name in exclusions)
         for command in commands_in(line)
     )
 
@@ -273,18 +274,18 @@ def commands_in(line: str, shells: int = _MOST_SHELLS) -> Iterator[list[str]]:
     >>> [*commands_in("cd web && sudo -u me /bin/npm test")]
     [['cd', 'web'], ['npm', 'test']]
     """
-    kept, end = list[str](), ""
+    lines, end = list[str](), ""
     for text in line[:MOST_CHARS].split("\n"):
         if end:  # of a here document
             end = "" if text.strip() == end else end
             continue
-        kept.append(text)
-        found = _HERE.search(text)
-        end = found[2] if found else ""
+        lines.append(text)
+        here_document = _HERE_DOCUMENT.search(text)
+        end = here_document[2] if here_document else ""
     commands = [list[str]()]
-    for piece in _PIECE.finditer("\n".join(kept)):
+    for piece in _PIECE.finditer("\n".join(lines)):
         if piece["word"]:
-            word = _QUOTED.sub(lambda it: it[1] or it[2] or it[3] or "", piece["word"])
+            word = _QUOTED.sub(lambda match: match[1] or match[2] or match[3] or "", piece["word"])
             commands[-1].append(word)
         elif piece["end"]:
             commands.append([])
@@ -292,10 +293,10 @@ def commands_in(line: str, shells: int = _MOST_SHELLS) -> Iterator[list[str]]:
         _unwrap(words)
         if not words:
             continue
-        words[0] = _ENDING.sub("", re.split(r"[/\\]", words[0])[-1])
-        at = next((at for at, word in enumerate(words[:4]) if _WITH_LINE.fullmatch(word)), 0)
-        if words[0] in _SHELLS and at and shells:
-            yield from commands_in(" ".join(words[at + 1 :]), shells - 1)
+        words[0] = _SUFFIX.sub("", re.split(r"[/\\]", words[0])[-1])
+        i = next((i for i, word in enumerate(words[:4]) if _LINE_OPTION.fullmatch(word)), 0)
+        if words[0] in _SHELLS and i and shells:
+            yield from commands_in(" ".join(words[i + 1 :]), shells - 1)
         else:
             yield words
 
@@ -309,26 +310,26 @@ def _unwrap(words: list[str]) -> None:
             continue
         if name not in _WRAPPERS:
             break
-        with_value = _WRAPPERS[name].split()
+        value_options = _WRAPPERS[name].split()
         del words[0]
         while words and words[0].startswith("-"):
-            del words[: 2 if words[0] in with_value else 1]
+            del words[: 2 if words[0] in value_options else 1]
         if name == "timeout":
             del words[:1]  # how long
 
 
-def _leads(name: Sequence[str], command: Sequence[str]) -> bool:
+def _is_name_of(name: Sequence[str], command: Sequence[str]) -> bool:
     if not name or name[0] not in (command[0], _VERSION.sub("", command[0])):
         return False
-    at = 1
+    i = 1
     for word in name[1:]:
-        while at < len(command) and command[at] != word:
-            before = command[at - 1]
-            is_value = at > 1 and before.startswith("-") and "=" not in before
-            if not command[at].startswith("-") and not is_value:
+        while i < len(command) and command[i] != word:
+            previous = command[i - 1]
+            is_value = i > 1 and previous.startswith("-") and "=" not in previous
+            if not command[i].startswith("-") and not is_value:
                 return False
-            at += 1
-        if at == len(command):
+            i += 1
+        if i == len(command):
             return False
-        at += 1
+        i += 1
     return True

@@ -53,7 +53,7 @@ class Config(NamedTuple):
     shows_at_start: bool = True
     warns: bool = True
 
-    def database(self, root: Path) -> Path:
+    def database_path(self, root: Path) -> Path:
         """Return the path of the database, which need not exist."""
         return root / self.folder / self.db_file
 
@@ -62,11 +62,11 @@ def read_config(root: Path) -> Config:
     """Return the settings. Raises ConfigError, SessionsError."""
     path = root / CONFIG
     config = Config(**values_in(path, _KEYS))
-    outside = find_exit_link(root / config.folder, root)
-    if outside and config.folder != FOLDER:
+    exit_link = find_exit_link(root / config.folder, root)
+    if exit_link and config.folder != FOLDER:
         raise wrong_value(path, "storage.location", _FOLDER.sentence)
-    if outside:
-        link = str(outside.link)
+    if exit_link:
+        link = str(exit_link.link)
         raise SessionsError("outside", path=link, rm=shlex.join(["rm", link]))
     return config
 
@@ -77,32 +77,32 @@ def unknown_keys(root: Path) -> list[str]:
 
 
 # fmt: off
-_TRUTH = Expected("sessions.room.expects_bool", lambda it: isinstance(it, bool))
+_FLAG = Expected("sessions.room.expects_bool", lambda value: isinstance(value, bool))
 _TEXTS = Expected(
     "sessions.room.expects_texts",
-    lambda it: isinstance(it, list) and all(isinstance(text, str) for text in it))
-_LIMIT = Expected("sessions.room.expects_limit", lambda it: type(it) is int and 1 <= it <= 20)
+    lambda value: isinstance(value, list) and all(isinstance(text, str) for text in value))
+_LIMIT = Expected("sessions.room.expects_limit", lambda n: type(n) is int and 1 <= n <= 20)
 _FILE = Expected(
     "sessions.room.expects_file",
-    lambda it: isinstance(it, str) and it.endswith(".db") and it.isprintable()
-    and not set(it) & set('/\\:?*"<>|') and not it.startswith((".", "archive-")))
+    lambda name: isinstance(name, str) and name.endswith(".db") and name.isprintable()
+    and not set(name) & set('/\\:?*"<>|') and not name.startswith((".", "archive-")))
 _FOLDER = Expected(
-    "sessions.room.expects_folder", lambda it: isinstance(it, str) and _is_inside(it))
-_TOKENIZER = Expected("sessions.room.expects_tokenizer", lambda it: it in TOKENIZERS)
+    "sessions.room.expects_folder", lambda path: isinstance(path, str) and _is_inside(path))
+_TOKENIZER = Expected("sessions.room.expects_tokenizer", lambda value: value in TOKENIZERS)
 _KEYS: Keys = {
     "storage.location": ("folder", _FOLDER),
     "storage.dbFile": ("db_file", _FILE),
-    "storage.keepJsonSync": ("keeps_json", _TRUTH),
-    "actionLogging.enabled": ("logs_actions", _TRUTH),
+    "storage.keepJsonSync": ("keeps_json", _FLAG),
+    "actionLogging.enabled": ("logs_actions", _FLAG),
     "actionLogging.commands.include": ("include", _TEXTS),
     "actionLogging.commands.exclude": ("exclude", _TEXTS),
-    "actionLogging.edits": ("logs_edits", _TRUTH),
-    "actionLogging.errors": ("logs_errors", _TRUTH),
+    "actionLogging.edits": ("logs_edits", _FLAG),
+    "actionLogging.errors": ("logs_errors", _FLAG),
     "search.defaultLimit": ("default_limit", _LIMIT),
     "search.ftsLanguage": ("tokenizer", _TOKENIZER),
-    "recommendations.enabled": ("recommends", _TRUTH),
-    "recommendations.showOnSessionStart": ("shows_at_start", _TRUTH),
-    "recommendations.warnOnFailedPatterns": ("warns", _TRUTH),
+    "recommendations.enabled": ("recommends", _FLAG),
+    "recommendations.showOnSessionStart": ("shows_at_start", _FLAG),
+    "recommendations.warnOnFailedPatterns": ("warns", _FLAG),
 }
 # fmt: on
 

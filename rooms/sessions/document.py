@@ -26,19 +26,11 @@ from core.lessons.record_text import minute_of
 from core.messages import language, say
 from core.room.documents import CONFIG_NAME, as_json
 from core.text import plain
-from core.text.plain import (
-    Budget,
-    as_code,
-    as_item,
-    as_lines,
-    escape_inline,
-    one_line,
-    printable_path,
-)
+from core.text.plain import Budget, as_code, as_item, as_lines, escape_inline, one_line
 from rooms.sessions.draft import redact_session
 from rooms.sessions.rows import actions_of, sessions_where
 from rooms.sessions.search import bound_of
-from rooms.sessions.session import ACTION, WHOLE, Action, Point, Session, SessionsError
+from rooms.sessions.session import ACTION, DOCUMENT_SESSION, Action, Point, Session, SessionsError
 from rooms.sessions.store import CURRENT, SessionStore
 
 if TYPE_CHECKING:
@@ -48,15 +40,15 @@ FormName = Literal["markdown", "json", "html"]
 MARK = "sentinel-memory-sessions"  # in the first line of each form: an export may replace it
 VERSION = 1  # of the JSON
 
-_SAVED = "coalesce(nullif(updated_at, ''), created_at)"
-_CHOSEN = (  # a day is meant with all of its moments
-    f"SELECT number FROM contexts WHERE (:first = '' OR {_SAVED} >= :first)"
-    f" AND (:last = '' OR substr({_SAVED}, 1, length(:last)) <= :last)"
-    f" ORDER BY {_SAVED} DESC, number DESC"
+_SAVED_AT = "coalesce(nullif(updated_at, ''), created_at)"
+_SELECTION = (  # a day is meant with all of its moments
+    f"SELECT number FROM contexts WHERE (:first = '' OR {_SAVED_AT} >= :first)"
+    f" AND (:last = '' OR substr({_SAVED_AT}, 1, length(:last)) <= :last)"
+    f" ORDER BY {_SAVED_AT} DESC, number DESC"
 )
-_OWN = frozenset((CONFIG_NAME, CURRENT))
+_OUR_FILES = frozenset((CONFIG_NAME, CURRENT))
 # Clients read these as instructions: a document with texts of a memory is none.
-_RULES = frozenset(
+_RULE_FILES = frozenset(
     "agents.md claude.md claude.local.md gemini.md skill.md copilot-instructions.md".split()
 )
 _COMMENT = f"<!-- {MARK}:"
@@ -81,8 +73,8 @@ class Entry(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
-    """A document."""
+class Document:
+    """An exported document."""
 
     text: str  # "" if it is in a file
     path: str  # from the project's root
@@ -97,30 +89,31 @@ def export(
     until: str = "",
     names: Sequence[str] = (),
     output: str = "",
-) -> Exported:
+) -> Document:
     """Return sessions as one document, last saved first, or write them to a file.
 
     since, until: days or moments of the last save, ISO 8601, inclusive. names: numbers or ids, ()
     for all. output: a file in the project; "" returns what fits into an answer, and says how many
     are left out. Raises SessionsError, and errors of the store.
     """
-    written = FORMS[form]
+    writer = FORMS[form]
     target = _Target(store.root, output, form) if output else None
-    with chosen(store, since, until, names) as (count, wholes):
-        begin = written.begin(Head(store.root.name, count, utc_now()))
+    with opened_selection(store, since, until, names) as (count, entries):
+        begin = writer.render_head(Head(store.root.name, count, utc_now()))
         if target:
             sessions = (
-                written.between * bool(at) + written.session(it) for at, it in enumerate(wholes)
+                writer.separator * bool(i) + writer.render_session(entry)
+                for i, entry in enumerate(entries)
             )
-            target.write(chain([begin], sessions, [written.end(0)]))
-            return Exported("", target.relative, count)
+            target.write(chain([begin], sessions, [writer.render_end(0)]))
+            return Document("", target.relative, count)
         budget = Budget(store.settings.budget_tokens, store.settings.budget_chars)
         budget.spend(begin)
-        budget.spend(written.end(count))
-        taken = list(takewhile(budget.take, map(written.session, wholes)))
-    left_out = count - len(taken)
-    text = begin + written.between.join(taken) + written.end(left_out)
-    return Exported(text, "", len(taken))
+        budget.spend(writer.render_end(count))
+        texts = list(takewhile(budget.take, map(writer.render_session, entries)))
+    left_out = count - len(texts)
+    text = begin + writer.separator.join(texts) + writer.render_end(left_out)
+    return Document(text, "", len(texts))
 
 
 class _Target:
@@ -128,23 +121,23 @@ class _Target:
 
     def __init__(self, root: Path, output: str, form: FormName) -> None:
         self._output, self._form = output, form
-        given = Path(output)
-        if ".." in given.parts or "\0" in output:
-            raise self._refused("output_outside")
-        if given.suffix.lower() not in FORMS[form].suffixes or not output.isprintable():
-            raise self._refused("output_name")
+        relative_path = Path(output)
+        if ".." in relative_path.parts or "\0" in output:
+            raise self._refusal("output_outside")
+        if relative_path.suffix.lower() not in FORMS[form].suffixes or not output.isprintable():
+            raise self._refusal("output_name")
         root = Path(os.path.realpath(root))
-        self.path = Path(os.path.realpath(root / given))  # no link may lead out of the root
+        self.path = Path(os.path.realpath(root / relative_path))  # no link may lead out of the root
         if not self.path.is_relative_to(root) or self.path == root:
-            raise self._refused("output_outside")
+            raise self._refusal("output_outside")
         self.relative = self.path.relative_to(root).as_posix()
         # The places in which programs look for files of their own; Windows drops blanks and dots
         # at the end of a name.
         parts = [part.casefold().rstrip(". ") for part in self.relative.split("/")]
         hidden = [part for part in parts if part.startswith((".", "git~")) or not part]
-        is_ours = parts[0] == CONTEXT_DIRECTORY and parts[-1] not in _OWN
-        if parts[-1] in _RULES or hidden != ([CONTEXT_DIRECTORY] if is_ours else []):
-            raise self._refused("output_reserved")
+        is_ours = parts[0] == CONTEXT_DIRECTORY and parts[-1] not in _OUR_FILES
+        if parts[-1] in _RULE_FILES or hidden != ([CONTEXT_DIRECTORY] if is_ours else []):
+            raise self._refusal("output_reserved")
         self._check(self.path)
 
     def write(self, pieces: Iterable[str]) -> None:
@@ -156,43 +149,43 @@ class _Target:
         except SentinelError:
             raise
         except OSError as error:
-            raise self._refused("output_write", reason=reason_of(error)) from error
+            raise self._refusal("output_write", reason=reason_of(error)) from error
 
     def _check(self, target: Path) -> None:
         if Path(os.path.realpath(target)) != self.path:  # by a link in its way now
-            raise self._refused("output_outside")
-        begins = FORMS[self._form].begins.encode("ascii")
+            raise self._refusal("output_outside")
+        beginning = FORMS[self._form].beginning.encode("ascii")
         try:
             with open(self.path, "rb") as file:
-                is_ours = file.read(len(begins)) == begins
+                is_ours = file.read(len(beginning)) == beginning
         except FileNotFoundError:
             return
         except OSError:  # a directory, or nobody's to read
             is_ours = False
         if not is_ours:
-            raise self._refused("output_exists")
+            raise self._refusal("output_exists")
 
-    def _refused(self, key: str, **facts: str) -> SessionsError:
+    def _refusal(self, key: str, **facts: str) -> SessionsError:
         suffixes = FORMS[self._form].suffixes
-        known = {"suffix": suffixes[0].lstrip("."), "suffixes": ", ".join(suffixes), **facts}
-        return SessionsError(key, path=printable_path(self._output), form=self._form, **known)
+        facts = {"suffix": suffixes[0].lstrip("."), "suffixes": ", ".join(suffixes), **facts}
+        return SessionsError(key, path=plain.printable_path(self._output), form=self._form, **facts)
 
 
 @contextmanager
-def chosen(
+def opened_selection(
     store: SessionStore, since: str, until: str, names: Sequence[str]
 ) -> Iterator[tuple[int, Iterator[Entry]]]:
     """Yield the count of matches, and these redacted, as of one moment. Raises SessionsError."""
     values = {"first": bound_of("from", since), "last": bound_of("to", until)}
     with store.reading() as connection:
-        numbers = [number for (number,) in connection.execute(_CHOSEN, values)]
+        numbers = [number for (number,) in connection.execute(_SELECTION, values)]
         if names:
-            wanted = {store.find(connection, name).number for name in names}
-            numbers = [number for number in numbers if number in wanted]
-        yield len(numbers), (whole_of(connection, number) for number in numbers)
+            chosen_numbers = {store.find(connection, name).number for name in names}
+            numbers = [number for number in numbers if number in chosen_numbers]
+        yield len(numbers), (entry_of(connection, number) for number in numbers)
 
 
-def whole_of(connection: Connection, number: int) -> Entry:
+def entry_of(connection: Connection, number: int) -> Entry:
     """Return a session with its actions, without secrets."""
     [session] = sessions_where(connection, "number = ?", (number,))
     statement = "SELECT number FROM contexts WHERE id = ?"
@@ -201,83 +194,83 @@ def whole_of(connection: Connection, number: int) -> Entry:
     return Entry(clean.session, clean.actions, parent[0] if parent else 0)
 
 
-def _said(key: str, **facts: str | int) -> str:
+def _say(key: str, **facts: str | int) -> str:
     return say(f"sessions.exchange.{key}", **facts)
 
 
-def outcome(result: str) -> str:
-    return _said(result if result in ("success", "failed") else "partial")
+def outcome_name(result: str) -> str:
+    return _say(result if result in ("success", "failed") else "partial")
 
 
-# The forms, each in pieces. suffixes: of its files. begins: every document of it, also after years.
-# between: two sessions.
+# The forms, each in pieces. suffixes: of its files. beginning: of every document of it, also after
+# years. separator: between two sessions.
 
 
 class _Markdown:
-    suffixes, begins, between = (".md", ".markdown"), _COMMENT, ""
+    suffixes, beginning, separator = (".md", ".markdown"), _COMMENT, ""
 
-    def begin(self, head: Head) -> str:
-        title = plain.as_heading(_said("title", project=head.project))
+    def render_head(self, head: Head) -> str:
+        title = plain.as_heading(_say("title", project=head.project))
         return f"{_FIRST_LINE}\n# {title}\n\n{self._intro(head)}\n"
 
     def _intro(self, head: Head) -> str:
-        return _said("intro" if head.count else "none", count=head.count, date=head.exported[:10])
+        return _say("intro" if head.count else "none", count=head.count, date=head.exported[:10])
 
-    def session(self, whole: Entry) -> str:
-        session, began = whole.session, whole.session.started_at[:10]
+    def render_session(self, entry: Entry) -> str:
+        session, began = entry.session, entry.session.started_at[:10]
         facts = (
-            _said("started", date=began) if began not in ("", session.date) else "",
-            _said("saved", date=session.date),
+            _say("started", date=began) if began not in ("", session.date) else "",
+            _say("saved", date=session.date),
             session.status,
             session.agent,
-            _said("continues", name=f"#{whole.parent}") if whole.parent else "",
+            _say("continues", name=f"#{entry.parent}") if entry.parent else "",
         )
         tags = ", ".join(as_code(one_line(tag)) for tag in session.tags)
-        told = "; ".join(filter(None, (*(escape_inline(one_line(it)) for it in facts), tags)))
+        details = "; ".join(filter(None, (*map(escape_inline, map(one_line, facts)), tags)))
         title = f"## \\#{session.number} {plain.as_heading(session.goal)}"
-        lines = ["", title, "", told.replace("#", "\\#")]
+        lines = ["", title, "", details.replace("#", "\\#")]
         if paragraph := as_lines(session.summary):
             lines += ["", *(f"{line}\\" for line in paragraph[:-1]), paragraph[-1]]
         labels = {"decisions": "why", "approaches": "reason", "blockers": "resolution"}
         for name, label in labels.items():
             points: Sequence[Point] = getattr(session, name)
-            lines += ["", f"### {_said(name)}", ""] if points else []
-            for it in points:
+            lines += ["", f"### {_say(name)}", ""] if points else []
+            for point in points:
                 states = {
                     "decisions": "",
-                    "approaches": f"**{outcome(it.result)}**: ",
-                    "blockers": f"**{_said('resolved' if it.is_resolved else 'open')}**: ",
+                    "approaches": f"**{outcome_name(point.result)}**: ",
+                    "blockers": f"**{_say('resolved' if point.is_resolved else 'open')}**: ",
                 }
-                lines += as_item(f"- {states[name]}", as_lines(it.text))
-                if it.why.strip():
-                    lines += as_item(f"  - {_said(label)}: ", as_lines(it.why))
+                lines += as_item(f"- {states[name]}", as_lines(point.text))
+                if point.why.strip():
+                    lines += as_item(f"  - {_say(label)}: ", as_lines(point.why))
         if session.changes.summary.strip() or session.changes.modified_files:
-            lines += ["", f"### {_said('changes')}", ""]
+            lines += ["", f"### {_say('changes')}", ""]
         if session.changes.summary.strip():
             lines += as_item("- ", as_lines(session.changes.summary))
         for path in session.changes.modified_files:
             lines.append(f"- {plain.escape_start(as_code(one_line(path).strip()))}")
-        former = [(it.at[:10], *texts) for it in session.former[::-1] for texts in it.told]
-        lines += ["", f"### {_said('former')}", ""] if former else []
-        for date, name, text in former:
+        texts = [(state.at[:10], *text) for state in session.former[::-1] for text in state.texts]
+        lines += ["", f"### {_say('former')}", ""] if texts else []
+        for date, name, text in texts:
             lines += as_item(f"- {date} {name}: ", as_lines(text))
-        lines += ["", f"### {_said('actions')}", ""] if whole.actions else []
-        for action in whole.actions:
+        lines += ["", f"### {_say('actions')}", ""] if entry.actions else []
+        for action in entry.actions:
             start = one_line(f"{minute_of(action.created_at)} {action.kind_name}").strip()
             end = one_line(action.result)
             result = f" → {escape_inline(end)}" if end else ""
-            done = as_code(one_line(action.done))
-            lines.append(f"- {plain.escape_start(escape_inline(start))}: {done}{result}")
+            content = as_code(one_line(action.full_content))
+            lines.append(f"- {plain.escape_start(escape_inline(start))}: {content}{result}")
         return "\n".join([*lines, ""])
 
-    def end(self, left_out: int) -> str:
-        return f"\n{_said('left_out', count=left_out, suffix='md')}\n" if left_out else ""
+    def render_end(self, left_out: int) -> str:
+        return f"\n{_say('left_out', count=left_out, suffix='md')}\n" if left_out else ""
 
 
 class _Html(_Markdown):
-    suffixes, begins = (".html", ".htm"), f"<!doctype html>\n{_COMMENT}"
+    suffixes, beginning = (".html", ".htm"), f"<!doctype html>\n{_COMMENT}"
 
-    def begin(self, head: Head) -> str:
+    def render_head(self, head: Head) -> str:
         style, page = (
             Path(__file__).with_name(name).read_text(encoding="utf-8")
             for name in ("page.css", "page.html")
@@ -285,14 +278,14 @@ class _Html(_Markdown):
         page = Template(page).substitute(
             language=language(),
             digest=base64.b64encode(sha256(style.encode("utf-8")).digest()).decode("ascii"),
-            title=escape(one_line(_said("title", project=head.project))),
+            title=escape(one_line(_say("title", project=head.project))),
             style=style,
             intro=escape(self._intro(head)),
         )
         return f"<!doctype html>\n{_FIRST_LINE}\n{page}"
 
-    def session(self, whole: Entry) -> str:
-        return str(self._renderer.render(super().session(whole)))
+    def render_session(self, entry: Entry) -> str:
+        return str(self._renderer.render(super().render_session(entry)))
 
     @cached_property
     def _renderer(self) -> "MarkdownIt":
@@ -300,36 +293,33 @@ class _Html(_Markdown):
 
         return MarkdownIt("commonmark", {"html": False}).disable(["link", "image", "autolink"])
 
-    def end(self, left_out: int) -> str:
-        note = escape(_said("left_out", count=left_out, suffix="html"))
+    def render_end(self, left_out: int) -> str:
+        note = escape(_say("left_out", count=left_out, suffix="html"))
         return f"{f'<p>{note}</p>' if left_out else ''}</main>\n</body>\n</html>\n"
 
 
 class _Json:
     """The declared `context` objects with their actions, to be imported."""
 
-    suffixes, begins, between = (".json",), f'{{"format": "{MARK}", "version": ', ","
+    suffixes, beginning, separator = (".json",), f'{{"format": "{MARK}", "version": ', ","
 
-    def begin(self, head: Head) -> str:
+    def render_head(self, head: Head) -> str:
         facts = {"project": head.project, "exported": head.exported, "count": head.count}
-        return f'{self.begins}{VERSION}, {as_json(facts)[1:-1]}, "contexts": ['
+        return f'{self.beginning}{VERSION}, {as_json(facts)[1:-1]}, "contexts": ['
 
-    def session(self, whole: Entry) -> str:
-        return f"\n{as_json(context_of(whole))}"
+    def render_session(self, entry: Entry) -> str:
+        return f"\n{as_json(context_of(entry))}"
 
-    def end(self, left_out: int) -> str:
-        note = as_json(_said("left_out", count=left_out, suffix="json"))
+    def render_end(self, left_out: int) -> str:
+        note = as_json(_say("left_out", count=left_out, suffix="json"))
         return f'\n], "leftOut": {left_out}, "note": {note}}}\n' if left_out else "\n]}\n"
 
 
-def context_of(whole: Entry) -> dict[str, Any]:
+def context_of(entry: Entry) -> dict[str, Any]:
     """Return a session with its actions, as `source` reads it."""
-    actions = [ACTION.as_json(action) for action in whole.actions]
-    return {**WHOLE.as_json(whole.session), "actions": actions}
+    actions = [ACTION.as_json(action) for action in entry.actions]
+    return {**DOCUMENT_SESSION.as_json(entry.session), "actions": actions}
 
 
-FORMS: Mapping[FormName, _Markdown | _Json] = {
-    "markdown": _Markdown(),
-    "html": _Html(),
-    "json": _Json(),
-}
+FORMS: Mapping[FormName, _Markdown | _Json]
+FORMS = {"markdown": _Markdown(), "html": _Html(), "json": _Json()}

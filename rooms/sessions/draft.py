@@ -15,11 +15,11 @@ from core.text.plain import SURROGATE, normal_form
 from rooms.sessions import session as limits
 from rooms.sessions.session import POINTS, Action, Changes, Draft, Point, Session, SessionsError
 
-_RAW_TIMES = 10  # of its limit: a longer text is too long, whatever the redactor takes out of it
-_AGENT_CHARS, _RAW_CHARS = 40, 1_000  # of the name of a client, and read of it
+_RAW_TIMES = 10  # its limit: a longer text is too long, whatever the redactor takes out of it
+_AGENT_CHARS, _RAW_CHARS = 40, 1_000  # kept of the name of a client, and read of it
 # The one name of each client, whatever it calls itself in the handshake or in a hook.
 # fmt: off
-_AGENTS = {
+_AGENT_NAMES = {
     "claude code": "claude-code", "claude-ai": "claude-desktop",
     "cursor-vscode": "cursor", "cursor-agent": "cursor",
     "codex-mcp-client": "codex", "codex-cli": "codex",
@@ -28,15 +28,15 @@ _AGENTS = {
     "github-copilot": "copilot", "copilot-cli": "copilot", "windsurf-client": "windsurf",
 }
 # fmt: on
-_PLAIN = re.compile(r"[0-9TZ:+. -]*|ctx_[0-9a-f]{12}|[a-z]{1,12}")  # dates, our ids, our words
-_Given = TypeVar("_Given", Draft, Session)
+_SAFE_TEXT = re.compile(r"[0-9TZ:+. -]*|ctx_[0-9a-f]{12}|[a-z]{1,12}")  # dates, our ids, our words
+_Content = TypeVar("_Content", Draft, Session)
 
 
-class Place(NamedTuple):
-    """The field of a text, and its limit. is_required: not blank."""
+class Field(NamedTuple):
+    """A field with a text, and its limit. is_required: not blank."""
 
-    field: str
-    most: int
+    name: str
+    most_chars: int
     is_required: bool = False
 
 
@@ -48,40 +48,40 @@ def prepare_draft(draft: Draft, *, strict: bool = False) -> tuple[Draft, tuple[s
     """
     if draft.status is not None and draft.status not in limits.STATUSES:
         raise SessionsError("bad_status", known=", ".join(limits.STATUSES))
-    if any(it.result not in limits.OUTCOMES for it in draft.approaches):
+    if any(approach.result not in limits.OUTCOMES for approach in draft.approaches):
         raise SessionsError("bad_result", known=", ".join(limits.OUTCOMES))
     count, most = len(draft.tags or ()), limits.MOST_TAGS
     if count > most:
         raise SessionsError("too_many", field="tags", count=count, most=most)
     check_counts(draft)
-    texts, redacted = list[str](), list[str]()
+    texts, all_kinds = list[str](), list[str]()
 
-    def look_at(text: str, place: Place) -> str:
+    def check_raw(text: str, field: Field) -> str:
         if SURROGATE.search(text):
-            raise SessionsError("lone_surrogate", field=place.field)
-        if place.is_required and not text.strip():
-            raise SessionsError("blank", field=place.field)
-        if len(text) > place.most * _RAW_TIMES:
-            raise _too_long(text, place)
+            raise SessionsError("lone_surrogate", field=field.name)
+        if field.is_required and not text.strip():
+            raise SessionsError("blank", field=field.name)
+        if len(text) > field.most_chars * _RAW_TIMES:
+            raise _too_long_error(text, field)
         texts.append(text)
         return text
 
-    def clean(text: str, place: Place) -> str:
-        text, kinds = redact(text, known) if known else (text, [])
+    def redact_text(text: str, field: Field) -> str:
+        text, kinds = redact(text, secrets) if secrets else (text, [])
         if kinds and strict:
-            facts = {"field": place.field, "kinds": ", ".join(sorted({*kinds}))}
+            facts = {"field": field.name, "kinds": ", ".join(sorted({*kinds}))}
             raise SessionsError("secret_refused", **facts)
-        redacted.extend(kinds)
-        if len(text) > place.most:
-            raise _too_long(text, place)
+        all_kinds.extend(kinds)
+        if len(text) > field.most_chars:
+            raise _too_long_error(text, field)
         return text
 
-    done = with_texts(_without_blanks(draft), look_at)
-    known = values_in(texts)
-    done = with_texts(done, clean)
-    if done.tags is not None:
-        done = replace(done, tags=tuple(dict.fromkeys(done.tags)))
-    return done, tuple(dict.fromkeys(redacted))
+    draft = with_texts(_without_blanks(draft), check_raw)
+    secrets = values_in(texts)
+    draft = with_texts(draft, redact_text)
+    if draft.tags is not None:
+        draft = replace(draft, tags=tuple(dict.fromkeys(draft.tags)))
+    return draft, tuple(dict.fromkeys(all_kinds))
 
 
 def _without_blanks(draft: Draft) -> Draft:
@@ -94,50 +94,50 @@ def _without_blanks(draft: Draft) -> Draft:
     return replace(draft, goal=draft.goal.strip(), tags=tags, changes=changes)
 
 
-def _too_long(text: str, place: Place) -> SessionsError:
-    facts = {"chars": len(text), "over": len(text) - place.most, "most": place.most}
-    return SessionsError("too_long", field=place.field, **facts)
+def _too_long_error(text: str, field: Field) -> SessionsError:
+    facts = {"chars": len(text), "over": len(text) - field.most_chars, "most": field.most_chars}
+    return SessionsError("too_long", field=field.name, **facts)
 
 
-def check_counts(given: Draft | Session) -> None:
-    files = given.changes.modified_files if given.changes else ()
-    counts = {name: (len(getattr(given, name)), limits.MOST_POINTS) for name in POINTS}
+def check_counts(content: Draft | Session) -> None:
+    files = content.changes.modified_files if content.changes else ()
+    counts = {name: (len(getattr(content, name)), limits.MOST_POINTS) for name in POINTS}
     counts["codeChanges"] = (len(files), limits.MOST_FILES)
     for field, (count, most) in counts.items():
         if count > most:
             raise SessionsError("too_many", field=field, count=count, most=most)
 
 
-def with_texts(given: _Given, change: Callable[[str, Place], str]) -> _Given:
-    """Return a draft or session with `change` applied to each text of somebody."""
-
-    goal = change(given.goal, Place("goal", limits.GOAL_CHARS, is_required=True))
-    summary, tags, changes = given.summary, given.tags, given.changes
+def with_texts(content: _Content, change: Callable[[str, Field], str]) -> _Content:
+    """Return a draft or session with `change` applied to each text of a person or client."""
+    goal = change(content.goal, Field("goal", limits.GOAL_CHARS, is_required=True))
+    summary, tags, changes = content.summary, content.tags, content.changes
     if summary is not None:
-        summary = change(summary, Place("summary", limits.SUMMARY_CHARS))
+        summary = change(summary, Field("summary", limits.SUMMARY_CHARS))
     if tags is not None:
-        tags = tuple(change(tag, Place("tags", limits.TAG_CHARS)) for tag in tags)
+        tags = tuple(change(tag, Field("tags", limits.TAG_CHARS)) for tag in tags)
     if changes is not None:
-        path, about = (Place("codeChanges", it) for it in (limits.PATH_CHARS, limits.POINT_CHARS))
-        files = tuple(change(it, path) for it in changes.modified_files)
-        changes = Changes(modified_files=files, summary=change(changes.summary, about))
+        path_field = Field("codeChanges", limits.PATH_CHARS)
+        files = tuple(change(path, path_field) for path in changes.modified_files)
+        sentence = change(changes.summary, Field("codeChanges", limits.POINT_CHARS))
+        changes = Changes(modified_files=files, summary=sentence)
     fields: Any = {
         name: tuple(
             replace(
-                it,
-                text=change(it.text, Place(name, limits.POINT_CHARS, is_required=True)),
-                why=change(it.why, Place(name, limits.POINT_CHARS)),
-                made_by=change(it.made_by, Place(name, limits.AGENT_CHARS)),
+                point,
+                text=change(point.text, Field(name, limits.POINT_CHARS, is_required=True)),
+                why=change(point.why, Field(name, limits.POINT_CHARS)),
+                made_by=change(point.made_by, Field(name, limits.AGENT_CHARS)),
             )
-            for it in getattr(given, name)
+            for point in getattr(content, name)
         )
         for name in POINTS
     }
     fields |= {"goal": goal, "summary": summary, "tags": tags, "changes": changes}
-    return replace(given, **fields)
+    return replace(content, **fields)
 
 
-class Cleaned(NamedTuple):
+class RedactedSession(NamedTuple):
     """A redacted session with its actions, and the kind of each secret."""
 
     session: Session
@@ -145,10 +145,10 @@ class Cleaned(NamedTuple):
     redacted: tuple[str, ...] = ()
 
 
-def redact_session(session: Session, actions: Sequence[Action] = ()) -> Cleaned:
+def redact_session(session: Session, actions: Sequence[Action] = ()) -> RedactedSession:
     """Redact a session; a secret that one text reveals goes from all."""
-    (done, others), kinds = without_secrets((session, tuple(actions)), _PLAIN)
-    return Cleaned(done, list(others), kinds)
+    (session, actions), kinds = without_secrets((session, tuple(actions)), _SAFE_TEXT)
+    return RedactedSession(session, list(actions), kinds)
 
 
 def agent_of(name: str) -> str:
@@ -159,27 +159,27 @@ def agent_of(name: str) -> str:
     """
     plain = "".join(char for char in " ".join(name[:_RAW_CHARS].split()) if char.isprintable())
     lowered = plain.strip().lower()[:_AGENT_CHARS].rstrip()
-    return _AGENTS.get(lowered, lowered)
+    return _AGENT_NAMES.get(lowered, lowered)
 
 
 def continue_session(session: Session, draft: Draft, *, agent: str, now: str) -> Session:
     """Return the session with a draft merged in; `former` keeps replaced texts.
 
-    A point replaces the stored one with its text. A point told again as it was keeps its first
-    time; a blocker always keeps the time of its discovery. Raises SessionsError for more than a
-    session may hold.
+    A point replaces the stored one with its text. An unchanged point keeps its first time; a
+    blocker always keeps the time of its discovery. Raises SessionsError for more than a session
+    may hold.
     """
     status = draft.status or session.status
     ended_at = ""
-    if status in limits.ENDED:  # with the last save that says so
+    if status in limits.ENDED_STATUSES:  # with the last save that says so
         ended_at = now if draft.status else session.ended_at or now
     changes = session.changes
     if draft.changes:
         files = dict.fromkeys((*changes.modified_files, *draft.changes.modified_files))
         summary = draft.changes.summary or changes.summary
         changes = Changes(modified_files=tuple(files), summary=summary)
-    points: Any = {name: _joined(name, session, draft, agent, now) for name in POINTS}
-    done = replace(
+    points: Any = {name: _merge(name, session, draft, agent, now) for name in POINTS}
+    new_session = replace(
         session,
         goal=draft.goal,
         summary=session.summary if draft.summary is None else draft.summary,
@@ -192,63 +192,66 @@ def continue_session(session: Session, draft: Draft, *, agent: str, now: str) ->
         updated_at=now,
         **points,
     )
-    check_counts(done)
-    replaced: Any = {
+    check_counts(new_session)
+    old_values: Any = {
         name: value
         for name in ("goal", "summary", "status", "tags")
-        if (value := getattr(session, name)) and value != getattr(done, name)
+        if (value := getattr(session, name)) and value != getattr(new_session, name)
     }
-    before, after = (
-        [*it.points(), Point(text="codeChanges", why=it.changes.summary)] for it in (session, done)
+    old_points, new_points = (
+        [*state.points(), Point(text="codeChanges", why=state.changes.summary)]
+        for state in (session, new_session)
     )
-    kept, short = {(comparable(it.text), it.why) for it in after}, limits.SUMMARY_SHORT_CHARS
-    if lost := [it for it in before if it.why and (comparable(it.text), it.why) not in kept]:
-        replaced["reasons"] = tuple(f"{limits.shorten(it.text, short)}: {it.why}" for it in lost)
-    if replaced and session.number:  # it is not new
-        former = (*session.former, limits.Former(at=now, **replaced))
-        done = replace(done, former=former[-limits.MOST_FORMER :])
-    return with_warning_flag(done)
+    new_reasons = {(fold(point.text), point.why) for point in new_points}
+    lost_reasons = tuple(
+        f"{limits.shorten(point.text, limits.SUMMARY_SHORT_CHARS)}: {point.why}"
+        for point in old_points
+        if point.why and (fold(point.text), point.why) not in new_reasons
+    )
+    old_values |= {"reasons": lost_reasons} if lost_reasons else {}
+    if old_values and session.number:  # it is not new
+        former = (*session.former, limits.Former(at=now, **old_values))
+        new_session = replace(new_session, former=former[-limits.MOST_FORMER :])
+    return with_warning_flag(new_session)
 
 
 def with_warning_flag(session: Session) -> Session:
     """Set `has_warnings` by failed approaches and open blockers."""
-    return replace(session, has_warnings=bool(session.failed or session.open_blockers))
+    return replace(session, has_warnings=bool(session.failures or session.open_blockers))
 
 
-def with_resolved(session: Session, blockers: Iterable[Point], now: str) -> Session:
+def with_solutions(session: Session, blockers: Iterable[Point], now: str) -> Session:
     """Resolve the open blockers of an earlier session that `blockers` report as resolved."""
-    resolved = {comparable(it.text): it for it in blockers if it.is_resolved}
-    settled = tuple(
-        replace(it, is_resolved=True, why=cure.why or it.why, resolved_at=now)
-        if not it.is_resolved and (cure := resolved.get(comparable(it.text)))
-        else it
-        for it in session.blockers
+    solutions = {fold(point.text): point for point in blockers if point.is_resolved}
+    points = tuple(
+        replace(point, is_resolved=True, why=solution.why or point.why, resolved_at=now)
+        if not point.is_resolved and (solution := solutions.get(fold(point.text)))
+        else point
+        for point in session.blockers
     )
-    return (
-        with_warning_flag(replace(session, blockers=settled))
-        if settled != session.blockers
-        else session
-    )
+    if points == session.blockers:
+        return session
+    return with_warning_flag(replace(session, blockers=points))
 
 
-def _joined(name: str, session: Session, draft: Draft, agent: str, now: str) -> tuple[Point, ...]:
-    known: dict[str, Point] = {comparable(it.text): it for it in getattr(session, name)}
-    for it in getattr(draft, name):
-        before = known.get(comparable(it.text))
-        outcome = (it.result, it.is_resolved)
-        is_known = before and outcome == (before.result, before.is_resolved)
-        if before and is_known and it.why in ("", before.why):
+def _merge(name: str, session: Session, draft: Draft, agent: str, now: str) -> tuple[Point, ...]:
+    by_text: dict[str, Point] = {fold(point.text): point for point in getattr(session, name)}
+    for point in getattr(draft, name):
+        old_point = by_text.get(fold(point.text))
+        outcome = (point.result, point.is_resolved)
+        is_unchanged = old_point and outcome == (old_point.result, old_point.is_resolved)
+        if old_point and is_unchanged and point.why in ("", old_point.why):
             continue
-        first = before.at if before and name == "blockers" else ""
-        made_by = it.made_by or (agent if name == "decisions" else "")
-        new = replace(it, made_by=made_by, at=it.at or first or now)
-        if it.is_resolved:
-            cure = it.why or (before.why if before else "")
-            new = replace(new, why=cure, resolved_at=it.resolved_at or now)
-        known[comparable(it.text)] = new
-    return tuple(known.values())
+        discovered_at = old_point.at if old_point and name == "blockers" else ""
+        made_by = point.made_by or (agent if name == "decisions" else "")
+        new_point = replace(point, made_by=made_by, at=point.at or discovered_at or now)
+        if point.is_resolved:
+            solution = point.why or (old_point.why if old_point else "")
+            new_point = replace(new_point, why=solution, resolved_at=point.resolved_at or now)
+        by_text[fold(point.text)] = new_point
+    return tuple(by_text.values())
 
 
-def comparable(text: str) -> str:
+def fold(text: str) -> str:
     """Return a text without its case, blanks and last full stop."""
     return " ".join(normal_form("NFC", text).casefold().split()).rstrip(".")

@@ -50,26 +50,26 @@ class ForPeople(room.Room):
     def is_there(self) -> bool:
         return os.path.isdir(self._root / CONTEXT_DIRECTORY / NAME)
 
-    def find(self, wanted: room.Filter) -> room.Matches:
+    def find(self, filter_: room.Filter) -> room.Matches:
         """Return the matches; a forgotten session is gone for good."""
         from rooms.sessions.search import Criteria, search
 
-        if wanted.forgotten:
+        if filter_.forgotten:
             return room.Matches([], 0)
         criteria = Criteria(
-            query=wanted.words, tags=wanted.topics, status=wanted.kind, since=wanted.since
+            query=filter_.words, tags=filter_.topics, status=filter_.kind, since=filter_.since
         )
-        page = search(self.store, criteria, limit=_ALL if wanted.limit is None else wanted.limit)
+        page = search(self.store, criteria, limit=_ALL if filter_.limit is None else filter_.limit)
         return room.Matches([item_of(hit.session) for hit in page.hits], page.total)
 
-    def explain_no_match(self, wanted: room.Filter) -> list[str]:
-        from rooms.sessions.search import tags_of_all
+    def explain_no_match(self, filter_: room.Filter) -> list[str]:
+        from rooms.sessions.search import all_tags_of
 
-        if wanted.forgotten:
+        if filter_.forgotten:
             return [_say("gone_for_good")]
-        count, tags = self.find(room.Filter(limit=1)).count, tags_of_all(self.store)
+        count, tags = self.find(room.Filter(limit=1)).count, all_tags_of(self.store)
         if count:
-            unknown = room.lines_on_unknown("session_commands.no_tag", wanted.topics, tags)
+            unknown = room.lines_on_unknown("session_commands.no_tag", filter_.topics, tags)
             return [_say("none_fits", count=count), *unknown]
         return [_say("none"), _say("what"), room.sentence_for_switch_on(self._memory, NAME)]
 
@@ -83,7 +83,7 @@ class ForPeople(room.Room):
             if _ONLY_HERE.fullmatch(name.strip()):
                 raise RefusedError("session_commands.no_session", **error.facts) from None
             return []
-        return [item_of(session, self.store.actions(session), self.store.chain_of(session))]
+        return [item_of(session, self.store.actions_of(session), self.store.chain_of(session))]
 
     def preview_forget(self, items: Sequence[Item], *, hard: bool) -> str:
         return _say("would_forget", count=len(items))
@@ -92,16 +92,17 @@ class ForPeople(room.Room):
         """Remove sessions that have not changed since they were shown, with their actions."""
         from rooms.sessions.upkeep import forget
 
-        versions = {it.data["id"]: it.version for it in items}
-        done = forget(
+        versions = {item.data["id"]: item.version for item in items}
+        outcome = forget(
             self.store,
             versions,
-            is_meant=lambda session: room.state_of(session) == versions[session.id],
+            is_unchanged=lambda session: room.state_of(session) == versions[session.id],
         )
-        gone = {session.id for session in done.sessions}
-        notes = [_say("forgotten", count=len(gone))]
-        left = [_say("unpurged", path=str(path)) for path in done.unpurged]
-        return room.ForgetOutcome(notes, [it for it in items if it.data["id"] not in gone], left)
+        ids = {session.id for session in outcome.sessions}
+        notes = [_say("forgotten", count=len(ids))]
+        lines = [_say("unpurged", path=str(path)) for path in outcome.unpurged]
+        changed_items = [item for item in items if item.data["id"] not in ids]
+        return room.ForgetOutcome(notes, changed_items, lines)
 
     def restore(self, name: str, *, originals: bool) -> room.Restoration | None:
         """Return None: a forgotten session is gone. Raises RefusedError for its name."""
@@ -121,44 +122,44 @@ class ForPeople(room.Room):
     def redact(self) -> room.RedactOutcome:
         from rooms.sessions.upkeep import redact_secrets
 
-        changed, left, unpurged = redact_secrets(self.store)
+        changed, rest, unpurged = redact_secrets(self.store)
         notes = [_say("still_in", path=str(path)) for path in unpurged]
-        return room.RedactOutcome(changed, left, notes, not unpurged)
+        return room.RedactOutcome(changed, rest, notes, not unpurged)
 
     def export_rows(
-        self, wanted: room.Filter, *, only_public: bool, notes: list[str]
+        self, filter_: room.Filter, *, only_public: bool, notes: list[str]
     ) -> Iterator[room.ExportRow]:
-        from rooms.sessions.document import chosen, context_of
+        from rooms.sessions.document import context_of, opened_selection
 
-        is_part = replace(wanted, since="") != room.Filter()
-        names = [item.data["id"] for item in self.find(wanted).items] if is_part else []
+        is_part = replace(filter_, since="") != room.Filter()
+        names = [item.data["id"] for item in self.find(filter_).items] if is_part else []
         if names or not is_part:
-            with chosen(self.store, wanted.since, "", names) as (_, wholes):
-                for it in wholes:
-                    yield room.ExportRow(context_of(it), is_private=True)
+            with opened_selection(self.store, filter_.since, "", names) as (_, entries):
+                for entry in entries:
+                    yield room.ExportRow(context_of(entry), is_private=True)
 
-    def plan_import(self, given: room.Intake, progress: room.Progress) -> room.ImportPlan:
+    def plan_import(self, intake: room.Intake, progress: room.Progress) -> room.ImportPlan:
         from rooms.sessions import source
         from rooms.sessions.source import carry_out, plan_import
 
         store, is_first = self.store, not os.path.lexists(self.store.path)
-        plan = plan_import(store, room.read_intake(given, source), progress)
+        plan = plan_import(store, room.read_intake(intake, source), progress)
 
         def save(progress: room.Progress) -> list[str]:
-            saved = carry_out(store, plan)
-            lines = [say("import_sessions.saved", count=len(saved))]
+            sessions = carry_out(store, plan)
+            lines = [say("import_sessions.saved", count=len(sessions))]
             return [*lines, room.sentence_for_switch_on(self._memory, NAME)] if is_first else lines
 
-        counts = {it: getattr(plan, it) for it in ("known", "versions", "shortened")}
+        counts = {name: getattr(plan, name) for name in ("known", "versions", "shortened")}
+        first_sessions = [session for session, _ in plan.new[: room.MOST_PLAN_ITEMS]]
         table = "import_sessions"
+        faults = ((place, say(f"{table}.passed_{reason}")) for place, reason in plan.faults)
         return room.ImportPlan(
-            items=[replace(item_of(it), id="-") for it, _ in plan.new[: room.MOST_PLAN_ITEMS]],
+            items=[replace(item_of(session), id="-") for session in first_sessions],
             count=len(plan.new),
             redacted=[*plan.redacted.elements()],
-            notes=[say(f"{table}.{it}", count=n) for it, n in counts.items() if n],
-            refusals=[
-                room.Refusal(it.place, say(f"{table}.passed_{it.why}")) for it in plan.faults
-            ],
+            notes=[say(f"{table}.{name}", count=n) for name, n in counts.items() if n],
+            refusals=[room.Refusal(*fault) for fault in faults],
             save=save if plan.new else None,
         )
 
@@ -170,22 +171,22 @@ class ForPeople(room.Room):
     def figures(self) -> room.Figures:
         from rooms.sessions.search import statistics_of
 
-        counted = statistics_of(self.store)
+        statistics = statistics_of(self.store)
         lines = [
-            say("sessions.figures.statuses", listed=room.joined_counts(counted.by_status)),
-            say("sessions.figures.warned", warned=counted.warned, failed=counted.failed),
-            say("sessions.figures.continued", continued=counted.continued),
+            say("sessions.figures.statuses", listed=room.joined_counts(statistics.by_status)),
+            say("sessions.figures.warned", warned=statistics.warned, failed=statistics.failed),
+            say("sessions.figures.continued", continued=statistics.continued),
         ]
         return room.Figures(
-            say("sessions.figures.sessions", count=counted.sessions),
-            lines if counted.sessions else [],
+            say("sessions.figures.sessions", count=statistics.sessions),
+            lines if statistics.sessions else [],
             {
-                "sessions": counted.sessions,
-                "statuses": {safe_name(name): count for name, count in counted.by_status.items()},
-                "agents": {safe_name(name): count for name, count in counted.by_agent.items()},
-                "with_warnings": counted.warned,
-                "failed_approaches": counted.failed,
-                "continued": counted.continued,
+                "sessions": statistics.sessions,
+                "statuses": {safe_name(name): n for name, n in statistics.by_status.items()},
+                "agents": {safe_name(name): n for name, n in statistics.by_agent.items()},
+                "with_warnings": statistics.warned,
+                "failed_approaches": statistics.failed,
+                "continued": statistics.continued,
             },
         )
 
@@ -202,14 +203,11 @@ def item_of(
     texts = list(_texts(session, actions))
     for former in session.former[::-1] if chain else ():
         label = _say("former", date=former.at[:10])
-        texts += [(label, f"{name}: {text}") for name, text in former.told]
+        texts += [(label, f"{name}: {text}") for name, text in former.texts]
     if len(chain) > 1:
-        texts.append((_say("chain"), ", ".join(f"#{it.number}" for it in chain)))
-    dates = {
-        "started": session.started_at,
-        "saved_on": session.updated_at,
-        "ended": session.ended_at,
-    }
+        texts.append((_say("chain"), ", ".join(f"#{link.number}" for link in chain)))
+    started, ended = session.started_at, session.ended_at
+    dates = {"started": started, "saved_on": session.updated_at, "ended": ended}
     facts = [session.agent]
     facts += [_say(key, date=minute_of(moment)) for key, moment in dates.items() if moment]
     facts += [_say("in_archive", file=session.archive) if session.archive else "", session.id]
@@ -223,8 +221,8 @@ def item_of(
     if chain:
         data["actions"] = [ACTION.as_json(it) for it in actions]
         data["chain"] = [
-            {"number": it.number, "id": it.id, "goal": it.goal, "createdAt": it.created_at}
-            for it in (redact_session(link).session for link in chain)
+            {"number": link.number, "id": link.id, "goal": link.goal, "createdAt": link.created_at}
+            for link in (redact_session(session).session for session in chain)
         ]
     return Item(
         room=NAME,
@@ -241,26 +239,26 @@ def item_of(
 
 
 def _texts(session: "Session", actions: "Sequence[Action]") -> Iterator[tuple[str, str]]:
-    from rooms.sessions.document import outcome
+    from rooms.sessions.document import outcome_name
 
-    def with_more(text: str, label: str, more: str) -> str:
-        return f"{text}\n{_say(label)}: {more}" if more.strip() else text
+    def with_more(text: str, label: str, addition: str) -> str:
+        return f"{text}\n{_say(label)}: {addition}" if addition.strip() else text
 
     yield _say("goal"), session.goal
     yield _say("summary"), session.summary
-    for it in session.decisions:
-        yield _say("decision"), with_more(it.text, "why", it.why)
-    for it in session.approaches:
-        yield outcome(it.result), with_more(it.text, "why", it.why)
-    for it in session.blockers:
-        state = "resolved" if it.is_resolved else "open"
-        yield _say(state), with_more(it.text, "solution", it.why)
+    for point in session.decisions:
+        yield _say("decision"), with_more(point.text, "why", point.why)
+    for point in session.approaches:
+        yield outcome_name(point.result), with_more(point.text, "why", point.why)
+    for point in session.blockers:
+        state = "resolved" if point.is_resolved else "open"
+        yield _say(state), with_more(point.text, "solution", point.why)
     yield _say("changes"), session.changes.summary
     yield _say("files"), ", ".join(session.changes.modified_files)
     lines = list[str]()
     for action in actions:
         result = f"→ {action.result}" if action.result else ""
-        words = (minute_of(action.created_at), f"{action.kind_name}:", action.done, result)
+        words = (minute_of(action.created_at), f"{action.kind_name}:", action.full_content, result)
         lines.append(" ".join(filter(None, words)))
     yield _say("actions"), "\n".join(lines)
 

@@ -20,13 +20,13 @@ from rooms.sessions.store import SessionStore
 FAILURE_CHARS, REASON_CHARS = 60, 50
 MOST_FAILURES, MOST_OPEN = 4, 2  # at the start of a client's session
 _PROJECT_CHARS = 30
-_LIKE_OURS = re.compile(r"[!(#\[]")
+_OUR_MARKS = re.compile(r"[!(#\[]")
 _THIS_YEAR_DAYS = 330  # a month and a day say enough
-_LOOKED_AT = 20
+_MOST_SESSIONS = 20
 _RECENT_DAYS = 30  # context_warn brings back an older one that is about the task
 
 
-def brief(text: str, most: int) -> str:
+def line_of(text: str, most: int) -> str:
     """Return a text as one line of at most so many characters, without hidden ones."""
     return shorten(one_line(text), most)
 
@@ -37,18 +37,18 @@ def name_of(session: Session, project: str = "") -> str:
 
 
 def mark_of(project: str) -> str:
-    return f"[{brief(project, _PROJECT_CHARS)}]" if project else ""
+    return f"[{line_of(project, _PROJECT_CHARS)}]" if project else ""
 
 
-def short_day(moment: str) -> str:
+def short_day_of(moment: str) -> str:
     """Return the day of a moment: `12/20`, or `2025/12/20` after 330 days."""
     day = day_of(moment)
     try:
-        past = datetime.now(UTC) - datetime.fromisoformat(day).replace(tzinfo=UTC)
+        age = datetime.now(UTC) - datetime.fromisoformat(day).replace(tzinfo=UTC)
     except ValueError:
         return day
-    short = day[5:].replace("-", "/")
-    return short if past.days < _THIS_YEAR_DAYS else f"{day[:4]}/{short}"
+    month_day = day[5:].replace("-", "/")
+    return month_day if age.days < _THIS_YEAR_DAYS else f"{day[:4]}/{month_day}"
 
 
 def is_order(session: Session) -> bool:
@@ -58,12 +58,12 @@ def is_order(session: Session) -> bool:
 
 def goal_of(session: Session) -> str:
     """Return the short goal, marked as an order or quoted if need be."""
-    goal = brief(session.goal, GOAL_SHORT_CHARS)
-    quoted = json.dumps(goal, ensure_ascii=False) if _LIKE_OURS.match(goal) else goal
+    goal = line_of(session.goal, GOAL_SHORT_CHARS)
+    quoted = json.dumps(goal, ensure_ascii=False) if _OUR_MARKS.match(goal) else goal
     return f"{say('sessions.answers.order')} {quoted}" if is_order(session) else quoted
 
 
-def hint(session: Session, project: str = "") -> str:
+def hint_of(session: Session, project: str = "") -> str:
     """Return the line of a session; `!` for failures and open blockers.
 
         #12 2026-11-28 ! Fix the login
@@ -75,19 +75,19 @@ def hint(session: Session, project: str = "") -> str:
         day_of(session.date),
         "!" if session.has_warnings else "",
         say("sessions.answers.archived") if session.archive else "",
-        mark_of(project) if project else "",
+        mark_of(project),
     )
     return " ".join([*filter(None, words), goal_of(session)])
 
 
-def failures_of(session: Session, *, tried: bool = True) -> Iterator[tuple[Point, str]]:
-    """Yield failed approaches if `tried`, then open blockers, newest first, each with its line."""
-    failed = session.failed if tried else []
-    for point in (*failed[::-1], *session.open_blockers[::-1]):
-        line = brief(point.text, FAILURE_CHARS)
+def failures_of(session: Session, *, with_approaches: bool = True) -> Iterator[tuple[Point, str]]:
+    """Yield failed approaches, if asked, and open blockers, newest first, each with its line."""
+    approaches = session.failures if with_approaches else []
+    for point in (*approaches[::-1], *session.open_blockers[::-1]):
+        line = line_of(point.text, FAILURE_CHARS)
         if point.result and point.why:
-            line = f"{line.rstrip('.')}: {brief(point.why, REASON_CHARS)}"
-        yield point, f"{line} ({short_day(point.at or session.date)})"
+            line = f"{line.rstrip('.')}: {line_of(point.why, REASON_CHARS)}"
+        yield point, f"{line} ({short_day_of(point.at or session.date)})"
 
 
 def start_lines(store: SessionStore, budget_tokens: int) -> list[str]:
@@ -103,23 +103,23 @@ def start_lines(store: SessionStore, budget_tokens: int) -> list[str]:
         " ORDER BY updated_at DESC, number DESC LIMIT ?"
     )
     with store.reading() as connection:
-        recent = list(sessions_where(connection, condition, (since, _LOOKED_AT)))
-    unended, failures = list[str](), list[str]()
-    for it in recent:
-        if is_order(it):
+        sessions = list(sessions_where(connection, condition, (since, _MOST_SESSIONS)))
+    state_lines, failure_lines = list[str](), list[str]()
+    for session in sessions:
+        if is_order(session):
             continue
-        found = failures_of(it, tried=store.config.warns)
-        failures += [f"! {name_of(it)} {line}" for _, line in found]
-        if not it.ended_at:
-            state = say("sessions.answers.start_open", status=it.status)
-            unended.append(f"{name_of(it)} {short_day(it.date)} {state}: {goal_of(it)}")
-    lines = (*unended[:MOST_OPEN], *failures[:MOST_FAILURES])
-    return headed("start_head", lines, Budget(budget_tokens, budget_tokens * 8))
+        name, failures = name_of(session), failures_of(session, with_approaches=store.config.warns)
+        failure_lines += [f"! {name} {line}" for _, line in failures]
+        if not session.ended_at:
+            state = say("sessions.answers.start_open", status=session.status)
+            state_lines.append(f"{name} {short_day_of(session.date)} {state}: {goal_of(session)}")
+    lines = (*state_lines[:MOST_OPEN], *failure_lines[:MOST_FAILURES])
+    return with_heading("start_head", lines, Budget(budget_tokens, budget_tokens * 8))
 
 
-def headed(key: str, lines: Iterable[str], budget: Budget) -> list[str]:
+def with_heading(key: str, lines: Iterable[str], budget: Budget) -> list[str]:
     """Return a heading with the lines that fit; [] without one. key: of its sentence."""
     heading = say(f"sessions.answers.{key}")
     budget.spend(heading)
-    kept = [line for line in lines if budget.take(line)]
-    return [heading, *kept] if kept else []
+    kept_lines = [line for line in lines if budget.take(line)]
+    return [heading, *kept_lines] if kept_lines else []

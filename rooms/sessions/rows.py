@@ -22,32 +22,32 @@ INDEX = "contexts_fts"
 TOKENIZERS = ("unicode61", "ascii", "porter", "trigram")
 
 # Columns with the name of a field, as text; an optional one is NULL where that is empty.
-_PLAIN = "id goal summary status agent started_at created_at updated_at archive".split()
-_OPTIONAL = "parent_id", "ended_at"
-_NAMES = ("number", "tags", "metadata", "has_warnings", *_PLAIN, *_OPTIONAL)
-_ACTION_NAMES = "id", "context_id", "kind", "content", "result", "file_path", "created_at"
-ACTION_COLUMNS = ", ".join(_ACTION_NAMES).replace("kind", "type")
+_TEXT_COLUMNS = "id goal summary status agent started_at created_at updated_at archive".split()
+_OPTIONAL_COLUMNS = "parent_id", "ended_at"
+_COLUMNS = ("number", "tags", "metadata", "has_warnings", *_TEXT_COLUMNS, *_OPTIONAL_COLUMNS)
+_ACTION_FIELDS = "id", "context_id", "kind", "content", "result", "file_path", "created_at"
+ACTION_COLUMNS = ", ".join(_ACTION_FIELDS).replace("kind", "type")
 INTO_ACTIONS = f"INTO actions ({ACTION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"
 # Until its conversation saves a session, an action has an id of that conversation in place of the
 # session's: this word and the names of client and conversation.
-WAITING = "conv:"
+WAITING_PREFIX = "conv:"
 IS_WAITING = "context_id >= 'conv:' AND context_id < 'conv;'"  # by the index, as LIKE is not
 
-MOMENT = "%Y-%m-%dT%H:%M:%S+00:00"
-_BOUND = (
+MOMENT_FORMAT = "%Y-%m-%dT%H:%M:%S+00:00"
+_OWNER = (
     "SELECT b.context_id FROM conversations b JOIN contexts c ON c.id = b.context_id"
-    f" WHERE '{WAITING}' || b.agent || ':' || b.client_session = actions.context_id"
+    f" WHERE '{WAITING_PREFIX}' || b.agent || ':' || b.client_session = actions.context_id"
 )
-# What has waited for a day or longer, and what nobody claimed in 30 days, at a moment `?`.
-_WAITED = f"{IS_WAITING} AND created_at < strftime('{MOMENT}', ?, '-1 day')"
-UNCLAIMED = f"{IS_WAITING} AND created_at < strftime('{MOMENT}', ?, '-30 days')"
-_AT_ONCE = 500
+# Actions that have waited for a day or longer, or unclaimed for 30 days, at a moment `?`.
+_OVERDUE = f"{IS_WAITING} AND created_at < strftime('{MOMENT_FORMAT}', ?, '-1 day')"
+UNCLAIMED = f"{IS_WAITING} AND created_at < strftime('{MOMENT_FORMAT}', ?, '-30 days')"
+_BATCH_SESSIONS = 500
 
 
 @cache
 def schema_statements() -> tuple[str, ...]:
     text = Path(__file__).with_name("schema.sql").read_text(encoding="utf-8")
-    return tuple(it.strip("\n") for it in text.split("\n;\n")[1:])
+    return tuple(statement.strip("\n") for statement in text.split("\n;\n")[1:])
 
 
 def database_at(
@@ -67,16 +67,16 @@ def sessions_where(
     connection: Connection, condition: str, values: Iterable[Any] = ()
 ) -> Iterator[Session]:
     """Yield the sessions of a condition: our own SQL, with `?` for each value."""
-    statement = f"SELECT {', '.join(_NAMES)} FROM contexts WHERE {condition}"
-    for row in map(as_texts, connection.execute(statement, tuple(values))):
-        stored = dict(zip(_NAMES, row, strict=True))
-        fields: dict[str, Any] = {name: it or "" for name, it in stored.items()}
+    statement = f"SELECT {', '.join(_COLUMNS)} FROM contexts WHERE {condition}"
+    for row in map(decode_row, connection.execute(statement, tuple(values))):
+        values_by_name = dict(zip(_COLUMNS, row, strict=True))
+        fields: dict[str, Any] = {name: value or "" for name, value in values_by_name.items()}
         metadata = fields.pop("metadata") or "{}"
         fields |= {
-            "status": stored["status"] or "planning",
-            "tags": tags_of(stored["tags"]),
-            "has_warnings": bool(stored["has_warnings"]),
-            "updated_at": stored["updated_at"] or stored["created_at"] or "",
+            "status": values_by_name["status"] or "planning",
+            "tags": tags_of(values_by_name["tags"]),
+            "has_warnings": bool(values_by_name["has_warnings"]),
+            "updated_at": values_by_name["updated_at"] or values_by_name["created_at"] or "",
         }
         yield Session(**fields, **fields_in_metadata(metadata))
 
@@ -90,28 +90,28 @@ def tags_of(text: str | None) -> tuple[str, ...]:
     return () if text == "[]" else texts_in(json_in(text))
 
 
-def as_texts(row: Sequence[Any]) -> Sequence[Any]:
+def decode_row(row: Sequence[Any]) -> Sequence[Any]:
     """Decode the bytes in a row, which another program may have put there."""
     if bytes not in map(type, row):
         return row
-    return [it.decode("utf-8", "replace") if isinstance(it, bytes) else it for it in row]
+    return [cell.decode("utf-8", "replace") if isinstance(cell, bytes) else cell for cell in row]
 
 
 def actions_of(connection: Connection, context_id: str) -> list[Action]:
     condition = "context_id = ? ORDER BY created_at, rowid"
     statement = f"SELECT {ACTION_COLUMNS} FROM actions WHERE {condition}"
-    rows = map(as_texts, connection.execute(statement, (context_id,)))
-    named = (zip(_ACTION_NAMES, row, strict=True) for row in rows)
-    return [Action(**{name: it or "" for name, it in row}) for row in named]
+    rows = map(decode_row, connection.execute(statement, (context_id,)))
+    pairs = (zip(_ACTION_FIELDS, row, strict=True) for row in rows)
+    return [Action(**{name: value or "" for name, value in row}) for row in pairs]
 
 
-def values_of_action(it: Action) -> tuple[str | None, ...]:
+def values_of_action(action: Action) -> tuple[str | None, ...]:
     """Return an action's values in the order of ACTION_COLUMNS."""
-    optional = it.result or None, it.file_path or None
-    return it.id, it.context_id, it.kind, it.content, *optional, it.created_at
+    optional = action.result or None, action.file_path or None
+    return action.id, action.context_id, action.kind, action.content, *optional, action.created_at
 
 
-def settle(connection: Connection, now: str) -> None:
+def settle_actions(connection: Connection, now: str) -> None:
     """Settle waiting actions, in the transaction of a save.
 
     Those after the end of a session join it after a day; unclaimed ones go after 30 days. Those of
@@ -120,11 +120,11 @@ def settle(connection: Connection, now: str) -> None:
     if connection.execute("SELECT 1 FROM waiting_actions LIMIT 1").fetchone():
         connection.execute(
             f"INSERT OR IGNORE INTO actions ({ACTION_COLUMNS})"
-            f" SELECT id, '{WAITING}' || agent || ':' || client_session, type, content, result,"
-            " file_path, created_at FROM waiting_actions ORDER BY rowid"
+            f" SELECT id, '{WAITING_PREFIX}' || agent || ':' || client_session, type, content,"
+            " result, file_path, created_at FROM waiting_actions ORDER BY rowid"
         )
         connection.execute("DELETE FROM waiting_actions")
-    joining = f"UPDATE actions SET context_id = ({_BOUND}) WHERE {_WAITED} AND EXISTS ({_BOUND})"
+    joining = f"UPDATE actions SET context_id = ({_OWNER}) WHERE {_OVERDUE} AND EXISTS ({_OWNER})"
     connection.execute(joining, (now,))
     connection.execute(f"DELETE FROM actions WHERE {UNCLAIMED}", (now,))
 
@@ -137,7 +137,7 @@ def next_revision(connection: Connection) -> int:
     return int(row[0])
 
 
-def write(
+def write_session(
     connection: Connection, session: Session, *, before: Session | None = None, process: str = ""
 ) -> Session:
     """Store a session and return it.
@@ -146,8 +146,8 @@ def write(
     number. process: "" keeps the stored one.
     """
     values: dict[str, Any] = {
-        **{name: getattr(session, name) for name in _PLAIN},
-        **{name: getattr(session, name) or None for name in _OPTIONAL},
+        **{name: getattr(session, name) for name in _TEXT_COLUMNS},
+        **{name: getattr(session, name) or None for name in _OPTIONAL_COLUMNS},
         "goal_short": session.goal_short,
         "summary_short": session.summary_short,
         "tags": json.dumps(list(session.tags), ensure_ascii=False),
@@ -159,22 +159,22 @@ def write(
     }
     statement = f"INSERT INTO contexts ({', '.join(values)}) VALUES (?{', ?' * (len(values) - 1)})"
     if before:
-        index(connection, before, remove=True)
-        kept = () if process else ("process",)
-        changed = (f"{name} = excluded.{name}" for name in values if name not in kept)
-        statement += f" ON CONFLICT (number) DO UPDATE SET {', '.join(changed)}"
+        index_session(connection, before, remove=True)
+        kept_columns = () if process else ("process",)
+        assignments = (f"{name} = excluded.{name}" for name in values if name not in kept_columns)
+        statement += f" ON CONFLICT (number) DO UPDATE SET {', '.join(assignments)}"
     number = connection.execute(statement, (*values.values(),)).lastrowid
     if before is None:
         [session] = sessions_where(connection, "number = ?", (number,))
-    index(connection, session)
+    index_session(connection, session)
     return session
 
 
 def update_index(connection: Connection, tokenizer: str) -> None:
     """Make the index anew for another tokenizer or version of `with_pieces`, before a change."""
-    current = INDEXED_VERSION * 100 + TOKENIZERS.index(tokenizer)
+    version = INDEXED_VERSION * 100 + TOKENIZERS.index(tokenizer)
     select = "SELECT value FROM counters WHERE name = 'index'"
-    if connection.execute(select).fetchone() == (current,):
+    if connection.execute(select).fetchone() == (version,):
         return
     connection.execute(f"DROP TABLE IF EXISTS {INDEX}")
     connection.execute(
@@ -182,18 +182,18 @@ def update_index(connection: Connection, tokenizer: str) -> None:
         "goal, summary, tags, content='contexts', content_rowid='number',"
         f" prefix='{PREFIXES}', tokenize='{tokenizer}')"
     )
-    last, condition = 0, f"number > ? ORDER BY number LIMIT {_AT_ONCE}"
-    while some := list(sessions_where(connection, condition, (last,))):
-        for session in some:
-            index(connection, session)
-        last = some[-1].number
-    connection.execute("INSERT OR REPLACE INTO counters VALUES ('index', ?)", (current,))
+    last_number, condition = 0, f"number > ? ORDER BY number LIMIT {_BATCH_SESSIONS}"
+    while sessions := list(sessions_where(connection, condition, (last_number,))):
+        for session in sessions:
+            index_session(connection, session)
+        last_number = sessions[-1].number
+    connection.execute("INSERT OR REPLACE INTO counters VALUES ('index', ?)", (version,))
 
 
-def index(connection: Connection, session: Session, *, remove: bool = False) -> None:
+def index_session(connection: Connection, session: Session, *, remove: bool = False) -> None:
     """Put a session into the index, or take it out in the state that was put in."""
-    others = [text for text in session.texts if text not in (session.goal, *session.tags)]
-    texts = (with_pieces(it) for it in (session.goal, "\n".join(others), " ".join(session.tags)))
+    other_texts = [text for text in session.texts if text not in (session.goal, *session.tags)]
+    texts = map(with_pieces, (session.goal, "\n".join(other_texts), " ".join(session.tags)))
     command, value = (f"{INDEX}, ", "'delete', ") if remove else ("", "")
     columns = f"{command}rowid, goal, summary, tags"
     statement = f"INSERT INTO {INDEX}({columns}) VALUES ({value}?, ?, ?, ?)"

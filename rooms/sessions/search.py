@@ -26,16 +26,16 @@ from core.text.plain import bound_of as moment_or_day
 from core.text.plain import end_of, normal_form
 from core.text.ranking import Ranking
 from rooms.sessions import rows
-from rooms.sessions.session import LESSON, NoSuchSessionError, Point, Session, SessionsError
-from rooms.sessions.store import FORMER_ARCHIVE, SessionStore, ancestors, open_sessions
+from rooms.sessions.session import LESSON_KIND, NoSuchSessionError, Point, Session, SessionsError
+from rooms.sessions.store import FORMER_ARCHIVE, SessionStore, ancestors_of, open_sessions
 
 Level = Literal["high", "medium", "low"]
 
-# Shares of a question that a session has, where a rare word is more of it than a common one; a
-# session below the least is no hit. Worked out on descriptions of real work, of which the
-# earlier ones about the same work were known: benchmarks/README.md.
+# Shares of a question's words that a session has, a rare word counting for more; a session below
+# the least is no hit. Worked out on descriptions of real work, whose earlier sessions on the same
+# work were known: benchmarks/README.md.
 _HIGH, MEDIUM_SHARE, LEAST_SHARE = 0.6, 0.4, 0.25
-_MOST_RESEMBLING = 1_000  # of whom the best are told; nobody asks how many there are
+_MOST_SIMILAR = 1_000  # candidates for a goal: nobody asks how many there are
 _MOST_CANDIDATES = 3_000  # that have one of the rarest terms of the question
 _BLOCK = 12  # sessions of about the same share, whose texts are ranked
 _MOST_CHARS = 500_000  # of the texts that are ranked at once
@@ -75,7 +75,7 @@ class Page(NamedTuple):
 
     hits: list[Hit]
     total: int
-    failing: Hit | None = None  # the best, on the page or not, with a failure on the query
+    failing_hit: Hit | None = None  # the best, on the page or not, with a failure on the query
 
 
 class Candidates:
@@ -88,55 +88,55 @@ class Candidates:
         self,
         connection: Connection,
         query: str,
-        fitting: Collection[int] | None = None,
+        pool: Collection[int] | None = None,
+        exclusions: Collection[int] = (),
         *,
         most: int = _MOST_CANDIDATES,
         any_word: bool = False,
-        without: Collection[int] = (),
     ) -> None:
         """Find them. The connection must stay open.
 
-        fitting: the only sessions allowed; `most` does not hold then. most: sessions with one of
-        the rarest terms to look at. any_word: ignore words that no session has. without: sessions
-        to leave out.
+        pool: the only sessions allowed; `most` does not hold then. most: sessions with one of the
+        rarest terms to look at. any_word: ignore words that no session has. exclusions: left out.
         """
         self._connection, self._query = connection, query
-        most = most if fitting is None else sys.maxsize
+        most = most if pool is None else sys.maxsize
         self.coverage = coverage_of(SqliteTermIndex(connection, rows.INDEX), query, most)
-        having = self.coverage.shares(LEAST_SHARE, any_word=any_word)
-        allowed = set(having if fitting is None else fitting).difference(without)
-        self.shares = {number: share for number, share in having.items() if number in allowed}
-        self.best = sorted(self.shares, key=lambda it: (self.shares[it], it), reverse=True)
+        shares = self.coverage.shares(LEAST_SHARE, any_word=any_word)
+        numbers = set(shares if pool is None else pool).difference(exclusions)
+        self.shares = {number: share for number, share in shares.items() if number in numbers}
+        self.best = sorted(self.shares, key=lambda n: (self.shares[n], n), reverse=True)
 
     def page(self, offset: int, limit: int) -> list[Hit]:
         """Return the hits of a page. No two overlap; the ranker orders near shares."""
         first, frequencies = offset // _BLOCK * _BLOCK, self.coverage.frequencies()
-        found = list[Hit]()
+        hits = list[Hit]()
         for start in range(first, min(offset + limit, len(self.best)), _BLOCK):
             block = self.hits(sorted(self.best[start : start + _BLOCK]))
-            texts, left = list[str](), _MOST_CHARS
+            texts, left_chars = list[str](), _MOST_CHARS
             for session in (hit.session for hit in block):
                 first_texts = session.goal, json.dumps(session.tags, ensure_ascii=False)
-                others = replace(session, goal="", tags=(), summary="").texts
-                texts.append("\n".join([*first_texts, session.summary, *others])[:left])
-                left -= len(texts[-1])
-            found += [block[at] for at in Ranking(self._query, texts, frequencies).order()]
-        return found[offset - first : offset - first + limit]
+                other_texts = replace(session, goal="", tags=(), summary="").texts
+                texts.append("\n".join([*first_texts, session.summary, *other_texts])[:left_chars])
+                left_chars -= len(texts[-1])
+            hits += [block[i] for i in Ranking(self._query, texts, frequencies).order()]
+        return hits[offset - first : offset - first + limit]
 
     def hits(self, numbers: Sequence[int]) -> list[Hit]:
         """Return these sessions in this order, each with its share."""
         condition = f"number IN ({', '.join(map(str, numbers))})"
-        sessions = {it.number: it for it in rows.sessions_where(self._connection, condition)}
-        return [Hit(sessions[it], self.shares[it]) for it in numbers if it in sessions]
+        sessions = rows.sessions_where(self._connection, condition)
+        hits = {session.number: Hit(session, self.shares[session.number]) for session in sessions}
+        return [hits[number] for number in numbers if number in hits]
 
-    def failing(self, but: Sequence[Hit]) -> Hit | None:
-        """Return the best other session with a failure or open blocker on the question."""
-        known = {it.session.number for it in but}
+    def find_failing(self, hits: Sequence[Hit]) -> Hit | None:
+        """Return the best session beside the hits with a failure or blocker on the question."""
+        numbers = {hit.session.number for hit in hits}
         condition = f"has_warnings AND number IN ({', '.join(map(str, self.best))})"
         statement = f"SELECT number FROM contexts WHERE {condition}"
-        failing = {number for (number,) in self._connection.execute(statement)} - known
-        best = [it for it in self.best if it in failing]
-        return first_failing(self._query, self.hits(best[:_MOST_FAILING]))
+        failing_numbers = {number for (number,) in self._connection.execute(statement)} - numbers
+        best_numbers = [number for number in self.best if number in failing_numbers]
+        return first_failing_of(self._query, self.hits(best_numbers[:_MOST_FAILING]))
 
 
 def search(store: SessionStore, criteria: Criteria, *, limit: int, offset: int = 0) -> Page:
@@ -146,30 +146,30 @@ def search(store: SessionStore, criteria: Criteria, *, limit: int, offset: int =
     Raises SessionsError for an invalid date, and errors of the store.
     """
     offset, tags = min(offset, MOST_OFFSET), _plain_tags(criteria.tags)
-    given = {
+    conditions = {
         "status = ?": criteria.status,
         "agent = ?": criteria.agent,
         "updated_at >= ?": bound_of("dateRange.from", criteria.since),
         "updated_at < ?": end_of(bound_of("dateRange.to", criteria.until)),
     }
-    given = {condition: value for condition, value in given.items() if value}
-    values = (*given.values(),)
-    condition = " AND ".join([*given, *(["has_tags(tags)"] if tags else [])])
-    numbers = f"SELECT number FROM contexts WHERE {condition or '1'}"
+    conditions = {condition: value for condition, value in conditions.items() if value}
+    values = (*conditions.values(),)
+    condition = " AND ".join([*conditions, *(["has_tags(tags)"] if tags else [])])
+    statement = f"SELECT number FROM contexts WHERE {condition or '1'}"
     with store.reading() as connection:
         if tags:
-            known = lru_cache(maxsize=4_096)(lambda text: tags <= _plain_tags(rows.tags_of(text)))
-            connection.create_function("has_tags", 1, known)
+            may_fit = lru_cache(maxsize=4_096)(lambda text: tags <= _plain_tags(rows.tags_of(text)))
+            connection.create_function("has_tags", 1, may_fit)
         if not criteria.query.strip():
-            [total] = connection.execute(f"SELECT count(*) FROM ({numbers})", values).fetchone()
-            page = f"{condition or '1'} ORDER BY updated_at DESC, number DESC LIMIT ? OFFSET ?"
-            sessions = rows.sessions_where(connection, page, (*values, limit, offset))
+            [total] = connection.execute(f"SELECT count(*) FROM ({statement})", values).fetchone()
+            clause = f"{condition or '1'} ORDER BY updated_at DESC, number DESC LIMIT ? OFFSET ?"
+            sessions = rows.sessions_where(connection, clause, (*values, limit, offset))
             return Page([Hit(session) for session in sessions], total)
-        fitting = {it for (it,) in connection.execute(numbers, values)} if condition else None
-        found = Candidates(connection, criteria.query, fitting, any_word=True)
-        hits = found.page(offset, limit)
-        failing = first_failing(criteria.query, hits) or found.failing(hits)
-        return Page(hits, len(found.best), failing)
+        pool = {n for (n,) in connection.execute(statement, values)} if condition else None
+        candidates = Candidates(connection, criteria.query, pool, any_word=True)
+        hits = candidates.page(offset, limit)
+        failing = first_failing_of(criteria.query, hits) or candidates.find_failing(hits)
+        return Page(hits, len(candidates.best), failing)
 
 
 def _plain_tags(tags: Iterable[str]) -> frozenset[str]:
@@ -182,42 +182,42 @@ def find_similar(
     goal: str,
     *,
     limit: int,
-    but: Session | None = None,
+    new_session: Session | None = None,
     any_word: bool = False,
 ) -> list[Hit]:
     """Return the sessions on a goal, closest first, each with a share.
 
-    but: a new session, left out with those before it. any_word: ignore words that no session has;
+    new_session: left out with those before it. any_word: ignore words that no session has;
     LEAST_SHARE holds for the others.
     """
     with store.reading() as connection:
-        line = [but, *ancestors(connection, but)] if but else []
-        without, most = [it.number for it in line], _MOST_RESEMBLING
-        found = Candidates(connection, goal, most=most, any_word=any_word, without=without)
-        return found.hits(found.best[:limit])  # a goal says enough by its words
+        chain = [new_session, *ancestors_of(connection, new_session)] if new_session else []
+        exclusions, most = [session.number for session in chain], _MOST_SIMILAR
+        candidates = Candidates(connection, goal, None, exclusions, most=most, any_word=any_word)
+        return candidates.hits(candidates.best[:limit])  # a goal says enough by its words
 
 
-def first_failing(question: str, hits: Sequence[Hit]) -> Hit | None:
+def first_failing_of(question: str, hits: Sequence[Hit]) -> Hit | None:
     """Return the first hit whose failures or open blockers have a word of the question."""
     points = [
-        (it, point) for it in hits for point in (*it.session.failed, *it.session.open_blockers)
+        (hit, point) for hit in hits for point in hit.session.failures + hit.session.open_blockers
     ]
-    exact = about(question, [point for _, point in points]) if points else ()
-    return points[min(exact)][0] if exact else None
+    indexes = indexes_about(question, [point for _, point in points]) if points else ()
+    return points[min(indexes)][0] if indexes else None
 
 
-def about(question: str, points: Sequence[Point]) -> set[int]:
+def indexes_about(question: str, points: Sequence[Point]) -> set[int]:
     """Return the indexes of points with an exact word of a question."""
-    texts = [f"{it.text}\n{it.why}" for it in points]
+    texts = [f"{point.text}\n{point.why}" for point in points]
     return set(Ranking(question, texts).coverage().shares())
 
 
 def bound_of(field: str, text: str) -> str:
     """Return a day, a moment in UTC, or "" for a blank text. Raises SessionsError."""
-    found = moment_or_day(text)
-    if text.strip() and not found:
+    bound = moment_or_day(text)
+    if text.strip() and not bound:
         raise SessionsError("bad_date", field=field)
-    return found
+    return bound
 
 
 MOST_TAGS = 10
@@ -237,15 +237,15 @@ class Statistics(NamedTuple):
     continued: int  # sessions with a later one
 
 
-_WITHIN = "(:since = '' OR coalesce(updated_at, created_at) >= :since)"
-_IDS = f"SELECT id FROM contexts WHERE {_WITHIN}"
-_COUNTED = (
+_IS_WITHIN = "(:since = '' OR coalesce(updated_at, created_at) >= :since)"
+_IDS = f"SELECT id FROM contexts WHERE {_IS_WITHIN}"
+_COUNTS = (
     "SELECT count(*) FROM contexts, json_each(metadata, '$.approaches') AS tried"
-    f" WHERE {_WITHIN} AND has_warnings AND json_valid(metadata)"
+    f" WHERE {_IS_WITHIN} AND has_warnings AND json_valid(metadata)"
     " AND json_extract(metadata, tried.fullkey || '.result') = 'failed'",
     # A lesson that was shown is nothing that was done.
-    f"SELECT count(*) FROM actions WHERE type != '{LESSON}' AND context_id IN ({_IDS})",
-    f"SELECT count(*) FROM contexts WHERE has_warnings AND {_WITHIN}",
+    f"SELECT count(*) FROM actions WHERE type != '{LESSON_KIND}' AND context_id IN ({_IDS})",
+    f"SELECT count(*) FROM contexts WHERE has_warnings AND {_IS_WITHIN}",
     f"SELECT count(DISTINCT parent_id) FROM contexts WHERE parent_id IN ({_IDS})",
 )
 
@@ -256,30 +256,30 @@ def statistics_of(store: SessionStore, range_: str = "all") -> Statistics:
     since = {"since": moment.isoformat(timespec="seconds") if range_ in DAYS else ""}
     statuses, agents, tags = Counter[str](), Counter[str](), Counter[str]()
     with store.reading() as connection:
-        each = connection.execute(
-            f"SELECT status, agent, tags FROM contexts WHERE {_WITHIN}", since
+        cursor = connection.execute(
+            f"SELECT status, agent, tags FROM contexts WHERE {_IS_WITHIN}", since
         )
-        for status, agent, listed in map(rows.as_texts, each):
+        for status, agent, tags_text in map(rows.decode_row, cursor):
             statuses[status or "planning"] += 1
             agents[agent or ""] += 1
-            tags.update(set(rows.tags_of(listed)))
-        counts = (connection.execute(it, since) for it in _COUNTED)
-        failed, actions, warned, continued = (it.fetchone()[0] for it in counts)
+            tags.update(set(rows.tags_of(tags_text)))
+        cursors = (connection.execute(statement, since) for statement in _COUNTS)
+        failed, actions, warned, continued = (cursor.fetchone()[0] for cursor in cursors)
 
-    def highest(counted: Counter[str], most: int | None = None) -> dict[str, int]:
-        return dict(sorted(counted.items(), key=lambda it: (-it[1], it[0]))[:most])
+    def highest(counter: Counter[str], most: int | None = None) -> dict[str, int]:
+        return dict(sorted(counter.items(), key=lambda pair: (-pair[1], pair[0]))[:most])
 
     sessions = statuses.total()
-    of_words = highest(statuses), highest(agents), highest(tags, MOST_TAGS)
+    counts_by_name = highest(statuses), highest(agents), highest(tags, MOST_TAGS)
     actions_per_session = actions / sessions if sessions else 0.0
-    return Statistics(sessions, *of_words, failed, actions_per_session, warned, continued)
+    return Statistics(sessions, *counts_by_name, failed, actions_per_session, warned, continued)
 
 
-def tags_of_all(store: SessionStore) -> list[str]:
+def all_tags_of(store: SessionStore) -> list[str]:
     """Return each tag once. Raises errors of the store."""
     with store.reading() as connection:
-        found = connection.execute("SELECT DISTINCT tags FROM contexts")
-        return [*dict.fromkeys(tag for (text,) in found for tag in rows.tags_of(text))]
+        cursor = connection.execute("SELECT DISTINCT tags FROM contexts")
+        return [*dict.fromkeys(tag for (text,) in cursor for tag in rows.tags_of(text))]
 
 
 # Projects that share: no repository can carry a consent, which is a file in the user's state
@@ -287,7 +287,7 @@ def tags_of_all(store: SessionStore) -> list[str]:
 
 _CONSENT = "sessions-are-shared"
 # Copies of short texts, made by older versions.
-_FORMER = ("global.db", "global.db-wal", "global.db-shm")
+_FORMER_COPIES = ("global.db", "global.db-wal", "global.db-shm")
 _LEVELS: tuple[Level | None, ...] = (None, "low", "medium", "high")  # the worst first
 _MOST_BYTES = 10_000  # of a path in a consent
 _WAIT_S = 1  # for a writer in another project
@@ -298,7 +298,7 @@ def share_project(root: Path, environment: Mapping[str, str]) -> None:
     path = _consent_path(os.fspath(root), environment)
     if path is None:
         raise SessionsError("no_state")
-    with _named(path):
+    with _reported_errors(path):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         private = partial(os.open, mode=0o600)
         with open(path, "w", encoding="utf-8", errors="surrogateescape", opener=private) as file:
@@ -312,14 +312,14 @@ def unshare_project(root: Path | str, environment: Mapping[str, str]) -> bool:
     if path is None:
         return False
     remove_former_copies(root, environment)
-    with _named(path), suppress(FileNotFoundError):
+    with _reported_errors(path), suppress(FileNotFoundError):
         path.unlink()
         return True
     return False
 
 
 @contextmanager
-def _named(path: Path) -> Iterator[None]:
+def _reported_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
@@ -334,20 +334,20 @@ def _consent_path(root: str, environment: Mapping[str, str]) -> Path | None:
 
 def shared_roots(root: Path, environment: Mapping[str, str]) -> list[str]:
     """Return the directories of all sharing projects, some perhaps gone. root: any project's."""
-    path, found = _consent_path(os.fspath(root), environment), list[str]()
+    path, roots = _consent_path(os.fspath(root), environment), list[str]()
     for consent in path.parent.parent.glob(f"*/{_CONSENT}") if path else ():
         with suppress(OSError), open(consent, encoding="utf-8", errors="surrogateescape") as file:
-            shared = file.read(_MOST_BYTES)
+            shared_root = file.read(_MOST_BYTES)
             # A consent in the place of another project is none.
-            if os.path.isabs(shared) and _consent_path(shared, environment) == consent:
-                found.append(shared)
-    return sorted(found)
+            if os.path.isabs(shared_root) and _consent_path(shared_root, environment) == consent:
+                roots.append(shared_root)
+    return sorted(roots)
 
 
 def remove_former_copies(root: Path | str, environment: Mapping[str, str]) -> None:
     """Remove the database into which older versions copied texts."""
     directory = state_directory(os.fspath(root), environment)
-    for name in _FORMER if directory else ():
+    for name in _FORMER_COPIES if directory else ():
         with suppress(OSError):
             os.unlink(os.path.join(os.path.dirname(directory), name))
 
@@ -364,29 +364,29 @@ def search_all(store: SessionStore, criteria: Criteria, *, limit: int, offset: i
 
     offset = min(offset, MOST_OFFSET)
     pages = [search(store, criteria, limit=offset + limit)]
-    for other in others(store.root):
+    for other_store in other_stores(store.root):
         with suppress(SentinelError, OSError):
-            page = search(other, criteria, limit=offset + limit)
-            name = other.root.name or str(other.root)
+            page = search(other_store, criteria, limit=offset + limit)
+            name = other_store.root.name or str(other_store.root)
             hits = [hit._replace(project=name) for hit in page.hits]
-            failing = page.failing and page.failing._replace(project=name)
+            failing = page.failing_hit and page.failing_hit._replace(project=name)
             pages.append(Page(hits, page.total, failing))
     merged = heapq.merge(*(page.hits for page in pages), key=worth, reverse=True)
-    all_failing = [page.failing for page in pages if page.failing]
+    all_failing = [page.failing_hit for page in pages if page.failing_hit]
     return Page(
         hits=list(islice(merged, offset, offset + limit)),
         total=sum(page.total for page in pages),
-        failing=max(all_failing, key=worth, default=None),
+        failing_hit=max(all_failing, key=worth, default=None),
     )
 
 
-def others(root: Path) -> Iterator[SessionStore]:
+def other_stores(root: Path) -> Iterator[SessionStore]:
     """Yield the stores of the other sharing projects, for reading."""
-    own = os.path.realpath(root)
-    for other in shared_roots(root, os.environ):
-        if other != own and os.path.isdir(other):
+    own_root = os.path.realpath(root)
+    for other_root in shared_roots(root, os.environ):
+        if other_root != own_root and os.path.isdir(other_root):
             with suppress(SentinelError, OSError):
-                yield open_sessions(Path(other), Settings(lock_timeout_s=_WAIT_S))
+                yield open_sessions(Path(other_root), Settings(lock_timeout_s=_WAIT_S))
 
 
 def find_session(store: SessionStore, name: str) -> tuple[SessionStore, Session]:
@@ -398,13 +398,13 @@ def find_session(store: SessionStore, name: str) -> tuple[SessionStore, Session]
         return store, store.get(name)
     except NoSuchSessionError:
         if name.strip().startswith("ctx_"):
-            for other in others(store.root):
+            for other in other_stores(store.root):
                 with suppress(SentinelError, OSError):
                     return other, other.get(name)
         raise
 
 
-def former_archive(store: SessionStore, session: Session) -> str:
+def former_archive_of(store: SessionStore, session: Session) -> str:
     """Return an older version's archive with the session's texts; mostly ""."""
     if not FORMER_ARCHIVE.match(session.archive):
         return ""

@@ -17,7 +17,7 @@ Status = Literal["planning", "coding", "testing", "reviewing", "debugging", "com
 Outcome = Literal["success", "failed", "partial"]
 STATUSES: tuple[str, ...] = get_args(Status)
 OUTCOMES: tuple[str, ...] = get_args(Outcome)
-ENDED = frozenset(("completed", "paused"))
+ENDED_STATUSES = frozenset(("completed", "paused"))
 
 GOAL_CHARS, SUMMARY_CHARS = 500, 2_000  # of the stored text
 GOAL_SHORT_CHARS, SUMMARY_SHORT_CHARS = 50, 100
@@ -25,8 +25,8 @@ POINT_CHARS = 1_000  # of each text of a decision, an approach, a blocker
 TAG_CHARS, PATH_CHARS, AGENT_CHARS = 50, 500, 100
 MOST_TAGS, MOST_POINTS, MOST_FILES, MOST_FORMER = 20, 100, 500, 10
 
-LESSON = "lesson"  # which an older version noted as an action
-ACTION_KINDS = ("command", "edit", "error", LESSON)
+LESSON_KIND = "lesson"  # which an older version noted as an action
+ACTION_KINDS = ("command", "edit", "error", LESSON_KIND)
 
 _Value = TypeVar("_Value")
 
@@ -79,10 +79,10 @@ class Former:
     reasons: tuple[str, ...] = ()  # of points, each after its text; the words on the changes
 
     @property
-    def told(self) -> list[tuple[str, str]]:
-        """The name and words of each; a status is none."""
+    def texts(self) -> list[tuple[str, str]]:
+        """The text of each value, after its name; a status has none."""
         texts = {"goal": self.goal, "summary": self.summary, "tags": ", ".join(self.tags)}
-        return [it for it in (*texts.items(), ("reasons", "; ".join(self.reasons))) if it[1]]
+        return [pair for pair in (*texts.items(), ("reasons", "; ".join(self.reasons))) if pair[1]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,22 +136,22 @@ class Session:
     @property
     def metadata(self) -> dict[str, Any]:
         points = {
-            name: [shape.as_json(it) for it in getattr(self, name)]
+            name: [shape.as_json(point) for point in getattr(self, name)]
             for name, shape in POINTS.items()
         }
         return {**points, "codeChanges": CHANGES.as_json(self.changes)}
 
     @property
     def former_objects(self) -> list[dict[str, Any]]:
-        return [FORMER.as_json(it) for it in self.former]
+        return [FORMER.as_json(former) for former in self.former]
 
     @property
-    def failed(self) -> list[Point]:
-        return [it for it in self.approaches if it.result == "failed"]
+    def failures(self) -> list[Point]:
+        return [approach for approach in self.approaches if approach.result == "failed"]
 
     @property
     def open_blockers(self) -> list[Point]:
-        return [it for it in self.blockers if not it.is_resolved]
+        return [blocker for blocker in self.blockers if not blocker.is_resolved]
 
     @property
     def date(self) -> str:
@@ -162,7 +162,7 @@ class Session:
     def texts(self) -> list[str]:
         """All words that a search may find, the most telling first."""
         texts = [self.goal, *self.tags, self.summary, self.changes.summary]
-        texts += [text for it in self.points() for text in (it.text, it.why)]
+        texts += [text for point in self.points() for text in (point.text, point.why)]
         return [text for text in texts if text]
 
     def points(self) -> Iterator[Point]:
@@ -183,7 +183,7 @@ class Action:
     context_id: str = ""
 
     @property
-    def done(self) -> str:
+    def full_content(self) -> str:
         """The content, with the path of the file if it is not in it."""
         path = self.file_path if self.file_path not in self.content else ""
         return " ".join(filter(None, (self.content, path)))
@@ -206,29 +206,29 @@ class Shape(Generic[_Value]):
     optional: frozenset[str] = frozenset()
 
     def as_json(self, value: _Value) -> dict[str, Any]:
-        values = {name: getattr(value, field) for name, field in self.names.items()}
+        values = {name: getattr(value, key) for name, key in self.names.items()}
         return {
-            name: list(each) if isinstance(each, tuple) else each
-            for name, each in values.items()
-            if each or name not in self.optional
+            name: list(entry) if isinstance(entry, tuple) else entry
+            for name, entry in values.items()
+            if entry or name not in self.optional
         }
 
     def read(self, data: Mapping[str, Any], **more: Any) -> _Value:
         """Return the value of an object; an entry of another type is empty. more: fields."""
-        for name, own, default in self._fields:
+        for name, key, default in self._fields:
             if isinstance(default, bool):
-                more[own] = data.get(name) is True
+                more[key] = data.get(name) is True
             elif isinstance(default, tuple):
-                more[own] = tuple(dict.fromkeys(texts_in(data.get(name))))
+                more[key] = tuple(dict.fromkeys(texts_in(data.get(name))))
             else:
-                more[own] = text_at(data, name)
+                more[key] = text_at(data, name)
         return self.kind(**more)
 
     @cached_property
     def _fields(self) -> list[tuple[str, str, object]]:
-        defaults = {it.name: it.default for it in fields(self.kind)}  # type: ignore[arg-type]
-        named = self.names.items()
-        return [(name, field, defaults[field]) for name, field in named if field in defaults]
+        defaults = {item.name: item.default for item in fields(self.kind)}  # type: ignore[arg-type]
+        names = self.names.items()
+        return [(name, key, defaults[key]) for name, key in names if key in defaults]
 
 
 # The kinds of points, each in the field of its name of a Draft and a Session. Whatever is done to
@@ -261,22 +261,22 @@ ACTION = Shape(Action,
      "filePath": "file_path", "createdAt": "created_at"},
     frozenset(("result", "filePath")))
 # A session in a document, without its actions.
-WHOLE = Shape(Session,
+DOCUMENT_SESSION = Shape(Session,
     {**SESSION.names, "updatedAt": "updated_at", "former": "former_objects"},
     frozenset((*SESSION.optional, "former")))
 # fmt: on
 
 
 def read_session(context: Mapping[str, Any]) -> Session:
-    """Return the session of an object like WHOLE's, with the number 0.
+    """Return the session of an object like DOCUMENT_SESSION's, with the number 0.
 
     A value of another type is passed over: others may have written it.
     """
-    given = context.get("metadata")
-    metadata = {**given} if isinstance(given, dict) else {}
+    value = context.get("metadata")
+    metadata = {**value} if isinstance(value, dict) else {}
     if "former" in context:
         metadata["former"] = context["former"]
-    return WHOLE.read(context, number=0, **fields_in_metadata(metadata))
+    return DOCUMENT_SESSION.read(context, number=0, **fields_in_metadata(metadata))
 
 
 def metadata_of(session: Session) -> str:
@@ -295,7 +295,7 @@ def fields_in_metadata(value: object) -> dict[str, Any]:
     changes = data.get("codeChanges")
     former = objects_at(data, "former")[-MOST_FORMER:]
     return {
-        **{name: tuple(map(it.read, objects_at(data, name))) for name, it in POINTS.items()},
+        **{name: tuple(map(shape.read, objects_at(data, name))) for name, shape in POINTS.items()},
         "changes": CHANGES.read(changes if isinstance(changes, dict) else {}),
         "former": tuple(map(FORMER.read, former)),
     }

@@ -37,14 +37,14 @@ _RAW_CHARS = 50_000  # of a text, before secrets are looked for in it
 _GOAL_CHARS = 10_000  # of a goal that go into an id
 _MOST_NUMBER = 10**9
 _OUR_ID = re.compile(r"ctx_[0-9a-f]{12}")
-_OUR_ACTION = re.compile(r"[a-z]{2,6}_[0-9a-f]{6,32}")
+_OUR_ACTION_ID = re.compile(r"[a-z]{2,6}_[0-9a-f]{6,32}")
 _UNKNOWN_AGENT = "unknown"
-_DATES = "started_at", "created_at", "updated_at"  # of which a source may have none at all
+_DATE_FIELDS = "started_at", "created_at", "updated_at"  # of which a source may have none at all
 
 Data = Mapping[str, Any]
 _Item = TypeVar("_Item")
 # The names of a point's fields in other programs, the best first.
-_OTHER_NAMES = {
+_FOREIGN_NAMES = {
     "decisions": {"what": "what decision description", "why": "why reason rationale"},
     "approaches": {"description": "description approach what"},
     "blockers": {"description": "description blocker what"},
@@ -52,10 +52,10 @@ _OTHER_NAMES = {
 
 
 class Fault(NamedTuple):
-    """An entry that is not imported. why: the end of its sentence's key."""
+    """An entry that is not imported. reason: the end of its sentence's key."""
 
     place: str
-    why: str
+    reason: str
 
 
 class Incoming(NamedTuple):
@@ -82,8 +82,8 @@ class Source:
         snapshot = moment = ""
         if isinstance(data.get("data"), dict):
             context, snapshot = data["data"], text_at(data, "id")
-            moment = _moment(data.get("timestamp"))
-        declared = _as_declared(context)
+            moment = _moment_of(data.get("timestamp"))
+        declared = _declared_object_of(context)
         name = text_at(context, "id") or text_at(data, "contextId")
         session = _session_in(declared, name, moment)
         if not isinstance(declared.get("goal"), str):
@@ -91,7 +91,7 @@ class Source:
         elif not session.goal.strip():
             self.add_fault(place, "no_goal")
         else:
-            actions = tuple(_actions(context, session.id))
+            actions = tuple(_actions_in(context, session.id))
             self.items.append(Incoming(session, actions, place, name, snapshot))
 
     def read_file(self, path: Path, place: str, *, is_needed: bool = True) -> None:
@@ -118,24 +118,24 @@ class Source:
             value = json.loads(data.decode("utf-8-sig"))
         except (ValueError, RecursionError):
             return self.add_fault(place, "not_json")
-        whole = value if isinstance(value, dict) else {"contexts": value}
-        entries = whole.get("contexts")
+        document = value if isinstance(value, dict) else {"contexts": value}
+        entries = document.get("contexts")
         if not isinstance(entries, list):
             return self.add(value, place)
-        if whole.get("format") == MARK and whole.get("version") != VERSION:
-            version = printable_path(whole.get("version"))[:20]
+        if document.get("format") == MARK and document.get("version") != VERSION:
+            version = printable_path(document.get("version"))[:20]
             raise SessionsError("newer_export", path=self.path, version=version)
-        for at, it in reversed([*enumerate(entries, 1)]):  # an export begins with the newest
-            self.add(it, f"{place} ({at})")
+        for number, entry in reversed([*enumerate(entries, 1)]):  # an export begins with the newest
+            self.add(entry, f"{place} ({number})")
 
     def read_database(self, path: Path, place: str) -> None:
         actions = dict[str, list[Data]]()
         try:
             with closing(open_foreign(path)) as connection:
                 contexts = list(rows_of(connection, "contexts"))
-                for it in rows_of(connection, "actions"):
-                    named = {"filePath": it.get("file_path"), "createdAt": it.get("created_at")}
-                    actions.setdefault(str(it.get("context_id")), []).append({**it, **named})
+                for row in rows_of(connection, "actions"):
+                    fields = {"filePath": row.get("file_path"), "createdAt": row.get("created_at")}
+                    actions.setdefault(str(row.get("context_id")), []).append({**row, **fields})
         except (sqlite3.Error, OSError, OverflowError):
             return self.add_fault(place, "unreadable")
         if not contexts:
@@ -146,15 +146,15 @@ class Source:
                 continue
             context = {name: row.get(column) for name, column in limits.SESSION.names.items()}
             context |= {name: limits.json_in(row.get(name)) for name in ("tags", "metadata")}
-            done = actions.get(str(row.get("id")), [])
-            self.add({**context, "updatedAt": row.get("updated_at"), "actions": done}, place)
+            own_actions = actions.get(str(row.get("id")), [])
+            self.add({**context, "updatedAt": row.get("updated_at"), "actions": own_actions}, place)
 
-    def add_fault(self, place: str, why: str) -> None:
-        self.faults.append(Fault(place, why))
+    def add_fault(self, place: str, reason: str) -> None:
+        self.faults.append(Fault(place, reason))
 
-    def checked(self) -> "Source":
+    def check(self) -> "Source":
         """Return the source. Raises SessionsError where no entry is a session at all."""
-        if not self.items and all(it.why == "not_a_session" for it in self.faults):
+        if not self.items and all(fault.reason == "not_a_session" for fault in self.faults):
             raise SessionsError("no_source", path=self.path)
         return self
 
@@ -169,29 +169,28 @@ def read_source(path: Path) -> Source:
     source, path = Source(printable_path(path)), Path(os.path.realpath(path))
     if not path.is_dir():
         source.read_file(path, path.name)
-        return source.checked()
+        return source.check()
     source.read_file(path / CURRENT, CURRENT, is_needed=False)
     folder, names = path / SNAPSHOTS, list[str]()
     try:
-        names = sorted(it for it in os.listdir(folder) if it.endswith(".json"))
-        if os.path.islink(folder):
-            source.add_fault(SNAPSHOTS, "link")
-            names = []
-    except (FileNotFoundError, NotADirectoryError):
-        pass
+        with suppress(FileNotFoundError, NotADirectoryError):
+            names = sorted(name for name in os.listdir(folder) if name.endswith(".json"))
+            if os.path.islink(folder):
+                source.add_fault(SNAPSHOTS, "link")
+                names = []
     except OSError:
         source.add_fault(SNAPSHOTS, "unreadable")
     for name in names:
         source.read_file(folder / name, f"{SNAPSHOTS}/{name}")
     source.read_file(path / HISTORY, HISTORY, is_needed=False)
-    return source.checked()
+    return source.check()
 
 
 def read_text(data: bytes, name: str) -> Source:
     """Read JSON. name: for sentences on it. Raises SessionsError."""
     source = Source(name)
     source.read_json(data, name)
-    return source.checked()
+    return source.check()
 
 
 def source_from_rows(entries: Sequence[tuple[int, Any]], name: str) -> Source:
@@ -202,21 +201,21 @@ def source_from_rows(entries: Sequence[tuple[int, Any]], name: str) -> Source:
     return source
 
 
-def _as_declared(context: Data) -> Data:
+def _declared_object_of(context: Data) -> Data:
     """Return a former context as the declared object, any other object as it is."""
     work, talk = context.get("currentWork"), context.get("conversationSummary")
     if not isinstance(work, dict):
         return context
     if not isinstance(talk, dict):
         talk = {}
-    chain, saved = objects_at(context, "agentChain"), context.get("updatedAt")
+    chain, saved_at = objects_at(context, "agentChain"), context.get("updatedAt")
     return {
         **{name: context.get(name) for name in ("summary", "tags", "parentId", "createdAt")},
         "goal": text_at(work, "goal"),
         "status": work.get("status"),
         "agent": chain[0].get("to") if chain else context.get("agent"),
         "startedAt": work.get("startedAt"),
-        "updatedAt": saved if _moment(saved) else work.get("lastActiveAt"),
+        "updatedAt": saved_at if _moment_of(saved_at) else work.get("lastActiveAt"),
         "metadata": {
             "decisions": talk.get("keyDecisions"),
             "approaches": talk.get("triedApproaches"),
@@ -229,81 +228,81 @@ def _as_declared(context: Data) -> Data:
 def _session_in(context: Data, name: str, moment: str) -> Session:
     """Return the session of a declared object. name: in the source. moment: of its snapshot."""
     session, number = limits.read_session(context), context.get("number")
-    metadata = given if isinstance(given := context.get("metadata"), dict) else {}
+    metadata = value if isinstance(value := context.get("metadata"), dict) else {}
     names = ("startedAt", "createdAt", "updatedAt", "endedAt")
-    began, created, updated, ended = (_moment(context.get(it)) for it in names)
+    started_at, created_at, updated_at, ended_at = (_moment_of(context.get(key)) for key in names)
     # Always the same id, whenever it is imported. A former context lives on from goal to goal, and
     # each of these is a session. From a hash somebody could guess a secret.
     goal, _ = redact(session.goal[:_GOAL_CHARS])
-    named = "\n".join((name or began, goal))
-    updated = updated or moment or max(ended, created, began)
-    began = began or created or updated
+    hashed_text = "\n".join((name or started_at, goal))
+    updated_at = updated_at or moment or max(ended_at, created_at, started_at)
+    started_at = started_at or created_at or updated_at
     status = session.status if session.status in limits.STATUSES else "paused"
     steps = "; ".join(texts_in(metadata.get("nextSteps")))
-    points: Any = {name: _points(name, metadata.get(name)) for name in POINTS}
+    points: Any = {name: _points_in(name, metadata.get(name)) for name in POINTS}
     return replace(
         session,
-        id=name if _OUR_ID.fullmatch(name) else f"ctx_{_hash(named)}",
+        id=name if _OUR_ID.fullmatch(name) else f"ctx_{_hash_of(hashed_text)}",
         number=number if type(number) is int and 0 < number < _MOST_NUMBER else 0,
         summary="\n".join(filter(None, (session.summary, steps and f"Next steps: {steps}"))),
         status=status,
         agent="" if session.agent == _UNKNOWN_AGENT else session.agent,
-        started_at=began,
-        ended_at=(ended or updated) if status in limits.ENDED else "",
-        created_at=created or began,
-        updated_at=updated,
+        started_at=started_at,
+        ended_at=(ended_at or updated_at) if status in limits.ENDED_STATUSES else "",
+        created_at=created_at or started_at,
+        updated_at=updated_at,
         **points,
     )
 
 
-def _hash(text: str) -> str:
+def _hash_of(text: str) -> str:
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
-def _moment(value: object) -> str:
+def _moment_of(value: object) -> str:
     if isinstance(value, int | float) and not isinstance(value, bool):  # milliseconds
         with suppress(ValueError, OverflowError, OSError):
             return datetime.fromtimestamp(value / 1000, UTC).isoformat(timespec="seconds")
     return moment_of(value.strip()) if isinstance(value, str) else ""
 
 
-def _points(kind: str, value: object) -> tuple[Point, ...]:
-    shape, found = POINTS[kind], list[Point]()
-    first = next(iter(shape.names))
-    for it in value if isinstance(value, list) else ():
-        data = {first: it} if isinstance(it, str) else it
+def _points_in(kind: str, value: object) -> tuple[Point, ...]:
+    shape, points = POINTS[kind], list[Point]()
+    text_key = next(iter(shape.names))
+    for entry in value if isinstance(value, list) else ():
+        data = {text_key: entry} if isinstance(entry, str) else entry
         if not isinstance(data, dict):
             continue
-        named = {
-            name: next(filter(None, (text_at(data, other) for other in names.split())), "")
-            for name, names in _OTHER_NAMES[kind].items()
+        texts = {
+            name: next(filter(None, (text_at(data, key) for key in names.split())), "")
+            for name, names in _FOREIGN_NAMES[kind].items()
         }
-        point = shape.read({**data, **named})
+        point = shape.read({**data, **texts})
         if kind == "approaches" and point.result not in limits.OUTCOMES:
             point = replace(point, result="partial")
         made_by = "" if point.made_by == _UNKNOWN_AGENT else point.made_by
-        at = _moment(data.get("timestamp", data.get("discoveredAt")))
-        resolved_at = _moment(data.get("resolvedAt"))
-        found.append(replace(point, made_by=made_by, at=at, resolved_at=resolved_at))
-    return _united_points(found)
+        at = _moment_of(data.get("timestamp", data.get("discoveredAt")))
+        resolved_at = _moment_of(data.get("resolvedAt"))
+        points.append(replace(point, made_by=made_by, at=at, resolved_at=resolved_at))
+    return _merge_points(points)
 
 
-def _united_points(points: Iterable[Point]) -> tuple[Point, ...]:
+def _merge_points(points: Iterable[Point]) -> tuple[Point, ...]:
     """Drop blank points, and all but the last of a text."""
-    found = {it.text: it for it in points}
-    return tuple(it for text, it in found.items() if text.strip())
+    by_text = {point.text: point for point in points}
+    return tuple(point for text, point in by_text.items() if text.strip())
 
 
-def _actions(context: Data, id_: str) -> Iterator[Action]:
-    for at, it in enumerate(objects_at(context, "actions")):
-        action = ACTION.read(it)
+def _actions_in(context: Data, id_: str) -> Iterator[Action]:
+    for i, entry in enumerate(objects_at(context, "actions")):
+        action = ACTION.read(entry)
         if action.content:
-            own = f"act_{_hash(f'{id_} {action.id or at}')}"
+            made_id = f"act_{_hash_of(f'{id_} {action.id or i}')}"
             yield replace(
                 action,
-                id=action.id if _OUR_ACTION.fullmatch(action.id) else own,
+                id=action.id if _OUR_ACTION_ID.fullmatch(action.id) else made_id,
                 kind=action.kind if action.kind in limits.ACTION_KINDS else "command",
-                created_at=_moment(it.get("createdAt")),
+                created_at=_moment_of(entry.get("createdAt")),
                 context_id=id_,
             )
 
@@ -325,28 +324,28 @@ def plan_import(
 ) -> Plan:
     """Plan an import. Raises DatabaseError. tell: gets the count done, and of all."""
     plan = Plan(faults=[*source.faults])
-    items = _united(source.items, plan)
-    with store.reading() as connection:  # those of which an archive has the texts are not whole
-        whole = "SELECT id FROM contexts WHERE coalesce(archive, '') = ''"
-        here = {id_ for (id_,) in connection.execute(whole)}
-    plan.known = sum(it.session.id in here for it in items)
-    wanted = [it for it in items if it.session.id not in here]
-    now, parents = utc_now(), _parents(items, here)
-    for done, it in enumerate(wanted):
+    items = _merge_versions(source.items, plan)
+    with store.reading() as connection:  # not the hints whose texts an archive holds
+        statement = "SELECT id FROM contexts WHERE coalesce(archive, '') = ''"
+        known_ids = {id_ for (id_,) in connection.execute(statement)}
+    plan.known = sum(item.session.id in known_ids for item in items)
+    new_items = [item for item in items if item.session.id not in known_ids]
+    now, parents = utc_now(), _parents_of(items, known_ids)
+    for count, item in enumerate(new_items):
         if tell:
-            tell(done, len(wanted))
-        given = replace(it.session, parent_id=parents[it.session.id]), it.actions
+            tell(count, len(new_items))
+        content = replace(item.session, parent_id=parents[item.session.id]), item.actions
         # No file can hold half a character.
-        sound = map_texts(given, lambda text: SURROGATE.sub("\ufffd", text[:_RAW_CHARS]))
-        session, actions, kinds = redact_session(*sound)
+        content = map_texts(content, lambda text: SURROGATE.sub("\ufffd", text[:_RAW_CHARS]))
+        session, actions, kinds = redact_session(*content)
         if kinds and store.settings.strict:
-            plan.faults.append(Fault(it.place, "secret"))
+            plan.faults.append(Fault(item.place, "secret"))
             continue
-        session, actions = _fitting(session, actions, plan)
-        dates: Any = {name: getattr(session, name) or now for name in _DATES}
+        session, actions = _trim(session, actions, plan)
+        dates: Any = {name: getattr(session, name) or now for name in _DATE_FIELDS}
         plan.new.append((with_warning_flag(replace(session, **dates)), actions))
         plan.redacted.update(kinds)
-    plan.new.sort(key=lambda it: (it[0].created_at, it[0].updated_at))
+    plan.new.sort(key=lambda pair: (pair[0].created_at, pair[0].updated_at))
     return plan
 
 
@@ -355,105 +354,103 @@ def carry_out(store: SessionStore, plan: Plan) -> list[Session]:
 
     A session that is here by now is left alone; an older version's hint gets its texts back.
     """
-    saved = list[Session]()
+    sessions = list[Session]()
     with store.writing() as connection:
         numbers = {number for (number,) in connection.execute("SELECT number FROM contexts")}
-        hints = {it.id: it for it in rows.sessions_where(connection, "archive != ''")}
-        here = {id_ for (id_,) in connection.execute("SELECT id FROM contexts")} - hints.keys()
+        hints = {hint.id: hint for hint in rows.sessions_where(connection, "archive != ''")}
+        known_ids = {id_ for (id_,) in connection.execute("SELECT id FROM contexts")} - hints.keys()
         for session, actions in plan.new:
-            if session.id in here:
+            if session.id in known_ids:
                 continue
             if hint := hints.get(session.id):
                 session = replace(session, number=hint.number, parent_id=hint.parent_id)
             elif session.number in numbers:
                 session = replace(session, number=0)
-            stored = rows.write(connection, session, before=hint)
-            numbers.add(stored.number)
-            saved.append(stored)
-            here.add(session.id)
+            session = rows.write_session(connection, session, before=hint)
+            numbers.add(session.number)
+            sessions.append(session)
+            known_ids.add(session.id)
             values = map(rows.values_of_action, actions)
             connection.executemany(f"INSERT OR IGNORE {rows.INTO_ACTIONS}", values)
-    if saved:
+    if sessions:
         store.write_current()
-    return saved
+    return sessions
 
 
-def _united(items: Iterable[Incoming], plan: Plan) -> list[Incoming]:
+def _merge_versions(items: Iterable[Incoming], plan: Plan) -> list[Incoming]:
     """Return each session once: the newest version, completed by the older ones."""
-    given = sorted(items, key=lambda it: it.session.updated_at)
-    snapshots = {it.snapshot for it in given if it.snapshot}
-    found = dict[str, Incoming]()
-    for newer in given:
+    versions = sorted(items, key=lambda item: item.session.updated_at)
+    snapshots = {item.snapshot for item in versions if item.snapshot}
+    by_id = dict[str, Incoming]()
+    for newer in versions:
         if newer.name in snapshots and not newer.snapshot:  # the row that was made of a snapshot
             plan.versions += 1
             continue
-        after, older = newer.session, found.get(newer.session.id)
-        found[after.id] = newer
+        new_session, older = newer.session, by_id.get(newer.session.id)
+        by_id[new_session.id] = newer
         if older is None:
             continue
         plan.versions += 1
-        before = older.session
+        old_session = older.session
         fields: Any = {
-            name: getattr(after, name) or getattr(before, name)
+            name: getattr(new_session, name) or getattr(old_session, name)
             for name in ("number", "summary", "tags", "agent", "parent_id", "changes", "former")
         }
         for name in POINTS:
-            fields[name] = _united_points((*getattr(before, name), *getattr(after, name)))
+            fields[name] = _merge_points((*getattr(old_session, name), *getattr(new_session, name)))
         for name in ("started_at", "created_at"):
-            known = filter(None, (getattr(before, name), getattr(after, name)))
-            fields[name] = min(known, default="")
-        actions = {it.id: it for it in (*older.actions, *newer.actions)}
-        session = replace(after, **fields)
-        found[after.id] = newer._replace(session=session, actions=tuple(actions.values()))
-    return list(found.values())
+            dates = filter(None, (getattr(old_session, name), getattr(new_session, name)))
+            fields[name] = min(dates, default="")
+        actions = {action.id: action for action in (*older.actions, *newer.actions)}
+        session = replace(new_session, **fields)
+        by_id[new_session.id] = newer._replace(session=session, actions=tuple(actions.values()))
+    return list(by_id.values())
 
 
-def _parents(items: Sequence[Incoming], here: set[str]) -> dict[str, str]:
+def _parents_of(items: Sequence[Incoming], known_ids: set[str]) -> dict[str, str]:
     """Return the id of the session before each; a context that went on to a goal is a chain."""
-    named, before, parents = dict[str, str](), dict[str, str](), dict[str, str]()
-    for it in items:
-        if it.name and it.name in named:
-            before[it.session.id] = named[it.name]
-        named[it.name] = it.session.id
-    ids = {it.session.id for it in items} | here
-    for it in items:
-        given = it.session.parent_id
-        parent = named.get(given, given if _OUR_ID.fullmatch(given) and given in ids else "")
-        parents[it.session.id] = parent or before.get(it.session.id, "")
-    for id_ in [it for it in parents if it not in here]:
-        above, parent = set[str](), parents[id_]
-        while parent and parent not in above:
-            above.add(parent)
+    ids_by_name, earlier_ids, parents = dict[str, str](), dict[str, str](), dict[str, str]()
+    for item in items:
+        if item.name and item.name in ids_by_name:
+            earlier_ids[item.session.id] = ids_by_name[item.name]
+        ids_by_name[item.name] = item.session.id
+    ids = {item.session.id for item in items} | known_ids
+    for item in items:
+        name = item.session.parent_id
+        parent = ids_by_name.get(name, name if _OUR_ID.fullmatch(name) and name in ids else "")
+        parents[item.session.id] = parent or earlier_ids.get(item.session.id, "")
+    for id_ in [child_id for child_id in parents if child_id not in known_ids]:
+        ancestor_ids, parent = set[str](), parents[id_]
+        while parent and parent not in ancestor_ids:
+            ancestor_ids.add(parent)
             parent = parents.get(parent, "")
-        if id_ in above:  # a chain that comes to the session again
+        if id_ in ancestor_ids:  # a chain that comes to the session again
             parents[id_] = ""
     return parents
 
 
-def _fitting(
-    session: Session, actions: Sequence[Action], plan: Plan
-) -> tuple[Session, list[Action]]:
+def _trim(session: Session, actions: list[Action], plan: Plan) -> tuple[Session, list[Action]]:
     def cut(text: str, most: int) -> str:
         if len(text) <= most:
             return text
         plan.shortened += 1
         return f"{text[: most - 1].rstrip()}…"
 
-    def newest(items: Sequence[_Item], most: int) -> tuple[_Item, ...]:
+    def keep_newest(items: Sequence[_Item], most: int) -> tuple[_Item, ...]:
         plan.shortened += len(items) > most
         return tuple(items[-most:])
 
     tags = tuple(tag.strip() for tag in session.tags if tag.strip())
     session = replace(session, goal=session.goal.strip(), tags=tags)
-    session = with_texts(session, lambda text, place: cut(text, place.most))
-    files = newest(session.changes.modified_files, limits.MOST_FILES)
-    lists: Any = {name: newest(getattr(session, name), limits.MOST_POINTS) for name in POINTS}
-    fitting = replace(
+    session = with_texts(session, lambda text, field: cut(text, field.most_chars))
+    files = keep_newest(session.changes.modified_files, limits.MOST_FILES)
+    lists: Any = {name: keep_newest(getattr(session, name), limits.MOST_POINTS) for name in POINTS}
+    session = replace(
         session,
-        tags=newest(tuple(dict.fromkeys(session.tags)), limits.MOST_TAGS),
+        tags=keep_newest(tuple(dict.fromkeys(session.tags)), limits.MOST_TAGS),
         agent=cut(session.agent, limits.AGENT_CHARS),
         changes=replace(session.changes, modified_files=files),
         former=map_texts(session.former, lambda text: cut(text, limits.SUMMARY_CHARS)),
         **lists,
     )
-    return fitting, map_texts([*actions], lambda text: cut(text, limits.POINT_CHARS))
+    return session, map_texts([*actions], lambda text: cut(text, limits.POINT_CHARS))

@@ -8,12 +8,12 @@ Only a write creates files. A save also writes the last session to `current.json
 an import reads it.
 """
 
-import contextlib
 import json
 import os
 import re
 import sqlite3
 from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -33,13 +33,13 @@ from rooms.sessions.session import Action, Draft, NoSuchSessionError, Session, S
 CURRENT = "current.json"
 ARCHIVE = "archive"  # the directory with archives, which git does not get
 FORMER_ARCHIVE = re.compile(r"archive-[0-9]{4}\.db\Z")  # of an older version
-_LAST = (  # in two steps, each by an index: in one, SQLite sorts all sessions
+_LAST_SAVED = (  # in two steps, each by an index: in one, SQLite sorts all sessions
     "updated_at = (SELECT max(updated_at) FROM contexts WHERE archive = '')"
     " AND archive = '' ORDER BY revision DESC LIMIT 1"
 )
-# The open sessions that this process or client is at, among the last 500; who saves the same goal
-# after more than a day has begun anew.
-_UNENDED = (
+# The open sessions of this process or client among the last 500. After more than a day a save of
+# the same goal begins a new one.
+_OPEN_SESSIONS = (
     "number > (SELECT max(number) FROM contexts) - 500"
     " AND archive = '' AND ended_at IS NULL"
     " AND julianday(updated_at) > julianday(?) - 1"
@@ -51,13 +51,13 @@ _NAME_CHARS = 40
 _MOST_LINKS = 1_000  # of a chain, which somebody may have tied into a circle
 
 
-class Saved(NamedTuple):
+class SaveOutcome(NamedTuple):
     """The outcome of a save."""
 
     session: Session
     is_new: bool
     redacted: tuple[str, ...] = ()  # kinds of secrets
-    resolved: Sequence[Session] = ()  # earlier ones of its chain with a blocker resolved now
+    resolved: Sequence[Session] = ()  # earlier sessions of its chain with a blocker resolved now
     replaced: Sequence[str] = ()  # fields whose former texts are in `Session.former`
     is_current_written: bool = True  # False if `current.json` could not be written
 
@@ -76,15 +76,15 @@ class SessionStore:
         cancellation: Cancellation = NO_CANCELLATION,
     ) -> None:
         self.root, self.config, self.settings = root, config, settings
-        self.path = config.database(root)
+        self.path = config.database_path(root)
         self.current_path = self.path.with_name(CURRENT)
         self.database = rows.database_at(
             self.path, timeout_s=settings.lock_timeout_s, cancellation=cancellation
         )
-        self.declared = settings.answers == "json"  # whether an answer is the declared object
+        self.as_object = settings.answers == "json"  # whether an answer is the declared object
         self._has_warned = False  # that current.json was not written
 
-    def beside(self, path: Path | None = None) -> Database:
+    def open_database(self, path: Path | None = None) -> Database:
         """Return the database or another file, with its own connections."""
         return rows.database_at(path or self.path, timeout_s=self.settings.lock_timeout_s)
 
@@ -92,10 +92,10 @@ class SessionStore:
         return sorted((self.path.parent / ARCHIVE).glob("sessions-*.json"), reverse=True)
 
     def former_archives(self) -> list[Path]:
-        found = self.path.parent.glob("archive-*.db")
-        return sorted(path for path in found if FORMER_ARCHIVE.match(path.name))
+        paths = self.path.parent.glob("archive-*.db")
+        return sorted(path for path in paths if FORMER_ARCHIVE.match(path.name))
 
-    @contextlib.contextmanager
+    @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """Yield a connection in a write transaction; make a missing directory."""
         make_folder(self.path.parent)
@@ -103,19 +103,19 @@ class SessionStore:
             rows.update_index(connection, self.config.tokenizer)
             yield connection
 
-    @contextlib.contextmanager
+    @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """Yield a connection to one state; without a file, to an empty database."""
         with self.database.reading() as connection:
             if connection is not None:
                 yield connection
                 return
-        with contextlib.closing(sqlite3.connect(":memory:")) as empty:
+        with closing(sqlite3.connect(":memory:")) as empty:
             for statement in rows.schema_statements():
                 empty.execute(statement)
             yield empty
 
-    def save(self, draft: Draft, *, agent: str, process: str, now: str = "") -> Saved:
+    def save(self, draft: Draft, *, agent: str, process: str, now: str = "") -> SaveOutcome:
         """Save a new session or continue one; on disk when this returns.
 
         agent: the client, or "". process: this run of a server. now: for tests. Without an id, a
@@ -125,49 +125,51 @@ class SessionStore:
         from core.sanitizer import safe_name
         from rooms.sessions.draft import (
             agent_of,
-            comparable,
             continue_session,
+            fold,
             prepare_draft,
-            with_resolved,
+            with_solutions,
         )
 
-        draft, redacted = prepare_draft(draft, strict=self.settings.strict)
+        draft, kinds = prepare_draft(draft, strict=self.settings.strict)
         agent = agent_of(safe_name(agent))
         with self.writing() as connection:
             now = moment_of(now) if now else utc_now()  # known only now: who saves after whom
-            line = list[str]()  # the sessions that end with its parent
+            chain_ids = list[str]()  # the sessions that end with its parent
             if draft.parent:
                 parent = self.find(connection, draft.parent)
-                line = [parent.id, *(it.id for it in ancestors(connection, parent))]
+                chain_ids = [link.id for link in (parent, *ancestors_of(connection, parent))]
                 draft = replace(draft, parent=parent.id)
-            before: Session | None
+            base: Session | None
             if draft.id:
-                before = self.find(connection, draft.id)
-                if before.archive:
-                    raise SessionsError("archived", name=f"#{before.number}")
-                if before.id in line:
+                base = self.find(connection, draft.id)
+                if base.archive:
+                    raise SessionsError("archived", name=f"#{base.number}")
+                if base.id in chain_ids:
                     raise SessionsError("own_parent")
             else:
-                goal, values = comparable(draft.goal), (now, process, agent, process)
-                found = rows.sessions_where(connection, _UNENDED, values)
-                same = (it for it in found if comparable(it.goal) == goal)
-                before = next((it for it in same if it.id not in line), None)
-                draft = replace(draft, goal=before.goal if before else draft.goal)
-            dates: Any = dict.fromkeys(("started_at", "created_at"), now)
-            new = Session(number=0, id=f"ctx_{os.urandom(6).hex()}", goal=draft.goal, **dates)
-            session = continue_session(before or new, draft, agent=agent, now=now)
+                goal, values = fold(draft.goal), (now, process, agent, process)
+                sessions = rows.sessions_where(connection, _OPEN_SESSIONS, values)
+                sessions = (session for session in sessions if fold(session.goal) == goal)
+                base = next((session for session in sessions if session.id not in chain_ids), None)
+                draft = replace(draft, goal=base.goal if base else draft.goal)
+            fields: Any = {"number": 0, "goal": draft.goal, "started_at": now, "created_at": now}
+            new_session = Session(id=f"ctx_{os.urandom(6).hex()}", **fields)
+            session = continue_session(base or new_session, draft, agent=agent, now=now)
             # Before its own row is written: the last revision is that of this session.
-            resolved = list[Session]()
-            if any(it.is_resolved for it in session.blockers):
-                for earlier in list(ancestors(connection, session)):
-                    after = with_resolved(earlier, session.blockers, now)
-                    if after != earlier:
-                        resolved.append(rows.write(connection, after, before=earlier))
-            session = rows.write(connection, session, before=before, process=process)
-            rows.settle(connection, now)
-        is_kept = before is not None and session.former != before.former
-        replaced = [name for name, _ in session.former[-1].told] if is_kept else []
-        return Saved(session, before is None, redacted, resolved, replaced, self.write_current())
+            resolved_links = list[Session]()
+            if any(blocker.is_resolved for blocker in session.blockers):
+                for link in list(ancestors_of(connection, session)):
+                    new_link = with_solutions(link, session.blockers, now)
+                    if new_link != link:
+                        resolved_links.append(rows.write_session(connection, new_link, before=link))
+            session = rows.write_session(connection, session, before=base, process=process)
+            rows.settle_actions(connection, now)
+        has_former = base is not None and session.former != base.former
+        names = [name for name, _ in session.former[-1].texts] if has_former else []
+        return SaveOutcome(
+            session, base is None, kinds, resolved_links, names, self.write_current()
+        )
 
     def write_current(self) -> bool:
         """Write `current.json`, unless switched off; False if impossible.
@@ -180,9 +182,9 @@ class SessionStore:
         temporary = self.current_path.with_name(f".{CURRENT}.tmp")
         try:
             with self.database.writing() as connection:
-                for session in rows.sessions_where(connection, _LAST):
-                    told = {**shapes.SESSION.as_json(session), "updatedAt": session.updated_at}
-                    text = json.dumps(told, ensure_ascii=False, indent=2) + "\n"
+                for session in rows.sessions_where(connection, _LAST_SAVED):
+                    current = {**shapes.SESSION.as_json(session), "updatedAt": session.updated_at}
+                    text = json.dumps(current, ensure_ascii=False, indent=2) + "\n"
                     # A killed process may leave one, and a link would be followed.
                     temporary.unlink(missing_ok=True)
                     try:
@@ -205,9 +207,9 @@ class SessionStore:
             try:
                 return self.find(connection, name)
             except NoSuchSessionError:
-                [found] = connection.execute("PRAGMA quick_check(1)").fetchone()
-                if found != "ok":  # a row on a damaged page may seem not to be there
-                    raise self.database.damage_error(printable_fact(found)) from None
+                [flaw] = connection.execute("PRAGMA quick_check(1)").fetchone()
+                if flaw != "ok":  # a row on a damaged page may seem not to be there
+                    raise self.database.damage_error(printable_fact(flaw)) from None
                 raise
 
     def find(self, connection: sqlite3.Connection, name: str) -> Session:
@@ -226,9 +228,9 @@ class SessionStore:
         field = f'"number": {number},' if number.isdecimal() else f'"id": {json.dumps(number)},'
         name = f"#{number}" if number.isdecimal() else number
         for path in self.archives():
-            with contextlib.suppress(OSError), open(path, encoding="utf-8", errors="replace") as it:
+            with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
                 # Both stand before all texts of a line.
-                if any(field in line.partition('"goal"')[0] for line in it):
+                if any(field in line.partition('"goal"')[0] for line in file):
                     where = path.relative_to(self.root).as_posix()
                     date = path.stem.removeprefix("sessions-")[:10]
                     raise SessionsError("archived_away", name=name, path=where, date=date)
@@ -237,54 +239,53 @@ class SessionStore:
         with self.reading() as connection:
             return int(connection.execute("SELECT count(*) FROM contexts").fetchone()[0])
 
-    def actions(self, session: Session) -> list[Action]:
+    def actions_of(self, session: Session) -> list[Action]:
         with self.reading() as connection:
             return rows.actions_of(connection, session.id)
 
     def chain_of(self, session: Session) -> list[Session]:
         """Return all sessions before and after this one, with it, oldest first."""
-        after, waiting = dict[str, Session](), [session.id]
+        children, ids = dict[str, Session](), [session.id]
         with self.reading() as connection:
-            before = list(ancestors(connection, session))
-            while waiting and len(after) < _MOST_LINKS:
-                for child in rows.sessions_where(connection, "parent_id = ?", (waiting.pop(),)):
-                    if child.id not in after and child.id != session.id:
-                        after[child.id] = child
-                        waiting.append(child.id)
-        return [*before[::-1], session, *sorted(after.values(), key=lambda it: it.number)]
+            parents = list(ancestors_of(connection, session))
+            while ids and len(children) < _MOST_LINKS:
+                for child in rows.sessions_where(connection, "parent_id = ?", (ids.pop(),)):
+                    if child.id not in children and child.id != session.id:
+                        children[child.id] = child
+                        ids.append(child.id)
+        return [*parents[::-1], session, *sorted(children.values(), key=lambda link: link.number)]
 
 
 def open_sessions(
     root: Path, settings: Settings, cancellation: Cancellation = NO_CANCELLATION
 ) -> SessionStore:
     """Return a project's sessions, as its `config.json` says. Raises ConfigError."""
-    return _opened(root, read_config(root), settings, cancellation)
+    return _open_store(root, read_config(root), settings, cancellation)
 
 
-_opened = lru_cache(maxsize=8)(SessionStore)  # with its connections
+_open_store = lru_cache(maxsize=8)(SessionStore)  # with its connections
 
 
 def session_with_name(connection: sqlite3.Connection, name: str) -> Session:
     """Return a session by number or id. Raises NoSuchSessionError."""
-    numbered = _NUMBER.match(name.strip())
-    if numbered:
-        found = next(rows.sessions_where(connection, "number = ?", (int(numbered[1]),)), None)
+    if match := _NUMBER.match(name.strip()):
+        session = next(rows.sessions_where(connection, "number = ?", (int(match[1]),)), None)
     else:
-        found = rows.session_with_id(connection, printable_fact(name.strip()))
-    if found is None:
+        session = rows.session_with_id(connection, printable_fact(name.strip()))
+    if session is None:
         text = printable_fact(name.strip()) or '""'
         short = text if len(text) <= _NAME_CHARS else f"{text[:_NAME_CHARS]}…"
         raise NoSuchSessionError(name=short)
-    return found
+    return session
 
 
-def ancestors(connection: sqlite3.Connection, session: Session) -> Iterator[Session]:
+def ancestors_of(connection: sqlite3.Connection, session: Session) -> Iterator[Session]:
     """Yield the sessions before this one, nearest first."""
-    seen = {session.id}
+    ids = {session.id}
     current: Session | None = session
-    while current and current.parent_id and len(seen) < _MOST_LINKS:
+    while current and current.parent_id and len(ids) < _MOST_LINKS:
         current = rows.session_with_id(connection, current.parent_id)
-        if current is None or current.id in seen:
+        if current is None or current.id in ids:
             return
-        seen.add(current.id)
+        ids.add(current.id)
         yield current

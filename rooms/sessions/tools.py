@@ -17,7 +17,7 @@ from core.text.plain import Budget, one_line
 from protocol.arguments import Name, NotNegative, OneToTwenty, Part, Text, Texts, as_list, as_word
 from protocol.call import client_name, open_project, process_name, warn_if_cancelled
 from protocol.tools import OfferedRoom, RoomTool, SessionlessServer
-from rooms.sessions import session as declared
+from rooms.sessions import session as shapes
 from rooms.sessions.session import Draft, Session, SessionsError
 
 if TYPE_CHECKING:
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from rooms.sessions.search import Hit
     from rooms.sessions.store import SessionStore
 
-_LOOKED_AT, _RELATED = 12, 5  # sessions that resemble a goal; those that a save may name
-_MOST_LESSONS, _WARNED, _RECOMMENDED, _INJECTED = 3, 3, 5, 5
-_COPYING = threading.Lock()  # one thread of a process at a time
-_GATHERED = 20  # sessions whose texts are ranked beside those of the other rooms
+_MOST_SIMILAR, _MOST_HINTS = 12, 5  # sessions similar to a goal; those that a save may name
+_MOST_LESSONS, _MOST_WARNINGS, _MOST_ADVICE, _MOST_PROMPT_HINTS = 3, 3, 5, 5
+_COPY_LOCK = threading.Lock()  # one thread of a process at a time
+_MOST_GATHERED = 20  # sessions whose texts are ranked beside those of the other rooms
 
 # Other words of models for an outcome.
 _OUTCOMES: Mapping[object, str] = {
@@ -39,29 +39,29 @@ _OUTCOMES: Mapping[object, str] = {
 }
 
 
-def _outcome(value: object) -> object:
-    given = as_word(value)
-    return _OUTCOMES.get(given, given) if isinstance(given, str) else given
+def _as_outcome(value: object) -> object:
+    name = as_word(value)
+    return _OUTCOMES.get(name, name) if isinstance(name, str) else name
 
 
-class _Stored(Part):
+class _StoredPart(Part):
     """Passes over fields that models send back from context_get."""
 
     ignored_fields = frozenset(("timestamp", "madeBy", "discoveredAt", "resolvedAt"))
 
 
-class DecisionPart(_Stored):
+class DecisionPart(_StoredPart):
     what: str
     why: str = ""
 
 
-class ApproachPart(_Stored):
+class ApproachPart(_StoredPart):
     description: str
-    result: Annotated[declared.Outcome, BeforeValidator(_outcome)]
+    result: Annotated[shapes.Outcome, BeforeValidator(_as_outcome)]
     reason: str = ""
 
 
-class BlockerPart(_Stored):
+class BlockerPart(_StoredPart):
     description: str
     resolved: bool = False
     resolution: str = ""
@@ -83,7 +83,7 @@ class Dates(Part):
 _DateRange = Dates | None
 _Days = Literal["last_7_days", "last_30_days", "last_90_days", "all"]
 _Scope = Annotated[Literal["project", "global"] | None, BeforeValidator(as_word)]
-StatusWord = Annotated[declared.Status | None, BeforeValidator(as_word)]
+StatusWord = Annotated[shapes.Status | None, BeforeValidator(as_word)]
 Goal = Annotated[str, Field(description="What the work is for, in at most 500 characters")]
 Summary = Annotated[Text, Field(description="Where it stands, in at most 2,000")]
 Parent = Annotated[Name | None, Field(description="The session this work follows: #12")]
@@ -118,7 +118,7 @@ class _Room:
     rooms: Mapping[str, OfferedRoom] = {}  # all that are on
 
 
-def opened(*, writes: bool = False) -> "SessionStore":
+def open_for_call(*, writes: bool = False) -> "SessionStore":
     """Open the sessions for one call. Raises SentinelError; see `opened_project`."""
     from rooms.sessions.store import open_sessions  # a server starts faster without it
 
@@ -126,7 +126,7 @@ def opened(*, writes: bool = False) -> "SessionStore":
     return open_sessions(project.root, settings, _Room.cancellation)
 
 
-def log_beside(store: "SessionStore") -> "MemoryStore | None":
+def open_log(store: "SessionStore") -> "MemoryStore | None":
     """Return the log of the same project; None where lessons are not offered."""
     from core.store import open_store
 
@@ -145,14 +145,14 @@ def copy_in_background(store: "SessionStore") -> None:
 
     def copy() -> None:
         try:
-            with closing(store.beside()) as database:
+            with closing(store.open_database()) as database:
                 database.keep_copy()
         except (SentinelError, OSError) as error:
             warn("%s", error)
         finally:
-            _COPYING.release()
+            _COPY_LOCK.release()
 
-    if _COPYING.acquire(blocking=False):
+    if _COPY_LOCK.acquire(blocking=False):
         threading.Thread(target=copy, name="copy", daemon=True).start()
 
 
@@ -176,8 +176,8 @@ def context_save(
 
     parts = {"decisions": decisions, "approaches": approaches, "blockers": blockers}
     points: Any = {
-        name: tuple(declared.POINTS[name].read(it.model_dump()) for it in given or ())
-        for name, given in parts.items()
+        name: tuple(shapes.POINTS[name].read(part.model_dump()) for part in values or ())
+        for name, values in parts.items()
     }
     draft = Draft(
         goal=goal,
@@ -186,21 +186,21 @@ def context_save(
         tags=None if tags is None else tuple(tags),
         parent=parentId or "",
         id=id or "",
-        changes=declared.CHANGES.read(codeChanges.model_dump()) if codeChanges else None,
+        changes=shapes.CHANGES.read(codeChanges.model_dump()) if codeChanges else None,
         **points,
     )
-    store = opened(writes=True)
-    done = store.save(draft, agent=client_name(), process=process_name())
+    store = open_for_call(writes=True)
+    outcome = store.save(draft, agent=client_name(), process=process_name())
     copy_in_background(store)
     warn_if_cancelled("context_save")
-    session, related, beside = done.session, list["Hit"](), list[str]()
+    session, related, notes = outcome.session, list["Hit"](), list[str]()
     with suppress(SentinelError):  # the session is saved, whatever else cannot be read
-        if store.config.recommends and done.is_new:
-            hits = search.find_similar(store, session.goal, limit=_RELATED, but=session)
-            related = [it for it in hits if (it.share or 0) >= search.MEDIUM_SHARE]
-    if (approaches or blockers) and (log := log_beside(store)):
-        beside = answers.line_to_the_log(session, draft, log)
-    return answers.saved(done, related, beside, declared=store.declared)
+        if store.config.recommends and outcome.is_new:
+            hits = search.find_similar(store, session.goal, limit=_MOST_HINTS, new_session=session)
+            related = [hit for hit in hits if (hit.share or 0) >= search.MEDIUM_SHARE]
+    if (approaches or blockers) and (log := open_log(store)):
+        notes = answers.lesson_lines_for(session, draft, log)
+    return answers.describe_save(outcome, related, notes, as_object=store.as_object)
 
 
 def context_search(
@@ -228,7 +228,7 @@ def context_search(
         since=since,
         until=until,
     )
-    store, start, note = opened(), offset or 0, ""
+    store, start, note = open_for_call(), offset or 0, ""
     most = limit or store.config.default_limit
     if scope == "global":
         page = search.search_all(store, criteria, limit=most, offset=start)
@@ -236,7 +236,7 @@ def context_search(
             note = say("sessions.answers.nothing_shared")
     else:
         page = search.search(store, criteria, limit=most, offset=start)
-    return answers.found(page, offset=start, note=note, declared=store.declared)
+    return answers.describe_page(page, offset=start, note=note, as_object=store.as_object)
 
 
 def _range(field: str, dates: Dates | None) -> tuple[str, str]:
@@ -256,31 +256,31 @@ def context_get(id: Id, includeActions: WithActions = True, includeChain: WithCh
     """
     from rooms.sessions import answers, hints, search
 
-    own, parent, project = opened(), "", ""
-    store, session = search.find_session(own, id)
-    if store is not own:
+    own_store, parent, project = open_for_call(), "", ""
+    store, session = search.find_session(own_store, id)
+    if store is not own_store:
         project = store.root.name or str(store.root)
-        how = say("sessions.answers.there")
+        instruction = say("sessions.answers.there")
     elif _Room.core_only:
-        how = f"`{CLI} show {session.number}`"
+        instruction = f"`{CLI} show {session.number}`"
     else:
-        how = f'context_export(format="markdown", contextIds=["#{session.number}"])'
+        instruction = f'context_export(format="markdown", contextIds=["#{session.number}"])'
     if session.parent_id:
         with suppress(SessionsError):
             parent = hints.name_of(store.get(session.parent_id), project)
-    actions = store.actions(session) if includeActions is not False else None
+    actions = store.actions_of(session) if includeActions is not False else None
     chain = store.chain_of(session) if includeChain else None
-    if own.declared:
-        budget_tokens = own.settings.budget_tokens
-        return answers.whole_object(session, actions, chain, budget_tokens=budget_tokens)
+    if own_store.as_object:
+        budget_tokens = own_store.settings.budget_tokens
+        return answers.build_session_object(session, actions, chain, budget_tokens=budget_tokens)
     return answers.describe_session(
         session,
         actions=actions or (),
         chain=chain or (),
         parent=parent,
         project=project,
-        archive=search.former_archive(store, session),
-        how=how,
+        archive=search.former_archive_of(store, session),
+        instruction=instruction,
     )
 
 
@@ -290,16 +290,16 @@ def context_warn(currentGoal: Task, limit: WarnLimit = None) -> str:
     """
     from rooms.sessions import answers, search
 
-    store = opened()
-    log = log_beside(store)
-    return answers.warned(
+    store = open_for_call()
+    log = open_log(store)
+    return answers.describe_warnings(
         currentGoal,
         answers.lessons_for(currentGoal, log, limit=_MOST_LESSONS) if log else [],
-        search.find_similar(store, currentGoal, limit=_LOOKED_AT, any_word=True),
+        search.find_similar(store, currentGoal, limit=_MOST_SIMILAR, any_word=True),
         store,
-        limit=limit or _WARNED,
+        limit=limit or _MOST_WARNINGS,
         more_key="warn_more_core" if _Room.core_only else "warn_more",
-        declared=store.declared,
+        as_object=store.as_object,
     )
 
 
@@ -307,8 +307,9 @@ def context_stats(range: Days = None) -> str:
     """Counts of sessions by status, client and tag, and of failures. Call it when the user asks."""
     from rooms.sessions import answers, search
 
-    store, days = opened(), range or "all"
-    return answers.counted(search.statistics_of(store, days), days, declared=store.declared)
+    store, days = open_for_call(), range or "all"
+    statistics = search.statistics_of(store, days)
+    return answers.describe_counts(statistics, days, as_object=store.as_object)
 
 
 def context_export(
@@ -318,14 +319,14 @@ def context_export(
     from rooms.sessions.document import export
 
     since, until = _range("range", range)
-    store, names = opened(writes=bool(output)), tuple(contextIds or ())
-    done = export(store, format, since=since, until=until, names=names, output=output or "")
-    if store.declared:
-        written = {"filePath": done.path} if done.path else {"content": done.text}
-        return as_json({**written, "exportedCount": done.count})
-    if done.path:
-        return say("sessions.answers.exported", count=done.count, path=one_line(done.path))
-    return done.text
+    store, names = open_for_call(writes=bool(output)), tuple(contextIds or ())
+    document = export(store, format, since=since, until=until, names=names, output=output or "")
+    if store.as_object:
+        content = {"filePath": document.path} if document.path else {"content": document.text}
+        return as_json({**content, "exportedCount": document.count})
+    if document.path:
+        return say("sessions.answers.exported", count=document.count, path=one_line(document.path))
+    return document.text
 
 
 def context_recommend(currentGoal: str, limit: Limit = None) -> str:
@@ -334,19 +335,19 @@ def context_recommend(currentGoal: str, limit: Limit = None) -> str:
     """
     from rooms.sessions import answers, search
 
-    store = opened()
-    hits = search.find_similar(store, currentGoal, limit=_LOOKED_AT)[: limit or _RECOMMENDED]
-    return answers.recommended(hits, currentGoal, declared=store.declared)
+    store = open_for_call()
+    hits = search.find_similar(store, currentGoal, limit=_MOST_SIMILAR)[: limit or _MOST_ADVICE]
+    return answers.describe_recommendations(hits, currentGoal, as_object=store.as_object)
 
 
 def prompt_lines(query: str, budget: Budget) -> list[str]:
     """Return hints for the prompt within its budget: on a question, else the newest."""
-    from rooms.sessions.hints import headed, hint, is_order
+    from rooms.sessions.hints import hint_of, is_order, with_heading
     from rooms.sessions.search import Criteria, search
 
-    page = search(opened(), Criteria(query=query), limit=_INJECTED)
-    hits = (it for it in page.hits if not is_order(it.session))
-    return headed("prompt_head", (hint(it.session, it.project) for it in hits), budget)
+    page = search(open_for_call(), Criteria(query=query), limit=_MOST_PROMPT_HINTS)
+    hits = (hit for hit in page.hits if not is_order(hit.session))
+    return with_heading("prompt_head", (hint_of(hit.session, hit.project) for hit in hits), budget)
 
 
 def gather(question: str) -> "Finds":
@@ -355,17 +356,18 @@ def gather(question: str) -> "Finds":
     A session that reads like an order to a model is left out.
     """
     from core.text.ranking import Entry, Finds
-    from rooms.sessions.hints import hint, is_order
+    from rooms.sessions.hints import hint_of, is_order
     from rooms.sessions.search import Candidates
 
-    def entry(session: Session) -> Entry:
+    def entry_of(session: Session) -> Entry:
         text, worth = "\n".join(session.texts), (0.0, session.date, session.number)
-        return Entry("session", session.id, text, (), lambda: hint(session), worth)
+        return Entry("session", session.id, text, (), lambda: hint_of(session), worth)
 
-    with opened().reading() as connection:
-        found = Candidates(connection, question)
-        sessions = [it.session for it in found.hits(sorted(found.best[:_GATHERED]))]
-    return Finds([entry(it) for it in sessions if not is_order(it)], found.coverage.frequencies())
+    with open_for_call().reading() as connection:
+        candidates = Candidates(connection, question)
+        hits = candidates.hits(sorted(candidates.best[:_MOST_GATHERED]))
+    entries = [entry_of(hit.session) for hit in hits if not is_order(hit.session)]
+    return Finds(entries, candidates.coverage.frequencies())
 
 
 # fmt: off

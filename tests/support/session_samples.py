@@ -14,7 +14,7 @@ from typing import Any
 
 from core.config import Settings
 from rooms.sessions.draft import with_warning_flag
-from rooms.sessions.rows import INTO_ACTIONS, values_of_action, write
+from rooms.sessions.rows import INTO_ACTIONS, values_of_action, write_session
 from rooms.sessions.session import ACTION, POINTS, Action, Draft, Point, Session, read_session
 from rooms.sessions.store import SessionStore, open_sessions
 from tests.support.tables import table
@@ -53,7 +53,7 @@ def keep(store: SessionStore, sessions: Sequence[SampleSession]) -> None:
     """Write sessions and actions as they are, without the changes of a save."""
     with store.writing() as connection:
         for session, actions in sessions:
-            write(connection, session)
+            write_session(connection, session)
             connection.executemany(
                 f"INSERT {INTO_ACTIONS}",
                 [values_of_action(replace(it, context_id=session.id)) for it in actions],
@@ -162,7 +162,7 @@ def stored(store: SessionStore, **fields: Any) -> Session:
     dates = dict.fromkeys(("started_at", "ended_at", "created_at", "updated_at"), LATER)
     given = {"number": 0, "id": f"ctx_{os.urandom(6).hex()}", **dates, **fields}
     with store.writing() as connection:
-        return write(connection, Session(**given))
+        return write_session(connection, Session(**given))
 
 
 def every_byte(*folders: Path) -> bytes:

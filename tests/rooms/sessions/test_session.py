@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from core.text.plain import moment_of
 from rooms.sessions.answers import describe_session
 from rooms.sessions.draft import agent_of, continue_session, prepare_draft
-from rooms.sessions.hints import hint
+from rooms.sessions.hints import hint_of
 from rooms.sessions.search import Criteria, find_similar, search
 from rooms.sessions.session import (
     CHANGES,
@@ -289,10 +289,10 @@ def test_a_hostile_text_is_stored_found_shown_and_removed_as_text(
 ) -> None:
     text = HOSTILE[kind]
     session = assert_comes_back(store, a_draft(text, "g"))
-    line = hint(session)
+    line = hint_of(session)
     assert line.startswith("#1 ") and is_line(line)
     harmless = store.save(a_draft("plain words", "h"), agent="a", process="p").session
-    lines = [describe_session(it, how="x").split("\n") for it in (session, harmless)]
+    lines = [describe_session(it, instruction="x").split("\n") for it in (session, harmless)]
     assert all(map(is_line, lines[0])), lines[0]
     first = [it.partition(":")[0] for it in lines[0][1:] if not it.startswith("  ")]
     labels = [it.partition(":")[0] for it in lines[1][1:]]
@@ -314,8 +314,8 @@ ANY = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=120
 @given(text=ANY)
 def test_any_text_comes_back(store: SessionStore, text: str) -> None:
     session = assert_comes_back(store, a_draft(text, "g"))
-    assert is_line(hint(session)) and is_line(in_language("ko", hint, session))
-    assert all(map(is_line, describe_session(session, how="x").split("\n")))
+    assert is_line(hint_of(session)) and is_line(in_language("ko", hint_of, session))
+    assert all(map(is_line, describe_session(session, instruction="x").split("\n")))
 
 
 FIELDS = {field: arguments for field, _, arguments in reversed(LIMITS)}

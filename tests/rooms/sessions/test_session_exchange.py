@@ -50,10 +50,14 @@ def document(
     form, whole = FORMS[name], [redact_session(*it) for it in sessions]
     numbers = {it.session.id: it.session.number for it in whole}
     texts = [
-        form.session(Entry(it.session, it.actions, numbers.get(it.session.parent_id, 0)))
+        form.render_session(Entry(it.session, it.actions, numbers.get(it.session.parent_id, 0)))
         for it in whole
     ]
-    return form.begin(Head(project, len(whole), DAY)) + form.between.join(texts) + form.end(0)
+    return (
+        form.render_head(Head(project, len(whole), DAY))
+        + form.separator.join(texts)
+        + form.render_end(0)
+    )
 
 
 def hostile(text: str) -> tuple[Session, list[Action]]:
@@ -248,7 +252,7 @@ def test_a_former_directory_becomes_sessions_and_stays_as_it_was(
         {
             **{**SESSION.as_json(it), "updatedAt": it.updated_at, "hasWarnings": it.has_warnings},
             "parent": goals.get(it.parent_id),
-            "actions": [action.content for action in store.actions(it)],
+            "actions": [action.content for action in store.actions_of(it)],
         }
         for it in sorted(taken, key=lambda it: it.goal)
     ]
@@ -338,13 +342,13 @@ def test_the_tables_and_archives_stay_so_that_both_versions_can_use_the_files(
 def test_a_session_that_changes_meanwhile_is_not_archived(
     store: SessionStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session, write = saved(store, "Fix the login", OLD), upkeep._exported
+    session, write = saved(store, "Fix the login", OLD), upkeep._write_archive
 
     def written(*given: object) -> Path:
         path = write(*given)  # type: ignore[arg-type]
         saved(store, session.goal, id=session.id, summary="Saved meanwhile")
         return path
 
-    monkeypatch.setattr(upkeep, "_exported", written)
+    monkeypatch.setattr(upkeep, "_write_archive", written)
     archive_before(store, "2026-01-01")
     assert store.get("1").summary == "Saved meanwhile"

@@ -12,7 +12,7 @@ import pytest
 
 from core.config import Settings
 from rooms.sessions.config import Config
-from rooms.sessions.rows import TOKENIZERS, update_index, write
+from rooms.sessions.rows import TOKENIZERS, update_index, write_session
 from rooms.sessions.search import Candidates, Criteria, Page, find_similar, search
 from rooms.sessions.session import Session
 from rooms.sessions.store import SessionStore, open_sessions, session_with_name
@@ -33,7 +33,7 @@ def holding(store: SessionStore, *goals: str) -> SessionStore:
     """The store with sessions of these goals, a day apart, the first one on 1 January."""
     with store.writing() as connection:
         for day, goal in enumerate(goals, 1):
-            write(connection, session(day, goal, f"2026-01-{day:02d}T10:00:00+00:00"))
+            write_session(connection, session(day, goal, f"2026-01-{day:02d}T10:00:00+00:00"))
     return store
 
 
@@ -174,10 +174,13 @@ def test_the_index_takes_back_every_word_it_was_given(project: Path, tokenizer: 
             before = session_with_name(connection, str(number))
             other, _ = samples[-number]
             after = replace(other, number=number, id=before.id, parent_id="")
-            write(connection, after, before=before)
+            write_session(connection, after, before=before)
             delete_session(connection, after)
         assert size_of(connection) == 0
-        kept = [write(connection, session(0, text, id=f"c{at}")) for at, text in enumerate(texts)]
+        kept = [
+            write_session(connection, session(0, text, id=f"c{at}"))
+            for at, text in enumerate(texts)
+        ]
         connection.execute(CHECK)
         for it in kept:
             delete_session(connection, it)
@@ -243,7 +246,7 @@ def test_a_session_is_found_by_every_form_of_its_words(store: SessionStore, coun
         for beside in others(count):
             if goal := goals.get(beside.number):
                 beside = replace(beside, goal=goal, approaches=(), blockers=(), decisions=())
-            write(connection, beside)
+            write_session(connection, beside)
     faults = list[tuple[str, str]]()
     for goal, queries in TABLE["made"].items():
         for query in queries:
@@ -270,7 +273,9 @@ def test_the_sessions_that_answer_come_first(
     with store.writing() as connection:
         for number, text in enumerate(labelled.texts, 1):
             goal, _, rest = text.partition("\n")
-            write(connection, Session(number=number, id=f"c{number}", goal=goal, summary=rest))
+            write_session(
+                connection, Session(number=number, id=f"c{number}", goal=goal, summary=rest)
+            )
     with store.reading() as connection:
 
         def order(query: str, _: object) -> list[int]:

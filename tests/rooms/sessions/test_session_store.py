@@ -14,30 +14,30 @@ from sqlite3 import connect
 from typing import Any
 
 import pytest
+from rooms.sessions.actions import Caller, Deed
 
 from core.config import Settings, state_directory
 from core.errors import RefusedError
 from core.program import LOGGER
 from core.room.redaction import clean_file, clean_rows
 from rooms.sessions import actions
-from rooms.sessions.actions import Caller, Deed
 from rooms.sessions.config import CONFIG, EXCLUDED, INCLUDED, Config, read_config
 from rooms.sessions.session import Draft, Point, Session
-from rooms.sessions.store import Saved, SessionStore, open_sessions
+from rooms.sessions.store import SaveOutcome, SessionStore, open_sessions
 from rooms.sessions.upkeep import forget, redact_secrets
 from tests.support.cli_process import TOKEN
 from tests.support.session_samples import a_room, every_byte, saved, stored
 from tests.support.tables import DATA, none_of, table
 
 NOON = "2026-03-01T12:00:00+00:00"
-Save = Callable[..., Saved]
+Save = Callable[..., SaveOutcome]
 
 
 @pytest.fixture
 def save(store: SessionStore) -> Save:
     def saved(
         goal: str = "g", agent: str = "codex", process: str = "p1", now: str = NOON, **fields: Any
-    ) -> Saved:
+    ) -> SaveOutcome:
         draft = Draft(**{"goal": goal, **fields})
         return store.save(draft, agent=agent, process=process, now=now)
 
@@ -147,7 +147,7 @@ def said_of(root: Path) -> str:
 @pytest.mark.row("003 T1.a", "003 T75", "003 T76", "003 T77")
 def test_each_key_changes_its_setting_and_nothing_else(tmp_path: Path) -> None:
     assert read_config(tmp_path) == Config()
-    assert Config().database(tmp_path) == tmp_path / ".context" / "sessions" / "history.db"
+    assert Config().database_path(tmp_path) == tmp_path / ".context" / "sessions" / "history.db"
     assert os.listdir(tmp_path) == []
     for name, (value, fields) in SETTINGS["changed"].items():
         write(tmp_path, with_value(name, value))
@@ -279,7 +279,7 @@ def test_an_action_that_two_hooks_tell_at_once_is_recorded_once(one: Window) -> 
     session = one.save("a goal", now="2026-05-01T10:01:00+00:00")
     for _ in range(2):
         one.tell(*again, now="2026-05-01T10:02:00+00:00")
-    assert len(one.store.actions(session)) == 6
+    assert len(one.store.actions_of(session)) == 6
 
 
 def test_a_secret_across_a_cut_leaves_no_part_of_itself(one: Window) -> None:
@@ -321,9 +321,9 @@ def test_while_another_process_writes_an_action_is_dropped_and_counted(one: Wind
         assert not one.answer(f"#{session.number}")
         other.kill()
     assert actions.count_dropped(root, os.environ) == 2
-    assert one.store.actions(session) == []
+    assert one.store.actions_of(session) == []
     assert one.tell(Deed("command", "npm test"))
-    assert [it.content for it in one.store.actions(session)] == ["npm test"]
+    assert [it.content for it in one.store.actions_of(session)] == ["npm test"]
     path = os.path.join(state_directory(str(root), os.environ), actions.DROPPED)
     with open(path, "a") as file:
         file.write("2020-01-01T00:00:00+00:00\nnonsense\n")  # the old one is not counted

@@ -18,7 +18,7 @@ from core.room.copies import copies_of
 from core.room.database import Database, DatabaseError
 from core.text.plain import estimate_tokens
 from rooms.sessions import tools
-from rooms.sessions.hints import hint, start_lines
+from rooms.sessions.hints import hint_of, start_lines
 from rooms.sessions.session import Point
 from rooms.sessions.store import SessionStore
 from tests.support.costly import one_in
@@ -122,7 +122,7 @@ def samples(lang: Language, monkeypatch: pytest.MonkeyPatch, project: object) ->
 @IN_BOTH
 @pytest.mark.row("003 T20", "003 T24")
 def test_a_hint_costs_some_twenty_tokens(lang: Language, samples: list[Any]) -> None:
-    counts, most = [tokens_of(in_language(lang, hint, it)) for it, _ in samples], MOST[lang][0]
+    counts, most = [tokens_of(in_language(lang, hint_of, it)) for it, _ in samples], MOST[lang][0]
     assert mean(counts) <= most
     assert max(counts) <= most + 4
 
