@@ -220,7 +220,7 @@ def with_warning_flag(session: Session) -> Session:
     return replace(session, has_warnings=bool(session.failures or session.open_blockers))
 
 
-def with_solutions(session: Session, blockers: Iterable[Point], now: str) -> Session:
+def resolve(session: Session, blockers: Iterable[Point], now: str) -> Session:
     """Resolve the open blockers of an earlier session that `blockers` report as resolved."""
     solutions = {fold(point.text): point for point in blockers if point.is_resolved}
     points = tuple(

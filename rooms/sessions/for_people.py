@@ -96,7 +96,7 @@ class ForPeople(room.Room):
         outcome = forget(
             self.store,
             versions,
-            is_unchanged=lambda session: room.state_of(session) == versions[session.id],
+            is_same=lambda session: room.state_of(session) == versions[session.id],
         )
         ids = {session.id for session in outcome.sessions}
         notes = [_say("forgotten", count=len(ids))]

@@ -123,13 +123,7 @@ class SessionStore:
         """
         # The redactor is loaded with the first save.
         from core.sanitizer import safe_name
-        from rooms.sessions.draft import (
-            agent_of,
-            continue_session,
-            fold,
-            prepare_draft,
-            with_solutions,
-        )
+        from rooms.sessions.draft import agent_of, continue_session, fold, prepare_draft, resolve
 
         draft, kinds = prepare_draft(draft, strict=self.settings.strict)
         agent = agent_of(safe_name(agent))
@@ -157,19 +151,17 @@ class SessionStore:
             new_session = Session(id=f"ctx_{os.urandom(6).hex()}", **fields)
             session = continue_session(base or new_session, draft, agent=agent, now=now)
             # Before its own row is written: the last revision is that of this session.
-            resolved_links = list[Session]()
+            solved_links = list[Session]()
             if any(blocker.is_resolved for blocker in session.blockers):
                 for link in list(ancestors_of(connection, session)):
-                    new_link = with_solutions(link, session.blockers, now)
+                    new_link = resolve(link, session.blockers, now)
                     if new_link != link:
-                        resolved_links.append(rows.write_session(connection, new_link, before=link))
+                        solved_links.append(rows.write_session(connection, new_link, before=link))
             session = rows.write_session(connection, session, before=base, process=process)
             rows.settle_actions(connection, now)
         has_former = base is not None and session.former != base.former
         names = [name for name, _ in session.former[-1].texts] if has_former else []
-        return SaveOutcome(
-            session, base is None, kinds, resolved_links, names, self.write_current()
-        )
+        return SaveOutcome(session, base is None, kinds, solved_links, names, self.write_current())
 
     def write_current(self) -> bool:
         """Write `current.json`, unless switched off; False if impossible.

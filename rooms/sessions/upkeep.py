@@ -200,13 +200,12 @@ def archive_before(
                 del moves[id_]
         entries = [entry_of(connection, session.number) for session in moves.values()]
     kept_sessions = [session for session in ended_sessions if session.id not in moves]
-    plan = ArchiveOutcome(
-        list(moves.values()), None, len(sessions) - len(ended_sessions), kept_sessions
-    )
+    open_count = len(sessions) - len(ended_sessions)
+    plan = ArchiveOutcome(list(moves.values()), None, open_count, kept_sessions)
     if dry_run or not moves:
         return plan
     path = _write_archive(store, entries)
-    forget(store, moves, is_unchanged=lambda session: session == moves[session.id])
+    forget(store, moves, is_same=lambda session: session == moves[session.id])
     return plan._replace(path=path)
 
 
@@ -252,9 +251,7 @@ class ForgetOutcome(NamedTuple):
 
 
 def forget(
-    store: SessionStore,
-    ids: Iterable[str],
-    is_unchanged: Callable[[Session], bool] = lambda _: True,
+    store: SessionStore, ids: Iterable[str], is_same: Callable[[Session], bool] = lambda _: True
 ) -> ForgetOutcome:
     """Remove sessions for good, with their actions and from the bytes.
 
@@ -266,9 +263,7 @@ def forget(
     with ExitStack() as stack:
         with store.writing() as connection:
             sessions = {id_: rows.session_with_id(connection, id_) for id_ in ids}
-            ids = [
-                id_ for id_, session in sessions.items() if session is None or is_unchanged(session)
-            ]
+            ids = [id_ for id_, session in sessions.items() if session is None or is_same(session)]
             changed_files = [store.database]
             for file in _open_former_archives(store, stack):
                 with file.writing() as archive:

@@ -14,13 +14,13 @@ from sqlite3 import connect
 from typing import Any
 
 import pytest
-from rooms.sessions.actions import Caller, Deed
 
 from core.config import Settings, state_directory
 from core.errors import RefusedError
 from core.program import LOGGER
 from core.room.redaction import clean_file, clean_rows
 from rooms.sessions import actions
+from rooms.sessions.actions import Caller, Deed
 from rooms.sessions.config import CONFIG, EXCLUDED, INCLUDED, Config, read_config
 from rooms.sessions.session import Draft, Point, Session
 from rooms.sessions.store import SaveOutcome, SessionStore, open_sessions
