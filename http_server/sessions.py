@@ -97,7 +97,15 @@ class Calls:
         if credential is None:
             raise Refusal(401, "needs_key", {})
         if scope["method"] == "POST":
-            await self._post(credential, scope, receive, send)
+            if self.open_calls >= MOST_CALLS:
+                raise Refusal(503, "too_busy", RETRY)
+            async with self._bodies.opened_body(scope, receive, MOST_BYTES, BODY_S) as data:
+                body = without_surrogates(data)
+                self.open_calls += 1
+                try:
+                    await self._call(credential, body, scope, with_body(body, receive), send)
+                finally:
+                    self.open_calls -= 1
             return
         headers = Headers(scope=scope)
         session_id = headers.get(ID_HEADER, "")
@@ -141,19 +149,6 @@ class Calls:
         self._used_at.move_to_end(name)
         if len(self._used_at) > _MOST_COUNTED:
             self._used_at.popitem(last=False)
-
-    async def _post(
-        self, credential: Credential, scope: Scope, receive: Receive, send: Send
-    ) -> None:
-        if self.open_calls >= MOST_CALLS:
-            raise Refusal(503, "too_busy", RETRY)
-        async with self._bodies.opened_body(scope, receive, MOST_BYTES, BODY_S) as data:
-            body = without_surrogates(data)
-            self.open_calls += 1
-            try:
-                await self._call(credential, body, scope, with_body(body, receive), send)
-            finally:
-                self.open_calls -= 1
 
     async def _call(
         self, credential: Credential, body: bytes, scope: Scope, receive: Receive, send: Send

@@ -74,9 +74,8 @@ def hostile(made: Path, tmp_path: Path) -> Desk:
 @pytest.fixture
 def older_git(monkeypatch: pytest.MonkeyPatch) -> None:
     """A git from before it knew the two settings that help most."""
-    settings = call._SAFE_SETTINGS
-    known = [setting for setting in settings if not setting.startswith("safe.bareRepository")]
-    assert len(known) == len(settings) - 1
+    known = [key for key in call._SAFE_SETTINGS if not key.startswith("safe.bareRepository")]
+    assert len(known) == len(call._SAFE_SETTINGS) - 1
     monkeypatch.setattr(call, "_SAFE_SETTINGS", known)
     monkeypatch.delitem(call._SET_VARIABLES, "GIT_NO_LAZY_FETCH")
 
