@@ -46,19 +46,19 @@ Label = Literal["contradiction", "entailment", "neutral"]
 LABELS: tuple[str, ...] = get_args(Label)
 Scores = Mapping[str, float]  # by label, from 0 to 1
 
-_WORDS: dict[str, Label] = {
+_LABEL_OF_WORD: dict[str, Label] = {
     **dict.fromkeys("contradiction contradict contradicts contradictory".split(), "contradiction"),
     **dict.fromkeys("entailment entail entails entailed same".split(), "entailment"),
     **dict.fromkeys("neutral unrelated none compatible".split(), "neutral"),
 }
 _MOST_CHARS, _MOST_TRIES, _MOST_BYTES = 20_000, 200, 200_000  # of an answer
-_UNSURE = 0.79  # the most confidence in a neutral verdict, below SURE
+_UNSURE_CONFIDENCE = 0.79  # the most confidence in a neutral verdict, below SURE
 _DOUBT = 0.5
 _MODELS = ("model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
 _MOST_TOKENS = 512
-_QUIET = 3  # errors only: a server must not print
+_ERRORS_ONLY = 3  # a level of logging: a server must not print
 _ENDINGS = (".cmd", ".exe", ".bat") if os.name == "nt" else ("",)
-_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+_WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 _ARGUMENTS = ("--extensions", "none", "--allowed-mcp-server-names", "none")
 _SETTINGS = {
     "tools": {"core": []},
@@ -117,26 +117,26 @@ class Judge:
 
 
 def judge_of(environment: Mapping[str, str]) -> Judge | None:
-    """Return None if the settings name no judge; load nothing. Raises those of `check`."""
+    """Return None if the settings name no judge; load nothing. Raises a fault of `check`."""
     judges = list[NamedJudge]()
-    for it in named(environment):
-        if isinstance(it, ServiceError):
-            raise it
-        judges.append(it)
-    return _kept(tuple(judges)) if judges else None
+    for item in judges_in(environment):
+        if isinstance(item, ServiceError):
+            raise item
+        judges.append(item)
+    return _cached_judge(tuple(judges)) if judges else None
 
 
-_kept = lru_cache(maxsize=8)(Judge)  # with the pause of a service, and a model that is loaded
+_cached_judge = lru_cache(maxsize=8)(Judge)  # with the pause of a service, and a loaded model
 
 
 def has_judge(environment: Mapping[str, str]) -> bool:
     """Return whether a judge is named, even a wrong one."""
-    return bool(_words(environment))
+    return bool(_judge_words(environment))
 
 
-def named(environment: Mapping[str, str]) -> "Iterator[NamedJudge | ServiceError]":
+def judges_in(environment: Mapping[str, str]) -> "Iterator[NamedJudge | ServiceError]":
     """Yield the judges in their order, and faults of the settings; ask, start and load nothing."""
-    for word in _words(environment):
+    for word in _judge_words(environment):
         kind, colon, folder = word.partition(":")
         kind, folder = kind.lower(), os.path.expanduser(folder.strip())
         if kind not in (CHAT, GEMINI, ONNX) or bool(colon) != (kind == ONNX):
@@ -148,9 +148,9 @@ def named(environment: Mapping[str, str]) -> "Iterator[NamedJudge | ServiceError
         else:
             address = services.value_of(environment, CHAT_VARIABLE)
             model = services.value_of(environment, CHAT_MODEL_VARIABLE)
-            named = {CHAT_VARIABLE: address, CHAT_MODEL_VARIABLE: model}
-            unset = (variable for variable, value in named.items() if not value)
-            errors = [ServiceError("not_set", judge=CHAT, variable=it) for it in unset]
+            settings = {CHAT_VARIABLE: address, CHAT_MODEL_VARIABLE: model}
+            unset_names = (variable for variable, value in settings.items() if not value)
+            errors = [ServiceError("not_set", judge=CHAT, variable=name) for name in unset_names]
             errors += services.check_service(environment, CHAT_VARIABLE) if address else []
             yield from errors
             if not errors:
@@ -158,12 +158,12 @@ def named(environment: Mapping[str, str]) -> "Iterator[NamedJudge | ServiceError
                 yield ChatJudge(service, model)
 
 
-def _words(environment: Mapping[str, str]) -> list[str]:
+def _judge_words(environment: Mapping[str, str]) -> list[str]:
     words = services.value_of(environment, VARIABLE).split(",")
     return list(dict.fromkeys(word for word in map(str.strip, words) if word))
 
 
-def asked(earlier: str, later: str) -> str:
+def question_of(earlier: str, later: str) -> str:
     return json.dumps({"earlier": earlier, "later": later}, ensure_ascii=False)
 
 
@@ -174,18 +174,18 @@ def verdict_in(text: str) -> Verdict:
     ValueError without one.
     """
     text, decoder = text[-_MOST_CHARS:], json.JSONDecoder()
-    beginnings = [it.start() for it in re.finditer(r"\{", text)][-_MOST_TRIES:]
-    for start in reversed(beginnings):
+    starts = [match.start() for match in re.finditer(r"\{", text)][-_MOST_TRIES:]
+    for start in reversed(starts):
         try:
             answer, _ = decoder.raw_decode(text, start)
         except (ValueError, RecursionError):
             continue
-        label = _WORDS.get(str(answer.get("label", "")).strip().lower())
+        label = _LABEL_OF_WORD.get(str(answer.get("label", "")).strip().lower())
         if label:
             value = answer.get("confidence", 0)
             if isinstance(value, str):
                 value = float(value.strip().removesuffix("%"))
-            number = services.finite(value)
+            number = services.finite_number(value)
             number = number / 100 if 1 < number <= 100 else number
             if not 0 <= number <= 1:
                 raise ValueError("no confidence")
@@ -204,14 +204,14 @@ class ChatJudge:
         # Nothing optional: some servers refuse a temperature, some a form of the answer.
         messages = [
             {"role": "system", "content": PROMPT},
-            {"role": "user", "content": asked(earlier, later)},
+            {"role": "user", "content": question_of(earlier, later)},
         ]
         body = {"model": self.model, "messages": messages}
         answer = services.post(self.service, body, timeout_s=TIMEOUT_S)
         try:
             content = answer["choices"][0]["message"]["content"]
             if not isinstance(content, str):  # some servers give it in parts
-                content = "".join(it["text"] for it in content if it.get("type") == "text")
+                content = "".join(part["text"] for part in content if part.get("type") == "text")
             return verdict_in(content)
         except (TypeError, ValueError, LookupError, AttributeError):
             raise ServiceError("bad_answer", variable=CHAT_VARIABLE) from None
@@ -219,15 +219,15 @@ class ChatJudge:
 
 def is_private(folder: Path, top: Path | None = None) -> bool:
     """Return whether nobody else can write to a directory or above it, up to `top`."""
-    above = [it for it in (folder, *folder.parents) if top is None or it.is_relative_to(top)]
-    return os.name == "nt" or not any(it.stat().st_mode & _OTHERS_WRITE for it in above)
+    paths = [path for path in (folder, *folder.parents) if top is None or path.is_relative_to(top)]
+    return os.name == "nt" or not any(path.stat().st_mode & _WRITABLE_BY_OTHERS for path in paths)
 
 
 def find_program(path: str) -> str:
-    """Return its path, "" for none. Only absolute directories count: others may be a stranger's."""
+    """Return Gemini's path in a PATH, "" for none. A relative directory may be a stranger's."""
     folders = filter(os.path.isabs, path.split(os.pathsep))
-    names = (os.path.join(folder, PROGRAM + end) for folder in folders for end in _ENDINGS)
-    return next((name for name in names if os.path.isfile(name) and os.access(name, os.X_OK)), "")
+    files = (os.path.join(folder, PROGRAM + ending) for folder in folders for ending in _ENDINGS)
+    return next((file for file in files if os.path.isfile(file) and os.access(file, os.X_OK)), "")
 
 
 @dataclass(frozen=True)
@@ -254,12 +254,12 @@ class GeminiJudge:
     def verdict(self, earlier: str, later: str) -> Verdict:
         for error in self.find_missing():
             raise error
-        above = [Path(it) for it in (self.place, os.path.expanduser("~")) if it]
+        paths = [Path(name) for name in (self.place, os.path.expanduser("~")) if name]
         try:
-            base = next((it for it in above if it.is_dir() and self.is_private(it)), None)
+            base = next((path for path in paths if path.is_dir() and self.is_private(path)), None)
             if base is None:
                 raise PermissionError
-            answer = self._answer(base, asked(earlier, later))
+            answer = self._ask_program(base, question_of(earlier, later))
         except OSError:  # or nothing can be written there
             raise ServiceError("no_private_place", variable=VARIABLE, program=PROGRAM) from None
         try:
@@ -267,26 +267,26 @@ class GeminiJudge:
         except ValueError:
             raise ServiceError("bad_answer", variable=VARIABLE) from None
 
-    def _answer(self, base: Path, question: str) -> str:
-        """Raises ServiceError, OSError."""
+    def _ask_program(self, base: Path, question: str) -> str:
+        """Return what the program prints. Raises ServiceError, OSError."""
         import subprocess  # only for who names this judge
         from tempfile import TemporaryDirectory, TemporaryFile
 
         # Files, not pipes: a child of the program could keep a pipe open for ever.
         with (
             TemporaryDirectory(prefix=".judge-", dir=base, ignore_cleanup_errors=True) as folder,
-            TemporaryFile() as given,
-            TemporaryFile() as printed,
+            TemporaryFile() as question_file,
+            TemporaryFile() as answer_file,
         ):
-            settings, rule = Path(folder, "settings.json"), Path(folder, "rule.md")
+            settings, prompt = Path(folder, "settings.json"), Path(folder, "rule.md")
             settings.write_text(json.dumps(_SETTINGS), encoding="utf-8")
-            rule.write_text(PROMPT, encoding="utf-8")
-            given.write(question.encode("utf-8", "replace"))
-            given.seek(0)
+            prompt.write_text(PROMPT, encoding="utf-8")
+            question_file.write(question.encode("utf-8", "replace"))
+            question_file.seek(0)
             environment = {
                 **os.environ,
                 "GEMINI_CLI_SYSTEM_SETTINGS_PATH": str(settings),  # beats user and directory
-                "GEMINI_SYSTEM_MD": str(rule),
+                "GEMINI_SYSTEM_MD": str(prompt),
                 "GEMINI_CLI_TRUST_WORKSPACE": "true",  # the directory is ours; else it refuses
                 "GEMINI_CLI_NO_RELAUNCH": "true",
                 "SENTINEL_MEMORY_ROOMS": "lessons",  # should it start this server after all
@@ -296,8 +296,8 @@ class GeminiJudge:
                     [find_program(self.path), *_ARGUMENTS],
                     cwd=folder,
                     env=environment,
-                    stdin=given,
-                    stdout=printed,
+                    stdin=question_file,
+                    stdout=answer_file,
                     stderr=subprocess.DEVNULL,
                     start_new_session=True,
                 )
@@ -318,8 +318,8 @@ class GeminiJudge:
                     process.wait()
             if status:
                 raise ServiceError("program_failed", program=PROGRAM, status=status)
-            printed.seek(0)
-            return printed.read(_MOST_BYTES).decode("utf-8", "replace")
+            answer_file.seek(0)
+            return answer_file.read(_MOST_BYTES).decode("utf-8", "replace")
 
 
 @dataclass(frozen=True)
@@ -333,14 +333,14 @@ class OnnxJudge:
     folder: str
 
     def find_missing(self) -> Iterator[ServiceError]:
-        absent = [it for it in PACKAGES if find_spec(it) is None]
-        if absent:
-            yield package_error(VARIABLE, absent[0], *PACKAGES)
+        absent_packages = [package for package in PACKAGES if find_spec(package) is None]
+        if absent_packages:
+            yield package_error(VARIABLE, absent_packages[0], *PACKAGES)
         if not os.path.isdir(self.folder):
             yield ServiceError("no_model", variable=VARIABLE, file="model.onnx")
 
     @cached_property
-    def _scores(self) -> Callable[[str, str], Scores]:
+    def _score(self) -> Callable[[str, str], Scores]:
         """A function of premise and hypothesis. Raises ServiceError."""
         try:
             import numpy
@@ -350,11 +350,12 @@ class OnnxJudge:
             raise package_error(VARIABLE, error.name or PACKAGES[0], *PACKAGES) from None
         file = "model.onnx"
         try:  # each kind of damage has its own class, and the packages raise their bare base class
-            path = next(filter(os.path.isfile, (os.path.join(self.folder, it) for it in _MODELS)))
+            paths = (os.path.join(self.folder, name) for name in _MODELS)
+            path = next(filter(os.path.isfile, paths))
             file = "config.json"
-            with open(os.path.join(self.folder, file), encoding="utf-8") as opened:
-                named = json.load(opened)["id2label"]
-            labels = [str(named[str(at)]).lower() for at in range(len(named))]
+            with open(os.path.join(self.folder, file), encoding="utf-8") as config_file:
+                label_of_id = json.load(config_file)["id2label"]
+            labels = [str(label_of_id[str(id_)]).lower() for id_ in range(len(label_of_id))]
             if sorted(labels) != sorted(LABELS):
                 raise ValueError("other labels")
             file = "tokenizer.json"
@@ -363,19 +364,19 @@ class OnnxJudge:
             tokenizer.enable_truncation(_MOST_TOKENS)
             file = "model.onnx"
             options = onnxruntime.SessionOptions()
-            options.log_severity_level = _QUIET
+            options.log_severity_level = _ERRORS_ONLY
             session = onnxruntime.InferenceSession(
                 path, options, providers=["CPUExecutionProvider"]
             )
         except Exception:
             raise ServiceError("no_model", variable=VARIABLE, file=file) from None
-        names = [it.name for it in session.get_inputs()]
+        names = [model_input.name for model_input in session.get_inputs()]
 
-        def scores(premise: str, hypothesis: str) -> Scores:
+        def score(premise: str, hypothesis: str) -> Scores:
             encoded = tokenizer.encode(premise, hypothesis)
-            known = {"input_ids": encoded.ids, "attention_mask": encoded.attention_mask}
-            known["token_type_ids"] = encoded.type_ids
-            inputs = {name: numpy.array([known[name]], dtype=numpy.int64) for name in names}
+            values = {"input_ids": encoded.ids, "attention_mask": encoded.attention_mask}
+            values["token_type_ids"] = encoded.type_ids
+            inputs = {name: numpy.array([values[name]], dtype=numpy.int64) for name in names}
             [logits] = session.run(None, inputs)[0]
             powers = numpy.exp(logits - logits.max())
             shares = [float(share) for share in powers / powers.sum()]
@@ -383,12 +384,12 @@ class OnnxJudge:
                 raise ValueError("no probabilities")
             return dict(zip(labels, shares, strict=True))
 
-        return scores
+        return score
 
     def verdict(self, earlier: str, later: str) -> Verdict:
-        scores = self._scores
+        score = self._score
         try:
-            return verdict_of(scores(earlier, later), scores(later, earlier))
+            return verdict_of(score(earlier, later), score(later, earlier))
         except Exception:  # whatever the runtime raises; it may quote a text
             raise ServiceError("bad_answer", variable=VARIABLE) from None
 
@@ -409,4 +410,4 @@ def verdict_of(one_way: Scores, other_way: Scores) -> Verdict:
     if entailment >= SURE_CONFIDENCE and contradiction < _DOUBT:
         return Verdict("entailment", entailment)
     neutral = (one_way["neutral"] + other_way["neutral"]) / 2
-    return Verdict("neutral", min(neutral, _UNSURE))
+    return Verdict("neutral", min(neutral, _UNSURE_CONFIDENCE))

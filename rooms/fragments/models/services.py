@@ -26,8 +26,8 @@ PAUSE_S = 30.0  # for which a service that failed is left alone
 _MOST_BYTES = 64 * 1024 * 1024
 _PIECE_BYTES = 65_536
 _MOST_PAUSE_S = 3_600
-_OF_STATUS = {401: "no_access", 403: "no_access", 404: "not_there", 429: "overloaded"}
-_OF_STATUS |= {408: "failed", 503: "overloaded"}
+_KEY_OF_STATUS = {401: "no_access", 403: "no_access", 404: "not_there", 429: "overloaded"}
+_KEY_OF_STATUS |= {408: "failed", 503: "overloaded"}
 
 _KEY = re.compile("[!-~]*")
 _VERSION = re.compile("/v[0-9][a-z0-9]*$")
@@ -46,21 +46,21 @@ class Pause:
     """Leaves a failed service alone for a while, so that nobody waits for it twice."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock, self._until = clock, 0.0
+        self._clock, self._paused_until_s = clock, 0.0
         self._failure: ServiceError | None = None
 
     @contextmanager
     def try_service(self) -> Iterator[None]:
         """Ask the service inside; during the pause this raises the last ServiceError."""
         failure = self._failure
-        if failure and self._clock() < self._until:
+        if failure and self._clock() < self._paused_until_s:
             pause_s = failure.retry_after_s  # each call raises an error of its own
             raise ServiceError(failure.key, retry_after_s=pause_s, **failure.facts)
         try:
             yield
         except ServiceError as error:
             if not error.may_be_text_fault:
-                self._until = self._clock() + max(PAUSE_S, error.retry_after_s)
+                self._paused_until_s = self._clock() + max(PAUSE_S, error.retry_after_s)
                 self._failure = error
             raise
         self._failure = None
@@ -112,13 +112,13 @@ def endpoint_of(address: str, path: str) -> str:
     'http://localhost:11434/v1/embeddings'
     """
     parts = urlsplit(address)
-    above = parts.path.rstrip("/").removesuffix(path)
-    if not _VERSION.search(above):
-        above += "/v1"
-    return urlunsplit(parts._replace(path=above + path, fragment=""))
+    base = parts.path.rstrip("/").removesuffix(path)
+    if not _VERSION.search(base):
+        base += "/v1"
+    return urlunsplit(parts._replace(path=base + path, fragment=""))
 
 
-def finite(value: object) -> float:
+def finite_number(value: object) -> float:
     """Raises ValueError for anything but a finite number."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError("no number")
@@ -143,13 +143,13 @@ def post(service: Service, body: object, *, timeout_s: float) -> Any:
         headers["Authorization"] = f"Bearer {service.key}"
     data = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
     variable = service.variable
-    answer = in_thread(lambda: _read(service, data, headers, timeout_s))
+    answer = run_in_thread(lambda: _read_answer(service, data, headers, timeout_s))
     try:
         text = answer.result(timeout_s)
     except HTTPError as error:
         error.close()
         status = error.code
-        key = _OF_STATUS.get(status, "refused" if status < 500 else "failed")
+        key = _KEY_OF_STATUS.get(status, "refused" if status < 500 else "failed")
         if 300 <= status < 400:
             raise ServiceError("elsewhere", variable=variable) from None
         digits = error.headers.get("Retry-After", "").strip() if key == "overloaded" else ""
@@ -175,7 +175,7 @@ def post(service: Service, body: object, *, timeout_s: float) -> Any:
         raise ServiceError("bad_answer", variable=variable) from None
 
 
-def in_thread(work: Callable[[], Any]) -> Future[Any]:
+def run_in_thread(work: Callable[[], Any]) -> Future[Any]:
     """Begin work in a thread that the end of the process does not wait for.
 
     A socket's timeout begins anew with each byte, so a service could hold its caller for ever: wait
@@ -193,7 +193,7 @@ def in_thread(work: Callable[[], Any]) -> Future[Any]:
     return future
 
 
-def _read(service: Service, data: bytes, headers: dict[str, str], timeout_s: float) -> bytes:
+def _read_answer(service: Service, data: bytes, headers: dict[str, str], timeout_s: float) -> bytes:
     import urllib.request
     from http.client import IncompleteRead
 
@@ -201,7 +201,7 @@ def _read(service: Service, data: bytes, headers: dict[str, str], timeout_s: flo
         def redirect_request(self, *_: Any) -> None:
             """Follow none: the request ends as an error."""
 
-    until = time.monotonic() + timeout_s
+    deadline_s = time.monotonic() + timeout_s
     request = urllib.request.Request(service.address, data, headers, method="POST")
     host = urlsplit(service.address).hostname or ""
     is_direct = is_local(host) or urllib.request.proxy_bypass(host)
@@ -214,7 +214,7 @@ def _read(service: Service, data: bytes, headers: dict[str, str], timeout_s: flo
             size += len(piece)
             if size > _MOST_BYTES:
                 raise ServiceError("too_large", variable=service.variable)
-            if time.monotonic() > until:
+            if time.monotonic() > deadline_s:
                 raise TimeoutError
         if response.length:  # is still to come, but the connection has ended
             raise IncompleteRead(b"")

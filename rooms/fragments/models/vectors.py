@@ -43,16 +43,17 @@ MOST_DIMENSIONS = 16_384
 FLOAT_BYTES = 4
 QUESTION_TIMEOUT_S = 5.0  # somebody waits for the answer
 BATCH_TIMEOUT_S = 120.0  # a model on an ordinary processor takes its time
-AT_ONCE = 32  # texts in one request; some services take no more
+BATCH_TEXTS = 32  # texts in one request; some services take no more
 MODEL_STATE, DIMENSIONS_STATE = "embedding_model", "embedding_dimensions"
 LEAST_COSINE = 0.5  # `Cosines.answer_cosine` before the first measurement
 COSINES_STATE = "embedding_cosines"
 _DEVIATIONS, _LEAST_DEVIATION = 2, 0.01
 _GROWTH, _RENEWED_DAYS = 1.5, 1
 _FRESH_HOURS = 1  # fragments saved since are linked by their meaning
-_FAILURES = 3  # one after the other, and it is not the texts
+_MOST_FAILURES = 3  # one after the other, and the texts are not the cause
 
 Progress = Callable[[int, int], None]  # done, total
+_Pairs = list[tuple[Fragment, bytes]]  # fragments with their vectors
 
 # Questions that no memory of a team answers: their nearest fragments show what a model calls near.
 PROBES = (
@@ -106,10 +107,10 @@ class Embedder:
         """
         if not texts:
             return []
-        clean = [redact(text)[0] for text in texts]
+        clean_texts = [redact(text)[0] for text in texts]
         try:
             with self._pause.try_service():
-                rows = self._source.numbers_of(clean, timeout_s)
+                rows = self._source.numbers_of(clean_texts, timeout_s)
             vectors = [vector_of(row) for row in rows]
             [size] = {len(vector) // FLOAT_BYTES for vector in vectors}
             if len(vectors) != len(texts) or size > MOST_DIMENSIONS:
@@ -132,18 +133,18 @@ class Embedder:
 
 
 def embedder_of(environment: Mapping[str, str]) -> Embedder | None:
-    """Return None if the settings name nothing; load nothing. Raises those of `check`."""
+    """Return None if the settings name nothing; load nothing. Raises a fault of `check`."""
     for error in check(environment):
         raise error
     value = services.value_of(environment, VARIABLE)
     if not value:
         return None
     if value.lower() == LOCAL:
-        return _kept(_LOCAL, LOCAL_MODEL)
+        return _cached_embedder(_LOCAL, LOCAL_MODEL)
     model = services.value_of(environment, MODEL_VARIABLE) or DEFAULT_MODEL
     dimensions = int(services.value_of(environment, DIMENSIONS_VARIABLE) or 0)
     service = services.service_of(environment, VARIABLE, "/embeddings")
-    return _kept(EmbeddingService(service, model, dimensions), model, dimensions)
+    return _cached_embedder(EmbeddingService(service, model, dimensions), model, dimensions)
 
 
 @dataclass(frozen=True)
@@ -159,8 +160,8 @@ class EmbeddingService:
         if self.dimensions:  # a model that knows none refuses even its own number
             body["dimensions"] = self.dimensions
         rows = services.post(self.service, body, timeout_s=timeout_s)["data"]
-        found = {row.get("index", at): row["embedding"] for at, row in enumerate(rows)}
-        return [found[at] for at in range(len(found))]  # sent in whatever order
+        embeddings = {row.get("index", at): row["embedding"] for at, row in enumerate(rows)}
+        return [embeddings[at] for at in range(len(embeddings))]  # sent in whatever order
 
 
 class LocalModel:
@@ -168,55 +169,55 @@ class LocalModel:
 
     def __init__(self) -> None:
         self._model: Any = None
-        self._turn = threading.Lock()
+        self._lock = threading.Lock()
 
     def numbers_of(self, texts: Sequence[str], timeout_s: float) -> list[Sequence[object]]:
         """After a timeout the model goes on loading."""
 
         def encode() -> list[Sequence[object]]:
-            with self._turn:
+            with self._lock:
                 if self._model is None:
                     try:
                         self._model = import_module(LOCAL_MODULE).USE(threads=1)
                     except ImportError:
                         raise package_error(VARIABLE, LOCAL_PACKAGE) from None
-                whole = [text.encode("utf-8", "replace").decode() for text in texts]
+                clean_texts = [text.encode("utf-8", "replace").decode() for text in texts]
                 try:
-                    return [row.tolist() for row in self._model.encode(whole)]
+                    return [row.tolist() for row in self._model.encode(clean_texts)]
                 except Exception:  # whatever the model raises; it may quote a text
                     raise ServiceError("bad_answer", variable=VARIABLE) from None
 
         try:
-            found: list[Sequence[object]] = services.in_thread(encode).result(timeout_s)
+            rows: list[Sequence[object]] = services.run_in_thread(encode).result(timeout_s)
         except TimeoutError:
             seconds = math.ceil(timeout_s)
             raise ServiceError("timeout", variable=VARIABLE, seconds=seconds) from None
-        return found
+        return rows
 
 
 _LOCAL = LocalModel()
-_kept = lru_cache(maxsize=8)(Embedder)  # with the pause of a service, and its dimensions
+_cached_embedder = lru_cache(maxsize=8)(Embedder)  # with the pause of a service, and its dimensions
 
 
 def vector_of(numbers: Iterable[object]) -> bytes:
     """Return numbers as a vector. Raises ValueError for none, only zeros, and one not finite."""
-    whole = [services.finite(number) for number in numbers]
-    largest = max(map(abs, whole), default=0.0)
+    values = [services.finite_number(number) for number in numbers]
+    largest = max(map(abs, values), default=0.0)
     if not largest:
         raise ValueError("no direction")
-    scaled = [number / largest for number in whole]  # whose squares are neither 0 nor infinite
-    length = math.sqrt(math.fsum(number * number for number in scaled))
-    vector = array("f", (number / length for number in scaled))
+    shares = [value / largest for value in values]  # whose squares are neither 0 nor infinite
+    length = math.sqrt(math.fsum(share * share for share in shares))
+    vector = array("f", (share / length for share in shares))
     if sys.byteorder == "big":
         vector.byteswap()
     return vector.tobytes()
 
 
-def cosine_of(one: bytes, other: bytes) -> float:
+def cosine_of(vector: bytes, other: bytes) -> float:
     """Return the cosine of vectors of length 1; 0 if two models made them."""
-    if len(one) != len(other):
+    if len(vector) != len(other):
         return 0.0
-    return float(sum(map(mul, array("f", one), array("f", other))))
+    return float(sum(map(mul, array("f", vector), array("f", other))))
 
 
 class Cosines(NamedTuple):
@@ -230,14 +231,14 @@ class Cosines(NamedTuple):
 
     @property
     def answer_cosine(self) -> float:
-        """From which a fragment may answer a question."""
+        """The least cosine of a fragment that may answer a question."""
         if not self.texts:
             return LEAST_COSINE
         return min(self.mean + _DEVIATIONS * max(self.deviation, _LEAST_DEVIATION), 1.0)
 
     @property
     def chance_cosine(self) -> float:
-        """Below which shared words are chance."""
+        """The cosine below which shared words are chance."""
         return self.mean + self.deviation if self.texts else -1.0
 
     def nearness_of(self, cosine: float) -> float:
@@ -255,24 +256,23 @@ def cosines_of(state: Mapping[str, str]) -> Cosines:
         return Cosines()
 
 
-def measure(room: Room, embedder: Embedder) -> None:
+def measure_cosines(room: Room, embedder: Embedder) -> None:
     """Measure `Cosines` anew, if due. Raises DatabaseError."""
     now = room.clock()
     with room.engine.reading() as rows:
-        known = cosines_of(rows.state())
+        cosines = cosines_of(rows.state())
         texts = sum(rows.count(Filter(has_vector=True)).values())
         since = moment_before(now, days=_RENEWED_DAYS)
-    has_grown = not known.texts <= texts < known.texts * _GROWTH
-    if not texts or not (has_grown or known.measured_at <= since):
+    has_grown = not cosines.texts <= texts < cosines.texts * _GROWTH
+    if not texts or not (has_grown or cosines.measured_at <= since):
         return
     try:
         probes = embedder.probes
     except ServiceError:  # the next call tries again
         return
     with room.engine.reading() as rows:
-        tops = [
-            cosine for probe in probes for _, cosine in rows.nearest_cosines(probe, Filter(), 1)
-        ]
+        nearest = [rows.nearest_cosines(probe, Filter(), 1) for probe in probes]
+    tops = [cosine for pairs in nearest for _, cosine in pairs]
     if tops:
         mean, deviation = round(fmean(tops), 4), round(pstdev(tops), 4)
         cosines = Cosines(embedder.model, mean, deviation, texts, now)
@@ -287,18 +287,18 @@ def measure(room: Room, embedder: Embedder) -> None:
 
 @dataclass(frozen=True, slots=True)
 class EmbedOutcome:
-    """How many got an embedding, how many still have none."""
+    """Counts of fragments: new embeddings, and those that are still missing."""
 
     count: int
     missing: int
 
 
 def is_same_model(rows: Rows, embedder: Embedder) -> bool:
-    """Return whether stored embeddings are a model's (by name, without dimensions), or none."""
+    """Return whether all stored embeddings are of this model (by name, without dimensions)."""
     state = rows.state()
-    stored = state.get(MODEL_STATE, ""), state.get(DIMENSIONS_STATE, "")
-    dimensions = str(embedder.dimensions) if embedder.dimensions else stored[1]
-    if stored == (embedder.model, dimensions):
+    model_state = state.get(MODEL_STATE, ""), state.get(DIMENSIONS_STATE, "")
+    dimensions = str(embedder.dimensions) if embedder.dimensions else model_state[1]
+    if model_state == (embedder.model, dimensions):
         return True
     return not rows.has(Filter(state="all", has_vector=True))
 
@@ -318,69 +318,69 @@ def embed_missing(
         raise ServiceError("no_vectors", path=room.engine.name)
     if replaces and not embedder.dimensions:  # it may give others by the same name now
         with room.engine.reading() as rows:
-            some = rows.find(Filter(), limit=_FAILURES)
-        _embedded(embedder, some)
+            page = rows.find(Filter(), limit=_MOST_FAILURES)
+        _embed_fragments(embedder, page)
     with room.engine.reading() as rows:
         has_others = not is_same_model(rows, embedder)
         if has_others and not replaces:
             raise ServiceError("other_model")
-        wanted = Filter() if has_others else Filter(has_vector=False)
-        total = sum(rows.count(wanted).values())
+        filter_ = Filter() if has_others else Filter(has_vector=False)
+        total = sum(rows.count(filter_).values())
     done = 0
     while done < total or has_others:
         with room.engine.reading() as rows:
-            some = rows.find(wanted, limit=AT_ONCE)
-        if not (some or has_others):
+            page = rows.find(filter_, limit=BATCH_TEXTS)
+        if not (page or has_others):
             break
-        embedded = _embedded(embedder, some)
-        if embedded or has_others:
+        pairs = _embed_fragments(embedder, page)
+        if pairs or has_others:
             with room.engine.writing() as rows:
-                done += _put(rows, embedder, embedded, replaces=has_others)
+                done += _put_vectors(rows, embedder, pairs, replaces=has_others)
         # By meaning, as far as they had no vector when they were saved, and have no link yet.
         since = moment_before(room.clock(), hours=_FRESH_HOURS)
-        for fragment in (it for it, _ in embedded if it.created_at >= since):
+        for fragment in (fragment for fragment, _ in pairs if fragment.created_at >= since):
             with room.engine.writing() as rows:
-                stored = [it for it in rows.by_numbers([fragment.number]) if it.is_live]
-                if stored and not rows.links([fragment.id]):
-                    rows.put_links(find_links(rows, stored[0])[0])
+                live_rows = [row for row in rows.by_numbers([fragment.number]) if row.is_live]
+                if live_rows and not rows.links([fragment.id]):
+                    rows.put_links(find_links(rows, live_rows[0])[0])
         has_others = False
-        wanted = Filter(has_vector=False, after=some[-1].number if some else 0)
-        if progress and some:
+        filter_ = Filter(has_vector=False, after=page[-1].number if page else 0)
+        if progress and page:
             progress(done, total)
-    measure(room, embedder)
+    measure_cosines(room, embedder)
     with room.engine.reading() as rows:
         return EmbedOutcome(done, sum(rows.count(Filter(has_vector=False)).values()))
 
 
-_due = dict[str, Callable[[], object]]()  # not begun, by the place of the fragments
-_turns = defaultdict[int, threading.Lock](threading.Lock)  # by process: no thread goes with a fork
+_due_fills = dict[str, Callable[[], object]]()  # not begun, by the place of the fragments
+_locks = defaultdict[int, threading.Lock](threading.Lock)  # by process: no thread goes with a fork
 
 
 def embed_in_background(room: Room, embedder: Embedder | None = None) -> None:
     """Fill in one thread of this process, which ends without waiting for it. Never raise."""
     try:
-        chosen = embedder or embedder_of(os.environ)
+        embedder = embedder or embedder_of(os.environ)
     except ServiceError:  # said at the start
         return
-    turn = _turns[os.getpid()]
+    lock = _locks[os.getpid()]
 
     def work() -> None:
-        while _due and turn.acquire(blocking=False):  # a save may come before the release
+        while _due_fills and lock.acquire(blocking=False):  # a save may come before the release
             try:
-                while _due:
-                    _, fill_one = _due.popitem()
+                while _due_fills:
+                    _, fill_room = _due_fills.popitem()
                     with suppress(SentinelError):
-                        fill_one()
+                        fill_room()
             finally:
-                turn.release()
+                lock.release()
 
-    if chosen:
-        _due[room.engine.name] = partial(embed_missing, room, chosen)
-        if not turn.locked():
+    if embedder:
+        _due_fills[room.engine.name] = partial(embed_missing, room, embedder)
+        if not lock.locked():
             threading.Thread(target=work, name="embeddings", daemon=True).start()
 
 
-def _embedded(embedder: Embedder, fragments: Sequence[Fragment]) -> list[tuple[Fragment, bytes]]:
+def _embed_fragments(embedder: Embedder, fragments: Sequence[Fragment]) -> _Pairs:
     """Return the fragments that the model can embed, with their vectors.
 
     If all fail at once, each is tried by itself. Raises ServiceError if no text is the cause, or
@@ -389,27 +389,25 @@ def _embedded(embedder: Embedder, fragments: Sequence[Fragment]) -> list[tuple[F
     if not fragments:
         return []
     try:
-        texts = [it.content for it in fragments]
+        texts = [fragment.content for fragment in fragments]
         return list(zip(fragments, embedder.embed(texts, timeout_s=BATCH_TIMEOUT_S), strict=True))
     except ServiceError as error:
         if not error.may_be_text_fault or len(fragments) == 1:
             raise
-    pairs = list[tuple[Fragment, bytes]]()
-    for tried, fragment in enumerate(fragments, 1):
+    pairs = _Pairs()
+    for count, fragment in enumerate(fragments, 1):
         try:
             [vector] = embedder.embed([fragment.content], timeout_s=BATCH_TIMEOUT_S)
             pairs.append((fragment, vector))
         except ServiceError as error:
-            is_last = tried == min(_FAILURES, len(fragments))
+            is_last = count == min(_MOST_FAILURES, len(fragments))
             if not error.may_be_text_fault or (is_last and not pairs):
                 raise
     return pairs
 
 
-def _put(
-    rows: Rows, embedder: Embedder, embedded: Sequence[tuple[Fragment, bytes]], *, replaces: bool
-) -> int:
-    """Store the vectors of unchanged texts; return how many. replaces: another model's go."""
+def _put_vectors(rows: Rows, embedder: Embedder, pairs: _Pairs, *, replaces: bool) -> int:
+    """Store the vectors of unchanged texts; return how many. replaces: drop another model's."""
     if not is_same_model(rows, embedder):
         if not replaces:
             raise ServiceError("other_model")
@@ -417,11 +415,12 @@ def _put(
     values = {MODEL_STATE: embedder.model, DIMENSIONS_STATE: str(embedder.dimensions or "")}
     if not values.items() <= rows.state().items():
         rows.set_state(values)
-    now = {it.number: it.content for it in rows.by_numbers(it.number for it, _ in embedded)}
-    kept = [
-        Embedding(moment_before.number, vector)
-        for moment_before, vector in embedded
-        if now.get(moment_before.number) == moment_before.content
+    numbers = [fragment.number for fragment, _ in pairs]
+    contents = {fragment.number: fragment.content for fragment in rows.by_numbers(numbers)}
+    embeddings = [
+        Embedding(fragment.number, vector)
+        for fragment, vector in pairs
+        if contents.get(fragment.number) == fragment.content
     ]
-    rows.put_vectors(kept)
-    return len(kept)
+    rows.put_vectors(embeddings)
+    return len(embeddings)

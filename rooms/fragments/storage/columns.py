@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 UNKNOWN_MOMENT = "1970-01-01T00:00:00+00:00"  # of an unreadable creation
 _UNKNOWN_TIER = "warm"
 _MOST_UTILITY = 1e9  # other shares end at 1
-_SIGN, _KEPT = "\x01", re.compile("\x01([01])")
+_ESCAPE, _ESCAPED = "\x01", re.compile("\x01([01])")
 _FLOAT_BYTES, _HEAD_BYTES = 4, 4  # of a vector as PostgreSQL sends it
 
 
@@ -40,7 +40,7 @@ class Table:
 
     def __post_init__(self) -> None:
         self.columns = {field.name: column_of(field.name) for field in fields(self.row)}
-        self.selected = ", ".join(self.columns.values())
+        self.column_list = ", ".join(self.columns.values())
         self._readers = [(field.name, _reader_of(field)) for field in fields(self.row)]
 
     def read(self, values: Sequence[Any]) -> Any:
@@ -61,19 +61,19 @@ def _reader_of(field: Field[Any]) -> Callable[[Any], Any]:
     if field.type is float:
         most = _MOST_UTILITY if field.name == "utility" else 1.0
         number = field.default if isinstance(field.default, float) else 0.0
-        return lambda value: _number(value, most, number)
+        return lambda value: _number_of(value, most, number)
     if field.type is int:
         return lambda value: value if isinstance(value, int) else 0
     if field.type is bool:
         return bool
     if field.type is not str:
-        return _texts
+        return _texts_of
     if field.name == "created_at":
         return lambda value: moment_of(value) or UNKNOWN_MOMENT
-    return moment_of if is_moment(field.name) else _text
+    return moment_of if is_moment(field.name) else _text_of
 
 
-def _text(value: object) -> str:
+def _text_of(value: object) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, bytes):
@@ -81,7 +81,7 @@ def _text(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def _texts(value: object) -> tuple[str, ...]:
+def _texts_of(value: object) -> tuple[str, ...]:
     """Return the texts of a list, plain or in JSON."""
     if value == "[]":
         return ()
@@ -95,7 +95,7 @@ def _texts(value: object) -> tuple[str, ...]:
 @lru_cache(maxsize=4_096)  # many rows are of the same moment
 def moment_of(value: object) -> str:
     """Return a moment with a zone; "" for another text."""
-    text = _text(value)
+    text = _text_of(value)
     if text.endswith("+00"):  # as PostgreSQL sends it, whose connection is in UTC
         text = f"{text.replace(' ', 'T', 1)}:00"
     try:
@@ -104,9 +104,9 @@ def moment_of(value: object) -> str:
         return ""
 
 
-def _number(value: object, most: float, otherwise: float) -> float:
+def _number_of(value: object, most: float, default: float) -> float:
     if not isinstance(value, int | float) or not isfinite(value):
-        return otherwise
+        return default
     return min(max(float(value), 0.0), most)
 
 
@@ -128,14 +128,14 @@ ENTRY_TABLES: dict[type[Any], Table] = {
     schema.Suspicion: SUSPICIONS,
 }
 # Each column that names a fragment, in the order in which its rows go.
-NAMING = (
+ID_COLUMNS = (
     *((LINKS.name, "from_id"), (LINKS.name, "to_id")),
     *((SUSPICIONS.name, column) for column in SUSPICIONS.subject),
     *((VERSIONS.name, "fragment_id"), (FRAGMENTS.name, "id")),
 )
 
 
-def speaking(cursor: "Cursor[Any]") -> "Cursor[Any]":
+def adapt_cursor(cursor: "Cursor[Any]") -> "Cursor[Any]":
     """Let a cursor take and give the room's values."""
     from psycopg.adapt import Loader
     from psycopg.types.string import StrDumperUnknown
@@ -144,16 +144,16 @@ def speaking(cursor: "Cursor[Any]") -> "Cursor[Any]":
         """Half of a character becomes a text found nowhere."""
 
         def dump(self, obj: str) -> bytes:
-            if _SIGN in obj or "\0" in obj:
-                obj = obj.replace(_SIGN, f"{_SIGN}1").replace("\0", f"{_SIGN}0")
+            if _ESCAPE in obj or "\0" in obj:
+                obj = obj.replace(_ESCAPE, f"{_ESCAPE}1").replace("\0", f"{_ESCAPE}0")
             return obj.encode("utf-8", "backslashreplace")
 
     class TextLoader(Loader):
         def load(self, data: Any) -> str:
             text = bytes(data).decode("utf-8", "replace")
-            if _SIGN not in text:
+            if _ESCAPE not in text:
                 return text
-            return _KEPT.sub(lambda it: "\0" if it[1] == "0" else _SIGN, text)
+            return _ESCAPED.sub(lambda match: "\0" if match[1] == "0" else _ESCAPE, text)
 
     cursor.adapters.register_dumper(str, TextDumper)
     for name in ("text", "varchar", "timestamptz"):  # a date beyond Python's stays a text
@@ -162,13 +162,13 @@ def speaking(cursor: "Cursor[Any]") -> "Cursor[Any]":
 
 
 def floats_of(vector: bytes) -> tuple[float, ...]:
-    """Return () for bytes that are no vector."""
+    """Return the numbers of a vector, () for other bytes."""
     count, rest = divmod(len(vector), _FLOAT_BYTES)
     floats = () if rest else struct.unpack(f"<{count}f", vector)
     return floats if all(map(isfinite, floats)) else ()
 
 
-def floats_sent(value: bytes) -> tuple[float, ...]:
+def floats_from_server(value: bytes) -> tuple[float, ...]:
     """Read a vector as the server sends it."""
     data = bytes(value)[_HEAD_BYTES:]
     return struct.unpack(f">{len(data) // _FLOAT_BYTES}f", data)

@@ -31,9 +31,9 @@ from rooms.fragments.storage.rows import (
     MOST_NUMBER,
     ORDERS,
     Condition,
-    Counted,
     Engine,
     Rows,
+    Tallies,
     pages_of,
 )
 from rooms.fragments.storage.sqlite import DIGITS, no_rows
@@ -42,24 +42,24 @@ if TYPE_CHECKING:
     from psycopg import Connection, Cursor
 
 MOST_COMPARED = 20_000  # fragments, up to which all vectors are compared
-_SPARE = 40  # more of the nearest than are wanted: the server adds up less exactly
-_FEWEST_HELD, _MOST_HELD = 400, 1_000  # vectors that the index holds while it looks (`ef_search`)
+_SPARE_VECTORS = 40  # more of the nearest than are wanted: the server adds up less exactly
+_LEAST_EF, _MOST_EF = 400, 1_000  # vectors that the index holds while it looks (`ef_search`)
 
 _MOST_CHARS = 200  # of a term: a lexeme has room for 2,046 bytes
 _MOST_SPELLED = 2_000  # texts in which a similar word is looked for
-_AT_ONCE = 500  # rows of one statement, which may have 65,535 values
+_BATCH_ROWS = 500  # rows of one statement, which may have 65,535 values
 _LIVE = "deleted_at IS NULL AND superseded_at IS NULL"
-_NULL_FOR_NONE = frozenset(
+_NULLABLE_FIELDS = frozenset(
     ("content_hash", "source", "session", "last_session", "deletion", "amended_by", "promoted")
 )
-_SEARCHED = "found_by || array_to_tsvector(ARRAY['@' || md5(agent_id)])"  # as its index has it
+_TERMS_COLUMN = "found_by || array_to_tsvector(ARRAY['@' || md5(agent_id)])"  # as its index has it
 # The same as the function of that name, but of all agents.
-_MATCHING = f"""SELECT q.place, f.number
+_MATCHING_SQL = f"""SELECT q.place, f.number
   FROM unnest(?::tsquery[]) WITH ORDINALITY AS q(question, place) CROSS JOIN LATERAL (
-    SELECT number FROM fragments WHERE {_SEARCHED} @@ q.question AND {_LIVE}
+    SELECT number FROM fragments WHERE {_TERMS_COLUMN} @@ q.question AND {_LIVE}
     ORDER BY number DESC LIMIT ?) f"""
 # An array, as a join with a function may read every row.
-_KEYWORDED = f"number = ANY (ARRAY(SELECT number FROM keyworded({{}}, {MOST_NUMBER}, false)))"
+_HAS_WORDS = f"number = ANY (ARRAY(SELECT number FROM keyworded({{}}, {MOST_NUMBER}, false)))"
 # None for fragments without a revision: somebody has put them there beside the tables' triggers.
 _REVISIONS = """SELECT a.agent, coalesce(r.revision::text,
     CASE WHEN NOT EXISTS (SELECT FROM fragments f WHERE f.agent_id = a.agent) THEN '' END)
@@ -69,25 +69,25 @@ _REVISIONS = """SELECT a.agent, coalesce(r.revision::text,
 class PostgresRows(Rows):
     """keeps_vectors: whether the server compares vectors."""
 
-    no_moment, a_moment = "IS NULL", "IS NOT NULL"
+    lacks_moment, has_moment = "IS NULL", "IS NOT NULL"
     has_vector = "embedding IS NOT NULL"
-    marks: ClassVar = {"found_by": "array_to_tsvector(?::text[])"}
+    value_sql: ClassVar = {"found_by": "array_to_tsvector(?::text[])"}
 
     def __init__(
         self, connection: "Connection[Any]", agent: str = "", *, keeps_vectors: bool
     ) -> None:
         super().__init__(agent)
-        self._cursor = columns.speaking(connection.cursor())
+        self._cursor = columns.adapt_cursor(connection.cursor())
         self._keeps_vectors = keeps_vectors
-        self._seen = (agent, DEFAULT_AGENT) if agent else ()
-        self.has_keyword = _KEYWORDED.format("ARRAY[?]") if agent else "plain_keywords @> ARRAY[?]"
+        self._agents = (agent, DEFAULT_AGENT) if agent else ()
+        self.has_keyword = _HAS_WORDS.format("ARRAY[?]") if agent else "plain_keywords @> ARRAY[?]"
 
     def run(
         self, statement: str, values: Iterable[Any] = (), *, binary: bool = False
     ) -> "Cursor[Any]":
         """binary: as vectors are read."""
-        numbered = [min(value, MOST_NUMBER) if type(value) is int else value for value in values]
-        return self._cursor.execute(statement.replace("?", "%s"), numbered, binary=binary)
+        values = [min(value, MOST_NUMBER) if type(value) is int else value for value in values]
+        return self._cursor.execute(statement.replace("?", "%s"), values, binary=binary)
 
     def any_of(self, column: str, values: Iterable[Any]) -> Condition:
         if column == "number":
@@ -95,50 +95,49 @@ class PostgresRows(Rows):
             return "number = ANY (?::bigint[])", [numbers]
         return f"{column} = ANY (?::text[])", [list(values)]
 
-    def encoded(self, field: str, value: Any) -> Any:
+    def encode(self, field: str, value: Any) -> Any:
         if isinstance(value, tuple):
             return list(value)
         if is_moment(field):
-            if known := columns.moment_of(value):
-                return datetime.fromisoformat(known).isoformat()
+            if moment := columns.moment_of(value):
+                return datetime.fromisoformat(moment).isoformat()
             return columns.UNKNOWN_MOMENT if field == "created_at" else None
-        if field in _NULL_FOR_NONE:
+        if field in _NULLABLE_FIELDS:
             return value or None
         return value
 
-    def derived(self, fragment: Fragment) -> dict[str, Any]:
+    def derive_columns(self, fragment: Fragment) -> dict[str, Any]:
         keywords = list(dict.fromkeys(map(plain_keyword, fragment.keywords)))
-        own = {"plain_keywords": keywords, "found_by": terms_of(fragment)}
-        return super().derived(fragment) | own
+        index_columns = {"plain_keywords": keywords, "found_by": terms_of(fragment)}
+        return super().derive_columns(fragment) | index_columns
 
     def state_key(self, agent: str, name: str) -> dict[str, str]:
         return {"agent_id": agent, "name": name}
 
-    def ordered(self, names: Sequence[str]) -> str:
-        compared = {name: f'{name} COLLATE "C"' for name in names}
-        compared |= {name: f"{name} NULLS FIRST" for name in names if is_moment(name)}
-        return ", ".join((compared | {"id": "id"})[name] for name in names)
+    def order_clause(self, names: Sequence[str]) -> str:
+        expressions = {name: f'{name} COLLATE "C"' for name in names}
+        expressions |= {name: f"{name} NULLS FIRST" for name in names if is_moment(name)}
+        return ", ".join((expressions | {"id": "id"})[name] for name in names)
 
-    def terms(self) -> "PostgresRows":
-        """Return itself: the rows are their own index, asked in this program's words."""
+    def term_index(self) -> "PostgresRows":
+        """Return itself: the rows are their own index."""
         return self
 
     def query_for(self, term: Term) -> str:
-        needle = _folded(term.needle)
+        needle = _fold(term.needle)
         if term.run.startswith(term.needle) and (stem := verb_beginning(term.run)):
             return self.query_for_any((needle, stem))
         if term.begins and not term.ends:
-            return f"{_lexeme(needle)}:*"
-        return self.query_for_any(
-            (needle, f"{needle}s") if term.ends and needle.isalpha() else (needle,)
-        )
+            return f"{_lexeme_of(needle)}:*"
+        words = [needle, f"{needle}s"] if term.ends and needle.isalpha() else [needle]
+        return self.query_for_any(words)
 
     def query_for_any(self, words: Sequence[str]) -> str:
-        return " | ".join(map(_lexeme, words))
+        return " | ".join(map(_lexeme_of, words))
 
     def words_with_prefix(self, begins: str, most: int) -> list[str]:
         """Look at the newest texts alone."""
-        [numbers] = self._matching([f"{_lexeme(begins)}:*"], _MOST_SPELLED)
+        [numbers] = self._find_newest([f"{_lexeme_of(begins)}:*"], _MOST_SPELLED)
         condition, values = self.any_of("number", numbers)
         lexemes = "SELECT DISTINCT lexeme FROM fragments CROSS JOIN LATERAL unnest(found_by)"
         statement = f"{lexemes} WHERE {condition} AND starts_with(lexeme, ?)"
@@ -147,82 +146,82 @@ class PostgresRows(Rows):
     def newest(
         self, matches: Sequence[str], most: int, within: Sequence[str] = ()
     ) -> list[list[int]]:
-        also = f" & ({' | '.join(within)})" if within else ""
-        return self._matching([f"({match}){also}" for match in matches], most)
+        restriction = f" & ({' | '.join(within)})" if within else ""
+        return self._find_newest([f"({match}){restriction}" for match in matches], most)
 
-    def _matching(self, questions: Sequence[str], most: int) -> list[list[int]]:
-        """For each question the newest live texts, newest first."""
-        found: list[list[int]] = [[] for _ in questions]
+    def _find_newest(self, queries: Sequence[str], most: int) -> list[list[int]]:
+        """Return for each query the newest live texts, the newest first."""
+        results: list[list[int]] = [[] for _ in queries]
         statement = (
-            "SELECT place, number FROM matching(?::tsquery[], ?)" if self.agent else _MATCHING
+            "SELECT place, number FROM matching(?::tsquery[], ?)" if self.agent else _MATCHING_SQL
         )
-        for place, number in self.run(statement, [list(questions), most]):
-            found[place - 1].append(number)
-        return found
+        for place, number in self.run(statement, [list(queries), most]):
+            results[place - 1].append(number)
+        return results
 
     def find(
-        self, wanted: Filter, *, order: schema.Order = "number", limit: int = 0, offset: int = 0
+        self, filter_: Filter, *, order: schema.Order = "number", limit: int = 0, offset: int = 0
     ) -> list[Fragment]:
-        """Read the first of each agent by an index, unless few are wanted."""
-        agents, is_few = wanted.agents or self._seen, wanted.keywords or wanted.numbers is not None
+        """Read the first of each agent by an index, unless the filter leaves few."""
+        agents = list(dict.fromkeys(filter_.agents or self._agents))
+        is_few = filter_.keywords or filter_.numbers is not None
         if is_few or not (limit and agents):
-            return super().find(wanted, order=order, limit=limit, offset=offset)
-        condition, values = self.condition_of(replace(wanted, agents=()))
-        by = ORDERS[order]
+            return super().find(filter_, order=order, limit=limit, offset=offset)
+        condition, values = self.condition_of(replace(filter_, agents=()))
+        ordering = f"ORDER BY {ORDERS[order]} LIMIT ?"
         statement = (
-            f"SELECT {columns.FRAGMENTS.selected} FROM unnest(?::text[]) AS a(agent)"
+            f"SELECT {columns.FRAGMENTS.column_list} FROM unnest(?::text[]) AS a(agent)"
             " CROSS JOIN LATERAL (SELECT * FROM fragments WHERE agent_id = a.agent"
-            f" AND {condition} ORDER BY {by} LIMIT ?) AS fragments ORDER BY {by} LIMIT ? OFFSET ?"
+            f" AND {condition} {ordering}) AS fragments {ordering} OFFSET ?"
         )
-        names = list(dict.fromkeys(agents))
-        return self.fragments(statement, [names, *values, limit + offset, limit, offset])
+        return self.fragments(statement, [agents, *values, limit + offset, limit, offset])
 
-    def count_keywords(self, keywords: Sequence[str], wanted: Filter, most: int) -> Counted:
+    def count_keywords(self, keywords: Sequence[str], filter_: Filter, most: int) -> Tallies:
         """The agents that are seen anyway are no filter: the index alone answers."""
         words = list(dict.fromkeys(map(plain_keyword, keywords)))
-        is_plain = replace(wanted, agents=()) == Filter() and (
-            not wanted.agents or {*self._seen} <= {*wanted.agents}
+        is_plain = replace(filter_, agents=()) == Filter() and (
+            not filter_.agents or {*self._agents} <= {*filter_.agents}
         )
         if self.agent and is_plain:
             statement = "SELECT number, times FROM keyworded(?::text[], ?, true)"
             return self.run(statement, [words, most]).fetchall()
-        condition, values = self.condition_of(wanted)
-        found = _KEYWORDED.format("words") if self.agent else "plain_keywords && words"
+        condition, values = self.condition_of(filter_)
+        has_words = _HAS_WORDS.format("words") if self.agent else "plain_keywords && words"
         statement = (
             "SELECT number, times FROM fragments CROSS JOIN LATERAL (SELECT ?::text[] AS words) w"
             " CROSS JOIN LATERAL (SELECT count(*) AS times FROM (SELECT unnest(plain_keywords)"
-            f" INTERSECT SELECT unnest(words)) shared) k WHERE {condition} AND {found}"
+            f" INTERSECT SELECT unnest(words)) shared) k WHERE {condition} AND {has_words}"
             " ORDER BY 2 DESC, 1 DESC LIMIT ?"
         )
         return self.run(statement, [words, *values, most]).fetchall()
 
-    def nearest_cosines(self, vector: bytes, wanted: Filter, most: int) -> list[tuple[int, float]]:
+    def nearest_cosines(self, vector: bytes, filter_: Filter, most: int) -> list[tuple[int, float]]:
         floats = columns.floats_of(vector)
         if not floats or most < 1 or not self._keeps_vectors:
             return []
-        size, some, rows = len(floats), min(most, 2**31) + _SPARE, list[Any]()
-        condition, values = self.condition_of(wanted)
+        size, count, rows = len(floats), min(most, 2**31) + _SPARE_VECTORS, list[Any]()
+        condition, values = self.condition_of(filter_)
         orders = ["embedding <#> ?::vector, number DESC"]
         if size <= tables.MOST_INDEXED and self.text_range().texts > MOST_COMPARED:
-            held = min(max(some * 2, _FEWEST_HELD), _MOST_HELD)
+            ef_search = min(max(count * 2, _LEAST_EF), _MOST_EF)
             self.run("SET LOCAL hnsw.iterative_scan = strict_order")
-            self.run(f"SET LOCAL hnsw.ef_search = {held:d}")
-            indexed = tables.indexed(size)
-            orders.insert(0, f"{indexed} <=> {indexed.replace('embedding', '?')}")
+            self.run(f"SET LOCAL hnsw.ef_search = {ef_search:d}")
+            expression = tables.index_expression(size)
+            orders.insert(0, f"{expression} <=> {expression.replace('embedding', '?')}")
         for order in orders:  # without the index where it finds too few
-            if len(rows) < some:
+            if len(rows) < count:
                 statement = (
                     f"SELECT number, embedding FROM fragments WHERE {condition} AND"
                     f" {self.has_vector} AND vector_dims(embedding) = {size} ORDER BY {order}"
                     " LIMIT ?"
                 )
-                asked = [*values, str([*floats]), some]
-                rows = self.run(statement, asked, binary=True).fetchall()
-        found = [
-            (number, round(sum(map(mul, floats, columns.floats_sent(it))), DIGITS))
-            for number, it in rows
+                arguments = [*values, str([*floats]), count]
+                rows = self.run(statement, arguments, binary=True).fetchall()
+        cosines = [
+            (number, round(sum(map(mul, floats, columns.floats_from_server(embedding))), DIGITS))
+            for number, embedding in rows
         ]
-        return sorted(found, key=lambda it: (-it[1], -it[0]))[:most]
+        return sorted(cosines, key=lambda pair: (-pair[1], -pair[0]))[:most]
 
     def vectors(self, numbers: Iterable[int]) -> list[Embedding]:
         if not self._keeps_vectors:
@@ -230,14 +229,14 @@ class PostgresRows(Rows):
         condition, values = self.any_of("number", numbers)
         statement = f"SELECT number, embedding FROM fragments WHERE {condition}"
         rows = self.run(f"{statement} AND {self.has_vector} ORDER BY number", values, binary=True)
-        floats = ((number, columns.floats_sent(it)) for number, it in rows)
-        return [Embedding(number, struct.pack(f"<{len(it)}f", *it)) for number, it in floats]
+        vectors = ((number, columns.floats_from_server(value)) for number, value in rows)
+        return [Embedding(number, struct.pack(f"<{len(row)}f", *row)) for number, row in vectors]
 
     def text_range(self) -> TextRange:
-        condition, values = self.any_of("agent_id", self._seen) if self.agent else ("true", [])
-        own = f"SELECT number FROM fragments WHERE agent_id = r.agent_id AND {_LIVE} ORDER BY"
+        condition, values = self.any_of("agent_id", self._agents) if self.agent else ("true", [])
+        live = f"SELECT number FROM fragments WHERE agent_id = r.agent_id AND {_LIVE} ORDER BY"
         rows = self.run(
-            f"SELECT ({own} number LIMIT 1), ({own} number DESC LIMIT 1), texts FROM revisions r"
+            f"SELECT ({live} number LIMIT 1), ({live} number DESC LIMIT 1), texts FROM revisions r"
             f" WHERE texts > 0 AND {condition}",
             values,
         ).fetchall()
@@ -253,22 +252,22 @@ class PostgresRows(Rows):
         """
         if not self.agent:
             return {}
-        revisions = dict(self.run(_REVISIONS, [list(dict.fromkeys(self._seen))]))
+        revisions = dict(self.run(_REVISIONS, [list(dict.fromkeys(self._agents))]))
         return revisions if None not in revisions.values() else {}
 
     def add(self, fragments: Sequence[Fragment]) -> list[Fragment]:
         """Store many in one statement, which counts the texts once."""
         added = list[Fragment]()
-        for start in range(0, len(fragments), _AT_ONCE):
-            some = fragments[start : start + _AT_ONCE]
-            rows = [self.row_of(fragment) for fragment in some]
-            marks = ", ".join(self.marks.get(column, "?") for column in rows[0])
+        for start in range(0, len(fragments), _BATCH_ROWS):
+            batch = fragments[start : start + _BATCH_ROWS]
+            rows = [self.row_of(fragment) for fragment in batch]
+            placeholders = ", ".join(self.value_sql.get(column, "?") for column in rows[0])
             statement = (
                 f"INSERT INTO fragments ({', '.join(rows[0])}) VALUES"
-                f" {', '.join([f'({marks})'] * len(rows))} RETURNING id, number"
+                f" {', '.join([f'({placeholders})'] * len(rows))} RETURNING id, number"
             )
-            numbers = dict(self.run(statement, [it for row in rows for it in row.values()]))
-            added += [replace(fragment, number=numbers[fragment.id]) for fragment in some]
+            numbers = dict(self.run(statement, [value for row in rows for value in row.values()]))
+            added += [replace(fragment, number=numbers[fragment.id]) for fragment in batch]
         return added
 
     def put_vectors(self, embeddings: Iterable[Embedding]) -> None:
@@ -278,12 +277,12 @@ class PostgresRows(Rows):
             return
         for size in {len(floats) for floats, _ in vectors} if not self.agent else ():
             name = f"{tables.SCHEMA}.{tables.index_name(size)}"
-            missing = self.run("SELECT to_regclass(?) IS NULL", [name]).fetchone() == (True,)
-            if not (missing and 0 < size <= tables.MOST_INDEXED):
+            is_missing = self.run("SELECT to_regclass(?) IS NULL", [name]).fetchone() == (True,)
+            if not (is_missing and 0 < size <= tables.MOST_INDEXED):
                 continue
             self.run("SET LOCAL statement_timeout = 0")  # a lost one takes as long as it needs
             self.run("SET CONSTRAINTS ALL IMMEDIATE")  # no index is made with a trigger waiting
-            self.run(tables.vector_index(size))
+            self.run(tables.index_statement(size))
             self.run("SET CONSTRAINTS ALL DEFERRED")
         self._cursor.executemany(
             "UPDATE fragments SET embedding = %s::vector WHERE number = %s",
@@ -298,18 +297,18 @@ class PostgresRows(Rows):
 
     def mend_index(self) -> bool:
         self.run("SET LOCAL statement_timeout = 0")  # perhaps millions of rows
-        changed = 0
-        own = (self.agent,) if self.agent else ()
-        for some in pages_of(self, Filter(agents=own)):
+        changes = 0
+        agents = (self.agent,) if self.agent else ()
+        for page in pages_of(self, Filter(agents=agents)):
             self._cursor.executemany(
                 "UPDATE fragments SET found_by = made.found_by FROM"
                 " (SELECT array_to_tsvector(%s::text[]) AS found_by) made"
                 " WHERE number = %s AND fragments.found_by IS DISTINCT FROM made.found_by",
-                [(terms_of(fragment), fragment.number) for fragment in some],
+                [(terms_of(fragment), fragment.number) for fragment in page],
             )
-            changed += max(self._cursor.rowcount, 0)
-        condition, values = self.any_of("agent_id", own) if own else ("true", [])
-        changed += self.run(
+            changes += max(self._cursor.rowcount, 0)
+        condition, values = self.any_of("agent_id", agents) if agents else ("true", [])
+        changes += self.run(
             "UPDATE revisions SET texts = counted.texts FROM (SELECT r.agent_id AS agent,"
             f" count(f.id) AS texts FROM revisions r LEFT JOIN fragments f ON {_LIVE}"
             " AND f.agent_id = r.agent_id GROUP BY 1) counted"
@@ -318,7 +317,7 @@ class PostgresRows(Rows):
         ).rowcount
         if not self.agent:
             self.set_state({INDEX_STATE: str(INDEXED_VERSION)})
-        return bool(changed)
+        return bool(changes)
 
 
 class PostgresEngine(Engine):
@@ -350,9 +349,9 @@ class PostgresEngine(Engine):
 
     @contextmanager
     def locked_upkeep(self, *, timeout_s: float) -> Iterator[None]:
-        with ExitStack() as held:
+        with ExitStack() as stack:
             try:
-                held.enter_context(self.pool.lock("upkeep", timeout_s=timeout_s))
+                stack.enter_context(self.pool.lock("upkeep", timeout_s=timeout_s))
             except ServerBusyError as error:
                 raise schema.UpkeepBusyError(path=self.name) from error
             yield
@@ -360,8 +359,8 @@ class PostgresEngine(Engine):
     @contextmanager
     def reading(self) -> Iterator[Rows]:
         if not self.schema.is_ready():
-            with no_rows() as nothing:
-                yield nothing
+            with no_rows() as empty_rows:
+                yield empty_rows
             return
         with self.pool.transaction(agent=self.agent, changes=False) as connection:
             rows = PostgresRows(connection, self.agent, keeps_vectors=self.schema.has_vectors)
@@ -390,20 +389,20 @@ class PostgresEngine(Engine):
         if self.cache:
             self.cache.clear()
         if self.schema.is_ready():
-            skipped = list[str]()
+            notices = list[str]()
             with closing(open_connection(self.server)) as connection:
                 # No role is set: it would outlive this on a connection that a pooler lends on.
-                connection.add_notice_handler(lambda notice: skipped.append(notice.severity or ""))
+                connection.add_notice_handler(lambda notice: notices.append(notice.severity or ""))
                 names = (f"{tables.SCHEMA}.{name}" for name in tables.TABLES)
                 connection.execute(f"VACUUM {', '.join(names)}")
-            if skipped:
+            if notices:
                 raise ServerError("no_roles", path=self.name)
         return True
 
     def figures(self) -> dict[str, int]:
         if not self.cache:
             return {}
-        return {f"redis_{it}": self.cache.figures[it] for it in ("hits", "misses", "errors")}
+        return {f"redis_{name}": self.cache.figures[name] for name in ("hits", "misses", "errors")}
 
     def close(self) -> None:
         if self.cache:
@@ -415,11 +414,11 @@ def terms_of(fragment: Fragment) -> list[str]:
     """Return the lexemes that a fragment is found by."""
     pieces = set(pieces_of(fragment.content)) | set(pieces_of(fragment.topic))
     pieces.update(pieces_of(" ".join(fragment.keywords)))
-    lexemes = {*map(_folded, pieces), *filter(None, map(verb_beginning, pieces))}
+    lexemes = {*map(_fold, pieces), *filter(None, map(verb_beginning, pieces))}
     return sorted(lexemes - {""})
 
 
-def _folded(piece: str) -> str:
+def _fold(piece: str) -> str:
     """Take the marks off Latin letters, as SQLite's index does."""
     if not piece.isascii():
         parts = (unicodedata.normalize("NFD", char) for char in piece)
@@ -430,5 +429,5 @@ def _folded(piece: str) -> str:
     return piece[:_MOST_CHARS]
 
 
-def _lexeme(word: str) -> str:
+def _lexeme_of(word: str) -> str:
     return "'" + word.replace("\\", "\\\\").replace("'", "''") + "'"

@@ -17,23 +17,23 @@ from rooms.fragments.storage.rows import statements_of
 if TYPE_CHECKING:
     from psycopg import Connection
 
-_STATEMENTS = "schema.postgres.sql"
+_STATEMENTS_FILE = "schema.postgres.sql"
 SCHEMA, ROLES = "agent_memory", (ROOM_ROLE, UPKEEP_ROLE)
 SCHEMA_VERSION = 4  # the version of the tables that this program makes
 VECTOR, NO_VECTOR = "vector", "real[]"  # of an embedding, with the extension and without
 SPECIFIED_DIMENSIONS = 1_536
-MOST_WHOLE, MOST_INDEXED = 2_000, 4_000  # dimensions of an index: of floats, of halved ones
+MOST_FLOATS, MOST_INDEXED = 2_000, 4_000  # dimensions of an index: of floats, of halved ones
 
 # Keeps others from the tables until the transaction ends.
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('sentinel-memory: schema', 0))"
 _TRIES = 3  # while other databases of the server get their tables, too
-_CLASHED = "XX000"  # several have changed a role at once
+_CLASH_CODE = "XX000"  # several have changed a role at once
 
 TABLES = (
     *("fragments", "fragment_links", "fragment_versions", "tool_feedback", "task_feedback"),
     *("activities", "suspicions", "revisions", "state", "schema_version", "papers"),
 )
-_LOOK = f"""SELECT current_user,
+_STATE_QUERY = f"""SELECT current_user,
   (SELECT pg_encoding_to_char(encoding) FROM pg_database WHERE datname = current_database()),
   ARRAY(SELECT rolname::text FROM pg_roles WHERE rolname = ANY (%(roles)s)),
   ARRAY(SELECT rolname::text FROM pg_roles WHERE rolname = ANY (%(roles)s) AND pg_has_role(oid,
@@ -52,15 +52,15 @@ _LOOK = f"""SELECT current_user,
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SchemaState:
     """The state of a server."""
 
     user: str  # of the address
     encoding: str
-    roles: list[str]  # of ours
-    taken: list[str]  # that the user may take
+    roles: list[str]  # of ours, those that are there
+    usable_roles: list[str]  # of ours, those that the user may take
     vectors_in: str  # the schema of the extension `vector`, "" without a new one
-    has_vectors: bool  # whether the server offers it
+    has_vectors: bool  # whether the server offers that extension
     has_schema: bool
     names: list[str]  # of the tables
     embedding: str  # the column's type
@@ -74,7 +74,7 @@ class Found:
     @property
     def is_current(self) -> bool:
         """Whether nothing is missing."""
-        return self.version == SCHEMA_VERSION and len(self.taken) == len(ROLES)
+        return self.version == SCHEMA_VERSION and len(self.usable_roles) == len(ROLES)
 
     @property
     def has_waiting_vectors(self) -> bool:
@@ -94,131 +94,132 @@ class Schema:
     """
 
     def __init__(self, pool: Pool) -> None:
-        self._pool, self._guard = pool, threading.Lock()
-        self._found: Found | None = None
+        self._pool, self._lock = pool, threading.Lock()
+        self._state: SchemaState | None = None
 
     @property
     def has_vectors(self) -> bool:
         """Known once the tables are there."""
-        found = self._found
-        return bool(found and found.vectors_in and found.embedding == VECTOR)
+        state = self._state
+        return bool(state and state.vectors_in and state.embedding == VECTOR)
 
     def is_ready(self) -> bool:
         """Return whether there are tables, brought up to date."""
-        if self._found is None:
-            found = self.read_state()
-            if not found.names:
+        if self._state is None:
+            state = self.read_state()
+            if not state.names:
                 return False
-            if found.is_current:
-                self._pool.path, self._found = found.path, found
+            if state.is_current:
+                self._pool.path, self._state = state.path, state
             else:
                 self.bring_up_to_date()
         return True
 
     def prepare(self) -> None:
         """Make missing tables."""
-        if self._found is None:
-            with self._guard:
+        if self._state is None:
+            with self._lock:
                 if not self.is_ready():
                     self.bring_up_to_date()
 
-    def read_state(self) -> Found:
+    def read_state(self) -> SchemaState:
         with self._pool.login_transaction(changes=False) as connection:
-            return self._looked(connection)
+            return self._state_of(connection)
 
     def secure(self) -> None:
         """Secure existing tables anew."""
         with self._pool.login_transaction() as connection:
             connection.execute(_LOCK)
             connection.execute(f"SET LOCAL ROLE {UPKEEP_ROLE}")
-            for statement in statements_of(_STATEMENTS)["security"]:
+            for statement in statements_of(_STATEMENTS_FILE)["security"]:
                 connection.execute(statement)
 
-    def bring_up_to_date(self, *, with_vectors: bool = False) -> Found:
+    def bring_up_to_date(self, *, with_vectors: bool = False) -> SchemaState:
         """Make what is missing, by one process. with_vectors: even rewrite a table for them."""
         path = self._pool.server.name
-        for left in reversed(range(_TRIES)):
+        for tries_left in reversed(range(_TRIES)):
             try:
                 with self._pool.login_transaction() as connection:
                     connection.execute(_LOCK)
-                    found = self._looked(connection)
-                    if found.is_foreign:
+                    state = self._state_of(connection)
+                    if state.is_foreign:
                         raise ServerError("schema_foreign", path=path)
-                    is_done = found.is_current and not (with_vectors and found.has_waiting_vectors)
-                    if not is_done and found.encoding != "UTF8":
+                    is_done = state.is_current and not (with_vectors and state.has_waiting_vectors)
+                    if not is_done and state.encoding != "UTF8":
                         raise ServerError("no_such_encoding", path=path)
                     if not is_done:
-                        found = self.make_tables(connection, found)
-                self._pool.path, self._found = found.path, found
-                return found
+                        state = self.make_tables(connection, state)
+                self._pool.path, self._state = state.path, state
+                return state
             except ServerError as error:
-                if not left or error.facts.get("state") != _CLASHED:
+                if not tries_left or error.facts.get("state") != _CLASH_CODE:
                     raise
         raise AssertionError("the last try returns or raises")
 
-    def make_tables(self, connection: "Connection[Any]", found: Found) -> Found:
+    def make_tables(self, connection: "Connection[Any]", state: SchemaState) -> SchemaState:
         """Make the missing parts in a transaction of the address's user; return what is there."""
         from psycopg import Error
         from psycopg.errors import InsufficientPrivilege
 
         try:
-            for statement in _statements_before(found):
+            for statement in _statements_for_user(state):
                 connection.execute(statement)
-            if found.vectors_in:
+            if state.vectors_in:
                 for role in ROLES:  # a right that may not be granted is only a warning
                     connection.execute(f"SET LOCAL ROLE {role}")
-                    connection.execute(f"SELECT '{found.vectors_in}.vector'::regtype")
+                    connection.execute(f"SELECT '{state.vectors_in}.vector'::regtype")
                 connection.execute("RESET ROLE")
-            elif found.has_vectors:
+            elif state.has_vectors:
                 # In a savepoint: the room works without.
                 with suppress(Error), connection.transaction():
                     connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
-            now = self._looked(connection)
+            state = self._state_of(connection)
             connection.execute(f"SET LOCAL ROLE {UPKEEP_ROLE}")
-            connection.execute(f"SET LOCAL search_path = {now.path}")
-            for statement in _statements_inside(now):
+            connection.execute(f"SET LOCAL search_path = {state.path}")
+            for statement in _statements_for_owner(state):
                 connection.execute(statement)
             connection.execute("RESET ROLE; RESET search_path")
-            return self._looked(connection)
+            return self._state_of(connection)
         except InsufficientPrivilege as error:
             reason = (error.diag.message_primary or "").strip()
             raise ServerError("no_right", path=self._pool.server.name, reason=reason) from error
 
-    def _looked(self, connection: "Connection[Any]") -> Found:
+    def _state_of(self, connection: "Connection[Any]") -> SchemaState:
         from psycopg.errors import InsufficientPrivilege
 
         path = self._pool.server.name
         try:
-            found = Found(*connection.execute(_LOOK, {"roles": list(ROLES)}).fetchone() or ())
-            if "schema_version" in found.names:  # only the owner of the tables may read it
+            row = connection.execute(_STATE_QUERY, {"roles": list(ROLES)}).fetchone()
+            state = SchemaState(*row or ())
+            if "schema_version" in state.names:  # only the owner of the tables may read it
                 connection.execute(f"SET LOCAL ROLE {UPKEEP_ROLE}")
                 newest = f"SELECT max(version) FROM {SCHEMA}.schema_version"
                 [version] = connection.execute(newest).fetchone() or (0,)
                 connection.execute("RESET ROLE")
-                found = replace(found, version=int(version or 0))
+                state = replace(state, version=int(version or 0))
         except InsufficientPrivilege as error:
-            user = _quoted(connection.info.user)
+            user = _quote(connection.info.user)
             raise ServerError("not_member", path=path, user=user) from error
-        if found.version > SCHEMA_VERSION:
-            raise ServerError("schema_newer", path=path, found=found.version, known=SCHEMA_VERSION)
-        if found.version and len(found.roles) < len(ROLES):
+        if state.version > SCHEMA_VERSION:
+            raise ServerError("schema_newer", path=path, found=state.version, known=SCHEMA_VERSION)
+        if state.version and len(state.roles) < len(ROLES):
             raise ServerError("no_roles", path=path)
-        return found
+        return state
 
 
-def statements_for_admin(found: Found) -> list[str]:
+def statements_for_admin(state: SchemaState) -> list[str]:
     """Return the statements that an administrator runs for a user who may not."""
     extension = list[str]()
-    if found.has_vectors:
+    if state.has_vectors:
         extension = ["CREATE EXTENSION IF NOT EXISTS vector"]
-        found = replace(found, vectors_in=found.vectors_in or "public")
+        state = replace(state, vectors_in=state.vectors_in or "public")
     return [
         "BEGIN",
-        *_statements_before(found),
+        *_statements_for_user(state),
         *extension,
         f"SET LOCAL ROLE {UPKEEP_ROLE}",
-        f"SET LOCAL search_path = {found.path}",
-        *_statements_inside(found),
+        f"SET LOCAL search_path = {state.path}",
+        *_statements_for_owner(state),
         "COMMIT",
     ]
 
@@ -227,56 +228,56 @@ def index_name(dimensions: int) -> str:
     return f"idx_fragments_embedding_{dimensions:d}"
 
 
-def indexed(dimensions: int) -> str:
-    """Return the indexed SQL: above MOST_WHOLE dimensions floats are halved."""
-    kind = "vector" if dimensions <= MOST_WHOLE else "halfvec"
+def index_expression(dimensions: int) -> str:
+    """Return the indexed SQL: above MOST_FLOATS dimensions floats are halved."""
+    kind = "vector" if dimensions <= MOST_FLOATS else "halfvec"
     return f"embedding::{kind}({dimensions:d})"
 
 
-def vector_index(dimensions: int) -> str:
+def index_statement(dimensions: int) -> str:
     """Return the statement for an index; a question uses it by the same conditions and casts."""
-    operators = "vector_cosine_ops" if dimensions <= MOST_WHOLE else "halfvec_cosine_ops"
+    operators = "vector_cosine_ops" if dimensions <= MOST_FLOATS else "halfvec_cosine_ops"
     return (
-        f"CREATE INDEX IF NOT EXISTS {index_name(dimensions)} ON {SCHEMA}.fragments"
-        f" USING hnsw (({indexed(dimensions)}) {operators}) WITH (m = 16, ef_construction = 64)"
+        f"CREATE INDEX IF NOT EXISTS {index_name(dimensions)} ON {SCHEMA}.fragments USING hnsw"
+        f" (({index_expression(dimensions)}) {operators}) WITH (m = 16, ef_construction = 64)"
         f" WHERE embedding IS NOT NULL AND vector_dims(embedding) = {dimensions:d}"
     )
 
 
-def _statements_before(found: Found) -> list[str]:
-    """The address's user or an administrator runs them."""
-    user = _quoted(found.user)
+def _statements_for_user(state: SchemaState) -> list[str]:
+    """Return the statements that the address's user or an administrator runs."""
+    user = _quote(state.user)
     statements = [  # another database of the server may have made them
         f"DO $$ BEGIN CREATE ROLE {role} NOLOGIN NOSUPERUSER NOBYPASSRLS NOCREATEROLE NOCREATEDB;"
         " EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$"
         for role in ROLES
-        if role not in found.roles
+        if role not in state.roles
     ]
-    statements += [f"GRANT {role} TO {user}" for role in ROLES if role not in found.taken]
-    if found.vectors_in not in ("", "public"):
-        statements.append(f"GRANT USAGE ON SCHEMA {found.vectors_in} TO {', '.join(ROLES)}")
-    if not found.has_schema:
+    statements += [f"GRANT {role} TO {user}" for role in ROLES if role not in state.usable_roles]
+    if state.vectors_in not in ("", "public"):
+        statements.append(f"GRANT USAGE ON SCHEMA {state.vectors_in} TO {', '.join(ROLES)}")
+    if not state.has_schema:
         statements.append(f"CREATE SCHEMA {SCHEMA} AUTHORIZATION {UPKEEP_ROLE}")
     return statements
 
 
-def _statements_inside(found: Found) -> list[str]:
-    """The owner of the tables runs them."""
-    sections, statements = statements_of(_STATEMENTS), list[str]()
-    for version in range(found.version + 1, SCHEMA_VERSION + 1):
-        kind = VECTOR if found.vectors_in else NO_VECTOR
-        statements += [it.replace("EMBEDDING", kind) for it in sections[f"version {version}"]]
+def _statements_for_owner(state: SchemaState) -> list[str]:
+    """Return the statements that the owner of the tables runs."""
+    sections, statements = statements_of(_STATEMENTS_FILE), list[str]()
+    for version in range(state.version + 1, SCHEMA_VERSION + 1):
+        kind = VECTOR if state.vectors_in else NO_VECTOR
+        statements += [text.replace("EMBEDDING", kind) for text in sections[f"version {version}"]]
         statements.append(f"INSERT INTO {SCHEMA}.schema_version (version) VALUES ({version})")
-    if found.has_waiting_vectors:
+    if state.has_waiting_vectors:
         statements += [
             f"DROP TRIGGER IF EXISTS revise_vectors ON {SCHEMA}.fragments",  # it knows the type
             f"ALTER TABLE {SCHEMA}.fragments ALTER COLUMN embedding TYPE vector"
             " USING embedding::vector",
         ]
-    if found.vectors_in:
-        statements.append(vector_index(SPECIFIED_DIMENSIONS))
+    if state.vectors_in:
+        statements.append(index_statement(SPECIFIED_DIMENSIONS))
     return [*statements, *sections["always"], *sections["security"]]
 
 
-def _quoted(user: str) -> str:
+def _quote(user: str) -> str:
     return '"' + user.replace('"', '""') + '"'

@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,10 +19,10 @@ from core.room.full_text import INDEXED_VERSION, TermIndex, coverage_of
 from core.text.ranking import Coverage
 from rooms.fragments import fragment as schema
 from rooms.fragments.fragment import Embedding, Entry, Filter, Fragment, Link, plain_keyword
-from rooms.fragments.storage.columns import ENTRY_TABLES, FRAGMENTS, LINKS, NAMING, Table
+from rooms.fragments.storage.columns import ENTRY_TABLES, FRAGMENTS, ID_COLUMNS, LINKS, Table
 
 MOST_NUMBER = 2**63 - 1  # that a database knows
-_AT_ONCE = 500  # fragments of a page
+_PAGE_FRAGMENTS = 500  # fragments of a page
 ORDERS: dict[schema.Order, str] = {
     "number": "number",
     "newest": "created_at DESC, number DESC",
@@ -34,7 +35,7 @@ _DAY_CHARS = 10  # of a day as text
 _INDEXED_FIELDS = {"content", "topic", "keywords", "deleted_at", "superseded_at"}
 
 Condition = tuple[str, list[Any]]  # in SQL with ? for each value, and the values
-Counted = list[tuple[int, int]]  # numbers of fragments, and a count for each
+Tallies = list[tuple[int, int]]  # numbers of fragments, and a count for each
 
 
 class Rows(ABC):
@@ -45,11 +46,11 @@ class Rows(ABC):
     """
 
     # The dialect.
-    no_moment: ClassVar[str]  # behind a column: it holds no moment
-    a_moment: ClassVar[str]
+    lacks_moment: ClassVar[str]  # behind a column: it holds no moment
+    has_moment: ClassVar[str]
     has_keyword: str  # a condition for `fragments`, ? is the keyword as `plain_keyword`
     has_vector: ClassVar[str]
-    marks: ClassVar[Mapping[str, str]] = {}  # the SQL for the value of a column, unless it is ?
+    value_sql: ClassVar[Mapping[str, str]] = {}  # the SQL for the value of a column, unless it is ?
     agent_column: ClassVar[str] = "agent_id"  # unless a hash of a content is asked for, too
 
     def __init__(self, agent: str = "") -> None:
@@ -67,10 +68,10 @@ class Rows(ABC):
         """Return the condition that a column has one of many values."""
 
     @abstractmethod
-    def encoded(self, field: str, value: Any) -> Any:
+    def encode(self, field: str, value: Any) -> Any:
         """Return a value as its column holds it."""
 
-    def derived(self, fragment: Fragment) -> dict[str, Any]:
+    def derive_columns(self, fragment: Fragment) -> dict[str, Any]:
         """Return the columns beside the fields."""
         return {"plain_topic": plain_keyword(fragment.topic)}
 
@@ -78,65 +79,63 @@ class Rows(ABC):
         """agent: "" for the room."""
         return {"name": name}
 
-    def ordered(self, columns: Sequence[str]) -> str:
+    def order_clause(self, columns: Sequence[str]) -> str:
         """Return the ORDER BY that compares as Python does."""
         return ", ".join(columns)
 
-    def index(self, before: Fragment | None, after: Fragment | None) -> None:  # noqa: B027
+    def update_index(self, before: Fragment | None, after: Fragment | None) -> None:  # noqa: B027
         """Update an index beside the columns. before, after: None for a new, a removed fragment."""
 
     @abstractmethod
-    def terms(self) -> TermIndex[Any]:
+    def term_index(self) -> TermIndex[Any]:
         """Return the index of live texts."""
 
     # Questions.
 
     def by_ids(self, ids: Iterable[str]) -> list[Fragment]:
         """Return fragments in this order, without the missing."""
-        return self._by("id", list(ids))
+        return self._find_by("id", list(ids))
 
     def by_numbers(self, numbers: Iterable[int]) -> list[Fragment]:
         """Return fragments in this order, without the missing."""
-        return self._by("number", list(numbers))
+        return self._find_by("number", list(numbers))
 
     def find(
-        self, wanted: Filter, *, order: schema.Order = "number", limit: int = 0, offset: int = 0
+        self, filter_: Filter, *, order: schema.Order = "number", limit: int = 0, offset: int = 0
     ) -> list[Fragment]:
         """order: by `number`, ascending; `newest` first; `worth`: anchors first, then by
         importance, then the newest. Of equals the greater number comes first. limit: 0 for all.
         """
-        condition, values = self.condition_of(wanted)
-        return self.fragments(
-            f"SELECT {FRAGMENTS.selected} FROM fragments WHERE {condition}"
-            f" ORDER BY {ORDERS[order]} LIMIT ? OFFSET ?",
-            [*values, limit or MOST_NUMBER, offset],
-        )
+        condition, values = self.condition_of(filter_)
+        statement = f"SELECT {FRAGMENTS.column_list} FROM fragments WHERE {condition}"
+        statement += f" ORDER BY {ORDERS[order]} LIMIT ? OFFSET ?"
+        return self.fragments(statement, [*values, limit or MOST_NUMBER, offset])
 
-    def count(self, wanted: Filter, by: schema.By = "", *, least: int = 0) -> dict[str, int]:
-        """Count the wanted by a field, {"": 52} without one. least: leave out rarer values."""
-        condition, values = self.condition_of(wanted)
+    def count(self, filter_: Filter, by: schema.By = "", *, least: int = 0) -> dict[str, int]:
+        """Count fragments by a field, {"": 52} without one. least: leave out rarer values."""
+        condition, values = self.condition_of(filter_)
         column = f"coalesce({FRAGMENTS.columns[by]}, '')" if by else "''"
         group = f" GROUP BY 1 HAVING count(*) >= {least:d}" if by else ""
         statement = f"SELECT {column}, count(*) FROM fragments WHERE {condition}{group}"
         return dict(sorted(self.run(statement, values), key=lambda row: str(row[0])))
 
-    def has(self, wanted: Filter, count: int = 1) -> bool:
+    def has(self, filter_: Filter, count: int = 1) -> bool:
         """Return whether there are at least `count`; count no further."""
-        condition, values = self.condition_of(wanted)
-        some = f"SELECT 1 FROM fragments WHERE {condition} LIMIT ?"
-        [found] = self.run(f"SELECT count(*) FROM ({some}) counted", [*values, count]).fetchone()
-        return bool(found >= count)
+        condition, values = self.condition_of(filter_)
+        matches = f"SELECT 1 FROM fragments WHERE {condition} LIMIT ?"
+        [total] = self.run(f"SELECT count(*) FROM ({matches}) counted", [*values, count]).fetchone()
+        return bool(total >= count)
 
     @abstractmethod
-    def count_keywords(self, keywords: Sequence[str], wanted: Filter, most: int) -> Counted:
+    def count_keywords(self, keywords: Sequence[str], filter_: Filter, most: int) -> Tallies:
         """Return numbers and how many keywords each has, the most first, then greater numbers."""
 
     def coverage(self, query: str, most: int) -> Coverage:
         """Return which live fragments have strong terms. most: looked at for the rarest terms."""
-        return coverage_of(self.terms(), query, most)
+        return coverage_of(self.term_index(), query, most)
 
     @abstractmethod
-    def nearest_cosines(self, vector: bytes, wanted: Filter, most: int) -> list[tuple[int, float]]:
+    def nearest_cosines(self, vector: bytes, filter_: Filter, most: int) -> list[tuple[int, float]]:
         """Return numbers and cosines, to six decimals.
 
         The nearest come first, of equals the greater number. A vector of another length, and bytes
@@ -152,16 +151,16 @@ class Rows(ABC):
         ends, selects, values = list(ids), list[str](), list[Any]()
         kinds, words = self.any_of("relation_type", relations) if relations else ("1 = 1", [])
         for column in ("from_id", "to_id"):  # by the index of each
-            condition, some = self.any_of(column, ends)
+            condition, keys = self.any_of(column, ends)
             selects.append(f"SELECT id FROM fragment_links WHERE {condition} AND {kinds}")
-            values += [*some, *words]
-        statement = f"SELECT {LINKS.selected} FROM fragment_links WHERE id IN"
+            values += [*keys, *words]
+        statement = f"SELECT {LINKS.column_list} FROM fragment_links WHERE id IN"
         rows = self.run(f"{statement} ({' UNION ALL '.join(selects)}) ORDER BY id", values)
         return list(map(LINKS.read, rows))
 
-    def count_links(self, wanted: Filter) -> dict[str, int]:
-        """Count the wanted fragments' links by relation."""
-        condition, values = self.condition_of(wanted)
+    def count_links(self, filter_: Filter) -> dict[str, int]:
+        """Count the fragments' links by relation."""
+        condition, values = self.condition_of(filter_)
         statement = (
             "SELECT relation_type, count(*) FROM fragment_links WHERE from_id IN"
             f" (SELECT id FROM fragments WHERE {condition}) GROUP BY 1"
@@ -172,10 +171,8 @@ class Rows(ABC):
         """Return entries of a kind, oldest first. of: the fragment or session they are about."""
         table = ENTRY_TABLES[kind]
         condition, values = self._condition_of_entries(table, subject=subject, since=since)
-        statement = (
-            f"SELECT {table.selected} FROM {table.name} WHERE {condition}"
-            f" ORDER BY {self.ordered(table.order)}"
-        )
+        condition += f" ORDER BY {self.order_clause(table.order)}"
+        statement = f"SELECT {table.column_list} FROM {table.name} WHERE {condition}"
         return list(map(table.read, self.run(statement, values)))
 
     def count_entries(self, kind: type[Entry]) -> int:
@@ -183,13 +180,13 @@ class Rows(ABC):
 
     def state(self) -> dict[str, str]:
         """Return the figures, added up over agents, and the place of the upkeep, by name."""
-        kept = dict[str, str]()
+        state = dict[str, str]()
         for name, value in sorted(self.run("SELECT name, value FROM state")):
-            before = kept.get(name, "0")
+            before = state.get(name, "0")
             is_figure = before.isdecimal() and value.isdecimal()
-            kept[name] = str(int(before) + int(value)) if is_figure else value
-        kept.pop(INDEX_STATE, None)
-        return kept
+            state[name] = str(int(before) + int(value)) if is_figure else value
+        state.pop(INDEX_STATE, None)
+        return state
 
     # Changes.
 
@@ -199,38 +196,39 @@ class Rows(ABC):
 
     def replace(self, fragments: Sequence[Fragment]) -> None:
         """Overwrite own fragments by number; a changed text loses its vector."""
-        present = {each.number: each for each in self.by_numbers(it.number for it in fragments)}
+        numbers = [fragment.number for fragment in fragments]
+        by_number = {fragment.number: fragment for fragment in self.by_numbers(numbers)}
         for fragment in fragments:
-            before = present.get(fragment.number)
+            before = by_number.get(fragment.number)
             if before is None or self.agent not in ("", before.agent):
                 continue
             row = self.row_of(fragment)
-            setting = ", ".join(f"{column} = {self.marks.get(column, '?')}" for column in row)
-            statement = f"UPDATE fragments SET {setting} WHERE number = ?"
+            changes = ", ".join(f"{column} = {self.value_sql.get(column, '?')}" for column in row)
+            statement = f"UPDATE fragments SET {changes} WHERE number = ?"
             self.run(statement, [*row.values(), fragment.number])
-            self.index(before, fragment)
+            self.update_index(before, fragment)
             if fragment.text != before.text:
                 self.drop_vectors([fragment.number])
-            present[fragment.number] = fragment
+            by_number[fragment.number] = fragment
 
     def set_fields(self, numbers: Iterable[int], values: Mapping[str, Any]) -> None:
         if values.keys() & _INDEXED_FIELDS:
-            self.replace([replace(each, **values) for each in self.by_numbers(numbers)])
+            self.replace([replace(fragment, **values) for fragment in self.by_numbers(numbers)])
         elif values:
-            setting = ", ".join(f"{FRAGMENTS.columns[field]} = ?" for field in values)
-            new = [self.encoded(field, value) for field, value in values.items()]
-            condition, which = self.any_of("number", numbers)
-            self.run(f"UPDATE fragments SET {setting} WHERE {condition}", [*new, *which])
+            changes = ", ".join(f"{FRAGMENTS.columns[field]} = ?" for field in values)
+            row_values = [self.encode(field, value) for field, value in values.items()]
+            condition, keys = self.any_of("number", numbers)
+            self.run(f"UPDATE fragments SET {changes} WHERE {condition}", [*row_values, *keys])
 
     def drop(self, ids: Iterable[str]) -> int:
         """Remove own fragments with links, versions, suspicions and vectors; return how many."""
-        dropped = [each for each in self.by_ids(ids) if self.agent in ("", each.agent)]
+        dropped = [fragment for fragment in self.by_ids(ids) if self.agent in ("", fragment.agent)]
         if not dropped:
             return 0
-        self.drop_vectors([each.number for each in dropped])
+        self.drop_vectors([fragment.number for fragment in dropped])
         for fragment in dropped:
-            self.index(fragment, None)
-        for table, column in NAMING:
+            self.update_index(fragment, None)
+        for table, column in ID_COLUMNS:
             condition, values = self.any_of(column, [fragment.id for fragment in dropped])
             self.run(f"DELETE FROM {table} WHERE {condition}", values)
         return len(dropped)
@@ -262,11 +260,9 @@ class Rows(ABC):
 
     def drop_entries(self, kind: type[Entry], *, subject: str = "", before: str = "") -> int:
         """Remove entries about a fragment or session, before a moment, or all; return how many."""
-        condition, values = self._condition_of_entries(
-            ENTRY_TABLES[kind], subject=subject, before=before
-        )
-        statement = f"DELETE FROM {ENTRY_TABLES[kind].name} WHERE {condition}"
-        return int(self.run(statement, values).rowcount)
+        table = ENTRY_TABLES[kind]
+        condition, values = self._condition_of_entries(table, subject=subject, before=before)
+        return int(self.run(f"DELETE FROM {table.name} WHERE {condition}", values).rowcount)
 
     def is_index_of_this_version(self) -> bool:
         """Return whether this version of `indexed` made the index."""
@@ -300,80 +296,82 @@ class Rows(ABC):
         """Run a statement that selects the columns of FRAGMENTS."""
         return list(map(FRAGMENTS.read, self.run(statement, values)))
 
-    def condition_of(self, wanted: Filter) -> Condition:
-        none, any_moment = self.no_moment, self.a_moment
+    def condition_of(self, filter_: Filter) -> Condition:
+        lacks, has = self.lacks_moment, self.has_moment
         states: dict[schema.State, str] = {
-            "live": f"deleted_at {none} AND superseded_at {none}",
-            "superseded": f"deleted_at {none} AND superseded_at {any_moment}",
-            "bin": f"deleted_at {any_moment}",
-            "kept": f"deleted_at {none}",
+            "live": f"deleted_at {lacks} AND superseded_at {lacks}",
+            "superseded": f"deleted_at {lacks} AND superseded_at {has}",
+            "bin": f"deleted_at {has}",
+            "kept": f"deleted_at {lacks}",
             "all": "1 = 1",
         }
-        parts: list[Condition] = [(states[wanted.state], [])]
+        conditions: list[Condition] = [(states[filter_.state], [])]
         choices: dict[str, Sequence[str]] = {
-            "agent_id" if wanted.content_hash else self.agent_column: wanted.agents,
-            "type": wanted.kinds,
-            "lifetime": wanted.lifetimes,
-            "plain_topic": tuple(map(plain_keyword, wanted.topics)),
+            "agent_id" if filter_.content_hash else self.agent_column: filter_.agents,
+            "type": filter_.kinds,
+            "lifetime": filter_.lifetimes,
+            "plain_topic": tuple(map(plain_keyword, filter_.topics)),
         }
-        parts += [self.any_of(column, words) for column, words in choices.items() if words]
-        if wanted.numbers is not None:
-            parts.append(self.any_of("number", wanted.numbers))
+        conditions += [self.any_of(column, words) for column, words in choices.items() if words]
+        if filter_.numbers is not None:
+            conditions.append(self.any_of("number", filter_.numbers))
         for name in ("session", "privacy", "content_hash"):
-            if value := getattr(wanted, name):
-                parts.append((f"{FRAGMENTS.columns[name]} = ?", [value]))
-        if wanted.after:
-            parts.append(("number > ?", [wanted.after]))
-        if wanted.since:
-            parts.append(("created_at >= ?", [_bound(wanted.since)]))
-        if wanted.until:
-            parts.append(("created_at <= ?", [_bound(wanted.until, is_end=True)]))
-        if wanted.is_checked is not None:
-            parts.append((f"checked_at {any_moment if wanted.is_checked else none}", []))
-        if wanted.is_anchor is not None:
-            parts.append(("is_anchor = ?", [wanted.is_anchor]))
-        if wanted.has_vector is not None:
-            parts.append((f"{'' if wanted.has_vector else 'NOT '}({self.has_vector})", []))
-        parts += [(self.has_keyword, [plain_keyword(keyword)]) for keyword in wanted.keywords]
-        return " AND ".join(part for part, _ in parts), [it for _, some in parts for it in some]
+            if value := getattr(filter_, name):
+                conditions.append((f"{FRAGMENTS.columns[name]} = ?", [value]))
+        if filter_.after:
+            conditions.append(("number > ?", [filter_.after]))
+        if filter_.since:
+            conditions.append(("created_at >= ?", [_bound_of(filter_.since)]))
+        if filter_.until:
+            conditions.append(("created_at <= ?", [_bound_of(filter_.until, is_end=True)]))
+        if filter_.is_checked is not None:
+            conditions.append((f"checked_at {has if filter_.is_checked else lacks}", []))
+        if filter_.is_anchor is not None:
+            conditions.append(("is_anchor = ?", [filter_.is_anchor]))
+        if filter_.has_vector is not None:
+            conditions.append((f"{'' if filter_.has_vector else 'NOT '}({self.has_vector})", []))
+        conditions += [(self.has_keyword, [plain_keyword(keyword)]) for keyword in filter_.keywords]
+        texts, values = zip(*conditions, strict=True)
+        return " AND ".join(texts), [*chain.from_iterable(values)]
 
     def _condition_of_entries(
         self, table: Table, *, subject: str = "", since: str = "", before: str = ""
     ) -> Condition:
-        about = " OR ".join(f"{column} = ?" for column in table.subject)
-        parts: dict[str, list[Any]] = {
-            f"({about})": [subject] * len(table.subject) if subject else [],
-            f"{table.moment} >= ?": [_bound(since)] if since else [],
-            f"{table.moment} < ?": [_bound(before)] if before else [],
+        has_subject = " OR ".join(f"{column} = ?" for column in table.subject)
+        arguments: dict[str, list[Any]] = {
+            f"({has_subject})": [subject] * len(table.subject) if subject else [],
+            f"{table.moment} >= ?": [_bound_of(since)] if since else [],
+            f"{table.moment} < ?": [_bound_of(before)] if before else [],
         }
-        asked = [part for part, values in parts.items() if values]
-        return " AND ".join(asked or ["1 = 1"]), [each for some in parts.values() for each in some]
+        conditions = [condition for condition, values in arguments.items() if values]
+        return " AND ".join(conditions or ["1 = 1"]), [*chain.from_iterable(arguments.values())]
 
-    def _by(self, column: str, keys: Sequence[Any]) -> list[Fragment]:
+    def _find_by(self, column: str, keys: Sequence[Any]) -> list[Fragment]:
         condition, values = self.any_of(column, keys)
-        statement = f"SELECT {FRAGMENTS.selected} FROM fragments WHERE {condition}"
-        found = {getattr(each, column): each for each in self.fragments(statement, values)}
-        return [found[key] for key in dict.fromkeys(keys) if key in found]
+        statement = f"SELECT {FRAGMENTS.column_list} FROM fragments WHERE {condition}"
+        fragments = self.fragments(statement, values)
+        by_key = {getattr(fragment, column): fragment for fragment in fragments}
+        return [by_key[key] for key in dict.fromkeys(keys) if key in by_key]
 
     def _values_of(self, table: Table, row: Any) -> dict[str, Any]:
         columns = table.columns.items()
-        return {column: self.encoded(field, getattr(row, field)) for field, column in columns}
+        return {column: self.encode(field, getattr(row, field)) for field, column in columns}
 
     def row_of(self, fragment: Fragment) -> dict[str, Any]:
         """Return the columns of a fragment, without its number."""
-        row = self._values_of(FRAGMENTS, fragment) | self.derived(fragment)
+        row = self._values_of(FRAGMENTS, fragment) | self.derive_columns(fragment)
         del row["number"]
         return row
 
     def _put(
         self, table: str, row: Mapping[str, Any], key: Iterable[str], changing: Iterable[str],
-        new: str = "",
+        new_sql: str = "",
     ) -> None:  # fmt: skip
-        """Store a row, or set `changing` where its key exists. new: to this SQL."""
-        names, marks = ", ".join(row), ", ".join("?" * len(row))
-        setting = ", ".join(f"{column} = {new or f'excluded.{column}'}" for column in changing)
-        instead = f" ON CONFLICT ({', '.join(key)}) DO UPDATE SET {setting}" if key else ""
-        self.run(f"INSERT INTO {table} ({names}) VALUES ({marks}){instead}", row.values())
+        """Store a row, or set `changing` where its key exists. new_sql: to this SQL."""
+        names, placeholders = ", ".join(row), ", ".join("?" * len(row))
+        changes = ", ".join(f"{column} = {new_sql or f'excluded.{column}'}" for column in changing)
+        conflict = f" ON CONFLICT ({', '.join(key)}) DO UPDATE SET {changes}" if key else ""
+        self.run(f"INSERT INTO {table} ({names}) VALUES ({placeholders}){conflict}", row.values())
 
 
 class Engine(ABC):
@@ -426,33 +424,33 @@ class Engine(ABC):
 
 
 @cache
-def statements_of(schema: str) -> dict[str, list[str]]:
+def statements_of(file_name: str) -> dict[str, list[str]]:
     """Return the statements of a file beside this one, by the heading above them."""
-    text = Path(__file__).with_name(schema).read_text(encoding="utf-8")
+    text = Path(__file__).with_name(file_name).read_text(encoding="utf-8")
     parts = re.split(r"^-- (version \d+|always|security):.*\n", text, flags=re.MULTILINE)[1:]
-    bare = (re.sub(r"^--.*\n", "", part, flags=re.MULTILINE) for part in parts[1::2])
-    statements = ([it.strip() for it in re.split(r";\n(?:\n|\Z)", part)] for part in bare)
-    return dict(zip(parts[::2], ([*filter(None, some)] for some in statements), strict=True))
+    sections = (re.sub(r"^--.*\n", "", part, flags=re.MULTILINE) for part in parts[1::2])
+    statements = (map(str.strip, re.split(r";\n(?:\n|\Z)", section)) for section in sections)
+    return dict(zip(parts[::2], ([*filter(None, texts)] for texts in statements), strict=True))
 
 
-def pages_of(rows: Rows, wanted: Filter) -> Iterator[list[Fragment]]:
-    """Yield wanted fragments in pages, by number."""
+def pages_of(rows: Rows, filter_: Filter) -> Iterator[list[Fragment]]:
+    """Yield the filter's fragments in pages, by number."""
     while True:
-        page = rows.find(wanted, limit=_AT_ONCE)
+        page = rows.find(filter_, limit=_PAGE_FRAGMENTS)
         if page:
             yield page
-        if len(page) < _AT_ONCE:
+        if len(page) < _PAGE_FRAGMENTS:
             return
-        wanted = replace(wanted, after=page[-1].number)
+        filter_ = replace(filter_, after=page[-1].number)
 
 
-def _bound(text: str, *, is_end: bool = False) -> str | None:
+def _bound_of(text: str, *, is_end: bool = False) -> str | None:
     """Return what to compare with a day or a moment. is_end: its last microsecond."""
     try:
         start = datetime.fromisoformat(text)
         if not start.tzinfo:
             start = start.replace(tzinfo=UTC)
-        lasts = timedelta(days=1) if len(text) == _DAY_CHARS else timedelta(seconds=1)
-        return (start + (lasts - datetime.resolution) if is_end else start).isoformat()
+        length = timedelta(days=1) if len(text) == _DAY_CHARS else timedelta(seconds=1)
+        return (start + (length - datetime.resolution) if is_end else start).isoformat()
     except (ValueError, OverflowError):
         return None  # compares with nothing

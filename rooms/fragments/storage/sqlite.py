@@ -26,9 +26,9 @@ from rooms.fragments.storage.rows import (
     INDEX_STATE,
     MOST_NUMBER,
     Condition,
-    Counted,
     Engine,
     Rows,
+    Tallies,
     statements_of,
 )
 
@@ -49,7 +49,7 @@ _DIFFERENCES = (
     "SELECT 1 FROM fragment_keywords k LEFT JOIN fragments f USING (number)"
     f" WHERE f.number IS NULL OR is_live != ({_LIVE})",
 )
-_AT_ONCE = 500  # fragments, while an index is made; vectors that are multiplied
+_BATCH_ROWS = 500  # fragments, while an index is made; vectors that are multiplied
 _FLOAT_BYTES = 4
 
 
@@ -62,9 +62,9 @@ class Vectors:
     """A file's vectors in memory, for any thread. uses_numpy: None if there; else Python."""
 
     def __init__(self, *, uses_numpy: bool | None = None) -> None:
-        self._uses_numpy, self._guard = uses_numpy, threading.Lock()
+        self._uses_numpy, self._lock = uses_numpy, threading.Lock()
         self._file: object = None  # which was read, up to the revision
-        self._kept, self._revision = dict[int, bytes](), 0
+        self._vectors, self._revision = dict[int, bytes](), 0
 
     def nearest_cosines(
         self,
@@ -82,42 +82,42 @@ class Vectors:
         size = len(vector)
         if not vector or size % _FLOAT_BYTES:
             return []
-        with self._guard:
+        with self._lock:
             if self._file != file:
-                self._file, self._kept, self._revision = file, {}, 0
+                self._file, self._vectors, self._revision = file, {}, 0
             statement = (
                 "SELECT revision, number, embedding FROM fragment_vectors"
                 " WHERE revision > ? ORDER BY revision"
             )
             for revision, number, embedding in connection.execute(statement, (self._revision,)):
-                self._kept[number] = embedding if isinstance(embedding, bytes) else b""
+                self._vectors[number] = embedding if isinstance(embedding, bytes) else b""
                 self._revision = revision
-            numbers = [number for number in allowed if len(self._kept.get(number, b"")) == size]
-            schema = [self._kept[number] for number in numbers]
+            numbers = [number for number in allowed if len(self._vectors.get(number, b"")) == size]
+            vectors = [self._vectors[number] for number in numbers]
         if self._uses_numpy is None:
             self._uses_numpy = find_spec("numpy") is not None
         cosines = list[float]()
         if self._uses_numpy:
             import numpy
 
-            asked = numpy.frombuffer(vector, "<f4").astype(numpy.float64)
+            query = numpy.frombuffer(vector, "<f4").astype(numpy.float64)
             with numpy.errstate(all="ignore"):  # another program may have stored no number
-                for start in range(0, len(schema), _AT_ONCE):
-                    some = numpy.frombuffer(b"".join(schema[start : start + _AT_ONCE]), "<f4")
-                    cosines += (some.reshape(-1, len(asked)).astype(numpy.float64) @ asked).tolist()
+                for start in range(0, len(vectors), _BATCH_ROWS):
+                    rows = numpy.frombuffer(b"".join(vectors[start : start + _BATCH_ROWS]), "<f4")
+                    cosines += (rows.reshape(-1, len(query)).astype(numpy.float64) @ query).tolist()
         else:
-            floats = struct.Struct(f"<{size // _FLOAT_BYTES}f")
-            wanted = floats.unpack(vector)
-            cosines += [sum(map(mul, wanted, floats.unpack(each))) for each in schema]
-        found = zip((round(cosine, DIGITS) for cosine in cosines), numbers, strict=True)
-        nearest = nlargest(most, (pair for pair in found if isfinite(pair[0])))
+            layout = struct.Struct(f"<{size // _FLOAT_BYTES}f")
+            floats = layout.unpack(vector)
+            cosines += [sum(map(mul, floats, layout.unpack(other))) for other in vectors]
+        pairs = zip((round(cosine, DIGITS) for cosine in cosines), numbers, strict=True)
+        nearest = nlargest(most, (pair for pair in pairs if isfinite(pair[0])))
         return [(number, cosine) for cosine, number in nearest]
 
 
 class SqliteRows(Rows):
     """vectors: kept in memory for a file. file: identifies it."""
 
-    no_moment, a_moment = "= ''", "!= ''"
+    lacks_moment, has_moment = "= ''", "!= ''"
     has_keyword = "number IN (SELECT number FROM fragment_keywords WHERE keyword = ?)"
     has_vector = "number IN (SELECT number FROM fragment_vectors)"
     agent_column = "+agent_id"  # nearly all are of one agent: its index is no short way to them
@@ -129,37 +129,37 @@ class SqliteRows(Rows):
         self._connection, self._vectors, self._file = connection, vectors or Vectors(), file
 
     def run(self, statement: str, values: Iterable[Any] = ()) -> sqlite3.Cursor:
-        bound = list(values)
+        arguments = list(values)
         try:
-            return self._connection.execute(statement, bound)
+            return self._connection.execute(statement, arguments)
         except (UnicodeEncodeError, OverflowError):
-            for at, value in enumerate(bound):
+            for at, value in enumerate(arguments):
                 if isinstance(value, str):
-                    bound[at] = value.encode("utf-8", "backslashreplace").decode("utf-8")
+                    arguments[at] = value.encode("utf-8", "backslashreplace").decode("utf-8")
                 elif isinstance(value, int):
-                    bound[at] = min(value, MOST_NUMBER)
-            return self._connection.execute(statement, bound)
+                    arguments[at] = min(value, MOST_NUMBER)
+            return self._connection.execute(statement, arguments)
 
     def any_of(self, column: str, values: Iterable[Any]) -> Condition:
         """Half of a character, or a number too large, is found nowhere."""
         return f"{column} {_ANY_OF}", [json.dumps(list(values))]
 
-    def encoded(self, field: str, value: Any) -> Any:
+    def encode(self, field: str, value: Any) -> Any:
         return json.dumps(value, ensure_ascii=False) if isinstance(value, tuple) else value
 
     def add(self, fragments: Sequence[Fragment]) -> list[Fragment]:
         added = list[Fragment]()
         for fragment in fragments:
             row = self.row_of(fragment)
-            marks = ", ".join("?" * len(row))
-            statement = f"INSERT INTO fragments ({', '.join(row)}) VALUES ({marks})"
+            placeholders = ", ".join("?" * len(row))
+            statement = f"INSERT INTO fragments ({', '.join(row)}) VALUES ({placeholders})"
             number = self.run(statement, row.values()).lastrowid or 0
             added.append(replace(fragment, number=number))
-            self.index(None, added[-1])
+            self.update_index(None, added[-1])
         return added
 
-    def index(self, before: Fragment | None, after: Fragment | None) -> None:
-        """Whatever the index holds of a fragment goes."""
+    def update_index(self, before: Fragment | None, after: Fragment | None) -> None:
+        """Remove what the index holds of a fragment, then add its new text."""
         if before:
             self.run(f"DELETE FROM {INDEX} WHERE rowid = ?", [before.number])
             self.run("DELETE FROM fragment_keywords WHERE number = ?", [before.number])
@@ -175,7 +175,7 @@ class SqliteRows(Rows):
                 [(plain_keyword(word), after.is_live, after.number) for word in after.keywords],
             )
 
-    def terms(self) -> SqliteTermIndex:
+    def term_index(self) -> SqliteTermIndex:
         return SqliteTermIndex(self._connection, INDEX)
 
     def make_index(self) -> None:
@@ -187,16 +187,16 @@ class SqliteRows(Rows):
         )
         self.run("DELETE FROM fragment_keywords")
         numbers = [number for (number,) in self.run("SELECT number FROM fragments ORDER BY 1")]
-        for start in range(0, len(numbers), _AT_ONCE):
-            for fragment in self.by_numbers(numbers[start : start + _AT_ONCE]):
-                self.index(None, fragment)
+        for start in range(0, len(numbers), _BATCH_ROWS):
+            for fragment in self.by_numbers(numbers[start : start + _BATCH_ROWS]):
+                self.update_index(None, fragment)
         self.set_state({INDEX_STATE: str(INDEXED_VERSION)})
 
     def is_index_current(self) -> bool:
         """Return whether the index, unless another version made it, holds the fragments' texts."""
         if not self.is_index_of_this_version():
             return True
-        return not any(self.run(f"SELECT EXISTS ({it})").fetchone()[0] for it in _DIFFERENCES)
+        return not any(self.run(f"SELECT EXISTS ({query})").fetchone()[0] for query in _DIFFERENCES)
 
     def mend_index(self) -> bool:
         if self.is_index_current():
@@ -204,32 +204,31 @@ class SqliteRows(Rows):
         self.make_index()
         return True
 
-    def count_keywords(self, keywords: Sequence[str], wanted: Filter, most: int) -> Counted:
-        having, words = self.any_of("keyword", dict.fromkeys(map(plain_keyword, keywords)))
+    def count_keywords(self, keywords: Sequence[str], filter_: Filter, most: int) -> Tallies:
+        has_keyword, words = self.any_of("keyword", dict.fromkeys(map(plain_keyword, keywords)))
         allowed, values = "is_live", list[Any]()
-        if wanted != Filter():  # else the keywords alone say it
-            condition, values = self.condition_of(wanted)
+        if filter_ != Filter():  # else the keywords alone tell
+            condition, values = self.condition_of(filter_)
             allowed = (
                 "EXISTS (SELECT 1 FROM fragments"
                 f" WHERE fragments.number = fragment_keywords.number AND {condition})"
             )
         statement = (
-            f"SELECT number, count(*) FROM fragment_keywords WHERE {having} AND {allowed}"
+            f"SELECT number, count(*) FROM fragment_keywords WHERE {has_keyword} AND {allowed}"
             " GROUP BY number ORDER BY 2 DESC, 1 DESC LIMIT ?"
         )
         return self.run(statement, [*words, *values, most]).fetchall()
 
-    def nearest_cosines(self, vector: bytes, wanted: Filter, most: int) -> list[tuple[int, float]]:
-        condition, values = self.condition_of(wanted)
+    def nearest_cosines(self, vector: bytes, filter_: Filter, most: int) -> list[tuple[int, float]]:
+        condition, values = self.condition_of(filter_)
         statement = f"SELECT number FROM fragments WHERE {condition} AND {self.has_vector}"
         allowed = {number for (number,) in self.run(statement, values)}
         return self._vectors.nearest_cosines(self._connection, self._file, vector, allowed, most)
 
     def vectors(self, numbers: Iterable[int]) -> list[Embedding]:
-        which, values = self.any_of("number", numbers)
-        rows = self.run(
-            f"SELECT number, embedding FROM fragment_vectors WHERE {which} ORDER BY number", values
-        )
+        condition, values = self.any_of("number", numbers)
+        statement = f"SELECT number, embedding FROM fragment_vectors WHERE {condition}"
+        rows = self.run(f"{statement} ORDER BY number", values)
         return [Embedding(number, vector) for number, vector in rows if isinstance(vector, bytes)]
 
     def put_vectors(self, embeddings: Iterable[Embedding]) -> None:
@@ -240,8 +239,8 @@ class SqliteRows(Rows):
         )
 
     def drop_vectors(self, numbers: Iterable[int] | None = None) -> None:
-        which, values = ("1", []) if numbers is None else self.any_of("number", numbers)
-        self.run(f"DELETE FROM fragment_vectors WHERE {which}", values)
+        condition, values = ("1", []) if numbers is None else self.any_of("number", numbers)
+        self.run(f"DELETE FROM fragment_vectors WHERE {condition}", values)
 
 
 class SqliteEngine(Engine):
@@ -277,7 +276,7 @@ class SqliteEngine(Engine):
     def reading(self) -> Iterator[SqliteRows]:
         with self.database.reading() as connection:
             if connection is not None:
-                yield SqliteRows(connection, self._vectors, self._file())
+                yield SqliteRows(connection, self._vectors, self._file_id())
                 return
         with no_rows() as rows:
             yield rows
@@ -289,7 +288,7 @@ class SqliteEngine(Engine):
         except OSError as error:
             raise DatabaseError("write", path=self.name, reason=reason_of(error)) from error
         with self.database.writing(wait_s=wait_s) as connection:
-            rows = SqliteRows(connection, self._vectors, self._file())
+            rows = SqliteRows(connection, self._vectors, self._file_id())
             if not rows.is_index_of_this_version():
                 rows.make_index()
             yield rows
@@ -307,7 +306,7 @@ class SqliteEngine(Engine):
         self.database.close()
         self._vectors = Vectors()
 
-    def _file(self) -> object:
+    def _file_id(self) -> object:
         """Tell the file from another of its name, None for none."""
         status = status_of(self.path)
         return status and (status.st_dev, status.st_ino)

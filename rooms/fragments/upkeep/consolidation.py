@@ -38,23 +38,23 @@ HOURS, PIECE_S = 24, 1.0  # between two daily upkeeps; of one at the end of a wr
 RESUMED_DAYS = 7  # a run that rests for longer is begun anew
 MOST_LISTED = 10
 
-_PLACES = {it.name: place for place, it in enumerate(PASSES)}
+_PLACES = {pass_.name: place for place, pass_ in enumerate(PASSES)}
 QUIET_S = 60.0  # after all is done, before a write looks for what is due
 _ANSWER_S = 0.1  # for the answer to a write to be out
 _REST_S = 1.5  # until a thread that tends rests
-_consolidating, _tending = threading.Lock(), threading.Lock()  # one thread of a process at a time
+_run_lock, _tend_lock = threading.Lock(), threading.Lock()  # one thread of a process at a time
 _quiet_until_s = dict[str, float]()  # by the place of the fragments
 
 PAUSE_S = 60.0  # between two looks of a server
 _IDLE_PAUSE_S = 3_600.0  # at most, between two looks for idle sessions, which read all of them
-_COUNTED = {
+_GAUGE_FILTERS = {
     "fragments_live": Filter(),
     "fragments_superseded": Filter(state="superseded"),
     "fragments_in_bin": Filter(state="bin"),
     "fragments_missing_vectors": Filter(has_vector=False),
 }
-_ENDED = "fragments_last_upkeep_timestamp_seconds"
-_FAILURES = ("judge_failures", "embedding_failures")
+_ENDED_GAUGE = "fragments_last_upkeep_timestamp_seconds"
+_FAILURE_GAUGES = ("judge_failures", "embedding_failures")
 
 Kind = Literal["asked", "daily"]
 Progress = Callable[[int, int, str], object]  # the place of a step, from 1, their count, its name
@@ -86,7 +86,7 @@ class Run(NamedTuple):
 
     kind: Kind
     begun_at: str  # its moment, for every step
-    at: str = PASSES[0].name  # next pass, "" at the end
+    next_pass: str = PASSES[0].name  # next pass, "" at the end
     after: int = 0  # where its next page begins
     figures: Mapping[str, Counts] = {}
 
@@ -95,10 +95,10 @@ def run_of(state: Mapping[str, str], kind: Kind, now: str) -> Run:
     """Return the unfinished run of this kind, if it is not too old, else a new one."""
     try:
         run = Run(*json.loads(state.get(PROGRESS, "")))
-        rested = datetime.fromisoformat(now) - datetime.fromisoformat(run.begun_at)
-        numbers = [run.after, *(it for counts in run.figures.values() for it in counts.values())]
-        is_good = run.at in _PLACES and all(type(it) is int for it in numbers)
-        if is_good and run.kind == kind and timedelta() <= rested <= timedelta(days=RESUMED_DAYS):
+        age = datetime.fromisoformat(now) - datetime.fromisoformat(run.begun_at)
+        numbers = [run.after, *(n for counts in run.figures.values() for n in counts.values())]
+        is_good = run.next_pass in _PLACES and all(type(number) is int for number in numbers)
+        if is_good and run.kind == kind and timedelta() <= age <= timedelta(days=RESUMED_DAYS):
             return run
     except (ValueError, TypeError, AttributeError, RecursionError):
         pass  # none, or another program's
@@ -108,39 +108,39 @@ def run_of(state: Mapping[str, str], kind: Kind, now: str) -> Run:
 def is_due(state: Mapping[str, str], now: str) -> bool:
     """Return whether the last upkeep began a day ago, or in the future."""
     try:
-        passed = datetime.fromisoformat(now) - datetime.fromisoformat(state.get(UPKEEP_AT, ""))
+        age = datetime.fromisoformat(now) - datetime.fromisoformat(state.get(UPKEEP_AT, ""))
     except (ValueError, TypeError):
         return True  # none was ended, or nobody can tell when
-    return not timedelta() <= passed < timedelta(hours=HOURS)
+    return not timedelta() <= age < timedelta(hours=HOURS)
 
 
-def carry_out(
-    room: Room, work: Work, run: Run, *, progress: Progress | None = None
-) -> Iterator[Run]:
+def do_run(room: Room, work: Work, run: Run, *, progress: Progress | None = None) -> Iterator[Run]:
     """Do the rest of a run, a transaction for each page; yield its progress."""
-    begun = ""
-    while run.at:
-        current = PASSES[_PLACES[run.at]]
-        if progress and run.at != begun:
-            for step in current.steps:
+    last_pass = ""
+    while run.next_pass:
+        pass_ = PASSES[_PLACES[run.next_pass]]
+        if progress and run.next_pass != last_pass:
+            for step in pass_.steps:
                 progress(STEPS.index(step) + 1, len(STEPS), step.name)
-        begun = run.at
-        page = Page(run.after, run.figures.get(run.at, {}))
-        if current.ask:
-            page.asked = current.ask(room.engine.reading, page, work)
+        last_pass = run.next_pass
+        page = Page(run.after, run.figures.get(run.next_pass, {}))
+        if pass_.ask:
+            page.answer = pass_.ask(room.engine.reading, page, work)
         with room.engine.writing() as rows:
-            counted = current.run(rows, page, work)
+            counts = pass_.run(rows, page, work)
             figures = dict(run.figures)
-            for step in current.steps:
-                before, now = figures.get(step.name, {}), counted[step.name]
-                figures[step.name] = {it: before.get(it, 0) + now.get(it, 0) for it in step.figures}
+            for step in pass_.steps:
+                before, now = figures.get(step.name, {}), counts[step.name]
+                sums = {name: before.get(name, 0) + now.get(name, 0) for name in step.figures}
+                figures[step.name] = sums
             if page.next is None:
-                left = PASSES[_PLACES[run.at] + 1 :]
-                run = run._replace(at=left[0].name if left else "", after=0, figures=figures)
+                rest = PASSES[_PLACES[run.next_pass] + 1 :]
+                next_pass = rest[0].name if rest else ""
+                run = run._replace(next_pass=next_pass, after=0, figures=figures)
             else:
                 run = run._replace(after=page.next, figures=figures)
-            done = {UPKEEP_AT: run.begun_at, FIGURES: json.dumps(run.figures), PROGRESS: ""}
-            rows.set_state({PROGRESS: json.dumps(run)} if run.at else done)
+            end_state = {UPKEEP_AT: run.begun_at, FIGURES: json.dumps(run.figures), PROGRESS: ""}
+            rows.set_state({PROGRESS: json.dumps(run)} if run.next_pass else end_state)
         yield run
 
 
@@ -152,61 +152,58 @@ def consolidate(
     embedder: "Embedder | None" = None,
     waits: bool = True,
 ) -> Report:
-    """Carry out the eleven steps, or the rest of a run that was cut off.
+    """Do the eleven steps, or the rest of a run that was cut off.
 
     The run is of the whole room; the open questions are of fragments that its agent may change.
     judge: decides on contradictions. embedder: its failure is counted, and the others go on. waits:
     for another call of this process, which else is refused. Raises UpkeepBusyError while another
     process is at it, UpkeepError if refused or stopped, DatabaseError.
     """
-    whole, embed_missing = room.for_all(), None
+    whole_room, embed_missing = room.for_all(), None
     if embedder:
         from rooms.fragments.models.vectors import embed_missing as fill_in  # only with a model
 
-        embed_missing = partial(fill_in, whole, embedder)
+        embed_missing = partial(fill_in, whole_room, embedder)
     run = Run("asked", room.clock())
-    if not _consolidating.acquire(blocking=waits):
+    if not _run_lock.acquire(blocking=waits):
         raise UpkeepError("under_way")
     try:
         if room.engine.exists():
-            with whole.engine.locked_upkeep(timeout_s=room.settings.lock_timeout_s):
-                end_idle_sessions(whole)
-                with whole.engine.reading() as rows:
-                    begun = run = run_of(rows.state(), "asked", room.clock())
+            with whole_room.engine.locked_upkeep(timeout_s=room.settings.lock_timeout_s):
+                end_idle_sessions(whole_room)
+                with whole_room.engine.reading() as rows:
+                    start = run = run_of(rows.state(), "asked", room.clock())
                 work = Work(run.begun_at, room.config, judge=judge, fill=embed_missing)
                 try:
-                    for run in carry_out(whole, work, begun, progress=progress):  # noqa: B007
+                    for run in do_run(whole_room, work, start, progress=progress):  # noqa: B007
                         pass
                 except WaitEndedError as error:
-                    step = 1 + [it.name for it in STEPS].index(run.at)
+                    step = 1 + [step.name for step in STEPS].index(run.next_pass)
                     raise UpkeepError("stopped", step=step, steps=len(STEPS)) from error
     finally:
-        _consolidating.release()
+        _run_lock.release()
     with room.engine.reading() as rows:
-        return _report(rows, run, room)
+        return _build_report(rows, run, room)
 
 
-def _report(rows: Rows, run: Run, room: Room) -> Report:
+def _build_report(rows: Rows, run: Run, room: Room) -> Report:
     steps, now = list[StepOutcome](), run.begun_at
     for step in () if room.agent else STEPS:
-        figures = {it: run.figures.get(step.name, {}).get(it, 0) for it in step.figures}
-        steps.append(StepOutcome(step.name, sum(figures[it] for it in step.changes), figures))
-    waiting = [
-        it for it in open_pairs_in(rows, now)[0] if room.owns(it.earlier) and room.owns(it.later)
-    ]
+        counts = run.figures.get(step.name, {})
+        figures = {name: counts.get(name, 0) for name in step.figures}
+        steps.append(StepOutcome(step.name, sum(figures[name] for name in step.changes), figures))
+    pairs = open_pairs_in(rows, now)[0]
+    own_pairs = [pair for pair in pairs if room.owns(pair.earlier) and room.owns(pair.later)]
     procedures = find_important(rows, Filter(agents=room.own_agents, kinds=("procedure",)))
-    doubtful = (it for it in procedures if life.is_doubtful(it, now, room.config))
-    loose = find_important(
-        rows, Filter(agents=room.own_agents, is_anchor=False), life.ANCHOR_IMPORTANCE
-    )
-    promotable = sorted(
-        filter(life.is_worth_pinning, loose), key=lambda it: (-life.utility_of(it), it.number)
-    )
+    is_doubtful = partial(life.is_doubtful, now=now, config=room.config)
+    filter_ = Filter(agents=room.own_agents, is_anchor=False)
+    pins = filter(life.is_worth_pinning, find_important(rows, filter_, life.ANCHOR_IMPORTANCE))
+    ranking = sorted(pins, key=lambda pin: (-life.utility_of(pin), pin.number))
     return Report(
         steps=steps,
-        suspicions=waiting[:MOST_PROPOSED],
-        stale=[*islice(doubtful, MOST_LISTED)],
-        promotable=promotable[:MOST_LISTED],
+        suspicions=own_pairs[:MOST_PROPOSED],
+        stale=[*islice(filter(is_doubtful, procedures), MOST_LISTED)],
+        promotable=ranking[:MOST_LISTED],
         for_the_log=find_promotable(rows, room.own_agents, MOST_LISTED),
         feedback=feedback_by_tool(rows),
     )
@@ -227,10 +224,10 @@ def start_due_work(room: Room) -> None:
             if tend(room, compares=not has_judge(os.environ)):
                 _quiet_until_s[room.engine.name] = time.monotonic() + QUIET_S
         finally:
-            _tending.release()
+            _tend_lock.release()
 
     is_quiet = time.monotonic() < _quiet_until_s.get(room.engine.name, 0.0)
-    if not is_quiet and _tending.acquire(blocking=False):
+    if not is_quiet and _tend_lock.acquire(blocking=False):
         timer = threading.Timer(_ANSWER_S, work)
         timer.daemon, timer.name = True, "upkeep"
         timer.start()
@@ -238,12 +235,12 @@ def start_due_work(room: Room) -> None:
 
 def close(room: Room) -> None:
     """Close the engine as soon as the thread of the upkeep rests."""
-    is_resting = _tending.acquire(timeout=_REST_S)
+    is_resting = _tend_lock.acquire(timeout=_REST_S)
     try:
         room.engine.close()
     finally:
         if is_resting:
-            _tending.release()
+            _tend_lock.release()
 
 
 def tend(room: Room, *, compares: bool = True) -> bool:
@@ -270,18 +267,18 @@ def do_daily(room: Room, *, compares: bool, goes_on: Callable[[], bool]) -> bool
     """
     now, is_done = room.clock(), True
     with room.engine.reading() as rows:
-        is_wanted = is_due(rows.state(), now)
-    if is_wanted:
+        is_due_now = is_due(rows.state(), now)
+    if is_due_now:
         with room.engine.locked_upkeep(timeout_s=0):
             with room.engine.reading() as rows:
                 state = rows.state()
             if is_due(state, now):  # else another process was faster
                 end_idle_sessions(room)
-                run = run_of(state, "daily", now)
-                work = Work(run.begun_at, room.config, compares=compares)
-                for done in carry_out(room, work, run):
+                start = run_of(state, "daily", now)
+                work = Work(start.begun_at, room.config, compares=compares)
+                for run in do_run(room, work, start):
                     if not goes_on():
-                        is_done = not done.at
+                        is_done = not run.next_pass
                         break
     room.engine.keep_copy()
     return is_done
@@ -290,7 +287,7 @@ def do_daily(room: Room, *, compares: bool, goes_on: Callable[[], bool]) -> bool
 class ServedFragments:
     """The fragments of an HTTP server, and the thread of their upkeep. Refuses a wrong setting.
 
-    idle_limit: after so long without a call a session ends, a quarter later at most. pause_s:
+    silent_for: after so long without a call a session ends, a quarter later at most. pause_s:
     between two rounds. figures: counted in each round, {} while the database is away. cancellation:
     of the calls, whose connections the upkeep shares.
     """
@@ -332,15 +329,15 @@ class ServedFragments:
 
     def gauges(self) -> dict[str, Callable[[], float]]:
         """Return a function for each figure, by name; none asks the database."""
-        engine, asked = self._engine, dict[str, Callable[[], float]]()
-        for name in (*_COUNTED, _ENDED, *_FAILURES):
-            asked[name] = partial(lambda it: self.figures.get(it, math.nan), name)
+        engine, readers = self._engine, dict[str, Callable[[], float]]()
+        for name in (*_GAUGE_FILTERS, _ENDED_GAUGE, *_FAILURE_GAUGES):
+            readers[name] = partial(lambda figure: self.figures.get(figure, math.nan), name)
         for name in engine.figures():
-            asked[name] = partial(lambda it: engine.figures()[it], name)
+            readers[name] = partial(lambda figure: engine.figures()[figure], name)
         if pool := getattr(engine, "pool", None):  # a file has none
             for name in pool.count_connections():
-                asked[name] = partial(lambda it: pool.count_connections()[it], name)
-        return asked
+                readers[name] = partial(lambda figure: pool.count_connections()[figure], name)
+        return readers
 
     def begin(self) -> None:
         """Start a daemon thread for the upkeep."""
@@ -351,7 +348,7 @@ class ServedFragments:
         """Do the upkeep in rounds until `stop` is set; log an error once, and try again."""
         while not stop.is_set():
             try:
-                self._go_round(self._open().for_all(), stop)
+                self._do_round(self._open().for_all(), stop)
                 self._failure = ""
             except (UpkeepBusyError, WaitEndedError):
                 pass  # another process is at it, or this one ends
@@ -359,23 +356,22 @@ class ServedFragments:
                 self.figures.clear()
                 if str(error) != self._failure:
                     self._failure = str(error)
-                    said = "the upkeep of the fragments has to wait, and is tried again (%s)"
-                    warn(said, self._failure)
+                    warn("the upkeep of the fragments has to wait, and is tried again (%s)", error)
             stop.wait(self._pause_s)
 
-    def _go_round(self, room: Room, stop: threading.Event) -> None:
+    def _do_round(self, room: Room, stop: threading.Event) -> None:
         from rooms.fragments.models.judge import judge_of
         from rooms.fragments.models.vectors import embed_missing, embedder_of
 
         judge, embedder = judge_of(self._environment), embedder_of(self._environment)
-        failures = (float(it.failures) if it else 0.0 for it in (judge, embedder))
-        figures = dict(zip(_FAILURES, failures, strict=True)) | {_ENDED: 0.0}
+        failures = (float(model.failures) if model else 0.0 for model in (judge, embedder))
+        figures = dict(zip(_FAILURE_GAUGES, failures, strict=True)) | {_ENDED_GAUGE: 0.0}
         with room.engine.reading() as rows:
-            for name, wanted in _COUNTED.items():
-                figures[name] = sum(rows.count(wanted).values())
+            for name, filter_ in _GAUGE_FILTERS.items():
+                figures[name] = sum(rows.count(filter_).values())
             with suppress(ValueError):  # none was ended, or another program wrote that
                 ended = datetime.fromisoformat(rows.state().get(UPKEEP_AT, ""))
-                figures[_ENDED] = ended.timestamp()
+                figures[_ENDED_GAUGE] = ended.timestamp()
         self.figures.update(figures)
         if not room.engine.exists():
             return
@@ -385,7 +381,7 @@ class ServedFragments:
         if not (ends_idle or embedder) or stop.is_set():
             return
 
-        def check_goes_on(_done: int, _total: int) -> None:
+        def check_stop(_done: int, _total: int) -> None:
             if stop.is_set():
                 raise WaitEndedError(path=room.engine.name)
 
@@ -393,6 +389,6 @@ class ServedFragments:
             if ends_idle:
                 end_idle_sessions(room, idle_limit=self._silent_for)
             if embedder:
-                embed_missing(room, embedder, progress=check_goes_on)
+                embed_missing(room, embedder, progress=check_stop)
         if ends_idle:
             self._idle_at_s = now_s + min(_IDLE_PAUSE_S, self._silent_for.total_seconds() / 4)

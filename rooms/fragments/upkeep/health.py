@@ -35,20 +35,20 @@ from rooms.fragments.storage.sqlite import INDEX, SqliteEngine, SqliteRows
 
 _OTHERS = 0o077  # of a mode: what is not for the user alone
 
-_OPEN = """SELECT relname::text FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace
+_OPEN_TABLES = """SELECT relname::text FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace
   WHERE nspname = 'agent_memory' AND relkind IN ('r', 'p')
   AND NOT (relrowsecurity AND relforcerowsecurity) ORDER BY 1"""
-_STRONG = """SELECT rolname::text FROM pg_roles WHERE rolname = ANY (%s)
+_STRONG_ROLES = """SELECT rolname::text FROM pg_roles WHERE rolname = ANY (%s)
   AND (rolsuper OR rolbypassrls OR rolcanlogin) ORDER BY 1"""
-_SERVER = """SELECT pg_is_in_recovery(), pg_database_size(current_database()),
+_SERVER_FACTS = """SELECT pg_is_in_recovery(), pg_database_size(current_database()),
   split_part(current_setting('server_version'), ' ', 1),
   coalesce((SELECT ', pgvector ' || extversion FROM pg_extension WHERE extname = 'vector'), '')"""
 
 # Secrets.
-_AT_ONCE = 500
-_BESIDE = [ENTRY_TABLES[kind] for kind in (ToolFeedback, TaskFeedback, Activity)]
-_LEFT_BEHIND = "NOT EXISTS (SELECT 1 FROM fragments WHERE fragments.id = fragment_id)"
-_MADE_HERE = {"id", "fragment_id", "content_hash"}  # nobody writes a secret into them
+_NEXT_PAGE = "number > ? ORDER BY number LIMIT 500"  # of fragments
+_USE_TABLES = [ENTRY_TABLES[kind] for kind in (ToolFeedback, TaskFeedback, Activity)]
+_IS_ORPHAN = "NOT EXISTS (SELECT 1 FROM fragments WHERE fragments.id = fragment_id)"
+_OWN_COLUMNS = {"id", "fragment_id", "content_hash"}  # nobody writes a secret into them
 _LISTS = {"keywords", "tool_highlights", "tool_pain_points"}
 _TEXTS = {
     table: {
@@ -56,8 +56,8 @@ _TEXTS = {
         for field in fields(table.row)
         if field.type in (str, tuple[str, ...]) and not is_moment(field.name)
     }
-    - _MADE_HERE
-    for table in (FRAGMENTS, VERSIONS, *_BESIDE)
+    - _OWN_COLUMNS
+    for table in (FRAGMENTS, VERSIONS, *_USE_TABLES)
 }
 
 
@@ -67,24 +67,25 @@ def find_faults(settings: Settings, environment: Mapping[str, str]) -> list[Find
         path, server = room.database_path(environment), room.database_server(environment)
     except SentinelError as error:
         return [_finding("config", "error", {"said": str(error)})]
-    left = [] if server else damaged_files(path)
-    aside = [_finding("aside", "note", {"path": str(it)}) for it in left]
+    copies = [] if server else damaged_files(path)
+    notes = [_finding("aside", "note", {"path": str(copy)}) for copy in copies]
     if not server and not os.path.lexists(path):
-        return aside
-    found = [*(_of_server(server, settings) if server else _of_file(path, settings))]
+        return notes
+    findings = [*(_check_server(server, settings) if server else _check_file(path, settings))]
     try:
         cache = room.read_config(environment).cache
         for name in room.unknown_keys(path):
             facts: Facts = {"path": str(path.with_name(CONFIG_NAME)), "name": name}
-            found.append(_finding("unknown_key", "warning", facts))
+            findings.append(_finding("unknown_key", "warning", facts))
         if cache:
-            with closing(Cache(cache, "")) as asked:
-                if not asked.is_reachable():
-                    found.append(_finding("redis", "warning", {"path": cache.name}))
+            with closing(Cache(cache, "")) as client:
+                if not client.is_reachable():
+                    findings.append(_finding("redis", "warning", {"path": cache.name}))
     except SentinelError as error:
-        found.append(_finding("config", "error", {"said": str(error)}))
-    problems = (*check(environment), *find_missing(environment))
-    return [*found, *(_finding("models", "error", {"said": str(it)}) for it in problems), *aside]
+        findings.append(_finding("config", "error", {"said": str(error)}))
+    errors = (*check(environment), *find_missing(environment))
+    findings += [_finding("models", "error", {"said": str(error)}) for error in errors]
+    return [*findings, *notes]
 
 
 def _finding(
@@ -95,13 +96,13 @@ def _finding(
     return Finding(f"fragments.health.{kind}", severity, facts=facts, fixable=is_fixable, fix=fix)
 
 
-def _counts(rows: Rows) -> Facts:
-    live, in_bin = (sum(rows.count(Filter(state=it)).values()) for it in ("live", "bin"))
+def _count_fragments(rows: Rows) -> Facts:
+    live, in_bin = (sum(rows.count(Filter(state=state)).values()) for state in ("live", "bin"))
     agents = len(rows.count(Filter(state="all"), "agent"))
     return {"count": live, "in_bin": in_bin, "agents": agents}
 
 
-def _of_file(path: Path, settings: Settings) -> Iterator[Finding]:
+def _check_file(path: Path, settings: Settings) -> Iterator[Finding]:
     def put_back_copy() -> Facts:
         with closing(engine):
             done = engine.database.put_back_copy()
@@ -111,7 +112,7 @@ def _of_file(path: Path, settings: Settings) -> Iterator[Finding]:
         with closing(engine), engine.writing() as rows:
             rows.make_index()
 
-    def take_from_others() -> None:
+    def hide_from_others() -> None:
         try:
             for file in (Path(f"{path}{suffix}") for suffix in ("", "-wal", "-shm")):
                 if file.exists() and not file.is_symlink():
@@ -123,7 +124,7 @@ def _of_file(path: Path, settings: Settings) -> Iterator[Finding]:
     with closing(SqliteEngine(path, timeout_s=settings.lock_timeout_s)) as engine:
         try:
             flaw = engine.database.find_flaw(
-                lambda it: is_index_sound(it, INDEX) and SqliteRows(it).is_index_current()
+                lambda file: is_index_sound(file, INDEX) and SqliteRows(file).is_index_current()
             )
             if flaw and flaw.part == "index":
                 yield _finding("index", "warning", place, make_index)
@@ -137,7 +138,7 @@ def _of_file(path: Path, settings: Settings) -> Iterator[Finding]:
         mode = stat.S_IMODE(status.st_mode)
         if os.name == "posix" and mode & _OTHERS and stat.S_ISREG(status.st_mode):
             facts = place | {"mode": f"{mode:o}"}
-            yield _finding("mode", "warning", facts, take_from_others)
+            yield _finding("mode", "warning", facts, hide_from_others)
         try:
             with engine.reading() as rows:
                 lengths = rows.run(
@@ -145,10 +146,10 @@ def _of_file(path: Path, settings: Settings) -> Iterator[Finding]:
                     " GROUP BY 1 ORDER BY 2 DESC, 1"
                 ).fetchall()
                 if len(lengths) > 1:
-                    listed = ", ".join(f"{length} ({count:,})" for length, count in lengths)
-                    yield _finding("vectors", "warning", place | {"lengths": listed})
+                    lengths_text = ", ".join(f"{length} ({count:,})" for length, count in lengths)
+                    yield _finding("vectors", "warning", place | {"lengths": lengths_text})
                 [schema] = rows.run("PRAGMA user_version").fetchone()
-                counts = _counts(rows)
+                counts = _count_fragments(rows)
         except SentinelError:  # said of the file
             return
         size = sum(size_of(f"{path}{suffix}") for suffix in ("", "-wal"))
@@ -156,7 +157,7 @@ def _of_file(path: Path, settings: Settings) -> Iterator[Finding]:
         yield _finding("ok", "ok", place | facts | {"engine": ""})
 
 
-def _of_server(server: Server, settings: Settings) -> Iterator[Finding]:
+def _check_server(server: Server, settings: Settings) -> Iterator[Finding]:
     from core.postgres.pool import ROOM_ROLE, UPKEEP_ROLE
     from rooms.fragments.storage.postgres import PostgresEngine
 
@@ -167,29 +168,29 @@ def _of_server(server: Server, settings: Settings) -> Iterator[Finding]:
     place: Facts = {"path": server.name}
     try:
         with closing(PostgresEngine(server, timeout_s=settings.lock_timeout_s)) as engine:
-            found = engine.schema.read_state()
+            state = engine.schema.read_state()
             with engine.pool.login_transaction(changes=False) as connection:
                 roles = [ROOM_ROLE, UPKEEP_ROLE]
-                standing = connection.execute(_SERVER).fetchone()
-                is_standby, size, version, vectors = standing or (False, 0, "", "")
-                tables = ", ".join(name for (name,) in connection.execute(_OPEN))
-                strong = ", ".join(name for (name,) in connection.execute(_STRONG, (roles,)))
-            if found.is_foreign:
+                row = connection.execute(_SERVER_FACTS).fetchone()
+                is_standby, size, version, vectors = row or (False, 0, "", "")
+                tables = ", ".join(name for (name,) in connection.execute(_OPEN_TABLES))
+                strong = ", ".join(name for (name,) in connection.execute(_STRONG_ROLES, (roles,)))
+            if state.is_foreign:
                 yield _finding("server_foreign", "error", place)
                 return
             if tables:
                 facts = place | {"names": tables}
                 yield _finding("server_open", "error", facts, secure)
-            if strong and found.version:
+            if strong and state.version:
                 yield _finding("server_strong", "error", place | {"names": strong})
-            if not found.vectors_in or found.has_waiting_vectors:
+            if not state.vectors_in or state.has_waiting_vectors:
                 yield _finding("server_vectors", "note", place)
             if is_standby:
                 standby = ServerError("read_only", path=server.name)
                 yield _finding("server_unusable", "error", {"said": str(standby)})
             with engine.reading() as rows:
-                counts = _counts(rows)
-            facts = counts | {"schema": found.version, "bytes": size, "mode": ""}
+                counts = _count_fragments(rows)
+            facts = counts | {"schema": state.version, "bytes": size, "mode": ""}
             facts |= {"engine": f"PostgreSQL {version}{vectors}"}
             yield _finding("ok", "ok", place | facts)
     except SentinelError as error:
@@ -213,7 +214,9 @@ def find_secrets(engine: Engine) -> list[SecretPlace]:
     """Return the fragments and other tables with secrets. Raises DatabaseError."""
     place = engine.name if engine.keeps_agents_apart else Path(engine.name)
     with engine.reading() as rows:
-        return [SecretPlace(place, safe_name(group.name), group.kinds) for group in _groups(rows)]
+        return [
+            SecretPlace(place, safe_name(group.name), group.kinds) for group in _find_groups(rows)
+        ]
 
 
 def redact_secrets(engine: Engine) -> Redaction:
@@ -221,65 +224,65 @@ def redact_secrets(engine: Engine) -> Redaction:
 
     The bytes go even if nothing is found: an earlier run may have stopped before that.
     """
-    held = find_secrets(engine)
+    secrets = find_secrets(engine)
     if not engine.exists():
         return Redaction([], [], [])
-    if held:
+    if secrets:
         with engine.writing() as rows:
-            for group in list(_groups(rows)):
-                _write(rows, group)
-    if held and engine.keeps_agents_apart:
+            for group in list(_find_groups(rows)):
+                _store_group(rows, group)
+    if secrets and engine.keeps_agents_apart:
         with engine.writing() as rows:  # behind the triggers, which tell of agents by their names
             names = [name for (name,) in rows.run("SELECT agent_id FROM revisions").fetchall()]
             condition, values = rows.any_of("agent_id", filter(has_secret, names))
             rows.run(f"DELETE FROM revisions WHERE {condition}", values)
     is_purged = engine.purge()
-    return Redaction(held, find_secrets(engine), [] if is_purged else [Path(engine.name)])
+    return Redaction(secrets, find_secrets(engine), [] if is_purged else [Path(engine.name)])
 
 
-def _groups(rows: Rows) -> Iterator[_Group]:
+def _find_groups(rows: Rows) -> Iterator[_Group]:
     after = 0
-    while page := _read(rows, FRAGMENTS, "number > ? ORDER BY number LIMIT ?", [after, _AT_ONCE]):
+    while page := _read_rows(rows, FRAGMENTS, _NEXT_PAGE, [after]):
         after = page[-1]["number"]
         condition, ids = rows.any_of("fragment_id", [row["id"] for row in page])
-        former = defaultdict[str, list[_Row]](list)
-        for row in _read(rows, VERSIONS, f"{condition} ORDER BY id", ids):
-            former[row["fragment_id"]].append(row)
+        versions = defaultdict[str, list[_Row]](list)
+        for row in _read_rows(rows, VERSIONS, f"{condition} ORDER BY id", ids):
+            versions[row["fragment_id"]].append(row)
         for row in page:
-            versions = [(VERSIONS, version) for version in former[row["id"]]]
-            yield from _group(str(row["id"]), [(FRAGMENTS, row), *versions])
-    others = [(VERSIONS, f"{_LEFT_BEHIND} ORDER BY id")]
-    others += [(table, f"1 = 1 ORDER BY {rows.ordered(table.order)}") for table in _BESIDE]
-    for table, rest in others:
-        yield from _group("", [(table, row) for row in _read(rows, table, rest)])
+            version_rows = [(VERSIONS, version) for version in versions[row["id"]]]
+            yield from _find_group(str(row["id"]), [(FRAGMENTS, row), *version_rows])
+    others = [(VERSIONS, f"{_IS_ORPHAN} ORDER BY id")]
+    others += [(table, f"1 = 1 ORDER BY {rows.order_clause(table.order)}") for table in _USE_TABLES]
+    for table, condition in others:
+        yield from _find_group("", [(table, row) for row in _read_rows(rows, table, condition)])
     columns = [*rows.state_key("", ""), "value"]
     state = rows.run(f"SELECT {', '.join(columns)} FROM state").fetchall()
-    yield from _group("", [(None, dict(zip(columns, row, strict=True))) for row in state])
+    yield from _find_group("", [(None, dict(zip(columns, row, strict=True))) for row in state])
 
 
-def _read(rows: Rows, table: Table, rest: str, values: Iterable[Any] = ()) -> list[_Row]:
-    def plain(value: Any) -> Any:
+def _read_rows(rows: Rows, table: Table, condition: str, values: Iterable[Any] = ()) -> list[_Row]:
+    def decode(value: Any) -> Any:
         if isinstance(value, bytes):
             return value.decode("utf-8", "replace")
         return as_json(value) if isinstance(value, list) else value
 
-    found = rows.run(f"SELECT {table.selected} FROM {table.name} WHERE {rest}", values).fetchall()
+    result = rows.run(f"SELECT {table.column_list} FROM {table.name} WHERE {condition}", values)
     columns = table.columns.values()
-    return [dict(zip(columns, map(plain, row), strict=True)) for row in found]
+    return [dict(zip(columns, map(decode, row), strict=True)) for row in result]
 
 
-def _group(name: str, found: Sequence[tuple[Table | None, _Row]]) -> Iterator[_Group]:
+def _find_group(name: str, table_rows: Sequence[tuple[Table | None, _Row]]) -> Iterator[_Group]:
     texts = [
         {column: value for column, value in row.items() if not table or column in _TEXTS[table]}
-        for table, row in found
+        for table, row in table_rows
     ]
-    clean, kinds = clean_rows(texts, _LISTS)
+    clean_texts, kinds = clean_rows(texts, _LISTS)
     if kinds:
-        changed = zip(found, clean, strict=True)
-        yield _Group(name, kinds, [(table, row, row | new) for (table, row), new in changed])
+        changes = zip(table_rows, clean_texts, strict=True)
+        yield _Group(name, kinds, [(table, row, row | new) for (table, row), new in changes])
 
 
-def _write(rows: Rows, group: _Group) -> None:
+def _store_group(rows: Rows, group: _Group) -> None:
     """Store clean rows; a fragment gets its new hash, and a changed text loses its vector."""
     by_table = defaultdict[Table | None, list[tuple[_Row, _Row]]](list)
     for table, before, after in group.changes:
@@ -295,13 +298,13 @@ def _write(rows: Rows, group: _Group) -> None:
                 else:
                     rows.set_state({after["name"]: after["value"]})
             continue
-        new = [table.read(list(after.values())) for _, after in changes]
+        new_rows = [table.read(list(after.values())) for _, after in changes]
         if table is FRAGMENTS:
-            rows.replace([replace(it, content_hash=hash_of(it.content)) for it in new])
+            rows.replace([replace(row, content_hash=hash_of(row.content)) for row in new_rows])
             continue
         condition, values = "1 = 1", list[Any]()
         if table is VERSIONS:
             ids = {before["fragment_id"] for before, _ in changes}
             condition, values = rows.any_of("fragment_id", ids)
         rows.run(f"DELETE FROM {table.name} WHERE {condition}", values)
-        rows.note(new)
+        rows.note(new_rows)

@@ -12,7 +12,7 @@ from rooms.fragments.fragment import TYPES, Fragment, Tier
 from rooms.fragments.room import Config
 
 HOT_DAYS, WARM_DAYS = 7, 30  # not used for longer: warm, cold
-OFTEN = 10  # recalled so often, a fragment stays hot and warm for twice as long
+HOT_USES = 10  # recalled so often, a fragment stays hot and warm for twice as long
 HALVING_WEEKS = 26  # in which a cold fragment loses half of its importance
 LEAST_IMPORTANCE = 0.1  # below which it does not sink
 BIN_DAYS = 30
@@ -22,20 +22,20 @@ _WEEK = timedelta(days=7)
 
 
 class Decay(NamedTuple):
-    """The importance left, and the moment up to which it was reckoned."""
+    """The importance left, and the moment up to which it has decayed."""
 
     importance: float
     decayed_at: str
 
 
-def moment_before(now: str, **by: float) -> str:
+def moment_before(now: str, **span: float) -> str:
     """Return an earlier moment, as it is stored. by: as for `timedelta`.
 
     >>> moment_before("2026-03-08T09:30:00+00:00", days=7)
     '2026-03-01T09:30:00+00:00'
     """
     try:
-        return (datetime.fromisoformat(now) - timedelta(**by)).isoformat(timespec="seconds")
+        return (datetime.fromisoformat(now) - timedelta(**span)).isoformat(timespec="seconds")
     except OverflowError:
         return ""  # before there were any moments
 
@@ -49,8 +49,8 @@ def tier_of(fragment: Fragment, now: str) -> Tier:
     """Return the tier of a fragment by its days without use."""
     if is_pinned(fragment):
         return "permanent"
-    idle = _days_since(fragment.used_at, now) / (2 if fragment.access_count >= OFTEN else 1)
-    return "hot" if idle < HOT_DAYS else "warm" if idle < WARM_DAYS else "cold"
+    idle_days = _days_since(fragment.used_at, now) / (2 if fragment.access_count >= HOT_USES else 1)
+    return "hot" if idle_days < HOT_DAYS else "warm" if idle_days < WARM_DAYS else "cold"
 
 
 def is_expired(fragment: Fragment, now: str) -> bool:
@@ -60,7 +60,7 @@ def is_expired(fragment: Fragment, now: str) -> bool:
 
 
 def is_stale(fragment: Fragment, now: str, config: Config) -> bool:
-    """Return whether it is cold, and unused for its stale days, if any, or those of `config`."""
+    """Return whether a fragment is cold, and unused for the stale days of `config` or its own."""
     if not fragment.stale_days or tier_of(fragment, now) != "cold":
         return False
     days = dict(config.stale_days).get(fragment.kind, fragment.stale_days)
@@ -77,20 +77,20 @@ def is_doubtful(fragment: Fragment, now: str, config: Config) -> bool:
 
 def decay_of(fragment: Fragment, now: str) -> Decay | None:
     """Return a cold fragment's lower importance, by whole weeks, each once; None if it stays."""
-    here = datetime.fromisoformat(now)
-    reckoned = _moment(fragment.decayed_at, here) if fragment.decayed_at else None
-    if reckoned and reckoned > here:  # the clock was put back
+    moment = datetime.fromisoformat(now)
+    decayed_at = _moment_of(fragment.decayed_at, moment) if fragment.decayed_at else None
+    if decayed_at and decayed_at > moment:  # the clock was put back
         return Decay(fragment.importance, now)
     if is_pinned(fragment):
         return None
-    warm = timedelta(days=WARM_DAYS * (2 if fragment.access_count >= OFTEN else 1))
-    cold = min(_moment(fragment.used_at, here), here) + warm
-    start = max(cold, reckoned) if reckoned else cold
-    weeks = (here - start) // _WEEK
+    warm_time = timedelta(days=WARM_DAYS * (2 if fragment.access_count >= HOT_USES else 1))
+    cold_since = min(_moment_of(fragment.used_at, moment), moment) + warm_time
+    start = max(cold_since, decayed_at) if decayed_at else cold_since
+    weeks = (moment - start) // _WEEK
     if weeks < 1 or fragment.importance <= LEAST_IMPORTANCE:
         return None
-    left = max(fragment.importance * 0.5 ** (weeks / HALVING_WEEKS), LEAST_IMPORTANCE)
-    return Decay(left, (start + weeks * _WEEK).isoformat(timespec="seconds"))
+    importance = max(fragment.importance * 0.5 ** (weeks / HALVING_WEEKS), LEAST_IMPORTANCE)
+    return Decay(importance, (start + weeks * _WEEK).isoformat(timespec="seconds"))
 
 
 def utility_of(fragment: Fragment) -> float:
@@ -104,7 +104,7 @@ def is_worth_pinning(fragment: Fragment) -> bool:
     return is_used and fragment.importance >= ANCHOR_IMPORTANCE and not is_pinned(fragment)
 
 
-def _moment(text: str, now: datetime) -> datetime:
+def _moment_of(text: str, now: datetime) -> datetime:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
@@ -113,5 +113,5 @@ def _moment(text: str, now: datetime) -> datetime:
 
 
 def _days_since(text: str, now: str) -> float:
-    here = datetime.fromisoformat(now)
-    return (here - _moment(text, here)) / timedelta(days=1)
+    moment = datetime.fromisoformat(now)
+    return (moment - _moment_of(text, moment)) / timedelta(days=1)

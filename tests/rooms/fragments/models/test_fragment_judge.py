@@ -91,7 +91,7 @@ def test_a_chat_model_gets_both_texts_as_data_behind_the_rule(
 
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_no_text_leaves_its_place_in_the_question(earlier: str, later: str) -> None:
-    question = judge.asked(earlier, later)
+    question = judge.question_of(earlier, later)
     assert json.loads(question) == {"earlier": earlier, "later": later}
     assert "\n" not in question
 

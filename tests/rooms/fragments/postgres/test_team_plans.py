@@ -177,7 +177,7 @@ def near(engine: PostgresEngine, agent: str) -> Iterator[tuple[list[int], list[i
     for number in range(2, 2 + QUESTIONS):
         with engine.reading() as rows:
             [(_, vector)] = rows.vectors([number])
-        ask = partial(PostgresRows.nearest_cosines, vector=vector, wanted=Filter(), most=10)
+        ask = partial(PostgresRows.nearest_cosines, vector=vector, filter_=Filter(), most=10)
         found = read(engine, ask, agent)
         with engine.pool.transaction(agent=agent, changes=False) as connection:
             connection.execute("SET LOCAL enable_indexscan = off")
