@@ -49,47 +49,47 @@ def expander_of(client: Client, machine: Machine, *, knows_project: bool = True)
         words["workspaceFolder"] = str(machine.root)
         words["workspaceFolderBasename"] = machine.root.name
 
-    def value(match: re.Match[str]) -> str:
+    def variable_value(match: re.Match[str]) -> str:
         parts = match.groupdict()
         name = parts.get("bare") or match["name"]
         if not is_editor:
-            known = (machine.variable(name), parts.get("default"), match[0])
-            return next(text for text in known if text is not None)
+            candidates = (machine.variable(name), parts.get("default"), match[0])
+            return next(text for text in candidates if text is not None)
         if name.startswith("env:"):  # an unset variable gives nothing
             return machine.variable(name.removeprefix("env:")) or ""
         return words.get(name, match[0])
 
     def expand(text: str) -> str:
-        text = pattern.sub(value, text) if style else text
+        text = pattern.sub(variable_value, text) if style else text
         is_home = style.endswith("~") and re.match(r"~(?=$|[/\\])", text)
         return f"{machine.home}{text[1:]}" if is_home else text
 
     return expand
 
 
-def entry_line(entry: Mapping[str, object], expand: Expand = str) -> list[str]:
+def words_of(entry: Mapping[str, object], expand: Expand = str) -> list[str]:
     """Return command and arguments, variables filled in; "" for a word that is no text."""
-    listed = entry.get("args")
-    words = [entry.get("command"), *(listed if isinstance(listed, list) else ())]
+    arguments = entry.get("args")
+    words = [entry.get("command"), *(arguments if isinstance(arguments, list) else ())]
     return [expand(word) if isinstance(word, str) else "" for word in words]
 
 
-def script_at(words: Sequence[str], name: str, machine: Machine) -> int:
+def find_script(words: Sequence[str], name: str, machine: Machine) -> int:
     """Return the index of our script, -1 for none.
 
     Any `server.py` counts in an entry named ENTRY, elsewhere only that of this installation.
     """
-    for at, word in enumerate(words):
-        plain = machine.normal_path(word)
-        if plain.rpartition("/")[2].removesuffix(".exe") == COMMANDS[0]:
-            return at
-        if not f"/{plain}".endswith(f"/{SCRIPT}"):
+    for index, word in enumerate(words):
+        path = machine.normal_path(word)
+        if path.rpartition("/")[2].removesuffix(".exe") == COMMANDS[0]:
+            return index
+        if not f"/{path}".endswith(f"/{SCRIPT}"):
             continue
-        if name == ENTRY or plain == machine.normal_path(machine.server):
-            return at
+        if name == ENTRY or path == machine.normal_path(machine.server):
+            return index
         with suppress(OSError, ValueError):  # ValueError: a name that no system takes
             if os.path.isabs(word) and os.path.samefile(word, machine.server):
-                return at
+                return index
     return -1
 
 
@@ -100,10 +100,10 @@ def value_of(option: str, arguments: Sequence[str]) -> str | None:
     'b'
     """
     value = None
-    for at, argument in enumerate(arguments):
+    for index, argument in enumerate(arguments):
         name, equals, inline = argument.partition("=")
         if name == option:
-            value = inline if equals else next(iter(arguments[at + 1 :]), None)
+            value = inline if equals else next(iter(arguments[index + 1 :]), None)
     return value
 
 
@@ -118,8 +118,8 @@ class OwnEntry(NamedTuple):
     def rooms(self) -> tuple[str, ...]:
         """The rooms of the entry; the default for missing or wrong names."""
         try:
-            named = value_of("--rooms", self.arguments)
-            return config.read_rooms(named or self.variable(config.ROOMS_VARIABLE))
+            names = value_of("--rooms", self.arguments)
+            return config.read_rooms(names or self.variable(config.ROOMS_VARIABLE))
         except RefusedError:
             return config.DEFAULT_ROOMS
 
@@ -131,13 +131,13 @@ class OwnEntry(NamedTuple):
 def own_entry_in(data: Any, row: Client, machine: Machine) -> OwnEntry:
     """Return our entry; of several, the one named ENTRY."""
     entries = value_at(data, (row.under,))
-    found = []
+    own_entries = []
     for name, entry in entries.items() if isinstance(entries, dict) else ():
         if isinstance(entry, dict):
-            words = entry_line(entry, expander_of(row, machine))
-            at = script_at(words, name, machine)
-            found += [OwnEntry(name, entry, words[at + 1 :])] if at >= 0 else []
-    return min(found, key=lambda entry: entry.name != ENTRY, default=OwnEntry(ENTRY, {}))
+            words = words_of(entry, expander_of(row, machine))
+            index = find_script(words, name, machine)
+            own_entries += [OwnEntry(name, entry, words[index + 1 :])] if index >= 0 else []
+    return min(own_entries, key=lambda entry: entry.name != ENTRY, default=OwnEntry(ENTRY, {}))
 
 
 # The entries on this machine.
@@ -187,81 +187,80 @@ class _Entry(NamedTuple):
 
 def server_entries(machine: Machine) -> list[ServerEntry]:
     """Return the entries that start our server, in the order of the table; never raise."""
-    found = list[ServerEntry]()
-    for client, path, name, entry, knows_project in _entries(machine):
+    entries = list[ServerEntry]()
+    for client, path, name, entry, knows_project in _entries_on(machine):
         if entry is None:
-            found.append(ServerEntry(client=client.key, path=path, entry="", problem="unreadable"))
+            entries.append(ServerEntry(client.key, path, entry="", problem="unreadable"))
             continue
         expand = expander_of(client, machine, knows_project=knows_project)
-        words = entry_line(entry, expand)
-        at = script_at(words, name, machine)
-        if at < 0:
+        words = words_of(entry, expand)
+        index = find_script(words, name, machine)
+        if index < 0:
             continue
-        environment = {
-            key: it for key, it in machine.environment.items() if key not in config.VARIABLES
-        }
-        own = entry.get("env")
-        for key, value in own.items() if isinstance(own, dict) else ():
+        variables = machine.environment.items()
+        environment = {key: value for key, value in variables if key not in config.VARIABLES}
+        env = entry.get("env")
+        for key, value in env.items() if isinstance(env, dict) else ():
             if isinstance(value, str | int):  # clients turn numbers into texts
                 environment[key] = expand(str(value))
         environment |= {client.sets: str(machine.root)} if client.sets else {}
         # The directory in which the server starts, None where it is unknown.
-        start = machine.root if client.starts_in_project and knows_project else None
+        directory = machine.root if client.starts_in_project and knows_project else None
         cwd, steps = entry.get("cwd") if client.honours_cwd else None, list[str]()
         if isinstance(cwd, str) and cwd.strip():
             steps.append(expand(cwd))
-            start = start or machine.home
-        if at and re.fullmatch(r"(?:.*/)?uv(?:\.exe)?", machine.normal_path(words[0])):
+            directory = directory or machine.home
+        if index and re.fullmatch(r"(?:.*/)?uv(?:\.exe)?", machine.normal_path(words[0])):
             # uv changes to this directory before it starts the script
-            steps.append(value_of("--directory", words[1:at]) or "")
+            steps.append(value_of("--directory", words[1:index]) or "")
         is_lost = any("${" in step for step in steps)
         for step in steps:
-            start = Path(start or "", step) if start or os.path.isabs(step) else None
-        start = None if is_lost else start
-        argument = value_of("--project", words[at + 1 :])
-        project, problem = _project(argument, environment, start, is_lost=is_lost)
+            directory = Path(directory or "", step) if directory or os.path.isabs(step) else None
+        directory = None if is_lost else directory
+        argument = value_of("--project", words[index + 1 :])
+        project, problem = _find_project(argument, environment, directory, is_lost=is_lost)
         if config.read_settings(environment).errors:
             problem = "bad_setting"
-        gone = _cannot_start(words[0], words[at] if at else "", start, machine)
-        found.append(
+        start_problem = _start_problem(words[0], words[index] if index else "", directory, machine)
+        entries.append(
             ServerEntry(
                 client=client.key,
                 path=path,
                 entry=name,
-                start_words=tuple(entry_line(entry)[: at + 1]),
+                start_words=tuple(words_of(entry)[: index + 1]),
                 project=project,
-                problem=gone or problem,
+                problem=start_problem or problem,
             )
         )
-    return found
+    return entries
 
 
 def team_entries(machine: Machine) -> Iterator[TeamEntry]:
     """Yield the entries for remote servers, those of the project first."""
-    for client, path, name, entry, _ in _entries(machine):
+    for client, path, name, entry, _ in _entries_on(machine):
         if name != TEAM_ENTRY or not client.http or not entry or "command" in entry:
             continue
         [address] = [key for key, form in client.http.items() if form == "$url"]
         headers = (value_at(entry, (key, "Authorization")) for key in _HEADERS)
-        sent = next((it for it in headers if isinstance(it, str) and it), "")
-        sent = sent.removeprefix("Bearer ").strip()
-        named = value_at(entry, client.key_in[:-1]) if client.key_in[-1] == "$key" else ""
-        match = re.match(r"\$(?:\{(?:env:)?)?(\w+)", sent, re.ASCII)
+        header = next((header for header in headers if isinstance(header, str) and header), "")
+        header = header.removeprefix("Bearer ").strip()
+        variable = value_at(entry, client.key_in[:-1]) if client.key_in[-1] == "$key" else ""
+        match = re.match(r"\$(?:\{(?:env:)?)?(\w+)", header, re.ASCII)
         yield TeamEntry(
             client=client,
             path=path,
             url=entry[address] if isinstance(entry.get(address), str) else "",
-            variable=(named if isinstance(named, str) else "") or (match[1] if match else ""),
-            has_key=bool(sent) and match is None,
+            variable=(variable if isinstance(variable, str) else "") or (match[1] if match else ""),
+            has_key=bool(header) and match is None,
         )
 
 
-def _entries(machine: Machine) -> Iterator[_Entry]:
+def _entries_on(machine: Machine) -> Iterator[_Entry]:
     roots = {machine.normal_path(machine.root), machine.normal_path(os.path.realpath(machine.root))}
     for client in CLIENTS:
-        own = (*client.entry.values(), client.packaged)
+        places = [(place, client.under) for place in (*client.entry.values(), client.packaged)]
         seen = set[tuple[object, ...]]()
-        for place, *keys in (*((it, client.under) for it in own), *client.also_read):
+        for place, *keys in (*places, *client.also_read):
             for path in machine.paths(place):
                 if (path, *keys) in seen or not os.path.exists(path):
                     continue
@@ -273,9 +272,9 @@ def _entries(machine: Machine) -> Iterator[_Entry]:
                         yield _Entry(client, path, "", None, True)
                     continue
                 for key in keys:
-                    below = table if isinstance(table, dict) else {}
-                    found = (it for it in below if machine.normal_path(it) in roots)
-                    table = below.get(next(found, None) if key == "$root" else key)
+                    members = table if isinstance(table, dict) else {}
+                    names_of_root = (name for name in members if machine.normal_path(name) in roots)
+                    table = members.get(next(names_of_root, None) if key == "$root" else key)
                 for name, entry in table.items() if isinstance(table, dict) else ():
                     if isinstance(entry, dict):
                         # an entry in the user's settings of an editor starts at home
@@ -288,31 +287,31 @@ def read_document(path: Path) -> Any:
     return merge.data_in(text, path.suffix)
 
 
-def _project(
-    argument: str | None, environment: Mapping[str, str], start: Path | None, *, is_lost: bool
+def _find_project(
+    argument: str | None, environment: Mapping[str, str], directory: Path | None, *, is_lost: bool
 ) -> tuple[Path | None, str]:
     try:
-        project = config.find_project(argument, environment, start or Path(os.sep))
+        project = config.find_project(argument, environment, directory or Path(os.sep))
     except ValueError:  # a name such as "~" with a null byte, which no process can be given
         return None, "no_project"
-    unexpanded = "unexpanded" if is_lost or project.is_unexpanded else ""
-    if start is None and project.source == "cwd":
-        return None, unexpanded or "no_project"
-    if start is None:
+    text_problem = "unexpanded" if is_lost or project.is_unexpanded else ""
+    if directory is None and project.source == "cwd":
+        return None, text_problem or "no_project"
+    if directory is None:
         value = argument or "" if project.source == "--project" else environment[project.source]
         if not os.path.isabs(os.path.expanduser(value.strip())):
-            return None, unexpanded or "no_project"
-    missing = "" if os.path.isdir(project.root) else "project_missing"
-    return project.root, unexpanded or missing
+            return None, text_problem or "no_project"
+    root_problem = "" if os.path.isdir(project.root) else "project_missing"
+    return project.root, text_problem or root_problem
 
 
-def _cannot_start(command: str, script: str, start: Path | None, machine: Machine) -> str:
+def _start_problem(command: str, script: str, directory: Path | None, machine: Machine) -> str:
     """Return `command_missing`, `script_missing` or "", also where nobody knows."""
 
     def is_there(path: str) -> bool:
-        if not os.path.isabs(path) and start is None:
+        if not os.path.isabs(path) and directory is None:
             return "${" not in path
-        return os.path.exists(os.path.join(start or "", path))
+        return os.path.exists(os.path.join(directory or "", path))
 
     if os.path.dirname(command):
         is_found = is_there(command) or (machine.windows and is_there(f"{command}.exe"))

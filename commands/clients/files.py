@@ -84,21 +84,21 @@ class Remark(NamedTuple):
 class Part(NamedTuple):
     """A part that a file gets or loses. kind: `entry`, `hooks` and so on. client: its name, or "".
 
-    before, after: our pieces as texts, without the user's secrets.
+    old_pieces, new_pieces: ours, as texts without the user's secrets.
     """
 
     kind: str
     client: str
-    before: Sequence[str]
-    after: Sequence[str]
+    old_pieces: Sequence[str]
+    new_pieces: Sequence[str]
 
 
 @dataclass(slots=True)
 class Change:
-    """A file as it is and would be. after: None for no file."""
+    """A file as it is and would be. new_text: None for no file."""
 
     file: UserFile
-    after: str | None
+    new_text: str | None
     parts: list[Part] = field(default_factory=list)
 
     @property
@@ -106,7 +106,7 @@ class Change:
         return self.file.path
 
     @property
-    def before(self) -> str | None:
+    def old_text(self) -> str | None:
         """The present text, None for no file."""
         return self.file.text if self.file.is_there else None
 
@@ -129,8 +129,9 @@ class Plan:
     @property
     def changes(self) -> list[Change]:
         """The files that would change and have no problem."""
-        sound = (it for real, it in self._files.items() if real not in self._problems)
-        return [it for it in sound if isinstance(it, Change) and it.before != it.after]
+        items = (item for real, item in self._files.items() if real not in self._problems)
+        changes = (item for item in items if isinstance(item, Change))
+        return [change for change in changes if change.old_text != change.new_text]
 
     @property
     def problems(self) -> list[Remark]:
@@ -139,12 +140,12 @@ class Plan:
 
     def text(self, path: Path) -> str | None:
         """Return the planned text, None for a missing or unreadable file."""
-        opened = self._opened(path)
-        return opened.after if isinstance(opened, Change) else None
+        file = self._open(path)
+        return file.new_text if isinstance(file, Change) else None
 
     def is_sound(self, path: Path) -> bool:
         """Return whether a file is absent or can be written."""
-        return isinstance(self._opened(path), Change) and _obstacle(path) is None
+        return isinstance(self._open(path), Change) and _find_obstacle(path) is None
 
     def data(self, path: Path) -> dict[str, Any]:
         """Return the planned data, {} for an unreadable file."""
@@ -162,36 +163,37 @@ class Plan:
         self,
         path: Path,
         kind: str,
-        edited: Callable[[str], str | None],
-        ours: Callable[[str], Sequence[str]],
+        edit_text: Callable[[str], str | None],
+        pieces_in: Callable[[str], Sequence[str]],
         client: str = "",
     ) -> None:
         """Plan an edit; a file that cannot be edited becomes a problem.
 
-        edited: text to text, None to remove the file. ours: our pieces of a text.
+        edit_text: None removes the file. pieces_in: our pieces of a text.
         """
-        real, change = self._real(path), self._opened(path)
+        file_id, change = self._file_id(path), self._open(path)
         if isinstance(change, Remark):
-            self._problems.setdefault(real, change)
+            self._problems.setdefault(file_id, change)
             return
-        before, pieces, obstacle = change.after or "", list[str](), _obstacle(path)
+        old_text, pieces, obstacle = change.new_text or "", list[str](), _find_obstacle(path)
         with suppress(CannotEditError):
-            pieces = [*ours(before)]
+            pieces = [*pieces_in(old_text)]
         if pieces and not obstacle:
             self.present_kinds.add(kind)
         try:
-            after = edited(before)
+            new_text = edit_text(old_text)
         except CannotEditError as error:
-            self._problems.setdefault(real, Remark(error.key, {"path": str(path), **error.facts}))
+            problem = Remark(error.key, {"path": str(path), **error.facts})
+            self._problems.setdefault(file_id, problem)
             return
-        if after == before or (after is None and change.after is None):
+        if new_text == old_text or (new_text is None and change.new_text is None):
             return
         if obstacle:
-            self._problems.setdefault(real, obstacle)
+            self._problems.setdefault(file_id, obstacle)
         if not change.parts:  # files come in the order in which something is put in
-            self._files[real] = self._files.pop(real)
-        change.after = "" if after is None and path.is_symlink() else after
-        change.parts.append(Part(kind, client, pieces, ours(change.after or "")))
+            self._files[file_id] = self._files.pop(file_id)
+        change.new_text = "" if new_text is None and path.is_symlink() else new_text
+        change.parts.append(Part(kind, client, pieces, pieces_in(change.new_text or "")))
 
     def put(self, path: Path, kind: str, text: str | None) -> None:
         """Plan a whole text, None for no file."""
@@ -202,13 +204,13 @@ class Plan:
         path: Path,
         kind: str,
         client: Client,
-        edited: Callable[[Table], Table],
-        ours: Callable[[Any], Sequence[str]],
+        edit_data: Callable[[Table], Table],
+        pieces_in: Callable[[Any], Sequence[str]],
     ) -> None:
         """Plan an edit of JSON; for a file with comments say the lines to paste."""
         takes = client.takes.get(f"{self.job.level} {kind}", client.takes.get(kind, ""))
 
-        def text_of(text: str) -> str | None:
+        def edit_text(text: str) -> str | None:
             try:
                 data = merge.json_data(text, takes_mark="mark" in takes or self.job.remove)
             except CannotEditError as error:
@@ -216,24 +218,24 @@ class Plan:
                     raise
                 data = merge.data_in(text, path.suffix)
                 is_usable = "comments" in takes or self.job.remove
-                if edited(data) == data and is_usable:
+                if edit_data(data) == data and is_usable:
                     return text
                 if self.job.remove:
                     raise CannotEditError("json_kept_out", **error.facts) from None
                 if not is_usable:
                     raise
                 # The lines to paste for all our parts of this file, of which this is one.
-                real = self._real(path)
-                self._pasted[real] = edited(self._pasted.get(real, {}))
-                self._problems.pop(real, None)
-                block = merge.json_text(self._pasted[real], "")
+                file_id = self._file_id(path)
+                self._pasted[file_id] = edit_data(self._pasted.get(file_id, {}))
+                self._problems.pop(file_id, None)
+                block = merge.json_text(self._pasted[file_id], "")
                 raise CannotEditError("json_kept", **error.facts, block=block) from None
-            after = edited(data)
-            if self.job.remove and not after and data:
+            new_data = edit_data(data)
+            if self.job.remove and not new_data and data:
                 return None
-            return merge.json_text(after, text) if after or data else text
+            return merge.json_text(new_data, text) if new_data or data else text
 
-        self.edit(path, kind, text_of, lambda text: ours(merge.json_data(text)), client.name)
+        self.edit(path, kind, edit_text, lambda text: pieces_in(merge.json_data(text)), client.name)
 
     def entry_of(self, row: Client) -> OwnEntry:
         """Return our entry, as planned so far."""
@@ -245,24 +247,24 @@ class Plan:
         is_said = self.job.rooms is not None and row.key in self.job.clients
         return (self.job.rooms or ()) if is_said else self.entry_of(row).rooms
 
-    def _real(self, path: Path) -> str:
-        """Return the file's identity: its link's target, unless that is out of the project."""
+    def _file_id(self, path: Path) -> str:
+        """Return what tells a file from others: its path, links followed inside the project."""
         return str(path) if find_exit_link(path, self.job.root) else os.path.realpath(path)
 
-    def _opened(self, path: Path) -> Change | Remark:
-        real = self._real(path)
-        if real not in self._files:
+    def _open(self, path: Path) -> Change | Remark:
+        file_id = self._file_id(path)
+        if file_id not in self._files:
             try:
                 file = UserFile.read(path, self.job.root)
             except ExportError as error:
                 key = {"file_read": "unreadable", "not_utf_8": "not_utf8"}.get(error.key, error.key)
-                self._files[real] = Remark(key, error.facts)
+                self._files[file_id] = Remark(key, error.facts)
             else:
-                self._files[real] = Change(file, file.text if file.is_there else None)
-        return self._files[real]
+                self._files[file_id] = Change(file, file.text if file.is_there else None)
+        return self._files[file_id]
 
 
-def _obstacle(path: Path) -> Remark | None:
+def _find_obstacle(path: Path) -> Remark | None:
     """Return the remark on a file whose owner forbids writing; a rename would pass over that."""
     try:
         may_write = os.stat(path).st_mode & stat.S_IWUSR

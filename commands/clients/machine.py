@@ -15,7 +15,7 @@ from commands.terminal.ask import CODE_ROOT, missing_packages
 
 SCRIPT = "server.py"
 # Environments that uv makes in its cache and may clear away.
-_OF_UV = re.compile(r"[/\\](?:environments|archive|builds)-v\d+[/\\]")
+_UV_CACHE = re.compile(r"[/\\](?:environments|archive|builds)-v\d+[/\\]")
 
 
 class Installation(NamedTuple):
@@ -50,24 +50,24 @@ class Machine:
         """The directories that a Place may name."""
         home = self.home
 
-        def named(variable: str, default: Path) -> Path:
+        def path_from(variable: str, default: Path) -> Path:
             return Path(self.environment.get(variable) or default)
 
-        found = {
+        paths = {
             "root": self.root,
             "home": home,
-            "claude": named("CLAUDE_CONFIG_DIR", home),
-            "claude-home": named("CLAUDE_CONFIG_DIR", home / ".claude"),
-            "codex": named("CODEX_HOME", home / ".codex"),
-            "copilot": named("COPILOT_HOME", home / ".copilot"),
-            "config": named("XDG_CONFIG_HOME", home / ".config"),
+            "claude": path_from("CLAUDE_CONFIG_DIR", home),
+            "claude-home": path_from("CLAUDE_CONFIG_DIR", home / ".claude"),
+            "codex": path_from("CODEX_HOME", home / ".codex"),
+            "copilot": path_from("COPILOT_HOME", home / ".copilot"),
+            "config": path_from("XDG_CONFIG_HOME", home / ".config"),
         }
         if self.platform == "darwin":
-            found["config"] = home / "Library" / "Application Support"
+            paths["config"] = home / "Library" / "Application Support"
         if self.windows:
-            found["config"] = named("APPDATA", home / "AppData" / "Roaming")
-            found["packages"] = named("LOCALAPPDATA", home / "AppData" / "Local") / "Packages"
-        return found
+            paths["config"] = path_from("APPDATA", home / "AppData" / "Roaming")
+            paths["packages"] = path_from("LOCALAPPDATA", home / "AppData" / "Local") / "Packages"
+        return paths
 
     def variable(self, name: str) -> str | None:
         """Return an environment variable; on Windows case does not matter."""
@@ -113,7 +113,7 @@ def trace_of(client: Client, machine: Machine) -> str:
 
 def is_temporary(path: str) -> bool:
     """Return whether uv may clear away this path, as it does for `uvx`."""
-    return bool(_OF_UV.search(f"{path}{os.sep}"))
+    return bool(_UV_CACHE.search(f"{path}{os.sep}"))
 
 
 def runner_of(interpreter: str, environment: Mapping[str, str]) -> tuple[str, ...] | None:
@@ -129,18 +129,16 @@ def runner_of(interpreter: str, environment: Mapping[str, str]) -> tuple[str, ..
 
 def installation_of(server: Sequence[str], *, windows: bool) -> Installation:
     """Return the installation of a server; its command line lies beside it."""
-    *before, script = server
+    *runner, script = server
     name = "cli.py" if script.lower().endswith(".py") else COMMANDS[1]
     cli = re.sub(r"[^/\\]*\Z", name, script, count=1)
-    return Installation(
-        server=tuple(server), cli=(*before, cli), windows=windows, is_command=not before
-    )
+    return Installation(tuple(server), (*runner, cli), windows=windows, is_command=not runner)
 
 
 def installation_in(runner: Sequence[str], directory: str, *, windows: bool) -> Installation:
     """Return the installation in a directory; on Windows with forward slashes."""
     words = [*runner, f"{directory}{os.sep}{SCRIPT}"]
-    words = [it.replace("\\", "/") for it in words] if windows else words
+    words = [word.replace("\\", "/") for word in words] if windows else words
     return installation_of(words, windows=windows)
 
 
@@ -153,8 +151,8 @@ def find_commands(interpreter: str, environment: Mapping[str, str]) -> Installat
         return None
     scripts = os.path.realpath(os.path.dirname(interpreter))
     for name in COMMANDS:
-        found = shutil.which(name, path=environment.get("PATH", ""))
-        if not found or os.path.dirname(os.path.realpath(found)) != scripts:
+        path = shutil.which(name, path=environment.get("PATH", ""))
+        if not path or os.path.dirname(os.path.realpath(path)) != scripts:
             return None
     return installation_of(COMMANDS[:1], windows=os.name == "nt")
 
@@ -162,5 +160,5 @@ def find_commands(interpreter: str, environment: Mapping[str, str]) -> Installat
 def this_program() -> Installation:
     """Return the running installation, even without the server's packages."""
     runner = runner_of(sys.executable, os.environ) or (sys.executable,)
-    found = None if missing_packages() else find_commands(sys.executable, os.environ)
-    return found or installation_in(runner, str(CODE_ROOT), windows=os.name == "nt")
+    commands = None if missing_packages() else find_commands(sys.executable, os.environ)
+    return commands or installation_in(runner, str(CODE_ROOT), windows=os.name == "nt")

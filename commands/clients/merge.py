@@ -79,38 +79,38 @@ def json_data(text: str, *, takes_mark: bool = True) -> dict[str, Any]:
 def without_comments(text: str) -> str:
     """Return JSON with blanks for comments and trailing commas."""
     for pattern in _COMMENT, _COMMA:
-        text = pattern.sub(lambda it: it[1] or re.sub(r"[^\r\n]", " ", it[0]), text)
+        text = pattern.sub(lambda match: match[1] or re.sub(r"[^\r\n]", " ", match[0]), text)
     return text
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     data = dict(pairs)
     if len(data) < len(pairs):
         raise ValueError("twice")
     return data
 
 
-def _refused(name: str) -> NoReturn:
+def _refuse(name: str) -> NoReturn:
     raise ValueError(name)
 
 
 # NaN and Infinity are no JSON
-_DECODER = json.JSONDecoder(parse_constant=_refused, object_pairs_hook=_unique)
+_DECODER = json.JSONDecoder(parse_constant=_refuse, object_pairs_hook=_unique_pairs)
 
 
-def json_text(data: Table, before: str) -> str:
-    """Return data as JSON in the style of `before`, or `before` if it says the same."""
+def json_text(data: Table, old_text: str) -> str:
+    """Return data as JSON in the style of the old text, or that if it says the same."""
     # as JSON, in which 1 is not true
-    if before.strip("\ufeff \t\r\n") and json.dumps(json_data(before)) == json.dumps(data):
-        return before
-    step = re.search(r"\n([ \t]+)\S", before)
+    if old_text.strip("\ufeff \t\r\n") and json.dumps(json_data(old_text)) == json.dumps(data):
+        return old_text
+    step = re.search(r"\n([ \t]+)\S", old_text)
     indent = step[1] if step else 2
     text = json.dumps(data, ensure_ascii=False, indent=indent)
     if not text.isprintable() and SURROGATE.search(text):  # which no file can hold
         text = json.dumps(data, indent=indent)
-    text += "" if before.strip("\ufeff") and not before.endswith("\n") else "\n"
-    text = text.replace("\n", "\r\n") if "\r\n" in before else text
-    return before[: before.startswith("\ufeff")] + text
+    text += "" if old_text.strip("\ufeff") and not old_text.endswith("\n") else "\n"
+    text = text.replace("\n", "\r\n") if "\r\n" in old_text else text
+    return old_text[: old_text.startswith("\ufeff")] + text
 
 
 def with_value(data: Table, keys: Keys, value: Any) -> dict[str, Any]:
@@ -119,32 +119,32 @@ def with_value(data: Table, keys: Keys, value: Any) -> dict[str, Any]:
     Raises CannotEditError where a key on the way holds no object.
     """
     key, *rest = keys
-    below = value
+    new_value = value
     if rest:
-        there = data.get(key, {})
-        if not isinstance(there, dict):
+        inner = data.get(key, {})
+        if not isinstance(inner, dict):
             raise CannotEditError("other_kind", place=key)
-        below = with_value(there, rest, value)
-    if below is None or (value is None and not below):
-        return {name: it for name, it in data.items() if name != key}
-    return {**data, key: below}
+        new_value = with_value(inner, rest, value)
+    if new_value is None or (value is None and not new_value):
+        return {name: item for name, item in data.items() if name != key}
+    return {**data, key: new_value}
 
 
 def with_items(
-    data: Table, keys: Keys, items: Sequence[Any], gone: Sequence[Any] = ()
+    data: Table, keys: Keys, items: Sequence[Any], removed: Sequence[Any] = ()
 ) -> dict[str, Any]:
-    """Return data with these items in a list, and without those of `gone`.
+    """Return data with these items in a list, and without the removed ones.
 
     Raises CannotEditError where the keys lead to no list.
     """
-    listed = value_at(data, keys)
-    if not isinstance(listed, list | None):
+    old_items = value_at(data, keys)
+    if not isinstance(old_items, list | None):
         raise CannotEditError("other_kind", place=".".join(keys))
-    kept = [it for it in listed or () if it in items or it not in gone]
-    kept += [it for it in items if it not in kept]
-    if kept == (listed or []):
+    new_items = [item for item in old_items or () if item in items or item not in removed]
+    new_items += [item for item in items if item not in new_items]
+    if new_items == (old_items or []):
         return dict(data)
-    return with_value(data, keys, kept or None)
+    return with_value(data, keys, new_items or None)
 
 
 # Hooks in JSON. A handler is one command at one event; in some clients it stands in a group, which
@@ -160,7 +160,7 @@ _CALL = re.compile(
 )
 
 
-def called(handler: Any) -> str:
+def hook_event_of(handler: Any) -> str:
     """Return the event of ours that a handler calls, "" for a stranger's handler."""
     call = call_in(handler)
     return call["event"] if call else ""
@@ -169,48 +169,48 @@ def called(handler: Any) -> str:
 def call_in(handler: Any) -> re.Match[str] | None:
     if not isinstance(handler, dict):
         return None
-    listed = handler.get("args")
-    words = [word for word in listed if isinstance(word, str)] if isinstance(listed, list) else []
+    args = handler.get("args")
+    words = [word for word in args if isinstance(word, str)] if isinstance(args, list) else []
     keys = ("command", "bash", "powershell", "exec", "windows", "linux", "osx")
     texts = [text for text in (handler.get(key) for key in keys) if isinstance(text, str)]
     return next(filter(None, map(_CALL.search, (*texts, " ".join(words)))), None)
 
 
-def with_hooks(data: Table, wanted: Mapping[str, Mapping[str, Table]]) -> dict[str, Any]:
+def with_hooks(data: Table, new_hooks: Mapping[str, Mapping[str, Table]]) -> dict[str, Any]:
     """Return data with our hooks renewed in place, added or removed; {} removes all.
 
-    wanted: items by the client's event, then by ours; that of prompts is renewed, never added.
+    new_hooks: items by the client's event, then by ours; that of prompts is renewed, never added.
     Raises CannotEditError.
     """
-    events = data.get("hooks", {})
-    if not isinstance(events, dict):
+    hooks = data.get("hooks", {})
+    if not isinstance(hooks, dict):
         raise CannotEditError("other_kind", place="hooks")
-    result = dict(events)
-    for name in dict.fromkeys([*events, *wanted]):
-        listed = events.get(name, [])
-        if not isinstance(listed, list):  # most clients then pass over the whole file
+    result = dict(hooks)
+    for name in dict.fromkeys([*hooks, *new_hooks]):
+        items = hooks.get(name, [])
+        if not isinstance(items, list):  # most clients then pass over the whole file
             raise CannotEditError("other_kind", place=f"hooks.{name}")
-        missing = dict(wanted.get(name, {}))
-        kept = list[Any]()
-        for item in listed:
-            handlers = _handlers(item)
-            ours = [called(it) for it in handlers]
-            left = [it for it, event in zip(handlers, ours, strict=True) if not event]
-            if len(left) == len(handlers):
-                kept.append(item)
-            elif left:
-                kept.append({**item, "hooks": left})
-            elif ours[0] in missing:
-                kept.append(missing.pop(ours[0]))
-        kept += [item for event, item in missing.items() if event != "prompt"]
-        if kept:
-            result[name] = kept
-        elif listed:
+        missing_items = dict(new_hooks.get(name, {}))
+        kept_items = list[Any]()
+        for item in items:
+            handlers = _handlers_in(item)
+            events = [hook_event_of(handler) for handler in handlers]
+            others = [handler for handler, event in zip(handlers, events, strict=True) if not event]
+            if len(others) == len(handlers):
+                kept_items.append(item)
+            elif others:
+                kept_items.append({**item, "hooks": others})
+            elif events[0] in missing_items:
+                kept_items.append(missing_items.pop(events[0]))
+        kept_items += [item for event, item in missing_items.items() if event != "prompt"]
+        if kept_items:
+            result[name] = kept_items
+        elif items:
             del result[name]
-    return dict(data) if result == events else with_value(data, ("hooks",), result or None)
+    return dict(data) if result == hooks else with_value(data, ("hooks",), result or None)
 
 
-def _handlers(item: Any) -> list[Any]:
+def _handlers_in(item: Any) -> list[Any]:
     inner = item.get("hooks") if isinstance(item, dict) else None
     return inner if isinstance(inner, list) else [item]
 
@@ -218,12 +218,12 @@ def _handlers(item: Any) -> list[Any]:
 def hooks_in(data: Any) -> list[tuple[str, Any]]:
     """Return the client's event and our handler, in its group if it has one."""
     events = data.get("hooks") if isinstance(data, dict) else None
-    found = []
-    for name, listed in events.items() if isinstance(events, dict) else ():
-        for item in listed if isinstance(listed, list) else ():
-            ours = [it for it in _handlers(item) if called(it)]
-            found += [(name, it if it is item else {**item, "hooks": [it]}) for it in ours]
-    return found
+    hooks = []
+    for name, items in events.items() if isinstance(events, dict) else ():
+        for item in items if isinstance(items, list) else ():
+            for handler in filter(hook_event_of, _handlers_in(item)):
+                hooks.append((name, handler if handler is item else {**item, "hooks": [handler]}))
+    return hooks
 
 
 # TOML. Our table is replaced as text, and each edit reads its own result, which must differ in that
@@ -249,44 +249,44 @@ def with_table(text: str, path: Keys, table: Table | None) -> str:
 
     Raises CannotEditError, with the lines to paste, if more than that would change.
     """
-    before, after = toml_data(text), text
-    if value_at(before, path) == table:
+    old_data, new_text = toml_data(text), text
+    if value_at(old_data, path) == table:
         return text
     block = "" if table is None else _table_text(path, table)
-    spans, newline = _spans(text, tuple(path)), _newline(text)
+    spans, newline = _find_spans(text, tuple(path)), _newline_in(text)
     for start, end in reversed(spans[1:] if block else spans):
-        after = _cut(after, start, end)
+        new_text = _without_lines(new_text, start, end)
     if block and spans:
         start, end = spans[0]
-        ending = newline if after[:end].endswith("\n") else ""
-        after = after[:start] + block.replace("\n", newline) + ending + after[end:]
+        ending = newline if new_text[:end].endswith("\n") else ""
+        new_text = new_text[:start] + block.replace("\n", newline) + ending + new_text[end:]
     elif block:
-        after = _appended(after, block.replace("\n", newline))
+        new_text = _append_block(new_text, block.replace("\n", newline))
     try:
-        is_sound = toml_data(after) == with_value(before, path, table)
+        is_sound = toml_data(new_text) == with_value(old_data, path, table)
     except ValueError:  # CannotEditError, too
         is_sound = False
     if is_sound:
-        return after
+        return new_text
     if table is None:
         raise CannotEditError("toml_form_out")
     raise CannotEditError("toml_form", block=block)
 
 
-def _spans(text: str, path: tuple[str, ...]) -> list[tuple[int, int]]:
+def _find_spans(text: str, path: tuple[str, ...]) -> list[tuple[int, int]]:
     """Return where a table and its subtables stand, without comments behind them."""
     heads, spans = list[tuple[int, tuple[str, ...]]](), list[tuple[int, int]]()
-    for found in _HEADER.finditer(text):
-        keys = list[str]()
+    for header in _HEADER.finditer(text):
+        names = list[str]()
         with suppress(ValueError):  # a line of a list, for example
-            below = tomllib.loads(found[1])
-            while isinstance(below, dict) and below:
-                [(key, below)] = below.items()
-                keys.append(key)
+            inner = tomllib.loads(header[1])
+            while isinstance(inner, dict) and inner:
+                [(key, inner)] = inner.items()
+                names.append(key)
             # `[[a]]` is none
-            heads.append((found.start(1), tuple(keys) if isinstance(below, dict) else ()))
-    for (start, named), (end, _) in pairwise([*heads, (len(text), ())]):
-        if named[: len(path)] == path:
+            heads.append((header.start(1), tuple(names) if isinstance(inner, dict) else ()))
+    for (start, keys), (end, _) in pairwise([*heads, (len(text), ())]):
+        if keys[: len(path)] == path:
             lines = text[start:end].splitlines(keepends=True)
             while lines[-1].strip()[:1] in ("", "#"):
                 lines.pop()
@@ -295,22 +295,22 @@ def _spans(text: str, path: tuple[str, ...]) -> list[tuple[int, int]]:
 
 
 def _table_text(path: Keys, table: Table) -> str:
-    lines, below = [f"[{'.'.join(map(_key, path))}]"], list[str]()
-    for key, it in table.items():
-        if isinstance(it, dict):
-            below += ["", _table_text((*path, key), it)]
+    lines, subtables = [f"[{'.'.join(map(_toml_key, path))}]"], list[str]()
+    for key, value in table.items():
+        if isinstance(value, dict):
+            subtables += ["", _table_text((*path, key), value)]
         else:
-            lines.append(f"{_key(key)} = {_value(it)}")
-    return "\n".join(lines + below)
+            lines.append(f"{_toml_key(key)} = {_toml_value(value)}")
+    return "\n".join(lines + subtables)
 
 
-def _key(key: str) -> str:
-    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _value(key)
+def _toml_key(key: str) -> str:
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _toml_value(key)
 
 
-def _value(value: object) -> str:
+def _toml_value(value: object) -> str:
     if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_value, value))}]"
+        return f"[{', '.join(map(_toml_value, value))}]"
     # DEL is the one character that JSON leaves as it is. A date becomes a text: no sound result.
     return json.dumps(value, ensure_ascii=False, default=str).replace("\x7f", "\\u007f")
 
@@ -334,11 +334,12 @@ def block_in(text: str, name: str = RULES) -> str | None:
 
 def with_block(text: str, body: str, name: str = RULES) -> str:
     """Return the text with this block at its old place, else at the end. Raises CannotEditError."""
-    held, lines, (begin, end) = block_in(text, name), body.strip("\r\n").splitlines(), markers(name)
-    block = _newline(text).join([begin, *lines, end])
-    if held is None:
-        return _appended(text, block)
-    if held.splitlines() == lines:
+    old_block, (begin, end) = block_in(text, name), markers(name)
+    lines = body.strip("\r\n").splitlines()
+    block = _newline_in(text).join([begin, *lines, end])
+    if old_block is None:
+        return _append_block(text, block)
+    if old_block.splitlines() == lines:
         return text
     return text[: text.index(begin)] + block + text[text.index(end) + len(end) :]
 
@@ -350,21 +351,21 @@ def without_block(text: str, name: str = RULES) -> str:
     begin, end = markers(name)
     start, rest = text.index(begin), text.index(end) + len(end)
     line_end = re.compile(r"\r?\n").match(text, rest) if text[:start].strip("\ufeff") else None
-    return _cut(text, start, line_end.end() if line_end else rest)
+    return _without_lines(text, start, line_end.end() if line_end else rest)
 
 
-def _newline(text: str) -> str:
+def _newline_in(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
 
 
-def _appended(text: str, block: str) -> str:
+def _append_block(text: str, block: str) -> str:
     """Return the text with a block behind a blank line; it ends as the text does."""
-    is_new, ended, newline = not text.strip("\ufeff"), text.endswith("\n"), _newline(text)
-    gap = "" if is_new else newline if ended else newline * 2
-    return text + gap + block + (newline if is_new or ended else "")
+    is_new, has_end, newline = not text.strip("\ufeff"), text.endswith("\n"), _newline_in(text)
+    gap = "" if is_new else newline if has_end else newline * 2
+    return text + gap + block + (newline if is_new or has_end else "")
 
 
-def _cut(text: str, start: int, end: int) -> str:
+def _without_lines(text: str, start: int, end: int) -> str:
     """Return the text without these lines and the blank one before them."""
     head, rest = text[:start], text[end:]
     if not head.strip("\ufeff"):
@@ -379,8 +380,8 @@ def _cut(text: str, start: int, end: int) -> str:
 def with_ignored_paths(text: str, names: Sequence[str]) -> str:
     """Return the text with a line such as `/.claude/settings.json` for each path."""
     for name in names:
-        if _pattern(name) not in text.splitlines():
-            pair = f"{MARK}\n{_pattern(name)}"
+        if _pattern_for(name) not in text.splitlines():
+            pair = f"{MARK}\n{_pattern_for(name)}"
             text += f"{pair}\n" if text.endswith("\n") or not text else f"\n{pair}"
     return text
 
@@ -389,12 +390,12 @@ def without_ignored_paths(text: str, names: Sequence[str]) -> str:
     """Return the text without setup's lines for these paths."""
     text = f"\n{text}"
     for name in names:
-        pair = f"\n{MARK}\n{_pattern(name)}"
-        found = f"{pair}\n" in text
-        text = text.replace(f"{pair}\n", "\n", 1) if found else text.removesuffix(pair)
+        pair = f"\n{MARK}\n{_pattern_for(name)}"
+        is_inside = f"{pair}\n" in text
+        text = text.replace(f"{pair}\n", "\n", 1) if is_inside else text.removesuffix(pair)
     return text[1:]
 
 
-def _pattern(name: str) -> str:
+def _pattern_for(name: str) -> str:
     """Return git's pattern for this path alone."""
-    return "/" + re.sub(r"[\\*?\[]|\A[#!]| \Z", lambda found: f"\\{found[0]}", name)
+    return "/" + re.sub(r"[\\*?\[]|\A[#!]| \Z", lambda match: f"\\{match[0]}", name)

@@ -20,147 +20,149 @@ from core.messages import Language, say, use_language
 _FENCE = re.compile(r"[ >]*(?:```|~~~)")
 
 
-def plan_rules(planned: Plan) -> None:
+def plan_rules(plan: Plan) -> None:
     """Plan the rules for the rooms of their readers: clients of the job or with our entry."""
-    job = planned.job
+    job = plan.job
     for row in job.rows if job.level == "user" or job.remove else ():
         if row.rules and job.level == "project":
-            _take_out(planned, row, row.rules)
+            _remove_rules(plan, row, row.rules)
         elif row.rules and "user" in row.entry:
-            _plan_of_user(planned, row, row.rules)
+            _plan_user_rules(plan, row, row.rules)
     if job.level == "user" or job.remove:
         return
-    known = [it for it in CLIENTS if it.rules and (it in job.rows or planned.entry_of(it).values)]
-    rooms = tuple(dict.fromkeys(room for row in known for room in planned.rooms_of(row)))
+    rows = [row for row in CLIENTS if row.rules and (row in job.rows or plan.entry_of(row).values)]
+    rooms = tuple(dict.fromkeys(room for row in rows for room in plan.rooms_of(row)))
     bodies, readers = dict[str, str](), dict[str, list[Client]]()
     for row in job.rows:
-        for name, body in _bodies(planned, row, row.rules).items() if row.rules else ():
+        for name, body in _find_bodies(plan, row, row.rules).items() if row.rules else ():
             bodies[name] = body
             readers.setdefault(name, []).append(row)
     for name, body in bodies.items():
         path, clients = job.root / name, ", ".join(row.name for row in readers[name])
-        edited = partial(merge.with_block, body=body or rules_for(_language(planned, name), rooms))
-        planned.edit(path, "import" if body else "rules", edited, _block_lines, clients)
-        text = planned.text(path) or ""
+        edit = partial(merge.with_block, body=body or rules_for(_language_of(plan, name), rooms))
+        plan.edit(path, "import" if body else "rules", edit, _block_lines, clients)
+        text = plan.text(path) or ""
         for row in readers[name]:
-            most = row.rules.most_bytes if row.rules else 0
-            if most and len(text[: text.find(merge.END)].encode()) > most:
-                planned.note(f"{row.key}_cuts", file=name, kib=most // 1024)
+            most_bytes = row.rules.most_bytes if row.rules else 0
+            if most_bytes and len(text[: text.find(merge.END)].encode()) > most_bytes:
+                plan.note(f"{row.key}_cuts", file=name, kib=most_bytes // 1024)
 
 
-def _bodies(planned: Plan, row: Client, kept: Rules) -> dict[str, str]:
+def _find_bodies(plan: Plan, row: Client, places: Rules) -> dict[str, str]:
     """Return the body by file: an import line, or "" for the rules."""
-    files = [_file(planned, name) for name in _reads(planned, row, kept)]
-    reads, agents = [file.name for file in files], _file(planned, AGENTS)
+    files = [_read_file(plan, name) for name in _find_names(plan, row, places)]
+    names, agents = [file.name for file in files], _read_file(plan, AGENTS)
     if any(file.is_copied for file in files):
         return {}  # by a person
-    if AGENTS in reads:
+    if AGENTS in names:
         # rules that an older version put elsewhere are renewed there
-        held = [it.name for it in files if it.block not in (None, it.import_line)]
-        return {name: "" for name in held} if held and AGENTS not in held else {AGENTS: ""}
-    if kept.instead in reads:
-        return {kept.instead: ""}
-    there = [file for file in files if file.name in kept.homes and file.is_there]
-    home = next((file for file in there if file.block is not None), (*there, *files)[0])
+        old = [file.name for file in files if file.block not in (None, file.import_line)]
+        return {name: "" for name in old} if old and AGENTS not in old else {AGENTS: ""}
+    if places.instead in names:
+        return {places.instead: ""}
+    homes = [file for file in files if file.name in places.homes and file.is_there]
+    home = next((file for file in homes if file.block is not None), (*homes, *files)[0])
     shared = {} if agents.is_copied else {AGENTS: ""}
-    if any(_imports(planned, file) for file in files):
+    if any(_has_import(plan, file) for file in files):
         return shared
-    if home.block != home.import_line and home.own and agents.own:
+    if home.block != home.import_line and home.own_text and agents.own_text:
         return {home.name: ""}  # the user keeps the two apart
-    if planned.is_sound(planned.job.root / AGENTS) and not agents.is_broken:
+    if plan.is_sound(plan.job.root / AGENTS) and not agents.is_broken:
         return {**shared, home.name: home.import_line}
-    if not home.own:  # the new file would hide AGENTS.md
-        planned.note("without_rules", client=row.name)
+    if not home.own_text:  # the new file would hide AGENTS.md
+        plan.note("without_rules", client=row.name)
         return shared
     return {home.name: ""}
 
 
-def _reads(planned: Plan, row: Client, kept: Rules) -> Sequence[str]:
-    job = planned.job
-    if kept.instead and os.path.lexists(job.root / kept.instead):
-        return (kept.instead,)
-    for level in ("project", "user") if kept.setting else ():
-        value = value_at(planned.data(job.machine.path(row.entry[level])), kept.setting)
+def _find_names(plan: Plan, row: Client, places: Rules) -> Sequence[str]:
+    job = plan.job
+    if places.instead and os.path.lexists(job.root / places.instead):
+        return (places.instead,)
+    for level in ("project", "user") if places.setting else ():
+        value = value_at(plan.data(job.machine.path(row.entry[level])), places.setting)
         names = value if isinstance(value, list) else [value]
-        sound = tuple(
+        sound_names = tuple(
             name
             for name in names  # below the project, outside `.git`
             if isinstance(name, str) and name and not os.path.isabs(name) and ".." not in name
             if ".git" not in name.casefold().replace("\\", "/").split("/")
         )
-        if sound:
-            return sound
-    return kept.reads
+        if sound_names:
+            return sound_names
+    return places.reads
 
 
-def _take_out(planned: Plan, row: Client, kept: Rules) -> None:
+def _remove_rules(plan: Plan, row: Client, places: Rules) -> None:
     """Take the rules out where no client that stays reads them."""
-    job = planned.job
-    names = dict.fromkeys(_reads(planned, row, kept))
+    job = plan.job
+    names = dict.fromkeys(_find_names(plan, row, places))
     if not (job.tree and AGENTS in job.tree.files):  # else it may be for a colleague's client
         names[AGENTS] = None
-    for file in [_file(planned, name) for name in names]:
+    for file in [_read_file(plan, name) for name in names]:
         if file.block is None and not file.is_broken:
             continue
-        others = [it for it in CLIENTS if it.key in job.present - {*job.clients}]
-        staying = [it.name for it in others if it.rules and _follows(planned, it, it.rules, file)]
-        if staying and not (file.block == file.import_line and file.name in kept.homes):
-            planned.note("kept", file=file.name, clients=", ".join(staying))
+        others = [row for row in CLIENTS if row.key in job.present - {*job.clients}]
+        readers = [
+            row.name for row in others if row.rules and _may_read(plan, row, row.rules, file)
+        ]
+        if readers and not (file.block == file.import_line and file.name in places.homes):
+            plan.note("kept", file=file.name, clients=", ".join(readers))
             continue
-        planned.edit(job.root / file.name, "rules", _without, _block_lines, row.name)
+        plan.edit(job.root / file.name, "rules", _without_rules, _block_lines, row.name)
 
 
-def _follows(planned: Plan, row: Client, kept: Rules, file: "_File") -> bool:
+def _may_read(plan: Plan, row: Client, places: Rules, file: "_File") -> bool:
     """Return whether a client reads a file, also by a link or an import."""
-    reads, root = _reads(planned, row, kept), planned.job.root
-    if os.path.realpath(root / file.name) in (os.path.realpath(root / name) for name in reads):
+    names, root = _find_names(plan, row, places), plan.job.root
+    if os.path.realpath(root / file.name) in (os.path.realpath(root / name) for name in names):
         return True
-    read = [_file(planned, name) for name in reads] if file.name == AGENTS else []
-    return any(_imports(planned, it) or it.block == it.import_line for it in read)
+    files = [_read_file(plan, name) for name in names] if file.name == AGENTS else []
+    return any(_has_import(plan, other) or other.block == other.import_line for other in files)
 
 
-def _without(text: str) -> str | None:
+def _without_rules(text: str) -> str | None:
     """Return the text without our block, None if nothing is left."""
     rest = merge.without_block(text)
-    bare = rest.replace("\r\n", "\n").strip("\ufeff \n")
-    is_ours = bare in ("", *(front_matter(lang).strip() for lang in ("en", "ko")))
+    bare_text = rest.replace("\r\n", "\n").strip("\ufeff \n")
+    is_ours = bare_text in ("", *(front_matter(lang).strip() for lang in ("en", "ko")))
     return None if is_ours else rest
 
 
-def _plan_of_user(planned: Plan, row: Client, kept: Rules) -> None:
-    job, rooms = planned.job, planned.rooms_of(row)
-    if not kept.user:
+def _plan_user_rules(plan: Plan, row: Client, places: Rules) -> None:
+    job, rooms = plan.job, plan.rooms_of(row)
+    if not places.user:
         if not job.remove:
-            planned.note("no_user_rules", client=row.name)
+            plan.note("no_user_rules", client=row.name)
         return
-    path = job.machine.path(kept.user)
-    instead = path.with_name(kept.instead or path.name)
-    path = instead if planned.text(instead) is not None else path
+    path = job.machine.path(places.user)
+    other_path = path.with_name(places.instead or path.name)
+    path = other_path if plan.text(other_path) is not None else path
 
-    def edited(text: str) -> str | None:
-        held = merge.block_in(text)
+    def edit_text(text: str) -> str | None:
+        block = merge.block_in(text)
         if job.remove:
-            return text if held is None else _without(text)
-        lang = job.language or (language_of(held) if held else "en")
+            return text if block is None else _without_rules(text)
+        lang = job.language or (language_of(block) if block else "en")
         with use_language(lang):
             body = f"{say('setup.only_where_kept')}\n\n{rules_for(lang, rooms)}"
         return merge.with_block(text, body)
 
-    planned.edit(path, "rules", edited, _block_lines, row.name)
+    plan.edit(path, "rules", edit_text, _block_lines, row.name)
 
 
 # The files of the project.
 
 
 def _block_lines(text: str) -> list[str]:
-    held = merge.block_in(text)
-    return [] if held is None else [held]
+    block = merge.block_in(text)
+    return [] if block is None else [block]
 
 
 class _File(NamedTuple):
     """A file in which a client may look for rules.
 
-    is_broken: half of our block is there. own: the user's text; all of a file that cannot be
+    is_broken: half of our block is there. own_text: the user's; all of a file that cannot be
     edited, "?" for an unreadable one.
     """
 
@@ -168,7 +170,7 @@ class _File(NamedTuple):
     is_there: bool
     block: str | None
     is_broken: bool
-    own: str
+    own_text: str
 
     @property
     def import_line(self) -> str:
@@ -178,53 +180,52 @@ class _File(NamedTuple):
     @property
     def is_copied(self) -> bool:
         """Whether a person has copied the rules into it."""
-        return all(tool in self.own for tool in TOOLS["lessons"])
+        return all(tool in self.own_text for tool in TOOLS["lessons"])
 
 
-def _file(planned: Plan, name: str) -> _File:
-    path = planned.job.root / name
-    text = planned.text(path)
+def _read_file(plan: Plan, name: str) -> _File:
+    path = plan.job.root / name
+    text = plan.text(path)
     if text is None:
         return _File(name, False, None, False, "?" if os.path.lexists(path) else "")
     try:
-        block, own = merge.block_in(text), merge.without_block(text)
+        block, own_text = merge.block_in(text), merge.without_block(text)
     except CannotEditError:
         return _File(name, True, None, True, text)
-    return _File(name, True, block, False, own if own.strip("\ufeff \t\r\n") else "")
+    return _File(name, True, block, False, own_text if own_text.strip("\ufeff \t\r\n") else "")
 
 
-def _imports(planned: Plan, file: _File) -> bool:
+def _has_import(plan: Plan, file: _File) -> bool:
     """Return whether a file is AGENTS.md under another name, or the user's text imports it.
 
     In doubt a line is no import: a model reads rules twice rather than never.
     """
-    root = planned.job.root
+    root = plan.job.root
     if os.path.realpath(root / file.name) == os.path.realpath(root / AGENTS):
         return True
-    wanted = file.import_line.removeprefix("@")
-    pattern = re.compile(rf"(?<!\S)@(?:\./)?{re.escape(wanted)}(?!\S)")
+    import_path = file.import_line.removeprefix("@")
+    pattern = re.compile(rf"(?<!\S)@(?:\./)?{re.escape(import_path)}(?!\S)")
     in_fence = in_comment = False
-    for line in file.own.splitlines():
+    for line in file.own_text.splitlines():
         is_fence = bool(_FENCE.match(line))
         in_fence ^= is_fence
         in_comment = in_comment or "<!--" in line
-        is_code = (
-            in_fence or is_fence or in_comment or "`" in line or line.startswith(("    ", "\t"))
-        )
+        is_indented = line.startswith(("    ", "\t"))
+        is_code = in_fence or is_fence or in_comment or is_indented or "`" in line
         if not is_code and pattern.search(line):
             return True
         in_comment = in_comment and "-->" not in line
     return False
 
 
-def _language(planned: Plan, name: str) -> Language:
+def _language_of(plan: Plan, name: str) -> Language:
     """Return the user's language if set, else that of the rules there, which a team keeps."""
-    chosen = planned.job.language
-    others = [it for row in CLIENTS if row.rules for it in row.rules.reads]
-    for file in (name, AGENTS, *others):
-        held = _file(planned, file)
-        if held.block and held.block != held.import_line:
-            if chosen not in (None, before := language_of(held.block)):
-                planned.note(f"rules_to_{chosen}", file=file, clients=" ".join(planned.job.clients))
-            return chosen or before
+    chosen = plan.job.language
+    rule_names = [name for row in CLIENTS if row.rules for name in row.rules.reads]
+    for file_name in (name, AGENTS, *rule_names):
+        file = _read_file(plan, file_name)
+        if file.block and file.block != file.import_line:
+            if chosen not in (None, old_language := language_of(file.block)):
+                plan.note(f"rules_to_{chosen}", file=file_name, clients=" ".join(plan.job.clients))
+            return chosen or old_language
     return chosen or "en"

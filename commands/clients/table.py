@@ -120,10 +120,10 @@ class Client(NamedTuple):
 def client_from(key: str, row: Mapping[str, Any]) -> Client:
     parts: dict[str, Any] = {**row, "key": key}
     if hooks := row.get("hooks"):
-        parts["hooks"] = Hooks(**{**hooks, "events": [Event(*it) for it in hooks["events"]]})
+        parts["hooks"] = Hooks(**{**hooks, "events": [Event(*event) for event in hooks["events"]]})
     for name, kind in ("approvals", Approvals), ("rules", Rules):
-        if found := row.get(name):
-            parts[name] = kind(**found)
+        if values := row.get(name):
+            parts[name] = kind(**values)
     return Client(**parts)
 
 

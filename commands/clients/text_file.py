@@ -61,7 +61,7 @@ class UserFile:
         """
         check_inside(self.path, self.project)
         is_link = self.path.is_symlink()
-        with _written(self.path):
+        with _checked_write(self.path):
             if text is not None or is_link:
                 if is_link and not self.path.exists():
                     raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
@@ -88,30 +88,30 @@ def check_inside(path: Path, project: Path, *, named: bool = False) -> None:
 
     named: a user named the path, so it may lie in another repository.
     """
-    found = disk.find_exit_link(path, project) or (disk.find_exit_link(path) if named else None)
-    if found:
-        link, target = str(found.link), str(found.target)
+    way = disk.find_exit_link(path, project) or (disk.find_exit_link(path) if named else None)
+    if way:
+        link, target = str(way.link), str(way.target)
         rm = shlex.join(["rm", link])
         raise ExportError("leads_out", path=str(path), link=link, target=target, rm=rm)
 
 
 def write_new(
-    path: Path, content: str, *, force: bool, project: Path, is_private: bool = False
+    path: Path, text: str, *, force: bool, project: Path, is_private: bool = False
 ) -> None:
     """Write a new file, with `force` over an old one; follow no link out. Raises ExportError.
 
     is_private: only its owner may read it.
     """
     check_inside(path, project, named=True)
-    with _written(path):
+    with _checked_write(path):
         if disk.is_there(path) and not force:
             raise ExportError("exists", path=str(path))
         target = Path(os.path.realpath(path))  # also of a link that leads nowhere, which stays
-        disk.replace_file(target, content.encode("utf-8"), is_private=is_private)
+        disk.replace_file(target, text.encode("utf-8"), is_private=is_private)
 
 
 @contextlib.contextmanager
-def _written(path: Path) -> Iterator[None]:
+def _checked_write(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from commands.clients.table import RECORDING
 from commands.hook import events
 from commands.hook.journal import Session, forget_old_sessions, version_of
-from commands.hook.scene import Asked, Scene, complain, payload_of, write
+from commands.hook.scene import HookArguments, Scene, complain, payload_of, write
 from core.errors import LogMissingError, SentinelError
 from core.lessons.briefing import Briefing, action_briefing, prompt_briefing
 from core.lessons.log import MemoryLog
@@ -35,49 +35,49 @@ AT_ONCE_S = 3  # two configurations that a client reads may both start the hook
 
 def main(words: Sequence[str]) -> int:
     """Answer one event; always 0. words: the arguments behind `hook`."""
-    done = threading.Event()
+    is_answered = threading.Event()
     try:
-        threading.Thread(target=_watch, args=(done, words), daemon=True).start()
-        asked = Asked.of(words)
-        if asked.event == RECORDING:
+        threading.Thread(target=_watch, args=(is_answered, words), daemon=True).start()
+        arguments = HookArguments.parse(words)
+        if arguments.event == RECORDING:
             from commands.hook.after_action import record_action  # brings SQLite
 
-            record_action(asked)
+            record_action(arguments)
             return 0
-        with use_language(language_of(asked.environment)):
-            text, scene = _respond(asked)
+        with use_language(language_of(arguments.environment)):
+            text, scene = _respond(arguments)
         if text:
             write(sys.stdout, text)
-        done.set()
-        if scene and asked.event in ("session-start", "before-action"):
-            from commands.hook.surroundings import look_around
+        is_answered.set()
+        if scene and arguments.event in ("session-start", "before-action"):
+            from commands.hook.surroundings import refresh_survey
 
-            look_around(scene.directory, scene.root, scene.data, scene.state)
+            refresh_survey(scene.directory, scene.root, scene.data, scene.state)
     except Exception as error:  # whatever it is, the work of the client goes on
         complain(error)
     finally:
-        done.set()
+        is_answered.set()
     return 0
 
 
-def _watch(done: threading.Event, words: Sequence[str]) -> None:
+def _watch(is_answered: threading.Event, words: Sequence[str]) -> None:
     """End the process, without an answer, when it takes too long."""
     started_s, last_s = time.process_time(), time.monotonic() + MOST_S
     most_s = started_s + max(MOST_WORK_S, MOST_STARTS * started_s)
-    late = None
-    while not late and not done.wait(_LOOK_S):
+    error = None
+    while not error and not is_answered.wait(_LOOK_S):
         if time.monotonic() > last_s:
-            late = SentinelError("hook.no_answer", seconds=MOST_S)
+            error = SentinelError("hook.no_answer", seconds=MOST_S)
         elif time.process_time() > most_s:
-            late = SentinelError("hook.slow_record" if RECORDING in words else "hook.slow")
-    if late:
-        complain(late)
+            error = SentinelError("hook.slow_record" if RECORDING in words else "hook.slow")
+    if error:
+        complain(error)
         os._exit(0)
 
 
-def _respond(asked: Asked) -> tuple[str, Scene | None]:
+def _respond(arguments: HookArguments) -> tuple[str, Scene | None]:
     """Return the answer's JSON, "" for none, and the scene. Raises SentinelError."""
-    payload, event, client = payload_of(asked), asked.event, asked.client
+    payload, event, client = payload_of(arguments), arguments.event, arguments.client
     if payload is None:
         return "", None
     moment = events.read_moment(client, event, payload)
@@ -85,14 +85,14 @@ def _respond(asked: Asked) -> tuple[str, Scene | None]:
         return "", None
     scene = None
     try:
-        scene = Scene.of(asked, moment)
+        scene = Scene.read(arguments, moment)
         text = _BRIEFINGS[event](scene).text if scene else ""
     except LogMissingError as error:
         text = one_line(str(error)) if event == "session-start" else ""  # which says it once
     return (events.render_answer(client, event, moment, text) if text else ""), scene
 
 
-def _at_start(scene: Scene) -> Briefing:
+def _brief_start(scene: Scene) -> Briefing:
     """Brief a session or sub-agent at its start and after compaction."""
     starts = [event for event in scene.session.events if event["event"] == scene.event]
     # The context of a resumed session still holds what its start has shown.
@@ -105,30 +105,27 @@ def _at_start(scene: Scene) -> Briefing:
     if unusable := sum(not is_usable(record) for record in log.records):
         complain(SentinelError("hook.unusable", count=unusable))
     briefing = briefing_of(scene, log)
-    before = scene.note(briefing)
+    old_session = scene.note(briefing)
     forget_old_sessions(scene.directory)
-    return Briefing() if before and _has_just_started(scene, before) else briefing
+    return Briefing() if old_session and _has_just_started(scene, old_session) else briefing
 
 
 def _has_just_started(scene: Scene, session: Session) -> bool:
     """Return whether another hook has answered the same start."""
     now_s, moment = int(time.time()), scene.moment
-    this = [scene.event, moment.agent, moment.source]
+    start = [scene.event, moment.agent, moment.source]
     return not moment.is_nameless and any(
         now_s - event["at"] in range(AT_ONCE_S)
-        and [event.get(key, "") for key in ("event", "agent", "source")] == this
+        and [event.get(key, "") for key in ("event", "agent", "source")] == start
         for event in session.events
     )
 
 
-def _at_action(scene: Scene) -> Briefing:
+def _brief_action(scene: Scene) -> Briefing:
     """Show the records for this action that its agent has not seen."""
     from commands.hook.surroundings import load_survey, save_survey
     from core.lessons.action import Action, choose_shortlist
-    from core.lessons.recall import (  # these compile what no other event needs
-        MOST_RECORDS,
-        choose_records,
-    )
+    from core.lessons.recall import MOST_RECORDS, choose_records  # compiled for no other event
 
     moment, text = scene.moment, scene.moment.text
     if moment.new_content and moment.paths:  # of a whole file the lines that it does not have yet
@@ -138,9 +135,9 @@ def _at_action(scene: Scene) -> Briefing:
 
         with contextlib.suppress(OSError, ValueError):
             with open_regular_file(Path(scene.root, moment.paths[0])) as file:
-                before = file.read(events.MOST_WRITTEN_CHARS).decode("utf-8", "replace")
+                content = file.read(events.MOST_WRITTEN_CHARS).decode("utf-8", "replace")
             # Clients that tell of a file once it is written leave nothing to compare with.
-            text = "\n".join(events.new_lines(text, before)) or text
+            text = "\n".join(events.new_lines(text, content)) or text
     edit = Action(paths=moment.paths, text=text[: events.MOST_TEXT_CHARS], removed=moment.removed)
     actions = [edit]
     if moment.command.strip():
@@ -149,65 +146,66 @@ def _at_action(scene: Scene) -> Briefing:
 
             cwd = os.path.join(moment.cwd or scene.root, moment.workdir)
             paths, text = edits_of(moment.command, cwd, scene.root)
-            inside = events.paths_inside(scene.root, moment._replace(paths=paths))
-            edit = Action(paths=tuple(dict.fromkeys(inside)), text=text)
+            own_paths = events.paths_inside(scene.root, moment._replace(paths=paths))
+            edit = Action(paths=tuple(dict.fromkeys(own_paths)), text=text)
         actions = [*([edit] if edit.paths else []), Action(command=moment.command)]
-    edit, run = actions[0], actions[-1]
-    whole = Action(paths=edit.paths, command=run.command, text=edit.text, removed=edit.removed)
-    known, at_hand = load_survey(scene.directory), choose_shortlist(whole, scene.data)
-    choices = [choose_records(it, *at_hand, surroundings=known.counts) for it in actions]
-    save_survey(scene.directory, known.with_action({word for it in choices for word in it.words}))
-    chosen = {record.id: record for choice in choices for record in choice.records}
-    changes = bool(edit.paths) and not scene.session.has("changed")
-    return _show(scene, [*chosen.values()][:MOST_RECORDS], action_briefing, changed=changes)
+    edit, command = actions[0], actions[-1].command
+    action = Action(paths=edit.paths, command=command, text=edit.text, removed=edit.removed)
+    survey, at_hand = load_survey(scene.directory), choose_shortlist(action, scene.data)
+    choices = [choose_records(action, *at_hand, surroundings=survey.counts) for action in actions]
+    words = {word for choice in choices for word in choice.words}
+    save_survey(scene.directory, survey.with_action(words))
+    records = {record.id: record for choice in choices for record in choice.records}
+    is_edit = bool(edit.paths) and not scene.session.has_noted("changed")
+    return _brief_new(scene, [*records.values()][:MOST_RECORDS], action_briefing, is_edit=is_edit)
 
 
-def _at_prompt(scene: Scene) -> Briefing:
+def _brief_prompt(scene: Scene) -> Briefing:
     from core.lessons.action import Action, choose_shortlist
     from core.lessons.task import choose_for_prompt
 
     text = scene.moment.text
     records = choose_for_prompt(text, *choose_shortlist(Action(text=text), scene.data))
-    return _show(scene, records, prompt_briefing)
+    return _brief_new(scene, records, prompt_briefing)
 
 
-def _show(
+def _brief_new(
     scene: Scene,
     records: Iterable[Record],
     brief: Callable[[Sequence[Record]], Briefing],
     *,
-    changed: bool = False,
+    is_edit: bool = False,
 ) -> Briefing:
-    """Return and note the briefing on unseen records. changed: note that files change."""
+    """Return and note the briefing on unseen records. is_edit: note that files change."""
     session, agent = scene.session, scene.moment.agent
-    seen = session.shown(agent)
-    briefing = brief([it for it in records if version_of(it) not in seen])
-    if not (briefing.records or changed):
+    seen = session.shown_versions(agent)
+    briefing = brief([record for record in records if version_of(record) not in seen])
+    if not (briefing.records or is_edit):
         return briefing
-    before = scene.note(briefing, changed=changed)
-    if before is None or before.events == session.events:
+    old_session = scene.note(briefing, changed=is_edit)
+    if old_session is None or old_session.events == session.events:
         return briefing
-    seen = before.shown(agent)  # by other hooks since this one began
-    return brief([it for it in briefing.records if version_of(it) not in seen])
+    seen = old_session.shown_versions(agent)  # by other hooks since this one began
+    return brief([record for record in briefing.records if version_of(record) not in seen])
 
 
-def _at_stop(scene: Scene) -> Briefing:
+def _brief_stop(scene: Scene) -> Briefing:
     """Return one reminder in a session in which files changed and the memory did not."""
     session = scene.session
-    if scene.moment.over or session.has("reminded") or not session.has("changed"):
+    if scene.moment.is_final or session.has_noted("reminded") or not session.has_noted("changed"):
         return Briefing()
     if scene.state != session.log_at_start:
         return Briefing()
     reminder = Briefing(say("answers.reminder"))
-    before = scene.note(reminder, reminded=True)
-    if before is None or before.has("reminded"):  # a second one could not be told from the first
+    old_session = scene.note(reminder, reminded=True)
+    if old_session is None or old_session.has_noted("reminded"):  # two would look like one
         return Briefing()
     return reminder
 
 
 _BRIEFINGS = {
-    "session-start": _at_start,
-    "before-action": _at_action,
-    "prompt": _at_prompt,
-    "stop": _at_stop,
+    "session-start": _brief_start,
+    "before-action": _brief_action,
+    "prompt": _brief_prompt,
+    "stop": _brief_stop,
 }

@@ -36,7 +36,7 @@ class Session(NamedTuple):
     path: str
     events: Sequence[dict[str, Any]] = []
 
-    def shown(self, agent: str) -> set[str]:
+    def shown_versions(self, agent: str) -> set[str]:
         """Return the versions of records that this agent was shown at actions and still knows.
 
         agent: the id of a sub-agent, "" for the session.
@@ -56,9 +56,9 @@ class Session(NamedTuple):
         """The state of the log when the session was first noted, or None."""
         return next((str(event["log"]) for event in self.events if "log" in event), None)
 
-    def has(self, what: str) -> bool:
+    def has_noted(self, fact: str) -> bool:
         """Return whether `changed` or `reminded` was noted."""
-        return any(event.get(what) is True for event in self.events)
+        return any(event.get(fact) is True for event in self.events)
 
     def note(self, event: str, **facts: Any) -> "Session":
         """Add an event without its empty facts; return the session just before. Raises OSError.
@@ -80,12 +80,12 @@ class Session(NamedTuple):
             before = os.read(file, end - len(line))
         finally:
             os.close(file)
-        return Session(self.path, _sessions(self.path, before)[-1])
+        return Session(self.path, _read_sessions(self.path, before)[-1])
 
 
 def versions_in(event: Mapping[str, Any]) -> list[str]:
     """Return the versions of records that an event has shown."""
-    return [it for it in event.get("shown", ()) if isinstance(it, str)]
+    return [version for version in event.get("shown", ()) if isinstance(version, str)]
 
 
 def version_of(record: "Record") -> str:
@@ -104,14 +104,13 @@ def open_session(directory: str, session_id: str) -> Session:
     """
     name = safe_file_name(session_id or time.strftime(_UNNAMED), 60)
     path = os.path.join(directory, name + _SUFFIX) if directory else ""
-    return Session(path, _sessions(path)[-1])
+    return Session(path, _read_sessions(path)[-1])
 
 
 def sessions_in(directory: str) -> Iterator[Session]:
     """Yield all sessions of a project, from the oldest file on."""
-    for path in _files(directory):
-        for events in _sessions(path):
-            yield Session(path, events)
+    for path in _file_times(directory):
+        yield from (Session(path, events) for events in _read_sessions(path))
 
 
 def is_recent(event: Mapping[str, Any], now_s: float) -> bool:
@@ -122,27 +121,27 @@ def is_recent(event: Mapping[str, Any], now_s: float) -> bool:
 def forget_old_sessions(directory: str) -> None:
     """Remove session files untouched for KEPT_DAYS, at most MOST_REMOVED."""
     oldest_s = time.time() - KEPT_DAYS * _DAY_S
-    for path, touched_s in list(_files(directory).items())[:MOST_REMOVED]:
+    for path, touched_s in list(_file_times(directory).items())[:MOST_REMOVED]:
         if touched_s < oldest_s:
             with contextlib.suppress(OSError):
                 os.unlink(path)
 
 
-def _files(directory: str) -> dict[str, float]:
-    found = dict[str, float]()
+def _file_times(directory: str) -> dict[str, float]:
+    times_s = dict[str, float]()
     try:
         names = os.listdir(directory) if directory else []
     except OSError:
-        return found
+        return times_s
     for name in names:
         if name.endswith(_SUFFIX):
             path = os.path.join(directory, name)
             with contextlib.suppress(OSError):
-                found[path] = os.stat(path).st_mtime
-    return dict(sorted(found.items(), key=lambda it: it[1]))
+                times_s[path] = os.stat(path).st_mtime
+    return dict(sorted(times_s.items(), key=lambda item: item[1]))
 
 
-def _sessions(path: str, data: bytes | None = None) -> list[list[dict[str, Any]]]:
+def _read_sessions(path: str, data: bytes | None = None) -> list[list[dict[str, Any]]]:
     """Return the events of each session in a file, at least one list. data: its content."""
     if data is None:
         try:
@@ -151,7 +150,7 @@ def _sessions(path: str, data: bytes | None = None) -> list[list[dict[str, Any]]
         except OSError:
             data = b""
     is_shared = os.path.basename(path).startswith(_UNNAMED.partition("%")[0])
-    found: list[list[dict[str, Any]]] = [[]]
+    sessions: list[list[dict[str, Any]]] = [[]]
     for line in data.splitlines():
         try:
             event = json.loads(line)
@@ -165,8 +164,8 @@ def _sessions(path: str, data: bytes | None = None) -> list[list[dict[str, Any]]
         )
         if not is_event:
             continue
-        begins = event["event"] == "session-start" and not event.get("agent")
-        if is_shared and begins and found[-1]:
-            found.append([])
-        found[-1].append(event)
-    return found
+        is_start = event["event"] == "session-start" and not event.get("agent")
+        if is_shared and is_start and sessions[-1]:
+            sessions.append([])
+        sessions[-1].append(event)
+    return sessions

@@ -24,36 +24,36 @@ MOST_LOG_BYTES = 8_000_000  # a log has some 16,000 records then
 _OF_A_SHELL = ("||", ":")  # how setup ends a line; a client may start it without a shell
 
 
-class Asked(NamedTuple):
-    """The arguments of a hook. named: the project of `--project`."""
+class HookArguments(NamedTuple):
+    """The arguments of a hook. project: that of `--project`."""
 
     event: str
     client: str
-    named: str | None
+    project: str | None
     environment: Mapping[str, str]
 
     @classmethod
-    def of(cls, words: Sequence[str]) -> "Asked":
+    def parse(cls, words: Sequence[str]) -> "HookArguments":
         """Read the arguments. Raises RefusedError.
 
         No argument parser: it would end with 2, which vetoes the action.
         """
-        given, rest = dict[str, str](), list(words)
-        while rest:
-            name, equals, value = rest.pop(0).partition("=")
+        values, words_left = dict[str, str](), list(words)
+        while words_left:
+            name, equals, value = words_left.pop(0).partition("=")
             if name.startswith("-p"):
-                glued = name[2:] + equals + value
-                rest[:0], name, equals = [glued] if glued else [], "--project", ""
+                argument = name[2:] + equals + value
+                words_left[:0], name, equals = [argument] if argument else [], "--project", ""
             if name.startswith("--"):
-                given[name] = value if equals else rest.pop(0) if rest else ""
+                values[name] = value if equals else words_left.pop(0) if words_left else ""
             elif name not in _OF_A_SHELL:
-                given["EVENT"] = name
-        event, client = given.pop("EVENT", ""), given.pop("--client", "")
-        named, lang = given.pop("--project", None), given.pop("--lang", "")
-        if given or event not in EVENTS or client not in HOOKS:
+                values["EVENT"] = name
+        event, client = values.pop("EVENT", ""), values.pop("--client", "")
+        project, lang = values.pop("--project", None), values.pop("--lang", "")
+        if values or event not in EVENTS or client not in HOOKS:
             raise RefusedError("hook.usage")
         environment = {**os.environ, **({"SENTINEL_MEMORY_LANG": lang} if lang else {})}
-        return cls(event, client, named, environment)
+        return cls(event, client, project, environment)
 
 
 class Scene(NamedTuple):
@@ -75,24 +75,24 @@ class Scene(NamedTuple):
             facts["log"] = self.state
         facts["shown"] = [version_of(record) for record in briefing.records]
         facts["tokens"] = estimate_tokens(briefing.text)
-        known = {"client": self.client, "agent": self.moment.agent, "source": self.moment.source}
+        origin = {"client": self.client, "agent": self.moment.agent, "source": self.moment.source}
         try:
-            return self.session.note(self.event, **known, **facts)
+            return self.session.note(self.event, **origin, **facts)
         except OSError as error:
             complain(error)
             return None
 
     @classmethod
-    def of(cls, asked: Asked, moment: Moment) -> "Scene | None":
+    def read(cls, arguments: HookArguments, moment: Moment) -> "Scene | None":
         """Return the scene, None without a memory. Raises RefusedError for a large log.
 
         Raises LogMissingError at a start and a stop only: events between are too frequent to ask
         git.
         """
-        project = project_of(asked, moment)
+        project = project_of(arguments, moment)
         root = project.folder
         if not has_memory(project):
-            if asked.event == "session-start":
+            if arguments.event == "session-start":
                 from core.git import check_missing  # where there is a memory, it is not asked
 
                 check_missing(project.log_path)
@@ -100,15 +100,15 @@ class Scene(NamedTuple):
         log_path = os.path.join(root, config.CONTEXT_DIRECTORY, config.LOG_NAME)
         if os.path.isfile(log_path) and os.path.getsize(log_path) > MOST_LOG_BYTES:
             raise RefusedError("hook.too_large")
-        asks_git = asked.event in ("session-start", "stop")
+        asks_git = arguments.event in ("session-start", "stop")
         data = LogFile(project.log_path, lock_timeout_s=0, asks_git=asks_git).read()
-        directory = config.state_directory(root, asked.environment)
+        directory = config.state_directory(root, arguments.environment)
         return cls(
-            client=asked.client,
-            event=asked.event,
+            client=arguments.client,
+            event=arguments.event,
             moment=moment._replace(paths=tuple(dict.fromkeys(paths_inside(root, moment)))),
             root=root,
-            settings=config.read_settings(asked.environment),
+            settings=config.read_settings(arguments.environment),
             state=f"{len(data)}-{zlib.crc32(data):08x}",
             data=data,
             session=open_session(directory, moment.session),
@@ -116,7 +116,7 @@ class Scene(NamedTuple):
         )
 
 
-def payload_of(asked: Asked) -> dict[str, Any] | None:
+def payload_of(arguments: HookArguments) -> dict[str, Any] | None:
     """Return the JSON object on standard input. Raises RefusedError.
 
     None for an event that the client lacks, and where another client runs this hook, as Cursor and
@@ -131,24 +131,24 @@ def payload_of(asked: Asked) -> dict[str, Any] | None:
         raise RefusedError("hook.no_json") from error
     if not isinstance(payload, dict):
         raise RefusedError("hook.no_object")
-    others = {"cursor_version", "timestamp"} & payload.keys()
-    if HOOKS[asked.client].shared and (others or "CURSOR_VERSION" in asked.environment):
+    signs = {"cursor_version", "timestamp"} & payload.keys()
+    if HOOKS[arguments.client].shared and (signs or "CURSOR_VERSION" in arguments.environment):
         return None
-    return payload if event_of(asked.client, asked.event) else None
+    return payload if event_of(arguments.client, arguments.event) else None
 
 
-def project_of(asked: Asked, moment: Moment) -> config.Project:
+def project_of(arguments: HookArguments, moment: Moment) -> config.Project:
     """Return the project, with or without a memory. Raises DiskError."""
-    environment = asked.environment
-    if not HOOKS[asked.client].gives_project:
+    environment = arguments.environment
+    if not HOOKS[arguments.client].gives_project:
         # Cursor sets it for the first of several open folders, others inherit it from Claude Code.
         environment = {**environment, "CLAUDE_PROJECT_DIR": ""}
     # The innermost open folder in which this happens.
     place = moment.paths[0] if moment.paths else moment.cwd
-    around = [folder for folder in moment.folders if folder == place or path_inside(folder, place)]
-    first = moment.folders[0] if moment.folders else moment.cwd
-    folder = max(around, key=len, default=first) or os.getcwd()
-    project = config.find_project(asked.named, environment, folder)
+    folders = [folder for folder in moment.folders if folder == place or path_inside(folder, place)]
+    first_folder = moment.folders[0] if moment.folders else moment.cwd
+    folder = max(folders, key=len, default=first_folder) or os.getcwd()
+    project = config.find_project(arguments.project, environment, folder)
     project.check(environment)
     return project
 

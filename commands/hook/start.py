@@ -34,9 +34,9 @@ MOST_LISTED_BYTES = 3_000_000  # some 15,000 files; looking at more would take t
 _MOST_SETTINGS_BYTES, _MOST_TOML_CHARS, _MOST_LINE_CHARS = 1_000_000, 32_768, 500
 
 _BRANCHES = "refs/heads/"
-_NAMES = ("--name-only", "--no-renames", "--relative", "-z", "--no-ext-diff", "--no-textconv")
+_OPTIONS = ("--name-only", "--no-renames", "--relative", "-z", "--no-ext-diff", "--no-textconv")
 # Written by `ls-files --debug` behind each file.
-_KNOWN = re.compile(
+_INDEX_ENTRY = re.compile(
     rb"  ctime: [^\n]*+\n  mtime: (\d++):\d++\n  dev: [^\n]*+\n  uid: [^\n]*+\n"
     rb"  size: (\d++)\tflags: [^\n]*+\n"
 )
@@ -49,7 +49,7 @@ def briefing_of(scene: Scene, log: MemoryLog) -> Briefing:
     if is_first and not scene.moment.asks_nobody and asks_for_our_tools(scene.client, root):
         notice = say("answers.not_approved", client=scene.client)
 
-    def near_to_work() -> Sequence[Record]:
+    def choose_near() -> Sequence[Record]:
         if log.count > MOST_WITH_GIT:
             return []
         is_below = cwd == root or path_inside(root, cwd)
@@ -61,11 +61,11 @@ def briefing_of(scene: Scene, log: MemoryLog) -> Briefing:
         log,
         project=root,
         settings=scene.settings._replace(hook_tokens=max(tokens, 1)),
-        near=near_to_work,
+        near=choose_near,
     )
     texts = [briefing.text, notice]
-    left_tokens = tokens - estimate_tokens(briefing.text)
-    if left_tokens > 0 and os.path.lexists(os.path.join(root, CONTEXT_DIRECTORY, "sessions")):
+    spare_tokens = tokens - estimate_tokens(briefing.text)
+    if spare_tokens > 0 and os.path.lexists(os.path.join(root, CONTEXT_DIRECTORY, "sessions")):
         from sqlite3 import Error  # only where there are sessions
 
         from rooms.sessions.hints import start_lines
@@ -74,7 +74,7 @@ def briefing_of(scene: Scene, log: MemoryLog) -> Briefing:
         try:
             store = open_sessions(Path(root), scene.settings)
             if os.path.lexists(store.path):
-                lines = start_lines(store, left_tokens)
+                lines = start_lines(store, spare_tokens)
                 store.database.close()
                 texts.append("\n".join(lines))
         except (SentinelError, OSError, Error) as error:
@@ -89,22 +89,20 @@ def asks_for_our_tools(name: str, root: str) -> bool:
     """
     client = client_of(name)
     entries = value_at(_read(client.entry.get("project", ""), root), (client.under,))
-    ours = [it for it in (ENTRY, TEAM_ENTRY) if isinstance(entries, dict) and it in entries]
+    names = [name for name in (ENTRY, TEAM_ENTRY) if isinstance(entries, dict) and name in entries]
     approvals = client.approvals
     if not approvals:
         keys = {*client.allows, "tools"}
-        entry_lists = (entries[it] for it in ours if client.allows)
+        entry_lists = (entries[name] for name in names if client.allows)
         return any(isinstance(entry, dict) and not keys & entry.keys() for entry in entry_lists)
     # A tool that the user has allowed, refused or kept for a question is settled.
     places = [approvals.project, approvals.user, client.hooks.project if client.hooks else ""]
-    lists, found = (approvals.keys, *approvals.refused), [_read(place, root) for place in places]
-    held = [value_at(data, keys) for data in found for keys in lists]
-    settled = [it for listed in held if isinstance(listed, list) for it in listed]
+    paths, files = (approvals.keys, *approvals.refused), [_read(place, root) for place in places]
+    values = [value_at(data, keys) for data in files for keys in paths]
+    settled_items = [item for value in values if isinstance(value, list) for item in value]
     forms = (str(approvals.tool).replace("$tool", "log_memory"), *approvals.whole)
-    return any(
-        not any(str(form).replace("$server", server) in settled for form in forms)
-        for server in ours
-    )
+    items = [[str(form).replace("$server", name) for form in forms] for name in names]
+    return any(not any(item in settled_items for item in own_items) for own_items in items)
 
 
 def _read(place: str, root: str) -> Any:
@@ -140,31 +138,31 @@ def work_in(folder: Path) -> Work:
         tree = WorkTree(folder, deadline_s=time.monotonic() + WAIT_S)
     except (HistoryError, OSError):
         return Work()
-    log = ("log", f"--max-count={MOST_COMMITS}", "--no-merges", "--format=%x01%s", *_NAMES)
+    log = ("log", f"--max-count={MOST_COMMITS}", "--no-merges", "--format=%x01%s", *_OPTIONS)
     commits = []
-    for part in _asked(tree, *log).split(b"\1")[1:]:
+    for part in _ask_git(tree, *log).split(b"\1")[1:]:
         subject, _, paths = part.partition(b"\0")
-        commits.append((subject.decode("utf-8", "replace"), tuple(_paths(paths))))
-    staged = _paths(_asked(tree, "diff-index", "--cached", *_NAMES, "HEAD", "--"))
-    listed = _asked(tree, "ls-files", "-z", "--debug")
-    changed = dict.fromkeys((*_changed(folder, listed), *staged))
-    branch = _asked(tree, "symbolic-ref", "--quiet", "HEAD").decode("utf-8", "replace").strip()
+        commits.append((subject.decode("utf-8", "replace"), tuple(_paths_in(paths))))
+    staged_paths = _paths_in(_ask_git(tree, "diff-index", "--cached", *_OPTIONS, "HEAD", "--"))
+    listing = _ask_git(tree, "ls-files", "-z", "--debug")
+    changed_paths = dict.fromkeys((*_find_changed(folder, listing), *staged_paths))
+    branch = _ask_git(tree, "symbolic-ref", "--quiet", "HEAD").decode("utf-8", "replace").strip()
     return Work(
         branch=branch.removeprefix(_BRANCHES),
         # Of a tree that was copied, git knows no time of any file.
-        changed=tuple(changed) if len(changed) <= MOST_FILES else (),
+        changed=tuple(changed_paths) if len(changed_paths) <= MOST_FILES else (),
         commits=tuple(commits),
     )
 
 
-def _asked(tree: WorkTree, *arguments: str) -> bytes:
+def _ask_git(tree: WorkTree, *arguments: str) -> bytes:
     try:
         return tree.ask(*arguments)
     except HistoryError:
         return b""
 
 
-def _paths(data: bytes) -> Iterator[str]:
+def _paths_in(data: bytes) -> Iterator[str]:
     """Yield paths in NFC, without those of the memory."""
     for name in data.split(b"\0"):
         path = unicodedata.normalize("NFC", os.fsdecode(name.strip(b"\n")))
@@ -172,18 +170,18 @@ def _paths(data: bytes) -> Iterator[str]:
             yield path
 
 
-def _changed(folder: Path, listed: bytes) -> Iterator[str]:
+def _find_changed(folder: Path, listing: bytes) -> Iterator[str]:
     """Yield the files whose size or time differs from git's; a deleted file is none."""
-    name, *parts = listed.split(b"\0") if len(listed) <= MOST_LISTED_BYTES else [b""]
+    name, *parts = listing.split(b"\0") if len(listing) <= MOST_LISTED_BYTES else [b""]
     for part in parts:
-        known = _KNOWN.match(part)
-        if not known:
+        match = _INDEX_ENTRY.match(part)
+        if not match:
             return
         try:
-            found = os.lstat(os.path.join(os.fsencode(folder), name))
+            stats = os.lstat(os.path.join(os.fsencode(folder), name))
         except (OSError, ValueError):
-            found = None
-        is_known = found and (int(found.st_mtime), found.st_size) == (int(known[1]), int(known[2]))
-        if found and stat.S_ISREG(found.st_mode) and not is_known:
-            yield from _paths(name)
-        name = part[known.end() :]
+            stats = None
+        is_same = stats and (int(stats.st_mtime), stats.st_size) == (int(match[1]), int(match[2]))
+        if stats and stat.S_ISREG(stats.st_mode) and not is_same:
+            yield from _paths_in(name)
+        name = part[match.end() :]

@@ -49,85 +49,87 @@ _LOG = (
 )
 
 
-class Known(NamedTuple):
+class Survey(NamedTuple):
     """The file's content. log: state of the memory log when the project was read."""
 
     log: str = ""
     counts: Surroundings = _NOTHING
 
-    def with_action(self, words: Collection[str]) -> "Known":
-        """Return this with one more action, which has these words of the log."""
+    def with_action(self, words: Collection[str]) -> "Survey":
+        """Return the survey with one more action, which has these words of the log."""
         size, counts = self.counts.actions.size, dict(self.counts.actions.counts)
         if size >= MOST_ACTIONS:
-            size, counts = size // 2, {it: count // 2 for it, count in counts.items() if count > 1}
+            size //= 2
+            counts = {word: count // 2 for word, count in counts.items() if count > 1}
         counts.update((word, counts.get(word, 0) + 1) for word in words)
         return self._replace(counts=self.counts._replace(actions=Sample(size + 1, counts)))
 
 
-def load_survey(directory: str) -> Known:
+def load_survey(directory: str) -> Survey:
     """Return the counts in a state directory, empty ones for a lost or broken file."""
     try:
         with open(os.path.join(directory, FILE), "rb") as file:
-            held = json.loads(file.read(MOST_BYTES))
-        return Known(str(held["log"]), Surroundings(**{it: _sample(held[it]) for it in _PARTS}))
+            data = json.loads(file.read(MOST_BYTES))
+        samples = {part: _unpack(data[part]) for part in _PARTS}
+        return Survey(str(data["log"]), Surroundings(**samples))
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
-        return Known()
+        return Survey()
 
 
-def _sample(held: Any) -> Sample:
+def _unpack(data: Any) -> Sample:
     """Return a sample of the file. Raises ValueError, TypeError or KeyError."""
-    size, counts = held
-    if not isinstance(counts, dict) or not all(type(it) is int for it in (size, *counts.values())):
+    size, counts = data
+    if not isinstance(counts, dict) or not all(type(n) is int for n in (size, *counts.values())):
         raise TypeError
     if size < 0 or not all(0 <= count <= size for count in counts.values()):
         raise ValueError
     return Sample(size, counts)
 
 
-def save_survey(directory: str, known: Known) -> bool:
+def save_survey(directory: str, survey: Survey) -> bool:
     """Replace the file; return False where that is impossible."""
     if not directory:
         return False
-    held = {"log": known.log, **{it: _listed(getattr(known.counts, it)) for it in _PARTS}}
+    data = {"log": survey.log, **{part: _pack(getattr(survey.counts, part)) for part in _PARTS}}
     path = os.path.join(directory, FILE)
-    beside = f"{path}.{os.getpid()}"
+    copy = f"{path}.{os.getpid()}"
     with contextlib.suppress(OSError):
         os.makedirs(directory, mode=0o700, exist_ok=True)
         try:
-            with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-                file.write(json.dumps(held, separators=(",", ":")).encode("ascii"))
-            os.replace(beside, path)
+            with open(os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+                file.write(json.dumps(data, separators=(",", ":")).encode("ascii"))
+            os.replace(copy, path)
         except OSError:
-            os.unlink(beside)
+            os.unlink(copy)
             raise
         return True
     return False
 
 
-def _listed(sample: Sample) -> list[int | Mapping[str, int]]:
+def _pack(sample: Sample) -> list[int | Mapping[str, int]]:
     counts = {term: count for term, count in sample.counts.items() if count}
     if len(counts) > MOST_TERMS:
-        kept = sorted(counts, key=counts.__getitem__, reverse=True)[:MOST_TERMS]
-        counts = {term: counts[term] for term in kept}
+        terms = sorted(counts, key=counts.__getitem__, reverse=True)[:MOST_TERMS]
+        counts = {term: counts[term] for term in terms}
     return [sample.size, counts]
 
 
-def look_around(directory: str, root: str, data: bytes, state: str) -> None:
+def refresh_survey(directory: str, root: str, data: bytes, state: str) -> None:
     """Read the project anew if its log has changed. data, state: of the log."""
-    known = load_survey(directory)
+    survey = load_survey(directory)
     # Noted first: no other hook then reads the project, and none does where it could not be kept.
-    if known.log == state or not save_survey(directory, known._replace(log=state)):
+    if survey.log == state or not save_survey(directory, survey._replace(log=state)):
         return
     log = MemoryLog.from_lines(split_lines(data)[-MOST_RECORDS:], cached_parse_line)
-    usable = [record for record in log.records[-MOST_RECORDS:] if is_usable(record)]
-    around = surroundings_of(usable, changes_in(root), _tracked(root), known.counts.actions)
-    save_survey(directory, Known(state, around))
+    records = [record for record in log.records[-MOST_RECORDS:] if is_usable(record)]
+    counts = surroundings_of(records, changes_in(root), _tracked_names(root), survey.counts.actions)
+    save_survey(directory, Survey(state, counts))
 
 
 # Git. Without a repository, or in a slow one, the counts are smaller.
 
 
-def _tree(root: str) -> "WorkTree":
+def _work_tree(root: str) -> "WorkTree":
     from pathlib import Path
 
     from core.git import WorkTree
@@ -135,20 +137,20 @@ def _tree(root: str) -> "WorkTree":
     return WorkTree(Path(root), deadline_s=time.monotonic() + MOST_S)
 
 
-def _tracked(root: str) -> list[str]:
+def _tracked_names(root: str) -> list[str]:
     """Return at most MOST_FILES names of tracked files, evenly chosen."""
     try:
-        listed = _tree(root).ask("ls-files", "-z").decode("utf-8", "replace")
+        listing = _work_tree(root).ask("ls-files", "-z").decode("utf-8", "replace")
     except (SentinelError, OSError):
         return []
-    names = normal_form("NFC", listed).split("\0")[:-1]
+    names = normal_form("NFC", listing).split("\0")[:-1]
     return names[:: len(names) // MOST_FILES + 1]
 
 
 def changes_in(root: str) -> list[Action]:
     """Return hunks of the last commits, few of each, within bounds of bytes and time."""
     try:
-        process = _tree(root).start(*_LOG)
+        process = _work_tree(root).start(*_LOG)
     except (SentinelError, OSError):
         return []
     assert process.stdin and process.stdout
@@ -162,21 +164,21 @@ def changes_in(root: str) -> list[Action]:
         process.kill()
         process.wait()
         process.stdout.close()
-    commits = [list(islice(_hunks(it), MOST_HUNKS)) for it in re.split(rb"(?m)^commit$", data)]
+    commits = [list(islice(_hunks(part), MOST_HUNKS)) for part in re.split(rb"(?m)^commit$", data)]
     return [hunk for hunks in commits for hunk in hunks[:: len(hunks) // MOST_OF_COMMIT + 1]]
 
 
 def _hunks(commit: bytes) -> Iterator[Action]:
     for file in re.split(rb"(?m)^diff --git ", commit)[1:]:
         head, *hunks = re.split(rb"(?m)^@@ .*$", file)
-        named = re.search(rb"(?m)^\+\+\+ b/(.+?)\t?$", head)  # not a name that git had to quote
-        if not named:
+        heading = re.search(rb"(?m)^\+\+\+ b/(.+?)\t?$", head)  # not a name that git had to quote
+        if not heading:
             continue
-        path = unicodedata.normalize("NFC", os.fsdecode(named[1]))
+        path = unicodedata.normalize("NFC", os.fsdecode(heading[1]))
         for hunk in hunks:
-            yield Action(paths=(path,), text=_side(hunk, b"+"), removed=_side(hunk, b"-"))
+            yield Action(paths=(path,), text=_lines_of(hunk, b"+"), removed=_lines_of(hunk, b"-"))
 
 
-def _side(hunk: bytes, sign: bytes) -> str:
+def _lines_of(hunk: bytes, sign: bytes) -> str:
     lines = hunk[:MOST_HUNK_BYTES].split(b"\n")
-    return b"\n".join(it[1:] for it in lines if it[:1] == sign).decode("utf-8", "replace")
+    return b"\n".join(line[1:] for line in lines if line[:1] == sign).decode("utf-8", "replace")

@@ -27,31 +27,30 @@ _T = TypeVar("_T")
 CODE_ROOT = Path(__file__).resolve().parents[2]
 STDOUT = "-"
 SILENCE_S = 1.0  # before anything is said of work under way
-_EACH_S = 0.5
+_REFRESH_S = 0.5
 _HOURS = {"h": 1, "d": 24, "w": 24 * 7, "m": 24 * 30, "y": 24 * 365}
 _DETAILS = frozenset(("d", "ㅇ"))  # ㅇ is the key `d` on a Korean keyboard
 YES = frozenset(("y", "yes", "예", "네", "ㅛ"))  # ㅛ is the key `y` on a Korean keyboard
 
 
-def check_output(arguments: argparse.Namespace, *options: str) -> None:
+def check_output(options: argparse.Namespace, *names: str) -> None:
     """Refuse `--force` and these options without `-o FILE`. Raises SystemExit(2)."""
-    for option in ("--force", *options):
-        if getattr(arguments, option[2:]) and arguments.output in (None, STDOUT):
-            arguments.refuse(say("terminal.needs", one=option, other="-o FILE"))
+    for option in ("--force", *names):
+        if getattr(options, option[2:]) and options.output in (None, STDOUT):
+            options.refuse(say("terminal.needs", one=option, other="-o FILE"))
 
 
-def check_confirmation(arguments: argparse.Namespace, option: str) -> None:
+def check_confirmation(options: argparse.Namespace, option: str) -> None:
     """Refuse `--yes` and `--dry-run` without the option that writes. Raises SystemExit(2).
 
     With `--json` one of the two is needed: data is no place for a question.
     """
-    writes = getattr(arguments, option[2:])
-    for given, name in ((arguments.yes, "--yes"), (arguments.dry_run, "--dry-run")):
-        if given and not writes:
-            arguments.refuse(say("terminal.needs", one=name, other=option))
-    if writes and arguments.json and not (arguments.yes or arguments.dry_run):
-        other = "--yes / --dry-run"
-        arguments.refuse(say("terminal.needs", one=f"{option} --json", other=other))
+    writes = getattr(options, option[2:])
+    for is_given, name in ((options.yes, "--yes"), (options.dry_run, "--dry-run")):
+        if is_given and not writes:
+            options.refuse(say("terminal.needs", one=name, other=option))
+    if writes and options.json and not (options.yes or options.dry_run):
+        options.refuse(say("terminal.needs", one=f"{option} --json", other="--yes / --dry-run"))
 
 
 def id_text(text: str) -> str:
@@ -80,22 +79,22 @@ def moment_from(text: str) -> str:
 
     Raises ArgumentTypeError.
     """
-    if back := re.fullmatch("([0-9]{1,4})([hdwmy])", text):
-        moment_s = time.time() - int(back[1]) * _HOURS[back[2]] * 3_600
+    if ago := re.fullmatch("([0-9]{1,4})([hdwmy])", text):
+        moment_s = time.time() - int(ago[1]) * _HOURS[ago[2]] * 3_600
         return datetime.fromtimestamp(max(moment_s, 0), UTC).isoformat(timespec="seconds")
-    given = moment_of(text)
-    if not given:
+    iso_moment = moment_of(text)
+    if not iso_moment:
         raise argparse.ArgumentTypeError(say("terminal.no_moment"))
-    return given
+    return iso_moment
 
 
-def open_memory(arguments: argparse.Namespace, *, writes: bool = False) -> Memory:
+def open_memory(options: argparse.Namespace, *, writes: bool = False) -> Memory:
     """Open the memory of `--project`, the environment or the directory; create nothing.
 
     Prints warnings. Raises SentinelError for a missing directory, or where nothing can be written.
     """
     settings = read_settings(os.environ)
-    project = find_project(arguments.project, os.environ, find_cwd(arguments.project))
+    project = find_project(options.project, os.environ, find_cwd(options.project))
     for warning in (*settings.warnings, *project.warnings):
         warn(warning)
     project.check(os.environ, writes=writes)
@@ -114,8 +113,8 @@ def need_packages() -> None:
     packages, venv, is_windows = ", ".join(missing_packages()), CODE_ROOT / ".venv", os.name == "nt"
     python = str(venv / ("Scripts/python.exe" if is_windows else "bin/python"))
     install = (python, "-m", "pip", "install", "-q", "-r", str(CODE_ROOT / "requirements.txt"))
-    lines = ((sys.executable, "-m", "venv", str(venv)), install)
-    commands = "\n".join(f"  {command_line(words, windows=is_windows)}" for words in lines)
+    word_lists = ((sys.executable, "-m", "venv", str(venv)), install)
+    commands = "\n".join(f"  {command_line(words, windows=is_windows)}" for words in word_lists)
     if packages:
         raise SentinelError("no_packages", packages=packages, python=python, commands=commands)
 
@@ -166,7 +165,7 @@ def warn_unreadable(room: Room, error: SentinelError, *, named: Sequence[str]) -
 
 
 def is_confirmed(
-    arguments: argparse.Namespace,
+    options: argparse.Namespace,
     question: str,
     *,
     table: str = "terminal",
@@ -179,10 +178,10 @@ def is_confirmed(
     sentences "dry", "not_changed" and "no_terminal". is_readable: standard input is free. details:
     prints more at the answer `d`; the question comes again.
     """
-    if arguments.dry_run or arguments.yes:
-        if arguments.dry_run:
+    if options.dry_run or options.yes:
+        if options.dry_run:
             print(say(f"{table}.dry"))
-        return not arguments.dry_run
+        return not options.dry_run
     answer = read_answer(question) if is_readable else None
     while details and answer and answer.strip().casefold() in _DETAILS:
         details()
@@ -214,27 +213,27 @@ def progress() -> Iterator[Callable[[str], object]]:
     The block prints nothing, and may call the value with words on its progress. Only a terminal
     gets it.
     """
-    far = [""]
+    steps = [""]
     if not (sys.stderr and sys.stderr.isatty()):
-        yield far.append
+        yield steps.append
         return
-    done = threading.Event()
+    is_done = threading.Event()
 
-    def tell() -> None:
+    def show_time() -> None:
         started_s, line = time.monotonic(), ""
-        while not done.wait(_EACH_S if line else SILENCE_S):
-            seconds, before = round(time.monotonic() - started_s), cells(line)
-            key = "working_at" if far[-1] else "working"
-            said = say(f"terminal.{key}", seconds=seconds, far=far[-1])
-            line = shorten(said, screen_here(sys.stderr).width - 1)
-            print(f"\r{line}{' ' * (before - cells(line))}", end="", file=sys.stderr, flush=True)
+        while not is_done.wait(_REFRESH_S if line else SILENCE_S):
+            seconds, old_cells = round(time.monotonic() - started_s), cells(line)
+            key = "working_at" if steps[-1] else "working"
+            text = say(f"terminal.{key}", seconds=seconds, far=steps[-1])
+            line = shorten(text, screen_here(sys.stderr).width - 1)
+            print(f"\r{line}{' ' * (old_cells - cells(line))}", end="", file=sys.stderr, flush=True)
         if line:
             print("\r" + " " * cells(line) + "\r", end="", file=sys.stderr, flush=True)
 
-    teller = threading.Thread(target=copy_context().run, args=(tell,), daemon=True)
-    teller.start()
+    thread = threading.Thread(target=copy_context().run, args=(show_time,), daemon=True)
+    thread.start()
     try:
-        yield far.append
+        yield steps.append
     finally:
-        done.set()
-        teller.join()
+        is_done.set()
+        thread.join()

@@ -38,7 +38,7 @@ _INLINE = re.compile(
 RUNNERS = re.compile(r"(##(?:vso)?)\[", re.IGNORECASE)
 _HIDDEN_KINDS = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
 _RUNNER = re.compile(r"\A((?:\s|\x1b\[[0-9]*m)*)::")
-_FORCING = ("FORCE_COLOR", "CLICOLOR_FORCE")
+_FORCING_VARIABLES = ("FORCE_COLOR", "CLICOLOR_FORCE")
 _SIGNS: dict[Sign, tuple[str, str, Style]] = {
     "ok": ("✓", "ok", "green"),
     "error": ("✗", "x", "red"),
@@ -74,18 +74,18 @@ class Screen:
 
 def screen_here(stream: TextIO | None = None) -> Screen:
     """Return the terminal of a stream (standard output), 80 cells for none."""
-    shown = stream or sys.stdout
-    if shown is None:  # the caller closed it
+    output = stream or sys.stdout
+    if output is None:  # the caller closed it
         return Screen(width=USUAL_WIDTH)
-    is_terminal, columns = shown.isatty(), USUAL_WIDTH
+    is_terminal, columns = output.isatty(), USUAL_WIDTH
     if "COLUMNS" in os.environ:
         columns = shutil.get_terminal_size((USUAL_WIDTH, 24)).columns
     else:
         with suppress(OSError, ValueError):  # a pipe, a file, a closed stream
-            columns = os.get_terminal_size(shown.fileno()).columns or USUAL_WIDTH
+            columns = os.get_terminal_size(output.fileno()).columns or USUAL_WIDTH
     ascii_signs = os.environ.get("TERM") in ("dumb", "linux")
     try:
-        "".join(sign for sign, _, _ in _SIGNS.values()).encode(shown.encoding or "utf-8")
+        "".join(sign for sign, _, _ in _SIGNS.values()).encode(output.encoding or "utf-8")
     except (LookupError, UnicodeEncodeError):
         ascii_signs = True
     return Screen(
@@ -100,20 +100,18 @@ def paint(text: str, style: Style) -> str:
     return screen_here().paint(text, style)
 
 
-def has_colours(
-    environment: Mapping[str, str], *, is_terminal: bool, system: str = os.name
-) -> bool:
+def has_colours(environ: Mapping[str, str], *, is_terminal: bool, system: str = os.name) -> bool:
     """Return whether to write colours: to a terminal with colours, unless NO_COLOR is set.
 
     FORCE_COLOR or CLICOLOR_FORCE, other than 0, write them anywhere.
     """
-    if environment.get("NO_COLOR"):
+    if environ.get("NO_COLOR"):
         return False
-    if any(environment.get(name, "0") not in ("", "0") for name in _FORCING):
+    if any(environ.get(name, "0") not in ("", "0") for name in _FORCING_VARIABLES):
         return True
-    if not is_terminal or environment.get("TERM") == "dumb":
+    if not is_terminal or environ.get("TERM") == "dumb":
         return False
-    return system != "nt" or bool({"WT_SESSION", "TERM", "ANSICON"} & set(environment))
+    return system != "nt" or bool({"WT_SESSION", "TERM", "ANSICON"} & set(environ))
 
 
 INDENT = "  "
@@ -124,42 +122,42 @@ _CHARS = re.compile(f"{_CODE}|.", re.DOTALL)
 _ACTION = "(?:setup|help|keys|sessions|fragments|topics)(?: [a-z-]++)++|[a-z]++"
 _ARGUMENT = r"-\S++|[A-Z]++(?![a-z])\S*+|\.[a-z]\S*+|(?=\S*[0-9@/])\S++"
 _COMMAND = rf"(?:{re.escape(CLI)}|{NAME}|git) (?:{_ACTION})(?: (?:{_ARGUMENT}))*+\S*+"
-_WHOLE = re.compile(rf"(?<!\S)(?:[^\s`]*+`[^`\n]++`\S*+|[^\s`]?{_COMMAND})|\s++|\S++")
-_UNJOINED = (("\u1160", "\u11ff"), ("\ud7b0", "\ud7ff"))  # vowels and finals of a syllable
+_PIECE = re.compile(rf"(?<!\S)(?:[^\s`]*+`[^`\n]++`\S*+|[^\s`]?{_COMMAND})|\s++|\S++")
+_JOINED_JAMO = (("\u1160", "\u11ff"), ("\ud7b0", "\ud7ff"))  # vowels and finals of a syllable
 
 
 def cells(text: str) -> int:
     """Return how many cells a text takes: `한` takes two."""
     text = without_colours(text)
-    return len(text) if text.isascii() else sum(map(_cells, text))
+    return len(text) if text.isascii() else sum(map(_cells_of, text))
 
 
 def without_colours(text: str) -> str:
     return _CODES.sub("", text) if "\x1b" in text else text
 
 
-def shorten(text: str, most: int) -> str:
+def shorten(text: str, most_cells: int) -> str:
     """Cut a text to `most` cells; `…` marks the cut."""
-    if cells(text) <= most:
+    if cells(text) <= most_cells:
         return text
-    kept, left = "", most - 1
+    head, room = "", most_cells - 1
     for char in text:
-        left -= _cells(char)
-        if left < 0:
+        room -= _cells_of(char)
+        if room < 0:
             break
-        kept += char
-    return kept.rstrip() + "…"
+        head += char
+    return head.rstrip() + "…"
 
 
 def wrap_text(text: str, width: int, indent: str = INDENT) -> list[str]:
     """Break a sentence at blanks into indented lines; a longer word or command stays one line."""
     lines, line = list[str](), ""
-    for word in filter(str.strip, _pieces(text, sys.maxsize)):
-        longer = f"{line} {word}" if line else indent + word
-        if line and cells(longer) > width:
+    for word in filter(str.strip, _pieces_of(text, sys.maxsize)):
+        new_line = f"{line} {word}" if line else indent + word
+        if line and cells(new_line) > width:
             lines.append(line)
-            longer = indent + word
-        line = longer
+            new_line = indent + word
+        line = new_line
     return [*lines, line] if line else lines
 
 
@@ -167,27 +165,27 @@ def wrap_line(line: str, width: int) -> list[str]:
     """Break a line, its further lines indented below it."""
     text = line.lstrip(" ")
     first = line[: len(line) - len(text)]
-    further = first + INDENT if first else ""
-    pieces = break_text(text, max(width - len(further), 2))
-    return [(further if at else first) + piece for at, piece in enumerate(pieces)]
+    indent = first + INDENT if first else ""
+    pieces = break_text(text, max(width - len(indent), 2))
+    return [(indent if index else first) + piece for index, piece in enumerate(pieces)]
 
 
-def break_text(text: str, most: int) -> list[str]:
+def break_text(text: str, most_cells: int) -> list[str]:
     """Break a text into pieces of `most` cells, inside a word only if it must."""
-    lines, line, left = list[str](), "", most
-    for piece in _pieces(text, most):
-        if cells(piece) > left and line.strip() and cells(piece) <= most:
+    lines, line, room = list[str](), "", most_cells
+    for piece in _pieces_of(text, most_cells):
+        if cells(piece) > room and line.strip() and cells(piece) <= most_cells:
             lines.append(line.rstrip())
-            line, left = "", most
+            line, room = "", most_cells
             piece = piece.lstrip()
         for char in _CHARS.findall(piece):
-            width = _cells(char) if len(char) == 1 else 0  # of a colour
-            if width > left and line:
+            width = _cells_of(char) if len(char) == 1 else 0  # of a colour
+            if width > room and line:
                 lines.append(line.rstrip())
-                line, left = "", most
+                line, room = "", most_cells
                 if char.isspace():
                     continue
-            line, left = line + char, left - width
+            line, room = line + char, room - width
     return [*lines, line.rstrip()]
 
 
@@ -198,29 +196,29 @@ def render_table(
     screen = screen or screen_here()
     columns = list(zip(*rows, strict=True))[:-1]
     widths = [max(map(cells, (name, *column))) for name, column in zip(head, columns, strict=False)]
-    numeric = [all(cell.replace(",", "").isdecimal() for cell in column) for column in columns]
+    are_numbers = [all(cell.replace(",", "").isdecimal() for cell in column) for column in columns]
     lines = list[str]()
     for row in (head, *rows):
         line = ""
-        for text, most, is_number in zip(row, widths, numeric, strict=False):
-            blank = " " * (most - cells(text))
+        for text, width, is_number in zip(row, widths, are_numbers, strict=False):
+            blank = " " * (width - cells(text))
             line += INDENT + (blank + text if is_number else text + blank)
         lines.append(line + INDENT + shorten(row[-1], screen.width - cells(line) - len(INDENT)))
     return [screen.paint(lines[0], "bold"), *lines[1:]]
 
 
-def _pieces(text: str, most: int) -> Iterator[str]:
+def _pieces_of(text: str, most_cells: int) -> Iterator[str]:
     """Yield words and blanks; a command that fits is one word."""
-    for found in _WHOLE.finditer(text):
-        piece = found[0]
-        yield from [piece] if cells(piece) <= most else re.findall(r"\s+|\S+", piece)
+    for match in _PIECE.finditer(text):
+        piece = match[0]
+        yield from [piece] if cells(piece) <= most_cells else re.findall(r"\s+|\S+", piece)
 
 
 @lru_cache(maxsize=4_096)  # a long text has few different characters
-def _cells(char: str) -> int:
+def _cells_of(char: str) -> int:
     if unicodedata.category(char) in ("Mn", "Me", "Cf"):
         return 0
-    if any(first <= char <= last for first, last in _UNJOINED):
+    if any(first <= char <= last for first, last in _JOINED_JAMO):
         return 0
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
@@ -236,23 +234,23 @@ def sentence_lines(text: str, first: str = "") -> list[str]:
 
 
 def paint_diff(lines: Iterable[str], screen: Screen) -> list[str]:
-    painted = list[str]()
+    painted_lines = list[str]()
     for line in lines:
         style = "dim" if line.startswith(("+++ ", "--- ")) else SIGN_STYLES.get(line[:1])
-        painted.append(screen.paint(line, style) if style else line)
-    return painted
+        painted_lines.append(screen.paint(line, style) if style else line)
+    return painted_lines
 
 
 def markdown_lines(text: str, screen: Screen) -> list[str]:
     """Lay out the Markdown of `report` for a terminal, without signs."""
 
-    def bold(words: str) -> str:  # each by itself, since a line may end behind any
+    def paint_bold(words: str) -> str:  # each by itself, since a line may end behind any
         return " ".join(screen.paint(word, "bold") for word in words.split())
 
-    def styled(found: re.Match[str]) -> str:
-        if found["strong"]:
-            return bold(found["strong"])
-        code = found["code"]
+    def render_match(match: re.Match[str]) -> str:
+        if match["strong"]:
+            return paint_bold(match["strong"])
+        code = match["code"]
         return code[1:-1] if len(code) > 2 and code[0] == code[-1] == " " else code
 
     lines, rows = list[str](), list[list[str]]()
@@ -264,14 +262,14 @@ def markdown_lines(text: str, screen: Screen) -> list[str]:
         if rows:
             lines += render_table(rows[0], rows[1:], screen)
             rows = []
-        shown = line.removesuffix("\\").lstrip(" ")
-        if shown.startswith("#"):
-            lines += wrap_text(bold(shown.lstrip("# ")), screen.text_width, "")
+        content = line.removesuffix("\\").lstrip(" ")
+        if content.startswith("#"):
+            lines += wrap_text(paint_bold(content.lstrip("# ")), screen.text_width, "")
             continue
-        sign = "- " if shown.startswith("- ") else ""
-        indent = " " * (len(line.removesuffix("\\")) - len(shown))
-        shown = _INLINE.sub(styled, shown.removeprefix(sign))
-        first, *rest = wrap_text(shown, screen.text_width, indent + " " * len(sign)) or [""]
+        sign = "- " if content.startswith("- ") else ""
+        indent = " " * (len(line.removesuffix("\\")) - len(content))
+        content = _INLINE.sub(render_match, content.removeprefix(sign))
+        first, *rest = wrap_text(content, screen.text_width, indent + " " * len(sign)) or [""]
         lines += [indent + sign + first.lstrip(" "), *rest]
     return lines[: -1 if len(lines) > 1 and not lines[-1] else None]
 
@@ -282,10 +280,10 @@ def print_lines(lines: Sequence[str], *, in_pipes: bool = False) -> None:
     width = screen.width if in_pipes else screen.text_width
     for line in lines:
         fits = cells(line) <= width or not (screen.is_terminal or in_pipes)
-        print("\n".join(map(disarmed, [line] if fits else wrap_line(line, width))))
+        print("\n".join(map(disarm, [line] if fits else wrap_line(line, width))))
 
 
-def disarmed(line: str) -> str:
+def disarm(line: str) -> str:
     """Return a line that does not begin with `::`, a command to GitHub's runner."""
     return _RUNNER.sub("\\1\ufffd:", line)
 
@@ -298,15 +296,15 @@ def complain(text: str, style: Style = "red", block: Sequence[str] = ()) -> None
 
     Only a terminal gets it wrapped. block: safe lines to copy, as they are.
     """
-    screen, shown = screen_here(sys.stderr), plain(text)
-    lines = wrap_text(shown, screen.text_width, "") if screen.is_terminal else [shown]
-    left = len(shown.partition(". ")[0].split(" "))
+    screen, safe_text = screen_here(sys.stderr), plain(text)
+    lines = wrap_text(safe_text, screen.text_width, "") if screen.is_terminal else [safe_text]
+    bold_words = len(safe_text.partition(". ")[0].split(" "))
     for line in lines:
         words = line.split(" ")
-        first = " ".join(words[:left])
-        parts = [*([screen.paint(first, style)] if first else ()), *words[left:]]
-        print(disarmed(" ".join(parts)), file=sys.stderr)
-        left = max(0, left - len(words))
+        first = " ".join(words[:bold_words])
+        parts = [*([screen.paint(first, style)] if first else ()), *words[bold_words:]]
+        print(disarm(" ".join(parts)), file=sys.stderr)
+        bold_words = max(0, bold_words - len(words))
     for line in block:
         print(line, file=sys.stderr)
 
@@ -317,12 +315,12 @@ print_within = partial(print_lines, in_pipes=True)
 
 def plain(text: str) -> str:
     """Return one safe line: a line end or tab as a blank, an unsafe character as U+FFFD."""
-    return _shown(" ".join(text.splitlines()).replace("\t", " "))
+    return _without_unsafe(" ".join(text.splitlines()).replace("\t", " "))
 
 
 def plain_lines(text: str) -> list[str]:
     """Return the lines of a text, an unsafe character as U+FFFD."""
-    return [disarmed(_shown(line.replace("\t", "    "))) for line in text.splitlines()]
+    return [disarm(_without_unsafe(line.replace("\t", "    "))) for line in text.splitlines()]
 
 
 def plain_json(value: object) -> str:
@@ -330,20 +328,20 @@ def plain_json(value: object) -> str:
     text = RUNNERS.sub(r"\1\\u005b", json.dumps(value, ensure_ascii=False, indent=2))
     if text.isascii() and "\x7f" not in text:  # JSON escapes the other controls
         return text
-    return _without_hidden(text, lambda it: it if it == "\n" else json.dumps(it)[1:-1])
+    return _replace_hidden(text, lambda char: char if char == "\n" else json.dumps(char)[1:-1])
 
 
-def _shown(text: str) -> str:
+def _without_unsafe(text: str) -> str:
     text = RUNNERS.sub("\\1\ufffd", text)
     is_plain = text.isascii() and text.isprintable()
-    return text if is_plain else _without_hidden(text, lambda _: "\ufffd")
+    return text if is_plain else _replace_hidden(text, lambda _: "\ufffd")
 
 
-def _without_hidden(text: str, written: Callable[[str], str]) -> str:
-    hidden = {at for run in hidden_runs(text) for at in range(*run)}
+def _replace_hidden(text: str, replace: Callable[[str], str]) -> str:
+    hidden = {index for run in hidden_runs(text) for index in range(*run)}
     return "".join(
-        written(char) if at in hidden or unicodedata.category(char) in _HIDDEN_KINDS else char
-        for at, char in enumerate(text)
+        replace(char) if index in hidden or unicodedata.category(char) in _HIDDEN_KINDS else char
+        for index, char in enumerate(text)
     )
 
 
@@ -358,8 +356,7 @@ def day_text(moment: str, today: date | None = None) -> str:
         return "?"
     is_this_year = day.year == (today or datetime.now(UTC).date()).year
     if language() == "ko":
-        return (
-            f"{day.month}월 {day.day}일" if is_this_year else f"{day:%Y. }{day.month}. {day.day}."
-        )
+        text = f"{day.month}월 {day.day}일"
+        return text if is_this_year else f"{day:%Y. }{day.month}. {day.day}."
     text = f"{day.day:2} {_MONTHS[day.month - 1]}"
     return text if is_this_year else f"{text} {day.year}"
