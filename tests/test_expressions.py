@@ -79,7 +79,7 @@ MADE: dict[str, list[str]] = {
     r"commands.clients.rules f'(?<!\\S)@(?:\\./)?{re.escape(wanted)}(?!\\S)'": [
         r"(?<!\S)@(?:\./)?AGENTS\.md(?!\S)"
     ],
-    "commands.hook.events sign": [events._REMOVED, events._ADDED],
+    "commands.hook.events sign": [events._REMOVED_LINE, events._ADDED_LINE],
     r"commands.hook.shell f'^[ \\t]*{re.escape(end)}[ \\t]*\\r?$'": [r"(?m)^[ \t]*EOF[ \t]*\r?$"],
     "commands.hook.shell row['option']": [it["option"] for it in rows("shell_edits")],
     r"commands.rooms.lesson f'(?<!\\w){re.escape(it.casefold())}'": [r"(?<!\w)deploy"],

@@ -62,8 +62,8 @@ class Bench:
         planned = self.plan(*clients, **asked)
         for change in planned.changes:
             change.path.parent.mkdir(parents=True, exist_ok=True)
-            change.path.write_bytes((change.after or "").encode())
-            if change.after is None:
+            change.path.write_bytes((change.new_text or "").encode())
+            if change.new_text is None:
                 change.path.unlink()
         return planned
 

@@ -202,12 +202,12 @@ def test_a_file_that_changed_after_the_plan_is_not_overwritten(bench: Bench) -> 
     for content in (b"new", b"old"):
         bench.put({"root/AGENTS.md": content})
         with pytest.raises(ExportError, match="Another program changed"):
-            change.file.write(change.after, bench.root)
+            change.file.write(change.new_text, bench.root)
         assert bench.files() == {"root/AGENTS.md": content}
         [change] = [it for it in bench.plan("codex").changes if it.path.name == "AGENTS.md"]
     (bench.root / "AGENTS.md").unlink()
     with pytest.raises(ExportError, match="Another program changed"):
-        change.file.write(change.after, bench.root)
+        change.file.write(change.new_text, bench.root)
     assert bench.files() == {}
 
 
@@ -231,9 +231,9 @@ def test_a_plan_shows_nothing_of_the_user(key: str, bench: Bench) -> None:
         elif path.suffix == ".toml":
             path.write_text(f'k = "{secret}"\n{path.read_text()}\nmine = "{secret}"\n')
     for asked in ({"remove": True}, {"language": "ko"}, {"rooms": ("lessons", "fragments")}):
-        planned = bench.plan(key, **asked)
-        pieces = [it for change in planned.changes for it in change.parts]
-        assert secret not in "".join(line for it in pieces for line in (*it.before, *it.after))
+        parts = [part for change in bench.plan(key, **asked).changes for part in change.parts]
+        pieces = [piece for part in parts for piece in (*part.old_pieces, *part.new_pieces)]
+        assert secret not in "".join(pieces)
 
 
 # Links of a clone; other stand-ins for a file are in stories/setup_links.txt.
@@ -257,7 +257,7 @@ def test_no_link_of_a_clone_is_followed_out_of_it(bench: Bench, name: str, remov
     before = tree(bench.home)
     planned = bench.plan(*(key for key in KEYS if key != "claude-desktop"), remove=remove)
     for change in planned.changes:
-        change.file.write(change.after, bench.root)
+        change.file.write(change.new_text, bench.root)
     after = {at: item for at, item in tree(bench.home).items() if not at.startswith(".copilot")}
     assert after == before  # but for Copilot's approvals, which are the user's
     assert link.is_symlink()

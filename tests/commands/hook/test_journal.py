@@ -53,15 +53,15 @@ def test_nobody_else_may_read_the_file(directory: str) -> None:
 
 def test_of_two_that_note_the_same_only_the_first_finds_it_missing(directory: str) -> None:
     one, other = open_session(directory, "s"), open_session(directory, "s")
-    assert not one.note("stop", reminded=True).has("reminded")
-    assert other.note("stop", reminded=True).has("reminded")
+    assert not one.note("stop", reminded=True).has_noted("reminded")
+    assert other.note("stop", reminded=True).has_noted("reminded")
     with open(one.path, "ab") as file:  # lines that are no events are passed over
         file.write(b'\xff\n[]\n{"at": "x", "event": "stop"}\n{"at": 1, "event": 2}\n')
         file.write(b'{"at": 1, "event": "stop", "shown": "all"}\n' + b"[" * 100_000 + b"\n")
         file.write(b'{"at": 5, "event": "stop", "shown": [1, null, "a@1"], "agent": ["x"]}\n{"at"')
     session = open_session(directory, "s")
     assert [event["at"] == 5 for event in session.events] == [False, False, True]
-    assert session.shown("") == set()
+    assert session.shown_versions("") == set()
 
 
 def test_sessions_without_an_id_are_told_apart_by_their_beginning(directory: str) -> None:
@@ -71,11 +71,11 @@ def test_sessions_without_an_id_are_told_apart_by_their_beginning(directory: str
 
     of_an_older_version = {"withheld": ["x@1"], "triggered": ["y@1"]}  # which says nothing now
     first = noted("before-action", shown=["a@1"], reminded=True, **of_an_older_version)
-    assert first.shown("") == {"a@1"}
+    assert first.shown_versions("") == {"a@1"}
     noted("session-start")
     noted("before-action", shown=["b@1"])
     session = noted("session-start", agent="x")
-    assert (session.shown(""), session.has("reminded")) == ({"b@1"}, False)
+    assert (session.shown_versions(""), session.has_noted("reminded")) == ({"b@1"}, False)
     assert [len(it.events) for it in sessions_in(directory)] == [1, 3]
 
 

@@ -14,7 +14,7 @@ from commands.hook.surroundings import (
     MOST_HUNK_BYTES,
     MOST_HUNKS,
     MOST_OF_COMMIT,
-    Known,
+    Survey,
     changes_in,
     load_survey,
     save_survey,
@@ -29,16 +29,16 @@ WORDS = Surroundings(**{name: Sample(*counts) for name, counts in COUNTS.items()
 
 def test_the_kept_surroundings_are_read_back_and_do_not_grow_without_end(tmp_path: Path) -> None:
     directory = str(tmp_path / "state" / "shop")
-    save_survey(directory, Known("log", WORDS))
-    assert load_survey(directory) == Known("log", WORDS)
+    save_survey(directory, Survey("log", WORDS))
+    assert load_survey(directory) == Survey("log", WORDS)
     save_survey(directory, load_survey(directory).with_action({"refund", "approver"}))
     assert load_survey(directory).counts.actions == Sample(2, {"refund": 2, "approver": 1})
     assert [it.name for it in Path(directory).iterdir()] == [FILE]
-    known = Known("log", Surroundings(actions=Sample(MOST_ACTIONS, {"a": MOST_ACTIONS, "b": 1})))
+    known = Survey("log", Surroundings(actions=Sample(MOST_ACTIONS, {"a": MOST_ACTIONS, "b": 1})))
     fewer = Sample(MOST_ACTIONS // 2 + 1, {"a": MOST_ACTIONS // 2, "c": 1})
     assert known.with_action({"c"}).counts.actions == fewer
     many = {f"word{number}": number % 50 for number in range(200_000)}
-    save_survey(directory, Known("log", Surroundings(changes=Sample(50, many))))
+    save_survey(directory, Survey("log", Surroundings(changes=Sample(50, many))))
     assert Path(directory, FILE).stat().st_size < MOST_BYTES / 5
     assert load_survey(directory).counts.changes.counts["word49"] == 49
 
@@ -51,10 +51,10 @@ def test_a_broken_file_is_an_empty_one_and_without_a_place_nothing_is_kept(tmp_p
     odd += [b"", b"[]", b"\xff", b'{"log": 1}', b'{"log": "", "changes": [1, {"a": 2}]}']
     for held in (*odd, b"[" * MOST_BYTES, b" " * (MOST_BYTES + 1)):
         (tmp_path / FILE).write_bytes(held)
-        assert load_survey(str(tmp_path)) == Known(), held[:40]
+        assert load_survey(str(tmp_path)) == Survey(), held[:40]
     for place in ("", str(tmp_path / FILE)):
-        assert not save_survey(place, Known("log", WORDS))
-        assert load_survey(place) == Known()
+        assert not save_survey(place, Survey("log", WORDS))
+        assert load_survey(place) == Survey()
 
 
 # Hooks that use the counts.

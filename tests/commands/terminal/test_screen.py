@@ -189,7 +189,7 @@ def test_a_printed_text_commands_no_runner_and_is_one_plain_line_in_a_pipe(
 def looked_at(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     """Take a terminal for standard error, and make the waits shorter than they are."""
     monkeypatch.setattr(module, "SILENCE_S", 0.05)
-    monkeypatch.setattr(module, "_EACH_S", 0.01)
+    monkeypatch.setattr(module, "_REFRESH_S", 0.01)
     made = Terminal()
     monkeypatch.setattr(sys, "stderr", made)
     return made
@@ -213,7 +213,7 @@ def test_a_long_wait_is_told_in_one_line_that_goes_again_even_if_the_work_fails(
 def test_a_short_wait_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = looked_at(monkeypatch)
     monkeypatch.setattr(module, "SILENCE_S", 3_600)
-    monkeypatch.setattr(module, "_EACH_S", 0)
+    monkeypatch.setattr(module, "_REFRESH_S", 0)
     with progress():
         time.sleep(0.1)  # a progress that is not silent would print a line meanwhile
     assert terminal.getvalue() == ""
