@@ -82,8 +82,7 @@ def language_of(environment: Mapping[str, str], *, for_person: bool = False) -> 
 
 @cache
 def _find_template(key: str, lang: Language) -> str:
-    # Korean may be missing for operators.
-    for path in (*_files_for(key, lang), *_files_for(key, "en")):
+    for path in (*_files_for(key, lang), *_files_for(key, "en")):  # operators may lack Korean
         if key in (sentences := _read_sentences(path)):
             return sentences[key]
     raise KeyError(key)

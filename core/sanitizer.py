@@ -98,9 +98,9 @@ def find_secrets(
         return _find_in_window(text, known_values, look.hints if look else None)
     secrets = _find_in_windows(text, known_values)
     if may_hide(text):  # they may move the end of a secret out of each window
-        visible_text, places = without_hidden(text)
-        visible_secrets = _find_in_windows(visible_text, known_values)
-        secrets += [_secret_in_text(secret, places) for secret in visible_secrets]
+        form, places = without_hidden(text)
+        form_secrets = _find_in_windows(form, known_values)
+        secrets += [_secret_in_text(secret, places) for secret in form_secrets]
     return merge_secrets([*secrets, *_find_repeated(text, _values_at(text, secrets))])
 
 
@@ -321,9 +321,8 @@ def _find_by_rule(text: str, rule: Rule) -> Iterator[Secret]:
                 continue
         if rule.table == "place" and is_placeholder(value):
             continue
-        if expression_of(_SAMPLE).search(text, start, end):
-            continue
-        if end - start <= _SAMPLE_CHARS and expression_of(_CUT_OFF).match(text, end):
+        is_cut_off = end - start <= _SAMPLE_CHARS and expression_of(_CUT_OFF).match(text, end)
+        if is_cut_off or expression_of(_SAMPLE).search(text, start, end):
             continue
         if text[start:end].replace(MARKER, ""):
             yield Secret(start, end, rule.name)

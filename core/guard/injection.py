@@ -114,9 +114,8 @@ def _needs_by_word(*, is_plain: bool) -> dict[str, list[tuple[str, ...]]]:
     """Return lists by each word of their smallest group: in a plain text no others may stand."""
     by_word: dict[str, list[tuple[str, ...]]] = {}
     for needs in dict.fromkeys(tuple(needs) for rule in order_rules() for needs in rule.needs):
-        groups = list(map(_inner_words, needs))
-        if is_plain:
-            groups = [tuple(filter(str.isascii, words)) for words in groups]
+        all_words = map(_inner_words, needs)
+        groups = ([word for word in words if word.isascii() or not is_plain] for words in all_words)
         for word in min(groups, key=len):
             by_word.setdefault(word, []).append(needs)
     return by_word

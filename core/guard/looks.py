@@ -238,11 +238,9 @@ def find_quote_end(text: str, start: int, quote: str) -> int:
 def find_bare_end(text: str, start: int) -> int:
     """Return where a Korean particle, a space or a closing mark ends a value without quotes."""
     match = shape("bare").match(text, start)
-    if not match:
+    if not match or shape("code").match(match[0]):
         return start
     value = match[0]
-    if shape("code").match(value):
-        return start
     particle = shape("cut").search(value)
     value = value[: particle.start()] if particle else value
     return start + len(value.rstrip(_TRAILING))

@@ -236,9 +236,8 @@ class _Values:
             if (start, end) != span:
                 return [(start, end)]
         may_go_on = gate != "assigned" or name.is_korean or name.certainty == Certainty.PLURAL
-        if may_go_on and not stops:
-            return [span, *self._further_values(span[1], name, rule.gate)]
-        return [span]
+        further = self._further_values(span[1], name, rule.gate) if may_go_on and not stops else ()
+        return [span, *further]
 
     def _find_far_value(self, name: Name, start: int) -> list[Span]:
         text = self._text
@@ -345,7 +344,7 @@ def _find_value_at(
 
 
 def _find_value_before(text: str, end: int, name: Name, gate: str) -> Span | None:
-    """Return the same for the value that ends at `end`."""
+    """Return the span of the value that ends at `end`, if it looks like the name's."""
     while end and text[end - 1] in _CLOSERS:
         end -= 1
     start = end

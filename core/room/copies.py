@@ -96,11 +96,8 @@ def keep_copy(path: Path, write: Callable[[Path], object], check: Check) -> None
     with prepared_file(target, b"", path.name, mode=MODE) as unfinished:
         try:
             write(unfinished)
-            descriptor = os.open(unfinished, os.O_RDWR)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+            with open(unfinished, "r+b") as file:
+                os.fsync(file.fileno())
             if flaw := flaw_of(unfinished, check):
                 raise sqlite3.DatabaseError(flaw)
             if not is_due(path):  # another process was faster

@@ -90,12 +90,13 @@ class Coverage(NamedTuple):
         least: a text must have it. any_word: words that no text has do not count for `least`.
         """
         places, rarity = self._weigh_terms()
-        shares = judged_shares = _shares(places, rarity)
+        shares = word_shares = _shares(places, rarity)
         if any_word:
             words = {term.run for term, numbers in places.items() if numbers}
-            known_places = {term: places[term] for term in places if term.run in words}
-            judged_shares = _shares(known_places, rarity)
-        return {number: shares[number] for number, share in judged_shares.items() if share >= least}
+            word_shares = _shares(
+                {term: places[term] for term in places if term.run in words}, rarity
+            )
+        return {number: shares[number] for number, share in word_shares.items() if share >= least}
 
     def good_shares(self) -> dict[int, float]:
         """Return the share of the question by text, for the texts that may be an answer.
@@ -332,7 +333,7 @@ def _count_hits(term: Term, scanned_texts: _ScannedTexts) -> _Hits:
 class Entry(NamedTuple):
     """One thing, `item`, of a room that may answer a question.
 
-    text: compared with the question. says: its statements, () if no other entry can repeat it.
+    text: compared with the question. statements: () if no other entry can repeat it.
     line: returns it for a model. worth: orders the equally relevant of its room. nearness: of its
     vector to the question's, 0 to 1.
     """
