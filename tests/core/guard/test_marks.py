@@ -8,8 +8,10 @@ import json
 import re
 import timeit
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
+from functools import reduce
 from itertools import count
+from operator import or_
 from re import _parser  # type: ignore[attr-defined]
 from time import perf_counter
 from typing import Any
@@ -178,97 +180,95 @@ def needed(group: str) -> list[str]:
 
 
 NEEDED = [w for rule in order_rules() for row in rule.needs for group in row for w in needed(group)]
-BITS = {word: 1 << at for at, word in enumerate(dict.fromkeys(map(spelled_out, NEEDED)))}
-BY_END = {char: [it for it in BITS if it[-1] == char] for char in {it[-1] for it in BITS}}
-BEGINNINGS = {word[:at] for word in BITS for at in range(len(word))}
 
-Words = int  # of words that are needed, a bit for each
-Paths = set[tuple[Words, str]]  # for each way through a pattern: words so far, and the last letters
+Groups = int  # of needed words, a bit for each
+Paths = set[tuple[Groups, str]]  # each way through a pattern: groups so far, and the last letters
 
 
-def bits_of(words: Words) -> Iterator[Words]:
-    while words:
-        yield words & -words
-        words &= words - 1
-
-
-def fewest(found: Iterable[Words]) -> list[Words]:
-    """Those that hold no other one: a way with more words is found all the more."""
-    kept: dict[Words, list[Words]] = {}  # by the first word of each, which its holders have, too
-    for words in sorted(set(found), key=int.bit_count):
-        if not any(words & it == it for bit in (0, *bits_of(words)) for it in kept.get(bit, ())):
-            kept.setdefault(words & -words, []).append(words)
-    return [words for group in kept.values() for words in group]
+def fewest(found: Iterable[Groups]) -> list[Groups]:
+    """Those that hold no other one: a way with more groups is found all the more."""
+    ways = set(found)
+    return [way for way in ways if not any(way & it == it for it in ways - {way})]
 
 
 def pruned(paths: Paths) -> Paths:
-    by_end: dict[str, set[Words]] = {}
-    for words, end in paths:
-        by_end.setdefault(end, set()).add(words)
-    return {(words, end) for end, found in by_end.items() for words in fewest(found)}
+    by_end: dict[str, set[Groups]] = {}
+    for groups, end in paths:
+        by_end.setdefault(end, set()).add(groups)
+    return {(groups, end) for end, found in by_end.items() for groups in fewest(found)}
 
 
 def ended(paths: Paths) -> Paths:
-    return {(words, "") for words, _ in paths}
+    return {(groups, "") for groups, _ in paths}
 
 
-def lettered(paths: Paths, chars: Iterable[str]) -> Paths:
-    found: Paths = set()
-    for words, end in paths:
-        for char in chars:
-            behind = end + char
-            new = sum(BITS[it] for it in BY_END.get(char, ()) if behind.endswith(it))
-            # Of the letters only those matter with which a word may have begun.
-            while behind not in BEGINNINGS:
-                behind = behind[1:]
-            found.add((words | new, behind))
-    return found
+class Walk:
+    """The ways through the pattern of a rule, by the groups of its words that each has met."""
+
+    def __init__(self, needs: Iterable[Sequence[str]]) -> None:
+        self.bits: dict[str, Groups] = {}  # of a word its groups
+        self.rows: list[Groups] = []
+        numbers = count()
+        for row in needs:
+            bits = [1 << next(numbers) for _ in row]
+            self.rows.append(sum(bits))
+            for group, bit in zip(row, bits, strict=True):
+                for word in map(spelled_out, needed(group)):
+                    self.bits[word] = self.bits.get(word, 0) | bit
+        self.beginnings = {word[:at] for word in self.bits for at in range(len(word))}
+
+    def groups_of(self, words: Iterable[str]) -> Groups:
+        return reduce(or_, (self.bits[word] for word in words), 0)
+
+    def lettered(self, paths: Paths, chars: Iterable[str]) -> Paths:
+        found: Paths = set()
+        for groups, end in paths:
+            for char in chars:
+                behind = end + char
+                new = self.groups_of(filter(behind.endswith, self.bits))
+                # Of the letters only those matter with which a word may have begun.
+                while behind not in self.beginnings:
+                    behind = behind[1:]
+                found.add((groups | new, behind))
+        return found
+
+    def through(self, items: Iterable[tuple[Any, Any]], paths: Paths) -> Paths:
+        for kind, value in items:
+            paths = pruned(self.step(str(kind), value, paths))
+        return paths
+
+    def step(self, kind: str, value: Any, paths: Paths) -> Paths:
+        if kind == "LITERAL":
+            return self.lettered(paths, [chr(value)])
+        if kind == "IN":
+            chars = [chr(code) for inner, code in value if str(inner) == "LITERAL"]
+            return self.lettered(paths, chars) if len(chars) == len(value) <= 5 else ended(paths)
+        if kind == "BRANCH":
+            return {path for branch in value[1] for path in self.through(branch, paths)}
+        if kind in ("SUBPATTERN", "ATOMIC_GROUP"):
+            return self.through(value[3] if kind == "SUBPATTERN" else value, paths)
+        if kind.endswith("_REPEAT"):
+            least, most, body = value
+            if least == 0:
+                return paths | self.through(body, paths) if most == 1 else ended(paths)
+            return ended(self.through(body, paths))
+        if kind == "ASSERT" and value[0] > 0:
+            return ended(self.through(value[1], ended(paths)))
+        return paths if kind in ("ASSERT", "ASSERT_NOT", "AT") else ended(paths)
 
 
-def through(items: Iterable[tuple[Any, Any]], paths: Paths) -> Paths:
-    for kind, value in items:
-        paths = pruned(step(str(kind), value, paths))
-    return paths
-
-
-def step(kind: str, value: Any, paths: Paths) -> Paths:
-    if kind == "LITERAL":
-        return lettered(paths, [chr(value)])
-    if kind == "IN":
-        chars = [chr(code) for inner, code in value if str(inner) == "LITERAL"]
-        return lettered(paths, chars) if len(chars) == len(value) <= 5 else ended(paths)
-    if kind == "BRANCH":
-        return {path for branch in value[1] for path in through(branch, paths)}
-    if kind in ("SUBPATTERN", "ATOMIC_GROUP"):
-        return through(value[3] if kind == "SUBPATTERN" else value, paths)
-    if kind.endswith("_REPEAT"):
-        least, most, body = value
-        if least == 0:
-            return paths | through(body, paths) if most == 1 else ended(paths)
-        return ended(through(body, paths))
-    if kind == "ASSERT" and value[0] > 0:
-        return ended(through(value[1], ended(paths)))
-    return paths if kind in ("ASSERT", "ASSERT_NOT", "AT") else ended(paths)
-
-
-@pytest.mark.long  # it costs much
 @pytest.mark.parametrize("number", range(len(order_rules())))
 def test_no_rule_can_match_without_the_words_that_it_needs(number: int) -> None:
     rule = order_rules()[number]
     pattern = with_parts(rule.pattern, "orders")
     pattern = "".join(SIGNS.get(char, char) if char in "‹› ·" else char for char in pattern)
-    ways = fewest(words for words, _ in through(_parser.parse(pattern), {(0, "")}))
+    walk = Walk(rule.needs)
+    ways = fewest(groups for groups, _ in walk.through(_parser.parse(pattern), {(0, "")}))
     assert ways
-    rows = [
-        [sum({BITS[spelled_out(it)] for it in needed(group)}) for group in row]
-        for row in rule.needs
-    ]
-    for hint, of_hint in [
-        (hint, sum(bit for word, bit in BITS.items() if word in hint)) for hint in rule.hints
-    ]:
-        for words in ways:
-            found = words | of_hint
-            assert any(all(found & group for group in row) for row in rows), (words, hint)
+    for hint in rule.hints:
+        of_hint = walk.groups_of(word for word in walk.bits if word in hint)
+        for groups in ways:
+            assert any((groups | of_hint) & row == row for row in walk.rows), (groups, hint)
 
 
 def test_each_border_stands_beside_letters_and_a_text_without_an_order_compiles_no_rule() -> None:
