@@ -109,7 +109,7 @@ SHOWN_DEFAULTS = {"compact_threshold": read_settings(os.environ).threshold}
 def open_log(*, threshold: int | None = None, writes: bool = False) -> tuple[MemoryStore, Frame]:
     """Return the log of one call, and the frame of its answer. Raises SentinelError.
 
-    threshold: of this call, above which a compaction is required. writes: see `opened_project`.
+    threshold: of this call, above which a compaction is required. writes: see `open_project`.
     """
     project, settings = call.open_project(writes=writes)
     usual_threshold = None

@@ -350,7 +350,7 @@ def list_files(root: Path) -> list[str]:
 
 
 def files_with(texts: Sequence[str], root: Path) -> tuple[list[list[str]], int]:
-    """Return for each text its files in the index, without RULES, and the count of all files.
+    """Return for each text its files in the index, less LESSON_FILES, and the count of all files.
 
     No file of the work tree is opened. None of 0 where `list_files` has none.
     """

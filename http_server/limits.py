@@ -191,7 +191,7 @@ class Guard:
             if head_bytes + len(scope["raw_path"]) + len(scope["query_string"]) > MOST_HEAD_BYTES:
                 raise Refusal(431, "large_head", most=MOST_HEAD_BYTES)
             if {b"content-length", b"transfer-encoding"} <= {name for name, _ in scope["headers"]}:
-                raise Refusal(400, "two_lengths")  # a proxy may have believed the other (s07)
+                raise Refusal(400, "two_lengths")  # a proxy may have believed the other
             if scope["path"] in _BODY_PATHS or scope["method"] in ("GET", "HEAD", "OPTIONS"):
                 await self._app(scope, receive, answer.send)
             else:

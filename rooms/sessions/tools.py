@@ -119,7 +119,7 @@ class _Room:
 
 
 def open_for_call(*, writes: bool = False) -> "SessionStore":
-    """Open the sessions for one call. Raises SentinelError; see `opened_project`."""
+    """Open the sessions for one call. Raises SentinelError; see `open_project`."""
     from rooms.sessions.store import open_sessions  # a server starts faster without it
 
     project, settings = open_project(writes=writes)
