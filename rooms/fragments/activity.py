@@ -26,7 +26,7 @@ _WAITING_USES: dict[tuple[Room, str], list[Fragment]] = {}  # by room and sessio
 # Keys of the state: the model of the vectors; the progress of the upkeep; the start of the last
 # upkeep, and its changes.
 MODEL, PROGRESS, UPKEEP_AT, FIGURES = "embedding_model", "upkeep", "upkeep_at", "upkeep_figures"
-_COUNTED_FIELDS: tuple[schema.By, ...] = ("tier", "kind", "lifetime", "agent")  # of live fragments
+_GROUPS: tuple[schema.Group, ...] = ("tier", "kind", "lifetime", "agent")  # of live fragments
 _MOST_SUGGESTIONS = 3
 
 
@@ -160,7 +160,7 @@ def statistics_of(room: Room) -> dict[str, Any]:
             )
         with suppress(ValueError, RecursionError):  # another program's
             upkeep = json.loads(state.get(FIGURES, "{}"))
-        counts = {f"{field}s": rows.count(live_filter, field) for field in _COUNTED_FIELDS}
+        counts = {f"{field}s": rows.count(live_filter, field) for field in _GROUPS}
         figures = {name: int(value) for name, value in state.items() if value.isdecimal()}
         silent_sessions = find_unreflected(rows, room.own_agents)
         return {

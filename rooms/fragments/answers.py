@@ -27,7 +27,7 @@ from rooms.fragments.upkeep.life import is_doubtful
 if TYPE_CHECKING:  # loaded where it is asked for
     from rooms.fragments.upkeep.consolidation import Progress, Report
 
-IN_PROMPT = 5  # fragments at most
+MOST_IN_PROMPT = 5  # fragments at most
 MOST_TOKENS_TO_SETTLE = 1_500  # estimated, of what an upkeep leaves to its caller
 SHOWN_SOURCE_CHARS = 40
 _LONG_COUNT = 100_000  # a count as long as any
@@ -40,7 +40,7 @@ _USUAL_FIELDS = (
     *("tier", "is_anchor", "privacy", "access_count", "accessed_at", "created_at", "verified_at"),
 )
 _RARE_FIELDS = ("session", "expires_at", "superseded_at", "promoted", "deleted_at")
-_VERSION_FIELDS = (*schema.AMENDED, "amended_at", "amended_by")
+_VERSION_FIELDS = (*schema.VERSION_FIELDS, "amended_at", "amended_by")
 
 
 class Call(NamedTuple):
@@ -198,15 +198,15 @@ class Call(NamedTuple):
             ]
             others = [
                 {"rank": rank, "source": entry.source, "id": entry.id, "text": entry.line()}
-                for rank, entry in enumerate(result.found, 1)
+                for rank, entry in enumerate(result.entries, 1)
                 if entry.source != "fragment"
             ]
-            fields = {"count": len(result.found), "fragments": _objects_of(result.fragments)}
+            fields = {"count": len(result.entries), "fragments": _objects_of(result.fragments)}
             fields |= {"linked": objects, "left_out": result.left_out}
             extra = {"relations": _objects_of(result.relations), "others": others}
             return _dump(fields, {**extra, "warning": str(result.failure or "")})
         lines = list[str]()
-        for entry in result.found:
+        for entry in result.entries:
             lines.append(entry.labelled_line() if gathers else entry.line())
             if entry.source == "fragment":
                 relations = [link for link in result.relations if link.from_id == entry.id]
@@ -374,7 +374,7 @@ class Call(NamedTuple):
         from rooms.fragments.recall import recall
 
         tokens = max(int(budget.tokens), 1)
-        request = Query(text=query, session=self.session, tokens=tokens, limit=IN_PROMPT)
+        request = Query(text=query, session=self.session, tokens=tokens, limit=MOST_IN_PROMPT)
         result = recall(self.room, replace(request, with_links=False), line=self.line_of)
         lines = (self.line_of(fragment) for fragment in result.fragments if not is_order(fragment))
         return [line for line in lines if budget.take(line)]

@@ -23,7 +23,7 @@ MOST_LINKED = 20
 ITEM_BYTES, MOST_ITEMS = 8_192, 50  # of a reflection
 QUESTION_KEYWORD = "open question"
 TOPIC = "session"  # of the fact that a session wrote and did not reflect
-GONE = timedelta(days=1)  # after so long without a call a session is ended by the upkeep
+IDLE_LIMIT = timedelta(days=1)  # after so long without a call a session is ended by the upkeep
 # Of a fragment that is out of bin, successor and log.
 RECALLABLE: dict[str, Any] = {"deleted_at": "", "deletion": "", "superseded_at": "", "promoted": ""}
 _ID_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # none that is taken for another
@@ -243,7 +243,7 @@ def end_session(room: Room, session: str) -> Fragment | None:
     return fact
 
 
-def end_idle_sessions(room: Room, *, idle_limit: timedelta = GONE) -> int:
+def end_idle_sessions(room: Room, *, idle_limit: timedelta = IDLE_LIMIT) -> int:
     """End the sessions without a call for so long, each as its own agent; return how many."""
     end = moment_before(room.clock(), seconds=idle_limit.total_seconds())
     with room.engine.reading() as rows:

@@ -279,10 +279,10 @@ class Plan:
     new: list[Fragment] = field(default_factory=list)  # as they will be stored
     links: list[Link] = field(default_factory=list)  # new, as the entries are
     entries: list[Entry] = field(default_factory=list)
-    known: int = 0  # fragments that are here already, by id or content
-    other: int = 0  # ids with another content here, which stays
-    in_bin: int = 0
-    shortened: int = 0  # labels above their limits
+    known_count: int = 0  # fragments that are here already, by id or content
+    other_count: int = 0  # ids with another content here, which stays
+    bin_count: int = 0
+    cut_count: int = 0  # labels above their limits
     redacted: Counter[str] = field(default_factory=Counter)  # rows with secrets, by kind
     faults: list[Fault] = field(default_factory=list)
 
@@ -345,14 +345,14 @@ class _Planner:
             self._ids.setdefault(name, fragment.id)
             namesake = rows_here.get(fragment.id) or self._fragments.get(fragment.id)
             if fragment.id in rows_here and rows_here[fragment.id].deleted_at:
-                plan.in_bin += 1
+                plan.bin_count += 1
             elif namesake and namesake.content_hash != fragment.content_hash:
-                plan.other += 1
+                plan.other_count += 1
             elif namesake:
-                plan.known += 1
+                plan.known_count += 1
             elif fragment.is_live and (twin_id := self._find_twin(fragment)):
                 self._ids[name] = twin_id
-                plan.known += 1
+                plan.known_count += 1
             else:
                 self._fragments[fragment.id] = fragment
 
@@ -426,7 +426,7 @@ class _Planner:
             verified_at = fragment.verified_at or now
             changes |= {"updated_at": now, "verified_at": verified_at, "decayed_at": now}
             fragment = replace(fragment, **changes)
-        plan.shortened += len(words) > texts.MOST_KEYWORDS
+        plan.cut_count += len(words) > texts.MOST_KEYWORDS
         plan.redacted.update({*kinds})
         if not _USABLE_ID.fullmatch(id_) or (id_.isdigit() and not is_ours):
             # It may be the id of anything: it becomes a hash, the same at every import.
@@ -438,7 +438,7 @@ class _Planner:
         text = SURROGATE.sub("\ufffd", text.strip())
         if len(text) <= most:
             return text
-        self._plan.shortened += 1
+        self._plan.cut_count += 1
         return f"{text[: most - 1].rstrip()}…"
 
     def _owner_from(self, name: str) -> str:

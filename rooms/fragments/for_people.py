@@ -122,7 +122,7 @@ class ForPeople(people.Room):
             entries = rows.entries(schema.Version, subject=name)
         versions = [people.Version(item_of(fragments[0]), "", {"amendedAt": None})]
         for entry in reversed(entries):
-            fields = {field: getattr(entry, field) for field in schema.AMENDED}
+            fields = {field: getattr(entry, field) for field in schema.VERSION_FIELDS}
             before = item_of(replace(fragments[0], **fields, updated_at=entry.amended_at))
             date, agent = minute_of(entry.amended_at), safe_name(entry.amended_by) or "?"
             sentence = _say("until", date=date, agent=agent)
@@ -199,8 +199,8 @@ class ForPeople(people.Room):
                 lines.append(say("import_fragments.embed"))
             return lines
 
-        counts = {key: getattr(plan, key) for key in ("known", "other", "in_bin", "shortened")}
-        counts = {"links": len(plan.links), "entries": len(plan.entries), **counts}
+        counts = {"links": len(plan.links), "entries": len(plan.entries), "known": plan.known_count}
+        counts |= {"other": plan.other_count, "in_bin": plan.bin_count, "shortened": plan.cut_count}
         faults = [(row.place, say(f"import_fragments.passed_{row.reason}")) for row in plan.faults]
         return people.ImportPlan(
             items=[item_of(row) for row in plan.new[: people.MOST_PLAN_ITEMS]],

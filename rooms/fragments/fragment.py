@@ -28,7 +28,7 @@ LIFETIMES: tuple[str, ...] = get_args(Lifetime)
 RELATIONS: tuple[str, ...] = get_args(Relation)
 WORDS_OF_TYPE = (*KINDS, *LIFETIMES)
 
-AMENDED = ("content", "topic", "keywords", "kind", "importance")  # that a version keeps
+VERSION_FIELDS = ("content", "topic", "keywords", "kind", "importance")  # that a version keeps
 HOUR, DAY = 1, 24
 
 # The specification's names of columns, by ours.
@@ -288,7 +288,7 @@ class Embedding(NamedTuple):
 Entry = Version | ToolFeedback | TaskFeedback | Activity | Suspicion
 State = Literal["live", "superseded", "bin", "kept", "all"]
 Order = Literal["number", "newest", "worth"]
-By = Literal[
+Group = Literal[
     "kind", "lifetime", "tier", "topic", "agent", "deletion", "privacy", "content_hash", ""
 ]
 

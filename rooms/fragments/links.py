@@ -20,7 +20,7 @@ from rooms.fragments.room import Room, agents_for, find_visible, opened_change, 
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.upkeep.life import is_pinned, moment_before
 
-LIKE, NEARLY_THE_SAME = 0.7, 0.85
+LIKENESS, EQUALITY = 0.7, 0.85
 FOLLOWED = ("caused_by", "resolved_by", "related")  # where no relation is asked for
 _RELATIONS = ("caused_by", "resolved_by", "part_of", "related", "contradicts", "superseded_by")
 _SYMMETRIC = frozenset(("related", "contradicts"))  # they hold in the other direction, too
@@ -163,17 +163,17 @@ def find_links(rows: Rows, fragment: Fragment, *, owner: str = "") -> tuple[list
     agents = tuple(dict.fromkeys((fragment.agent, DEFAULT_AGENT)))
     filter_ = Filter(agents=agents, topics=(fragment.topic,))
     links, proposals = list[Link](), list[Link]()
-    for other, similarity in find_similar(rows, fragment, filter_, most=_MOST_LINKS, least=LIKE):
-        if other.session or similarity <= LIKE:
+    for other, score in find_similar(rows, fragment, filter_, most=_MOST_LINKS, least=LIKENESS):
+        if other.session or score <= LIKENESS:
             continue
         new_link = Link(from_id=fragment.id, to_id=other.id, created_at=fragment.created_at)
         reverse_link = replace(new_link, from_id=other.id, to_id=fragment.id)
-        is_the_same = similarity > NEARLY_THE_SAME and other.kind == fragment.kind
+        is_equal = score > EQUALITY and other.kind == fragment.kind
         if cures(fragment, other):
             links.append(replace(reverse_link, relation="resolved_by"))
         elif cures(other, fragment):
             links.append(replace(new_link, relation="resolved_by"))
-        elif is_the_same and owner in ("", other.agent):
+        elif is_equal and owner in ("", other.agent):
             proposals.append(replace(reverse_link, relation="superseded_by"))
         else:
             links.append(new_link)
@@ -292,7 +292,7 @@ def steps_from(
 # How alike two fragments are that are about the same. The cosine is the specification's. Of 28
 # pairs that contradict each other all share half of their words and show a sign; of 18 on one
 # matter that agree, 5 do, and none shows one (`tests/data/contradiction_words.json`).
-COSINE, WORDS = 0.85, 0.5
+COSINE, SHARE = 0.85, 0.5
 PROPOSED_DAYS = 30  # a pair that nobody has settled for so long is no contradiction
 MOST_PROPOSED = 10
 NEGATION, NUMBERS, OPPOSITES = "negation", "numbers", "opposites"  # the signs
@@ -331,13 +331,13 @@ def pair_of(first: Fragment, second: Fragment, similarity: float, found_at: str)
 def find_pairs(rows: Rows, fragment: Fragment, now: str) -> list[Pair]:
     """Return the pairs of a fragment with similar fragments, if not compared yet."""
     filter_ = Filter(agents=(fragment.agent,), topics=(fragment.topic,))
-    similar = find_similar(rows, fragment, filter_, most=_MOST_ALIKE, least=min(COSINE, WORDS))
+    similar = find_similar(rows, fragment, filter_, most=_MOST_ALIKE, least=min(COSINE, SHARE))
     related = {frozenset((row.from_id, row.to_id)) for row in rows.links([fragment.id], _VERDICTS)}
     pairs = []
     for other, similarity in similar:
         has_turn = not other.checked_at and other.number > fragment.number  # it comes to this one
         vectors = rows.vectors([fragment.number, other.number])
-        if has_turn or similarity < (COSINE if len(vectors) == 2 else WORDS):
+        if has_turn or similarity < (COSINE if len(vectors) == 2 else SHARE):
             continue
         if frozenset((fragment.id, other.id)) not in related:
             pairs.append(pair_of(fragment, other, similarity, now))

@@ -37,7 +37,7 @@ _HALF_DAYS = 30  # after so many days a fragment is half as recent
 _MOST_LISTED = 100  # of the newest, and of the most important
 _WORKING_SHARE = 0.25  # of the budget of a context; its rest goes to the others
 _MOST_ANCHORS = 500
-_TOLD_DAYS = 7  # a session that ended before is no news
+_NEWS_DAYS = 7  # a session that ended before is no news
 _DAY_S = 86_400
 
 Line = Callable[[Fragment | Link], str]
@@ -45,15 +45,15 @@ Worth = Callable[[Fragment], tuple[float, str, int]]  # a greater one comes firs
 
 
 class RecallOutcome(NamedTuple):
-    found: list[Entry]  # the best first; `item` is the fragment where `source` is `fragment`
-    linked: list[Step]  # to `found`
+    entries: list[Entry]  # the best first; `item` is the fragment where `source` is `fragment`
+    linked: list[Step]  # to `entries`
     left_out: int = 0  # how many more entries answer
     failure: SentinelError | None = None  # why only words were compared
-    relations: tuple[Link, ...] = ()  # links between two fragments of `found`
+    relations: tuple[Link, ...] = ()  # links between two fragments of `entries`
 
     @property
     def fragments(self) -> list[Fragment]:
-        return [entry.item for entry in self.found if entry.source == "fragment"]
+        return [entry.item for entry in self.entries if entry.source == "fragment"]
 
 
 def plain_line(row: Fragment | Link) -> str:
@@ -333,7 +333,7 @@ def restore_context(
         if lifetimes:
             best += by_worth(rows, Filter(agents=agents, lifetimes=lifetimes), worth)
         memories = by_worth(rows, Filter(agents=agents, lifetimes=("working",)), worth)
-        since = moment_before(now, days=_TOLD_DAYS)
+        since = moment_before(now, days=_NEWS_DAYS)
         entries = activity.find_unreflected(rows, room.own_agents or agents, since=since)
     memories = [row for row in memories if row.session in ("", session)]
     memories = [row for row in memories if is_current(row, room, now, row.session)]

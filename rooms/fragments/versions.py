@@ -106,7 +106,7 @@ def _correct(rows: Rows, before: Fragment, after: Fragment, agent: str, now: str
     if after == before:
         rows.set_fields([before.number], {"verified_at": now})
         return replace(before, verified_at=now)
-    fields: dict[str, Any] = {field: getattr(before, field) for field in schema.AMENDED}
+    fields: dict[str, Any] = {field: getattr(before, field) for field in schema.VERSION_FIELDS}
     version = Version(fragment_id=before.id, **fields, amended_at=now, amended_by=agent)
     after = replace(after, updated_at=now, verified_at=now, checked_at="")
     rows.note([version])

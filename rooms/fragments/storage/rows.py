@@ -111,7 +111,7 @@ class Rows(ABC):
         statement += f" ORDER BY {ORDERS[order]} LIMIT ? OFFSET ?"
         return self.fragments(statement, [*values, limit or MOST_NUMBER, offset])
 
-    def count(self, filter_: Filter, by: schema.By = "", *, least: int = 0) -> dict[str, int]:
+    def count(self, filter_: Filter, by: schema.Group = "", *, least: int = 0) -> dict[str, int]:
         """Count fragments by a field, {"": 52} without one. least: leave out rarer values."""
         condition, values = self.condition_of(filter_)
         column = f"coalesce({FRAGMENTS.columns[by]}, '')" if by else "''"

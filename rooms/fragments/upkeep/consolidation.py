@@ -21,7 +21,7 @@ from core.config import Settings
 from core.errors import SentinelError, WaitEndedError
 from core.program import NO_CANCELLATION, Cancellation, warn
 from rooms.fragments.activity import FIGURES, PROGRESS, UPKEEP_AT, ToolSummary, feedback_by_tool
-from rooms.fragments.draft import GONE, end_idle_sessions, end_session
+from rooms.fragments.draft import IDLE_LIMIT, end_idle_sessions, end_session
 from rooms.fragments.fragment import Filter, Fragment, UpkeepBusyError, UpkeepError
 from rooms.fragments.links import MOST_PROPOSED, Pair, open_pairs_in
 from rooms.fragments.room import Room, open_room
@@ -298,7 +298,7 @@ class ServedFragments:
         environment: Mapping[str, str],
         cancellation: Cancellation = NO_CANCELLATION,
         *,
-        idle_limit: timedelta = GONE,
+        idle_limit: timedelta = IDLE_LIMIT,
         pause_s: float = PAUSE_S,
     ) -> None:
         self._open = partial(open_room, settings, environment, cancellation)

@@ -147,7 +147,7 @@ class PlainRows:
         found.sort(key=_KEYS[order], reverse=True)
         return found[offset : offset + limit if limit else None]
 
-    def count(self, wanted: Filter, by: schema.By = "", *, least: int = 0) -> dict[str, int]:
+    def count(self, wanted: Filter, by: schema.Group = "", *, least: int = 0) -> dict[str, int]:
         found = self.find(wanted)
         if not by:
             return {"": len(found)}

@@ -260,8 +260,8 @@ def answers(rows: Rows, wanted: Filter, keywords: Sequence[str], first: int, mos
             rows.find(wanted, order=order, limit=most, offset=first)
             for order in get_args(kept.Order)
         ),
-        [{**rows.count(wanted, by)} for by in get_args(kept.By)],
-        [{**rows.count(wanted, by, least=2)} for by in get_args(kept.By) if by],
+        [{**rows.count(wanted, by)} for by in get_args(kept.Group)],
+        [{**rows.count(wanted, by, least=2)} for by in get_args(kept.Group) if by],
         [rows.has(wanted, least) for least in (1, most, 2**80)],
         [tuple(pair) for pair in rows.count_keywords(keywords, wanted, most)],
         rows.nearest_cosines(a_vector(1.0, 0.0), wanted, most),

@@ -400,7 +400,8 @@ def _bring_database(life: Life, rows: Sequence[Sequence[Any]]) -> Any:
         plan = plan_import(life.room, read_source(path))
         assert save_plan(life.room, plan) == len(plan.new)
         assert path.read_bytes() == before and [*Path(folder).iterdir()] == [path]
-    return {"known": plan.known, "faults": [f"{it.place} {it.reason}" for it in plan.faults]}
+    faults = [f"{it.place} {it.reason}" for it in plan.faults]
+    return {"known_count": plan.known_count, "faults": faults}
 
 
 def _bring(
@@ -412,8 +413,7 @@ def _bring(
     plan = plan_import(life.room, read_text("\n".join(texts).encode(), "a.jsonl"), agent=agent)
     assert save_plan(life.room, plan) == len(plan.new)
     counted = {it: len(getattr(plan, it)) for it in ("new", "links", "entries")}
-    faults = Counter(it.reason for it in plan.faults)
-    return {**(_parts(plan) or {}), **counted, "faults": faults}
+    return {**(_parts(plan) or {}), **counted, "faults": Counter(it.reason for it in plan.faults)}
 
 
 def _set_up(life: Life, strict: bool = False, **config: Any) -> None:
