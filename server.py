@@ -210,7 +210,7 @@ def log_memory(
 
         if is_ignored(store.path):
             notes.append(say("answers.ignored"))
-    return save_answer(outcome, frame, shortened_from_bytes=full_bytes, caller_notes=notes)
+    return save_answer(outcome, frame, question_bytes=full_bytes, caller_notes=notes)
 
 
 def compact_memory(

@@ -127,10 +127,10 @@ def _damage(revisions: Revisions) -> Iterator[Suspicion]:
 def _broken(log: MemoryLog) -> Iterator[tuple[int, bytes, str]]:
     """Yield line (from 1), content and kind of unreadable or hidden lines."""
     hidden = {id(record) for record, _ in log.hidden}
-    begun = [at for at in sorted(log.conflict) if CONFLICT_BEGIN.match(log.content(at))]
+    begun = [at for at in sorted(log.conflict) if CONFLICT_BEGIN.match(log.line_content(at))]
     conflicts = frozenset(begun or sorted(log.conflict)[:1])
     for at, entry in enumerate(log.entries):
-        content = log.content(at).rstrip(b"\r\n")
+        content = log.line_content(at).rstrip(b"\r\n")
         if at in conflicts:
             yield at + 1, content, "conflict"
         elif entry is None and at not in log.conflict and content.strip():

@@ -21,7 +21,7 @@ from commands.rooms import sources
 from core.data import rows, rules, shapes, with_parts
 from core.guard.injection import order_expression, order_rules
 from core.guard.named_values import keyed_rules, name_patterns
-from core.lessons.anchors import _parts
+from core.lessons.anchors import _parse_pattern
 from core.lessons.recall import _GAP
 from core.lessons.record_text import _LIKE_QUOTES, _LIKE_SIGNS, _UNSEEN
 from core.sanitizer import redact
@@ -120,7 +120,7 @@ def in_tables() -> Iterator[Expression]:
         for pattern in filter(None, (phrase.pattern, phrase.unless)):
             yield Expression("core.guard.injection", order_expression(pattern).pattern)
     for glob in GLOBS:
-        for piece in _parts(glob):
+        for piece in _parse_pattern(glob):
             if isinstance(piece, re.Pattern):
                 yield Expression(f"core.lessons.anchors {glob}", piece.pattern, anchored=True)
     for where, patterns in MADE.items():

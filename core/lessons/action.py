@@ -1,7 +1,6 @@
 """Reads what an agent is about to do, and the records of a log that come close to that.
 
-Pure. `shell_files` names only commands whose point is a file: `npm test` says nothing of
-package.json.
+Pure. `shell_files` names only commands whose point is a file: `npm test` tells of none.
 """
 
 import re
@@ -22,7 +21,7 @@ from core.text.plain import normal_form
 from core.text.terms import stem_of
 
 # Words of a long change say less and less about its subject.
-MOST_TELLING_CHARS = 250
+MOST_GIST_CHARS = 250
 # Of more records only those that come closest are compared: an agent waits for the answer.
 MOST_READ, MOST_CHOSEN = 1_000, 500
 
@@ -48,7 +47,7 @@ IMPORT = re.compile(
 )
 _WORD_CHARS = 3
 _FIRST_HANGUL = "\uac00"
-TOKEN = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)*|[\uac00-\ud7a3]+")
+WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)*|[\uac00-\ud7a3]+")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _DOTTED = re.compile(r"[A-Za-z_][A-Za-z0-9_]{1,80}+(?:\.[A-Za-z_][A-Za-z0-9_]{1,80}+){1,20}")
 _COMMAND_END = re.compile(r"&&|\|\||[;|\n]")
@@ -61,7 +60,7 @@ _WRAPPERS = frozenset(
 
 # What `stem_of` takes away, and signs of a text in UTF-8 as letters and blanks.
 _ENDINGS = b" s ing ings ion ions ies ed es ly e y".split(b" ")
-_TO_WORDS = bytes(code if chr(code).isalnum() and code < 128 else 32 for code in range(256)).lower()
+_LETTERS = bytes(code if chr(code).isalnum() and code < 128 else 32 for code in range(256)).lower()
 
 Term = tuple[str, str]  # its kind, "words", "names" or "pairs", and its text
 
@@ -75,24 +74,24 @@ class Action:
     text: str = ""  # lines to write, or a user's prompt
     removed: str = ""  # lines that go
 
-    def readable(self) -> "Action":
+    def without_data(self) -> "Action":
         """Return the action in NFC, without encoded data."""
         return replace(
             self,
             paths=[normal_form("NFC", path) for path in self.paths],
-            command=worded(normal_form("NFC", self.command)),
-            text=worded(normal_form("NFC", self.text)),
-            removed=worded(normal_form("NFC", self.removed)),
+            command=without_data(normal_form("NFC", self.command)),
+            text=without_data(normal_form("NFC", self.text)),
+            removed=without_data(normal_form("NFC", self.removed)),
         )
 
     @property
-    def telling(self) -> str:
-        """The first MOST_TELLING_CHARS of the changed lines, without imports."""
+    def gist(self) -> str:
+        """The first MOST_GIST_CHARS of the changed lines, without imports."""
         lines = IMPORT.sub("", f"{self.text}\n{self.removed}").splitlines()
-        return "\n".join(filter(None, map(str.strip, lines)))[:MOST_TELLING_CHARS]
+        return "\n".join(filter(None, map(str.strip, lines)))[:MOST_GIST_CHARS]
 
     @property
-    def named(self) -> list[str]:
+    def files(self) -> list[str]:
         return list(dict.fromkeys((*self.paths, *files_in(self.command))))
 
 
@@ -101,10 +100,10 @@ def files_in(text: str) -> list[str]:
     return re.findall(_NAMED_FILE, text, re.A) if text else []
 
 
-def worded(text: str) -> str:
+def without_data(text: str) -> str:
     """Return the text without encoded data: runs of 300 and more signs."""
-    longest = max(map(len, text.split()), default=0) if len(text) >= _DATA_CHARS else 0
-    return _DATA.sub(" ", text) if longest >= _DATA_CHARS else text
+    longest_chars = max(map(len, text.split()), default=0) if len(text) >= _DATA_CHARS else 0
+    return _DATA.sub(" ", text) if longest_chars >= _DATA_CHARS else text
 
 
 def terms_of(text: str) -> frozenset[Term]:
@@ -113,7 +112,7 @@ def terms_of(text: str) -> frozenset[Term]:
     terms_of("stripe_webhook")  # words strip and webhook, name stripewebhook
     """
     text = normal_form("NFKC", text)
-    return frozenset(_dotted_names(text)).union(*map(_terms, set(TOKEN.findall(text))))
+    return frozenset(_dotted_names(text)).union(*map(_terms_of_word, set(WORD.findall(text))))
 
 
 class Vocabulary:
@@ -123,50 +122,50 @@ class Vocabulary:
         self._terms = terms
         self._dotted = {term for term in terms if "." in term[1]}
         self._pieces = {text for _, text in terms - self._dotted}
-        self._known: dict[str, AbstractSet[Term]] = {}
+        self._terms_by_word: dict[str, AbstractSet[Term]] = {}
 
     def terms_in(self, text: str) -> set[Term]:
         text = normal_form("NFKC", text)
-        caseless = text.casefold()
-        joined = caseless.replace("_", "").replace("-", "")  # as names are
-        may_share = any(it in joined for it in self._pieces) or any(
-            it in caseless for _, it in self._dotted
+        caseless_text = text.casefold()
+        joined_text = caseless_text.replace("_", "").replace("-", "")  # as names are
+        may_share = any(piece in joined_text for piece in self._pieces) or any(
+            dotted_name in caseless_text for _, dotted_name in self._dotted
         )
         if not may_share:  # as most texts, and it is quick to see that
             return set()
-        tokens = set(TOKEN.findall(text))
-        for token in tokens - self._known.keys():
-            self._known[token] = self._terms & _terms(token)
-        found = set(self._dotted.intersection(_dotted_names(text)) if self._dotted else ())
-        return found.union(*map(self._known.__getitem__, tokens))
+        words = set(WORD.findall(text))
+        for word in words - self._terms_by_word.keys():
+            self._terms_by_word[word] = self._terms & _terms_of_word(word)
+        terms = set(self._dotted.intersection(_dotted_names(text)) if self._dotted else ())
+        return terms.union(*map(self._terms_by_word.__getitem__, words))
 
 
 def _dotted_names(text: str) -> Iterator[Term]:
-    for dotted in _DOTTED.findall(text):
-        for one, other in pairwise(dotted.casefold().split(".")):
-            yield "names", f"{one}.{other}"
+    for dotted_name in _DOTTED.findall(text):
+        for owner, member in pairwise(dotted_name.casefold().split(".")):
+            yield "names", f"{owner}.{member}"
 
 
 @cache
-def _meaningless() -> frozenset[str]:
+def _meaningless_words() -> frozenset[str]:
     """Of Korean words it holds the first two syllables."""
     return word_list("function_words") | word_list("meaningless")
 
 
 @lru_cache(maxsize=32_768)
-def _terms(token: str) -> frozenset[Term]:
-    if token[0] >= _FIRST_HANGUL:
-        words = {token[:2]} - _meaningless()
-        pairs = [("pairs", one + other) for one, other in pairwise(token)]
-        return frozenset([*pairs, *(("words", word) for word in words)])
-    parts = [part.casefold() for part in _PART.findall(token)]
+def _terms_of_word(word: str) -> frozenset[Term]:
+    if word[0] >= _FIRST_HANGUL:
+        words = {word[:2]} - _meaningless_words()
+        pairs = [("pairs", first + second) for first, second in pairwise(word)]
+        return frozenset([*pairs, *(("words", text) for text in words)])
+    parts = [part.casefold() for part in _PART.findall(word)]
     names = list[Term]()
     if len([part for part in parts if len(part) > 1]) > 1:
-        names.append(("names", re.sub(r"[^a-z0-9]", "", token.casefold())))
-    elif token.isalpha():
-        parts.append(token.casefold())
-    words = {part for part in parts if len(part) >= _WORD_CHARS} - _meaningless()
-    stems = set(map(stem_of, words)) - _meaningless()
+        names.append(("names", re.sub(r"[^a-z0-9]", "", word.casefold())))
+    elif word.isalpha():
+        parts.append(word.casefold())
+    words = {part for part in parts if len(part) >= _WORD_CHARS} - _meaningless_words()
+    stems = set(map(stem_of, words)) - _meaningless_words()
     return frozenset([*names, *(("words", stem) for stem in stems)])
 
 
@@ -174,7 +173,7 @@ def phrases_in(command: str) -> Iterator[str]:
     """Yield two words in a row of each program of a command, as `docker compose`."""
     for words in _programs(command):
         for pair in pairwise(dropwhile(_WRAPPERS.__contains__, words)):
-            if not _meaningless().intersection(pair):
+            if not _meaningless_words().intersection(pair):
                 yield " ".join(pair)
 
 
@@ -183,35 +182,35 @@ def tool_files_in(command: str) -> dict[str, bool]:
 
     tool_files("uv lock")  # {'uv.lock': True, 'pyproject.toml': True}
     """
-    found: dict[str, bool] = {}
+    files: dict[str, bool] = {}
     for words in _programs(command):
         for at, word in enumerate(words):
-            for following, names in _files().get(word.rpartition("/")[2], ()):
+            for next_words, names in _files_by_program().get(word.rpartition("/")[2], ()):
                 # An option may have a word of its own.
-                if not following or following.intersection(words[at + 1 : at + 3]):
-                    found |= dict.fromkeys(names, bool(following))
+                if not next_words or next_words.intersection(words[at + 1 : at + 3]):
+                    files |= dict.fromkeys(names, bool(next_words))
             if word not in _WRAPPERS:
                 if re.search(r"[./]", word):  # a script of the project
-                    found.setdefault(word.rpartition("/")[2], False)
+                    files.setdefault(word.rpartition("/")[2], False)
                 break
-    return found
+    return files
 
 
 @cache
-def _files() -> Mapping[str, Sequence[tuple[frozenset[str], Sequence[str]]]]:
+def _files_by_program() -> Mapping[str, Sequence[tuple[frozenset[str], Sequence[str]]]]:
     """Return, by program, the words that may follow it (none: any) and its files."""
     table: dict[str, list[tuple[frozenset[str], Sequence[str]]]] = {}
     for row in rows("shell_files"):  # from each tool's documentation
-        files = frozenset(row.get("words", "").split()), row["files"].casefold().split()
+        entry = frozenset(row.get("words", "").split()), row["files"].casefold().split()
         for program in row["programs"].split():
-            table.setdefault(program, []).append(files)
+            table.setdefault(program, []).append(entry)
     return table
 
 
 def _programs(command: str) -> Iterator[list[str]]:
     for part in _COMMAND_END.split(command):
-        words = [word.strip("'\"()`").casefold() for word in part.split()]
-        yield [it for it in words if it and not _ASSIGNMENT.match(it) and not it.startswith("-")]
+        words = filter(None, (word.strip("'\"()`").casefold() for word in part.split()))
+        yield [word for word in words if not (_ASSIGNMENT.match(word) or word.startswith("-"))]
 
 
 # the records of a log
@@ -222,7 +221,7 @@ class Shortlist(NamedTuple):
 
     records: Sequence[Record]
     size: int  # of records
-    having: Mapping[str, int]  # of records with a word, if there are many
+    word_counts: Mapping[str, int]  # of records with a word, if there are many
 
 
 def choose_shortlist(action: Action, data: bytes) -> Shortlist:
@@ -233,32 +232,31 @@ def choose_shortlist(action: Action, data: bytes) -> Shortlist:
     records = MemoryLog.parse(data).records
     if len(records) <= MOST_READ:
         return Shortlist(records, len(records), {})
-    action = action.readable()
-    terms = terms_of(" ".join([*action.paths, action.command, action.telling]))
+    action = action.without_data()
+    terms = terms_of(" ".join([*action.paths, action.command, action.gist]))
     words = {text for kind, text in terms if kind != "pairs"}
     # To read the terms of each record would take a second.
-    forms = {it.encode() + end: it for it in words if it.isascii() for end in _ENDINGS}
-    wanted, wide = frozenset(forms), [it for it in words if not it.isascii()]
-    shared = list[set[str]]()
+    forms = {word.encode() + end: word for word in words if word.isascii() for end in _ENDINGS}
+    sought_forms, wide_words = frozenset(forms), [word for word in words if not word.isascii()]
+    shared_words = list[set[str]]()
     for record in records:
-        said = " ".join(record.texts)
-        parts = said.encode("utf-8", "replace").translate(_TO_WORDS).split()
-        shared.append({*map(forms.__getitem__, wanted.intersection(parts))})
-        shared[-1].update(it for it in wide if it in said)
-    having = Counter(chain.from_iterable(shared))
-    rarity = {word: 1 - log(count) / log(len(records) + 1) for word, count in having.items()}
-    names, text = "\n".join(action.named), f"{action.command}\n{action.text}"
+        record_text = " ".join(record.texts)
+        parts = record_text.encode("utf-8", "replace").translate(_LETTERS).split()
+        shared_words.append({*map(forms.__getitem__, sought_forms.intersection(parts))})
+        shared_words[-1].update(word for word in wide_words if word in record_text)
+    word_counts = Counter(chain.from_iterable(shared_words))
+    rarity = {word: 1 - log(count) / log(len(records) + 1) for word, count in word_counts.items()}
+    names, text = "\n".join(action.files), f"{action.command}\n{action.text}"
 
     @cache  # many records have the same
     def is_meant(paths: Sequence[str], triggers: Sequence[str]) -> bool:
-        return any(names and could_match(it, names) for it in paths[:MOST_ANCHORS]) or any(
-            it in text for it in triggers[:MOST_RECALLED_TRIGGERS]
-        )
+        has_path = any(names and could_match(pattern, names) for pattern in paths[:MOST_ANCHORS])
+        return has_path or any(trigger in text for trigger in triggers[:MOST_RECALLED_TRIGGERS])
 
     scores = list[tuple[bool, float, int]]()
-    for at, (record, found) in enumerate(zip(records, shared, strict=True)):
+    for at, (record, record_words) in enumerate(zip(records, shared_words, strict=True)):
         is_near = is_meant(record.paths, record.when)
-        if is_near or found:
-            scores.append((is_near, sum(map(rarity.__getitem__, found)), at))
-    chosen = sorted(at for *_, at in sorted(scores, reverse=True)[:MOST_CHOSEN])
-    return Shortlist([records[at] for at in chosen], len(records), having)
+        if is_near or record_words:
+            scores.append((is_near, sum(map(rarity.__getitem__, record_words)), at))
+    chosen_places = sorted(at for *_, at in sorted(scores, reverse=True)[:MOST_CHOSEN])
+    return Shortlist([records[at] for at in chosen_places], len(records), word_counts)

@@ -18,7 +18,7 @@ from core.text.plain import SURROGATE, normal_form
 MOST_PATHS, PATH_BYTES = 16, 128
 MOST_TRIGGERS, TRIGGER_BYTES, LEAST_TRIGGER_CHARS = 5, 128, 4
 # Of all that comes in at once: as it is stored, a path below a long directory, and repeated.
-MOST_GIVEN_CHARS = 65_536
+MOST_INPUT_CHARS = 65_536
 # Limits when records are recalled: a principle has the anchors of all its originals, and a hand may
 # write more. A pattern may be four times as long as a save allows.
 MOST_ANCHORS, MOST_PATTERN_CHARS = 400, 512
@@ -43,26 +43,25 @@ def normalise_paths(
     """Return patterns as the log stores them, each once: NFC, `/` between names, project-relative.
 
     paths: a list, or text with commas, line ends or JSON. root: the project, cut off. most: None
-    for any number. Raises RefusedError for paths that are absolute, outside, too long, too many or
-    begin with `!`.
+    for any number. Raises RefusedError for too long, too many, absolute and outside paths, and `!`.
 
         normalise_paths("src/{a,b}.py, ./docs/x.md:42")  # src/a.py, src/b.py, docs/x.md
     """
-    listed = _listed("paths", paths, most and most * PATH_BYTES, _OUTSIDE_BRACES)
+    texts = _split_anchors("paths", paths, most and most * PATH_BYTES, _OUTSIDE_BRACES)
     patterns = list[str]()
-    for text in listed:
-        left = [text]  # the alternatives of its braces, in their order
-        while left:
-            text = left.pop(0)
-            if found := _BRACES.search(text):
-                count = len(left) + prod(it.count(",") + 1 for it in _BRACES.findall(text))
+    for text in texts:
+        queue = [text]  # the alternatives of its braces, in their order
+        while queue:
+            text = queue.pop(0)
+            if braces := _BRACES.search(text):
+                count = len(queue) + prod(group.count(",") + 1 for group in _BRACES.findall(text))
                 if count > MOST_PATHS:
                     raise RefusedError("too_many_paths", count=count, most=MOST_PATHS)
-                before, behind = text[: found.start()], text[found.end() :]
-                left[:0] = [f"{before}{middle}{behind}" for middle in found[1].split(",")]
-            elif pattern := _normal_path(text, root):
+                head, tail = text[: braces.start()], text[braces.end() :]
+                queue[:0] = [f"{head}{middle}{tail}" for middle in braces[1].split(",")]
+            elif pattern := _normalise_path(text, root):
                 patterns.append(pattern)
-    return _checked("paths", patterns, PATH_BYTES, most)
+    return _check_anchors("paths", patterns, PATH_BYTES, most)
 
 
 def normalise_triggers(
@@ -73,51 +72,51 @@ def normalise_triggers(
     triggers: a list, or lines, or JSON. most: None for any number. Raises RefusedError for triggers
     that are too short, too long, too many or of several lines.
     """
-    listed = _listed("when", triggers, most and most * TRIGGER_BYTES, _LINE_END)
-    pieces = [normal_form("NFC", text).strip() for text in listed]
+    texts = _split_anchors("when", triggers, most and most * TRIGGER_BYTES, _LINE_END)
+    pieces = [normal_form("NFC", text).strip() for text in texts]
     for piece in pieces:
         if _NO_LINE.search(piece):
             raise RefusedError("trigger_lines")
         wide = [char for char in piece if char >= _FIRST_WIDE and char.isalpha()]
         if len(piece) + len(wide) < LEAST_TRIGGER_CHARS:
             raise RefusedError("trigger_too_short", least=LEAST_TRIGGER_CHARS)
-    return _checked("when", pieces, TRIGGER_BYTES, most)
+    return _check_anchors("when", pieces, TRIGGER_BYTES, most)
 
 
-def _listed(
-    field: str, anchors: str | Sequence[str], limit_bytes: int | None, between: re.Pattern[str]
+def _split_anchors(
+    field: str, anchors: str | Sequence[str], limit_bytes: int | None, separator: re.Pattern[str]
 ) -> Sequence[str]:
     """Return the items of a list, of JSON, or of text; too much is refused before it is read."""
     chars = len(anchors) if isinstance(anchors, str) else sum(map(len, anchors))
-    if limit_bytes is not None and chars > MOST_GIVEN_CHARS:
+    if limit_bytes is not None and chars > MOST_INPUT_CHARS:
         raise field_too_long(field, chars, limit_bytes)
     if isinstance(anchors, str):
         try:
-            parsed = json.loads(anchors)
+            value = json.loads(anchors)
         except (ValueError, RecursionError):
-            parsed = None
-        is_list = isinstance(parsed, list) and all(isinstance(text, str) for text in parsed)
-        anchors = parsed if is_list else [it for it in between.split(anchors) if it.strip()]
+            value = None
+        is_list = isinstance(value, list) and all(isinstance(text, str) for text in value)
+        anchors = value if is_list else [text for text in separator.split(anchors) if text.strip()]
     if any(map(SURROGATE.search, anchors)):
         raise RefusedError("lone_surrogate", field=field)
     return anchors
 
 
-def _checked(
+def _check_anchors(
     field: str, anchors: Iterable[str], limit_bytes: int, most: int | None
 ) -> tuple[str, ...]:
-    found = tuple(dict.fromkeys(anchors))
-    for anchor in found:
+    unique_anchors = tuple(dict.fromkeys(anchors))
+    for anchor in unique_anchors:
         used_bytes = len(anchor.encode("utf-8"))
         if used_bytes > limit_bytes:
             raise field_too_long(field, used_bytes, limit_bytes)
-    if most is not None and len(found) > most:
+    if most is not None and len(unique_anchors) > most:
         key = "too_many_paths" if field == "paths" else "too_many_triggers"
-        raise RefusedError(key, count=len(found), most=most)
-    return found
+        raise RefusedError(key, count=len(unique_anchors), most=most)
+    return unique_anchors
 
 
-def _normal_path(text: str, root: str) -> str:
+def _normalise_path(text: str, root: str) -> str:
     r"""Return a path without quotes, line number, `\` before brackets and root; "" for the root."""
     text = text.strip()
     if len(text) > 2 and text[0] in "`'\"" and text[0] == text[-1]:
@@ -125,9 +124,9 @@ def _normal_path(text: str, root: str) -> str:
     text = _LINE.sub("", text)
     if "/" in text or r"\]" in text:  # else each parts two names, as on Windows
         text = text.replace(r"\[", "[").replace(r"\]", "]")
-    path, top = _slashed(text), _slashed(root).rstrip("/")
-    if top and (path == top or path.casefold().startswith(f"{top}/".casefold())):
-        path = path[len(top) + 1 :]
+    path, root_path = _with_slashes(text), _with_slashes(root).rstrip("/")
+    if root_path and (path == root_path or path.casefold().startswith(f"{root_path}/".casefold())):
+        path = path[len(root_path) + 1 :]
     while path.startswith("./"):
         path = path[2:]
     if path.startswith("!"):
@@ -137,7 +136,7 @@ def _normal_path(text: str, root: str) -> str:
     return "" if path == "." else path
 
 
-def _slashed(text: str) -> str:
+def _with_slashes(text: str) -> str:
     text = normal_form("NFC", text).strip().replace("\\", "/")
     return re.sub(r"(?<=.)/{2,}", "/", text)
 
@@ -150,24 +149,24 @@ def matches(pattern: str, path: str) -> bool:
     if not could_match(pattern, path):
         return False
     names = path.casefold().split("/")
-    reached = {0}  # names before which the parts so far may end
-    for part in _parts(pattern):
+    places = {0}  # names before which the parts so far may end
+    for part in _parse_pattern(pattern):
         if part is None:  # at the end it stands for what is below: a name is left in any case
-            reached = set(range(min(reached), len(names)))
+            places = set(range(min(places), len(names)))
         elif isinstance(part, str):
-            reached = {at + 1 for at in reached if names[at : at + 1] == [part]}
+            places = {at + 1 for at in places if names[at : at + 1] == [part]}
         else:
-            reached = {at + 1 for at in reached if at < len(names) and part.match(names[at])}
-        if not reached:
+            places = {at + 1 for at in places if at < len(names) and part.match(names[at])}
+        if not places:
             return False
     return True
 
 
 def could_match(pattern: str, path: str) -> bool:
     """Return False only where `matches` does; cheap. path: also many in one text."""
-    name = path.casefold()
-    plain = _PLAIN.findall(pattern[:MOST_PATTERN_CHARS].casefold().partition("[")[0])
-    return len(pattern) <= MOST_PATTERN_CHARS and all(piece in name for piece in plain)
+    text = path.casefold()
+    pieces = _PLAIN.findall(pattern[:MOST_PATTERN_CHARS].casefold().partition("[")[0])
+    return len(pattern) <= MOST_PATTERN_CHARS and all(piece in text for piece in pieces)
 
 
 def has_directory(pattern: str) -> bool:
@@ -176,15 +175,15 @@ def has_directory(pattern: str) -> bool:
 
 
 @lru_cache(maxsize=1_024)
-def _parts(pattern: str) -> list[str | re.Pattern[str] | None]:
+def _parse_pattern(pattern: str) -> list[str | re.Pattern[str] | None]:
     """None stands for any number of names."""
     parts = list[str | re.Pattern[str] | None]([] if has_directory(pattern) else [None])
     for name in pattern.casefold().rstrip("/").split("/"):
         if name == "**":
             parts.append(None)
         elif re.search(r"[*?\[]", name):
-            ways = dict.fromkeys((name.replace("[^", "[!"), name.replace("[", "[[]")))
-            parts.append(re.compile("|".join(map(translate, ways))))
+            readings = dict.fromkeys((name.replace("[^", "[!"), name.replace("[", "[[]")))
+            parts.append(re.compile("|".join(map(translate, readings))))
         else:
             parts.append(name)
     return parts

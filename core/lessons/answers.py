@@ -27,8 +27,8 @@ TOPICS_SHOWN = 40
 TOPICS_AFTER_A_SAVE = 12  # the search before the task has shown more
 NEAREST_JUDGED = 100
 HIDERS_SHOWN = 3
-TOKENS_SHOWN = 60
-BESIDE_SHOWN = 5
+VERSION_IDS_SHOWN = 60
+OTHERS_SHOWN = 5
 LIST_SHARE = 0.125  # of the tokens of an answer, for a list that could be long
 MOST_SEARCHED_CHARS = 16_384  # of a record: six times the limits of a save
 MOST_GATHERED = 50  # whose texts are ranked beside those of the other rooms
@@ -57,25 +57,25 @@ class Frame:
 
 def search_answer(log: MemoryLog, frame: Frame, *, query: str, topic: str = "") -> str:
     """Show all records, or one topic; above the budget the most relevant and an index."""
-    wanted = normalise_topic(topic)
-    records = [it for it in log.records if it.topic == wanted] if wanted else log.records
+    topic = normalise_topic(topic)
+    records = [record for record in log.records if record.topic == topic] if topic else log.records
     facts: Facts = {"count": log.count, "project": one_line(frame.project)}
-    if wanted and records:
-        head = say("answers.head_topic", topic=topic_text(wanted), shown=len(records), **facts)
+    if topic and records:
+        head = say("answers.head_topic", topic=topic_text(topic), shown=len(records), **facts)
     else:
         head = say("answers.head_all", **facts)
-    lines = [head, *notes(log, frame)]
+    lines = [head, *log_notes(log, frame)]
     if not records:
-        missed = no_topic(wanted, log, frame, query) if log.count else say("answers.nothing_found")
-        return "\n".join([*lines, missed, say("answers.questions")])
+        text = list_topics(topic, log, frame, query) if log.count else say("answers.nothing_found")
+        return "\n".join([*lines, text, say("answers.questions")])
 
     ranking = None  # only a memory above its budget is ranked
     topics, budget_tokens = log.topics.most_common(), frame.settings.budget_tokens
-    listing = listed_topics(topics, budget_tokens)
-    if listing.left_out and query.strip() and not wanted:
+    listing = topic_listing(topics, budget_tokens)
+    if listing.left_out and query.strip() and not topic:
         ranking = ranking_of(query, records)
-        in_order = ranking.topics([record.topic for record in records])
-        listing = listed_topics([(name, log.topics[name]) for name in in_order], budget_tokens)
+        names = ranking.topics([record.topic for record in records])
+        listing = topic_listing([(name, log.topics[name]) for name in names], budget_tokens)
     lines.append(say("answers.topics", topics=listing.text))
     budget = frame.budget
     budget.spend("\n".join(lines))
@@ -86,14 +86,15 @@ def search_answer(log: MemoryLog, frame: Frame, *, query: str, topic: str = "") 
     return "\n".join(lines + texts)
 
 
-def no_topic(topic: str, log: MemoryLog, frame: Frame, query: str = "") -> str:
+def list_topics(topic: str, log: MemoryLog, frame: Frame, query: str = "") -> str:
     """List all topics with counts: similar names, topics about it, names to avoid last."""
-    about = ranking_of(f"{topic} {query}", log.records).topics([it.topic for it in log.records])
-    closest = list(dict.fromkeys([*find_similar(topic, list(log.topics)), *about]))
-    judged = closest[:NEAREST_JUDGED]
-    in_order = sorted(judged, key=lambda name: bool(scope_of(name))) + closest[NEAREST_JUDGED:]
-    counts = [(name, log.topics[name]) for name in in_order]
-    listing = listed_topics(counts, frame.settings.budget_tokens)
+    topics = [record.topic for record in log.records]
+    related_names = ranking_of(f"{topic} {query}", log.records).topics(topics)
+    names = list(dict.fromkeys([*find_similar(topic, list(log.topics)), *related_names]))
+    nearest_names, others = names[:NEAREST_JUDGED], names[NEAREST_JUDGED:]
+    names = sorted(nearest_names, key=lambda name: bool(scope_of(name))) + others
+    counts = [(name, log.topics[name]) for name in names]
+    listing = topic_listing(counts, frame.settings.budget_tokens)
     return say("answers.no_topic", topic=topic_text(topic), topics=listing.text)
 
 
@@ -112,12 +113,12 @@ def lessons_in_prompt(
     """Return a heading and the records that fit, the most relevant first."""
     heading = say("answers.prompt_injection", project=one_line(frame.project))
     budget.spend(heading)
-    ranked = [records[at] for at in ranking_of(query, records).order()]
-    fitting, _ = record_text.fit_records(ranked, budget, at_least_one=True)
-    if fitting:
-        return [heading, *(block.text for block in record_text.blocks_by_topic(fitting))]
-    missed = "prompt_nothing_fits" if records else "nothing_found"
-    return [heading, say(f"answers.{missed}", count=len(records))]
+    ranked_records = [records[at] for at in ranking_of(query, records).order()]
+    fitting_records, _ = record_text.fit_records(ranked_records, budget, at_least_one=True)
+    if fitting_records:
+        return [heading, *(block.text for block in record_text.blocks_by_topic(fitting_records))]
+    key = "prompt_nothing_fits" if records else "nothing_found"
+    return [heading, say(f"answers.{key}", count=len(records))]
 
 
 def lessons_on(question: str, records: Sequence[Record]) -> "Finds":
@@ -126,8 +127,8 @@ def lessons_on(question: str, records: Sequence[Record]) -> "Finds":
 
     coverage = ranking_of(question, records).coverage()
     parts = coverage.good_shares()
-    usable = [at for at in parts if is_usable(records[at]) and is_harmless(records[at])]
-    places = usable[:MOST_GATHERED]
+    usable_places = [at for at in parts if is_usable(records[at]) and is_harmless(records[at])]
+    places = usable_places[:MOST_GATHERED]
     frequencies = coverage.frequencies()
     if not coverage.may_answer(parts, places):
         return Finds(frequencies=frequencies)
@@ -146,79 +147,72 @@ def lessons_on(question: str, records: Sequence[Record]) -> "Finds":
 
 
 def save_answer(
-    saved: "Outcome",
-    frame: Frame,
-    *,
-    shortened_from_bytes: int = 0,
-    caller_notes: Sequence[str] = (),
+    outcome: "Outcome", frame: Frame, *, question_bytes: int = 0, caller_notes: Sequence[str] = ()
 ) -> str:
     """Say what one save did, which topics exist, and whether a compaction is due.
 
-    shortened_from_bytes: of a question that was cut, else 0. beside: sentences of the caller.
+    question_bytes: of a question that was cut, else 0. caller_notes: of the caller.
     """
-    record, count = saved.records[0], saved.log.count
-    again, topic = bool(record.updated), topic_text(record.topic)
-    topics, is_told = saved.log.topics.copy(), "topic" not in saved.suspicious
-    if not is_told:  # an answer goes into transcripts: do not repeat it there
+    record, count = outcome.records[0], outcome.log.count
+    is_repeated, topic = bool(record.updated), topic_text(record.topic)
+    topics, may_show_topic = outcome.log.topics.copy(), "topic" not in outcome.suspicious
+    if not may_show_topic:  # an answer goes into transcripts: do not repeat it there
         topic = say("answers.not_repeated")
         del topics[record.topic]
     facts: Facts = {"type": record.type, "topic": topic, "project": one_line(frame.project)}
-    key = "saved_same" if not saved.is_written else "saved_again" if again else "saved_new"
+    key = "saved_same" if not outcome.is_written else "saved_again" if is_repeated else "saved_new"
     lines = [say(f"answers.{key}", seen=record.seen, count=count, **facts)]
-    if record.seen > 1 and saved.is_written and not again:
+    if record.seen > 1 and outcome.is_written and not is_repeated:
         lines.append(say("answers.came_back"))
-    if len(saved.earlier[0]) > 1:
-        lines.append(say("answers.settled", count=len(saved.earlier[0])))
-    if saved.removed:
-        lines.append(say("answers.replaced", count=len(saved.removed)))
+    if len(outcome.earlier[0]) > 1:
+        lines.append(say("answers.settled", count=len(outcome.earlier[0])))
+    if outcome.removed:
+        lines.append(say("answers.replaced", count=len(outcome.removed)))
         if frame.is_uncommitted():
             lines.append(say("answers.uncommitted"))
-    lines += left_tokens(saved, frame)
-    lines += _cautions(saved, shortened_from_bytes, caller_notes)
-    others = list[Record]()
-    if record.type == "principle" and not saved.removed:
-        others = [it for it in saved.log.records if it.topic == record.topic and it.id != record.id]
-    if others:
+    lines += removal_notes(outcome, frame)
+    lines += _caution_lines(outcome, question_bytes, caller_notes)
+    members = (other for other in outcome.log.records if other.topic == record.topic)
+    others = [other for other in members if other.id != record.id]
+    if others and record.type == "principle" and not outcome.removed:
         call = "target_topic=" + (topic if topic.startswith('"') else f'"{topic}"')
         if frame.usual_threshold:
             call += f", compact_threshold={frame.settings.threshold}"
-        principles = sum(it.type == "principle" for it in others)
+        principles = sum(other.type == "principle" for other in others)
         counts: Facts = {"logs": len(others) - principles, "principles": principles}
-        stay = say("answers.originals_stay", count=len(others), topic=topic, call=call, **counts)
-        shown = others[:BESIDE_SHOWN] if is_told else ()
-        lines += [stay, *map(record_text.index_line, shown)]
-    is_new = topics[record.topic] == 1 and not again
-    if is_new and (alike := usable_topics(find_similar(record.topic, topics))):
-        near = ", ".join(map(topic_text, alike[:5]))
-        lines.append(say("answers.similar_topic", topic=topic, topics=near))
+        note = say("answers.originals_stay", count=len(others), topic=topic, call=call, **counts)
+        shown_records = others[:OTHERS_SHOWN] if may_show_topic else ()
+        lines += [note, *map(record_text.index_line, shown_records)]
+    is_new = topics[record.topic] == 1 and not is_repeated
+    if is_new and (names := usable_topics(find_similar(record.topic, topics))):
+        listed_names = ", ".join(map(topic_text, names[:5]))
+        lines.append(say("answers.similar_topic", topic=topic, topics=listed_names))
     budget_tokens = frame.settings.budget_tokens
-    listing = listed_topics(topics.most_common(), budget_tokens, at_most=TOPICS_AFTER_A_SAVE)
+    listing = topic_listing(topics.most_common(), budget_tokens, at_most=TOPICS_AFTER_A_SAVE)
     lines.append(say("answers.topics", topics=listing.text))
-    return "\n".join(lines + notes(saved.log, frame))
+    return "\n".join(lines + log_notes(outcome.log, frame))
 
 
-def _cautions(
-    saved: "Outcome", shortened_from_bytes: int, caller_notes: Sequence[str]
-) -> list[str]:
+def _caution_lines(outcome: "Outcome", used_bytes: int, caller_notes: Sequence[str]) -> list[str]:
     """Say what was changed or is suspicious; fields are named, since answers are kept elsewhere."""
-    lines, record = [], saved.records[0]
-    if saved.redacted:
-        kinds = ", ".join(dict.fromkeys(saved.redacted))
-        lines.append(say("answers.redacted", count=len(saved.redacted), kinds=kinds))
-    lines += [say("answers.suspicious", field=name) for name in saved.suspicious]
+    lines, record = [], outcome.records[0]
+    if outcome.redacted:
+        kinds = ", ".join(dict.fromkeys(outcome.redacted))
+        lines.append(say("answers.redacted", count=len(outcome.redacted), kinds=kinds))
+    lines += [say("answers.suspicious", field=name) for name in outcome.suspicious]
     names = LIMITS_BYTES if record.marks else ()  # nearly none has any
-    by_field = {name: marks_of(getattr(record, name)) for name in names}
-    found = ", ".join(f"{mark} ({name})" for name, marks in by_field.items() for mark in marks)
-    if found:
+    pairs = ((name, mark) for name in names for mark in marks_of(getattr(record, name)))
+    marks = ", ".join(f"{mark} ({name})" for name, mark in pairs)
+    if marks:
         only_hidden = record.marks == (HIDDEN_TEXT,)
-        lines.append(say("answers.marked_hidden" if only_hidden else "answers.marked", found=found))
-    if shortened_from_bytes:
+        lines.append(say("answers.marked_hidden" if only_hidden else "answers.marked", found=marks))
+    if used_bytes:
         kept_bytes = len(record.ask_next_time.encode("utf-8", "replace"))
         limits: Facts = {"kept_bytes": kept_bytes, "limit_bytes": LIMITS_BYTES["ask_next_time"]}
-        lines.append(say("answers.shortened", used_bytes=shortened_from_bytes, **limits))
+        lines.append(say("answers.shortened", used_bytes=used_bytes, **limits))
     lines += caller_notes
     scope = scope_of(record.topic)
-    if scope and "topic" not in saved.suspicious:
+    if scope and "topic" not in outcome.suspicious:
         topic, token = topic_text(record.topic), version_id_text(record)
         old = shlex.quote(topic) if topic == record.topic else "OLD"
         lines.append(say(f"answers.topic_{scope}", topic=topic, token=token, old=old))
@@ -236,18 +230,18 @@ def code_fields(record: Record) -> str:
 # Beside the records
 
 
-def notes(log: MemoryLog, frame: Frame) -> list[str]:
+def log_notes(log: MemoryLog, frame: Frame) -> list[str]:
     """Say whether a compaction is due, and which flaws the file has.
 
     A threshold of this call alone is named, lest the next answer contradict it.
     """
-    threshold, usual = frame.settings.threshold, frame.usual_threshold or frame.settings.threshold
-    if need_of(log.records, log.count, min(threshold, usual)) != "required":
+    threshold, default = frame.settings.threshold, frame.usual_threshold or frame.settings.threshold
+    if need_of(log.records, log.count, min(threshold, default)) != "required":
         return flaw_notes(log)
     key = "compact_required"
-    if threshold != usual:
+    if threshold != default:
         key = "compact_required_here" if log.count > threshold else "compact_later_here"
-    facts: Facts = {"count": log.count, "threshold": threshold, "default": usual}
+    facts: Facts = {"count": log.count, "threshold": threshold, "default": default}
     return [say(f"answers.{key}", **facts), *flaw_notes(log)]
 
 
@@ -267,12 +261,13 @@ def flaw_notes(log: MemoryLog) -> list[str]:
     lines = []
     if log.hidden:
         hiders = [*{hider.version_id: hider for _, hider in log.hidden}.values()][:HIDERS_SHOWN]
-        by = ", ".join(f"{topic_text(it.id[:8])} [{topic_text(it.topic)}]" for it in hiders)
-        lines.append(say("answers.hidden", count=len(log.hidden), by=by))
+        pairs = ((topic_text(hider.id[:8]), topic_text(hider.topic)) for hider in hiders)
+        names = ", ".join(f"{name} [{topic}]" for name, topic in pairs)
+        lines.append(say("answers.hidden", count=len(log.hidden), by=names))
     if log.unsettled:
         topics = dict.fromkeys(topic_text(versions[0].topic) for versions in log.unsettled)
-        listed = ", ".join([*topics][:HIDERS_SHOWN])
-        lines.append(say("answers.unsettled", count=len(log.unsettled), topics=listed))
+        names = ", ".join([*topics][:HIDERS_SHOWN])
+        lines.append(say("answers.unsettled", count=len(log.unsettled), topics=names))
     if log.skipped:
         lines.append(say("answers.skipped", skipped=log.skipped))
     if log.conflicts:
@@ -287,26 +282,26 @@ class Listing(NamedTuple):
     left_out: int  # how many texts had no room
 
 
-def listed(
+def listing_of(
     texts: Iterable[str], count: int, most_tokens: float, *, more: str = "and_more", sep: str = ", "
 ) -> Listing:
     """List as many texts as fit into `most_tokens` (estimated), at least one: `a, b, +3 more`.
 
     count: of all texts. more: sentence for a cut list.
     """
-    fitting: list[str] = []
+    fitting_texts: list[str] = []
     for text in texts:
         most_tokens -= estimate_tokens(text) + 1
-        if most_tokens < 0 and fitting:
+        if most_tokens < 0 and fitting_texts:
             break
-        fitting.append(text)
-    line, left_out = sep.join(fitting), count - len(fitting)
+        fitting_texts.append(text)
+    line, left_out = sep.join(fitting_texts), count - len(fitting_texts)
     if left_out > 0:
         line = say(f"answers.{more}", listed=line, more=left_out)
     return Listing(line, left_out)
 
 
-def listed_topics(
+def topic_listing(
     counts: Sequence[tuple[str, int]], budget_tokens: float = inf, *, at_most: int = TOPICS_SHOWN
 ) -> Listing:
     """List topics as `payment (2), auth (1)`, within a share of the whole answer's budget."""
@@ -317,26 +312,26 @@ def listed_topics(
             texts.append(say("answers.topic_reads_like", topic=text, count=count))
         else:
             texts.append(f"{text} ({count})")
-    return listed(texts, len(counts), LIST_SHARE * budget_tokens)
+    return listing_of(texts, len(counts), LIST_SHARE * budget_tokens)
 
 
-def left_tokens(outcome: "Outcome", frame: Frame) -> list[str]:
+def removal_notes(outcome: "Outcome", frame: Frame) -> list[str]:
     """Say which version ids removed nothing, and which hidden records went."""
-    fates = (
+    ids_by_key = (
         ("token_changed", outcome.changed),
         ("token_gone", outcome.gone),
         ("token_absent", outcome.absent),
     )
     lines = []
-    for key, tokens in fates:
-        if tokens:
-            lines.append(say(f"answers.{key}", tokens=listed_tokens(tokens, frame)))
+    for key, version_ids in ids_by_key:
+        if version_ids:
+            lines.append(say(f"answers.{key}", tokens=joined_ids(version_ids, frame)))
     if outcome.is_written and outcome.before.hidden:
-        went = [record.version_id for record, _ in outcome.before.hidden]
-        lines.append(say("answers.hidden_went", count=len(went), tokens=listed_tokens(went, frame)))
+        ids = [record.version_id for record, _ in outcome.before.hidden]
+        lines.append(say("answers.hidden_went", count=len(ids), tokens=joined_ids(ids, frame)))
     return lines
 
 
-def listed_tokens(tokens: Sequence[str], frame: Frame) -> str:
-    texts = (one_line(token)[:80] for token in tokens[:TOKENS_SHOWN])
-    return listed(texts, len(tokens), LIST_SHARE * frame.settings.budget_tokens).text
+def joined_ids(version_ids: Sequence[str], frame: Frame) -> str:
+    texts = (one_line(version_id)[:80] for version_id in version_ids[:VERSION_IDS_SHOWN])
+    return listing_of(texts, len(version_ids), LIST_SHARE * frame.settings.budget_tokens).text

@@ -1,9 +1,8 @@
 """Texts that a model reads unasked: how to use the memory, and the records that a hook shows.
 
 The instructions of the server and the rules of a project are `core/data/{instructions,rules.*}.md`:
-rules say when, tools say how; a client may show only one of both. The texts of a hook, at a
-session's start, at an action and at a prompt, are short, and leave out records that read like
-orders.
+rules say when, tools say how; a client may show only one of both. The texts of a hook (at a start,
+at an action, at a prompt) are short, and leave out records that read like orders.
 """
 
 import re
@@ -17,7 +16,7 @@ from core.config import Settings
 from core.data import data_text
 from core.guard.injection import current_marks, may_have_marks
 from core.lessons import record_text
-from core.lessons.answers import TOPICS_SHOWN, Frame, listed_topics, notes
+from core.lessons.answers import TOPICS_SHOWN, Frame, log_notes, topic_listing
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, seconds_of
 from core.lessons.record_text import Block, headed_block, is_harmless, is_usable
@@ -30,7 +29,7 @@ MOST_JUDGED, MOST_TOPIC_CHARS = 200, 256  # of the topics; few are shown
 RECALL_BYTES = 4_096
 PROMPT_TOKENS, MOST_AT_A_PROMPT = 300, 5
 # Shares of the room at a start: principles fill so much, then records near to the work.
-_OF_PRINCIPLES, _NEAR_THE_WORK = 1 / 3, 2 / 3
+_PRINCIPLES_SHARE, _NEAR_SHARE = 1 / 3, 2 / 3
 
 
 # How to use the memory.
@@ -38,12 +37,12 @@ _OF_PRINCIPLES, _NEAR_THE_WORK = 1 / 3, 2 / 3
 
 def instructions_for(rooms: Sequence[str] = ("lessons",)) -> str:
     """Return what the server says of itself to every client. rooms: as of `read_rooms`."""
-    return _of_rooms("instructions.md", rooms)
+    return _join_sections("instructions.md", rooms)
 
 
 def rules_for(spoken: Language, rooms: Sequence[str] = ("lessons",)) -> str:
     """Return the rules that setup puts into a project. rooms: as of `instructions_for`."""
-    return _of_rooms(f"rules.{spoken}.md", rooms)
+    return _join_sections(f"rules.{spoken}.md", rooms)
 
 
 def front_matter(spoken: Language) -> str:
@@ -55,9 +54,9 @@ def language_of(text: str) -> Language:
     return "ko" if re.search("[가-힣]", text) else "en"
 
 
-def _of_rooms(name: str, rooms: Sequence[str]) -> str:
+def _join_sections(name: str, rooms: Sequence[str]) -> str:
     sections, names = _sections(name), {room.partition(":")[0] for room in rooms}
-    return "\n".join(sections[it] for it in ("lessons", "sessions", "fragments") if it in names)
+    return "\n".join(sections[key] for key in ("lessons", "sessions", "fragments") if key in names)
 
 
 @cache
@@ -95,91 +94,89 @@ def session_briefing(
     if not records:
         return Briefing()
     lines = [say("answers.head_all", count=count, project=one_line(project))]
-    lines += notes(log, Frame(project=project, settings=settings))
-    topics = [it for it in log.topics.most_common() if len(it[0]) <= MOST_TOPIC_CHARS]
-    judged = [it for it in topics[:MOST_JUDGED] if not current_marks((), (it[0],))]
-    topics = judged if len(judged) >= TOPICS_SHOWN else judged + topics[MOST_JUDGED:]
+    lines += log_notes(log, Frame(project=project, settings=settings))
+    topics = [item for item in log.topics.most_common() if len(item[0]) <= MOST_TOPIC_CHARS]
+    safe_topics = [item for item in topics[:MOST_JUDGED] if not current_marks((), (item[0],))]
+    topics = safe_topics if len(safe_topics) >= TOPICS_SHOWN else safe_topics + topics[MOST_JUDGED:]
     if topics:
-        listing = listed_topics(topics, settings.hook_tokens)
+        listing = topic_listing(topics, settings.hook_tokens)
         lines.append(say("answers.topics", topics=listing.text))
     budget = Budget(settings.hook_tokens, BRIEFING_CHARS)
     budget.spend("\n".join([*lines, say("answers.brief_marked", count=count)]))
-    trial, spoken = replace(budget), language()
+    trial_budget, spoken = replace(budget), language()
     blocks = (record_text.block_of(record, spoken) for record in records if is_usable(record))
-    all_fit = trial.take(say("answers.brief_all", count=len(records))) and all(
-        trial.take(block.text, block.tokens) for block in blocks
+    all_fit = trial_budget.take(say("answers.brief_all", count=len(records))) and all(
+        trial_budget.take(block.text, block.tokens) for block in blocks
     )
-    nearest = () if all_fit else near()
-    some = "brief_near" if nearest else "brief_part"
-    budget.spend(say(f"answers.{some}", shown=count, count=count))
+    nearest_records = () if all_fit else near()
+    partial_key = "brief_near" if nearest_records else "brief_part"
+    budget.spend(say(f"answers.{partial_key}", shown=count, count=count))
     newest = sorted(  # principles first
         reversed(records),
-        key=lambda it: (it.type == "principle", seconds_of(it.updated or it.created)),
+        key=lambda entry: (entry.type == "principle", seconds_of(entry.updated or entry.created)),
         reverse=True,
     )
-    if nearest:
-        shown, marked = _near_first(newest, nearest, budget), 0
+    if nearest_records:
+        shown_records, marked_count = _fit_nearest(newest, nearest_records, budget), 0
     else:
-        shown, marked = _offered(newest, budget)
-    if marked:
-        lines.append(say("answers.brief_marked", count=marked))
-    is_all = len(shown) == count and not nearest
-    key = "brief_all" if is_all else some if shown else "brief_none"
-    lines.append(say(f"answers.{key}", shown=len(shown), count=count))
-    laid_out = map(without_gap, shown) if nearest else shown
-    return Briefing("\n".join([*lines, *map(headed_block, laid_out)]), tuple(shown))
+        shown_records, marked_count = _fit_harmless(newest, budget)
+    if marked_count:
+        lines.append(say("answers.brief_marked", count=marked_count))
+    is_all = len(shown_records) == count and not nearest_records
+    key = "brief_all" if is_all else partial_key if shown_records else "brief_none"
+    lines.append(say(f"answers.{key}", shown=len(shown_records), count=count))
+    short_records = map(without_context, shown_records) if nearest_records else shown_records
+    return Briefing("\n".join([*lines, *map(headed_block, short_records)]), tuple(shown_records))
 
 
-def _near_first(newest: Sequence[Record], near: Sequence[Record], budget: Budget) -> list[Record]:
+def _fit_nearest(
+    newest: Sequence[Record], nearest: Sequence[Record], budget: Budget
+) -> list[Record]:
     """Of each kind, records near to the work come first."""
 
     def layout(record: Record) -> Block | None:
-        return Block.of(headed_block(without_gap(record))) if is_harmless(record) else None
+        return Block.of(headed_block(without_context(record))) if is_harmless(record) else None
 
-    principles = [record for record in (*near, *newest) if record.type == "principle"]
-    logs_first = sorted(newest, key=lambda it: it.type == "principle")
-    shown: dict[int, Record] = {}
-    for candidates, share in (
-        (principles, _OF_PRINCIPLES),
-        (near, _NEAR_THE_WORK),
-        (logs_first, 1.0),
-    ):
-        part, unique = budget.split_off(share), {id(it): it for it in candidates}
-        new = (it for key, it in unique.items() if key not in shown and is_usable(it))
-        shown |= {id(record): record for record, _ in record_text.fit_blocks(new, part, layout)}
+    principles = [record for record in (*nearest, *newest) if record.type == "principle"]
+    logs_first = sorted(newest, key=lambda record: record.type == "principle")
+    picks: dict[int, Record] = {}
+    shares = ((principles, _PRINCIPLES_SHARE), (nearest, _NEAR_SHARE), (logs_first, 1.0))
+    for candidates, share in shares:
+        part, records = budget.split_off(share), {id(record): record for record in candidates}
+        rest = (record for key, record in records.items() if key not in picks and is_usable(record))
+        picks |= {id(record): record for record, _ in record_text.fit_blocks(rest, part, layout)}
         budget.add(part)
-    return [*shown.values()]
+    return [*picks.values()]
 
 
-def _offered(records: Sequence[Record], budget: Budget) -> tuple[list[Record], int]:
+def _fit_harmless(records: Sequence[Record], budget: Budget) -> tuple[list[Record], int]:
     """Return the records that fit, and how many stay out because of their marks."""
     # The table that judges doubtful records loads slowly: they come last, if there is room.
-    plain: list[Record] = []
-    doubtful: list[Record] = []
+    plain_records, suspects = list[Record](), list[Record]()
     for record in islice(filter(is_usable, records), MOST_OFFERED):
         is_doubtful = record.marks or may_have_marks(" ".join(record.texts))
-        (doubtful if is_doubtful else plain).append(record)
-    shown, rest = record_text.fit_records(plain, budget)
+        (suspects if is_doubtful else plain_records).append(record)
+    shown_records, rest = record_text.fit_records(plain_records, budget)
     if rest:
-        return shown, 0
-    good = list(filter(is_harmless, doubtful))
-    return shown + record_text.fit_records(good, budget)[0], len(doubtful) - len(good)
+        return shown_records, 0
+    extras = list(filter(is_harmless, suspects))
+    return shown_records + record_text.fit_records(extras, budget)[0], len(suspects) - len(extras)
 
 
 def action_briefing(records: Sequence[Record]) -> Briefing:
     """Write the records that fit into RECALL_BYTES, lessons rather than `missing_context`."""
-    left_bytes = RECALL_BYTES - _bytes(say("answers.recall_head"))
+    left_bytes = RECALL_BYTES - _line_bytes(say("answers.recall_head"))
     blocks = [headed_block(record) for record in records]
     for at in reversed(range(len(blocks))):  # the best one keeps it longest
-        if sum(map(_bytes, blocks)) <= left_bytes:
+        if sum(map(_line_bytes, blocks)) <= left_bytes:
             break
-        blocks[at] = headed_block(without_gap(records[at]))
-    fitting = list[tuple[Record, str]]()
+        blocks[at] = headed_block(without_context(records[at]))
+    fitting_blocks = list[tuple[Record, str]]()
     for record, block in zip(records, blocks, strict=True):
-        if _bytes(block) <= left_bytes:
-            left_bytes -= _bytes(block)
-            fitting.append((record, block))
-    return _recalled(fitting)
+        if _line_bytes(block) <= left_bytes:
+            left_bytes -= _line_bytes(block)
+            fitting_blocks.append((record, block))
+    return _recall_briefing(fitting_blocks)
 
 
 def prompt_briefing(records: Iterable[Record]) -> Briefing:
@@ -189,30 +186,30 @@ def prompt_briefing(records: Iterable[Record]) -> Briefing:
     """
     budget = Budget(PROMPT_TOKENS, BRIEFING_CHARS)
     budget.spend(say("answers.recall_head"))
-    fitting = list[tuple[Record, str]]()
+    fitting_blocks = list[tuple[Record, str]]()
     for record in records:
-        if len(fitting) == MOST_AT_A_PROMPT or budget.is_spent:
+        if len(fitting_blocks) == MOST_AT_A_PROMPT or budget.is_spent:
             break
         if not is_harmless(record):
             continue
-        for version in (record, without_gap(record)):
-            if budget.take(block := headed_block(version)):
-                fitting.append((record, block))
+        for variant in (record, without_context(record)):
+            if budget.take(block := headed_block(variant)):
+                fitting_blocks.append((record, block))
                 break
-    return _recalled(fitting)
+    return _recall_briefing(fitting_blocks)
 
 
-def _recalled(blocks: Sequence[tuple[Record, str]]) -> Briefing:
+def _recall_briefing(blocks: Sequence[tuple[Record, str]]) -> Briefing:
     if not blocks:
         return Briefing()
     text = "\n".join([say("answers.recall_head"), *(block for _, block in blocks)])
     return Briefing(text, tuple(record for record, _ in blocks))
 
 
-def without_gap(record: Record) -> Record:
+def without_context(record: Record) -> Record:
     """Return the record without `missing_context`."""
     return replace(record, missing_context="")
 
 
-def _bytes(text: str) -> int:
+def _line_bytes(text: str) -> int:
     return len(text.encode("utf-8", "replace")) + 1

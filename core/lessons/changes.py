@@ -11,26 +11,26 @@ from typing import Any
 
 from core.errors import RefusedError
 from core.lessons.draft import Offer, OfferStatus, clean_record
-from core.lessons.log import MemoryLog, follows, split_lines, united, with_former
+from core.lessons.log import MemoryLog, follows, split_lines, unite_versions, with_former
 from core.lessons.record import (
     LIMITS_BYTES,
     MOST_COUNTED,
     Draft,
     Record,
-    above_limit,
     id_in,
     ids_in,
     new_record,
     parse_line,
     seconds_of,
+    too_long_fields_in,
     with_marks,
     with_own_id,
 )
 
 RECURRENCE_S = 24 * 3600
-KEY = "replaced"  # of a line of the side file, beside the keys of its record
-_OF_EVERY_SAVE = ("compacted_at", "source_count", "extra", "meta_extra")
-_words = attrgetter("lesson", "ask_next_time", "paths", "when")
+REPLACED_KEY = "replaced"  # of a line of the side file, beside the keys of its record
+_SAVED_FIELDS = ("compacted_at", "source_count", "extra", "meta_extra")
+_values_of = attrgetter("lesson", "ask_next_time", "paths", "when")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,142 +65,141 @@ class Outcome:
         return [record for record in self.before.records if record.version_id not in seen]
 
 
-def upsert(log: MemoryLog, draft: Draft, tokens: Sequence[str] = (), *, now: str) -> Outcome:
-    """Save this checked draft, and replace its originals (`version_ids`).
+def upsert(log: MemoryLog, draft: Draft, source_ids: Sequence[str] = (), *, now: str) -> Outcome:
+    """Save this checked draft, and replace its originals (`source_ids`).
 
     A known id keeps place and `created`; a new principle takes the first original's place. Same
     words within RECURRENCE_S change nothing.
     """
-    fresh = new_record(draft, now=now)
-    there = log.with_id(fresh.id)
-    versions = {at: it for at, it in there.items() if it.gap == fresh.gap}
-    if not versions and any(with_own_id(it).id == it.id for it in there.values()):
-        raise RefusedError("id_collision", id=fresh.id)
-    known = _as_one(versions.values()) if versions else None
-    named = replace(select(log, tokens, but=fresh.id), earlier=(tuple(versions.values()),))
-    record, given = fresh, draft.given
-    if known:
+    record, fields = new_record(draft, now=now), draft.given
+    record_id, records = record.id, log.with_id(record.id)
+    versions = {at: other for at, other in records.items() if other.gap == record.gap}
+    if not versions and any(with_own_id(other).id == other.id for other in records.values()):
+        raise RefusedError("id_collision", id=record_id)
+    stored_record = _join_versions(versions.values()) if versions else None
+    selection = select(log, source_ids, kept_id=record_id)
+    selection = replace(selection, earlier=(tuple(versions.values()),))
+    if stored_record:
         ask = draft.ask_next_time
         record = replace(  # a colleague's clock may be ahead of ours
-            known,
-            missing_context=draft.missing_context or known.missing_context,
+            stored_record,
+            missing_context=draft.missing_context or stored_record.missing_context,
             lesson=draft.lesson,
-            ask_next_time=known.ask_next_time if ask is None else ask,
-            paths=known.paths if draft.paths is None else tuple(draft.paths),
-            when=known.when if draft.when is None else tuple(draft.when),
-            updated=max(now, known.updated or known.created, key=seconds_of),
-            seen=known.seen + 1,
+            ask_next_time=stored_record.ask_next_time if ask is None else ask,
+            paths=stored_record.paths if draft.paths is None else tuple(draft.paths),
+            when=stored_record.when if draft.when is None else tuple(draft.when),
+            updated=max(now, stored_record.updated or stored_record.created, key=seconds_of),
+            seen=stored_record.seen + 1,
         )
-        passed_s = abs(seconds_of(now) - seconds_of(known.updated or known.created))
-        is_plain = len(versions) == 1 and not named.removed and not given
-        if is_plain and _words(record) == _words(known) and passed_s < RECURRENCE_S:
-            return replace(named, records=(known,))
-        record = with_former(record, known)
+        passed_s = abs(seconds_of(now) - seconds_of(stored_record.updated or stored_record.created))
+        is_plain = len(versions) == 1 and not selection.removed and not fields
+        if is_plain and _values_of(record) == _values_of(stored_record) and passed_s < RECURRENCE_S:
+            return replace(selection, records=(stored_record,))
+        record = with_former(record, stored_record)
         # It keeps its own dates and counts.
-        given = {name: it for name, it in given.items() if name in _OF_EVERY_SAVE}
-    record = replace(record, **given)
-    if originals := named.removed:  # whose paths and triggers go over unless the draft has its own
-        moments = [
-            at for it in (*originals, record) for at in (it.created, it.updated, it.compacted_at)
-        ]
-        lineage = [(*it.version_ids(), *it.source_ids) for it in originals]
-        added = sum((it.source_count or 1) if it.type == "principle" else 1 for it in originals)
-        paths = [] if draft.paths is not None else [it.paths for it in originals]
-        when = [] if draft.when is not None else [it.when for it in originals]
+        fields = {name: value for name, value in fields.items() if name in _SAVED_FIELDS}
+    record = replace(record, **fields)
+    if originals := selection.removed:  # whose anchors go over unless the draft has its own
+        moments = [moment for source in (*originals, record) for moment in source.moments]
+        lineages = [(*original.version_ids(), *original.source_ids) for original in originals]
+        counts = [source.source_count or 1 for source in originals if source.type == "principle"]
+        added_count = sum(counts) + len(originals) - len(counts)
+        paths = [] if draft.paths is not None else [original.paths for original in originals]
+        when = [] if draft.when is not None else [original.when for original in originals]
         record = replace(
             record,
             compacted_at=max(now, *moments, key=seconds_of),
-            source_count=min((record.source_count or 0) + added, MOST_COUNTED),
-            source_ids=_all_once([record.source_ids, *lineage]),
-            paths=_all_once([record.paths, *paths]),
-            when=_all_once([record.when, *when]),
+            source_count=min((record.source_count or 0) + added_count, MOST_COUNTED),
+            source_ids=_merge_lists([record.source_ids, *lineages]),
+            paths=_merge_lists([record.paths, *paths]),
+            when=_merge_lists([record.when, *when]),
         )
-    if fresh.id in log.replaced and not known:  # the gap is back after its compaction
+    if record_id in log.replaced and not stored_record:  # the gap is back after its compaction
         record = replace(record, seen=record.seen + 1)
-    record = _visible(with_marks(record, known), log.replaced.get(fresh.id, ()))
-    place = min(versions or named.lines, default=len(log.lines))
-    after = log.rewrite(named.lines | versions.keys(), {place: [record]})
-    return replace(named, log=after, records=(record,))
+    record = _make_visible(with_marks(record, stored_record), log.replaced.get(record_id, ()))
+    place = min(versions or selection.lines, default=len(log.lines))
+    next_log = log.rewrite(selection.lines | versions.keys(), {place: [record]})
+    return replace(selection, log=next_log, records=(record,))
 
 
-def delete(log: MemoryLog, tokens: Sequence[str]) -> Outcome:
-    named = select(log, tokens)
-    return replace(named, log=log.rewrite(named.lines)) if named.removed else named
+def delete(log: MemoryLog, version_ids: Sequence[str]) -> Outcome:
+    selection = select(log, version_ids)
+    if not selection.removed:
+        return selection
+    return replace(selection, log=log.rewrite(selection.lines))
 
 
-def select(log: MemoryLog, tokens: Sequence[str], *, but: str = "") -> Outcome:
-    """Return which records these version ids name; never the record with the id `but`."""
-    removed: dict[int, Record] = {}
-    changed: list[str] = []
-    absent: list[str] = []
-    gone: list[str] = []
-    for token in tokens:
-        name, at_sign, fingerprint = token.partition("@")
-        there = log.with_id(name)
-        if not there:
-            replaced = log.replaced.get(name, ())
-            is_gone = token in replaced or (replaced and token == name)
-            (gone if is_gone else absent).append(token)
+def select(log: MemoryLog, version_ids: Sequence[str], *, kept_id: str = "") -> Outcome:
+    """Return which records these version ids name; never the record with the id `kept_id`."""
+    removed_records: dict[int, Record] = {}
+    changed_ids, absent_ids, gone_ids = list[str](), list[str](), list[str]()
+    for version_id in version_ids:
+        record_id, at_sign, fingerprint = version_id.partition("@")
+        records = log.with_id(record_id)
+        if not records:
+            replaced_ids = log.replaced.get(record_id, ())
+            is_gone = version_id in replaced_ids or (replaced_ids and version_id == record_id)
+            (gone_ids if is_gone else absent_ids).append(version_id)
             continue
-        if name == but:
+        if record_id == kept_id:
             continue
-        named = {at: it for at, it in there.items() if it.fingerprint() == fingerprint}
-        if not at_sign and len(there) == 1 and not any(it.updated for it in there.values()):
-            named = there
-        removed.update(named)
-        if not named:
-            changed.append(token)
+        hits = {at: record for at, record in records.items() if record.fingerprint() == fingerprint}
+        if not at_sign and len(records) == 1 and not next(iter(records.values())).updated:
+            hits = records
+        removed_records.update(hits)
+        if not hits:
+            changed_ids.append(version_id)
     return Outcome(
         before=log,
         log=log,
-        removed=tuple(removed.values()),
-        lines=frozenset(removed),
-        changed=tuple(changed),
-        absent=tuple(absent),
-        gone=tuple(gone),
+        removed=tuple(removed_records.values()),
+        lines=frozenset(removed_records),
+        changed=tuple(changed_ids),
+        absent=tuple(absent_ids),
+        gone=tuple(gone_ids),
     )
 
 
 def bring_back(
     log: MemoryLog,
     versions: Sequence[Record],
-    token: str = "",
+    version_id: str = "",
     *,
     now: str,
     since: MemoryLog | None = None,
 ) -> Outcome:
     """Make former versions the newest, in the place of the record `version_id` or at the end."""
-    named = select(log, [token] if token else [])
-    if token and not named.removed:
-        raise RefusedError("record_changed", id=id_in(token))
-    end = min(named.lines, default=len(log.lines))
-    dropped = set(named.lines)
-    brought: list[Record] = []
-    earlier: list[tuple[Record, ...]] = []
-    placed: dict[int, list[Record]] = {}
+    selection = select(log, [version_id] if version_id else [])
+    if version_id and not selection.removed:
+        raise RefusedError("record_changed", id=id_in(version_id))
+    end = min(selection.lines, default=len(log.lines))
+    dropped_lines = set(selection.lines)
+    records, earlier_versions = list[Record](), list[tuple[Record, ...]]()
+    placed_records: dict[int, list[Record]] = {}
     for version in versions:
-        there = log.with_id(version.id)
-        if since and list(since.with_id(version.id).values()) != list(there.values()):
+        namesakes = log.with_id(version.id)
+        if since and list(since.with_id(version.id).values()) != list(namesakes.values()):
             raise RefusedError("record_changed", id=version.id)
-        found = {at: it for at, it in there.items() if it.gap == version.gap}
-        if there and not found:
+        twins = {at: record for at, record in namesakes.items() if record.gap == version.gap}
+        if namesakes and not twins:
             raise RefusedError("other_text", id=version.id)
-        known = [_as_one(found.values())] if found else []
+        predecessors = [_join_versions(twins.values())] if twins else []
+        lineage = (version, *predecessors)
         newest = replace(
-            united(version, known),  # the originals of a newer version stay listed
-            former=with_former(version, version, *known).former,
+            unite_versions(version, predecessors),  # the originals of a newer version stay listed
+            former=with_former(version, *lineage).former,
             updated=max(
-                now, *(it.updated or it.created for it in (version, *known)), key=seconds_of
+                now, *(entry.updated or entry.created for entry in lineage), key=seconds_of
             ),
-            seen=max(it.seen for it in (version, *known)),
+            seen=max(record.seen for record in lineage),
         )
-        newest = _visible(with_marks(newest, version), log.replaced.get(version.id, ()))
-        brought.append(newest)
-        earlier.append(tuple(found.values()))
-        dropped |= found.keys()
-        placed.setdefault(min(found, default=end), []).append(newest)
-    after = log.rewrite(dropped, placed)
-    return replace(named, log=after, records=tuple(brought), earlier=tuple(earlier))
+        newest = _make_visible(with_marks(newest, version), log.replaced.get(version.id, ()))
+        records.append(newest)
+        earlier_versions.append(tuple(twins.values()))
+        dropped_lines |= twins.keys()
+        placed_records.setdefault(min(twins, default=end), []).append(newest)
+    next_log = log.rewrite(dropped_lines, placed_records)
+    return replace(selection, log=next_log, records=tuple(records), earlier=tuple(earlier_versions))
 
 
 def add(log: MemoryLog, offers: Iterable[Offer]) -> tuple[Outcome, list[Offer]]:
@@ -209,178 +208,174 @@ def add(log: MemoryLog, offers: Iterable[Offer]) -> tuple[Outcome, list[Offer]]:
     `added`: also a known gap in other words, a second version as after a merge. `known`: in the
     same words, or older. `replaced`: by a principle. `collision`: the id of another text.
     """
-    added: list[Record] = []
-    told: list[Offer] = []
-    there: dict[str, list[Record]] = {}
+    additions, all_offers = list[Record](), list[Offer]()
+    records: dict[str, list[Record]] = {}
     for offer in offers:
         if not offer.error:
             record = offer.record
-            versions = there.setdefault(record.id, [*log.with_id(record.id).values()])
-            alike = [it for it in versions if it.gap == record.gap]
-            same = [it for it in alike if it.texts == record.texts and not follows(record, it)]
-            replaced = log.replaced.get(record.id, ())
+            versions = records.setdefault(record.id, [*log.with_id(record.id).values()])
+            twins = [version for version in versions if version.gap == record.gap]
+            known_texts = [version.texts for version in twins if not follows(record, version)]
+            replaced_ids = log.replaced.get(record.id, ())
             status: OfferStatus = "added"
-            if same or any(record.fingerprint() in it.former for it in alike):
+            is_former = any(record.fingerprint() in version.former for version in twins)
+            if record.texts in known_texts or is_former:
                 status = "known"
-            elif versions and not alike:
+            elif versions and not twins:
                 status = "collision"
-            elif replaced and (record.version_id in replaced or not alike):
+            elif replaced_ids and (record.version_id in replaced_ids or not twins):
                 status = "replaced"
             else:
-                added.append(record)
+                additions.append(record)
                 versions.append(record)
             offer = offer._replace(status=status)
-        told.append(offer)
-    after = log.rewrite(placed={len(log.lines): added}) if added else log
-    new: tuple[tuple[Record, ...], ...] = ((),) * len(added)
-    return Outcome(before=log, log=after, records=tuple(added), earlier=new), told
+        all_offers.append(offer)
+    next_log = log.rewrite(placed={len(log.lines): additions}) if additions else log
+    no_versions: tuple[tuple[Record, ...], ...] = ((),) * len(additions)
+    return Outcome(
+        before=log, log=next_log, records=tuple(additions), earlier=no_versions
+    ), all_offers
 
 
-def renew(log: MemoryLog, changed: Mapping[str, Record], *, now: str, join: bool) -> Outcome:
+def renew(log: MemoryLog, new_records: Mapping[str, Record], *, now: str, join: bool) -> Outcome:
     """Give records other texts, each in its place, in one version of the log.
 
-    changed: new records by present version id. join: records that get one gap become one.
+    new_records: by present version id. join: records that get one gap become one.
     """
     base = log.rewrite()
     before = dict(base.all_records())
-    ids = ids_in(changed)
-    found = {
-        at: it.version_id for at, it in before.items() if it.id in ids and it.version_id in changed
-    }
-    for token in changed.keys() - found.values():
-        raise RefusedError("record_changed", id=id_in(token))
-    after = before | {
-        at: with_marks(
-            renewed(before[at], changed[token], now, before[at].version_ids()), before[at]
-        )
-        for at, token in found.items()
-    }
+    ids = ids_in(new_records)
+    ids_by_line = {at: record.version_id for at, record in before.items() if record.id in ids}
+    changes = {at: name for at, name in ids_by_line.items() if name in new_records}
+    for version_id in new_records.keys() - changes.values():
+        raise RefusedError("record_changed", id=id_in(version_id))
+    after = dict(before)
+    for at, version_id in changes.items():
+        old_record = before[at]
+        record = renew_record(old_record, new_records[version_id], now, old_record.version_ids())
+        after[at] = with_marks(record, old_record)
     gaps: dict[str, set[object]] = {}
     for record in after.values():
         gaps.setdefault(record.id, set()).add(record.gap)
-    placed: dict[int, list[Record]] = {}
-    earlier: dict[int, tuple[Record, ...]] = {}
-    dropped = set[int]()
-    for lines, record in as_one_each(before, after, now):
-        place = min(set(lines) - found.keys() or lines)  # of a record that was there, its own
+    placed_records, dropped_lines = dict[int, list[Record]](), set[int]()
+    earlier_versions: dict[int, tuple[Record, ...]] = {}
+    for lines, record in join_by_gap(before, after, now):
+        place = min(set(lines) - changes.keys() or lines)  # of a record that was there, its own
         if len(gaps[record.id]) > 1:
             raise RefusedError("id_collision", id=record.id)
         if len(lines) > 1 and not join:
             raise RefusedError("same_gap", token=before[place].version_id)
-        for name, used_bytes in above_limit(record).items() if len(lines) > 1 else ():
+        for name, used_bytes in too_long_fields_in(record).items() if len(lines) > 1 else ():
             facts = {"used_bytes": used_bytes, "limit_bytes": LIMITS_BYTES[name]}
-            one, other = (before[at].version_id for at in lines[:2])
-            raise RefusedError("joined_too_long", field=name, one=one, other=other, **facts)
-        placed[place] = [record]
-        earlier[place] = tuple(before[at] for at in lines)
-        dropped.update(lines)
+            pair = [before[at].version_id for at in lines[:2]]
+            raise RefusedError("joined_too_long", field=name, one=pair[0], other=pair[1], **facts)
+        placed_records[place] = [record]
+        earlier_versions[place] = tuple(before[at] for at in lines)
+        dropped_lines.update(lines)
     return Outcome(
         before=log,
-        log=base.rewrite(dropped, placed),
-        records=tuple(placed[at][0] for at in sorted(placed)),
-        earlier=tuple(earlier[at] for at in sorted(placed)),
+        log=base.rewrite(dropped_lines, placed_records),
+        records=tuple(placed_records[at][0] for at in sorted(placed_records)),
+        earlier=tuple(earlier_versions[at] for at in sorted(placed_records)),
     )
 
 
-def as_one_each(
+def join_by_gap(
     before: Mapping[int, Record], after: Mapping[int, Record], now: str
 ) -> Iterator[tuple[list[int], Record]]:
     """Yield the lines of each gap with a new record (another object), and its one record."""
-    changed = {at for at, record in after.items() if record is not before[at]}
-    ids = {after[at].id for at in changed}
-    listed = {token for record in after.values() for token in record.source_ids}
+    changed_lines = {at for at, record in after.items() if record is not before[at]}
+    ids = {after[at].id for at in changed_lines}
+    listed_ids = {source_id for record in after.values() for source_id in record.source_ids}
     gaps: dict[object, list[int]] = {}
     for at, record in after.items():
         if record.id in ids:
             gaps.setdefault((record.id, record.gap), []).append(at)
     for members in gaps.values():
-        if changed.isdisjoint(members):
+        if changed_lines.isdisjoint(members):
             continue
         lines = sorted(members, key=lambda at: before[at].version())
         record = newest = after[lines[-1]]
         if len(lines) > 1:
-            untouched = [after[at] for at in lines if at not in changed]
-            record = joined([after[at] for at in lines], now, untouched)
-        yield lines, _visible(with_marks(record, newest), listed)
+            untouched_records = [after[at] for at in lines if at not in changed_lines]
+            record = join_records([after[at] for at in lines], now, untouched_records)
+        yield lines, _make_visible(with_marks(record, newest), listed_ids)
 
 
 # A record in its next version.
 
 
-def renewed(before: Record, changed: Record, now: str, tokens: Iterable[str]) -> Record:
+def renew_record(before: Record, after: Record, now: str, version_ids: Iterable[str]) -> Record:
     """Return the changed record as the winner over every earlier version.
 
-    `former` lists the earlier version; under a new id `source_ids` lists `version_ids`, for later
-    compactions.
+    `former` lists the earlier version; under a new id `source_ids` lists `version_ids`.
     """
-    updated = max(now, changed.updated or changed.created, key=seconds_of)
-    record = replace(with_own_id(changed), updated=updated)
+    updated = max(now, after.updated or after.created, key=seconds_of)
+    record = replace(with_own_id(after), updated=updated)
     if (record.id, record.gap) == (before.id, before.gap):
         return with_former(record, before)
     # The `former` of a principle lists the version in any case, which tells it from its originals.
-    record = (
-        with_former(record, before) if record.type == "principle" else replace(record, former=())
-    )
-    return replace(record, source_ids=_all_once([record.source_ids, tokens]))
+    former = with_former(record, before).former if record.type == "principle" else ()
+    return replace(record, former=former, source_ids=_merge_lists([record.source_ids, version_ids]))
 
 
-def joined(records: Sequence[Record], now: str, untouched: Iterable[Record] = ()) -> Record:
-    """Join records about one gap, the newest last. untouched: those that stand in the log as is."""
-    newest, newer = records[-1], records[::-1]
-    source_ids = _all_once(it.source_ids for it in newer)
+def join_records(records: Sequence[Record], now: str, log_records: Iterable[Record] = ()) -> Record:
+    """Join records about one gap, the newest last. log_records: those that the log has as is."""
+    newest, newest_first = records[-1], records[::-1]
+    source_ids = _merge_lists(version.source_ids for version in newest_first)
     count = newest.source_count
     if newest.type == "principle":
         count = (count or 0) + len(ids_in(source_ids) - ids_in(newest.source_ids))
     record = replace(
         newest,
-        missing_context=_all_of([it.missing_context for it in newer]),
-        lesson=_all_of([it.lesson for it in newer]),
-        ask_next_time=_all_of([it.ask_next_time for it in newer]),
-        created=min((it.created for it in records), key=seconds_of),
+        missing_context=_join_texts([version.missing_context for version in newest_first]),
+        lesson=_join_texts([version.lesson for version in newest_first]),
+        ask_next_time=_join_texts([version.ask_next_time for version in newest_first]),
+        created=min((version.created for version in records), key=seconds_of),
         updated=max(now, newest.updated or newest.created, key=seconds_of),
-        seen=min(sum(max(it.seen, 1) for it in records), MOST_COUNTED),
+        seen=min(sum(max(version.seen, 1) for version in records), MOST_COUNTED),
         source_ids=source_ids,
         source_count=None if count is None else min(count, MOST_COUNTED),
-        former=_all_once(it.former for it in records),
-        paths=_all_once(it.paths for it in newer),
-        when=_all_once(it.when for it in newer),
-        meta_extra={key: kept for it in records for key, kept in it.meta_extra.items()},
-        extra={key: kept for it in records for key, kept in it.extra.items()},
+        former=_merge_lists(version.former for version in records),
+        paths=_merge_lists(version.paths for version in newest_first),
+        when=_merge_lists(version.when for version in newest_first),
+        meta_extra={key: value for version in records for key, value in version.meta_extra.items()},
+        extra={key: value for version in records for key, value in version.extra.items()},
     )
-    return with_former(record, *untouched)
+    return with_former(record, *log_records)
 
 
-def _as_one(versions: Collection[Record]) -> Record:
+def _join_versions(versions: Collection[Record]) -> Record:
     """Return the newest version as the successor of all others."""
     *others, newest = sorted(versions, key=Record.version) if len(versions) > 1 else versions
     if not others:
         return newest
-    newer = (newest, *others)
+    members = (newest, *others)
     return replace(
-        united(newest, others),
-        created=min((it.created for it in newer), key=seconds_of),
-        paths=_all_once(it.paths for it in newer),
-        when=_all_once(it.when for it in newer),
+        unite_versions(newest, others),
+        created=min((version.created for version in members), key=seconds_of),
+        paths=_merge_lists(version.paths for version in members),
+        when=_merge_lists(version.when for version in members),
     )
 
 
-def _visible(record: Record, listed: Collection[str]) -> Record:
-    """Return a version of the record that `listed` does not name, since that would hide it."""
-    while record.version_id in listed:
+def _make_visible(record: Record, listed_ids: Collection[str]) -> Record:
+    """Return a version of the record that no list names, since that would hide it."""
+    while record.version_id in listed_ids:
         record = replace(record, seen=record.seen + 1)
     return replace(record, seen=MOST_COUNTED) if record.seen > MOST_COUNTED else record
 
 
-def _all_of(texts: Sequence[str]) -> str:
+def _join_texts(texts: Sequence[str]) -> str:
     """Return the texts, one below the other, without texts that another contains."""
-    kept: list[str] = []
+    kept_texts: list[str] = []
     for text in texts:
-        if text.strip() and not any(text in other for other in kept):
-            kept = [other for other in kept if other not in text] + [text]
-    return "\n".join(kept) if kept else texts[0]
+        if text.strip() and not any(text in other for other in kept_texts):
+            kept_texts = [other for other in kept_texts if other not in text] + [text]
+    return "\n".join(kept_texts) if kept_texts else texts[0]
 
 
-def _all_once(lists: Iterable[Iterable[str]]) -> tuple[str, ...]:
+def _merge_lists(lists: Iterable[Iterable[str]]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(entry for entries in lists for entry in entries))
 
 
@@ -397,12 +392,12 @@ class ReplacedRecord:
         """Return the record's line with a key `replaced`: `at`, and `by` and `version` if known."""
         from core.sanitizer import find_secrets  # a server starts faster without it
 
-        left = {"at": self.at}
+        facts = {"at": self.at}
         if self.by and not find_secrets(self.by):
-            left["by"] = self.by
+            facts["by"] = self.by
         if self.version_id != self.record.version_id and id_in(self.version_id) == self.record.id:
-            left["version"] = self.version_id
-        return replace(self.record, extra={**self.record.extra, KEY: left}).to_line()
+            facts["version"] = self.version_id
+        return replace(self.record, extra={**self.record.extra, REPLACED_KEY: facts}).to_line()
 
 
 def find_replaced_records(
@@ -412,30 +407,29 @@ def find_replaced_records(
 
     now: asked only where a line changed.
     """
-    kept = set(map(id, after.entries))
-    gone = [record for record in before.entries if record and id(record) not in kept]
-    if not gone:
+    kept_ids = set(map(id, after.entries))
+    gone_records = [record for record in before.entries if record and id(record) not in kept_ids]
+    if not gone_records:
         return []
-    at = now()
-    known, gaps = set(map(id, before.entries)), {record.gap for record in gone}
+    moment = now()
+    old_ids, gaps = set(map(id, before.entries)), {record.gap for record in gone_records}
     records = [record for record in after.entries if record]
-    there = {_said_by(record) for record in records if record.gap in gaps}
-    followers = {token: record.version_id for record in records for token in record.source_ids}
-    followers |= {record.id: record.version_id for record in records if id(record) not in known}
-    replaced: dict[str, ReplacedRecord] = {}
-    for record in gone:
-        if _said_by(record) in there:
+    contents = {_content_of(record) for record in records if record.gap in gaps}
+    followers = {name: record.version_id for record in records for name in record.source_ids}
+    followers |= {record.id: record.version_id for record in records if id(record) not in old_ids}
+    entries: dict[str, ReplacedRecord] = {}
+    for record in gone_records:
+        if _content_of(record) in contents:
             continue
-        clean, _ = clean_record(record)
-        if _said_by(clean) not in there:
-            by = followers.get(record.id) or followers.get(record.version_id, "")
-            replaced[record.version_id] = ReplacedRecord(
-                record=clean, version_id=record.version_id, at=at, by=by
-            )
-    return list(replaced.values())
+        clean_copy, _ = clean_record(record)
+        if _content_of(clean_copy) not in contents:
+            name = record.version_id
+            by = followers.get(record.id) or followers.get(name, "")
+            entries[name] = ReplacedRecord(record=clean_copy, version_id=name, at=moment, by=by)
+    return list(entries.values())
 
 
-def _said_by(record: Record) -> tuple[object, ...]:
+def _content_of(record: Record) -> tuple[object, ...]:
     return record.type, record.texts, record.paths, record.when, repr(record.extra)
 
 
@@ -446,26 +440,28 @@ def replaced_records_in(data: bytes) -> Iterator[ReplacedRecord]:
     """
     from core.sanitizer import MARKER  # as above
 
-    tokens: set[str] = set()
+    version_ids: set[str] = set()
     for line in reversed(split_lines(data)):
         record = parse_line(line)
         if not record:
             continue
         extra = dict(record.extra)
-        facts: Any = extra.pop(KEY, {})
+        facts: Any = extra.pop(REPLACED_KEY, {})
         pairs = facts.items() if isinstance(facts, dict) else ()
         texts = {key: text for key, text in pairs if isinstance(text, str)}
         record = replace(record, extra=extra)
-        token = texts.get("version", "")
-        if id_in(token) != record.id or MARKER.encode() not in line:
-            token = record.version_id
-        if token not in tokens:
-            tokens.add(token)
+        version_id = texts.get("version", "")
+        if id_in(version_id) != record.id or MARKER.encode() not in line:
+            version_id = record.version_id
+        if version_id not in version_ids:
+            version_ids.add(version_id)
             at, by = texts.get("at", ""), texts.get("by", "")
-            yield ReplacedRecord(record=record, version_id=token, at=at, by=by)
+            yield ReplacedRecord(record=record, version_id=version_id, at=at, by=by)
 
 
 def clean_side_file(data: bytes) -> bytes:
     """Return the side file with no secret in any record; lines without a record go."""
-    clean = [replace(it, record=clean_record(it.record)[0]) for it in replaced_records_in(data)]
-    return b"".join(it.to_line() for it in reversed(clean))
+    lines = [
+        replace(line, record=clean_record(line.record)[0]) for line in replaced_records_in(data)
+    ]
+    return b"".join(line.to_line() for line in reversed(lines))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from core.lessons import answers, record_text
-from core.lessons.answers import LIST_SHARE, Frame, flaw_notes, listed, need_of
+from core.lessons.answers import LIST_SHARE, Frame, flaw_notes, listing_of, need_of
 from core.lessons.changes import Outcome, select
 from core.lessons.log import MemoryLog
 from core.lessons.record import LIMITS_BYTES, Record, normalise_topic
@@ -33,38 +33,38 @@ def compaction_answer(
     if not log.records:
         return "\n".join([say("answers.compact_empty", **facts), *flaw_notes(log)])
     topics = record_text.group_by_topic(log.records)
-    wanted = None if target_topics is None else [normalise_topic(name) for name in target_topics]
-    chosen = {name: topics[name] for name in topics if wanted is None or name in wanted}
-    records = [record for members in (chosen or topics).values() for record in members]
-    threshold, usual = frame.settings.threshold, frame.usual_threshold
+    names = None if target_topics is None else [normalise_topic(name) for name in target_topics]
+    chosen_topics = {name: topics[name] for name in topics if names is None or name in names}
+    records = [record for members in (chosen_topics or topics).values() for record in members]
+    threshold, usual_threshold = frame.settings.threshold, frame.usual_threshold
     need, limit = need_of(records, log.count, threshold), str(threshold)
-    if usual:
-        limit = say("answers.threshold_here", threshold=threshold, default=usual)
+    if usual_threshold:
+        limit = say("answers.threshold_here", threshold=threshold, default=usual_threshold)
     lines = [say(f"answers.compact_head_{need}", threshold=limit, **facts), *flaw_notes(log)]
-    if not chosen:
-        return "\n".join([*lines, answers.no_topic(wanted[0] if wanted else "", log, frame)])
+    if not chosen_topics:
+        return "\n".join([*lines, answers.list_topics(names[0] if names else "", log, frame)])
     if need != "pointless":
         lines.append(say("answers.compact_steps"))
         if frame.is_uncommitted():
             lines.append(say("answers.uncommitted_before"))
-        if usual:
+        if usual_threshold:
             lines.append(say("answers.compact_threshold_kept", threshold=threshold))
-    compared = sorted(topics, key=lambda name: -len(topics[name]))
-    if wanted is None:  # every pair is looked at: bounded, so that no log makes a call hang
-        compared = compared[:TOPICS_COMPARED]
-    if pairs := similar_topics(compared, among=wanted):
+    compared_topics = sorted(topics, key=lambda name: -len(topics[name]))
+    if names is None:  # every pair is looked at: bounded, so that no log makes a call hang
+        compared_topics = compared_topics[:TOPICS_COMPARED]
+    if pairs := similar_topics(compared_topics, among=names):
         texts = list[str]()
         for pair in pairs[:PAIRS_SHOWN]:
-            why = say(f"answers.reason_{pair.reason}", shared=topic_text(pair.shared))
-            if kept := topic_to_keep(pair):
-                why += f"; {say('answers.keep_topic', topic=topic_text(kept))}"
-            texts.append(f"{topic_text(pair.topic)} ~ {topic_text(pair.other)} ({why})")
+            reason = say(f"answers.reason_{pair.reason}", shared=topic_text(pair.shared))
+            if kept_topic := topic_to_keep(pair):
+                reason += f"; {say('answers.keep_topic', topic=topic_text(kept_topic))}"
+            texts.append(f"{topic_text(pair.topic)} ~ {topic_text(pair.other)} ({reason})")
         most_tokens = LIST_SHARE * frame.settings.budget_tokens
-        listing = listed(texts, len(pairs), most_tokens, more="compact_similar_more", sep="; ")
+        listing = listing_of(texts, len(pairs), most_tokens, more="compact_similar_more", sep="; ")
         lines.append(say("answers.compact_similar", pairs=listing.text))
     budget = frame.budget
     budget.spend("\n".join(lines))
-    return "\n".join(lines + _fit_topics(chosen, budget, frame))
+    return "\n".join(lines + _fit_topics(chosen_topics, budget, frame))
 
 
 def _fit_topics(topics: Mapping[str, Sequence[Record]], budget: Budget, frame: Frame) -> list[str]:
@@ -76,30 +76,29 @@ def _fit_topics(topics: Mapping[str, Sequence[Record]], budget: Budget, frame: F
         return Block.of(record_block(record, token=version_id_text(record)))
 
     budget_tokens = frame.settings.budget_tokens
-    in_order = sorted(topics, key=lambda name: (_is_compact(topics[name]), -len(topics[name])))
+    names = sorted(topics, key=lambda name: (_is_compact(topics[name]), -len(topics[name])))
     if may_fit((record for members in topics.values() for record in members), budget):
-        texts = [_whole_topic(name, topics[name]) for name in in_order]
+        texts = [_whole_topic(name, topics[name]) for name in names]
         if all(map(replace(budget).take, texts)):
             return texts
     budget.spend(say("answers.compact_rest", topics=""))
     budget.tokens -= LIST_SHARE * budget_tokens
-    lines: list[str] = []
-    rest: list[tuple[str, int]] = []
-    for name in in_order:
+    lines, rest_counts = list[str](), list[tuple[str, int]]()
+    for name in names:
         records = topics[name]
         if may_fit(records, budget) and budget.take(text := _whole_topic(name, records)):
             lines.append(text)
-        elif name == in_order[0]:  # else a topic that must shrink could never be compacted
+        elif name == names[0]:  # else a topic that must shrink could never be compacted
             facts: Facts = {"topic": topic_text(name), "count": len(records)}
             budget.spend(say("answers.compact_too_large", shown=10**6, **facts))
             texts = [_fit_beginning(records[0], budget, record_block)]
-            others = record_text.fit_blocks(records[1:], budget, layout)
-            texts += [block.text for _, block in others]
+            other_blocks = record_text.fit_blocks(records[1:], budget, layout)
+            texts += [block.text for _, block in other_blocks]
             lines += [say("answers.compact_too_large", shown=len(texts), **facts), *texts]
         else:
-            rest.append((name, len(records)))
-    if rest:
-        listing = answers.listed_topics(rest, budget_tokens, at_most=8)
+            rest_counts.append((name, len(records)))
+    if rest_counts:
+        listing = answers.topic_listing(rest_counts, budget_tokens, at_most=8)
         lines.append(say("answers.compact_rest", topics=listing.text))
     return lines
 
@@ -140,21 +139,20 @@ def _fit_beginning(record: Record, budget: Budget, layout: Callable[..., str]) -
 
 
 def fit_deletion(
-    log: MemoryLog, tokens: Sequence[str], frame: Frame
+    log: MemoryLog, version_ids: Sequence[str], frame: Frame
 ) -> tuple[list[str], list[str]]:
     """Return the version ids whose records fit one answer in full, and those for a later call."""
-    named = {record.id: record for record in select(log, tokens).removed}
+    records = {record.id: record for record in select(log, version_ids).removed}
     budget = frame.budget.split_off(DELETION_SHARE)
-    now: list[str] = []
-    put_off: list[str] = []
-    for token in tokens:
-        record = named.pop(token.partition("@")[0], None)
+    now_ids, later_ids = list[str](), list[str]()
+    for version_id in version_ids:
+        record = records.pop(version_id.partition("@")[0], None)
         fits = record is None or (
             may_fit([record], budget)
             and budget.take(record_text.headed_block(record, token=version_id_text(record)))
         )
-        (now if fits or not now else put_off).append(token)
-    return now, put_off
+        (now_ids if fits or not now_ids else later_ids).append(version_id)
+    return now_ids, later_ids
 
 
 def deletion_answer(outcome: Outcome, frame: Frame, put_off: Sequence[str] = ()) -> str:
@@ -169,20 +167,20 @@ def deletion_answer(outcome: Outcome, frame: Frame, put_off: Sequence[str] = ())
     if count and frame.is_uncommitted():
         lines.append(say("answers.uncommitted"))
     if put_off:
-        lines.append(say("answers.put_off", tokens=answers.listed_tokens(put_off, frame)))
-    return "\n".join(lines + answers.left_tokens(outcome, frame))
+        lines.append(say("answers.put_off", tokens=answers.joined_ids(put_off, frame)))
+    return "\n".join(lines + answers.removal_notes(outcome, frame))
 
 
 def join_questions(questions: Iterable[str]) -> tuple[str, int]:
     """Join different questions while they fit into `ask_next_time`; also count the others."""
-    joined, left_out = "", 0
+    joined_text, left_out = "", 0
     for question in dict.fromkeys(" ".join(text.split()) for text in questions):
-        longer = f"{joined} {question}".strip()
-        if len(longer.encode("utf-8", "replace")) <= _QUESTION_BYTES:
-            joined = longer
+        longer_text = f"{joined_text} {question}".strip()
+        if len(longer_text.encode("utf-8", "replace")) <= _QUESTION_BYTES:
+            joined_text = longer_text
         else:
             left_out += 1
-    return joined, left_out
+    return joined_text, left_out
 
 
 def fit_question(question: str) -> tuple[str, int]:
@@ -193,7 +191,7 @@ def fit_question(question: str) -> tuple[str, int]:
     encoded = question.encode("utf-8", "surrogatepass")
     if len(encoded) <= _QUESTION_BYTES:
         return question, 0
-    fitting = encoded[:_QUESTION_BYTES].decode("utf-8", "ignore")
-    ends = [match.end() for match in _SENTENCE_ENDS.finditer(question, 0, len(fitting) + 1)]
-    last = max((end for end in ends if end <= len(fitting)), default=0)
-    return fitting[:last] if 2 * last >= len(fitting) else fitting, len(encoded)
+    head = encoded[:_QUESTION_BYTES].decode("utf-8", "ignore")
+    ends = [match.end() for match in _SENTENCE_ENDS.finditer(question, 0, len(head) + 1)]
+    last_end = max((end for end in ends if end <= len(head)), default=0)
+    return head[:last_end] if 2 * last_end >= len(head) else head, len(encoded)

@@ -12,11 +12,11 @@ from core.lessons.record import (
     LIMITS_BYTES,
     Draft,
     Record,
-    above_limit,
     check_draft,
     normalise_topic,
     record_id,
     record_of,
+    too_long_fields_in,
     with_marks,
 )
 from core.text.plain import map_texts, members_from
@@ -26,7 +26,7 @@ OfferStatus = Literal["added", "known", "replaced", "collision", "refused"]
 MOST_REDACTED_CHARS = 32_768  # no secret is so long that the rest could be stored
 
 # Fields that a program may set beside the words, and fields that a cleaning reads beside them.
-_GIVEN = "created updated compacted_at source_count source_ids former extra meta_extra".split()
+_FIELDS = "created updated compacted_at source_count source_ids former extra meta_extra".split()
 _META_TEXTS = "id created updated compacted_at source_ids former marks paths when".split()
 # An id, a version id, a fingerprint or a date as a program writes them holds no secret.
 _HARMLESS = re.compile(r"[0-9a-f]{16}(?:@[0-9a-f]{6})?|[0-9a-f]{6}|[0-9]{4}-[0-9T:.+Z-]{6,30}|")
@@ -43,22 +43,22 @@ class Offer(NamedTuple):
 
 def draft_from(line: Mapping[str, Any]) -> Draft:
     """Return the draft of a record in the form of the file. Raises RefusedError for other forms."""
-    whole = {"type": "log", "topic": "", "missing_context": "", "lesson": "", **line, "id": "-"}
-    meta = whole.get("meta") or {}
+    members = {"type": "log", "topic": "", "missing_context": "", "lesson": "", **line, "id": "-"}
+    meta = members.get("meta") or {}
     if isinstance(meta, dict):
-        whole["meta"] = {"created": "", **meta}
-    if whole["type"] not in ("log", "principle"):
+        members["meta"] = {"created": "", **meta}
+    if members["type"] not in ("log", "principle"):
         raise RefusedError("unknown_type")
-    record = record_of(whole)
+    record = record_of(members)
     if not record:
-        wrong = [name for name in LIMITS_BYTES if not isinstance(whole.get(name, ""), str | None)]
-        raise RefusedError("record_form", field=", ".join(wrong) or "meta")
+        names = [name for name in LIMITS_BYTES if not isinstance(members.get(name, ""), str | None)]
+        raise RefusedError("record_form", field=", ".join(names) or "meta")
     return replace(
         _draft_of(record),
         ask_next_time=line.get("ask_next_time"),
         paths=record.paths if "paths" in meta else None,
         when=record.when if "when" in meta else None,
-        given={name: value for name in _GIVEN if (value := getattr(record, name))},
+        given={name: value for name in _FIELDS if (value := getattr(record, name))},
     )
 
 
@@ -68,8 +68,7 @@ def redact_draft(
     """Return the draft to store, the kinds of replaced secrets, and suspicious fields.
 
     Topic, question and paths stay as they came. A trigger with a secret is refused: redacted, it
-    stands nowhere. project: its directory, cut off from paths. is_edit: of a stored record, which
-    may have more anchors.
+    stands nowhere. project: its directory, cut off from paths. is_edit: more anchors may stand.
     """
     # Only a save needs the table of formats; a server that is first searched starts faster.
     from core.sanitizer import redact_together
@@ -79,21 +78,21 @@ def redact_draft(
         paths = normalise_paths(paths, project, most=None if is_edit else MOST_PATHS)
     if when is not None:
         when = normalise_triggers(when, most=None if is_edit else MOST_TRIGGERS)
-    for name, used_bytes in above_limit(draft).items():
+    for name, used_bytes in too_long_fields_in(draft).items():
         if len(getattr(draft, name)) > MOST_REDACTED_CHARS:
             raise field_too_long(name, used_bytes, LIMITS_BYTES[name])
     texts = {name: getattr(draft, name) or "" for name in LIMITS_BYTES}
     texts |= {"paths": "\n".join(paths or ()), "when": "\n".join(when or ())}
-    found = dict(zip(texts, redact_together([*texts.values()]), strict=True))
-    secrets = [(name, kind) for name, redaction in found.items() for kind in redaction.kinds]
-    if refused := [(name, kind) for name, kind in secrets if strict or name == "when"]:
-        raise _secret_refused(refused)
-    missing_context, lesson = found["missing_context"], found["lesson"]
-    clean = replace(
+    redactions = dict(zip(texts, redact_together([*texts.values()]), strict=True))
+    secrets = [(name, kind) for name, redaction in redactions.items() for kind in redaction.kinds]
+    if refused_secrets := [(name, kind) for name, kind in secrets if strict or name == "when"]:
+        raise _secret_refused(refused_secrets)
+    missing_context, lesson = redactions["missing_context"], redactions["lesson"]
+    clean_draft = replace(
         draft, missing_context=missing_context.text, lesson=lesson.text, paths=paths, when=when
     )
-    suspicious = tuple(name for name in ("topic", "ask_next_time", "paths") if found[name].kinds)
-    return check_draft(clean), missing_context.kinds + lesson.kinds, suspicious
+    suspects = tuple(name for name in ("topic", "ask_next_time", "paths") if redactions[name].kinds)
+    return check_draft(clean_draft), missing_context.kinds + lesson.kinds, suspects
 
 
 def redact_record(
@@ -101,16 +100,15 @@ def redact_record(
 ) -> tuple[Record, tuple[str, ...], tuple[str, ...]]:
     """Return the record to store, the kinds of secrets, and suspicious fields.
 
-    Anchors stay unless a person has just changed them (`is_edit`); a trigger with a secret, written
-    by hand, goes.
+    Anchors stay unless a person has just changed them (`is_edit`); a trigger with a secret goes.
     """
     draft = _draft_of(record)
     if is_edit:
         draft = replace(draft, paths=record.paths, when=record.when)
     elif record.when:
         record = replace(record, when=clean_record(record)[0].when)
-    draft, kinds, suspicious = redact_draft(draft, project=project, strict=strict, is_edit=is_edit)
-    changed = replace(
+    draft, kinds, suspects = redact_draft(draft, project=project, strict=strict, is_edit=is_edit)
+    changed_record = replace(
         record,
         id=record_id(draft) if kinds else record.id,
         topic=draft.topic,
@@ -119,31 +117,31 @@ def redact_record(
         paths=record.paths if draft.paths is None else tuple(draft.paths),
         when=record.when if draft.when is None else tuple(draft.when),
     )
-    return changed, kinds, suspicious
+    return changed_record, kinds, suspects
 
 
 def redact_offer(record: Record, *, strict: bool) -> Offer:
     """Return the record, redacted in all fields, as "added" until the log is asked, or refused."""
     kinds: tuple[str, ...] = ()
     try:
-        for name, used_bytes in above_limit(record).items():
+        for name, used_bytes in too_long_fields_in(record).items():
             if len(getattr(record, name)) > MOST_REDACTED_CHARS:
                 raise field_too_long(name, used_bytes, LIMITS_BYTES[name])
-        clean, found = clean_record(record)
-        kinds = tuple(kind for _, kind in found)
-        if found and strict:
-            raise _secret_refused(found)
-        check_draft(_draft_of(clean))
-        paths = normalise_paths(clean.paths, most=None)
-        when = normalise_triggers(clean.when, most=None)
+        clean_copy, secrets = clean_record(record)
+        kinds = tuple(kind for _, kind in secrets)
+        if secrets and strict:
+            raise _secret_refused(secrets)
+        check_draft(_draft_of(clean_copy))
+        paths = normalise_paths(clean_copy.paths, most=None)
+        when = normalise_triggers(clean_copy.when, most=None)
     except SentinelError as error:
         return Offer(record=record, status="refused", redacted=kinds, error=error)
-    stored = (record_id(clean), paths, when)
-    if stored != (clean.id, clean.paths, clean.when):  # nearly never
-        clean = replace(clean, id=stored[0], paths=paths, when=when)
-    if clean.gap != record.gap:  # no older version of it has this id
-        clean = replace(clean, former=())
-    return Offer(record=with_marks(clean, record), status="added", redacted=kinds)
+    values = (record_id(clean_copy), paths, when)
+    if values != (clean_copy.id, clean_copy.paths, clean_copy.when):  # nearly never
+        clean_copy = replace(clean_copy, id=values[0], paths=paths, when=when)
+    if clean_copy.gap != record.gap:  # no older version of it has this id
+        clean_copy = replace(clean_copy, former=())
+    return Offer(record=with_marks(clean_copy, record), status="added", redacted=kinds)
 
 
 def _secret_refused(secrets: list[tuple[str, str]]) -> RefusedError:
@@ -174,32 +172,31 @@ def clean_record(record: Record) -> tuple[Record, list[tuple[str, str]]]:
     from core.sanitizer import look_at, redact, values_in
 
     meta = {name: getattr(record, name) for name in _META_TEXTS}
-    pieces = {name: (it,) if isinstance(it, str) else it for name, it in meta.items()}
-    doubtful = [it for texts in pieces.values() for it in texts if not _HARMLESS.fullmatch(it)]
-    look = look_at((*record.texts, *doubtful))
-    if not (record.extra or record.meta_extra or look.may_hold):
+    pieces = {name: (value,) if isinstance(value, str) else value for name, value in meta.items()}
+    doubts = [text for texts in pieces.values() for text in texts if not _HARMLESS.fullmatch(text)]
+    scan = look_at((*record.texts, *doubts))
+    if not (record.extra or record.meta_extra or scan.may_hold):
         topic = normalise_topic(record.topic)
         return record if topic == record.topic else replace(record, topic=topic), []
-    clean: dict[str, Any] = {}
-    found: list[tuple[str, str]] = []
-    known = values_in(record.texts, look)  # what one field calls a password, another may only use
-    for name in LIMITS_BYTES if known else ():
-        clean[name], kinds = redact(getattr(record, name), known, look)
-        found += [(name, kind) for kind in kinds]
-    clean["topic"] = normalise_topic(clean.get("topic", record.topic))
+    values, secrets = dict[str, Any](), list[tuple[str, str]]()
+    passwords = values_in(record.texts, scan)  # one field names it, another may only use it
+    for name in LIMITS_BYTES if passwords else ():
+        values[name], kinds = redact(getattr(record, name), passwords, scan)
+        secrets += [(name, kind) for kind in kinds]
+    values["topic"] = normalise_topic(values.get("topic", record.topic))
     for name, texts in pieces.items():
-        kept = list[str]()
+        kept_texts = list[str]()
         for piece in texts:
             is_plain = _HARMLESS.fullmatch(piece)
-            text, kinds = (piece, ()) if is_plain else redact(piece, known, look)
-            found += [("meta", kind) for kind in kinds]
+            text, kinds = (piece, ()) if is_plain else redact(piece, passwords, scan)
+            secrets += [("meta", kind) for kind in kinds]
             if name != "when" or text == piece:
-                kept.append(text)
-        clean[name] = kept[0] if isinstance(meta[name], str) else tuple(kept)
+                kept_texts.append(text)
+        values[name] = kept_texts[0] if isinstance(meta[name], str) else tuple(kept_texts)
     for name, field in (("meta_extra", "meta"), ("extra", "other_keys")):
-        clean[name], members_kinds = _clean_members(getattr(record, name))
-        found += [(field, kind) for kind in members_kinds]
-    return replace(record, **clean), found
+        values[name], member_kinds = _clean_members(getattr(record, name))
+        secrets += [(field, kind) for kind in member_kinds]
+    return replace(record, **values), secrets
 
 
 def _clean_members(members: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
@@ -209,22 +206,21 @@ def _clean_members(members: Mapping[str, Any]) -> tuple[dict[str, Any], list[str
     """
     from core.sanitizer import MARKER, redact
 
-    pairs: list[tuple[str, Any]] = []
-    found: list[str] = []
+    pairs, secret_kinds = list[tuple[str, Any]](), list[str]()
 
-    def clean(text: str) -> str:
+    def redact_text(text: str) -> str:
         text, kinds = redact(text)
-        found.extend(kinds)
+        secret_kinds.extend(kinds)
         return text
 
     for name, value in members.items():
-        member = map_texts({name: value}, clean)
+        member = map_texts({name: value}, redact_text)
         text, kinds = redact(json.dumps(member, ensure_ascii=False))
         if kinds:
-            found += kinds
+            secret_kinds += kinds
             try:
                 member = json.loads(text)
             except ValueError:
                 member = dict.fromkeys(member, MARKER)
         pairs += member.items()
-    return members_from(pairs), found
+    return members_from(pairs), secret_kinds

@@ -1,8 +1,7 @@
 """The memory file on disk, with the files beside it. No other code opens it to write.
 
 Readers take no lock and see the old or the new file. Beside it lie its lock, the companions that
-tell git about it, and the side file of records that left. For local disks, not network file
-systems.
+tell git about it, and the side file of records that left. For local disks.
 """
 
 import contextlib
@@ -69,10 +68,10 @@ class LogFile:
         """Return the whole file, b"" where there is none. Raises LogReadError."""
         return self._read()[0]
 
-    def _read(self, place: Path | None = None) -> tuple[bytes, disk.Identity]:
+    def _read(self, real_path: Path | None = None) -> tuple[bytes, disk.Identity]:
         try:
             with _errors_of(self.path):
-                return disk.read_regular_file(place or disk.resolve_log(self.path))
+                return disk.read_regular_file(real_path or disk.resolve_log(self.path))
         except FileNotFoundError:
             if os.path.islink(self.path):  # its target has just gone
                 reason = "broken symbolic link"
@@ -81,7 +80,7 @@ class LogFile:
             return b"", None
         if not os.path.lexists(self.path):  # else git was writing the file
             self._ask_git()
-        return self._read(place)
+        return self._read(real_path)
 
     def _ask_git(self) -> None:
         """Raise LogMissingError where git has the file that is missing here; ask once."""
@@ -100,72 +99,70 @@ class LogFile:
         file `aside_name`, rename. `change` runs under the lock, and again when a program without
         the lock has replaced the file.
 
-        Raises BusyError, WaitEndedError, DiskError, and errors of `change`; the file is then
-        unchanged.
+        Raises BusyError, WaitEndedError, DiskError, and errors of `change`: nothing is written.
         """
-        with self._locked() as place:
+        with self._locked_path() as real_path:
             for _ in range(_ATTEMPTS):
                 # An editor empties a file before it writes it, and git removes it first.
                 deadline = time.monotonic() + _SETTLE_S
                 while True:
-                    data, identity = self._read(place)
-                    beside = (self.path.with_name(name) for name in COMPANIONS)
-                    is_new = not data and not all(map(disk.is_there, beside))
+                    data, identity = self._read(real_path)
+                    companions = (self.path.with_name(name) for name in COMPANIONS)
+                    is_new = not data and not all(map(disk.is_there, companions))
                     if data or is_new or time.monotonic() > deadline:
                         break
                     time.sleep(_SETTLE_S / 5)
-                new = change(data)
-                if new.data == data or self._replace(place, new, identity, aside_name):
-                    return new.outcome
+                result = change(data)
+                if result.data == data or self._replace(real_path, result, identity, aside_name):
+                    return result.outcome
         raise DiskError("log_unsettled", path=str(self.path))
 
     def _replace(
-        self, place: Path, new: Replacement[_Result], identity: disk.Identity, aside_name: str
+        self, target: Path, result: Replacement[_Result], identity: disk.Identity, aside_name: str
     ) -> bool:
         if identity is None or not disk.is_there(self.path.with_name(IGNORE_NAME)):
             self._write_companions(*COMPANIONS, only_missing=True)
-        with disk.prepared_file(place, new.data) as temporary:
-            if disk.identity_of(place) != identity:
+        with disk.prepared_file(target, result.data) as temporary:
+            if disk.identity_of(target) != identity:
                 return False
-            if new.replaced:
-                self._keep(new.replaced, place)
+            if result.replaced:
+                self._append_side_lines(result.replaced, target)
             aside = self.path.parent / aside_name
-            if new.aside:
-                disk.replace_file(aside, new.aside, _check_is_new, name=self.path.name)
+            if result.aside:
+                disk.replace_file(aside, result.aside, _check_is_new, name=self.path.name)
             try:
-                disk.rename(temporary, place)
+                disk.rename(temporary, target)
             except BaseException:
-                if new.aside:
+                if result.aside:
                     with contextlib.suppress(OSError):
                         aside.unlink()
                 raise
-        disk.sync_directory(place.parent)
+        disk.sync_directory(target.parent)
         return True
 
     @contextlib.contextmanager
-    def _locked(self) -> Iterator[Path]:
+    def _locked_path(self) -> Iterator[Path]:
         """Hold the lock, remove strays, and give the file's real path."""
         with _errors_of(self.path, writes=True):
-            place = disk.resolve_log(self.path, may_be_new=True)  # before anything is made there
+            real_path = disk.resolve_log(self.path, may_be_new=True)  # before a folder is made
             if not os.path.lexists(self.path):
                 self._ask_git()
                 disk.make_directory(self.path.parent)
             with disk.locked_file(
-                f"{place}{LOCK_SUFFIX}",
+                f"{real_path}{LOCK_SUFFIX}",
                 timeout_s=self._lock_timeout_s,
                 cancellation=self._cancellation,
             ):
                 strays = list[Path]()  # temporary files of killed writers
                 with contextlib.suppress(OSError):  # nobody may list it, or another user's stray
-                    for at in dict.fromkeys((place, self.path)):
-                        found = map(_TEMPORARY.fullmatch, sorted(os.listdir(at.parent)))
-                        strays += [
-                            at.parent / it[0] for it in found if it and it["name"] == at.name
-                        ]
+                    for path in dict.fromkeys((real_path, self.path)):
+                        matches = map(_TEMPORARY.fullmatch, sorted(os.listdir(path.parent)))
+                        hits = (match for match in matches if match and match["name"] == path.name)
+                        strays += [path.parent / match[0] for match in hits]
                     for stray in strays:
                         os.unlink(stray)
                 try:
-                    yield place
+                    yield real_path
                 finally:  # `git stash -u` takes the rule away and leaves the lock
                     with contextlib.suppress(OSError):
                         self._write_companions(IGNORE_NAME, only_missing=True)
@@ -183,37 +180,37 @@ class LogFile:
         except FileNotFoundError:
             return b""
 
-    def _keep(self, lines: bytes, log: Path) -> None:
+    def _append_side_lines(self, lines: bytes, log: Path) -> None:
         """Add lines to the side file; above MOST_SIDE_BYTES only its newest half stays."""
         with _errors_of(self.side_path, writes=True):
-            last = self.read_side(most_bytes=1)
-            if last not in (b"", b"\n"):  # a killed save has torn its line
+            last_byte = self.read_side(most_bytes=1)
+            if last_byte not in (b"", b"\n"):  # a killed save has torn its line
                 lines = b"\n" + lines
-            known_bytes = os.stat(self.side_path).st_size if last else 0
-            if known_bytes and known_bytes + len(lines) <= MOST_SIDE_BYTES:
+            side_bytes = os.stat(self.side_path).st_size if last_byte else 0
+            if side_bytes and side_bytes + len(lines) <= MOST_SIDE_BYTES:
                 disk.append(self.side_path, lines)
                 return
-            newest = self.read_side(most_bytes=MOST_SIDE_BYTES // 2)
-            if known_bytes > len(newest):
-                newest = newest.partition(b"\n")[2]  # without the line that the cut has torn
-            if not known_bytes:
+            tail = self.read_side(most_bytes=MOST_SIDE_BYTES // 2)
+            if side_bytes > len(tail):
+                tail = tail.partition(b"\n")[2]  # without the line that the cut has torn
+            if not side_bytes:
                 self._write_companions(IGNORE_NAME)  # git must not track it
-            like = log if disk.is_there(log) else None  # gives mode and owner
-            disk.replace_file(self.side_path, newest + lines, name=self.path.name, like=like)
+            model = log if disk.is_there(log) else None  # gives mode and owner
+            disk.replace_file(self.side_path, tail + lines, name=self.path.name, like=model)
 
     def rewrite_side(self, change: Callable[[bytes], bytes]) -> None:
         """Replace the side file alone, under the lock. Raises as `rewrite`."""
-        with self._locked(), _errors_of(self.side_path, writes=True):
-            known = self.read_side()
-            data = change(known)
-            if data != known:
-                disk.replace_file(self.side_path, data, name=self.path.name)
+        with self._locked_path(), _errors_of(self.side_path, writes=True):
+            old_data = self.read_side()
+            new_data = change(old_data)
+            if new_data != old_data:
+                disk.replace_file(self.side_path, new_data, name=self.path.name)
 
     # The companions. A link stays as it is: git does not follow it.
 
     def write_companions(self) -> None:
         """Complete the companions, under the lock. Raises BusyError or DiskError."""
-        with self._locked():
+        with self._locked_path():
             self._write_companions(*COMPANIONS)
 
     def _write_companions(self, *names: str, only_missing: bool = False) -> None:
@@ -223,14 +220,15 @@ class LogFile:
             status = disk.status_of(companion)
             if status and (only_missing or not stat.S_ISREG(status.st_mode)):  # a pipe would block
                 continue
-            known = companion.read_bytes() if status else b""
-            lines = [line.strip() for line in known.splitlines()]
-            wanted = COMPANIONS[name].encode("ascii").splitlines(keepends=True)
-            missing = [line for line in wanted if line.strip() not in lines]
-            if missing:
-                ended = known if not known or known.endswith(b"\n") else known + b"\n"
+            content = companion.read_bytes() if status else b""
+            lines = [line.strip() for line in content.splitlines()]
+            wanted_lines = COMPANIONS[name].encode("ascii").splitlines(keepends=True)
+            tail = [line for line in wanted_lines if line.strip() not in lines]
+            if tail:
+                if content and not content.endswith(b"\n"):
+                    content += b"\n"
                 # Its temporary name is like the log's, so that strays are swept.
-                disk.replace_file(companion, b"".join([ended, *missing]), name=self.path.name)
+                disk.replace_file(companion, b"".join([content, *tail]), name=self.path.name)
 
 
 @contextlib.contextmanager

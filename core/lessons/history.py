@@ -57,10 +57,10 @@ def commits_of(repository: Repository, *starts: str, pattern: str = "") -> list[
         return []
     lines = [f"-G{pattern}"] if pattern else []
     paths = (_ANY_LOG, pathspec_of(repository.path))
-    listed = repository.ask(*_LOG, *lines, *(starts or ("HEAD",)), "--", *paths)
+    output = repository.ask(*_LOG, *lines, *(starts or ("HEAD",)), "--", *paths)
     commits: list[Commit] = []
     files: dict[str, str] = {}
-    fields = iter(field.removeprefix(b"\n") for field in listed.split(b"\0"))
+    fields = iter(field.removeprefix(b"\n") for field in output.split(b"\0"))
     for text in fields:
         if text.startswith(b":"):
             # `:mode mode name name M`, plus a colon, mode and name for each further parent
@@ -76,15 +76,15 @@ def commits_of(repository: Repository, *starts: str, pattern: str = "") -> list[
 
 
 def own_commits(repository: Repository, *starts: str, last: str) -> list[Commit]:
-    """Return `commits_of` without logs that stand elsewhere in commit `last` ("" for none)."""
-    found = commits_of(repository, *starts)
-    paths = {path for commit in found for path in commit.files} - {repository.path}
-    # A path that `last` lacks may be where this log was.
-    others = {path for path in paths if last and repository.blob_in(last, path)}
+    """Return `commits_of` without logs that stand elsewhere in commit `find_last` ("" for none)."""
+    commits = commits_of(repository, *starts)
+    all_paths = {path for commit in commits for path in commit.files} - {repository.path}
+    # A path that `find_last` lacks may be where this log was.
+    other_paths = {path for path in all_paths if last and repository.blob_in(last, path)}
     return [
-        replace(commit, files={path: commit.files[path] for path in own})
-        for commit in found
-        if (own := [path for path in commit.files if path not in others])
+        replace(commit, files={path: commit.files[path] for path in paths})
+        for commit in commits
+        if (paths := [path for path in commit.files if path not in other_paths])
     ]
 
 
@@ -108,7 +108,7 @@ class History:
     def __init__(self, log_path: Path, log: MemoryLog, kept: Iterable[ReplacedRecord] = ()) -> None:
         self._target = Path(os.path.realpath(log_path))
         self.log = log
-        self.kept = {it.version_id: it for it in reversed([*kept])}
+        self.kept = {entry.version_id: entry for entry in reversed([*kept])}
 
     @cached_property
     def repository(self) -> Repository:
@@ -126,142 +126,142 @@ class History:
 
     def versions(self, ids: Collection[str]) -> list[Version]:
         """Return all versions of these records, the newest first. Raises HistoryError."""
-        records: dict[str, Record] = {}
-        commits: dict[str, Commit] = {}
-        logs = self._logs(ids, *EVERYWHERE, oldest_first=True) if self.has_git else ()
+        records, commits = dict[str, Record](), dict[str, Commit]()
+        logs = self._find_logs(ids, *EVERYWHERE, oldest_first=True) if self.has_git else ()
         for commit, log in logs:
-            for record in _all_of(log):
+            for record in _forms_in(log):
                 if record.id in ids:
                     records.setdefault(record.version_id, record)
                     commits.setdefault(record.version_id, commit)
-        kept = {token: it for token, it in self.kept.items() if it.record.id in ids}
-        shown = {it.version_id: it for it in self.log.records if it.id in ids}
-        lines = {it.version_id: it for it in _lines(self.log) if it.id in ids}
-        records = {token: it.record for token, it in kept.items()} | records | lines | shown
+        entries = {key: entry for key, entry in self.kept.items() if entry.record.id in ids}
+        views = {record.version_id: record for record in self.log.records if record.id in ids}
+        lines = {record.version_id: record for record in _records_in(self.log) if record.id in ids}
+        records = {key: entry.record for key, entry in entries.items()} | records
+        records |= lines | views
         versions = [
             Version(
                 record=record,
-                is_shown=token in shown,
-                is_hidden=token in lines and token not in shown,
-                kept=kept.get(token),
-                commit=commits.get(token),
+                is_shown=version_id in views,
+                is_hidden=version_id in lines and version_id not in views,
+                kept=entries.get(version_id),
+                commit=commits.get(version_id),
             )
-            for token, record in records.items()
+            for version_id, record in records.items()
         ]
-        return sorted(versions, key=lambda it: it.record.version(), reverse=True)
+        return sorted(versions, key=lambda version: version.record.version(), reverse=True)
 
-    def last(self, record_id: str) -> Record | None:
+    def find_last(self, record_id: str) -> Record | None:
         """Return the last version of a record that no reader sees, None for no version.
 
-        A hidden line comes before all others; in git, HEAD's history comes first. Raises
-        HistoryError.
+        A hidden line goes before all others; in git, HEAD's history does. Raises HistoryError.
         """
-        hidden = [record for record in _lines(self.log) if record.id == record_id]
-        if hidden:
-            return max(hidden, key=Record.version)
-        kept = [it.record for it in self.kept.values() if it.record.id == record_id]
+        hidden_records = [record for record in _records_in(self.log) if record.id == record_id]
+        if hidden_records:
+            return max(hidden_records, key=Record.version)
+        candidates = [entry.record for entry in self.kept.values() if entry.record.id == record_id]
         for starts in ((), EVERYWHERE):
-            logs = self._logs([record_id], *starts, unless=kept)
-            versions = (it for _, log in logs for it in log.with_id(record_id).values())
-            if found := next(versions, None):
-                kept.append(found)
+            logs = self._find_logs([record_id], *starts, unless=candidates)
+            versions = (record for _, log in logs for record in log.with_id(record_id).values())
+            if newest := next(versions, None):
+                candidates.append(newest)
                 break
-        return max(kept, key=Record.version, default=None)
+        return max(candidates, key=Record.version, default=None)
 
-    def find_versions(self, tokens: Collection[str]) -> dict[str, Record]:
+    def find_versions(self, version_ids: Collection[str]) -> dict[str, Record]:
         """Return the versions that exist, by version id. Raises HistoryError.
 
-        The side file, in which anybody can write a version id, counts only where log and git lack
-        one.
+        The side file, in which anybody can write a version id, counts where log and git lack one.
         """
-        wanted = set(tokens)
-        kept = {token: self.kept[token].record for token in wanted & self.kept.keys()}
-        found = {it.version_id: it for it in reversed(_all_of(self.log)) if it.version_id in wanted}
-        ids = ids_in(wanted - found.keys())
-        for _, log in self._logs(ids, *EVERYWHERE, unless=[*kept, *found]) if ids else ():
-            for record in _all_of(log):
-                if record.version_id in wanted:
-                    found.setdefault(record.version_id, record)
-            if found.keys() == wanted:
+        names = set(version_ids)
+        copies = {key: self.kept[key].record for key in names & self.kept.keys()}
+        records = reversed(_forms_in(self.log))
+        versions = {record.version_id: record for record in records if record.version_id in names}
+        ids = ids_in(names - versions.keys())
+        for _, log in self._find_logs(ids, *EVERYWHERE, unless=[*copies, *versions]) if ids else ():
+            for record in _forms_in(log):
+                if record.version_id in names:
+                    versions.setdefault(record.version_id, record)
+            if versions.keys() == names:
                 break
-        return {**kept, **found}
+        return {**copies, **versions}
 
     def find_originals(self, principle: Record) -> tuple[list[Record], list[str]]:
         """Return a principle's originals, each in its newest version.
 
-        Also return version ids of originals that are in the log again. Raises HistoryError where a
-        version is nowhere.
+        Also return version ids of those in the log again. Raises HistoryError if one is nowhere.
         """
-        tokens = originals_of(principle)
-        if not tokens:
+        version_ids = originals_of(principle)
+        if not version_ids:
             raise HistoryError("no_originals", id=principle.id)
-        versions = self.find_versions(tokens)
-        older = {
-            token
+        versions = self.find_versions(version_ids)
+        older_ids = {
+            version_id
             for version in versions.values()
-            for token in (*version.source_ids, *version.version_ids())
-            if token != version.version_id
+            for version_id in (*version.source_ids, *version.version_ids())
+            if version_id != version.version_id
         }
-        there = {it.id: it.version_id for it in self.log.records if it.id != principle.id}
-        newest, missing, left_alone = dict[str, Record](), dict[str, str](), dict[str, str]()
-        for token in dict.fromkeys(tokens):
-            name, version = id_in(token), versions.get(token)
-            if token in older:
+        records = (record for record in self.log.records if record.id != principle.id)
+        present_ids = {record.id: record.version_id for record in records}
+        newest, missing_ids, kept_ids = dict[str, Record](), dict[str, str](), dict[str, str]()
+        for version_id in dict.fromkeys(version_ids):
+            name, version = id_in(version_id), versions.get(version_id)
+            if version_id in older_ids:
                 continue
-            if name in there:
-                left_alone[name] = there[name]
+            if name in present_ids:
+                kept_ids[name] = present_ids[name]
             elif version is None:
-                missing.setdefault(name, token)
+                missing_ids.setdefault(name, version_id)
             elif name not in newest or version.version() > newest[name].version():
                 newest[name] = version
-        if missing:
-            had = [record.version_id for record in newest.values()]
+        if missing_ids:
+            found_ids = [record.version_id for record in newest.values()]
             facts: Facts = {
-                "tokens": ", ".join(missing.values()),
-                "count": len(newest.keys() | missing.keys()),
-                "missing": len(missing),
-                "found": ", ".join(had),
-                "first": "".join(had[:1]),
+                "tokens": ", ".join(missing_ids.values()),
+                "count": len(newest.keys() | missing_ids.keys()),
+                "missing": len(missing_ids),
+                "found": ", ".join(found_ids),
+                "first": "".join(found_ids[:1]),
             }
-            key = "some_missing" if had else "all_missing"
+            key = "some_missing" if found_ids else "all_missing"
             raise HistoryError(key, *self.notes(), **facts)
-        return list(newest.values()), list(left_alone.values())
+        return list(newest.values()), list(kept_ids.values())
 
-    def find_version(self, name: "Named") -> Record:
+    def find_version(self, target: "Reference") -> Record:
         """Return the named version, else the last of its record. Raises HistoryError."""
-        if name.version_id:
-            if found := self.find_versions([name.version_id]).get(name.version_id):
-                return found
-            raise HistoryError("no_version", *self.notes(), id=name.id, token=name.version_id)
-        if last := self.last(name.id):
-            return last
-        if over := principles_listing(name.id, self.log):
-            by = record_name(over[-1][0])
-            raise HistoryError("never_committed", *self.notes(), id=name.id, by=by)
-        raise HistoryError("unknown", *self.notes(), name=name.id)
+        if target.version_id:
+            if version := self.find_versions([target.version_id]).get(target.version_id):
+                return version
+            raise HistoryError("no_version", *self.notes(), id=target.id, token=target.version_id)
+        if version := self.find_last(target.id):
+            return version
+        if principles := principles_listing(target.id, self.log):
+            principle_name = record_name(principles[-1][0])
+            raise HistoryError("never_committed", *self.notes(), id=target.id, by=principle_name)
+        raise HistoryError("unknown", *self.notes(), name=target.id)
 
-    def find_principle(self, name: "Named") -> Record:
+    def find_principle(self, target: "Reference") -> Record:
         """Return the named principle of the log. Raises HistoryError."""
-        found = next(iter(self.log.with_id(name.id).values()), None)
-        if not found:
-            raise HistoryError("not_in_log", id=name.id)
-        if name.version_id not in ("", found.version_id):
+        principle = next(iter(self.log.with_id(target.id).values()), None)
+        if not principle:
+            raise HistoryError("not_in_log", id=target.id)
+        newest_id = principle.version_id
+        if target.version_id not in ("", newest_id):
             raise HistoryError(
-                "other_version", id=name.id, token=found.version_id, named=name.version_id
+                "other_version", id=target.id, token=newest_id, named=target.version_id
             )
-        if found.type != "principle":
-            raise HistoryError("is_log", id=name.id)
-        return found
+        if principle.type != "principle":
+            raise HistoryError("is_log", id=target.id)
+        return principle
 
-    def topics(self, beginning: str) -> dict[str, str]:
+    def find_topics(self, beginning: str) -> dict[str, str]:
         """Return topics of former records by id, for one beginning. Raises HistoryError."""
-        kept = [it.record for it in self.kept.values()]
-        found = {it.id: it.topic for it in kept if it.id.startswith(beginning)}
-        for _, log in self._logs([beginning], *EVERYWHERE, unless=found):
-            for record in _lines(log):
+        records = [entry.record for entry in self.kept.values()]
+        topics = {record.id: record.topic for record in records if record.id.startswith(beginning)}
+        for _, log in self._find_logs([beginning], *EVERYWHERE, unless=topics):
+            for record in _records_in(log):
                 if record.id.startswith(beginning):
-                    found.setdefault(record.id, record.topic)
-        return found
+                    topics.setdefault(record.id, record.topic)
+        return topics
 
     def notes(self) -> list[str]:
         """Return reasons why git may lack a version, as keys of sentences."""
@@ -273,7 +273,7 @@ class History:
             notes.append("ignored" if self.repository.is_ignored else "not_committed")
         return notes
 
-    def _logs(
+    def _find_logs(
         self,
         ids: Collection[str],
         *starts: str,
@@ -300,20 +300,20 @@ class History:
                 raise
 
 
-def _lines(log: MemoryLog) -> list[Record]:
+def _records_in(log: MemoryLog) -> list[Record]:
     return [record for _, record in log.all_records()]
 
 
-def _all_of(log: MemoryLog) -> list[Record]:
-    """Of a merged record, which can differ from its line, return both."""
-    return [*log.records, *_lines(log)]
+def _forms_in(log: MemoryLog) -> list[Record]:
+    """Return the records as readers see them, and as their lines hold them."""
+    return [*log.records, *_records_in(log)]
 
 
 def originals_of(principle: Record) -> tuple[str, ...]:
     """Return the version ids of a principle's originals, without its own former versions."""
     # It lists those if its id changed because a secret left its text.
-    parts = ((token, token[len(id_in(token)) + 1 :]) for token in principle.source_ids)
-    return tuple(token for token, fingerprint in parts if fingerprint not in principle.former)
+    ids, former = principle.source_ids, principle.former
+    return tuple(name for name in ids if name[len(id_in(name)) + 1 :] not in former)
 
 
 def former_ids_of(record: Record) -> tuple[str, ...]:
@@ -321,51 +321,51 @@ def former_ids_of(record: Record) -> tuple[str, ...]:
     if record.type == "log":  # it replaces nothing else
         return record.source_ids
     originals = set(originals_of(record))
-    return tuple(token for token in record.source_ids if token not in originals)
+    return tuple(version_id for version_id in record.source_ids if version_id not in originals)
 
 
 def principles_listing(record_id: str, log: MemoryLog) -> list[tuple[Record, str]]:
     """Return the principles that list a record, each with the newest version id listed."""
     newest: dict[str, tuple[Record, str]] = {}
-    for principle in _lines(log):
-        for token in principle.source_ids:  # the newest stands first
-            if id_in(token) == record_id:
-                newest.setdefault(principle.version_id, (principle, token))
+    for principle in _records_in(log):
+        for version_id in principle.source_ids:  # the newest stands first
+            if id_in(version_id) == record_id:
+                newest.setdefault(principle.version_id, (principle, version_id))
     return list(newest.values())
 
 
 # Records by the names that a person types.
 
 
-class Named(NamedTuple):
+class Reference(NamedTuple):
     """The record that somebody means."""
 
     id: str
     version_id: str  # "" where no version is meant
 
 
-def named(text: str, history: History) -> Named:
+def named(text: str, history: History) -> Reference:
     """Return the record that an id, a beginning of one, or a version id names.
 
     The log comes first, then the originals that it lists, then git. Raises HistoryError: bad_token,
     too_short, unknown or ambiguous.
     """
-    lines = _lines(history.log)
+    lines = _records_in(history.log)
     topics = {record.id: record.topic for record in lines}
-    beginning, fingerprint = _parted(text, topics)
+    beginning, fingerprint = _split_reference(text, topics)
     replaced = {  # maybe the originals were never committed
-        id_in(token): principle.topic
+        id_in(version_id): principle.topic
         for principle in lines
-        for token in principle.source_ids
-        if is_token(token)
+        for version_id in principle.source_ids
+        if is_token(version_id)
     }
-    found = _only(beginning, topics, text) or _only(beginning, replaced, text)
-    if not found:
+    record_id = _find_only(beginning, topics, text) or _find_only(beginning, replaced, text)
+    if not record_id:
         _check_length(beginning, text)
-        found = _only(beginning, history.topics(beginning), text)
-    if not found:
+        record_id = _find_only(beginning, history.find_topics(beginning), text)
+    if not record_id:
         raise HistoryError("unknown", *history.notes(), name=text)
-    return Named(found, f"{found}@{fingerprint}" if fingerprint else "")
+    return Reference(record_id, f"{record_id}@{fingerprint}" if fingerprint else "")
 
 
 def find_records(text: str, log: MemoryLog) -> list[Record]:
@@ -374,30 +374,30 @@ def find_records(text: str, log: MemoryLog) -> list[Record]:
     Raises HistoryError: bad_token, too_short, not_there, ambiguous or other_version.
     """
     topics = {record.id: record.topic for record in log.records}
-    beginning, fingerprint = _parted(text, topics)
-    wanted = _only(beginning, topics, text)
-    if not wanted:
+    beginning, fingerprint = _split_reference(text, topics)
+    record_id = _find_only(beginning, topics, text)
+    if not record_id:
         _check_length(beginning, text)
         raise HistoryError("not_there", name=text)
-    there = [record for record in log.records if record.id == wanted]
-    found = [record for record in there if not fingerprint or record.fingerprint() == fingerprint]
-    if not found:
-        raise HistoryError("other_version", id=wanted, token=there[0].version_id, named=text)
-    return found
+    records = [record for record in log.records if record.id == record_id]
+    hits = [record for record in records if not fingerprint or record.fingerprint() == fingerprint]
+    if not hits:
+        raise HistoryError("other_version", id=record_id, token=records[0].version_id, named=text)
+    return hits
 
 
 def find_record(text: str, log: MemoryLog) -> Record:
     """Return the only record that `find_records` finds. Raises HistoryError: also shared_id."""
-    found = find_records(text, log)
-    if len(found) > 1:
-        tokens = ", ".join(record.version_id for record in found)
-        raise HistoryError("shared_id", name=text, tokens=tokens)
-    return found[0]
+    hits = find_records(text, log)
+    if len(hits) > 1:
+        version_ids = ", ".join(record.version_id for record in hits)
+        raise HistoryError("shared_id", name=text, tokens=version_ids)
+    return hits[0]
 
 
-def _parted(text: str, known: Container[str]) -> tuple[str, str]:
+def _split_reference(text: str, topics: Container[str]) -> tuple[str, str]:
     """Split off the fingerprint, "" for none; an id may hold an @."""
-    if text in known or "@" not in text:
+    if text in topics or "@" not in text:
         return text, ""
     if not is_token(text):
         raise HistoryError("bad_token", name=text)
@@ -410,7 +410,7 @@ def _check_length(beginning: str, text: str) -> None:
         raise HistoryError("too_short", name=text, least=PREFIX_CHARS)
 
 
-def _only(beginning: str, topics: Mapping[str, str], text: str) -> str:
+def _find_only(beginning: str, topics: Mapping[str, str], text: str) -> str:
     if beginning in topics:
         return beginning
     ids = [name for name in topics if name.startswith(beginning)]

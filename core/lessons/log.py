@@ -1,8 +1,7 @@
 """One version of the memory log: its lines, and the records that a reader sees. Pure.
 
 After a git merge an id can stand in several lines. A version lists its former versions (`former`),
-a principle or a renamed record its originals (`source_ids`). The next change drops older versions
-and hidden records.
+a principle or a renamed record its originals (`source_ids`). The next change drops leftovers.
 """
 
 import re
@@ -10,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import chain
 
 from core.errors import RefusedError
 from core.lessons.record import (
@@ -53,7 +53,7 @@ def split_lines(data: bytes) -> list[bytes]:
 
 def conflict_lines(lines: Sequence[bytes], entries: Sequence[object]) -> frozenset[int]:
     """Return the lines of conflict markers and of the common ancestor between them."""
-    found: set[int] = set()
+    marker_lines: set[int] = set()
     base_at, base_run = -1, 0
     for at, entry in enumerate(entries):
         if entry is not None:
@@ -61,16 +61,16 @@ def conflict_lines(lines: Sequence[bytes], entries: Sequence[object]) -> frozens
         marker = _MARKER.fullmatch(lines[at].removeprefix(BOM).rstrip(b"\r\n"))
         if not marker:
             continue
-        found.add(at)
+        marker_lines.add(at)
         run = len(marker["run"] or marker["middle"])
         if base_at < 0:
             if marker[0].startswith(b"|"):
                 base_at, base_run = at, run
         elif run <= base_run:  # an ancestor with a conflict of its own has longer markers
             if marker["middle"] and run == base_run:
-                found.update(range(base_at, at))  # both sides removed what only stands there
+                marker_lines.update(range(base_at, at))  # both sides removed what only stands there
             base_at = -1
-    return frozenset(found)
+    return frozenset(marker_lines)
 
 
 class MemoryLog:
@@ -80,18 +80,18 @@ class MemoryLog:
         self.lines = lines
         self.conflict = conflict_lines(lines, entries)  # from 0, as all lines here
         if self.conflict:
-            entries = [None if at in self.conflict else it for at, it in enumerate(entries)]
+            entries = [None if at in self.conflict else entry for at, entry in enumerate(entries)]
         self.entries = entries  # by line
-        begun = [at for at in self.conflict if CONFLICT_BEGIN.match(lines[at].removeprefix(BOM))]
-        self.conflicts = len(begun) or int(bool(self.conflict))
-        odd = [at for at, it in enumerate(entries) if it is None and at not in self.conflict]
-        self.skipped = len([at for at in odd if self.content(at).strip()])  # no blank ones
+        starts = [at for at in self.conflict if CONFLICT_BEGIN.match(lines[at].removeprefix(BOM))]
+        self.conflicts = len(starts) or int(bool(self.conflict))
+        others = [at for at, entry in enumerate(entries) if not (entry or at in self.conflict)]
+        self.skipped = len([at for at in others if self.line_content(at).strip()])  # no blank ones
         self._lines_of: dict[str, list[int]] = {}
         for at, record in self.all_records():
             self._lines_of.setdefault(record.id, []).append(at)
-        self._settled: dict[int, Record] = {}  # records that inherit; the next change writes them
+        self._heirs: dict[int, Record] = {}  # records that inherit; the next change writes them
         self.leftover_lines: set[int] = set()  # lines that no reader sees
-        self._decide()
+        self._settle()
         self.count = len(self.records)
         self.topics = Counter(record.topic for record in self.records)
 
@@ -99,9 +99,8 @@ class MemoryLog:
     def parse(cls, data: bytes) -> "MemoryLog":
         """Return the log of a file; any bytes are accepted."""
         lines = split_lines(data)
-        return cls.from_lines(
-            lines, cached_parse_line if len(lines) <= CACHED_LINES else parse_line
-        )
+        parse = cached_parse_line if len(lines) <= CACHED_LINES else parse_line
+        return cls.from_lines(lines, parse)
 
     @classmethod
     def from_lines(
@@ -109,14 +108,14 @@ class MemoryLog:
     ) -> "MemoryLog":
         """Return the log of these lines; `parse` should cache."""
         entries = [parse(line.removeprefix(BOM)) for line in lines]  # a merge may move the first
-        if lines and (mark := mark_of(lines[0])):
-            entries[0] = parse(lines[0].removeprefix(mark))
+        if lines and (bom := bom_of(lines[0])):
+            entries[0] = parse(lines[0].removeprefix(bom))
         return cls(lines, entries)
 
-    def content(self, at: int) -> bytes:
-        """Return a line without the byte order mark of the first, or of a record."""
+    def line_content(self, at: int) -> bytes:
+        """Return a line; the first and a record's line lose their byte order mark."""
         line = self.lines[at]
-        return line if at and not self.entries[at] else line.removeprefix(mark_of(line))
+        return line if at and not self.entries[at] else line.removeprefix(bom_of(line))
 
     def to_bytes(self) -> bytes:
         return b"".join(self.lines)
@@ -137,45 +136,45 @@ class MemoryLog:
     def with_id(self, record_id_: str) -> dict[int, Record]:
         """Return the visible records of an id by line: one, unless unsettled or shared."""
         lines = self._lines_of.get(record_id_, ())
-        return {at: self._seen[at] for at in lines if at in self._seen}
+        return {at: self._seen_records[at] for at in lines if at in self._seen_records}
 
     def rewrite(
-        self, drop: Iterable[int] = (), placed: Mapping[int, Sequence[Record]] = NOTHING_PLACED
+        self, cut_lines: Iterable[int] = (), placed: Mapping[int, Sequence[Record]] = NOTHING_PLACED
     ) -> "MemoryLog":
-        """Return the log without leftovers and lines `drop`, with `placed` records in their lines.
+        """Return the log without leftovers and `cut_lines`, with `placed` records in their lines.
 
         Line `len(lines)` is the end. Raises RefusedError above MOST_LINE_BYTES.
         """
-        dropped = self.leftover_lines.union(drop)
-        chosen: dict[int, Sequence[Record]] = {
+        gone_lines = self.leftover_lines.union(cut_lines)
+        new_records: dict[int, Sequence[Record]] = {
             at: [record]
-            for at, record in self._settled.items()
-            if at not in dropped and len(record.to_line()) <= MOST_LINE_BYTES  # else it stays
+            for at, record in self._heirs.items()
+            if at not in gone_lines and len(record.to_line()) <= MOST_LINE_BYTES  # else it stays
         }
-        chosen.update(placed)
-        old = list(self.lines)
-        if len(old) in chosen and old and not old[-1].endswith(b"\n"):
-            old[-1] += b"\n"
-        bom = BOM if old and old[0].startswith(BOM) else b""
+        new_records.update(placed)
+        old_lines = list(self.lines)
+        if len(old_lines) in new_records and old_lines and not old_lines[-1].endswith(b"\n"):
+            old_lines[-1] += b"\n"
+        bom = BOM if old_lines and old_lines[0].startswith(BOM) else b""
         lines, entries = list[bytes](), list[Record | None]()
-        done = 0
-        for at in sorted(dropped.union(chosen)):
-            lines += old[done:at]
-            entries += self.entries[done:at]
-            for record in chosen.get(at, ()):
+        next_line = 0
+        for at in sorted(gone_lines.union(new_records)):
+            lines += old_lines[next_line:at]
+            entries += self.entries[next_line:at]
+            for record in new_records.get(at, ()):
                 line = record.to_line()
                 if len(line) > MOST_LINE_BYTES:
                     raise RefusedError("record_too_large", limit_bytes=MOST_LINE_BYTES)
                 lines.append(line if lines else bom + line)
                 entries.append(record)
-            done = at + 1
-        return MemoryLog([*lines, *old[done:]], [*entries, *self.entries[done:]])
+            next_line = at + 1
+        return MemoryLog([*lines, *old_lines[next_line:]], [*entries, *self.entries[next_line:]])
 
-    def _decide(self) -> None:
-        written = dict(self.all_records())
-        hiders = _Hiders(written, self._lines_of)
+    def _settle(self) -> None:
+        records = dict(self.all_records())
+        hiders = _Hiders(records, self._lines_of)
         self.replaced = hiders.replaced  # version ids by id
-        hidden: dict[int, Record] = {}
+        hider_at: dict[int, Record] = {}
         unsettled: list[list[int]] = []
         for name, lines in self._lines_of.items():
             if len(lines) == 1 and name not in self.replaced:  # nearly all
@@ -183,28 +182,28 @@ class MemoryLog:
             # Two gaps whose joined texts are equal share an id; they are no versions of each other.
             gaps: dict[tuple[str, str, str], dict[int, Record]] = {}
             for at in lines:
-                if hider := hiders.of(at, written[at]):
-                    hidden[at] = hider
+                if hider := hiders.hider_of(at, records[at]):
+                    hider_at[at] = hider
                 else:
-                    gaps.setdefault(written[at].gap, {})[at] = written[at]
+                    gaps.setdefault(records[at].gap, {})[at] = records[at]
             self.leftover_lines.update(lines)
             for versions in gaps.values():
-                kept = {at: it for at, it in _survivors(versions).items() if not hiders.of(at, it)}
-                self.leftover_lines.difference_update(kept)
-                self._settled |= {at: it for at, it in kept.items() if it is not written[at]}
-                if len(kept) > 1:
-                    unsettled.append(sorted(kept))
-        self._seen = {
-            at: self._settled.get(at, it)
-            for at, it in written.items()
-            if at not in self.leftover_lines
+                best = _choose_survivors(versions)
+                winners = {at: best[at] for at in best if not hiders.hider_of(at, best[at])}
+                self.leftover_lines.difference_update(winners)
+                self._heirs |= {at: best[at] for at in winners if best[at] is not records[at]}
+                if len(winners) > 1:
+                    unsettled.append(sorted(winners))
+        self._seen_records = {
+            at: self._heirs.get(at, records[at]) for at in records if at not in self.leftover_lines
         }
-        self.records = [*self._seen.values()]  # the visible ones, in file order
+        self.records = [*self._seen_records.values()]  # the visible ones, in file order
         # Versions of one gap in different words that do not follow each other.
-        self.unsettled = [[self._seen[at] for at in lines] for lines in sorted(unsettled)]
-        seen = {(it.id, it.gap) for it in self.records} if hidden else set()
+        self.unsettled = [[self._seen_records[at] for at in lines] for lines in sorted(unsettled)]
+        seen = {(record.id, record.gap) for record in self.records} if hider_at else set()
         pairs = {
-            (written[at].id, written[at].gap): (written[at], hidden[at]) for at in sorted(hidden)
+            (records[at].id, records[at].gap): (records[at], hider_at[at])
+            for at in sorted(hider_at)
         }
         # Records whose gap no reader sees, each with its hider.
         self.hidden = [pair for gap, pair in pairs.items() if gap not in seen]
@@ -217,52 +216,51 @@ cached_log = lru_cache(maxsize=1)(MemoryLog.parse)
 class _Hiders:
     """The records that hide others. replaced: version ids that they list, by id.
 
-    Anybody can write such a list: it hides only earlier lines or records dated no later, at most
-    MOST_HIDDEN.
+    Anybody can write such a list: it hides MOST_HIDDEN earlier lines or records dated no later.
     """
 
     def __init__(self, records: Mapping[int, Record], present: Container[str]) -> None:
         self.replaced: dict[str, set[str]] = {}
-        self._listing: dict[str, list[tuple[int, Record]]] = {}  # by version id
+        self._listers: dict[str, list[tuple[int, Record]]] = {}  # by version id
         self._redactions = MOST_REDACTIONS
         for at, record in records.items():
             if not record.source_ids:
                 continue
-            if len([it for it in ids_in(record.source_ids) if it in present]) > MOST_HIDDEN:
+            if len([name for name in ids_in(record.source_ids) if name in present]) > MOST_HIDDEN:
                 continue
             for token in dict.fromkeys(record.source_ids):
                 self.replaced.setdefault(id_in(token), set()).add(token)
-                self._listing.setdefault(token, []).append((at, record))
+                self._listers.setdefault(token, []).append((at, record))
 
-    def of(self, at: int, record: Record) -> Record | None:
+    def hider_of(self, at: int, record: Record) -> Record | None:
         """Return the record that hides this one: a principle, or its later self."""
         if record.id not in self.replaced:
             return None
-        for hider_at, hider in self._listing.get(record.version_id, ()):
+        for hider_at, hider in self._listers.get(record.version_id, ()):
             came_after = hider_at > at or _last_s(hider) >= _last_s(record)
             if came_after and (hider.type == "principle" or self._is_former(record, hider)):
                 return hider
         return None
 
-    def _is_former(self, record: Record, renewed: Record) -> bool:
+    def _is_former(self, record: Record, successor: Record) -> bool:
         """Return whether a log became the other, in other words or without a secret."""
         if record.type == "principle":
             return False
-        if _shares_text(renewed, record):
+        if _shares_text(successor, record):
             return True
         if not self._redactions:
             return False
         from core.lessons.draft import clean_record  # hardly any log needs these
         from core.sanitizer import MARKER
 
-        if MARKER not in renewed.missing_context + renewed.lesson:
+        if MARKER not in successor.missing_context + successor.lesson:
             return False
         self._redactions -= 1
-        return _shares_text(renewed, clean_record(record)[0])
+        return _shares_text(successor, clean_record(record)[0])
 
 
 def _last_s(record: Record) -> float:
-    return max(map(seconds_of, (record.created, record.updated, record.compacted_at)))
+    return max(map(seconds_of, record.moments))
 
 
 def _shares_text(record: Record, original: Record) -> bool:
@@ -278,64 +276,66 @@ def _long_lines(*texts: str) -> frozenset[str]:
     return frozenset(line for line in lines if len(line) >= LEAST_LINE_CHARS)
 
 
-def _survivors(versions: Mapping[int, Record]) -> dict[int, Record]:
+def _choose_survivors(versions: Mapping[int, Record]) -> dict[int, Record]:
     """Return, by line, the versions of one gap that no other follows, equal words as one."""
     if len(versions) == 1:
         return dict(versions)
     # Different words come from two branches: all are seen until a save settles it.
     by_words: dict[tuple[str, str], dict[int, Record]] = {}
-    for at, record in (_latest(versions) or versions).items():
+    for at, record in (_choose_latest(versions) or versions).items():
         by_words.setdefault((record.lesson, record.ask_next_time), {})[at] = record
     survivors: dict[int, Record] = {}
-    for alike in by_words.values():
-        newest_at = max(alike, key=lambda at: (alike[at].version(), at))
-        others = versions if len(by_words) == 1 else alike
-        newest = alike[newest_at]
-        changed = united(newest, [it for at, it in others.items() if at != newest_at])
-        survivors[newest_at] = newest if changed == newest else changed  # the same keeps its line
+    for same_words in by_words.values():
+        newest_at = max(same_words, key=lambda at: (same_words[at].version(), at))
+        others = versions if len(by_words) == 1 else same_words
+        newest = same_words[newest_at]
+        union = unite_versions(newest, [others[at] for at in others if at != newest_at])
+        survivors[newest_at] = newest if union == newest else union  # the same keeps its line
     return survivors
 
 
-def _latest(versions: Mapping[int, Record]) -> dict[int, Record]:
+def _choose_latest(versions: Mapping[int, Record]) -> dict[int, Record]:
     """Return, by line, the versions that no other follows."""
-    followed = Counter(known for it in versions.values() for known in set(it.former))
+    followers = Counter(digest for version in versions.values() for digest in set(version.former))
     # A program that does not know `former` keeps the creation date and adds its update's.
-    rewritten = {it.created for it in versions.values() if it.updated and not it.former}
+    updates = (version for version in versions.values() if version.updated and not version.former)
+    dates = {version.created for version in updates}
     return {
-        at: it
-        for at, it in versions.items()
-        if (it.updated or it.created not in rewritten)
-        and followed[it.fingerprint()] == (it.fingerprint() in it.former)
+        at: version
+        for at, version in versions.items()
+        if (version.updated or version.created not in dates)
+        and followers[version.fingerprint()] == (version.fingerprint() in version.former)
     }
 
 
 def follows(record: Record, other: Record) -> bool:
     """Return whether a merge takes `record` for a later version than `other`."""
-    return [*_latest({0: other, 1: record})] == [1]
+    return [*_choose_latest({0: other, 1: record})] == [1]
 
 
 def with_former(record: Record, *earlier: Record) -> Record:
     """Return the record as a successor of these versions."""
-    known = [fingerprint for it in earlier for fingerprint in (*it.former, it.fingerprint())]
-    return replace(record, former=tuple(dict.fromkeys((*record.former, *known)))[-MOST_FORMER:])
+    digests = [digest for version in earlier for digest in (*version.former, version.fingerprint())]
+    return replace(record, former=tuple(dict.fromkeys((*record.former, *digests)))[-MOST_FORMER:])
 
 
-def united(record: Record, others: Iterable[Record]) -> Record:
+def unite_versions(record: Record, others: Iterable[Record]) -> Record:
     """Return the record as a successor of these versions, with their originals."""
-    known = {*record.former, record.fingerprint(), *record.source_ids}
-    news = [
-        it
-        for it in sorted(others, key=Record.version)
-        if not known.issuperset((*it.former, it.fingerprint(), *it.source_ids))
+    values = {*record.former, record.fingerprint(), *record.source_ids}
+    updates = [
+        version
+        for version in sorted(others, key=Record.version)
+        if not values.issuperset((*version.former, version.fingerprint(), *version.source_ids))
     ]
-    if not news:
+    if not updates:
         return record
-    source_ids = dict.fromkeys(token for it in (record, *news) for token in it.source_ids)
-    added = len(ids_in(source_ids) - ids_in(record.source_ids))
-    changed = replace(with_former(record, *news, record), source_ids=tuple(source_ids))
-    if not added:
-        return changed
-    return replace(changed, source_count=min((record.source_count or 0) + added, MOST_COUNTED))
+    lists = (version.source_ids for version in (record, *updates))
+    source_ids = dict.fromkeys(chain.from_iterable(lists))
+    count = len(ids_in(source_ids) - ids_in(record.source_ids))
+    union = replace(with_former(record, *updates, record), source_ids=tuple(source_ids))
+    if not count:
+        return union
+    return replace(union, source_count=min((record.source_count or 0) + count, MOST_COUNTED))
 
 
 # The encodings that the file may have: UTF-8, or UTF-16 by mistake, into which nothing is saved.
@@ -354,12 +354,12 @@ def utf_16_name(data: bytes) -> str:
 
 def begins_like_utf_16(data: bytes) -> bool:
     """Return whether a file begins as UTF-16, so that UTF-8 behind it would be a mix."""
-    first = data[: data.find(b"\n") + 2] if b"\n" in data else data
-    is_marked = data in UTF_16_BOMS or (data.startswith(UTF_16_BOMS) and b"\0" in first)
-    return (is_marked or bool(_INTERLEAVED.match(data))) and not _TYPE.search(first)
+    first_line = data[: data.find(b"\n") + 2] if b"\n" in data else data
+    is_marked = data in UTF_16_BOMS or (data.startswith(UTF_16_BOMS) and b"\0" in first_line)
+    return (is_marked or bool(_INTERLEAVED.match(data))) and not _TYPE.search(first_line)
 
 
-def mark_of(line: bytes) -> bytes:
+def bom_of(line: bytes) -> bytes:
     """Return the byte order mark of a first line, b"" for none.
 
     A mark of UTF-16 before other text counts: a program's mistake.

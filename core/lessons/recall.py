@@ -17,7 +17,7 @@ from typing import NamedTuple
 from core.data import word_list
 from core.lessons.action import (
     IMPORT,
-    TOKEN,
+    WORD,
     Action,
     Term,
     Vocabulary,
@@ -25,7 +25,7 @@ from core.lessons.action import (
     phrases_in,
     terms_of,
     tool_files_in,
-    worded,
+    without_data,
 )
 from core.lessons.anchors import (
     MOST_ANCHORS,
@@ -61,7 +61,7 @@ _PHRASE, _OPTION, _MOST_OPTIONS = 3.5, 2.5, 1.5
 # first two syllables are the word, since particles follow, and any two are a little of one, since
 # words run together.
 _NAME, _NAME_IN_COMMAND, _WORD, _COMMON_WORD, _PAIR = 0.9, 1.5, 1.25, 0.2, 0.2
-_BESIDE_THE_LESSON = 0.8  # a word that only `missing_context` or `ask_next_time` has
+_BESIDE_LESSON = 0.8  # a word that only `missing_context` or `ask_next_time` has
 _TOPIC = 0.6
 
 # When a term is common in a project. Among so few changes or files that is an accident.
@@ -92,12 +92,12 @@ class Sample(NamedTuple):
     def of(cls, texts: Sequence[Collection[str]]) -> "Sample":
         return cls(len(texts), Counter(chain.from_iterable(texts)))
 
-    def telling(self, term: str, common: float = _COMMON_SHARE) -> float:
+    def weight_of(self, term: str, common_share: float = _COMMON_SHARE) -> float:
         """Return 1 for a term in at most the share `common` of the texts, less for others."""
         count = self.counts.get(term, 0)
-        if count < _FEWEST or common >= 1:
+        if count < _FEWEST or common_share >= 1:
             return 1.0
-        return min(1.0, log((count + 0.5) / (self.size + 1)) / log(common))
+        return min(1.0, log((count + 0.5) / (self.size + 1)) / log(common_share))
 
 
 _NOTHING = Sample()
@@ -115,8 +115,8 @@ class Surroundings(NamedTuple):
 
     def weight_of_anchor(self, pattern: str) -> float:
         """Return 1 for a pattern of few files and few changed ones, less for others."""
-        common = max(_COMMON_SHARE, _FEW_FILES / (self.anchors.size or 1))
-        return min(it.telling(pattern, common) for it in (self.anchors, self.touched))
+        share = max(_COMMON_SHARE, _FEW_FILES / (self.anchors.size or 1))
+        return min(sample.weight_of(pattern, share) for sample in (self.anchors, self.touched))
 
     @property
     def size(self) -> int:
@@ -124,9 +124,9 @@ class Surroundings(NamedTuple):
 
     def rarity(self, word: str) -> float:
         """Return 1 for a word nowhere in the project, nearly 0 for one everywhere."""
-        times = self.changes.counts.get(word, 0) + self.actions.counts.get(word, 0)
-        counted = ((times, self.size), (self.names.counts.get(word, 0), self.names.size))
-        return min(log((size + 1) / (it + 0.5)) / log(2 * (size + 1)) for it, size in counted)
+        count = self.changes.counts.get(word, 0) + self.actions.counts.get(word, 0)
+        samples = ((count, self.size), (self.names.counts.get(word, 0), self.names.size))
+        return min(log((size + 1) / (count + 0.5)) / log(2 * (size + 1)) for count, size in samples)
 
 
 def surroundings_of(
@@ -137,32 +137,33 @@ def surroundings_of(
 ) -> Surroundings:
     """Count how common the words and anchors of the records are in a project.
 
-    changes: past ones, each of one file. files: project-relative, with `/`. actions: counted
-    before.
+    changes: of one file each. files: project-relative, with `/`. actions: counted before.
     """
 
     def words_of(text: str) -> set[str]:
-        return {term for _, term in terms_of(worded(text))}
+        return {term for _, term in terms_of(without_data(text))}
 
     words = words_of("\n".join(chain.from_iterable(record.texts for record in records)))
-    triggers = {it for record in records for it in record.when[:MOST_RECALLED_TRIGGERS]}
-    newest = (it for record in reversed(records) for it in record.paths[:MOST_ANCHORS])
-    patterns = list(islice(dict.fromkeys(newest), _MOST_PATTERNS))
+    triggers = {trigger for record in records for trigger in record.when[:MOST_RECALLED_TRIGGERS]}
+    anchors = (path for record in reversed(records) for path in record.paths[:MOST_ANCHORS])
+    patterns = list(islice(dict.fromkeys(anchors), _MOST_PATTERNS))
 
-    def anchors(paths: Sequence[str]) -> Sample:
+    def count_matches(paths: Sequence[str]) -> Sample:
         joined = "\n".join(paths)
-        able = [pattern for pattern in patterns if could_match(pattern, joined)]
-        return Sample(len(paths), {it: sum(matches(it, path) for path in paths) for it in able})
+        candidates = [pattern for pattern in patterns if could_match(pattern, joined)]
+        counts = {pattern: sum(matches(pattern, path) for path in paths) for pattern in candidates}
+        return Sample(len(paths), counts)
 
+    edit_words = [words & words_of(f"{edit.paths[0]}\n{edit.gist}") for edit in changes]
+    action_counts = {word: count for word, count in actions.counts.items() if word in words}
+    trigger_counts = {piece: sum(piece in edit.text for edit in changes) for piece in triggers}
     return Surroundings(
-        changes=Sample.of([words & words_of(f"{it.paths[0]}\n{it.telling}") for it in changes]),
-        actions=actions._replace(counts={it: n for it, n in actions.counts.items() if it in words}),
+        changes=Sample.of(edit_words),
+        actions=actions._replace(counts=action_counts),
         names=Sample.of([words & words_of(path) for path in files]),
-        anchors=anchors(files),
-        touched=anchors([it.paths[0] for it in changes]),
-        triggers=Sample(
-            len(changes), {it: sum(it in one.text for one in changes) for it in triggers}
-        ),
+        anchors=count_matches(files),
+        touched=count_matches([edit.paths[0] for edit in changes]),
+        triggers=Sample(len(changes), trigger_counts),
     )
 
 
@@ -175,196 +176,196 @@ def choose_records(
     action: Action,
     records: Sequence[Record],
     count: int | None = None,
-    having: Mapping[str, int] | None = None,
+    word_counts: Mapping[str, int] | None = None,
     surroundings: Surroundings | None = None,
 ) -> Choice:
     """Return at most MOST_RECORDS records, the best first, of equals the newer; mostly none.
 
-    Records too long or like orders are passed over. count, having: as in AtHand, if these are not
-    all records.
+    Records too long or like orders are passed over. count, word_counts: of a Shortlist.
     """
-    sought = Sought(action)
-    if not sought.readings:
+    query = Query(action)
+    if not query.sources:
         return Choice()
-    around = surroundings or Surroundings()
-    candidates = [Candidate(record, sought, around) for record in records if is_usable(record)]
-    weights = _weights(sought, candidates, count or len(records), having or {}, around)
-    needed = _NEEDED_IN_A_SHELL if action.command and not action.paths else _NEEDED
-    found = sorted(((it, at) for at, it in enumerate(weights) if it >= needed), reverse=True)
-    by_words, least, chosen = 0, 0.0, list[Record]()
-    for weight, at in found:
+    project = surroundings or Surroundings()
+    candidates = [Candidate(record, query, project) for record in records if is_usable(record)]
+    weights = _weigh(query, candidates, count or len(records), word_counts or {}, project)
+    needed_weight = _NEEDED_IN_A_SHELL if action.command and not action.paths else _NEEDED
+    pairs = ((weight, at) for at, weight in enumerate(weights) if weight >= needed_weight)
+    by_words_count, least_weight, chosen = 0, 0.0, list[Record]()
+    for weight, at in sorted(pairs, reverse=True):
         record, is_sure = candidates[at].record, candidates[at].is_sure
-        if len(chosen) == MOST_RECORDS or not (is_sure or by_words < _MOST_BY_WORDS):
+        if len(chosen) == MOST_RECORDS or not (is_sure or by_words_count < _MOST_BY_WORDS):
             continue
-        if (is_sure or weight >= least) and is_harmless(record):
-            by_words += 0 if is_sure else 1
-            least = least or _BESIDE_THE_BEST * weight
+        if (is_sure or weight >= least_weight) and is_harmless(record):
+            by_words_count += 0 if is_sure else 1
+            least_weight = least_weight or _BESIDE_THE_BEST * weight
             chosen.append(record)
-    return Choice(chosen, {word for it in candidates for _, word in it.whole})
+    return Choice(chosen, {word for candidate in candidates for _, word in candidate.shared_terms})
 
 
-class Sought:
+class Query:
     """An action, ready to be compared with records.
 
-    readings: terms of its texts, the surest first, where a word counts first. files: with weights.
+    sources: terms of its texts, the surest first, where a word counts first. files: with weights.
     names: caseless last parts, and folders with `/`.
     """
 
     def __init__(self, action: Action) -> None:
-        action = action.readable()
-        texts = {"path": "\n".join(action.paths), "command": action.command, "text": action.telling}
-        self.readings = {kind: terms_of(text) for kind, text in texts.items() if text.strip()}
+        action = action.without_data()
+        texts = {"path": "\n".join(action.paths), "command": action.command, "text": action.gist}
+        self.sources = {kind: terms_of(text) for kind, text in texts.items() if text.strip()}
         self.vocabulary = Vocabulary(terms_of("\n".join(texts.values())))
-        self.phrases = {("phrases", it) for it in phrases_in(action.command)}
+        self.phrases = {("phrases", phrase) for phrase in phrases_in(action.command)}
         options = _OPTION_WORD.findall(action.command)
         self.options = {("options", option.casefold()) for option in options}
         self.tools = tool_files_in(action.command)
-        self.files = {it: 1.0 if it in action.paths else _IN_A_COMMAND for it in action.named}
+        self.files = {path: 1.0 if path in action.paths else _IN_A_COMMAND for path in action.files}
         parts = [path.casefold().strip("/").rpartition("/") for path in self.files]
-        folders = {it for path, *_ in parts for it in path.split("/") if it}
-        self.names = {f"{it}/" for it in folders} | {name for *_, name in parts if name}
+        folders = {folder for path, *_ in parts for folder in path.split("/") if folder}
+        self.names = {f"{folder}/" for folder in folders} | {name for *_, name in parts if name}
         self._command = action.command.replace("\\\n", " ")
-        self._whole = action.text
+        self._full_text = action.text
         self._text = f"{action.command}\n{IMPORT.sub('', action.text)}"
 
-    def has(self, trigger: str) -> bool:
+    def has_trigger(self, trigger: str) -> bool:
         """Return whether a trigger stands in the action and does not begin inside a word."""
-        text = self._text if IMPORT.sub("", trigger) else self._whole  # only an import is in those
+        text = self._text if IMPORT.sub("", trigger) else self._full_text  # an import alone
         words = trigger.split()
         if words and trigger in text:
             return bool(re.search(r"(?!(?<=\w)\w)" + re.escape(trigger), text, re.A))
         if len(words) < 2 or not all(word in self._command for word in words):
             return False
         program, *rest = map(re.escape, words)
-        behind = r"[ \t]+".join(rest)
-        return bool(re.search(rf"(?<!\w){program}{_GAP}{behind}", self._command, re.A))
+        rest_pattern = r"[ \t]+".join(rest)
+        return bool(re.search(rf"(?<!\w){program}{_GAP}{rest_pattern}", self._command, re.A))
 
 
 class Candidate:
     """One record, read as far as an action asks.
 
-    whole: shared terms; of_lesson: those in the lesson. anchored, triggered: weights.
+    shared_terms: with the action; lesson_terms: those in the lesson.
     """
 
-    def __init__(self, record: Record, sought: Sought, around: Surroundings) -> None:
+    def __init__(self, record: Record, query: Query, project: Surroundings) -> None:
         self.record = record
-        lesson = worded(normal_form("NFC", record.lesson))
-        others = worded(normal_form("NFC", f"{record.missing_context}\n{record.ask_next_time}"))
-        text = f"{lesson}\n{others}"
-        caseless = text.casefold()
-        self.of_lesson = sought.vocabulary.terms_in(lesson)
-        self.whole = self.of_lesson | sought.vocabulary.terms_in(others)
+        lesson = without_data(normal_form("NFC", record.lesson))
+        rest = without_data(normal_form("NFC", f"{record.missing_context}\n{record.ask_next_time}"))
+        text = f"{lesson}\n{rest}"
+        haystack = text.casefold()
+        self.lesson_terms = query.vocabulary.terms_in(lesson)
+        self.shared_terms = self.lesson_terms | query.vocabulary.terms_in(rest)
         self.files, self.phrases, self.options = set[str](), set[Term](), set[Term]()
-        if any(name in caseless for name in sought.names):
+        if any(name in haystack for name in query.names):
             files = (name.casefold().strip("/.").rstrip("*/") for name in files_in(text))
             self.files.update(filter(None, files))
-        if any(all(it in caseless for it in phrase.split()) for _, phrase in sought.phrases):
-            words = f" {' '.join(TOKEN.findall(caseless))} "
-            self.phrases = {it for it in sought.phrases if f" {it[1]} " in words}
-        if any(option in caseless for _, option in sought.options):
-            options = _OPTION_WORD.findall(text)
-            self.options = sought.options.intersection(("options", it.casefold()) for it in options)
-        triggers = [it for it in record.when[:MOST_RECALLED_TRIGGERS] if sought.has(it)]
-        self.triggered = _TRIGGERED * max(map(around.triggers.telling, triggers), default=0.0)
+        if any(all(word in haystack for word in phrase.split()) for _, phrase in query.phrases):
+            words = f" {' '.join(WORD.findall(haystack))} "
+            self.phrases = {term for term in query.phrases if f" {term[1]} " in words}
+        if any(option in haystack for _, option in query.options):
+            options = map(str.casefold, _OPTION_WORD.findall(text))
+            self.options = query.options.intersection(("options", option) for option in options)
+        self.terms = self.shared_terms | self.phrases | self.options
+        triggers = filter(query.has_trigger, record.when[:MOST_RECALLED_TRIGGERS])
+        self.trigger_weight = _TRIGGERED * max([0.0, *map(project.triggers.weight_of, triggers)])
         weights = [0.0]
         for pattern in record.paths[:MOST_ANCHORS]:
-            for path, share in sought.files.items():
+            for path, share in query.files.items():
                 if matches(pattern, path):
                     weight = _ANCHORED_KIND
                     if pattern.casefold().rstrip("/") == path.casefold():
                         weight = _ANCHORED_FILE
                     elif has_directory(pattern) or pattern.endswith("/"):
                         weight = _ANCHORED_PLACE
-                    weights.append(weight * share * around.weight_of_anchor(pattern))
+                    weights.append(weight * share * project.weight_of_anchor(pattern))
             name = pattern.casefold().rpartition("/")[2]
-            if name in sought.tools:
-                weights.append(_ANCHORED_WRITTEN if sought.tools[name] else _ANCHORED_READ)
-        self.anchored = max(weights)
-        if (self.anchored or self.triggered) and not is_harmless(record):
-            self.anchored = self.triggered = 0.0
+            if name in query.tools:
+                weights.append(_ANCHORED_WRITTEN if query.tools[name] else _ANCHORED_READ)
+        self.anchor_weight = max(weights)
+        if (self.anchor_weight or self.trigger_weight) and not is_harmless(record):
+            self.anchor_weight = self.trigger_weight = 0.0
 
     @property
     def is_sure(self) -> bool:
         """Whether no better record crowds this one out, for its anchor or trigger."""
-        return max(self.anchored, self.triggered) >= _SURE
+        return max(self.anchor_weight, self.trigger_weight) >= _SURE
 
 
-def _weights(
-    sought: Sought,
+def _weigh(
+    query: Query,
     candidates: Sequence[Candidate],
     count: int,
-    having: Mapping[str, int],
-    around: Surroundings,
+    word_counts: Mapping[str, int],
+    project: Surroundings,
 ) -> list[float]:
     """count: how many records the whole log has."""
-    topics = {topic: terms_of(topic) for topic in {it.record.topic for it in candidates}}
-    times = Counter(
-        chain.from_iterable(
-            it.whole | it.phrases | it.options | topics[it.record.topic] for it in candidates
-        )
-    )
+    names = {candidate.record.topic for candidate in candidates}
+    topics = {name: terms_of(name) for name in names}
+    terms = (candidate.terms | topics[candidate.record.topic] for candidate in candidates)
+    holder_counts = Counter(chain.from_iterable(terms))
 
     @cache
-    def rarity(term: Term) -> float:
+    def rarity_of(term: Term) -> float:
         """Return 1 for a term of one record, 0 for a term of all."""
         kind, text = term
-        known = 1.0 if kind == "phrases" else around.rarity(text)
+        rarity = 1.0 if kind == "phrases" else project.rarity(text)
         # Among records a word counts only where little is known of the project.
-        if kind in ("phrases", "options") or around.size < _ENOUGH_CHANGES:
-            most = max(times[term], having.get(text, 0), 1)
-            known = min(known, 1 - log(most) / log(count + 1))
-        return known
+        if kind in ("phrases", "options") or project.size < _ENOUGH_CHANGES:
+            holders = max(holder_counts[term], word_counts.get(text, 0), 1)
+            rarity = min(rarity, 1 - log(holders) / log(count + 1))
+        return rarity
 
     # Evidence of many records tells less; in a small project many stand for the same few files.
-    few = _FEW if around.names.size >= _LEAST_SIZE else len(candidates)
-    of_anchors = min(1.0, few / max(sum(it.anchored > 0 for it in candidates), 1))
-    of_triggers = min(1.0, few / max(sum(it.triggered > 0 for it in candidates), 1))
-    of_topics = {
-        topic: _TOPIC * sum(_names_topic(it, terms) for it in sought.readings.values())
+    few_records = _FEW if project.names.size >= _LEAST_SIZE else len(candidates)
+    anchored_count = sum(candidate.anchor_weight > 0 for candidate in candidates)
+    anchor_factor = min(1.0, few_records / max(anchored_count, 1))
+    triggered_count = sum(candidate.trigger_weight > 0 for candidate in candidates)
+    trigger_factor = min(1.0, few_records / max(triggered_count, 1))
+    topic_weights = {
+        topic: _TOPIC * sum(_has_topic(source, terms) for source in query.sources.values())
         for topic, terms in topics.items()
     }
     weights = list[float]()
-    for it in candidates:
-        weight = it.anchored * of_anchors + it.triggered * of_triggers + of_topics[it.record.topic]
-        if it.phrases:
-            weight += _PHRASE * max(map(rarity, it.phrases))
-        if it.options:
-            weight += _OPTION * min(sum(map(rarity, it.options)), _MOST_OPTIONS)
-        of_files = [0.0]
-        for path, share in sought.files.items() if it.files else ():
-            caseless = path.casefold().rstrip("/")
-            for name in it.files:
-                if f"/{caseless}".endswith(f"/{name}"):
+    for candidate in candidates:
+        weight = candidate.anchor_weight * anchor_factor + candidate.trigger_weight * trigger_factor
+        weight += topic_weights[candidate.record.topic]
+        if candidate.phrases:
+            weight += _PHRASE * max(map(rarity_of, candidate.phrases))
+        if candidate.options:
+            weight += _OPTION * min(sum(map(rarity_of, candidate.options)), _MOST_OPTIONS)
+        file_weights = [0.0]
+        for path, share in query.files.items() if candidate.files else ():
+            caseless_path = path.casefold().rstrip("/")
+            for name in candidate.files:
+                if f"/{caseless_path}".endswith(f"/{name}"):
                     is_common = bool(_COMMON_FILE.fullmatch(name))
-                    of_name = _NAMED_COMMON_FILE if is_common else _NAMED_FILE
-                    of_files.append(share * (_NAMED_PATH if "/" in name else of_name))
-                elif "/" in name and f"/{name}/" in f"/{caseless}":
-                    of_files.append(share * _NAMED_FOLDER)
-        weight += max(of_files)
-        weights.append(weight + (_of_words(it, sought, rarity) if it.whole else 0.0))
+                    name_weight = _NAMED_COMMON_FILE if is_common else _NAMED_FILE
+                    file_weights.append(share * (_NAMED_PATH if "/" in name else name_weight))
+                elif "/" in name and f"/{name}/" in f"/{caseless_path}":
+                    file_weights.append(share * _NAMED_FOLDER)
+        weights.append(weight + max(file_weights) + _weigh_words(candidate, query, rarity_of))
     return weights
 
 
-def _of_words(candidate: Candidate, sought: Sought, rarity: Callable[[Term], float]) -> float:
-    weights, counted = list[float](), set[str]()
-    for source, terms in sought.readings.items():
-        shared = terms & candidate.whole
-        of_names = _NAME_IN_COMMAND if source == "command" else _NAME
-        for kind, full_weight in (("names", of_names), ("words", _WORD), ("pairs", _PAIR)):
-            for term in [it for it in shared if it[0] == kind and it[1] not in counted]:
+def _weigh_words(candidate: Candidate, query: Query, rarity_of: Callable[[Term], float]) -> float:
+    weights, texts = list[float](), set[str]()
+    for source, source_terms in query.sources.items():
+        terms = source_terms & candidate.shared_terms
+        name_weight = _NAME_IN_COMMAND if source == "command" else _NAME
+        for kind, full_weight in (("names", name_weight), ("words", _WORD), ("pairs", _PAIR)):
+            for term in [term for term in terms if term[0] == kind and term[1] not in texts]:
                 is_common = kind == "words" and term[1] in _common_words()
                 weight = _COMMON_WORD if is_common else full_weight
-                if term not in candidate.of_lesson:
-                    weight *= _BESIDE_THE_LESSON
-                weights.append(weight * rarity(term))
-                counted.add(term[1])
+                if term not in candidate.lesson_terms:
+                    weight *= _BESIDE_LESSON
+                weights.append(weight * rarity_of(term))
+                texts.add(term[1])
     return fsum(weights)  # the same in any order
 
 
-def _names_topic(terms: AbstractSet[Term], topic: AbstractSet[Term]) -> bool:
+def _has_topic(terms: AbstractSet[Term], topic_terms: AbstractSet[Term]) -> bool:
     """Of a Korean topic the pairs count."""
-    pairs = {term for term in topic if term[0] == "pairs"}
-    words = {term for term in topic if term[0] == "words"}
+    pairs = {term for term in topic_terms if term[0] == "pairs"}
+    words = {term for term in topic_terms if term[0] == "words"}
     # A particle may take the place of the last syllable.
     most_lacking = 1 if len(pairs) > 1 else 0
     has_pairs = bool(pairs) and len(pairs - terms) <= most_lacking

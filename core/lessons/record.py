@@ -43,7 +43,7 @@ _META_KINDS = {  # in the order of the line
 }
 _META_KEYS = frozenset(("created", *_META_KINDS))
 _KEYS = frozenset("id type topic missing_context lesson ask_next_time meta".split())
-_UNSAID: tuple[object, ...] = ("", (), None)  # values that a line leaves out
+_OMITTED: tuple[object, ...] = ("", (), None)  # values that a line leaves out
 _JSON_BLANKS = " \t\r\n"
 _LEAST_LINE_BYTES = 64  # the required keys alone are more
 
@@ -105,6 +105,10 @@ class Record:
         return self.topic, self.missing_context, self.lesson, self.ask_next_time
 
     @property
+    def moments(self) -> tuple[str, str, str]:
+        return self.created, self.updated, self.compacted_at
+
+    @property
     def version_id(self) -> str:
         """The version id (`id@fp`)."""
         return f"{self.id}@{self.fingerprint()}"
@@ -119,7 +123,7 @@ class Record:
         meta: dict[str, Any] = {"created": self.created}
         for name in _META_KINDS:
             value = getattr(self, name)
-            if value not in _UNSAID and (name != "seen" or value > 1):
+            if value not in _OMITTED and (name != "seen" or value > 1):
                 meta[name] = list(value) if isinstance(value, tuple) else value
         line: dict[str, Any] = {
             "id": self.id,
@@ -151,7 +155,7 @@ class Record:
         return (seconds_of(self.updated or self.created), self.seen, self.to_line())
 
 
-def _finite(text: str) -> float:
+def _finite_number(text: str) -> float:
     number = float(text)
     if not isfinite(number):  # 1e999 would be written back as Infinity, which is no JSON
         raise ValueError(text)
@@ -159,7 +163,7 @@ def _finite(text: str) -> float:
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
-DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)
+DECODER = json.JSONDecoder(parse_float=_finite_number, parse_constant=_finite_number)
 
 
 def parse_line(line: bytes) -> Record | None:
@@ -186,69 +190,69 @@ def is_too_deep(line: bytes, value: object) -> bool:
         return False
     level = [value]
     for _ in range(MOST_NESTED):
-        inner = [item for item in level if isinstance(item, dict | list)]
-        level = [it for one in inner for it in (one.values() if isinstance(one, dict) else one)]
+        boxes = [item for item in level if isinstance(item, dict | list)]
+        level = [item for box in boxes for item in (box.values() if isinstance(box, dict) else box)]
     return bool(level)
 
 
-def record_of(value: dict[str, Any]) -> Record | None:
-    """Return the record of a JSON object, None where `wrong_key` names a key."""
-    if wrong_key(value):
+def record_of(members: dict[str, Any]) -> Record | None:
+    """Return the record of a JSON object, None where `find_wrong_key` names a key."""
+    if find_wrong_key(members):
         return None
-    meta = value["meta"]
-    known: dict[str, Any] = {
-        key: tuple(found) if isinstance(found, list) else found
-        for key, found in meta.items()
+    meta = members["meta"]
+    fields: dict[str, Any] = {
+        key: tuple(item) if isinstance(item, list) else item
+        for key, item in meta.items()
         if key in _META_KINDS
     }
     return Record(
-        id=value["id"],
-        type="log" if value["type"] == "log" else "principle",  # one text for all records
-        topic=normalise_topic(value["topic"]),  # a filter must find what a person typed
-        missing_context=value["missing_context"],
-        lesson=value["lesson"],
-        ask_next_time=value.get("ask_next_time") or "",
-        created=_shared(meta["created"]),
-        **known,
-        meta_extra=_others(meta, _META_KEYS),
-        extra=_others(value, _KEYS),
+        id=members["id"],
+        type="log" if members["type"] == "log" else "principle",  # one text for all records
+        topic=normalise_topic(members["topic"]),  # a filter must find what a person typed
+        missing_context=members["missing_context"],
+        lesson=members["lesson"],
+        ask_next_time=members.get("ask_next_time") or "",
+        created=_shared_text(meta["created"]),
+        **fields,
+        meta_extra=_unknown_members(meta, _META_KEYS),
+        extra=_unknown_members(members, _KEYS),
     )
 
 
-_shared = lru_cache(maxsize=CACHED_DATES)(str)  # one text for the records of one moment
-_NO_OTHERS: Mapping[str, Any] = {}  # one for all records: there may be many
+_shared_text = lru_cache(maxsize=CACHED_DATES)(str)  # one text for the records of one moment
+_NO_MEMBERS: Mapping[str, Any] = {}  # one for all records: there may be many
 
 
-def _others(value: Mapping[str, Any], known: frozenset[str]) -> Mapping[str, Any]:
-    if value.keys() <= known:
-        return _NO_OTHERS
-    return {key: kept for key, kept in value.items() if key not in known}
+def _unknown_members(members: Mapping[str, Any], known_keys: frozenset[str]) -> Mapping[str, Any]:
+    if members.keys() <= known_keys:
+        return _NO_MEMBERS
+    return {key: item for key, item in members.items() if key not in known_keys}
 
 
-def wrong_key(value: Mapping[str, Any]) -> str:
+def find_wrong_key(members: Mapping[str, Any]) -> str:
     """Return the first missing or unfit key, as `meta.created`; "" for none."""
-    if not isinstance(value.get("id"), str) or not value["id"].strip():
+    if not isinstance(members.get("id"), str) or not members["id"].strip():
         return "id"
-    if value.get("type") not in ("log", "principle"):
+    if members.get("type") not in ("log", "principle"):
         return "type"
     for key in ("topic", "missing_context", "lesson"):
-        if not isinstance(value.get(key), str):
+        if not isinstance(members.get(key), str):
             return key
-    if not isinstance(value.get("ask_next_time", ""), str | None):
+    if not isinstance(members.get("ask_next_time", ""), str | None):
         return "ask_next_time"
-    meta = value.get("meta")
+    meta = members.get("meta")
     if not isinstance(meta, dict):
         return "meta"
     if not isinstance(meta.get("created"), str):
         return "meta.created"
-    for key, found in meta.items():
+    for key, item in meta.items():
         kind = _META_KINDS.get(key)
         if kind == "texts":
-            fits = isinstance(found, list) and all(isinstance(text, str) for text in found)
+            fits = isinstance(item, list) and all(isinstance(text, str) for text in item)
         elif kind == "count":
-            fits = type(found) is int and 0 <= found <= MOST_COUNTED  # True is an int as well
+            fits = type(item) is int and 0 <= item <= MOST_COUNTED  # True is an int as well
         else:
-            fits = kind is None or isinstance(found, str)
+            fits = kind is None or isinstance(item, str)
         if not fits:
             return f"meta.{key}"
     return ""
@@ -259,7 +263,7 @@ def has_surrogate(record: Record) -> bool:
     return bool(SURROGATE.search(_ENCODER.encode(record.as_json())))
 
 
-def above_limit(record: "Draft | Record") -> dict[str, int]:
+def too_long_fields_in(record: "Draft | Record") -> dict[str, int]:
     """Return the bytes of each text above its limit."""
     texts = {name: getattr(record, name) or "" for name in LIMITS_BYTES}
     sizes = {name: len(text.encode("utf-8", "surrogatepass")) for name, text in texts.items()}
@@ -295,16 +299,16 @@ def check_draft(draft: Draft) -> Draft:
         raise RefusedError("unknown_type")
     if (topic := normalise_topic(draft.topic)) != draft.topic:
         draft = replace(draft, topic=topic)
-    required = {"topic": draft.topic, "lesson": draft.lesson}
+    required_texts = {"topic": draft.topic, "lesson": draft.lesson}
     if draft.type == "log":
-        required["missing_context"] = draft.missing_context
-    for name, text in required.items():
+        required_texts["missing_context"] = draft.missing_context
+    for name, text in required_texts.items():
         if not text.strip():
             raise RefusedError("blank_field", field=name)
     for name in LIMITS_BYTES:
         if SURROGATE.search(getattr(draft, name) or ""):
             raise RefusedError("lone_surrogate", field=name)
-    for name, used_bytes in above_limit(draft).items():
+    for name, used_bytes in too_long_fields_in(draft).items():
         raise field_too_long(name, used_bytes, LIMITS_BYTES[name])
     return draft
 
@@ -335,29 +339,29 @@ def with_own_id(record: Record) -> Record:
 
 
 def new_record(draft: Draft, *, now: str) -> Record:
-    principle = draft.type == "principle"
+    is_principle = draft.type == "principle"
     return Record(
         id=record_id(draft),
-        type="principle" if principle else "log",
+        type="principle" if is_principle else "log",
         topic=draft.topic,
         missing_context=draft.missing_context,
         lesson=draft.lesson,
         ask_next_time=draft.ask_next_time or "",
         created=now,
-        compacted_at=now if principle else "",
+        compacted_at=now if is_principle else "",
         paths=tuple(draft.paths or ()),
         when=tuple(draft.when or ()),
     )
 
 
-def with_marks(record: Record, earlier: Record | None = None) -> Record:
+def with_marks(record: Record, earlier_version: Record | None = None) -> Record:
     """Return the record with the marks of its texts.
 
     Marks of a later program stay while the texts equal those of `earlier`.
     """
     marks = marks_of(*record.texts)
-    if earlier and earlier.marks and earlier.texts == record.texts:
-        marks += tuple(name for name in earlier.marks if name not in MARKS)
+    if earlier_version and earlier_version.marks and earlier_version.texts == record.texts:
+        marks += tuple(name for name in earlier_version.marks if name not in MARKS)
     return record if marks == record.marks else replace(record, marks=marks)
 
 

@@ -64,8 +64,8 @@ def topic_text(topic: str) -> str:
         if not reads_like_us and not looks_like_us:
             return topic
     quoted = json.dumps(beginning, ensure_ascii=bool(twin))
-    cut = "…" if len(topic) > TOPIC_CHARS else ""
-    return _escaped(quoted, _UNSEEN, _LIKE_QUOTES) + cut
+    ellipsis = "…" if len(topic) > TOPIC_CHARS else ""
+    return _escape_chars(quoted, _UNSEEN, _LIKE_QUOTES) + ellipsis
 
 
 def version_id_text(record: Record) -> str:
@@ -106,11 +106,11 @@ def field_line(label: str, text: str) -> str:
 
 def _looks_like_a_note(text: str) -> bool:
     """Return whether a text begins with parentheses that could pass for ours."""
-    seen = (
+    visible_chars = (
         char for char in text if unicodedata.category(char)[0] not in "ZCM" and char != "\u2800"
     )
-    first = unicodedata.normalize("NFKC", next(seen, ""))[:1]
-    return first not in "[{]}" and unicodedata.category(first or "x") in ("Ps", "Pe")
+    first_char = unicodedata.normalize("NFKC", next(visible_chars, ""))[:1]
+    return first_char not in "[{]}" and unicodedata.category(first_char or "x") in ("Ps", "Pe")
 
 
 def record_block(record: Record, *, token: str = "", ask: bool = True) -> str:
@@ -130,8 +130,8 @@ def record_block(record: Record, *, token: str = "", ask: bool = True) -> str:
     if record.seen > 1:
         last = day_of(record.updated or record.created)
         notes.append(say("answers.seen", seen=record.seen, date=last))
-    if noted := warning_on(record):
-        notes.append(noted)
+    if warning_text := warning_on(record):
+        notes.append(warning_text)
     head = f"{token} {head}".lstrip()
     if notes:
         head += f" ({'; '.join(notes)})"
@@ -195,9 +195,9 @@ def index_line(record: Record) -> str:
     lesson = flat_line(record.lesson)
     if len(lesson) > INDEX_CHARS:
         lesson = lesson[:INDEX_CHARS].rstrip() + "…"
-    noted = warning_on(record)
-    head = f"- [{topic_text(record.topic)}]" + (f" ({noted})" if noted else "")
-    return f"{head}: {lesson}" if noted or _looks_like_a_note(lesson) else f"{head} {lesson}"
+    warning_text = warning_on(record)
+    head = f"- [{topic_text(record.topic)}]" + (f" ({warning_text})" if warning_text else "")
+    return f"{head}: {lesson}" if warning_text or _looks_like_a_note(lesson) else f"{head} {lesson}"
 
 
 def lesson_line(record: Record) -> str:
@@ -219,19 +219,19 @@ def as_json(value: Any, indent: int | None = None) -> str:
     """Return JSON that shows all its characters, compact without `indent`."""
     separators = None if indent else (",", ":")
     text = json.dumps(value, ensure_ascii=False, indent=indent, separators=separators)
-    return _escaped(SURROGATE.sub("\ufffd", text), _UNSEEN)
+    return _escape_chars(SURROGATE.sub("\ufffd", text), _UNSEEN)
 
 
 def log_text(data: bytes) -> str:
     """Return a log for a model that reads all of it: no line holds more than it shows."""
-    return _escaped(data.decode("utf-8", "replace").removeprefix("\ufeff"), _UNSEEN)
+    return _escape_chars(data.decode("utf-8", "replace").removeprefix("\ufeff"), _UNSEEN)
 
 
-def _escaped(text: str, *classes: str) -> str:
+def _escape_chars(text: str, *classes: str) -> str:
     if is_plain(text):
         return text
-    for each in classes:
-        text = re.sub(each, lambda found: json.dumps(found[0])[1:-1], text)
+    for char_class in classes:
+        text = re.sub(char_class, lambda match: json.dumps(match[0])[1:-1], text)
     return text
 
 
@@ -261,10 +261,10 @@ def shorten_record(record: Record, chars: int) -> Record:
 
 def group_by_topic(records: Iterable[Record]) -> dict[str, list[Record]]:
     """Return the records by topic; topics come in the order of the file."""
-    found: dict[str, list[Record]] = {}
+    records_by_topic: dict[str, list[Record]] = {}
     for record in records:
-        found.setdefault(record.topic, []).append(record)
-    return found
+        records_by_topic.setdefault(record.topic, []).append(record)
+    return records_by_topic
 
 
 # Which records fit a budget
@@ -292,22 +292,22 @@ def fit_blocks(
     One large record stops no smaller ones, MOST_MISSED in a row do. layout: None leaves a record
     out. at_least_one: show the first above the budget, up to LARGEST_CHARS.
     """
-    fitting: list[tuple[Record, Block]] = []
-    missed = 0
+    fitting_blocks: list[tuple[Record, Block]] = []
+    missed_count = 0
     for record in records:
-        is_needed = at_least_one and not fitting and not missed
-        if not is_needed and (budget.is_spent or missed > MOST_MISSED):
+        is_needed = at_least_one and not fitting_blocks and not missed_count
+        if not is_needed and (budget.is_spent or missed_count > MOST_MISSED):
             break
         block = layout(record)
         if block and budget.take(block.text, block.tokens):
-            fitting.append((record, block))
-            missed = 0
+            fitting_blocks.append((record, block))
+            missed_count = 0
         elif block and is_needed and len(block.text) <= LARGEST_CHARS:
             budget.spend(block.text)
-            fitting.append((record, block))
+            fitting_blocks.append((record, block))
         else:
-            missed += 1
-    return fitting
+            missed_count += 1
+    return fitting_blocks
 
 
 def fit_records(
@@ -319,16 +319,17 @@ def fit_records(
     def layout(record: Record) -> Block | None:
         return block_of(record, spoken) if may_fit((record,), budget) else None
 
-    found = {id(it): it for it, _ in fit_blocks(records, budget, layout, at_least_one=at_least_one)}
-    return [*found.values()], [record for record in records if id(record) not in found]
+    blocks = fit_blocks(records, budget, layout, at_least_one=at_least_one)
+    picks = {id(record): record for record, _ in blocks}
+    return [*picks.values()], [record for record in records if id(record) not in picks]
 
 
 def fit_all(records: Sequence[Record], budget: Budget) -> list[str] | None:
     """Return all records by topic, None if they do not fit; nothing is spent."""
     if not may_fit(records, budget):
         return None  # laying them out would take long
-    members = group_by_topic(records).values()
-    blocks = blocks_by_topic(record for group in members for record in group)
+    groups = group_by_topic(records).values()
+    blocks = blocks_by_topic(record for group in groups for record in group)
     tokens = sum(block.tokens + 1 for block in blocks)
     chars = sum(len(block.text) + 1 for block in blocks)
     fits = tokens <= budget.tokens and chars <= budget.chars
@@ -354,12 +355,12 @@ def fit_best(ranked: Sequence[Record], budget: Budget) -> list[str]:
         index_budget = Budget(tokens, int(chars))
         budget.tokens -= index_budget.tokens
         budget.chars -= index_budget.chars
-    whole, rest = fit_records(ranked, budget, at_least_one=True)
-    texts = [block.text for block in blocks_by_topic(whole)]
+    whole_records, rest = fit_records(ranked, budget, at_least_one=True)
+    texts = [block.text for block in blocks_by_topic(whole_records)]
     if not rest:  # a single record above the budget
         return texts
     index_budget.add(budget)
     index = fit_blocks(rest, index_budget, lambda record: Block.of(index_line(record)))
     lines = [block.text for _, block in index]
-    counts = {"full": len(whole), "lines": len(lines), "hidden": len(rest) - len(lines)}
+    counts = {"full": len(whole_records), "lines": len(lines), "hidden": len(rest) - len(lines)}
     return [say("answers.partial", **counts, count=len(ranked)), *texts, *lines]

@@ -13,7 +13,7 @@ from itertools import chain, islice
 from math import fsum, log
 
 from core.data import word_list
-from core.lessons.action import files_in, worded
+from core.lessons.action import files_in, without_data
 from core.lessons.anchors import MOST_ANCHORS, could_match, matches
 from core.lessons.record import Record
 from core.lessons.record_text import is_usable
@@ -29,7 +29,7 @@ _ANCHORED_CHANGE, _ANCHORED_COMMIT = 6.0, 3.0
 _DAMPING = 0.3  # of records with many words
 
 # A record must share with a prompt more than one telling word, or a file and its anchor.
-_NEEDED, _ANCHORED_PROMPT, _BESIDE_THE_LESSON = 1.4, 2.0, 0.8
+_NEEDED, _ANCHORED_PROMPT, _BESIDE_LESSON = 1.4, 2.0, 0.8
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[\uac00-\ud7a3]{2}")
 _WORD_CHARS = 3
@@ -54,11 +54,11 @@ def choose_by_work(records: Sequence[Record], work: Work) -> list[Record]:
     """Return the last records that share anything with the work, the closest first."""
     if not work:
         return []
-    records = [it for it in records[-MOST_RANKED:] if is_usable(it)]
+    records = [record for record in records[-MOST_RANKED:] if is_usable(record)]
     count = len(records)
 
-    def rarity_of(having: int) -> float:
-        return log(1 + (count - having + 0.5) / (having + 0.5))
+    def rarity_of(holder_count: int) -> float:
+        return log(1 + (count - holder_count + 0.5) / (holder_count + 0.5))
 
     weights: dict[str, float] = {}  # a word of several commits or files weighs more
     for texts, weight in (
@@ -67,70 +67,70 @@ def choose_by_work(records: Sequence[Record], work: Work) -> list[Record]:
         (work.changed[:MOST_FILES], _SAID),
         ([work.branch], _SAID),
     ):
-        for word, times in Counter(chain.from_iterable(map(_words, texts))).items():
+        for word, times in Counter(chain.from_iterable(map(_words_in, texts))).items():
             weights[word] = max(weights.get(word, 0.0), weight * (1 + log(times)))
-    read = [_words(" ".join(it.texts)) for it in records]
-    having = Counter(chain.from_iterable(weights.keys() & words for words in read))
-    worth = {word: weights[word] * rarity_of(times) for word, times in having.items()}
-    mean = sum(map(len, read)) / max(count, 1) or 1.0
+    record_words = [_words_in(" ".join(record.texts)) for record in records]
+    holder_counts = Counter(chain.from_iterable(weights.keys() & words for words in record_words))
+    word_weights = {word: weights[word] * rarity_of(times) for word, times in holder_counts.items()}
+    mean_words = sum(map(len, record_words)) / max(count, 1) or 1.0
     scores = [
-        fsum(worth[word] for word in worth.keys() & words)
-        / (1 - _DAMPING + _DAMPING * len(words) / mean)
-        for words in read
+        fsum(word_weights[word] for word in word_weights.keys() & words)
+        / (1 - _DAMPING + _DAMPING * len(words) / mean_words)
+        for words in record_words
     ]
     committed = [path for _, paths in work.commits for path in paths[:MOST_OF_A_COMMIT]]
     for paths, weight in ((work.changed, _ANCHORED_CHANGE), (committed, _ANCHORED_COMMIT)):
-        anchored = _anchored(records, paths[:MOST_FILES])
-        for at in anchored:
-            scores[at] += weight * rarity_of(len(anchored))
-    found = sorted(((score, at) for at, score in enumerate(scores) if score > 0), reverse=True)
-    return [records[at] for _, at in found]
+        places = _find_anchored(records, paths[:MOST_FILES])
+        for at in places:
+            scores[at] += weight * rarity_of(len(places))
+    ranked = sorted(((score, at) for at, score in enumerate(scores) if score > 0), reverse=True)
+    return [records[at] for _, at in ranked]
 
 
 def choose_for_prompt(
-    prompt: str, records: Sequence[Record], count: int, having: Mapping[str, int]
+    prompt: str, records: Sequence[Record], count: int, word_counts: Mapping[str, int]
 ) -> list[Record]:
     """Return the records that a prompt is about, the best first; mostly none.
 
-    count, having: as in AtHand, if these are not all records.
+    count, word_counts: as in Shortlist, if these are not all records.
     """
-    records = [it for it in records if is_usable(it)]
-    text = worded(prompt)
-    sought = _words(_FOLDERS.sub("", text)).difference(map(stem_of, word_list("of_any_task")))
-    shared = [sought & _words(" ".join(it.texts)) for it in records]
-    most = log(count + 1)
+    records = [record for record in records if is_usable(record)]
+    text = without_data(prompt)
+    query = _words_in(_FOLDERS.sub("", text)).difference(map(stem_of, word_list("of_any_task")))
+    shared_words = [query & _words_in(" ".join(record.texts)) for record in records]
+    log_count = log(count + 1)
     rarity = {
-        word: 1 - log(max(found, having.get(word, 0))) / most
-        for word, found in Counter(chain.from_iterable(shared)).items()
+        word: 1 - log(max(count, word_counts.get(word, 0))) / log_count
+        for word, count in Counter(chain.from_iterable(shared_words)).items()
     }
-    anchored = _anchored(records, list(islice(dict.fromkeys(files_in(text)), MOST_FILES)))
-    found = []
-    for at, (record, words) in enumerate(zip(records, shared, strict=True)):
-        score = _ANCHORED_PROMPT * (1 - log(len(anchored)) / most) if at in anchored else 0.0
-        rule = _words(f"{record.topic} {record.lesson}") if words else set()
-        score += fsum(rarity[it] * (1.0 if it in rule else _BESIDE_THE_LESSON) for it in words)
+    places = _find_anchored(records, list(islice(dict.fromkeys(files_in(text)), MOST_FILES)))
+    scores = []
+    for at, (record, words) in enumerate(zip(records, shared_words, strict=True)):
+        score = _ANCHORED_PROMPT * (1 - log(len(places)) / log_count) if at in places else 0.0
+        rule = _words_in(f"{record.topic} {record.lesson}") if words else set()
+        score += fsum(rarity[word] * (1.0 if word in rule else _BESIDE_LESSON) for word in words)
         if score >= _NEEDED:
-            found.append((score, at))
-    return [records[at] for _, at in sorted(found, reverse=True)]
+            scores.append((score, at))
+    return [records[at] for _, at in sorted(scores, reverse=True)]
 
 
-def _anchored(records: Sequence[Record], files: Sequence[str]) -> set[int]:
+def _find_anchored(records: Sequence[Record], files: Sequence[str]) -> set[int]:
     names = "\n".join(files)
 
     @cache  # many records have the same
-    def stands(pattern: str) -> bool:
-        return could_match(pattern, names) and any(matches(pattern, it) for it in files)
+    def is_anchored(pattern: str) -> bool:
+        return could_match(pattern, names) and any(matches(pattern, path) for path in files)
 
-    of_each = (record.paths[:MOST_ANCHORS] for record in records)
-    return {at for at, patterns in enumerate(of_each) if files and any(map(stands, patterns))}
+    path_lists = (record.paths[:MOST_ANCHORS] for record in records)
+    return {at for at, paths in enumerate(path_lists) if files and any(map(is_anchored, paths))}
 
 
-def _words(text: str) -> set[str]:
-    return set(filter(None, map(_term, set(_WORD.findall(normal_form("NFC", text))))))
+def _words_in(text: str) -> set[str]:
+    return set(filter(None, map(_stem, set(_WORD.findall(normal_form("NFC", text))))))
 
 
 @lru_cache(maxsize=20_000)
-def _term(word: str) -> str:
+def _stem(word: str) -> str:
     word = word.lower()
-    says_something = len(word) >= _WORD_CHARS or word >= _FIRST_HANGUL
-    return stem_of(word) if says_something and word not in word_list("function_words") else ""
+    is_telling = len(word) >= _WORD_CHARS or word >= _FIRST_HANGUL
+    return stem_of(word) if is_telling and word not in word_list("function_words") else ""

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from core.config import CONTEXT_DIRECTORY, DEFAULTS, LOG_NAME
 from core.lessons.answers import need_of
-from core.lessons.changes import as_one_each, renewed
+from core.lessons.changes import join_by_gap, renew_record
 from core.lessons.draft import clean_record
 from core.lessons.log import (
     BOM,
@@ -20,7 +20,7 @@ from core.lessons.log import (
     UTF_16_BOMS,
     MemoryLog,
     begins_like_utf_16,
-    mark_of,
+    bom_of,
     utf_16_name,
 )
 from core.lessons.record import (
@@ -28,14 +28,14 @@ from core.lessons.record import (
     LIMITS_BYTES,
     MOST_LINE_BYTES,
     Record,
-    above_limit,
+    find_wrong_key,
     has_surrogate,
     is_token,
     is_too_deep,
     parse_line,
     seconds_of,
+    too_long_fields_in,
     with_own_id,
-    wrong_key,
 )
 from core.messages import Facts
 from core.sanitizer import Secret, find_secrets, merge_secrets, redact, replace_secrets
@@ -68,7 +68,7 @@ class Finding:
     lines: tuple[int, ...] = ()  # from 1; () for the whole
     facts: Mapping[str, str | int] = field(default_factory=dict)
     fixable: bool = False  # by a repair
-    # Mends it, maybe others too, and returns further facts.
+    # Mends the flaw, maybe others with it, and returns further facts.
     fix: Callable[[], Mapping[str, str | int] | None] | None = field(
         default=None, compare=False, repr=False
     )
@@ -98,28 +98,30 @@ def examine(log: MemoryLog, *, now: str, threshold: int = DEFAULTS.threshold) ->
             kind, severity = ("hidden", _WARNING) if hider else ("older_version", _NOTE)
             findings.append(Finding(kind, severity, lines=lines, facts=facts, fixable=True))
             continue
-        findings += _on_record(record, log.content(at), at + 1, now)
+        findings += _find_record_flaws(record, log.line_content(at), at + 1, now)
         other, id_there = gaps.setdefault(record.gap, (at, record.id))
         if other != at:
             is_version = id_there == record.id
-            kind, both = "unsettled" if is_version else "same_gap", (other + 1, at + 1)
-            found = Finding(kind, _WARNING, lines=both, facts=facts, fixable=not is_version)
-            pairs.append(found)
+            kind, pair = "unsettled" if is_version else "same_gap", (other + 1, at + 1)
+            pairs.append(Finding(kind, _WARNING, lines=pair, facts=facts, fixable=not is_version))
         first, holder = ids.setdefault(record.id, (at, record))
-        if holder.gap != record.gap and all(with_own_id(it) == it for it in (holder, record)):
+        if holder.gap != record.gap and (with_own_id(holder), with_own_id(record)) == (
+            holder,
+            record,
+        ):
             pairs.append(Finding("shared_id", _WARNING, lines=(first + 1, at + 1), facts=facts))
     if need_of(log.records, log.count, threshold) == "required":
         severity = _WARNING if log.count > FAR_ABOVE * threshold else _NOTE
         facts = Facts(count=log.count, threshold=threshold)
         findings.append(Finding("overdue", severity, facts=facts))
-    found_all = [*_on_lines(log), *pairs, *findings]
-    return sorted(found_all, key=lambda finding: finding.lines[:1])
+    all_findings = [*_find_line_flaws(log), *pairs, *findings]
+    return sorted(all_findings, key=lambda finding: finding.lines[:1])
 
 
-def _on_lines(log: MemoryLog) -> Iterator[Finding]:
+def _find_line_flaws(log: MemoryLog) -> Iterator[Finding]:
     lines = list(enumerate(log.lines, start=1))
     forms = {
-        "bom": [at for at, line in lines if (mark_of(line) if at == 1 else line.startswith(BOM))],
+        "bom": [at for at, line in lines if (bom_of(line) if at == 1 else line.startswith(BOM))],
         "line_ends": [at for at, line in lines if line.endswith(b"\r\n")],
         "blank": [at for at, line in lines if not line.removeprefix(BOM).strip()],
         "unended": [at for at, line in lines[-1:] if not line.endswith(b"\n")],
@@ -130,27 +132,27 @@ def _on_lines(log: MemoryLog) -> Iterator[Finding]:
             severity: Severity = "error" if kind == "conflict" else "note"
             yield Finding(kind, severity, lines=tuple(numbers), fixable=True)
     for at, entry in enumerate(log.entries):
-        content = log.content(at)
+        content = log.line_content(at)
         if entry is None and at not in log.conflict and content.strip():
             reason, key = flaw_of(content)
-            kind = "mendable" if _mended(content) else "unreadable"
+            kind = "mendable" if _mend_line(content) else "unreadable"
             facts: Facts = {"reason": reason, "key": key}
             yield Finding(kind, "error", lines=(at + 1,), facts=facts, fixable=True)
 
 
-def _on_record(record: Record, raw: bytes, number: int, now: str) -> Iterator[Finding]:
+def _find_record_flaws(record: Record, raw: bytes, number: int, now: str) -> Iterator[Finding]:
     lines, facts = (number,), {"id": record.id}
-    topic, repeated = as_written(raw)
-    moments = [record.created, record.updated, record.compacted_at]
-    has_odd_date = any(seconds_of(it) == float("-inf") for it in moments if it)
+    topic, repeated = read_raw(raw)
+    has_odd_date = any(seconds_of(date) == float("-inf") for date in record.moments if date)
     ahead_s = seconds_of(record.updated or record.created) - seconds_of(now)
     if with_own_id(record) != record:
         yield Finding("id_misfit", "warning", lines=lines, facts=facts, fixable=True)
     if topic != record.topic:
         yield Finding("odd_topic", "note", lines=lines, facts=facts, fixable=True)
     for key in repeated:
-        about: Facts = {**facts, "key": key}
-        yield Finding("key_twice", "warning", lines=lines, facts=about, fixable=True)
+        yield Finding(
+            "key_twice", "warning", lines=lines, facts={**facts, "key": key}, fixable=True
+        )
     flaws = {
         "half_character": has_surrogate(record),
         "odd_date": has_odd_date,
@@ -164,10 +166,9 @@ def _on_record(record: Record, raw: bytes, number: int, now: str) -> Iterator[Fi
         is_needed = name != "missing_context" or record.type == "log"
         if is_needed and not str(getattr(record, name)).strip():
             yield Finding("blank_text", "warning", lines=lines, facts={**facts, "field": name})
-    for name, used_bytes in above_limit(record).items():
-        about = {**facts, "field": name, "used_bytes": used_bytes}
-        about["limit_bytes"] = LIMITS_BYTES[name]
-        yield Finding("too_long", "warning", lines=lines, facts=about)
+    for name, used_bytes in too_long_fields_in(record).items():
+        sizes = {"used_bytes": used_bytes, "limit_bytes": LIMITS_BYTES[name]}
+        yield Finding("too_long", "warning", lines=lines, facts={**facts, "field": name, **sizes})
 
 
 def flaw_of(raw: bytes) -> tuple[str, str]:
@@ -186,30 +187,29 @@ def flaw_of(raw: bytes) -> tuple[str, str]:
         return "not_object", ""
     if is_too_deep(raw, value):
         return "too_deep", ""
-    key = wrong_key(value)
+    key = find_wrong_key(value)
     if not key:
         return "", ""
     holder = value["meta"] if key.startswith("meta.") else value
     return ("wrong_type" if key.removeprefix("meta.") in holder else "missing"), key
 
 
-def as_written(raw: bytes) -> tuple[str, list[str]]:
+def read_raw(raw: bytes) -> tuple[str, list[str]]:
     """Return the topic in a record's line, and keys that an object has twice."""
     repeated: list[str] = []
 
-    def noted(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        counted = Counter(key for key, _ in pairs)
-        repeated.extend(key for key, count in counted.items() if count > 1)
+    def note_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        key_counts = Counter(key for key, _ in pairs)
+        repeated.extend(key for key, count in key_counts.items() if count > 1)
         return dict(pairs)
 
-    return str(json.loads(raw, object_pairs_hook=noted)["topic"]), repeated
+    return str(json.loads(raw, object_pairs_hook=note_repeats)["topic"]), repeated
 
 
-def _mended(content: bytes) -> list[Record]:
+def _mend_line(content: bytes) -> list[Record]:
     """Return the records of a line that only needs other punctuation or encoding.
 
-    Such are several records, a comma or plus sign, a mark, Korean in EUC-KR; [] when a part would
-    be lost.
+    Several records, a comma or plus sign, a mark, Korean in EUC-KR; [] where a part would be lost.
     """
     for mark in UTF_16_BOMS:
         content = content.removeprefix(mark)
@@ -229,8 +229,8 @@ def _mended(content: bytes) -> list[Record]:
             if not record:
                 return []
             records.append(record)
-            between = _BETWEEN.match(text, end)
-            at = between.end() if between else len(text)
+            separator = _BETWEEN.match(text, end)
+            at = separator.end() if separator else len(text)
         return records
     return []
 
@@ -255,24 +255,24 @@ def repair(data: bytes) -> Repair:
         return Repair(data=data, aside=b"")
     log, aside, lines = MemoryLog.parse(data), list[bytes](), list[_Line]()
     for at, record in enumerate(log.entries):
-        original = log.content(at).removesuffix(b"\n") + b"\n"
+        original = log.line_content(at).removesuffix(b"\n") + b"\n"
         content = original.strip(b" \t\r\n") + b"\n"
-        why = b""
+        reason = b""
         if record:
-            topic, repeated = as_written(content)
+            topic, repeated = read_raw(content)
             if repeated:  # a rewrite keeps the value that counts, which is the last one
-                why = b"key_twice"
+                reason = b"key_twice"
             if repeated or topic != record.topic:
                 content = record.to_line()
             lines.append(_Line(at + 1, original, record, content))
         elif at in log.conflict:
-            why = b"conflict"
+            reason = b"conflict"
         elif content.strip():
-            mended = _mended(content)
-            why = b"mended" if mended else b"unreadable"
-            lines += [_Line(at + 1, it.to_line(), it, it.to_line()) for it in mended]
-        if why:
-            aside.append(b"# line %d: %b\n%b" % (at + 1, why, original))
+            records = _mend_line(content)
+            reason = b"mended" if records else b"unreadable"
+            lines += [_Line(at + 1, item.to_line(), item, item.to_line()) for item in records]
+        if reason:
+            aside.append(b"# line %d: %b\n%b" % (at + 1, reason, original))
     lines = _without_leftovers(lines, aside)
     for at, line in enumerate(lines):
         record = with_own_id(line.record)
@@ -288,11 +288,11 @@ def _without_leftovers(lines: list[_Line], aside: list[bytes]) -> list[_Line]:
         log = MemoryLog([line.raw for line in lines], [line.record for line in lines])
         for at in sorted(log.leftover_lines):
             aside.append(b"# line %d: leftover\n%b" % (lines[at].number, lines[at].original))
-        clean = log.rewrite()
-        kept = [line for at, line in enumerate(lines) if at not in log.leftover_lines]
+        next_log = log.rewrite()
+        kept_lines = [line for at, line in enumerate(lines) if at not in log.leftover_lines]
         lines = [
             line._replace(record=record, raw=raw)
-            for line, record, raw in zip(kept, clean.entries, clean.lines, strict=True)
+            for line, record, raw in zip(kept_lines, next_log.entries, next_log.lines, strict=True)
             if record
         ]
         if not log.leftover_lines:  # versions that have become one may hide what neither hid
@@ -330,44 +330,44 @@ def check_lines(log: MemoryLog) -> Iterator[CheckedLines]:
     at = 0
     while at < len(log.lines):
         end = at + 1
-        record, content = log.entries[at], log.content(at)
+        record, content = log.entries[at], log.line_content(at)
         if record:
-            clean, found = clean_record(record)
-            if as_written(content)[1]:  # a key stands there twice, and only one value is read
+            clean_copy, secrets = clean_record(record)
+            if read_raw(content)[1]:  # a key stands there twice, and only one value is read
                 kinds = redact(content.decode("utf-8"))[1]
-                found = found or [("whole_line", kind) for kind in kinds]
-            spots = tuple(Spot(at, name, kind) for name, kind in found)
-            yield CheckedLines(at, 1, record, spots, clean)
+                secrets = secrets or [("whole_line", kind) for kind in kinds]
+            spots = tuple(Spot(at, name, kind) for name, kind in secrets)
+            yield CheckedLines(at, 1, record, spots, clean_copy)
         elif len(content) > MOST_LINE_BYTES:  # the rest of a line without an end stays as it is
-            looked = _in_text(content[:MOST_LOOKED_BYTES], at, 1)
-            yield looked._replace(raw=looked.raw + content[MOST_LOOKED_BYTES:])
+            part = _find_in_text(content[:MOST_LOOKED_BYTES], at, 1)
+            yield part._replace(raw=part.raw + content[MOST_LOOKED_BYTES:])
         else:
             while end < len(log.lines) and not log.entries[end]:
                 if len(log.lines[end]) > MOST_LINE_BYTES:
                     break
                 end += 1
-            yield _in_text(b"".join(map(log.content, range(at, end))), at, end - at)
+            yield _find_in_text(b"".join(map(log.line_content, range(at, end))), at, end - at)
         at = end
 
 
-def _in_text(data: bytes, at: int, count: int) -> CheckedLines:
+def _find_in_text(data: bytes, at: int, count: int) -> CheckedLines:
     r"""A secret behind an escape such as `\n` is found, too."""
     text = data.decode("utf-8", "surrogateescape")
     secrets = find_secrets(text)
     if "\\" in text:
         # The same text with characters for its escapes, and where each stands, the end included.
-        parts, places, done = list[str](), list[int](), 0
+        parts, places, end = list[str](), list[int](), 0
         for escape in _ESCAPE.finditer(text):
-            parts += [text[done : escape.start()], json.loads(f'"{escape[0]}"')]
-            places += range(done, escape.start() + 1)
-            done = escape.end()
-        places += range(done, len(text) + 1)
-        hidden = find_secrets("".join([*parts, text[done:]]))
-        found = [Secret(places[it.start], places[it.end], it.kind) for it in hidden]
-        secrets = merge_secrets([*secrets, *found])
+            parts += [text[end : escape.start()], json.loads(f'"{escape[0]}"')]
+            places += range(end, escape.start() + 1)
+            end = escape.end()
+        places += range(end, len(text) + 1)
+        hidden = find_secrets("".join([*parts, text[end:]]))
+        real_secrets = [Secret(places[start], places[stop], kind) for start, stop, kind in hidden]
+        secrets = merge_secrets([*secrets, *real_secrets])
     if not secrets:
         return CheckedLines(at, count, None, raw=data)
-    spots = tuple(Spot(at + text.count("\n", 0, it.start), "", it.kind) for it in secrets)
+    spots = tuple(Spot(at + text.count("\n", 0, start), "", kind) for start, _, kind in secrets)
     raw = replace_secrets(text, secrets).encode("utf-8", "surrogateescape")
     if data.endswith(b"\n") and not raw.endswith(b"\n"):
         raw += b"\n"
@@ -380,7 +380,7 @@ class CleanedLines:
 
     lines: tuple[int, ...]  # from 1, in the old file
     before: tuple[Record, ...]
-    after: Record | None  # None for a line without a record and a leftover
+    after: Record | None = None  # for a line without a record and a leftover
     kinds: tuple[str, ...]
     too_long_fields: tuple[str, ...] = ()  # fields above their limit now
 
@@ -396,46 +396,46 @@ def clean_log(data: bytes, *, now: str) -> Cleaning:
     A record changes texts, id and `updated` (now, ISO 8601); no merge brings the old one back.
     """
     log = MemoryLog.parse(data)
-    gone, base = sorted(log.leftover_lines), log.rewrite()
-    leftovers = MemoryLog([log.content(at) for at in gone], [log.entries[at] for at in gone])
+    cuts, base = sorted(log.leftover_lines), log.rewrite()
+    leftovers = MemoryLog([log.line_content(at) for at in cuts], [log.entries[at] for at in cuts])
     changes = [
-        CleanedLines(lines=(gone[it.first] + 1,), before=(it.record,), after=None, kinds=it.kinds)
-        for it in check_lines(leftovers)
-        if it.record and it.spots
+        CleanedLines(lines=(cuts[part.first] + 1,), before=(part.record,), kinds=part.kinds)
+        for part in check_lines(leftovers)
+        if part.record and part.spots
     ]
-    found = [it for it in check_lines(base) if it.spots]
-    if not changes and not found:
+    parts = [part for part in check_lines(base) if part.spots]
+    if not changes and not parts:
         return Cleaning(data=data)
     numbers = [at + 1 for at in range(len(log.lines)) if at not in log.leftover_lines]
-    lines, dropped = list(base.lines), set[int]()
+    lines, dropped_lines = list(base.lines), set[int]()
     before, kinds = dict(base.all_records()), dict[int, tuple[str, ...]]()
     after = dict(before)
-    for it in found:
-        if it.clean and it.record:
+    for part in parts:
+        if part.clean and part.record:
             # A version id that holds a secret itself is not listed.
-            tokens = [token for token in it.record.version_ids() if not find_secrets(token)]
-            after[it.first] = renewed(it.record, it.clean, now, tokens)
-            kinds[it.first] = it.kinds
+            version_ids = [name for name in part.record.version_ids() if not find_secrets(name)]
+            after[part.first] = renew_record(part.record, part.clean, now, version_ids)
+            kinds[part.first] = part.kinds
         else:
-            mark = mark_of(lines[0]) if it.first == 0 else b""
-            lines[it.first] = mark + it.raw
-            dropped.update(range(it.first + 1, it.first + it.length))
-            places = tuple(dict.fromkeys(numbers[spot.line] for spot in it.spots))
-            changes.append(CleanedLines(lines=places, before=(), after=None, kinds=it.kinds))
-    placed = dict[int, list[Record]]()
-    for versions, record in as_one_each(before, after, now):
+            bom = bom_of(lines[0]) if part.first == 0 else b""
+            lines[part.first] = bom + part.raw
+            dropped_lines.update(range(part.first + 1, part.first + part.length))
+            places = tuple(dict.fromkeys(numbers[spot.line] for spot in part.spots))
+            changes.append(CleanedLines(lines=places, before=(), kinds=part.kinds))
+    placed_records = dict[int, list[Record]]()
+    for versions, record in join_by_gap(before, after, now):
         members = sorted(versions)
-        placed[versions[-1]] = [record]
-        dropped.update(members)
+        placed_records[versions[-1]] = [record]
+        dropped_lines.update(members)
         changes.append(
             CleanedLines(
                 lines=tuple(numbers[at] for at in members),
                 before=tuple(before[at] for at in members),
                 after=record,
                 kinds=tuple(kind for at in members for kind in kinds.get(at, ())),
-                too_long_fields=tuple(above_limit(record)),
+                too_long_fields=tuple(too_long_fields_in(record)),
             )
         )
-    cleaned = MemoryLog(lines, base.entries).rewrite(dropped, placed)
+    next_log = MemoryLog(lines, base.entries).rewrite(dropped_lines, placed_records)
     changes.sort(key=lambda change: change.lines)
-    return Cleaning(data=cleaned.to_bytes(), changes=tuple(changes))
+    return Cleaning(data=next_log.to_bytes(), changes=tuple(changes))

@@ -187,7 +187,7 @@ def test_the_more_texts_have_a_term_the_less_it_tells(size: int, data: st.DataOb
     one, other = recall.Sample(size, {"it": fewer}), recall.Sample(size, {"it": fewer + 1})
     rarities = [recall.Surroundings(changes=sample).rarity("it") for sample in (one, other)]
     assert 1 >= rarities[0] > rarities[1] > 0
-    assert 1 >= one.telling("it") >= other.telling("it") > 0
+    assert 1 >= one.weight_of("it") >= other.weight_of("it") > 0
     together = recall.Surroundings(changes=one, actions=other)
     both = recall.Surroundings(changes=recall.Sample(2 * size, {"it": 2 * fewer + 1}))
     assert together.size == 2 * size
@@ -217,7 +217,7 @@ def test_only_words_of_the_records_are_counted_and_files_that_a_text_may_name() 
     )
     for path, text, files in TABLES["files that a text names"]:
         candidate = recall.Candidate(
-            a_lesson("it", text), recall.Sought(edit(path)), recall.Surroundings()
+            a_lesson("it", text), recall.Query(edit(path)), recall.Surroundings()
         )
         assert candidate.files == set(files)
 
