@@ -47,7 +47,7 @@ def count_call(
         reflected_at=now if reflects else activity.reflected_at,
         ended_at="",
     )
-    rows.note([activity])
+    rows.put_entries([activity])
 
 
 def store_feedback(room: Room, feedback: ToolFeedback) -> None:
@@ -62,7 +62,7 @@ def store_feedback(room: Room, feedback: ToolFeedback) -> None:
     fields: dict[str, Any] = {raw.field: text for raw, text in zip(raw_texts, values, strict=True)}
     fields |= {"session_id": session, "created_at": room.clock(), "agent": owner_for(room, "")}
     with room.engine.writing() as rows:
-        rows.note([replace(feedback, **fields)])
+        rows.put_entries([replace(feedback, **fields)])
         count_call(rows, room, session, "")
 
 

@@ -189,7 +189,7 @@ def reflect(
             highlights = tuple(filter(None, values[len(raw_texts) : middle]))
             pain_points = tuple(filter(None, values[middle:]))
             feedback = replace(feedback, tool_highlights=highlights, tool_pain_points=pain_points)
-            rows.note([replace(feedback, session_id=session, created_at=now, agent=owner)])
+            rows.put_entries([replace(feedback, session_id=session, created_at=now, agent=owner)])
         new_count = sum(result.is_new for result in results)
         activity.count_call(rows, room, session, agent, new_count=new_count, reflects=True)
     return ReflectOutcome(results, parted_count, redacted)
@@ -213,7 +213,7 @@ def end_session(room: Room, session: str) -> Fragment | None:
         entry = activity.find_activity(rows, room, key)
         if not entry or entry.ended_at:
             return None
-        rows.note([replace(entry, ended_at=now)])
+        rows.put_entries([replace(entry, ended_at=now)])
         if entry.reflected_at or not entry.written:
             return None
         try:

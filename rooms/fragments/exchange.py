@@ -320,7 +320,7 @@ def save_plan(room: Room, plan: Plan, progress: Progress = lambda *_: None) -> i
             rows.put_links(_find_new_links(rows, link_batch))
     if plan.entries:
         with room.engine.writing() as rows:
-            rows.note(_find_new_entries(rows, plan.entries))
+            rows.put_entries(_find_new_entries(rows, plan.entries))
     return saved_count
 
 

@@ -146,7 +146,7 @@ def drop_suspicions(rows: Rows, pairs: Iterable[tuple[str, str]]) -> int:
         rest = [row for row in entries if frozenset((row.first_id, row.second_id)) not in ends]
         if len(rest) < len(entries):
             rows.drop_entries(schema.Suspicion, subject=first)
-            rows.note(rest)
+            rows.put_entries(rest)
             count += len(entries) - len(rest)
     return count
 

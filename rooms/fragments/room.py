@@ -98,7 +98,7 @@ class Room:
 def open_room(
     settings: Settings, environment: Mapping[str, str], cancellation: Cancellation = NO_CANCELLATION
 ) -> Room:
-    """Return the room of this user or team. Raises ConfigError, PlaceError, FragmentsError."""
+    """Return the room of this user or team. Raises ConfigError, FragmentsError."""
     return _open(read_config(environment), settings, cancellation)
 
 
@@ -203,7 +203,7 @@ def repeats_when_cut(read: Callable[_Arguments, _Result]) -> Callable[_Arguments
 
 
 def read_config(environment: Mapping[str, str]) -> Config:
-    """Return the settings. Raises ConfigError, PlaceError, FragmentsError."""
+    """Return the settings. Raises ConfigError, FragmentsError."""
     path, server = database_path(environment), database_server(environment)
     cache = redis_server_of(environment) if server else None
     config = path.with_name(CONFIG_NAME)

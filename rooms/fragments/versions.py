@@ -109,7 +109,7 @@ def _correct(rows: Rows, before: Fragment, after: Fragment, agent: str, now: str
     fields: dict[str, Any] = {field: getattr(before, field) for field in schema.VERSION_FIELDS}
     version = Version(fragment_id=before.id, **fields, amended_at=now, amended_by=agent)
     after = replace(after, updated_at=now, verified_at=now, checked_at="")
-    rows.note([version])
+    rows.put_entries([version])
     rows.replace([after])
     rows.count_up({"amended": 1})
     return after

@@ -152,10 +152,8 @@ class PostgresRows(Rows):
     def _find_newest(self, queries: Sequence[str], most: int) -> list[list[int]]:
         """Return for each query the newest live texts, the newest first."""
         results: list[list[int]] = [[] for _ in queries]
-        statement = (
-            "SELECT place, number FROM matching(?::tsquery[], ?)" if self.agent else _MATCHING_SQL
-        )
-        for place, number in self.run(statement, [list(queries), most]):
+        sql = "SELECT place, number FROM matching(?::tsquery[], ?)" if self.agent else _MATCHING_SQL
+        for place, number in self.run(sql, [list(queries), most]):
             results[place - 1].append(number)
         return results
 

@@ -251,7 +251,7 @@ class Rows(ABC):
     def drop_vectors(self, numbers: Iterable[int] | None = None) -> None:
         """numbers: None for all."""
 
-    def note(self, entries: Iterable[Entry]) -> None:
+    def put_entries(self, entries: Iterable[Entry]) -> None:
         """Store entries; an activity or a suspicion replaces that with its key."""
         for entry in entries:
             table = ENTRY_TABLES[type(entry)]

@@ -83,9 +83,8 @@ def find_faults(settings: Settings, environment: Mapping[str, str]) -> list[Find
                     findings.append(_finding("redis", "warning", {"path": cache.name}))
     except SentinelError as error:
         findings.append(_finding("config", "error", {"said": str(error)}))
-    errors = (*check(environment), *find_missing(environment))
-    findings += [_finding("models", "error", {"said": str(error)}) for error in errors]
-    return [*findings, *notes]
+    texts = map(str, (*check(environment), *find_missing(environment)))
+    return [*findings, *(_finding("models", "error", {"said": text}) for text in texts), *notes]
 
 
 def _finding(
@@ -214,9 +213,7 @@ def find_secrets(engine: Engine) -> list[SecretPlace]:
     """Return the fragments and other tables with secrets. Raises DatabaseError."""
     place = engine.name if engine.keeps_agents_apart else Path(engine.name)
     with engine.reading() as rows:
-        return [
-            SecretPlace(place, safe_name(group.name), group.kinds) for group in _find_groups(rows)
-        ]
+        return [SecretPlace(place, safe_name(name), kinds) for name, kinds, _ in _find_groups(rows)]
 
 
 def redact_secrets(engine: Engine) -> Redaction:
@@ -307,4 +304,4 @@ def _store_group(rows: Rows, group: _Group) -> None:
             ids = {before["fragment_id"] for before, _ in changes}
             condition, values = rows.any_of("fragment_id", ids)
         rows.run(f"DELETE FROM {table.name} WHERE {condition}", values)
-        rows.note(new_rows)
+        rows.put_entries(new_rows)

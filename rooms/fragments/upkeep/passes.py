@@ -209,7 +209,7 @@ def _merge_into(rows: Rows, target: Fragment, others: Sequence[Fragment], now: s
             if ends[0] != ends[1] and tuple(ends) not in linked_pairs:
                 rows.put_links([replace(link, from_id=ends[0], to_id=ends[1])])
         versions = rows.entries(schema.Version, subject=other.id)
-        rows.note(replace(version, fragment_id=target.id) for version in versions)
+        rows.put_entries(replace(version, fragment_id=target.id) for version in versions)
         link = Link(from_id=other.id, to_id=target.id, relation="superseded_by", created_at=now)
         rows.put_links([link])
     numbers = [other.number for other in others]
@@ -300,9 +300,9 @@ def note_contradictions(rows: Rows, page: Page, work: Work) -> Counts:
         if pair.label == "contradiction" and settle(rows, current, work.now):
             linked += 1
         elif current.signs or pair.label or is_near:
-            first, second, found_at = current.earlier.id, current.later.id, current.found_at
-            ids = {"first_id": first, "second_id": second}
-            rows.note([schema.Suspicion(**ids, similarity=current.similarity, found_at=found_at)])
+            ids = {"first_id": current.earlier.id, "second_id": current.later.id}
+            similarity, found_at = current.similarity, current.found_at
+            rows.put_entries([schema.Suspicion(**ids, similarity=similarity, found_at=found_at)])
             suspected += 1
     page.next = page.fragments[-1].number if len(page.fragments) == _MOST_COMPARED else None
     counts = {"checked": len(checked), "judged": sum(pair.label != "" for pair in pairs)}

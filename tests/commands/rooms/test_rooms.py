@@ -200,7 +200,7 @@ def test_a_text_that_a_hand_put_into_a_room_is_shown_without_controls_and_secret
     with room.engine.writing() as writing:
         writing.add([replace(a_fragment("hostile1", f"{text} word"), **about)])
         writing.put_links([Link(from_id="hostile1", to_id="redis001")])
-        writing.note([Version(fragment_id="hostile1", content=text, amended_by=text)])
+        writing.put_entries([Version(fragment_id="hostile1", content=text, amended_by=text)])
     assert record.version_id in command("show", VAT.id).out
     for words in SHOWING:
         for more in [()] if words.startswith(("forget", "restore")) else [(), ("--json",)]:

@@ -120,7 +120,7 @@ def test_secrets_of_all_agents_of_a_server_are_removed(desk: Desk, team_server: 
     engine = PostgresEngine(a_server(dsn), timeout_s=5)
     with engine.writing() as writing:
         writing.add([Fragment(id="amended", content="fine now", agent="robert", created_at=DATE)])
-        writing.note([Version(fragment_id="amended", content=TOKEN, amended_at=DATE)])
+        writing.put_entries([Version(fragment_id="amended", content=TOKEN, amended_at=DATE)])
     raw(dsn, RAW, text=f"Rotate {TOKEN}", token=TOKEN)
     before, name = raw(dsn, WORDS), a_server(dsn).name
     place = "the fragments (on the server, of all agents)"

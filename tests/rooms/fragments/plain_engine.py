@@ -268,7 +268,7 @@ class PlainRows:
         for each in self._own(self._data.fragments if numbers is None else numbers):
             self._data.vectors.pop(each.number, None)
 
-    def note(self, entries: Iterable[Entry]) -> None:
+    def put_entries(self, entries: Iterable[Entry]) -> None:
         for entry in entries:
             names = {column: name for name, column in ENTRY_TABLES[type(entry)].columns.items()}
             key = [names[column] for column in ENTRY_TABLES[type(entry)].key]

@@ -421,7 +421,7 @@ class Twins(RuleBasedStateMachine):
                 owners = {agents.get(getattr(entry, it)) for it in ends if hasattr(entry, it)}
                 return None not in owners and len(owners) < 2
 
-            rows.note(filter(is_known, entries))
+            rows.put_entries(filter(is_known, entries))
 
         self.change(noted)
 
@@ -449,7 +449,7 @@ class Twins(RuleBasedStateMachine):
                 )
             rows.drop(["f1", "f2"])
             rows.set_state({"step": "never taken"})
-            rows.note([Activity(session_id="never begun")])
+            rows.put_entries([Activity(session_id="never begun")])
             raise ZeroDivisionError
 
         for engine in (self.engines[0], self.plain):
@@ -610,7 +610,7 @@ def test_a_hostile_text_is_stored_changed_and_removed_as_text(engines: Engines) 
         assert found(engine, Filter(topics=(text,), keywords=(text,))) == ["f1"], text
         with engine.writing() as rows:
             rows.replace([replace(it, content=f"{text} other", keywords=("k",))])
-            rows.note([Version(fragment_id="f1", content=text, amended_at=DAYS[0])])
+            rows.put_entries([Version(fragment_id="f1", content=text, amended_at=DAYS[0])])
             rows.set_state({text: text})
         with engine.reading() as rows:
             assert rows.by_ids(["f1"])[0].content == f"{text} other"

@@ -466,7 +466,7 @@ VERBS: dict[str, Callable[..., Any]] = {
     "room": _set_up,
     "add": _add,
     "change": _change,
-    "note": _rows(lambda life, rows, kind, **given: rows.note([KINDS[kind](**given)])),
+    "note": _rows(lambda life, rows, kind, **given: rows.put_entries([KINDS[kind](**given)])),
     "put_link": _rows(
         lambda life, rows, start, end, relation="related": rows.put_links(
             [Link(from_id=start, to_id=end, relation=relation)]

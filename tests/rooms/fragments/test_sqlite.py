@@ -167,7 +167,7 @@ def test_a_file_of_each_version_before_is_upgraded_with_its_data_and_answers_ali
         )
         assert (activity.agent, of_tool.agent, of_task.agent) == ("kim", "default", "default")
         theirs = replace(activity, agent="lee")  # another agent's session of this name
-        rows_now.note([theirs])
+        rows_now.put_entries([theirs])
         assert rows_now.entries(fragment.Activity, subject=activity.session_id) == [
             activity,
             theirs,

@@ -345,7 +345,7 @@ def test_a_server_has_figures_and_ends_silent_sessions_as_its_operator_says(tmp_
     forget(room, id=gone.id)
     moments = [(now - timedelta(minutes=it)).isoformat(timespec="seconds") for it in (61, 5)]
     with room.engine.writing() as rows:
-        rows.note(Activity(session_id=f"s{it}", last_at=it, started_at=it) for it in moments)
+        rows.put_entries(Activity(session_id=f"s{it}", last_at=it, started_at=it) for it in moments)
 
     def ended() -> list[bool]:
         with room.engine.reading() as rows:

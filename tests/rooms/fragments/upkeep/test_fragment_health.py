@@ -267,7 +267,7 @@ def test_a_token_of_any_column_is_found_and_leaves_no_byte(engine: Engine) -> No
     assert len(fragments) > 7 and len(rows_with_tokens) > 20
     with engine.writing() as rows:
         rows.add(fragments)
-        rows.note([it for it in rows_with_tokens if not isinstance(it, Fragment)])
+        rows.put_entries([it for it in rows_with_tokens if not isinstance(it, Fragment)])
         rows.set_state({"model": f"https://user:{WORD}{WORD}@host/v1", "purged": "3"})
     engine.keep_copy()
     held = find_secrets(engine)
@@ -292,8 +292,9 @@ def test_a_secret_that_one_text_gives_away_goes_from_all_and_all_else_stays(engi
         [_, found] = rows.add([a_fragment(*it) for it in texts.items()])
         rows.put_vectors([Embedding(found.number, VECTOR)])
         said = [("split", f"tried {WORD} again"), ("gone", TOKEN), ("gone", "fine")]
-        rows.note(Version(fragment_id=of, content=it, amended_at=DATE) for of, it in said)
-        rows.note(Activity(session_id=it, started_at=DATE, last_at=DATE) for it in (TOKEN, MARKER))
+        rows.put_entries(Version(fragment_id=of, content=it, amended_at=DATE) for of, it in said)
+        names = TOKEN, MARKER
+        rows.put_entries(Activity(session_id=it, started_at=DATE, last_at=DATE) for it in names)
     assert [it.name for it in redact_secrets(engine).changed] == ["split", "found", "", ""]
     with engine.reading() as rows:
         [split, found] = rows.by_ids(["split", "found"])
