@@ -338,7 +338,7 @@ def describe_session(
     position = next((i for i, link in enumerate(chain) if link.id == session.id), 0)
     nearest = sorted(range(len(chain)), key=lambda i: abs(i - position))
     chain_hints = ((i, hint_of(chain[i], project)) for i in nearest)
-    chain_lines = _with_heading(_say("chain"), chain_hints, share) if chain else []
+    chain_lines = _choose_lines(_say("chain"), chain_hints, share) if chain else []
     budget.add(share)
     label, summary = _say("summary"), session.summary
     if summary:
@@ -358,7 +358,7 @@ def describe_session(
     item_lines = [line for line in items if item_budget.take(line)]
     budget.add(item_budget)
     action_lines = ((i, _action_line_of(actions[i])) for i in reversed(range(len(actions))))
-    newest_lines = _with_heading(_say("actions"), action_lines, budget)
+    newest_lines = _choose_lines(_say("actions"), action_lines, budget)
     lines += [*item_lines, *newest_lines, *chain_lines]
     left_counts = {
         "of_texts": len(session.summary) - len(summary),
@@ -422,7 +422,7 @@ def _action_line_of(action: Action) -> str:
     return f"{line} → {line_of(action.result, _RESULT_CHARS)}" if action.result else line
 
 
-def _with_heading(heading: str, lines: Iterable[tuple[int, str]], budget: Budget) -> list[str]:
+def _choose_lines(heading: str, lines: Iterable[tuple[int, str]], budget: Budget) -> list[str]:
     """Return a heading with the first lines that fit, in the order of their places."""
     budget.spend(heading)
     entries = sorted(takewhile(lambda entry: budget.take(entry[1]), lines))

@@ -71,7 +71,7 @@ def read_config(root: Path) -> Config:
     return config
 
 
-def unknown_keys(root: Path) -> list[str]:
+def unknown_config_keys(root: Path) -> list[str]:
     """Return unknown keys of `config.json`, such as misspelt ones. Raises ConfigError."""
     return unknown_keys_in(root / CONFIG, _KEYS)
 

@@ -100,17 +100,15 @@ def export(
     target = _Target(store.root, output, form) if output else None
     with opened_selection(store, since, until, names) as (count, entries):
         begin = writer.render_head(Head(store.root.name, count, utc_now()))
+        sessions = map(writer.render_session, entries)
         if target:
-            sessions = (
-                writer.separator * bool(i) + writer.render_session(entry)
-                for i, entry in enumerate(entries)
-            )
-            target.write(chain([begin], sessions, [writer.render_end(0)]))
+            pieces = (writer.separator * bool(i) + text for i, text in enumerate(sessions))
+            target.write(chain([begin], pieces, [writer.render_end(0)]))
             return Document("", target.relative, count)
         budget = Budget(store.settings.budget_tokens, store.settings.budget_chars)
         budget.spend(begin)
         budget.spend(writer.render_end(count))
-        texts = list(takewhile(budget.take, map(writer.render_session, entries)))
+        texts = list(takewhile(budget.take, sessions))
     left_out = count - len(texts)
     text = begin + writer.separator.join(texts) + writer.render_end(left_out)
     return Document(text, "", len(texts))
@@ -123,13 +121,13 @@ class _Target:
         self._output, self._form = output, form
         relative_path = Path(output)
         if ".." in relative_path.parts or "\0" in output:
-            raise self._refusal("output_outside")
+            raise self._refusal_for("output_outside")
         if relative_path.suffix.lower() not in FORMS[form].suffixes or not output.isprintable():
-            raise self._refusal("output_name")
+            raise self._refusal_for("output_name")
         root = Path(os.path.realpath(root))
         self.path = Path(os.path.realpath(root / relative_path))  # no link may lead out of the root
         if not self.path.is_relative_to(root) or self.path == root:
-            raise self._refusal("output_outside")
+            raise self._refusal_for("output_outside")
         self.relative = self.path.relative_to(root).as_posix()
         # The places in which programs look for files of their own; Windows drops blanks and dots
         # at the end of a name.
@@ -137,7 +135,7 @@ class _Target:
         hidden = [part for part in parts if part.startswith((".", "git~")) or not part]
         is_ours = parts[0] == CONTEXT_DIRECTORY and parts[-1] not in _OUR_FILES
         if parts[-1] in _RULE_FILES or hidden != ([CONTEXT_DIRECTORY] if is_ours else []):
-            raise self._refusal("output_reserved")
+            raise self._refusal_for("output_reserved")
         self._check(self.path)
 
     def write(self, pieces: Iterable[str]) -> None:
@@ -149,11 +147,11 @@ class _Target:
         except SentinelError:
             raise
         except OSError as error:
-            raise self._refusal("output_write", reason=reason_of(error)) from error
+            raise self._refusal_for("output_write", reason=reason_of(error)) from error
 
     def _check(self, target: Path) -> None:
         if Path(os.path.realpath(target)) != self.path:  # by a link in its way now
-            raise self._refusal("output_outside")
+            raise self._refusal_for("output_outside")
         beginning = FORMS[self._form].beginning.encode("ascii")
         try:
             with open(self.path, "rb") as file:
@@ -163,9 +161,9 @@ class _Target:
         except OSError:  # a directory, or nobody's to read
             is_ours = False
         if not is_ours:
-            raise self._refusal("output_exists")
+            raise self._refusal_for("output_exists")
 
-    def _refusal(self, key: str, **facts: str) -> SessionsError:
+    def _refusal_for(self, key: str, **facts: str) -> SessionsError:
         suffixes = FORMS[self._form].suffixes
         facts = {"suffix": suffixes[0].lstrip("."), "suffixes": ", ".join(suffixes), **facts}
         return SessionsError(key, path=plain.printable_path(self._output), form=self._form, **facts)
@@ -211,9 +209,9 @@ class _Markdown:
 
     def render_head(self, head: Head) -> str:
         title = plain.as_heading(_say("title", project=head.project))
-        return f"{_FIRST_LINE}\n# {title}\n\n{self._intro(head)}\n"
+        return f"{_FIRST_LINE}\n# {title}\n\n{self._intro_of(head)}\n"
 
-    def _intro(self, head: Head) -> str:
+    def _intro_of(self, head: Head) -> str:
         return _say("intro" if head.count else "none", count=head.count, date=head.exported[:10])
 
     def render_session(self, entry: Entry) -> str:
@@ -280,7 +278,7 @@ class _Html(_Markdown):
             digest=base64.b64encode(sha256(style.encode("utf-8")).digest()).decode("ascii"),
             title=escape(one_line(_say("title", project=head.project))),
             style=style,
-            intro=escape(self._intro(head)),
+            intro=escape(self._intro_of(head)),
         )
         return f"<!doctype html>\n{_FIRST_LINE}\n{page}"
 

@@ -115,9 +115,8 @@ class ForPeople(room.Room):
         from core.room.copies import damaged_files
         from rooms.sessions.upkeep import find_secrets
 
-        store = self.store
-        place, item = _say("place"), _say("item")
-        return room.Secrets(place, item, find_secrets(store), damaged_files(store.path))
+        places, files = find_secrets(self.store), damaged_files(self.store.path)
+        return room.Secrets(_say("place"), _say("item"), places, files)
 
     def redact(self) -> room.RedactOutcome:
         from rooms.sessions.upkeep import redact_secrets
@@ -200,7 +199,7 @@ def item_of(
 
     version = room.state_of(session)
     session, actions, _ = redact_session(session, list(actions))
-    texts = list(_texts(session, actions))
+    texts = list(_texts_of(session, actions))
     for former in session.former[::-1] if chain else ():
         label = _say("former", date=former.at[:10])
         texts += [(label, f"{name}: {text}") for name, text in former.texts]
@@ -219,7 +218,7 @@ def item_of(
         "archive": session.archive or None,
     }
     if chain:
-        data["actions"] = [ACTION.as_json(it) for it in actions]
+        data["actions"] = [ACTION.as_json(action) for action in actions]
         data["chain"] = [
             {"number": link.number, "id": link.id, "goal": link.goal, "createdAt": link.created_at}
             for link in (redact_session(session).session for session in chain)
@@ -238,7 +237,7 @@ def item_of(
     )
 
 
-def _texts(session: "Session", actions: "Sequence[Action]") -> Iterator[tuple[str, str]]:
+def _texts_of(session: "Session", actions: "Sequence[Action]") -> Iterator[tuple[str, str]]:
     from rooms.sessions.document import outcome_name
 
     def with_more(text: str, label: str, addition: str) -> str:

@@ -266,11 +266,11 @@ def statistics_of(store: SessionStore, range_: str = "all") -> Statistics:
         cursors = (connection.execute(statement, since) for statement in _COUNTS)
         failed, actions, warned, continued = (cursor.fetchone()[0] for cursor in cursors)
 
-    def highest(counter: Counter[str], most: int | None = None) -> dict[str, int]:
+    def rank_counts(counter: Counter[str], most: int | None = None) -> dict[str, int]:
         return dict(sorted(counter.items(), key=lambda pair: (-pair[1], pair[0]))[:most])
 
     sessions = statuses.total()
-    counts_by_name = highest(statuses), highest(agents), highest(tags, MOST_TAGS)
+    counts_by_name = rank_counts(statuses), rank_counts(agents), rank_counts(tags, MOST_TAGS)
     actions_per_session = actions / sessions if sessions else 0.0
     return Statistics(sessions, *counts_by_name, failed, actions_per_session, warned, continued)
 
@@ -295,7 +295,7 @@ _WAIT_S = 1  # for a writer in another project
 
 def share_project(root: Path, environment: Mapping[str, str]) -> None:
     """Let the user's other projects find this one's sessions. Raises SessionsError."""
-    path = _consent_path(os.fspath(root), environment)
+    path = _consent_path_of(os.fspath(root), environment)
     if path is None:
         raise SessionsError("no_state")
     with _reported_errors(path):
@@ -308,7 +308,7 @@ def share_project(root: Path, environment: Mapping[str, str]) -> None:
 
 def unshare_project(root: Path | str, environment: Mapping[str, str]) -> bool:
     """Take the consent back; return whether there was one. Raises SessionsError."""
-    path = _consent_path(os.fspath(root), environment)
+    path = _consent_path_of(os.fspath(root), environment)
     if path is None:
         return False
     remove_former_copies(root, environment)
@@ -326,7 +326,7 @@ def _reported_errors(path: Path) -> Iterator[None]:
         raise SessionsError("no_consent", path=str(path), reason=reason_of(error)) from error
 
 
-def _consent_path(root: str, environment: Mapping[str, str]) -> Path | None:
+def _consent_path_of(root: str, environment: Mapping[str, str]) -> Path | None:
     """Return the consent's file; None for an account without a home directory."""
     directory = state_directory(root, environment)
     return Path(directory, _CONSENT) if directory else None
@@ -334,12 +334,12 @@ def _consent_path(root: str, environment: Mapping[str, str]) -> Path | None:
 
 def shared_roots(root: Path, environment: Mapping[str, str]) -> list[str]:
     """Return the directories of all sharing projects, some perhaps gone. root: any project's."""
-    path, roots = _consent_path(os.fspath(root), environment), list[str]()
+    path, roots = _consent_path_of(os.fspath(root), environment), list[str]()
     for consent in path.parent.parent.glob(f"*/{_CONSENT}") if path else ():
         with suppress(OSError), open(consent, encoding="utf-8", errors="surrogateescape") as file:
             shared_root = file.read(_MOST_BYTES)
             # A consent in the place of another project is none.
-            if os.path.isabs(shared_root) and _consent_path(shared_root, environment) == consent:
+            if os.path.isabs(shared_root) and _consent_path_of(shared_root, environment) == consent:
                 roots.append(shared_root)
     return sorted(roots)
 
@@ -359,7 +359,7 @@ def search_all(store: SessionStore, criteria: Criteria, *, limit: int, offset: i
     over. Raises errors of the store.
     """
 
-    def worth(hit: Hit) -> tuple[int, str]:
+    def worth_of(hit: Hit) -> tuple[int, str]:
         return _LEVELS.index(hit.level), hit.session.updated_at
 
     offset = min(offset, MOST_OFFSET)
@@ -371,12 +371,12 @@ def search_all(store: SessionStore, criteria: Criteria, *, limit: int, offset: i
             hits = [hit._replace(project=name) for hit in page.hits]
             failing = page.failing_hit and page.failing_hit._replace(project=name)
             pages.append(Page(hits, page.total, failing))
-    merged = heapq.merge(*(page.hits for page in pages), key=worth, reverse=True)
+    merged = heapq.merge(*(page.hits for page in pages), key=worth_of, reverse=True)
     all_failing = [page.failing_hit for page in pages if page.failing_hit]
     return Page(
         hits=list(islice(merged, offset, offset + limit)),
         total=sum(page.total for page in pages),
-        failing_hit=max(all_failing, key=worth, default=None),
+        failing_hit=max(all_failing, key=worth_of, default=None),
     )
 
 

@@ -135,10 +135,7 @@ class Session:
 
     @property
     def metadata(self) -> dict[str, Any]:
-        points = {
-            name: [shape.as_json(point) for point in getattr(self, name)]
-            for name, shape in POINTS.items()
-        }
+        points = {key: [*map(shape.as_json, getattr(self, key))] for key, shape in POINTS.items()}
         return {**points, "codeChanges": CHANGES.as_json(self.changes)}
 
     @property

@@ -88,10 +88,10 @@ class SessionStore:
         """Return the database or another file, with its own connections."""
         return rows.database_at(path or self.path, timeout_s=self.settings.lock_timeout_s)
 
-    def archives(self) -> list[Path]:
+    def list_archives(self) -> list[Path]:
         return sorted((self.path.parent / ARCHIVE).glob("sessions-*.json"), reverse=True)
 
-    def former_archives(self) -> list[Path]:
+    def list_former_archives(self) -> list[Path]:
         paths = self.path.parent.glob("archive-*.db")
         return sorted(path for path in paths if FORMER_ARCHIVE.match(path.name))
 
@@ -219,7 +219,7 @@ class SessionStore:
         number = name.strip().lstrip("#")
         field = f'"number": {number},' if number.isdecimal() else f'"id": {json.dumps(number)},'
         name = f"#{number}" if number.isdecimal() else number
-        for path in self.archives():
+        for path in self.list_archives():
             with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
                 # Both stand before all texts of a line.
                 if any(field in line.partition('"goal"')[0] for line in file):

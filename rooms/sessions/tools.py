@@ -219,7 +219,7 @@ def context_search(
     from rooms.sessions import answers, search
     from rooms.sessions.draft import agent_of
 
-    since, until = _range("dateRange", dateRange)
+    since, until = _bounds_in("dateRange", dateRange)
     criteria = search.Criteria(
         query=query or "",
         tags=tuple(tags or ()),
@@ -239,7 +239,7 @@ def context_search(
     return answers.describe_page(page, offset=start, note=note, as_object=store.as_object)
 
 
-def _range(field: str, dates: Dates | None) -> tuple[str, str]:
+def _bounds_in(field: str, dates: Dates | None) -> tuple[str, str]:
     from rooms.sessions.search import bound_of
 
     if dates is None:
@@ -318,7 +318,7 @@ def context_export(
     """Whole sessions as one document, when the user asks or context_get left something out."""
     from rooms.sessions.document import export
 
-    since, until = _range("range", range)
+    since, until = _bounds_in("range", range)
     store, names = open_for_call(writes=bool(output)), tuple(contextIds or ())
     document = export(store, format, since=since, until=until, names=names, output=output or "")
     if store.as_object:

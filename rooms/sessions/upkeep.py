@@ -26,7 +26,7 @@ from core.room.documents import as_json
 from core.room.redaction import Redaction, Row, SecretPlace, clean_file, clean_rows, kinds_in_file
 from rooms.sessions import rows
 from rooms.sessions.actions import COUNTED_DAYS, count_dropped
-from rooms.sessions.config import CONFIG, IGNORED, make_folder, unknown_keys
+from rooms.sessions.config import CONFIG, IGNORED, make_folder, unknown_config_keys
 from rooms.sessions.document import FORMS, Entry, Head, context_of, entry_of
 from rooms.sessions.search import bound_of, remove_former_copies, shared_roots, unshare_project
 from rooms.sessions.session import Session, SessionsError
@@ -60,7 +60,9 @@ def examine(root: Path, settings: Settings, environment: Mapping[str, str]) -> l
     except RefusedError as error:
         return [_report("config", "error", said=str(error)), *not_recorded]
     file, figures = str(root / CONFIG), Facts()
-    findings = [_report("unknown_key", "note", path=file, name=name) for name in unknown_keys(root)]
+    findings = [
+        _report("unknown_key", "note", path=file, name=name) for name in unknown_config_keys(root)
+    ]
     with closing(store.open_database()) as database:
         findings += _findings_in_file(database, store)
     with suppress(SentinelError), store.reading() as connection:  # said of the file
@@ -68,7 +70,7 @@ def examine(root: Path, settings: Settings, environment: Mapping[str, str]) -> l
         [schema] = connection.execute("PRAGMA user_version").fetchone()
         for name, hints in connection.execute(_HINTS).fetchall():
             path = store.path.parent / str(name)
-            if path in store.former_archives():
+            if path in store.list_former_archives():
                 findings.append(_report("former_archive", "note", path=str(path), count=hints))
             else:
                 findings.append(_report("archive_missing", "warning", path=str(path), count=hints))
@@ -85,10 +87,9 @@ def examine(root: Path, settings: Settings, environment: Mapping[str, str]) -> l
             findings.append(_report("project_gone", "note", fix, root=shared_root, name=name))
     findings += not_recorded
     if figures:
-        archives = [*store.archives(), *store.former_archives()]
-        files = [store.path, Path(f"{store.path}-wal"), *archives]
-        figures |= {"path": str(store.path), "bytes": sum(size_of(path) for path in files)}
-        figures["archives"] = len(archives)
+        archives = [*store.list_archives(), *store.list_former_archives()]
+        sizes = map(size_of, (store.path, Path(f"{store.path}-wal"), *archives))
+        figures |= {"path": str(store.path), "bytes": sum(sizes), "archives": len(archives)}
         findings.append(Finding("sessions.health.ok", "ok", facts=figures))
     return findings
 
@@ -293,7 +294,7 @@ def delete_session(connection: Connection, session: Session) -> None:
 
 
 def _open_former_archives(store: SessionStore, stack: ExitStack) -> list[Database]:
-    databases = map(store.open_database, store.former_archives())
+    databases = map(store.open_database, store.list_former_archives())
     return [stack.enter_context(closing(database)) for database in databases]
 
 
@@ -308,7 +309,7 @@ def find_secrets(store: SessionStore) -> list[SecretPlace]:
                 if file is store.database:
                     numbers = dict(connection.execute("SELECT id, number FROM contexts"))
                 places += _redact_rows(connection, file.path, numbers, dry_run=True)
-    for path in (store.current_path, *store.archives()):
+    for path in (store.current_path, *store.list_archives()):
         places += [SecretPlace(path, "", kinds)] if (kinds := kinds_in_file(path)) else []
     return places
 
@@ -335,7 +336,7 @@ def redact_secrets(store: SessionStore) -> Redaction:
         unpurged = [file.path for file in (store.database, *archives) if not file.purge()]
     if paths:
         store.write_current()
-    for path in (store.current_path, *store.archives()):
+    for path in (store.current_path, *store.list_archives()):
         clean_file(path)
     return Redaction(places, find_secrets(store), unpurged)
 

@@ -325,7 +325,7 @@ def tables_of(path: Path) -> set[tuple[str, str]]:
 def test_the_tables_and_archives_stay_so_that_both_versions_can_use_the_files(
     old: SessionStore, tmp_path: Path
 ) -> None:
-    [archive] = old.former_archives()
+    [archive] = old.list_former_archives()
     before, archived = tables_of(old.path), archive.read_bytes()
     new = a_room(tmp_path / "new")
     for store in (old, new):
