@@ -146,7 +146,7 @@ def own_entry_in(data: Any, row: Client, machine: Machine) -> OwnEntry:
 class ServerEntry(NamedTuple):
     """An entry that starts our server, or an unreadable file (`entry` is "" then).
 
-    starts: the words up to our script, unexpanded. project: None where unknown. problem: "", or the
+    start_words: up to our script, unexpanded. project: None where unknown. problem: "", or the
     first that holds:
         unreadable, command_missing, script_missing, project_missing
         bad_setting   the server would refuse to start
@@ -221,17 +221,10 @@ def server_entries(machine: Machine) -> list[ServerEntry]:
         project, problem = _find_project(argument, environment, directory, is_lost=is_lost)
         if config.read_settings(environment).errors:
             problem = "bad_setting"
-        start_problem = _start_problem(words[0], words[index] if index else "", directory, machine)
-        entries.append(
-            ServerEntry(
-                client=client.key,
-                path=path,
-                entry=name,
-                start_words=tuple(words_of(entry)[: index + 1]),
-                project=project,
-                problem=start_problem or problem,
-            )
-        )
+        start_words = tuple(words_of(entry)[: index + 1])
+        script = words[index] if index else ""
+        problem = _start_problem(words[0], script, directory, machine) or problem
+        entries.append(ServerEntry(client.key, path, name, start_words, project, problem))
     return entries
 
 

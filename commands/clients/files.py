@@ -21,8 +21,8 @@ from core.messages import Facts, Language
 class Tree(NamedTuple):
     """A project in git.
 
-    exclude: the path of `info/exclude`. prefix: the project from the top, "" or "a/b/". tracked:
-    its files in git. ignored: the rule that hides the memory, or "".
+    exclude_path: of `info/exclude`. prefix: the project from the top, "" or "a/b/". files: those in
+    git. ignore_rule: hides the memory, or "".
     """
 
     exclude_path: Path
@@ -35,14 +35,14 @@ class Tree(NamedTuple):
 class Job:
     """The user's request.
 
-    clients, present: keys of `CLIENTS`, to set up and set up before. chosen: the language that the
-    user named. without: unwanted parts, of rules, hooks and approvals. rooms: None keeps those of
-    each entry. level: this project, or all of the user. tree: None outside git. url: of a remote
-    server, whose entry alone is planned. oauth: the client logs in without a key.
+    clients, old_clients: keys of `CLIENTS`, to set up and set up before. language: the one that the
+    user named. unwanted_parts: of rules, hooks, approvals. rooms: None keeps those of each entry.
+    level: this project, or all of the user. tree: None outside git. url: of a remote server, whose
+    entry alone is planned. oauth: the client logs in without a key.
     """
 
     clients: tuple[str, ...]
-    present: frozenset[str]
+    old_clients: frozenset[str]
     machine: Machine
     installation: Installation
     language: Language | None = None
@@ -114,7 +114,7 @@ class Change:
 class Plan:
     """Every file of a job, once, whatever its name.
 
-    tools: that the clients then offer. there: kinds of our parts now in writable files.
+    tools: that the clients then offer. present_kinds: of our parts now in writable files.
     """
 
     def __init__(self, job: Job) -> None:
@@ -129,7 +129,7 @@ class Plan:
     @property
     def changes(self) -> list[Change]:
         """The files that would change and have no problem."""
-        items = (item for real, item in self._files.items() if real not in self._problems)
+        items = (item for file_id, item in self._files.items() if file_id not in self._problems)
         changes = (item for item in items if isinstance(item, Change))
         return [change for change in changes if change.old_text != change.new_text]
 

@@ -85,7 +85,7 @@ def plan_setup(job: Job) -> Plan:
 def _plan_companions(plan: Plan, folder: Path) -> None:
     """Plan the memory's directory: without it a session in a subdirectory would begin one there."""
     job = plan.job
-    is_last = job.remove and not job.present - {*job.clients}
+    is_last = job.remove and not job.old_clients - {*job.clients}
     for name, text in COMPANIONS.items():
         path, tracked = folder / name, job.tree.files if job.tree else ()
         is_team = f"{config.CONTEXT_DIRECTORY}/{name}" in tracked
@@ -352,7 +352,7 @@ def _plan_hooks(plan: Plan, row: Client, hooks: Hooks) -> None:
         return
     path = job.machine.path(place)
     peers = [peer for peer in table.CLIENTS if peer.hooks and getattr(peer.hooks, level) == place]
-    if job.remove and any(peer.key in job.present - {*job.clients} for peer in peers):
+    if job.remove and any(peer.key in job.old_clients - {*job.clients} for peer in peers):
         return
     rooms = [room for peer in peers if level in peer.entry for room in plan.rooms_of(peer)]
     room_names = {"", *(room.partition(":")[0] for room in rooms)}

@@ -58,15 +58,15 @@ def setup(options: argparse.Namespace) -> int:
     project = open_memory(options).project
     project.check(os.environ, writes=not options.user)
     installation = _find_installation(is_idle=options.remove or bool(url))
-    this_machine, lang = machine.machine_here(project.root), language()
-    rows = [row for row in CLIENTS if options.remove or machine.trace_of(row, this_machine)]
+    own_machine, lang = machine.machine_here(project.root), language()
+    rows = [row for row in CLIENTS if options.remove or machine.trace_of(row, own_machine)]
     clients = tuple(options.clients or [row.key for row in rows])
     if not clients:
         raise SentinelError("setup.none_found", clients=", ".join(row.key for row in CLIENTS))
     job = Job(
         clients=clients,
-        present=frozenset(entry.client for entry in server_entries(this_machine) if entry.entry),
-        machine=this_machine,
+        old_clients=frozenset(entry.client for entry in server_entries(own_machine) if entry.entry),
+        machine=own_machine,
         installation=installation,
         language=lang if os.environ.get(LANG_VARIABLE, "").strip().lower()[:2] == lang else None,
         remove=options.remove,
@@ -257,7 +257,7 @@ def _next_steps(job: Job, changes: Sequence[Change]) -> Iterator[str]:
     names = ", ".join(part.client for change in changes for part in change.parts)
     rows = [row for row in job.rows if row.name in names]
     if job.remove:  # a file of rules is of several, named for one that was perhaps never here
-        rows = [row for row in rows if row.key in job.present] or rows
+        rows = [row for row in rows if row.key in job.old_clients] or rows
         if rows:
             yield say("setup.next_removed", clients=", ".join(row.name for row in rows))
         return

@@ -137,7 +137,7 @@ def without_colours(text: str) -> str:
 
 
 def shorten(text: str, most_cells: int) -> str:
-    """Cut a text to `most` cells; `…` marks the cut."""
+    """Cut a text to `most_cells`; `…` marks the cut."""
     if cells(text) <= most_cells:
         return text
     head, room = "", most_cells - 1
@@ -171,7 +171,7 @@ def wrap_line(line: str, width: int) -> list[str]:
 
 
 def break_text(text: str, most_cells: int) -> list[str]:
-    """Break a text into pieces of `most` cells, inside a word only if it must."""
+    """Break a text into pieces of `most_cells`, inside a word only if it must."""
     lines, line, room = list[str](), "", most_cells
     for piece in _pieces_of(text, most_cells):
         if cells(piece) > room and line.strip() and cells(piece) <= most_cells:

@@ -52,9 +52,9 @@ class Bench:
     def plan(self, *clients: str, machine: Machine | None = None, **asked: Any) -> Plan:
         """The changes that setup would make for these clients. asked: fields of a `Job`."""
         machine = machine or self.machine
-        present = frozenset(it.client for it in server_entries(machine) if it.entry)
+        old_clients = frozenset(it.client for it in server_entries(machine) if it.entry)
         here = installation_in((self.python,), str(self.tool), windows=False)
-        asked = {"installation": here, "present": present, **asked}
+        asked = {"installation": here, "old_clients": old_clients, **asked}
         return plan_setup(Job(clients=clients, machine=machine, **asked))
 
     def do(self, *clients: str, **asked: Any) -> Plan:
