@@ -115,7 +115,7 @@ def _check_client(row: Client, site: Site) -> Iterator[Finding]:
         path = site.machine.path(row.entry[level])
         places = [getattr(part, level) for part in (row.hooks, row.approvals) if part]
         paths = [path, *(file for place in places for file in site.machine.paths(place))]
-        if not any(map(os.path.lexists, paths)):  # whatever is in it
+        if not any(map(os.path.lexists, paths)):  # whatever a file holds, it counts
             continue
         # The changes that setup would make, from another installation if the entry starts that.
         starters = (entry for entry in site.servers if entry.path == path and entry.entry)
@@ -167,7 +167,7 @@ def _find_parts(row: Client, level: Level, plan: Plan, site: Site) -> set[str]:
     if any(entry.path == path and entry.entry for entry in site.servers):
         parts.add("entry")
     if row.allows and any(facts["path"] == str(path) for _, facts in plan.problems):
-        parts.add("approvals")  # nobody knows
+        parts.add("approvals")  # in a file that cannot be read
     # Hooks in a file that clients share, and rules, may belong to another client.
     others = (client_of(entry.client).hooks for entry in site.servers if entry.client != row.key)
     own_place = row.hooks and getattr(row.hooks, level)

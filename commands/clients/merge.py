@@ -283,7 +283,7 @@ def _find_spans(text: str, path: tuple[str, ...]) -> list[tuple[int, int]]:
             while isinstance(inner, dict) and inner:
                 [(key, inner)] = inner.items()
                 names.append(key)
-            # `[[a]]` is none
+            # `[[a]]` is no table
             heads.append((header.start(1), tuple(names) if isinstance(inner, dict) else ()))
     for (start, keys), (end, _) in pairwise([*heads, (len(text), ())]):
         if keys[: len(path)] == path:

@@ -53,7 +53,7 @@ def _find_bodies(plan: Plan, row: Client, places: Rules) -> dict[str, str]:
     files = [_read_file(plan, name) for name in _find_names(plan, row, places)]
     names, agents = [file.name for file in files], _read_file(plan, AGENTS)
     if any(file.is_copied for file in files):
-        return {}  # by a person
+        return {}  # a person keeps the rules there
     if AGENTS in names:
         # rules that an older version put elsewhere are renewed there
         old = [file.name for file in files if file.block not in (None, file.import_line)]

@@ -29,9 +29,9 @@ from core.messages import LANG_VARIABLE, Facts, has_sentence, language, say
 from core.sanitizer import redact
 
 HOOK_TIMEOUT_S = 60  # uv may have to make an environment first
-# Of a file, by whether it is there before and after.
+# The sign of a change, by whether the file is there before and after.
 _SIGNS = {(False, True): "+", (True, False): "-", (True, True): "~"}
-# These belong to whoever runs setup, not to the client: no byte code; Cursor started it.
+# Variables of the person who runs setup, not of the client: no byte code; Cursor started it.
 _MISLEADING = ("PYTHONDONTWRITEBYTECODE", "CURSOR_VERSION")
 # What a room's tools cost in every session (o200k_base); a test of benchmarks/tokens.py holds it.
 TOKENS = {
@@ -256,7 +256,7 @@ def try_hook(installation: machine.Installation) -> str:
 def _next_steps(job: Job, changes: Sequence[Change]) -> Iterator[str]:
     names = ", ".join(part.client for change in changes for part in change.parts)
     rows = [row for row in job.rows if row.name in names]
-    if job.remove:  # a file of rules is of several, named for one that was perhaps never here
+    if job.remove:  # several share a file of rules; its change may name one that was never here
         rows = [row for row in rows if row.key in job.old_clients] or rows
         if rows:
             yield say("setup.next_removed", clients=", ".join(row.name for row in rows))

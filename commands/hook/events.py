@@ -64,7 +64,7 @@ class Moment(NamedTuple):
 
     @property
     def says_something(self) -> bool:
-        """Whether a record could be about it."""
+        """Whether a record could be about this event."""
         return bool(self.paths or self.command.strip() or self.text.strip() or self.removed.strip())
 
 

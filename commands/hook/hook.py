@@ -88,7 +88,7 @@ def _respond(arguments: HookArguments) -> tuple[str, Scene | None]:
         scene = Scene.read(arguments, moment)
         text = _BRIEFINGS[event](scene).text if scene else ""
     except LogMissingError as error:
-        text = one_line(str(error)) if event == "session-start" else ""  # which says it once
+        text = one_line(str(error)) if event == "session-start" else ""  # the start says it once
     return (events.render_answer(client, event, moment, text) if text else ""), scene
 
 
@@ -128,7 +128,7 @@ def _brief_action(scene: Scene) -> Briefing:
     from core.lessons.recall import MOST_RECORDS, choose_records  # compiled for no other event
 
     moment, text = scene.moment, scene.moment.text
-    if moment.new_content and moment.paths:  # of a whole file the lines that it does not have yet
+    if moment.new_content and moment.paths:  # of a new content the lines that the file lacks
         from pathlib import Path
 
         from core.disk import open_regular_file
@@ -198,7 +198,7 @@ def _brief_stop(scene: Scene) -> Briefing:
         return Briefing()
     reminder = Briefing(say("answers.reminder"))
     old_session = scene.note(reminder, reminded=True)
-    if old_session is None or old_session.has_noted("reminded"):  # two would look like one
+    if old_session is None or old_session.has_noted("reminded"):  # a second would look the same
         return Briefing()
     return reminder
 
