@@ -210,10 +210,8 @@ def test_a_share_is_above_0_and_at_most_1(query: str, texts: list[str]) -> None:
 # The one order over rooms.
 
 
-def entry(
-    source: Source, text: str, *, statements: str = "", nearness: float | None = None
-) -> Entry:
-    return Entry(source, text, text, (statements or text,), lambda: text, nearness=nearness)
+def entry(source: Source, text: str, says: str = "", nearness: float | None = None) -> Entry:
+    return Entry(source, text, text, (says or text,), lambda: text, nearness=nearness)
 
 
 def of_texts(count: int, **having: int) -> Frequencies:
@@ -254,7 +252,7 @@ def test_in_one_order_the_best_answer_comes_first_and_a_fact_of_a_lesson_is_told
     assert set(ordered("two doors", *rooms)) == {it.text for it in (lesson, other, silent, blank)}
     near = entry("fragment", "lorry", nearness=0.9)
     far = entry("fragment", "truck", nearness=0.1)
-    lesson = entry("lesson", "truck", statements="mind the truck")
+    lesson = entry("lesson", "truck", says="mind the truck")
     assert ordered("truck", Finds([near, far])) == ["truck", "lorry"]
     assert ordered("truck", Finds([near._replace(nearness=None), far])) == ["truck", "lorry"]
     both = rank_entries("truck", [Finds([near, far]), Finds([lesson])])
