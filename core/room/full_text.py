@@ -52,7 +52,7 @@ class TextRange(NamedTuple):
     """The least and the greatest number of the texts, and about how many there are."""
 
     first: int
-    newest: int
+    last: int
     texts: int
 
 
@@ -71,7 +71,7 @@ class TermIndex(Protocol[Query]):
     def words_with_prefix(self, begins: str, most: int) -> Sequence[str]:
         """Return words of the texts that begin so, in order."""
 
-    def newest(
+    def newest_texts(
         self, matches: Sequence[Query], most: int, within: Sequence[Query] = ()
     ) -> Sequence[Numbers]:
         """Return the newest texts of each match, the newest first.
@@ -88,7 +88,7 @@ def coverage_of(index: TermIndex[Query], query: str, most: int) -> Coverage:
     counts = _count_texts(index, queries, span)
     if len(words) <= _MOST_SPELLED:
         near_queries = dict[Term, Query]()
-        for term in [term for term, count in counts.items() if not (count.having or term.is_spare)]:
+        for term in [term for term, count in counts.items() if not (count.texts or term.is_spare)]:
             needle = term.needle
             if len(needle) >= _LEAST_CHARS and needle.isalpha() and needle[0] < FIRST_WIDE:
                 from difflib import get_close_matches  # few questions need it
@@ -98,11 +98,11 @@ def coverage_of(index: TermIndex[Query], query: str, most: int) -> Coverage:
                     near_queries[term] = index.query_for_any(alike)
         queries |= near_queries
         counts |= _count_texts(index, near_queries, span)
-    known_counts = [count for count in counts.values() if count.having]
-    rarest = sorted(known_counts, key=lambda count: count.having)[:_MOST_KNOWN]
+    known_counts = [count for count in counts.values() if count.texts]
+    rarest = sorted(known_counts, key=lambda count: count.texts)[:_MOST_KNOWN]
     places = _find_places(index, queries, rarest, most)
     for term, count in counts.items():
-        counts[term] = count._replace(numbers=places.get(term) if count.having else ())
+        counts[term] = count._replace(numbers=places.get(term) if count.texts else ())
     return Coverage(span.texts, [*counts.values()])
 
 
@@ -111,12 +111,12 @@ def _count_texts(
 ) -> dict[Term, TermCount]:
     """Return how many texts have each term, estimated from the newest where it is common."""
     counts = dict[Term, TermCount]()
-    newest = index.newest([*queries.values()], _COUNTED) if queries else ()
+    newest = index.newest_texts([*queries.values()], _COUNTED) if queries else ()
     for term, numbers in zip(queries, newest, strict=True):
         text_count = len(numbers)
         if text_count >= _COUNTED:
-            share = max(span.newest - numbers[-1] + 1, 1)
-            text_count = max(text_count, text_count * (span.newest - span.first + 1) // share)
+            share = max(span.last - numbers[-1] + 1, 1)
+            text_count = max(text_count, text_count * (span.last - span.first + 1) // share)
         counts[term] = TermCount(term, text_count, numbers)
     return counts
 
@@ -124,15 +124,15 @@ def _count_texts(
 def _find_places(
     index: TermIndex[Query], queries: dict[Term, Query], counts: Sequence[TermCount], most: int
 ) -> dict[Term, Numbers]:
-    sums = list(accumulate(count.having for count in counts))
+    sums = list(accumulate(count.texts for count in counts))
     # Where even the rarest is common, the newest that have it.
     rare_count = max(1, bisect_right(sums, most))
-    places = {count.term: count.numbers or () for count in counts if count.having < _COUNTED}
+    places = {count.term: count.numbers or () for count in counts if count.texts < _COUNTED}
     within = [queries[count.term] for count in counts[:rare_count]]
     for part, within_part in ((counts[:rare_count], within[:0]), (counts[rare_count:], within)):
         terms = [count.term for count in part if count.term not in places]
         if terms:
-            newest = index.newest([queries[term] for term in terms], most, within_part)
+            newest = index.newest_texts([queries[term] for term in terms], most, within_part)
             places |= dict(zip(terms, newest, strict=True))
     return places
 
@@ -146,8 +146,8 @@ class SqliteTermIndex:
     def text_range(self) -> TextRange:
         rows = f"{self._name}_docsize"  # a row for each text, few bytes long
         row = ", ".join(f"(SELECT {sql} FROM {rows})" for sql in ("min(id)", "max(id)", "count(*)"))
-        first, newest, texts = self._connection.execute(f"SELECT {row}").fetchone()
-        return TextRange(first or 1, newest or 0, texts)
+        first, last, texts = self._connection.execute(f"SELECT {row}").fetchone()
+        return TextRange(first or 1, last or 0, texts)
 
     def query_for(self, term: Term) -> str:
         """See `TermIndex`. A term is letters and digits alone."""
@@ -175,7 +175,7 @@ class SqliteTermIndex:
         )
         return [word for (word,) in rows]
 
-    def newest(
+    def newest_texts(
         self, queries: Sequence[str], most: int, within: Sequence[str] = ()
     ) -> list[list[int]]:
         choice = " OR ".join(f"({query})" for query in within)

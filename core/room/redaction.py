@@ -40,9 +40,9 @@ class SecretPlace(NamedTuple):
 class Redaction(NamedTuple):
     """The redacted places, those that are left, and the files that keep the bytes for now."""
 
-    changed: list[SecretPlace]
-    left: list[SecretPlace]
-    unpurged: list[Path]
+    redacted_places: list[SecretPlace]
+    left_places: list[SecretPlace]
+    unpurged_files: list[Path]
 
 
 def clean_rows(rows: Sequence[Row], columns: Collection[str]) -> tuple[list[Row], tuple[str, ...]]:

@@ -56,12 +56,12 @@ _STEPS = 50  # of relevance: two entries of one step are equally relevant
 class Frequencies(NamedTuple):
     """How common the words of a question are, where only some of all texts are ranked.
 
-    having: by strong term of `terms_of`, how many of `texts` have it. A missing term is as common
+    counts: by strong term of `terms_of`, how many of `texts` have it. A missing term is as common
     as in the ranked texts.
     """
 
     texts: int
-    having: Mapping[Term, int]
+    counts: Mapping[Term, int]
 
 
 class TermCount(NamedTuple):
@@ -71,7 +71,7 @@ class TermCount(NamedTuple):
     """
 
     term: Term
-    having: int
+    texts: int
     numbers: Sequence[int] | None
 
 
@@ -82,7 +82,7 @@ class Coverage(NamedTuple):
     terms: Sequence[TermCount]
 
     def frequencies(self) -> Frequencies:
-        return Frequencies(self.total, {count.term: count.having for count in self.terms})
+        return Frequencies(self.total, {count.term: count.texts for count in self.terms})
 
     def shares(self, least: float = 0.0, *, any_word: bool = False) -> dict[int, float]:
         """Return by text its share of the question, above 0 and at most 1; rare words count more.
@@ -124,7 +124,7 @@ class Coverage(NamedTuple):
         # In the order of the question: the first pair of a word counts for more.
         places = {count.term: count.numbers for count in self.terms if count.numbers is not None}
         most, total = self.total, self.total + _OTHER_TEXTS
-        return places, {count.term: _rarity(min(count.having, most), total) for count in self.terms}
+        return places, {count.term: _rarity(min(count.texts, most), total) for count in self.terms}
 
 
 _Places = Mapping[Term, Sequence[int]]  # which texts have a term
@@ -378,7 +378,7 @@ def rank_entries(question: str, gathered: Sequence[Finds]) -> list[Entry]:
     """
     text_counts, lesson_statements = Counter[Term](), set[str]()
     for room in gathered:
-        text_counts.update(room.frequencies.having)
+        text_counts.update(room.frequencies.counts)
         for entry in room.entries:
             if entry.source == "lesson":
                 lesson_statements.update(map(fold_text, entry.statements))

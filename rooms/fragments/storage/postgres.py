@@ -143,7 +143,7 @@ class PostgresRows(Rows):
         statement = f"{lexemes} WHERE {condition} AND starts_with(lexeme, ?)"
         return sorted(word for (word,) in self.run(statement, [*values, begins]))[:most]
 
-    def newest(
+    def newest_texts(
         self, matches: Sequence[str], most: int, within: Sequence[str] = ()
     ) -> list[list[int]]:
         restriction = f" & ({' | '.join(within)})" if within else ""

@@ -489,7 +489,7 @@ def held_by(rows: Rows) -> list[tuple[int, list[int], dict[int, float]]]:
     Each question is asked twice: the second answer may come from a cache.
     """
     held = [rows.coverage(question, 3_000) for question in QUESTIONS_OF_LIFE * 2]
-    return [(it.total, [term.having for term in it.terms], it.shares()) for it in held]
+    return [(it.total, [term.texts for term in it.terms], it.shares()) for it in held]
 
 
 def everything(rows: Rows, agent: str) -> Any:

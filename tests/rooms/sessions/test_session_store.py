@@ -348,7 +348,7 @@ def test_a_reader_that_holds_the_old_state_is_told_of_and_the_next_run_completes
         reader.execute("BEGIN")
         reader.execute("SELECT * FROM contexts").fetchone()
         hasty = a_room(store.root, lock_timeout_s=0)
-        assert redact_secrets(hasty).unpurged == [store.path]
+        assert redact_secrets(hasty).unpurged_files == [store.path]
         assert forget(hasty, [first.id]).unpurged == [store.path]
     assert TOKEN.encode() in every_byte(store.root)
     assert redact_secrets(store) == ([], [], [])

@@ -116,8 +116,8 @@ def test_a_fragment_without_a_vector_is_told_by_that_alone(embedded: PostgresEng
 @pytest.mark.parametrize(
     ("ask", "index"),
     [
-        (lambda it: it.newest(["'bizz' & 'text'"], 400), "idx_fragments_found_by"),
-        (lambda it: it.newest(["'bh':*"], 400), "idx_fragments_found_by"),
+        (lambda it: it.newest_texts(["'bizz' & 'text'"], 400), "idx_fragments_found_by"),
+        (lambda it: it.newest_texts(["'bh':*"], 400), "idx_fragments_found_by"),
         (lambda it: it.count_keywords(["rare9"], Filter(), 50), "idx_fragments_keywords"),
         (lambda it: it.find(Filter(keywords=("rare9",))), "idx_fragments_keywords"),
         (

@@ -274,7 +274,7 @@ def test_a_token_of_any_column_is_found_and_leaves_no_byte(engine: Engine) -> No
     names = ["clean", *(it.id for it in fragments), *[""] * 4]
     assert [it.name for it in held] == names and TOKEN not in repr(held)
     done = redact_secrets(engine)
-    assert (done.changed, done.left, done.unpurged) == (held, [], [])
+    assert (done.redacted_places, done.left_places, done.unpurged_files) == (held, [], [])
     data = all_bytes(engine)
     assert TOKEN.encode() not in data and WORD.encode() not in data
     assert TOKEN[4:24].lower().encode() not in data  # an index spells words small
@@ -295,7 +295,7 @@ def test_a_secret_that_one_text_gives_away_goes_from_all_and_all_else_stays(engi
         rows.put_entries(Version(fragment_id=of, content=it, amended_at=DATE) for of, it in said)
         names = TOKEN, MARKER
         rows.put_entries(Activity(session_id=it, started_at=DATE, last_at=DATE) for it in names)
-    assert [it.name for it in redact_secrets(engine).changed] == ["split", "found", "", ""]
+    assert [it.name for it in redact_secrets(engine).redacted_places] == ["split", "found", "", ""]
     with engine.reading() as rows:
         [split, found] = rows.by_ids(["split", "found"])
         assert WORD not in split.content + rows.entries(Version, subject="split")[0].content
@@ -304,7 +304,7 @@ def test_a_secret_that_one_text_gives_away_goes_from_all_and_all_else_stays(engi
         assert rows.coverage("rotate", 9).shares(0.25).keys() == {found.number}
         assert [it.content for it in rows.entries(Version, subject="gone")] == [MARKER, "fine"]
         assert [it.session_id for it in rows.entries(Activity)] == [MARKER]
-    assert redact_secrets(engine).changed == []
+    assert redact_secrets(engine).redacted_places == []
 
 
 @pytest.mark.parametrize("engine", ["file"], indirect=True)
@@ -319,7 +319,7 @@ def test_bytes_that_another_process_reads_stay_and_are_named(engine: SqliteEngin
         connection.execute("BEGIN")
         connection.execute("SELECT count(*) FROM fragments").fetchone()
         done = redact_secrets(engine)
-    assert ([it.name for it in done.changed], done.left) == (["clean"], [])
-    assert done.unpurged == [engine.path] and copies_of(engine.path) == []
-    assert redact_secrets(engine).unpurged == []
+    assert ([it.name for it in done.redacted_places], done.left_places) == (["clean"], [])
+    assert done.unpurged_files == [engine.path] and copies_of(engine.path) == []
+    assert redact_secrets(engine).unpurged_files == []
     assert TOKEN.encode() not in all_bytes(engine)
