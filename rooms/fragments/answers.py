@@ -125,7 +125,7 @@ class Call(NamedTuple):
         result = versions.forget(self.room, id=id, topic=topic, force=force, hard=hard, agent=agent)
         count, ids = len(result.fragments), [fragment.id for fragment in result.fragments]
         if self.as_json:
-            protected_count = result.kept + result.shared
+            protected_count = result.kept_count + result.shared_count
             fields = {"deleted": count, "ids": ids, "protected": protected_count}
             return _dump({**fields, "recoverable": not result.is_gone})
         sentences = list[str]()
@@ -134,10 +134,10 @@ class Call(NamedTuple):
             is_served = self.room.engine.keeps_agents_apart  # with backups nobody here knows of
             key = f"{word}_served" if is_served else word
             sentences.append(_say(key, count=count, ids=text_of_ids(result.fragments)))
-        if result.kept:
-            sentences.append(_say("kept", count=result.kept))
-        if result.shared:
-            sentences.append(_say("kept_shared", count=result.shared))
+        if result.kept_count:
+            sentences.append(_say("kept", count=result.kept_count))
+        if result.shared_count:
+            sentences.append(_say("kept_shared", count=result.shared_count))
         return " ".join(sentences) or _say("nothing_forgotten")
 
     def link(self, from_id: str, to_id: str, relation: schema.Relation, agent: str) -> str:

@@ -138,9 +138,9 @@ def _store_successor(rows: Rows, before: Fragment, after: Fragment, now: str) ->
 
 class ForgetOutcome(NamedTuple):
     fragments: list[Fragment]  # as they were
-    kept: int  # own fragments that stayed
+    kept_count: int  # own fragments that stayed
     is_gone: bool  # away for good, not in the bin
-    shared: int = 0  # others' fragments, which stayed
+    shared_count: int = 0  # others' fragments, which stayed
 
 
 def forget(

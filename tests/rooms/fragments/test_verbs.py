@@ -118,7 +118,7 @@ def test_a_cure_is_a_procedure_or_says_so() -> None:
 def test_a_fragment_that_is_another_by_now_than_was_seen_is_kept(room: Room) -> None:
     first, other = kit.saved(room, "alpha", topic="t"), kit.saved(room, "bravo", topic="t")
     done = forget(room, topic="t", is_meant=lambda it: it.id == first.id)
-    assert (done.fragments, done.kept) == ([first], 1)
+    assert (done.fragments, done.kept_count) == ([first], 1)
     assert forget(room, id=other.id, is_meant=lambda it: False).fragments == []
     assert kit.stored(room, other.id) == [other]
 
