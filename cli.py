@@ -23,7 +23,7 @@ if sys.version_info < (3, 11):  # noqa: UP036 - pre-commit runs any python3
 if sys.argv[1:2] == ["hook"]:
 
     def _end_hook(kind: type[BaseException], *_: object) -> None:
-        """End a hook that failed beyond its own care, for example while loading."""
+        """End a hook that failed outside its own `try`, for example while loading."""
         try:
             os.write(2, f"sentinel-memory hook: {kind.__name__}\n".encode())
         finally:
@@ -44,7 +44,7 @@ COMMANDS = {
         "setup_clients* setup_remove setup_user setup_rooms setup_no_rules setup_no_hooks"
         " setup_no_approvals setup_url setup_oauth yes/dry_run",
         ("setup", "setup claude-code cursor", "setup --dry-run")),
-    "demo": Command("demo:demo", "start", "", ("demo",), of_project=False),
+    "demo": Command("demo:demo", "start", "", ("demo",), has_project=False),
     "doctor": Command("doctor:doctor", "start",
         "doctor_fix yes/dry_run doctor_online json", ("doctor", "doctor --fix --dry-run")),
     "list": Command("rooms.read:list_items", "read",
@@ -92,26 +92,26 @@ COMMANDS = {
         "id room originals yes/dry_run", ("restore 3f2a --dry-run", "restore --originals 91bc")),
     "report": Command("report:report", "team",
         "report_range?/report_staged report_strict report_github report_output force json",
-        ("report origin/main..HEAD", "report --staged"), failed=2),
+        ("report origin/main..HEAD", "report --staged"), error_code=2),
     "scan": Command("scan:scan", "team",
         "scan_paths*/scan_staged/scan_history/scan_redact json yes/dry_run",
-        ("scan", "scan --staged", "scan --redact --dry-run"), failed=2),
+        ("scan", "scan --staged", "scan --redact --dry-run"), error_code=2),
     "export": Command("rooms.exchange:export", "team",
         "output export_format room topic kind since public force export_block export_remove"
         " dry_run",
         ("export -o backup.jsonl", "export --topic deploy", "export --block AGENTS.md --dry-run")),
-    "keys": Command("keys:list_keys", "team", "json", ("keys",), of_project=False),
+    "keys": Command("keys:list_keys", "team", "json", ("keys",), has_project=False),
     "keys add": Command("keys:add_key", "team",
-        "keys_name keys_agent", ("keys add laptop", "keys add ci --agent ci"), of_project=False),
-    "keys list": Command("keys:list_keys", "team", "json", ("keys list",), of_project=False),
+        "keys_name keys_agent", ("keys add laptop", "keys add ci --agent ci"), has_project=False),
+    "keys list": Command("keys:list_keys", "team", "json", ("keys list",), has_project=False),
     "keys remove": Command("keys:remove_key", "team",
         "keys_name yes/dry_run",
-        ("keys remove laptop --dry-run", "keys remove laptop"), of_project=False),
+        ("keys remove laptop --dry-run", "keys remove laptop"), has_project=False),
     "hook": Command("hook.hook:main", "plumbing",  # which reads its arguments itself
         "hook_event hook_client hook_lang",
         ("hook session-start --client claude-code < event.json",)),
     "help": Command("options:show_help", "plumbing",
-        "help_command", ("help list", "help topics rename"), of_project=False),
+        "help_command", ("help list", "help topics rename"), has_project=False),
 }
 # fmt: on
 
@@ -141,23 +141,23 @@ def main(argv: Sequence[str] | None = None) -> int:
             return int(getattr(importlib.import_module(f"commands.{module}"), function)(arguments))
         except SentinelError as error:
             _print_error(error)
-            return row.failed
+            return row.error_code
 
 
-def _command_of(given: Sequence[str]) -> tuple[str, list[str]]:
+def _command_of(argv: Sequence[str]) -> tuple[str, list[str]]:
     """Return the command with its action, and its arguments."""
-    name, before, words = "", list[str](), list(given)
+    name, options, words = "", list[str](), list(argv)
     while words:
-        longer = f"{name} {words[0]}".lstrip()
+        longer_name = f"{name} {words[0]}".lstrip()
         if words[0] in ("-p", "--project") and len(words) > 1:
-            before, words = [*before, f"--project={words[1]}"], words[2:]
+            options, words = [*options, f"--project={words[1]}"], words[2:]
         elif words[0].startswith(("-p", "--project=")):
-            before, words = [*before, words[0]], words[1:]
-        elif any(f"{known} ".startswith(f"{longer} ") for known in COMMANDS):
-            name, words = longer, words[1:]
+            options, words = [*options, words[0]], words[1:]
+        elif any(f"{command} ".startswith(f"{longer_name} ") for command in COMMANDS):
+            name, words = longer_name, words[1:]
         else:
             break
-    return name, [*before, *words]
+    return name, [*options, *words]
 
 
 def _print_error(error: SentinelError) -> None:

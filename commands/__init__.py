@@ -16,5 +16,5 @@ class Command(NamedTuple):
     group: str
     options: str = ""
     examples: tuple[str, ...] = ()
-    failed: int = 1
-    of_project: bool = True  # whether it takes `--project`
+    error_code: int = 1
+    has_project: bool = True  # whether it takes `--project`

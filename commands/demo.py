@@ -46,27 +46,28 @@ class Stage(NamedTuple):
     environment: Mapping[str, str]
     screen: Screen
 
-    def head(self, text: str) -> None:
+    def write_head(self, text: str) -> None:
         """Print a paragraph below a blank line, its first sentence in bold."""
         first, point, rest = text.partition(". ")
         painted = self.screen.paint(first + point.rstrip(), "bold")
         print()
-        self.say(painted + point[1:] + rest)
+        self.write(painted + point[1:] + rest)
 
-    def say(self, text: str) -> None:
+    def write(self, text: str) -> None:
         print("\n".join(break_text(text, self.screen.width)), flush=True)
 
-    def answer(self, text: str, most: int = MOST_LINES) -> None:
-        """Print at most `most` lines behind a bar, then the number of the others."""
-        lines = [it for line in text.splitlines() for it in break_text(line, self.screen.width - 4)]
-        print("\n".join(f"  | {line}".rstrip() for line in lines[:most]))
-        if len(lines) > most:
-            print("  " + say("demo.more_lines", count=len(lines) - most))
+    def write_answer(self, text: str, most_lines: int = MOST_LINES) -> None:
+        """Print at most `most_lines` behind a bar, then the number of the others."""
+        width = self.screen.width - 4
+        lines = [part for line in text.splitlines() for part in break_text(line, width)]
+        print("\n".join(f"  | {line}".rstrip() for line in lines[:most_lines]))
+        if len(lines) > most_lines:
+            print("  " + say("demo.more_lines", count=len(lines) - most_lines))
 
-    def run(self, script: str, *words: str, given: str) -> subprocess.CompletedProcess[bytes]:
+    def run(self, script: str, *words: str, stdin: str) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(
             [sys.executable, str(ROOT / script), *words],
-            input=given.encode(),
+            input=stdin.encode(),
             capture_output=True,
             cwd=self.project,
             env=self.environment,
@@ -74,12 +75,12 @@ class Stage(NamedTuple):
             check=False,
         )
 
-    def command(self, *words: str, given: str = "") -> str:
+    def run_command(self, *words: str, stdin: str = "") -> str:
         """Return the output of our command. Raises SentinelError."""
-        done = self.run("cli.py", *words, given=given)
-        if done.returncode or done.stderr:
-            raise SentinelError("demo.failed", reason=f"{words[0]}: {_text(done.stderr)}")
-        return _text(done.stdout)
+        process = self.run("cli.py", *words, stdin=stdin)
+        if process.returncode or process.stderr:
+            raise SentinelError("demo.failed", reason=f"{words[0]}: {_text_of(process.stderr)}")
+        return _text_of(process.stdout)
 
 
 def demo(arguments: argparse.Namespace) -> int:
@@ -89,21 +90,22 @@ def demo(arguments: argparse.Namespace) -> int:
     screen = replace(screen_here(), width=min(max(columns, LEAST_COLUMNS), MOST_COLUMNS))
     try:
         with tempfile.TemporaryDirectory(prefix="sentinel-demo-") as scratch:
-            kept = {  # the settings of this program are not the story's
+            variables = {  # the settings of this program are not the story's
                 name: value
                 for name, value in os.environ.items()
                 if not name.startswith("SENTINEL_MEMORY_") and name not in VARIABLES
             }
             state = str(Path(scratch, "state"))
-            environment = {**kept, LANG_VARIABLE: language(), STATE_VARIABLE: state}
+            environment = {**variables, LANG_VARIABLE: language(), STATE_VARIABLE: state}
             stage = Stage(Path(scratch, "web-shop"), environment, screen)
-            stage.say(screen.paint(say("demo.story"), "bold"))
-            stage.say(say("demo.story_is_real"))
-            stage.say(screen.paint(say("demo.story_place", path=str(stage.project)), "dim"))
+            stage.write(screen.paint(say("demo.story"), "bold"))
+            stage.write(say("demo.story_is_real"))
+            stage.write(screen.paint(say("demo.story_place", path=str(stage.project)), "dim"))
             has_git = _make_project(stage)
-            _monday(stage)
-            _tuesday(stage, has_git=has_git)
-            stage.head(say("demo.story_next_uvx" if is_temporary(str(ROOT)) else "demo.story_next"))
+            _play_monday(stage)
+            _play_tuesday(stage, has_git=has_git)
+            key = "next_uvx" if is_temporary(str(ROOT)) else "next"
+            stage.write_head(say(f"demo.story_{key}"))
     except (OSError, subprocess.TimeoutExpired) as error:
         raise SentinelError("demo.failed", reason=str(error)) from error
     return 0
@@ -115,56 +117,56 @@ def _make_project(stage: Stage) -> bool:
     (stage.project / CONTEXT_DIRECTORY).mkdir(parents=True)
     (stage.project / "README.md").write_text(README, encoding="utf-8", newline="\n")
     settings = [part for setting in GIT_SETTINGS for part in ("-c", setting)]
-    nobodys = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}  # none of the user's
+    variables = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}  # none of the user's
     try:  # a new Mac has only a stub of git, which fails
         if git.run(stage.project, "--version").returncode:
             return False
     except git.HistoryError:
         return False
     for words in (("init", "-q"), ("add", "-A"), ("commit", "-q", "--no-verify", "-m", "Start")):
-        done = git.run(stage.project, *settings, *words, variables=nobodys)
-        if done.returncode:
-            raise SentinelError("demo.failed", reason=f"git {words[0]}: {_text(done.stderr)}")
+        process = git.run(stage.project, *settings, *words, variables=variables)
+        if process.returncode:
+            raise SentinelError("demo.failed", reason=f"git {words[0]}: {_text_of(process.stderr)}")
     return True
 
 
-def _monday(stage: Stage) -> None:
+def _play_monday(stage: Stage) -> None:
     """Save the lesson by a call to a server, which starts and ends here."""
     lesson = {name: say(f"demo.saved_{name}") for name in FIELDS}
     anchors = {name: ", ".join(texts) for name, texts in ANCHORS.items()}
-    stage.head(say("demo.story_monday"))
-    wide = max(map(cells, {**lesson, **anchors})) + 2
+    stage.write_head(say("demo.story_monday"))
+    width = max(map(cells, {**lesson, **anchors})) + 2
     for name, text in {**lesson, **anchors}.items():
-        first, *rest = wrap_text(text, stage.screen.width, " " * (wide + 2))
-        print("\n".join([f"  {name}{' ' * (wide - cells(name))}{first.lstrip(' ')}", *rest]))
+        first, *rest = wrap_text(text, stage.screen.width, " " * (width + 2))
+        print("\n".join([f"  {name}{' ' * (width - cells(name))}{first.lstrip(' ')}", *rest]))
     call = {"name": "log_memory", "arguments": {**lesson, **ANCHORS}}
-    asked: list[dict[str, Any]] = [
+    messages: list[dict[str, Any]] = [
         {"id": 1, "method": "initialize", "params": CLIENT},
         {"method": "notifications/initialized"},
         {"id": 2, "method": "tools/call", "params": call},
     ]
-    lines = "".join(json.dumps({"jsonrpc": "2.0", **it}) + "\n" for it in asked)
-    done = stage.run("server.py", "--project", str(stage.project), given=lines)
+    lines = "".join(json.dumps({"jsonrpc": "2.0", **message}) + "\n" for message in messages)
+    process = stage.run("server.py", "--project", str(stage.project), stdin=lines)
     try:
-        answers = {it.get("id"): it for it in map(json.loads, done.stdout.splitlines())}
+        answers = {reply.get("id"): reply for reply in map(json.loads, process.stdout.splitlines())}
         result = answers[2]["result"]
     except (ValueError, KeyError, AttributeError) as error:
-        said = _text(done.stderr).splitlines() or ["no answer"]
-        reason = f"{ROOT / 'server.py'} gave no answer: {said[-1]}"
+        error_lines = _text_of(process.stderr).splitlines() or ["no answer"]
+        reason = f"{ROOT / 'server.py'} gave no answer: {error_lines[-1]}"
         raise SentinelError("demo.failed", reason=reason) from error
     answer = str(result["content"][0]["text"])
     if result.get("isError"):
         raise SentinelError("demo.failed", reason=f"server.py refused log_memory: {answer}")
-    saved = [json.loads(line) for line in _log(stage).splitlines()]
-    _check([{name: it.get(name) for name in FIELDS} for it in saved] == [lesson], answer)
-    stage.answer(shorten(answer.splitlines()[0], stage.screen.width - 4))
+    records = [json.loads(line) for line in _read_log(stage).splitlines()]
+    _check([{name: record.get(name) for name in FIELDS} for record in records] == [lesson], answer)
+    stage.write_answer(shorten(answer.splitlines()[0], stage.screen.width - 4))
 
 
-def _tuesday(stage: Stage, *, has_git: bool) -> None:
+def _play_tuesday(stage: Stage, *, has_git: bool) -> None:
     """Warn the next agent by the hook of its client, and show the change to a reviewer."""
-    stage.head(say("demo.story_tuesday", file=FILE))
+    stage.write_head(say("demo.story_tuesday", file=FILE))
     print(f"  {EDIT}")
-    stage.say(say("demo.story_hook"))
+    stage.write(say("demo.story_hook"))
     event = {
         "session_id": "tuesday",
         "cwd": str(stage.project),
@@ -173,23 +175,23 @@ def _tuesday(stage: Stage, *, has_git: bool) -> None:
         "tool_input": {"file_path": str(stage.project / FILE), "content": f"{EDIT}\n"},
     }
     words = ("hook", "before-action", "--client", "claude-code")
-    answer = stage.command(*words, given=json.dumps(event))
-    told = json.loads(answer)["hookSpecificOutput"]["additionalContext"] if answer else ""
-    _check(say("demo.saved_lesson") in told, answer)
-    stage.answer(told)
+    answer = stage.run_command(*words, stdin=json.dumps(event))
+    context = json.loads(answer)["hookSpecificOutput"]["additionalContext"] if answer else ""
+    _check(say("demo.saved_lesson") in context, answer)
+    stage.write_answer(context)
     if has_git:
-        stage.head(say("demo.story_pull_request"))
-        answer = stage.command("report")
+        stage.write_head(say("demo.story_pull_request"))
+        answer = stage.run_command("report")
     else:
-        stage.head(say("demo.story_no_git"))
+        stage.write_head(say("demo.story_no_git"))
         name = f"{CONTEXT_DIRECTORY}/{LOG_NAME}"
-        lines = unified_diff([], _log(stage).splitlines(), f"a/{name}", f"b/{name}", lineterm="")
-        answer = "\n".join(lines)
+        lines = _read_log(stage).splitlines()
+        answer = "\n".join(unified_diff([], lines, f"a/{name}", f"b/{name}", lineterm=""))
     _check(say("demo.saved_lesson") in answer, answer)
-    stage.answer("\n".join(filter(None, answer.splitlines())), MOST_REPORT_LINES)
+    stage.write_answer("\n".join(filter(None, answer.splitlines())), MOST_REPORT_LINES)
 
 
-def _log(stage: Stage) -> str:
+def _read_log(stage: Stage) -> str:
     path = stage.project / CONTEXT_DIRECTORY / LOG_NAME
     return path.read_text("utf-8") if path.exists() else ""
 
@@ -199,5 +201,5 @@ def _check(is_so: bool, answer: str) -> None:
         raise SentinelError("demo.failed", reason=answer or "no answer")
 
 
-def _text(printed: bytes) -> str:
-    return printed.decode("utf-8", "replace").replace("\r\n", "\n").rstrip()
+def _text_of(output: bytes) -> str:
+    return output.decode("utf-8", "replace").replace("\r\n", "\n").rstrip()

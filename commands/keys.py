@@ -17,31 +17,31 @@ def list_keys(arguments: argparse.Namespace) -> int:
     """Print owner and last use of each key; always 0."""
     with closing(papers_of(os.environ)) as papers:
         keys = keys_of(os.environ, papers)
-        listed, place = keys.list_all(), plain(keys.place)
+        all_keys, place = keys.list_all(), plain(keys.place)
     if arguments.json:
         data = [
             {
                 "name": key.name,
                 "agent": key.paper.agent,
-                "madeAt": _moment(key.paper.made_at),
-                "usedAt": _moment(key.paper.used_at) if key.paper.used_at else None,
+                "madeAt": _iso_of(key.paper.made_at),
+                "usedAt": _iso_of(key.paper.used_at) if key.paper.used_at else None,
                 "tokens": key.tokens,
             }
-            for key in listed
+            for key in all_keys
         ]
         print(terminal.plain_json({"keys": data}))
         return 0
-    if not listed:
+    if not all_keys:
         print_within([say("keys.none", place=place)])
         return 0
     rows = list[list[str]]()
-    for key in listed:
+    for key in all_keys:
         paper = key.paper
-        made = terminal.day_text(_moment(paper.made_at))
-        used = terminal.day_text(_moment(paper.used_at)) if paper.used_at else say("keys.never")
-        rows.append([plain(key.name), plain(paper.agent), made, used, str(key.tokens)])
-    head = [say(f"keys.{it}") for it in ("name", "agent", "made_on", "used_on", "tokens")]
-    print_within([*render_table(head, rows), "", say("keys.listed", count=len(listed))])
+        made_on = terminal.day_text(_iso_of(paper.made_at))
+        used_on = terminal.day_text(_iso_of(paper.used_at)) if paper.used_at else say("keys.never")
+        rows.append([plain(key.name), plain(paper.agent), made_on, used_on, str(key.tokens)])
+    head = [say(f"keys.{column}") for column in ("name", "agent", "made_on", "used_on", "tokens")]
+    print_within([*render_table(head, rows), "", say("keys.listed", count=len(all_keys))])
     return 0
 
 
@@ -65,10 +65,10 @@ def remove_key(arguments: argparse.Namespace) -> int:
         print_lines([say("keys.would_remove", name=plain(key.name), tokens=key.tokens)])
         if not is_confirmed(arguments, say("keys.ask_remove")):
             return int(not arguments.dry_run)
-        gone = keys.remove(key.name)
-    print_lines([say("keys.removed", name=plain(gone.name), tokens=gone.tokens)])
+        removed_key = keys.remove(key.name)
+    print_lines([say("keys.removed", name=plain(removed_key.name), tokens=removed_key.tokens)])
     return 0
 
 
-def _moment(seconds: float) -> str:
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%SZ}"
+def _iso_of(time_s: float) -> str:
+    return f"{datetime.fromtimestamp(time_s, UTC):%Y-%m-%dT%H:%M:%SZ}"

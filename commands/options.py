@@ -19,7 +19,7 @@ EXPORT_FORMATS = ("jsonl", "markdown", "html")
 Commands = Mapping[str, Command]
 
 
-def _client(text: str) -> str:
+def _client_key(text: str) -> str:
     from commands.clients.table import CLIENTS  # no other command needs the clients
 
     return choice_of([client.key for client in CLIENTS])(text)
@@ -74,7 +74,7 @@ OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "sessions_before": (("--before",), {"metavar": "DATE", "type": moment_from, "required": True}),
     "fragments_id": (("ids",), {"metavar": "FRAGMENT", "nargs": "+"}),
     # setup
-    "setup_clients": (("clients",), {"metavar": "CLIENT", "type": _client}),
+    "setup_clients": (("clients",), {"metavar": "CLIENT", "type": _client_key}),
     "setup_rooms": (("--rooms",), {"metavar": "ROOMS"}),
     "setup_url": (("--url",), {"metavar": "URL"}),
     # help
@@ -92,7 +92,7 @@ for flag in FLAGS:
     OPTIONS[flag] = ((f"--{option}",), {"action": "store_true"})
 
 
-def _facts(option: str) -> dict[str, str]:
+def _facts_of(option: str) -> dict[str, str]:
     """Return the facts of the help of an option."""
     if option == "room":
         return {"rooms": ", ".join(room_names())}
@@ -112,24 +112,24 @@ def parser_of(name: str, commands: Commands) -> Parser:
     actions = [other.partition(" ")[2] for other in commands if other.startswith(f"{name} ")]
     parser = Parser(prog=f"{CLI} {name}", description=about_of(name))
     parser.set_defaults(command=name, commands=commands, refuse=parser.error)
-    if row is None or row.of_project:
+    if row is None or row.has_project:
         add_project(parser)
     if actions:
-        count, about = "?" if row else None, explain("action", actions=", ".join(actions))
+        nargs, text = "?" if row else None, explain("action", actions=", ".join(actions))
         parser.add_argument(
-            "action", metavar="ACTION", nargs=count, type=choice_of(actions), help=about
+            "action", metavar="ACTION", nargs=nargs, type=choice_of(actions), help=text
         )
     for word in row.options.split() if row else ():
         names = word.split("/")
-        into = parser.add_mutually_exclusive_group() if len(names) > 1 else parser
+        group = parser.add_mutually_exclusive_group() if len(names) > 1 else parser
         for name_and_count in names:
             option = name_and_count.rstrip("?*+")
             flags, settings = OPTIONS[option]
-            if count_of := name_and_count[len(option) :]:
-                settings = {**settings, "nargs": count_of}
-            into.add_argument(*flags, help=explain(option, **_facts(option)), **settings)
-    wide = max(map(len, actions), default=0) + 2
-    lines = [f"  {action:{wide}}{explain(f'{name}_{action}')}" for action in actions]
+            if count := name_and_count[len(option) :]:
+                settings = {**settings, "nargs": count}
+            group.add_argument(*flags, help=explain(option, **_facts_of(option)), **settings)
+    width = max(map(len, actions), default=0) + 2
+    lines = [f"  {action:{width}}{explain(f'{name}_{action}')}" for action in actions]
     lines = [f"{explain('actions')}:", *lines, ""] if actions else []
     if row and row.examples:
         lines += [f"{explain('examples')}:", *(f"  {CLI} {example}" for example in row.examples)]
@@ -161,24 +161,24 @@ def show_help(arguments: argparse.Namespace) -> int:
             groups.setdefault(row.group, {})[command.partition(" ")[0]] = None
         lines = list[str]()
         for group, members in groups.items():
-            lines += ["", explain(group), *_summaries(members, _names(commands))]
-        print(_page(lines), end="")
+            lines += ["", explain(group), *_summary_lines(members, _names_of(commands))]
+        print(_build_page(lines), end="")
         return 0
-    known = list(dict.fromkeys([*_names(commands), *commands]))
+    known_names = list(dict.fromkeys([*_names_of(commands), *commands]))
     first, *more = arguments.about
-    has_actions = any(it.startswith(f"{first} ") for it in known)
-    if more and first in known and not has_actions:
+    has_actions = any(command.startswith(f"{first} ") for command in known_names)
+    if more and first in known_names and not has_actions:
         arguments.refuse(say("parser.too_many", value=more[0]))
-    if name not in known:
-        arguments.refuse(with_nearest_name(say("parser.command", value=name), name, known))
+    if name not in known_names:
+        arguments.refuse(with_nearest_name(say("parser.command", value=name), name, known_names))
     print(parser_of(name, commands).format_help(), end="")
     return 0
 
 
 def first_page(commands: Commands) -> str:
     """Return the newcomer's page: the commands of a day."""
-    more = explain("more", count=len(_names(commands)) - len(FIRST_COMMANDS))
-    return _page(["", *_summaries(FIRST_COMMANDS, FIRST_COMMANDS), "", more])
+    more = explain("more", count=len(_names_of(commands)) - len(FIRST_COMMANDS))
+    return _build_page(["", *_summary_lines(FIRST_COMMANDS, FIRST_COMMANDS), "", more])
 
 
 def top_parser(commands: Commands) -> Parser:
@@ -186,27 +186,28 @@ def top_parser(commands: Commands) -> Parser:
     parser = Parser(prog=CLI, page=lambda: first_page(commands))
     add_project(parser)
     add_version(parser, f"{NAME} {read_version()}")
-    parser.add_argument("command", metavar="COMMAND", nargs="?", type=choice_of(_names(commands)))
+    names = choice_of(_names_of(commands))
+    parser.add_argument("command", metavar="COMMAND", nargs="?", type=names)
     return parser
 
 
-def _names(commands: Commands) -> list[str]:
+def _names_of(commands: Commands) -> list[str]:
     return list(dict.fromkeys(name.partition(" ")[0] for name in commands))
 
 
-def _summaries(names: Iterable[str], beside: Iterable[str]) -> list[str]:
-    wide = max(map(len, beside)) + len(INDENT)
-    return [f"{INDENT}{name:{wide}}{explain(f'cmd_{name}')}" for name in names]
+def _summary_lines(names: Iterable[str], all_names: Iterable[str]) -> list[str]:
+    width = max(map(len, all_names)) + len(INDENT)
+    return [f"{INDENT}{name:{width}}{explain(f'cmd_{name}')}" for name in names]
 
 
-def _page(lines: list[str]) -> str:
+def _build_page(lines: list[str]) -> str:
     options = {
         "-p, --project DIR": explain("of_project"),
         "-h, --help": say("parser.help"),
         "-V, --version": say("parser.version"),
     }
-    wide = max(map(len, options)) + len(INDENT)
+    width = max(map(len, options)) + len(INDENT)
     lines = [explain("about"), "", explain("usage"), *lines, "", explain("options")]
-    lines += [f"{INDENT}{option:{wide}}{text}" for option, text in options.items()]
+    lines += [f"{INDENT}{option:{width}}{text}" for option, text in options.items()]
     lines += ["", explain("examples"), *(f"{INDENT}{CLI} {example}" for example in EXAMPLES)]
     return "\n".join([*lines, "", explain("of_command"), ""])

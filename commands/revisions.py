@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from commands.suspicions import Lines, Suspicion, fresh_lines, in_lines
+from commands.suspicions import Lines, Suspicion, find_in_lines, unseen_lines
 from core.config import CONTEXT_DIRECTORY, LOG_NAME
 from core.git import SHORT_DIGITS, HistoryError, Repository, failure_of
 from core.lessons.draft import clean_record
@@ -30,7 +30,7 @@ _WHOLE_ID = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 # Dots alone are no range: two variables that nobody has set would make one without any change.
 _RANGE = re.compile(r"(?!\.+\Z)(.*?)\.\.\.?(.*)", re.S)
 # Keys that another part of a report covers, or that only programs need.
-_NO_NEWS = frozenset(
+_SILENT_KEYS = frozenset(
     (
         *("id", "meta.updated", "meta.former", "meta.compacted_at", "meta.seen", "meta.marks"),
         *("meta.source_ids", "meta.source_count"),
@@ -50,10 +50,10 @@ class Side:
 class Revisions:
     """The two versions that a report compares.
 
-    path: of the log, from the top. fresh, kept: lines of `after` that `before` lacks and has.
-    passing: secrets in lines that neither has. passed: records of such lines by version id. is_cut:
-    older commits are missing here. link: the log's path if it is a new or changed symbolic link, by
-    which a writer could have any file read as the memory.
+    path: of the log, from the top. new_lines, old_lines: of `after`, that `before` lacks and has.
+    passing_secrets: in lines that neither has. transients: records of such lines by version id.
+    is_cut: older commits are missing here. link: the log's path if it is a new or changed symbolic
+    link, by which a writer could have any file read as the memory.
     """
 
     def __init__(
@@ -61,19 +61,19 @@ class Revisions:
     ) -> None:
         self.path, self.before, self.after = path, before, after
         self.link, self.is_cut = link, is_cut
-        known = {content for _, content in fresh_lines(before.data, set())}
-        lines = fresh_lines(after.data, set())
-        self.fresh = [line for line in lines if line[1] not in known]
-        self.kept = [line for line in lines if line[1] in known]
-        self.passing: list[Suspicion] = []
-        self.passed: dict[str, Record] = {}
+        old_contents = {content for _, content in unseen_lines(before.data, set())}
+        lines = unseen_lines(after.data, set())
+        self.new_lines = [line for line in lines if line[1] not in old_contents]
+        self.old_lines = [line for line in lines if line[1] in old_contents]
+        self.passing_secrets: list[Suspicion] = []
+        self.transients: dict[str, Record] = {}
 
     @property
     def has_log(self) -> bool:
         return self.before.is_there or self.after.is_there
 
 
-def read_revisions(store: MemoryStore, wanted: str | None, *, staged: bool) -> Revisions:
+def read_revisions(store: MemoryStore, revision: str | None, *, staged: bool) -> Revisions:
     """Return the two ends of a range, or a commit (None: HEAD) and the work tree or the index.
 
     Of a range these are the changes of its end since it left the other, also those taken back.
@@ -81,30 +81,30 @@ def read_revisions(store: MemoryStore, wanted: str | None, *, staged: bool) -> R
     """
     repository = Repository(real_log_path(store.path))
     reader = _Reader(store, repository)
-    ends = _RANGE.fullmatch(wanted or "")
+    ends = _RANGE.fullmatch(revision or "")
     if not ends:
-        is_first = wanted is None and not repository.has_head
-        first = "" if is_first else commit_of(repository, _HEAD if wanted is None else wanted)
-        return reader.compared(first, INDEX if staged else WORK_TREE)
+        is_first = revision is None and not repository.has_head
+        first = "" if is_first else commit_of(repository, _HEAD if revision is None else revision)
+        return reader.compare(first, INDEX if staged else WORK_TREE)
     first, last = (commit_of(repository, end or _HEAD) for end in ends.groups())
-    done = repository.run("merge-base", first, last)
-    if done.returncode > 1:
-        raise failure_of(done.stderr)
-    if done.returncode:
-        short = {"one": first[:SHORT_DIGITS], "other": last[:SHORT_DIGITS]}
+    process = repository.run("merge-base", first, last)
+    if process.returncode > 1:
+        raise failure_of(process.stderr)
+    if process.returncode:
+        facts = {"one": first[:SHORT_DIGITS], "other": last[:SHORT_DIGITS]}
         notes = ("cut",) if repository.is_cut else ()
-        raise HistoryError("no_merge_base", *notes, **short)
-    parted = done.stdout.decode("ascii").split()[0]
-    found = reader.compared(parted, last)
-    known = {content for _, content in (*fresh_lines(found.before.data, set()), *found.fresh)}
+        raise HistoryError("no_merge_base", *notes, **facts)
+    base = process.stdout.decode("ascii").split()[0]
+    sides = reader.compare(base, last)
+    seen = {content for _, content in (*unseen_lines(sides.before.data, set()), *sides.new_lines)}
     commits = own_commits(repository, f"{first}..{last}", last=last)
     for path in {path for commit in commits for path in commit.files} - {repository.path}:
-        fresh_lines(reader.content(parted, path) or b"", known)  # the log was moved on the way
-    for commit, path, _, lines in lines_brought(repository, commits, known):
-        found.passing.extend(in_lines(path, lines, commit))
+        unseen_lines(reader.read_content(base, path) or b"", seen)  # the log was moved on the way
+    for commit, path, _, lines in read_versions(repository, commits, seen):
+        sides.passing_secrets.extend(find_in_lines(path, lines, commit))
         records = (parse_line(content) for _, content in lines)
-        found.passed.update((record.version_id, record) for record in records if record)
-    return found
+        sides.transients.update((record.version_id, record) for record in records if record)
+    return sides
 
 
 def commit_of(repository: Repository, name: str) -> str:
@@ -115,29 +115,29 @@ def commit_of(repository: Repository, name: str) -> str:
     """
     is_whole = _WHOLE_ID.fullmatch(name)
     if name and not name.startswith(("-", "^")) and "\0" not in name:
-        done = repository.run("rev-parse", "--verify", f"{name}^{{commit}}")
-        if not done.returncode:
-            if b"is ambiguous" in done.stderr and not (is_whole or name == _HEAD):
+        process = repository.run("rev-parse", "--verify", f"{name}^{{commit}}")
+        if not process.returncode:
+            if b"is ambiguous" in process.stderr and not (is_whole or name == _HEAD):
                 raise HistoryError("ambiguous_revision", name=name)
-            return done.stdout.decode("ascii").strip()
+            return process.stdout.decode("ascii").strip()
         # A name may also mean an object that git does not have, or begin at one.
-        is_lost = b"Could not read" in done.stderr or any(
+        is_lost = b"Could not read" in process.stderr or any(
             not repository.run("rev-parse", "--verify", "--quiet", part).returncode
             and repository.run("cat-file", "-e", part).returncode
             for part in (() if is_whole else (name, re.split("[~^:]", name)[0]))
         )
         if is_lost:
-            raise failure_of(done.stderr, is_lacking=True)
+            raise failure_of(process.stderr, is_lacking=True)
     notes = ("cut",) if repository.is_cut else ()
     raise HistoryError("bad_revision", *notes, name=name)
 
 
-def lines_brought(
-    repository: Repository, commits: Sequence[Commit], known: set[bytes]
+def read_versions(
+    repository: Repository, commits: Sequence[Commit], seen: set[bytes]
 ) -> Iterator[tuple[Commit, str, bytes, Lines]]:
-    """Yield first commit, path, bytes and unknown lines of each version, oldest first.
+    """Yield first commit, path, bytes and unseen lines of each version, oldest first.
 
-    commits: the newest first. known: gets the lines.
+    commits: the newest first. seen: gets the lines.
     """
     versions: dict[str, tuple[Commit, str]] = {}  # by object
     for commit in reversed(commits):
@@ -146,7 +146,7 @@ def lines_brought(
                 versions.setdefault(blob, (commit, path))
     contents = repository.read_contents(versions)
     for (commit, path), data in zip(versions.values(), contents, strict=True):
-        yield commit, path, data, fresh_lines(data, known)
+        yield commit, path, data, unseen_lines(data, seen)
 
 
 class _Reader:
@@ -154,26 +154,26 @@ class _Reader:
         self._store, self._repository = store, repository
         # The log's path in its project, unresolved; the path of the file itself where the project
         # is no part of this work tree.
-        self._own = repository.path
+        self._path = repository.path
         project = Path(os.path.realpath(store.path.parent.parent))
         top = os.path.realpath(repository.top)
         if project.is_relative_to(top):
-            self._own = (project.relative_to(top) / CONTEXT_DIRECTORY / LOG_NAME).as_posix()
+            self._path = (project.relative_to(top) / CONTEXT_DIRECTORY / LOG_NAME).as_posix()
 
-    def compared(self, first: str, last: str) -> Revisions:
+    def compare(self, first: str, last: str) -> Revisions:
         """Compare two versions. Before a new link, the file in its place counts.
 
         A link in the work tree counts only if the index has the log or a link there.
         """
-        repository, links = self._repository, self._links(last)
-        if last == WORK_TREE and not (self._links(INDEX) or repository.blob_in("", self._own)):
+        repository, links = self._repository, self._links_in(last)
+        if last == WORK_TREE and not (self._links_in(INDEX) or repository.blob_in("", self._path)):
             links = []
-        link = self._own if links and links != self._links(first) else ""
-        before = Side(first, self.content(first, link))
-        after = Side(last, self.content(last))
+        link = self._path if links and links != self._links_in(first) else ""
+        before = Side(first, self.read_content(first, link))
+        after = Side(last, self.read_content(last))
         return Revisions(repository.path, before, after, link=link, is_cut=repository.is_cut)
 
-    def content(self, version: str, path: str = "") -> bytes | None:
+    def read_content(self, version: str, path: str = "") -> bytes | None:
         if version == WORK_TREE:
             data = self._store.read_bytes()
             return data if data or os.path.lexists(self._store.path) else None
@@ -184,23 +184,23 @@ class _Reader:
             raise HistoryError("filtered", path=path or self._repository.path)
         return content
 
-    def _links(self, version: str) -> list[bytes]:
+    def _links_in(self, version: str) -> list[bytes]:
         if version == WORK_TREE:
             places = (self._store.path.parent, self._store.path)
             links = [os.readlink(place) for place in places if os.path.islink(place)]
             return [os.fsencode(link.replace(os.sep, "/")) for link in links]
         if not version:
             return []
-        paths = (self._own.rpartition("/")[0], self._own)
+        paths = (self._path.rpartition("/")[0], self._path)
         entries = self._repository.read_entries("" if version == INDEX else version, *paths)
-        return list(self._repository.read_contents(it.blob for it in entries if it.is_link))
+        return [*self._repository.read_contents(entry.blob for entry in entries if entry.is_link)]
 
 
 # The changes between two versions.
 
 
 class Entry(NamedTuple):
-    """A record without its secrets. token: its version id, "" if that holds a secret."""
+    """A record without its secrets. version_id: "" if that holds a secret."""
 
     version_id: str
     record: Record
@@ -227,19 +227,19 @@ class Change(NamedTuple):
 class Comparison:
     """The changes between the records of two logs.
 
-    changes: by KINDS. replaced: originals of all compactions, each counted once. touched: new or
-    changed records, with the texts that their former selves had.
+    changes: by KINDS. replaced_count: of originals of all compactions, each once. touched_records:
+    new or changed ones, with the texts that their former selves had.
     """
 
-    def __init__(self, before: MemoryLog, after: MemoryLog, passed: Mapping[str, Record]) -> None:
-        """Compare. passed: records that came and went between the two, by version id."""
+    def __init__(self, before: MemoryLog, after: MemoryLog, transients: dict[str, Record]) -> None:
+        """Compare. transients: records that came and went between the two, by version id."""
         self.changes: dict[str, list[Change]] = {kind: [] for kind in KINDS}
-        self.replaced = 0
-        self.touched: list[tuple[Record, frozenset[str]]] = []
-        self._passed = passed
+        self.replaced_count = 0
+        self.touched_records: list[tuple[Record, frozenset[str]]] = []
+        self._transients = transients
         self._ids = {record.id for record in after.records}
         # Records that were replaced before are no part of this change.
-        self._old_tokens = {token for record in before.records for token in record.source_ids}
+        self._old_ids = {source for record in before.records for source in record.source_ids}
         self._compacted_s: dict[str, float] = {}  # by id: when a principle first replaced it
         for record in before.records:
             if record.type == "principle":
@@ -247,39 +247,39 @@ class Comparison:
                 for id_ in ids_in(originals_of(record)):
                     self._compacted_s[id_] = min(at_s, self._compacted_s.get(id_, at_s))
         self._originals: dict[str, list[Record]] = {}
-        pairs = _pairs(before.records, after.records)
-        paired = {id(record) for record in pairs.values()}
-        self._gone: dict[str, list[Record]] = {}  # by id
+        pairs = _pair_records(before.records, after.records)
+        paired_ids = {id(record) for record in pairs.values()}
+        self._gone_records: dict[str, list[Record]] = {}  # by id
         for record in before.records:
-            if id(record) not in paired:
-                self._gone.setdefault(record.id, []).append(record)
-        for at, record in enumerate(after.records):
-            known = pairs.get(at)
+            if id(record) not in paired_ids:
+                self._gone_records.setdefault(record.id, []).append(record)
+        for index, record in enumerate(after.records):
+            predecessor = pairs.get(index)
             # Not by their version ids: other texts with the same six digits are found in seconds.
-            if not known or known.to_line() != record.to_line():
-                self._sort(record, known)
-        for records in self._gone.values():
+            if not predecessor or predecessor.to_line() != record.to_line():
+                self._note_change(record, predecessor)
+        for records in self._gone_records.values():
             self.changes["removed"] += [Change(Entry.of(record)) for record in records]
 
-    def _sort(self, record: Record, known: Record | None) -> None:
-        """Note the change of a later record. known: the earlier one."""
-        fresh = [token for token in record.source_ids if token not in self._old_tokens]
+    def _note_change(self, record: Record, predecessor: Record | None) -> None:
+        """Note the change of a later record. predecessor: the earlier one."""
+        new_ids = [source for source in record.source_ids if source not in self._old_ids]
         originals = set(originals_of(record)) if record.type == "principle" else set()
-        own_ids = ids_in(token for token in fresh if token not in originals)
-        former = [old for id_ in sorted(own_ids) for old in self._gone.pop(id_, ())]
+        own_ids = ids_in(source for source in new_ids if source not in originals)
+        former = [old for id_ in sorted(own_ids) for old in self._gone_records.pop(id_, ())]
         former.sort(key=Record.version)
-        former += [known] if known else []
-        self.touched.append((record, frozenset(text for old in former for text in old.texts)))
-        is_compacted = self._compact(record, [token for token in fresh if token in originals])
+        former += [predecessor] if predecessor else []
+        self.touched_records += [(record, frozenset(text for old in former for text in old.texts))]
+        is_compacted = self._compact(record, [source for source in new_ids if source in originals])
         seen_before = sum(max(old.seen, 1) for old in former)  # records that became one add theirs
         entry = Entry.of(record)
         if former:
             last = former[-1]
-            differing = _differing(Entry.of(last).record, entry.record)
-            values = {key: both for key, both in differing.items() if key not in _NO_NEWS}
+            differences = _differences(Entry.of(last).record, entry.record)
+            values = {key: pair for key, pair in differences.items() if key not in _SILENT_KEYS}
             has_news = bool(values) or len(former) > 1
             if not has_news and last.texts == record.texts:  # else they differ in a secret
-                values = {key: both for key, both in differing.items() if key != "id"}
+                values = {key: pair for key, pair in differences.items() if key != "id"}
             # Another part tells that a record was compacted or came back.
             if has_news or not (is_compacted or last.seen < record.seen):
                 change = Change(entry, [*map(Entry.of, former)], values)
@@ -294,46 +294,46 @@ class Comparison:
         if is_back:
             self.changes["returned"].append(Change(entry, number=seen_before))
 
-    def _compact(self, principle: Record, tokens: Sequence[str]) -> bool:
+    def _compact(self, principle: Record, version_ids: Sequence[str]) -> bool:
         """Note the originals of a principle; return whether there are any."""
         versions_of: dict[str, list[str]] = {}
-        for token in tokens:
-            if id_in(token) not in self._ids:
-                versions_of.setdefault(id_in(token), []).append(token)
+        for version_id in version_ids:
+            if id_in(version_id) not in self._ids:
+                versions_of.setdefault(id_in(version_id), []).append(version_id)
         for id_, versions in versions_of.items():
             if id_ not in self._originals:  # after a merge two principles may list it
-                passed = [self._passed[token] for token in versions if token in self._passed]
-                self._originals[id_] = self._gone.pop(id_, []) or passed[:1]
-                self.replaced += len(self._originals[id_]) or 1
+                transients = [*filter(None, map(self._transients.get, versions))]
+                self._originals[id_] = self._gone_records.pop(id_, []) or transients[:1]
+                self.replaced_count += len(self._originals[id_]) or 1
         if versions_of:
-            originals = [Entry.of(it) for id_ in versions_of for it in self._originals[id_]]
-            unknown = sum(not self._originals[id_] for id_ in versions_of)
-            self.changes["compacted"].append(Change(Entry.of(principle), originals, number=unknown))
+            originals = [Entry.of(record) for id_ in versions_of for record in self._originals[id_]]
+            count = sum(not self._originals[id_] for id_ in versions_of)  # of unknown originals
+            self.changes["compacted"].append(Change(Entry.of(principle), originals, number=count))
         return bool(versions_of)
 
 
-def _pairs(before: Sequence[Record], after: Sequence[Record]) -> dict[int, Record]:
+def _pair_records(before: Sequence[Record], after: Sequence[Record]) -> dict[int, Record]:
     """Return the earlier record by place in `after`: by id and gap, else by id."""
     pairs: dict[int, Record] = {}
     for is_exact in (True, False):
-        paired = {id(record) for record in pairs.values()}
-        left: dict[object, list[Record]] = {}
+        paired_ids = {id(record) for record in pairs.values()}
+        candidates_of: dict[object, list[Record]] = {}
         for record in reversed(before):
-            if id(record) not in paired:
-                left.setdefault((record.id, is_exact and record.gap), []).append(record)
-        for at, record in enumerate(after):
-            same = left.get((record.id, is_exact and record.gap))
-            if same and at not in pairs:
-                pairs[at] = same.pop()
+            if id(record) not in paired_ids:
+                candidates_of.setdefault((record.id, is_exact and record.gap), []).append(record)
+        for index, record in enumerate(after):
+            candidates = candidates_of.get((record.id, is_exact and record.gap))
+            if candidates and index not in pairs:
+                pairs[index] = candidates.pop()
     return pairs
 
 
-def _differing(before: Record, after: Record) -> dict[str, tuple[object, object]]:
+def _differences(before: Record, after: Record) -> dict[str, tuple[object, object]]:
     """Return old and new of each key that differs, None for no such key."""
-    flat = []
+    flat_values = []
     for value in (before.as_json(), after.as_json()):
         meta = value.pop("meta")
-        flat.append({**value, **{f"meta.{key}": kept for key, kept in meta.items()}})
-    old, new = flat
+        flat_values.append({**value, **{f"meta.{key}": item for key, item in meta.items()}})
+    old, new = flat_values
     keys = dict.fromkeys([*old, *new])
     return {key: (old.get(key), new.get(key)) for key in keys if old.get(key) != new.get(key)}

@@ -35,20 +35,20 @@ UNKNOWN_DAY = "????-??-??"
 
 def stats(arguments: argparse.Namespace) -> int:
     """Print the figures of each room, of searches and of hooks. Raises SentinelError."""
-    opened = open_memory(arguments)
-    named = arguments.room or []
-    data: dict[str, Any] = {"project": str(opened.project.root)}
+    memory = open_memory(arguments)
+    names = arguments.room or []
+    data: dict[str, Any] = {"project": str(memory.project.root)}
     lines = list[str]()
-    for room in rooms_of(opened, named):
-        figures = ask_room(room, room.figures, named=named)
-        if not figures or not (figures.lines or room.name in named):
+    for room in rooms_of(memory, names):
+        figures = ask_room(room, room.figures, named=names)
+        if not figures or not (figures.lines or room.name in names):
             continue
         data[room.name] = figures.data
         lines += ["", terminal.paint(plain(figures.headline), "bold")]
         for text in figures.lines or room.explain_no_match(Filter()):
-            lines += _said(plain(text))
+            lines += _wrap(plain(text))
         if room.name == LESSONS:
-            lines += _of_lessons(opened, data)
+            lines += _lesson_lines(memory, data)
     if arguments.json:
         print(terminal.plain_json(data))
         return 0
@@ -58,40 +58,40 @@ def stats(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _of_lessons(opened: Memory, data: dict[str, Any]) -> list[str]:
+def _lesson_lines(memory: Memory, data: dict[str, Any]) -> list[str]:
     """Put the figures of the lessons into `data`; return their lines."""
-    root, settings = str(opened.project.root), opened.settings
-    log = MemoryLog.parse(opened.store.read_bytes())
+    root, settings = str(memory.project.root), memory.settings
+    log = MemoryLog.parse(memory.store.read_bytes())
     frame = Frame(project=root, settings=settings)
     boundless = settings._replace(budget_tokens=BOUNDLESS, budget_chars=BOUNDLESS)
     answer = search_answer(log, frame, query="")  # the first search of a task
-    whole = search_answer(log, replace(frame, settings=boundless), query="")
-    tokens, whole_tokens = estimate_tokens(answer), estimate_tokens(whole)
+    full_answer = search_answer(log, replace(frame, settings=boundless), query="")
+    tokens, full_tokens = estimate_tokens(answer), estimate_tokens(full_answer)
     data["search"] = {
         "tokens": tokens,
         "chars": len(answer),
-        "whole_tokens": whole_tokens,
-        "shows_all": answer == whole,
+        "whole_tokens": full_tokens,
+        "shows_all": answer == full_answer,
         "budget_tokens": settings.budget_tokens,
         "budget_chars": settings.budget_chars,
         "warned_tokens": WARNED_TOKENS,
     }
-    again = sorted((it for it in log.records if it.seen > 1), key=_last_s, reverse=True)
-    data["came_back"] = [record_data(it) for it in sorted(again, key=lambda it: -it.seen)]
+    returned_records = [record for record in log.records if record.seen > 1]
+    returned_records.sort(key=lambda record: (-record.seen, -_last_s(record)))
+    data["came_back"] = list(map(record_data, returned_records))
     sessions = sessions_in(state_directory(root, os.environ))
     data["hooks"] = hooks = count_showings(log.records, sessions, now_s=time.time())
     if not log.count:
         return []
-    key = "search_whole" if answer == whole else "search_part"
+    key = "search_whole" if answer == full_answer else "search_part"
     budgets = {"budget": settings.budget_tokens, "chars": settings.budget_chars}
-    text = say(f"stats.{key}", tokens=tokens, whole=whole_tokens, **budgets)
+    text = say(f"stats.{key}", tokens=tokens, whole=full_tokens, **budgets)
     if tokens >= WARNED_TOKENS:
         text = f"{text} {say('stats.search_warned', limit=WARNED_TOKENS)}"
-    by_token = {_safe(it.version_id): it for it in log.records}
-    title = say("stats.came_back", count=len(again))
-    lines = _said(text)
-    lines += _section(title, ("seen", "last"), data["came_back"], by_token)
-    return lines + _hook_lines(hooks, by_token)
+    by_id = {_safe_text(record.version_id): record for record in log.records}
+    title = say("stats.came_back", count=len(returned_records))
+    section = _section_lines(title, ("seen", "last"), data["came_back"], by_id)
+    return [*_wrap(text), *section, *_hook_lines(hooks, by_id)]
 
 
 # Notes of hooks
@@ -101,48 +101,48 @@ def count_showings(
     records: Sequence[Record], sessions: Iterable[Session], *, now_s: float
 ) -> dict[str, Any]:
     """Count the notes of hooks in the last KEPT_DAYS."""
-    recent = ([it for it in session.events if is_recent(it, now_s)] for session in sessions)
-    kept = [events for events in recent if events]
-    events = [event for session in kept for event in session]
-    at_start, at_action = Counter[str](), Counter[str]()
+    recent = ([note for note in session.events if is_recent(note, now_s)] for session in sessions)
+    runs = [notes for notes in recent if notes]  # of each session
+    events = [event for run in runs for event in run]
+    starts, actions = Counter[str](), Counter[str]()
     moments = {name: {"texts": 0, "records": 0, "tokens": 0} for name in MOMENTS}
     for event in events:
         ids = [id_in(name) for name in versions_in(event)]
-        times_shown = at_start if event["event"] == START else at_action
-        times_shown.update(ids)
+        (starts if event["event"] == START else actions).update(ids)
         if totals := moments.get(event["event"]):
-            given = event.get("tokens")
-            tokens = given if type(given) is int and given > 0 else 0
+            value = event.get("tokens")
+            tokens = value if type(value) is int and value > 0 else 0
             totals["texts"] += 1 if ids or tokens else 0
             totals["records"] += len(ids)
             totals["tokens"] += tokens
-    times = {it.id: (at_action[it.id], at_start[it.id]) for it in records}
-    shown = [it for it in records if any(times[it.id])]
-    shown.sort(key=lambda it: times[it.id], reverse=True)
-    never = [it for it in records if kept and not any(times[it.id]) and is_harmless(it)]
-    clients = (it[0].get("client", "") for it in kept)
-    called = Counter(_safe(it) if isinstance(it, str) else "" for it in clients)
+    times = {record.id: (actions[record.id], starts[record.id]) for record in records}
+    records_shown = [record for record in records if any(times[record.id])]
+    records_shown.sort(key=lambda record: times[record.id], reverse=True)
+    unseen = [record for record in records if not any(times[record.id]) and is_harmless(record)]
+    clients = (run[0].get("client", "") for run in runs)
+    client_counts = Counter(_safe_text(name) if isinstance(name, str) else "" for name in clients)
     return {
         "days": KEPT_DAYS,
-        "sessions": len(kept),
-        "since": _moment(min((it["at"] for it in events), default=None)),
-        "clients": dict(called.most_common()),
+        "sessions": len(runs),
+        "since": _iso_of(min((event["at"] for event in events), default=None)),
+        "clients": dict(client_counts.most_common()),
         "moments": moments,
         "shown": [
-            {**record_data(it), "at_start": at_start[it.id], "at_action": at_action[it.id]}
-            for it in shown
+            {**record_data(record), "at_start": starts[record.id], "at_action": actions[record.id]}
+            for record in records_shown
         ],
-        "shown_and_gone": (at_start + at_action).total() - sum(map(sum, times.values())),
+        "shown_and_gone": (starts + actions).total() - sum(map(sum, times.values())),
         "unheeded": [
-            {**record_data(it), "shown": _moment(at)} for it, at in _unheeded(records, events)
+            {**record_data(record), "shown": _iso_of(at_s)}
+            for record, at_s in _repeats_in(records, events)
         ],
-        "never_shown": [record_data(it) for it in never],
-        "changed_sessions": sum(any(it.get("changed") is True for it in part) for part in kept),
-        "reminders": sum(it.get("reminded") is True for it in events),
+        "never_shown": list(map(record_data, unseen)) if runs else [],
+        "changed_sessions": sum(any(note.get("changed") is True for note in run) for run in runs),
+        "reminders": sum(event.get("reminded") is True for event in events),
     }
 
 
-def _unheeded(
+def _repeats_in(
     records: Sequence[Record], events: Iterable[Mapping[str, Any]]
 ) -> list[tuple[Record, int]]:
     """Return records whose gap came back after an action showed them, and when that was.
@@ -153,39 +153,39 @@ def _unheeded(
     for event in sorted(events, key=itemgetter("at")):
         for name in versions_in(event) if event["event"] != START else ():
             first.setdefault(id_in(name), event["at"])
-    taught = {name: [at] for name, at in first.items()}
+    times = {name: [at_s] for name, at_s in first.items()}
     for record in records:
         for name in ids_in(record.source_ids) if record.id in first else ():
-            taught.setdefault(name, []).append(first[record.id])
-    found = [
-        (record, min(taught[record.id]))
+            times.setdefault(name, []).append(first[record.id])
+    pairs = [
+        (record, min(times[record.id]))
         for record in records
-        if record.seen > 1 and record.id in taught and _last_s(record) > min(taught[record.id])
+        if record.seen > 1 and record.id in times and _last_s(record) > min(times[record.id])
     ]
-    return sorted(found, key=lambda it: _last_s(it[0]), reverse=True)
+    return sorted(pairs, key=lambda pair: _last_s(pair[0]), reverse=True)
 
 
-def _hook_lines(hooks: Mapping[str, Any], by_token: Mapping[str, Record]) -> list[str]:
+def _hook_lines(hooks: Mapping[str, Any], by_id: Mapping[str, Record]) -> list[str]:
     lines = ["", terminal.paint(say("stats.hooks", days=KEPT_DAYS), "bold")]
     if not hooks["sessions"]:
-        return [*lines, *_said(say("stats.no_sessions"))]
+        return [*lines, *_wrap(say("stats.no_sessions"))]
     clients = ", ".join(
         f"{plain(name) or say('stats.unnamed')} {count:,}"
         for name, count in hooks["clients"].items()
     )
-    tokens = sum(it["tokens"] for it in hooks["moments"].values())
+    tokens = sum(totals["tokens"] for totals in hooks["moments"].values())
     facts = {"sessions": hooks["sessions"], "day": hooks["since"][:DAY_CHARS], "tokens": tokens}
-    lines += _said(say("stats.sessions", clients=clients, **facts))
+    lines += _wrap(say("stats.sessions", clients=clients, **facts))
     rows = [
-        [f"{it['texts']:,}", f"{it['records']:,}", f"{it['tokens']:,}", say(f"stats.{name}")]
-        for name, it in hooks["moments"].items()
+        [*(f"{count:,}" for count in totals.values()), say(f"stats.{name}")]
+        for name, totals in hooks["moments"].items()
     ]
     heads = [say(f"stats.{name}") for name in ("times", "count", "tokens", "shown_at")]
     lines += render_table(heads, rows)
-    changed = {"changed": hooks["changed_sessions"], "reminders": hooks["reminders"]}
-    lines += _said(say("stats.changed", **changed))
+    facts_ = {"changed": hooks["changed_sessions"], "reminders": hooks["reminders"]}
+    lines += _wrap(say("stats.changed", **facts_))
     if hooks["shown_and_gone"]:
-        lines += _said(say("stats.gone", gone=hooks["shown_and_gone"]))
+        lines += _wrap(say("stats.gone", gone=hooks["shown_and_gone"]))
     tables = (
         ("most_shown", ("at_start", "at_action"), hooks["shown"]),
         ("unheeded", ("shown", "last"), hooks["unheeded"]),
@@ -193,7 +193,7 @@ def _hook_lines(hooks: Mapping[str, Any], by_token: Mapping[str, Record]) -> lis
     )
     for name, columns, entries in tables:
         title = say(f"stats.{name}", count=len(entries))
-        lines += _section(title, columns, entries, by_token)
+        lines += _section_lines(title, columns, entries, by_id)
     return lines
 
 
@@ -203,41 +203,41 @@ def _hook_lines(hooks: Mapping[str, Any], by_token: Mapping[str, Record]) -> lis
 def record_data(record: Record) -> dict[str, Any]:
     """Return a record's data without its texts."""
     return {
-        "token": _safe(record.version_id),
+        "token": _safe_text(record.version_id),
         "type": record.type,
-        "topic": _safe(record.topic),
+        "topic": _safe_text(record.topic),
         "seen": record.seen,
-        "last": _moment(_last_s(record)),
+        "last": _iso_of(_last_s(record)),
     }
 
 
-def _section(
+def _section_lines(
     title: str,
     columns: Sequence[str],
     entries: Sequence[Mapping[str, Any]],
-    by_token: Mapping[str, Record],
+    by_id: Mapping[str, Record],
 ) -> list[str]:
     lines = ["", terminal.paint(title, "bold")]
     if not entries:
         return lines
     rows = []
     for entry in entries[:MOST_ROWS]:
-        record = by_token[entry["token"]]
-        text = " ".join(_safe(record.key_text).split())
+        record = by_id[entry["token"]]
+        text = " ".join(_safe_text(record.key_text).split())
         topic = topic_text(entry["topic"])
-        values = [entry[name] for name in columns]
-        cells = [
-            f"{it:,}" if isinstance(it, int) else (it or UNKNOWN_DAY)[:DAY_CHARS] for it in values
-        ]
-        rows.append([*cells, plain(entry["token"][:ID_CHARS]), plain(f"[{topic}] {text}")])
+        row = list[str]()
+        for value in (entry[name] for name in columns):
+            cell = f"{value:,}" if isinstance(value, int) else (value or UNKNOWN_DAY)[:DAY_CHARS]
+            row.append(cell)
+        rows.append([*row, plain(entry["token"][:ID_CHARS]), plain(f"[{topic}] {text}")])
     heads = [*(say(f"stats.column_{name}") for name in columns), "id", say("stats.record")]
     lines += render_table(heads, rows)
     if more := len(entries[MOST_ROWS:]):
-        lines += _said(say("stats.more", more=more))
+        lines += _wrap(say("stats.more", more=more))
     return lines
 
 
-def _said(text: str) -> list[str]:
+def _wrap(text: str) -> list[str]:
     return terminal.wrap_text(text, screen_here().text_width)
 
 
@@ -246,7 +246,7 @@ def _last_s(record: Record) -> float:
     return seconds_of(record.updated or record.created)
 
 
-def _moment(at_s: float | None) -> str | None:
+def _iso_of(at_s: float | None) -> str | None:
     """Return a moment in ISO 8601 and UTC, None also for an impossible date."""
     try:
         return datetime.fromtimestamp(at_s, UTC).isoformat(timespec="seconds") if at_s else None
@@ -254,6 +254,6 @@ def _moment(at_s: float | None) -> str | None:
         return None
 
 
-def _safe(text: str) -> str:
+def _safe_text(text: str) -> str:
     """Return a text's beginning, redacted: a hand may have logged a secret."""
     return redact(text[:MOST_CHARS]).text

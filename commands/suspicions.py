@@ -31,14 +31,14 @@ MOST_BYTES = 5_000_000  # of a file that is no log
 STDIN, SHOWN_STDIN = "-", "<stdin>"
 BINARY = "binary"
 
-Lines = list[tuple[int, bytes]]  # numbered from 1, without their ends
+Lines = list[tuple[int, bytes]]  # all_lines from 1, without their ends
 
 _BEGINNING_BYTES = 8_192  # of a file, which say whether it is a text
 _ODD_SHARE = 1 / 32  # of the characters of a text
-_OF_RECORDS = b'"missing_context"'  # in any file with lines of a log
+_RECORD_KEY = b'"missing_context"'  # in any file with lines of a log
 _GIT = ".git"
 _LINK, _REPOSITORY = "120000", "160000"  # git's modes of links and of submodules
-_IN_UTF_8 = re.compile(rb"[\t -~]{16}")
+_UTF_8_RUN = re.compile(rb"[\t -~]{16}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +60,7 @@ class Suspicion:
     @property
     def where(self) -> str:
         """`path:line`, fit to print."""
-        return f"{shown_path(self.path)}:{self.line}"
+        return f"{printable_path(self.path)}:{self.line}"
 
     @property
     def field_name(self) -> str:
@@ -71,8 +71,8 @@ class Suspicion:
         facts = {"where": where or self.where, "kind": self.kind}
         if not self.record:
             return say("scan.in_file", **facts)
-        token, topic = self._names()
-        record = say("scan.record", token=token) if token else say("scan.unnamed")
+        version_id, topic = self._id_and_topic()
+        record = say("scan.record", token=version_id) if version_id else say("scan.unnamed")
         record = f"{record} [{topic}]" if topic else record
         key = "mark" if self.is_order else "in_record"
         return say(f"scan.{key}", **facts, field=self.field_name, record=record)
@@ -80,23 +80,23 @@ class Suspicion:
     def as_json(self) -> dict[str, object]:
         """Return the suspicion as data, without any secret."""
         value: dict[str, object] = {
-            "path": shown_path(self.path),
+            "path": printable_path(self.path),
             "line": self.line,
             "severity": "warning" if self.is_order else "error",
             "kind": self.kind,
         }
         if self.record:
-            token, topic = self._names()
-            value |= {"field": self.field, "token": token, "topic": topic}
+            version_id, topic = self._id_and_topic()
+            value |= {"field": self.field, "token": version_id, "topic": topic}
         if commit := self.commit:
             value |= {"commit": commit.id, "date": commit.date, "author": safe_name(commit.author)}
         return value
 
-    def _names(self) -> tuple[str, str]:
+    def _id_and_topic(self) -> tuple[str, str]:
         """Return version id and topic of the record, "" for one that holds a secret."""
         assert self.record
         topic = "" if has_secret(self.record.topic) else plain(topic_text(self.record.topic))
-        return token_of(self.record), topic
+        return version_id_of(self.record), topic
 
 
 # The content of a file.
@@ -109,60 +109,59 @@ def readings_of(data: bytes) -> list[bytes]:
     """
     if b"\0" not in data and not data.startswith(log.UTF_16_BOMS):
         return [data.removeprefix(log.BOM)]
-    found = [data.removeprefix(log.BOM)] if _IN_UTF_8.search(data) else []
+    texts = [data.removeprefix(log.BOM)] if _UTF_8_RUN.search(data) else []
     if name := log.utf_16_name(data):
-        return [data.decode(name).encode("utf-8").removeprefix(log.BOM), *found]
+        return [data.decode(name).encode("utf-8").removeprefix(log.BOM), *texts]
     for name in ("utf-16-le", "utf-16-be"):
         for start in (0, 1):
             text = data[start:].decode(name, "replace").removeprefix("\ufeff")
             if log.IN_UTF_16.search(text):
-                found.append(text.encode("utf-8", "replace"))
-    return found or [data]
+                texts.append(text.encode("utf-8", "replace"))
+    return texts or [data]
 
 
 def numbered_lines(data: bytes) -> Lines:
-    lines = enumerate(split_lines(data), start=1)
-    return [(number, line.rstrip(b"\r\n")) for number, line in lines]
+    return [(number, line.rstrip(b"\r\n")) for number, line in enumerate(split_lines(data), 1)]
 
 
-def fresh_lines(data: bytes, known: set[bytes]) -> Lines:
-    """Return the lines, in every encoding, that are not in `known`; add them."""
-    fresh: Lines = []
-    for number, content in (line for it in readings_of(data) for line in numbered_lines(it)):
-        if content not in known:
-            known.add(content)
-            fresh.append((number, content))
-    return fresh
+def unseen_lines(data: bytes, seen: set[bytes]) -> Lines:
+    """Return the lines, in every encoding, that are not in `seen`; add them."""
+    new_lines: Lines = []
+    for number, content in (line for text in readings_of(data) for line in numbered_lines(text)):
+        if content not in seen:
+            seen.add(content)
+            new_lines.append((number, content))
+    return new_lines
 
 
-def in_file(path: str, data: bytes, *, is_log: bool) -> Iterator[Suspicion]:
+def find_in_file(path: str, data: bytes, *, is_log: bool) -> Iterator[Suspicion]:
     """Yield suspicions in one reading of a file; orders only in a log, which a model reads."""
-    if is_log or (_OF_RECORDS in data and any(map(parse_line, split_lines(data)))):
-        yield from in_lines(path, numbered_lines(data), with_orders=True)
+    if is_log or (_RECORD_KEY in data and any(map(parse_line, split_lines(data)))):
+        yield from find_in_lines(path, numbered_lines(data), with_orders=True)
         return
-    text, line, at = data.decode("utf-8", "replace"), 1, 0
+    text, line, start = data.decode("utf-8", "replace"), 1, 0
     for secret in find_secrets(text):
-        line, at = line + text.count("\n", at, secret.start), secret.start
+        line, start = line + text.count("\n", start, secret.start), secret.start
         yield Suspicion(path=path, line=line, kind=secret.kind)
 
 
-def in_lines(
+def find_in_lines(
     path: str,
-    numbered: Iterable[tuple[int, bytes]],
+    all_lines: Iterable[tuple[int, bytes]],
     commit: Commit | None = None,
     *,
     with_orders: bool = False,
 ) -> Iterator[Suspicion]:
     """Yield the secrets in lines of a log, neighbours together."""
-    for _, run in groupby(enumerate(numbered), key=lambda pair: pair[1][0] - pair[0]):
+    for _, run in groupby(enumerate(all_lines), key=lambda pair: pair[1][0] - pair[0]):
         neighbours = [line for _, line in run]
         first, lines = neighbours[0][0], [content + b"\n" for _, content in neighbours]
-        for looked in check_lines(MemoryLog.from_lines(lines, parse_line)):
-            place = Suspicion(path=path, line=first, kind="", record=looked.record, commit=commit)
-            for line, name, kind in looked.spots:
+        for entry in check_lines(MemoryLog.from_lines(lines, parse_line)):
+            place = Suspicion(path=path, line=first, kind="", record=entry.record, commit=commit)
+            for line, name, kind in entry.spots:
                 yield replace(place, line=first + line, kind=kind, field=name)
-            if looked.record and with_orders:
-                yield from orders_in(path, first + looked.first, looked.record)
+            if entry.record and with_orders:
+                yield from orders_in(path, first + entry.first, entry.record)
 
 
 def orders_in(path: str, line: int, record: Record) -> Iterator[Suspicion]:
@@ -183,7 +182,7 @@ class Scan:
     reason. untracked: the number of files that git neither tracks nor ignores.
     """
 
-    found: list[Suspicion] = field(default_factory=list)
+    suspicions: list[Suspicion] = field(default_factory=list)
     skipped: list[tuple[str, str]] = field(default_factory=list)
     unreadable: list[tuple[str, str]] = field(default_factory=list)
     files: int = 0
@@ -192,12 +191,12 @@ class Scan:
     @property
     def has_failed(self) -> bool:
         """Whether a file that may hold a secret was not looked at."""
-        return bool(self.unreadable) or any(why != BINARY for _, why in self.skipped)
+        return bool(self.unreadable) or any(reason != BINARY for _, reason in self.skipped)
 
     @property
     def secrets(self) -> list[Suspicion]:
         """The findings without the warnings."""
-        return [it for it in self.found if not it.is_order]
+        return [suspicion for suspicion in self.suspicions if not suspicion.is_order]
 
     def add(self, path: str, data: bytes, *, is_log: bool = False) -> None:
         """Look at one file. is_log: it is a log, whatever its name.
@@ -212,20 +211,20 @@ class Scan:
             self.skipped.append((path, "too_large"))
             return
         self.files += 1
-        found: dict[tuple[object, ...], Suspicion] = {}  # each place once
+        suspicions: dict[tuple[object, ...], Suspicion] = {}  # each place once
         for reading in readings_of(data):
-            for it in in_file(path, reading, is_log=is_log):
-                found.setdefault((it.line, it.kind, it.field, it.is_order), it)
-        self.found += found.values()
-        self.add_unread(path, data, is_log=is_log)
-        if is_log and log.begins_like_utf_16(data) and not found:
+            for item in find_in_file(path, reading, is_log=is_log):
+                suspicions.setdefault((item.line, item.kind, item.field, item.is_order), item)
+        self.suspicions += suspicions.values()
+        self.note_unread(path, data, is_log=is_log)
+        if is_log and log.begins_like_utf_16(data) and not suspicions:
             self.unreadable.append((path, say("scan.utf_16")))
 
-    def add_unread(self, path: str, data: bytes, *, is_log: bool) -> None:
+    def note_unread(self, path: str, data: bytes, *, is_log: bool) -> None:
         """Note what of a file is not looked at: all that a git filter keeps, ends of long lines."""
         if is_log and data.startswith(log.FILTER_HEADS):
             self.unreadable.append((path, say("scan.filtered")))
-        if _OF_RECORDS in data and len(data) > MOST_LOOKED_BYTES:
+        if _RECORD_KEY in data and len(data) > MOST_LOOKED_BYTES:
             for number, line in enumerate(split_lines(data), start=1):
                 if len(line) > MOST_LOOKED_BYTES:
                     reason = say("scan.line_part", line=number, most=MOST_LOOKED_BYTES)
@@ -236,8 +235,8 @@ def _is_text(data: bytes) -> bool:
     """Return whether a file begins as text: no NUL, or few odd characters that may mislead."""
     for reading in readings_of(data):
         text = reading[:_BEGINNING_BYTES].decode("utf-8", "replace")
-        odd = sum((char < " " and char not in "\t\n\r\f") or char == "\ufffd" for char in text)
-        if "\0" not in text or odd <= len(text) * _ODD_SHARE:
+        count = sum((char < " " and char not in "\t\n\r\f") or char == "\ufffd" for char in text)
+        if "\0" not in text or count <= len(text) * _ODD_SHARE:
             return True
     return False
 
@@ -249,20 +248,20 @@ def scan_paths(paths: Sequence[str]) -> Scan:
         is_stdin = path == STDIN
         is_folder = not is_stdin and os.path.isdir(path)
         for name in _files_below(path, scan) if is_folder else (path,):
-            shown = SHOWN_STDIN if is_stdin else name
+            printed_name = SHOWN_STDIN if is_stdin else name
             try:
-                data = _read(None if is_stdin else name)
+                data = _read_file(None if is_stdin else name)
             except OSError as error:
-                scan.unreadable.append((shown, reason_of(error)))
+                scan.unreadable.append((printed_name, reason_of(error)))
                 continue
             if data is None:
-                scan.skipped.append((shown, "not_regular"))
+                scan.skipped.append((printed_name, "not_regular"))
             else:
-                scan.add(shown, data)
+                scan.add(printed_name, data)
     return scan
 
 
-def _read(path: str | None) -> bytes | None:
+def _read_file(path: str | None) -> bytes | None:
     """Return the content, None where opening would wait for a writer. path: None is stdin."""
     if path is None:
         if not (stream := getattr(sys.stdin, "buffer", None)):
@@ -279,10 +278,10 @@ def _files_below(folder: str, scan: Scan) -> Iterator[str]:
     if _GIT in Path(os.path.abspath(folder)).parts:
         scan.skipped.append((folder, "git_folder"))
         return
-    tracked = _listed(folder)
-    if tracked:
-        scan.untracked += len(_listed(folder, "--others", "--exclude-standard"))
-    for path in tracked or _all_below(folder, scan):
+    tracked_paths = _names_in_git(folder)
+    if tracked_paths:
+        scan.untracked += len(_names_in_git(folder, "--others", "--exclude-standard"))
+    for path in tracked_paths or _walk(folder, scan):
         try:
             if stat.S_ISREG(os.lstat(path).st_mode):
                 yield path
@@ -292,43 +291,42 @@ def _files_below(folder: str, scan: Scan) -> Iterator[str]:
             scan.unreadable.append((path, reason_of(error)))
 
 
-def _listed(folder: str, *options: str) -> list[str]:
+def _names_in_git(folder: str, *options: str) -> list[str]:
     try:
         names = WorkTree(Path(folder)).ask("ls-files", "-z", *options).split(b"\0")
     except HistoryError:
         return []
-    return [_below(folder, os.fsdecode(name)) for name in dict.fromkeys(names) if name]
+    return [_path_below(folder, os.fsdecode(name)) for name in dict.fromkeys(names) if name]
 
 
-def _all_below(folder: str, scan: Scan) -> Iterator[str]:
-    def unreadable(error: OSError) -> None:
+def _walk(folder: str, scan: Scan) -> Iterator[str]:
+    def note_error(error: OSError) -> None:
         scan.unreadable.append((str(error.filename), reason_of(error)))
 
-    for place, folders, names in os.walk(folder, onerror=unreadable):
+    for place, folders, names in os.walk(folder, onerror=note_error):
         folders[:] = sorted(name for name in folders if name != _GIT)
-        yield from (_below(place, name) for name in sorted(names) if name != _GIT)
+        yield from (_path_below(place, name) for name in sorted(names) if name != _GIT)
 
 
-def _below(folder: str, name: str) -> str:
+def _path_below(folder: str, name: str) -> str:
     return name if folder == os.curdir else os.path.join(folder, name)
 
 
 def scan_staged(root: Path) -> Scan:
     """Look at the staged files of the next commit. Raises HistoryError."""
     scan, repository = Scan(), Repository(root / LOG_NAME)
-    nothing = repository.ask("hash-object", "-t", "tree", "--stdin").decode("ascii").strip()
-    last = "HEAD" if repository.has_head else nothing
-    compared = ("diff-index", "--cached", "--no-renames", "--diff-filter=d", "-z", last)
-    heads_and_names = repository.ask(*compared).split(b"\0")
-    staged = dict[str, str]()  # by path, the object
+    empty_tree = repository.ask("hash-object", "-t", "tree", "--stdin").decode("ascii").strip()
+    last = "HEAD" if repository.has_head else empty_tree
+    command = ("diff-index", "--cached", "--no-renames", "--diff-filter=d", "-z", last)
+    heads_and_names = repository.ask(*command).split(b"\0")
+    blobs = dict[str, str]()  # by path, the object
     for head, name in zip(heads_and_names[::2], heads_and_names[1::2], strict=False):
         _, mode, _, blob, status = head.decode("ascii").split()
         if status == "U":
             raise HistoryError("unmerged", path=os.fsdecode(name))
         if mode not in (_LINK, _REPOSITORY):
-            staged[os.fsdecode(name)] = blob
-    contents = repository.read_contents(staged.values())
-    for path, data in zip(staged, contents, strict=True):
+            blobs[os.fsdecode(name)] = blob
+    for path, data in zip(blobs, repository.read_contents(blobs.values()), strict=True):
         scan.add(path, data)
     return scan
 
@@ -336,12 +334,12 @@ def scan_staged(root: Path) -> Scan:
 # Output.
 
 
-def token_of(record: Record) -> str:
+def version_id_of(record: Record) -> str:
     """Return a record's version id, fit to print; "" if it holds a secret."""
     return safe_name(plain(version_id_text(record)))
 
 
-def shown_path(path: str) -> str:
+def printable_path(path: str) -> str:
     """Return a path to print, which no CI runner takes for a command: `./::error …`."""
-    shown = plain(safe_name(path) or say("scan.hidden_name"))
-    return f"./{shown}" if shown.lstrip().startswith("::") else shown
+    text = plain(safe_name(path) or say("scan.hidden_name"))
+    return f"./{text}" if text.lstrip().startswith("::") else text

@@ -18,14 +18,7 @@ from core.lessons.draft import clean_record
 from core.lessons.file import ASIDE_NAME
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, id_in, normalise_topic, record_of, seconds_of, utc_now
-from core.lessons.record_text import (
-    day_of,
-    minute_of,
-    record_name,
-    topic_text,
-    version_id_text,
-    warning_on,
-)
+from core.lessons.record_text import day_of, minute_of, record_name, topic_text, version_id_text
 from core.messages import Facts, say
 from core.sanitizer import redact, safe_name
 from core.store import MemoryStore
@@ -40,11 +33,11 @@ MOST_SECRETS_BYTES = 2_000_000  # to look through as many takes a second
 MOST_ASTRAY = 8
 # Korean is spaced freely; of a shorter word, two others may hold an end and a beginning.
 _COMPOUND, _SPACE = "[가-힣]{4}", "(?<=[가-힣]) (?=[가-힣])"
-_DATA = (
-    "id token type topic missing_context lesson ask_next_time created updated seen compacted_at"
+_DATA_KEYS = (
+    "type topic missing_context lesson ask_next_time created updated seen compacted_at"
     " source_count source_ids marks paths when"
 ).split()
-_PLACES = ("log", "kept_since", "replaced_by", "commit", "committed_at")  # of a version
+_PLACE_KEYS = ("log", "kept_since", "replaced_by", "commit", "committed_at")  # of a version
 
 
 class ForPeople(Room):
@@ -53,55 +46,56 @@ class ForPeople(Room):
     name = LESSONS
     kinds = ("log", "principle")
 
-    def __init__(self, opened: Memory) -> None:
-        super().__init__(opened)
-        self._store = opened.store
+    def __init__(self, memory: Memory) -> None:
+        super().__init__(memory)
+        self._store = memory.store
 
     def is_there(self) -> bool:
         return True
 
-    def find(self, wanted: room.Filter) -> Matches:
+    def find(self, filter_: room.Filter) -> Matches:
         """Return records; with words, only records with every word."""
-        found, brief = self._fitting(wanted), wanted.is_brief
-        first = [item_of(it, date, is_brief=brief) for _, it, date in found[: wanted.limit]]
-        return Matches(first, len(found))
+        matches, make_item = self._select(filter_), partial(item_of, is_brief=filter_.is_brief)
+        items = [make_item(record, date) for _, record, date in matches[: filter_.limit]]
+        return Matches(items, len(matches))
 
-    def _fitting(self, wanted: room.Filter) -> list[tuple[int, Record, str]]:
+    def _select(self, filter_: room.Filter) -> list[tuple[int, Record, str]]:
         log = self._store.read()
-        records, dates = [*log.records], [it.updated or it.created for it in log.records]
-        if wanted.forgotten:
-            there = {record.id for record in records}
-            gone = {it.record.id: it for it in reversed(self._store.read_side_records())}
-            kept = [it for id_, it in gone.items() if id_ not in there]
-            records, dates = [it.record for it in kept], [it.at for it in kept]
-        if wanted.words:
-            order = matching(wanted.words, records)
+        records = [*log.records]
+        dates = [record.updated or record.created for record in records]
+        if filter_.forgotten:
+            present_ids = {record.id for record in records}
+            latest = {entry.record.id: entry for entry in reversed(self._store.read_side_records())}
+            entries = [entry for id_, entry in latest.items() if id_ not in present_ids]
+            records, dates = [entry.record for entry in entries], [entry.at for entry in entries]
+        if filter_.words:
+            order = find_matches(filter_.words, records)
         else:  # within a second the one further down in the file comes first
             downwards = range(len(records))[::-1]
-            order = sorted(downwards, key=lambda at: seconds_of(dates[at]), reverse=True)
-        topics = {normalise_topic(topic) for topic in wanted.topics}
-        since_s = seconds_of(wanted.since) if wanted.since else float("-inf")
+            order = sorted(downwards, key=lambda index: seconds_of(dates[index]), reverse=True)
+        topics = {normalise_topic(topic) for topic in filter_.topics}
+        since_s = seconds_of(filter_.since) if filter_.since else float("-inf")
         return [
-            (at, records[at], dates[at])
-            for at in order
-            if (not topics or records[at].topic in topics)
-            and wanted.kind in ("", records[at].type)
-            and seconds_of(dates[at]) >= since_s
+            (index, records[index], dates[index])
+            for index in order
+            if (not topics or records[index].topic in topics)
+            and filter_.kind in ("", records[index].type)
+            and seconds_of(dates[index]) >= since_s
         ]
 
-    def explain_no_match(self, wanted: room.Filter) -> list[str]:
-        if wanted.forgotten:
+    def explain_no_match(self, filter_: room.Filter) -> list[str]:
+        if filter_.forgotten:
             return [say("lessons.none_forgotten")]
         log = self._store.read()
         if not log.count:
             return [say("records.empty")]
         lines = [say("records.none_fits", count=log.count)]
-        if wanted.words:
-            holders = holders_of(wanted.words, log.records)
-            counts = ", ".join(f"{word} {len(found):,}" for word, found in holders.items())
+        if filter_.words:
+            by_word = places_by_word(filter_.words, log.records)
+            counts = ", ".join(f"{word} {len(places):,}" for word, places in by_word.items())
             lines = [say("records.no_hit", count=log.count)]
-            lines += [say("records.each_word", counts=counts)] if len(holders) > 1 else []
-        topics = map(normalise_topic, wanted.topics)
+            lines += [say("records.each_word", counts=counts)] if len(by_word) > 1 else []
+        topics = map(normalise_topic, filter_.topics)
         return [*lines, *room.lines_on_unknown("records.no_topic", topics, log.topics)]
 
     def find_by_name(self, name: str) -> list[Item]:
@@ -112,10 +106,10 @@ class ForPeople(Room):
         try:
             return [item_of(record) for record in find_records(name, log)]
         except HistoryError as error:
-            begun = [record for record in log.records if record.id.startswith(name)]
+            prefixed = [record for record in log.records if record.id.startswith(name)]
             if error.key == "ambiguous":
-                return [item_of(record) for record in begun]
-            if error.key not in ("not_there", "too_short") or begun:
+                return [item_of(record) for record in prefixed]
+            if error.key not in ("not_there", "too_short") or prefixed:
                 raise
         return []
 
@@ -125,26 +119,22 @@ class ForPeople(Room):
 
         history = History(self._store.path, self._store.read(), self._store.read_side_records())
         id_ = named(name, history).id
-        found = history.versions({id_})
-        if not found:
+        versions = history.versions({id_})
+        if not versions:
             raise HistoryError("unknown", *history.notes(), name=id_)
-        former = {id_in(token) for it in found for token in former_ids_of(it.record)}
+        former = {id_in(old_id) for past in versions for old_id in former_ids_of(past.record)}
         if former - {id_}:
-            found = history.versions({id_, *former})
-        notes = [
-            say(
-                "records.replaced_by",
-                token=token,
-                by=record_name(it),
-                topic=topic_text(redact(it.topic)[0]),
-            )
-            for it, token in principles_listing(id_, history.log)
-        ]
+            versions = history.versions({id_, *former})
+        notes = list[str]()
+        for principle, version_id in principles_listing(id_, history.log):
+            facts = {"by": record_name(principle), "topic": topic_text(redact(principle.topic)[0])}
+            notes.append(say("records.replaced_by", token=version_id, **facts))
         try:
             notes += [say(f"git.{note}") for note in history.notes()]
         except HistoryError as error:  # there is no repository, or it has no commit
             notes.append(str(error))
-        return room.Versions([_version(it, has_git=history.has_git) for it in found], notes)
+        make_version = partial(_version_of, has_git=history.has_git)
+        return room.Versions([*map(make_version, versions)], notes)
 
     def preview_forget(self, items: Sequence[Item], *, hard: bool) -> str:
         """Raise RefusedError for `hard`."""
@@ -153,76 +143,78 @@ class ForPeople(Room):
         return say("records.would_forget", count=len(items))
 
     def forget(self, items: Sequence[Item], *, hard: bool) -> room.ForgetOutcome:
-        outcome = self._store.delete_by_ids([it.version for it in items])
-        gone = {record.version_id for record in outcome.removed}
-        going = [it for it in items if it.version in gone]
-        notes = [say("records.forgotten", count=len(going))]
-        if going:
-            notes += [say("records.kept", id=going[0].id), *commit_lines(self._store)]
-        return room.ForgetOutcome(notes, [it for it in items if it.version not in gone])
+        outcome = self._store.delete_by_ids([item.version for item in items])
+        gone_ids = {record.version_id for record in outcome.removed}
+        forgotten = [item for item in items if item.version in gone_ids]
+        notes = [say("records.forgotten", count=len(forgotten))]
+        if forgotten:
+            notes += [say("records.kept", id=forgotten[0].id), *commit_lines(self._store)]
+        return room.ForgetOutcome(notes, [item for item in items if item.version not in gone_ids])
 
     def restore(self, name: str, *, originals: bool) -> Restoration:
         """Plan to bring back a version, or the originals of a principle. Raises HistoryError."""
         from core.lessons.history import History, named, principles_listing
 
         history = History(self._store.path, self._store.read(), self._store.read_side_records())
-        wanted = named(name, history)
+        parts = named(name, history)
         if originals:
-            principle = history.find_principle(wanted)
-            found, left_alone = history.find_originals(principle)
-            tokens = ", ".join(left_alone)
-            notes = [say("records.left_alone", tokens=tokens)] if left_alone else []
-            return self._restoring(history.log, found, principle, notes, originals=True)
-        there = next(iter(history.log.with_id(wanted.id).values()), None)
-        if there and not wanted.version_id:
-            raise HistoryError("already_there", id=wanted.id, token=there.version_id)
-        if there and wanted.version_id == there.version_id:
-            return Restoration([], [], [say("records.nothing_to_do", token=there.version_id)])
-        version = history.find_version(wanted)
-        principles = principles_listing(wanted.id, history.log)
+            principle = history.find_principle(parts)
+            records, left_alone = history.find_originals(principle)
+            version_ids = ", ".join(left_alone)
+            notes = [say("records.left_alone", tokens=version_ids)] if left_alone else []
+            return self._plan_restoration(history.log, records, principle, notes, originals=True)
+        record = next(iter(history.log.with_id(parts.id).values()), None)
+        if record and not parts.version_id:
+            raise HistoryError("already_there", id=parts.id, token=record.version_id)
+        if record and parts.version_id == record.version_id:
+            return Restoration([], [], [say("records.nothing_to_do", token=record.version_id)])
+        version = history.find_version(parts)
+        principles = principles_listing(parts.id, history.log)
         notes = [say("records.from_version", token=version.version_id)]
-        replaced = [token for _, token in principles]
-        if replaced and not there and not wanted.version_id and version.version_id not in replaced:
-            notes.append(say("records.not_the_replaced", token=replaced[-1]))
-        notes += [say("records.replacing_stays", by=record_name(it)) for it, _ in principles]
-        return self._restoring(history.log, [version], there, notes)
+        replaced_ids = [version_id for _, version_id in principles]
+        if replaced_ids and not parts.version_id and version.version_id not in replaced_ids:
+            notes.append(say("records.not_the_replaced", token=replaced_ids[-1]))
+        names = [record_name(principle) for principle, _ in principles]
+        notes += [say("records.replacing_stays", by=name) for name in names]
+        return self._plan_restoration(history.log, [version], record, notes)
 
-    def _restoring(
+    def _plan_restoration(
         self,
         log: MemoryLog,
         versions: Sequence[Record],
-        replaced: Record | None,
+        occupant: Record | None,
         notes: Sequence[str],
         *,
         originals: bool = False,
     ) -> Restoration:
-        """Return the plan of a write. originals: in the place of `replaced`."""
-        instead_of = replaced.version_id if replaced and originals else ""
+        """Return the plan of a write over `occupant`. originals: of this principle."""
+        instead_of = occupant.version_id if occupant and originals else ""
 
         def run(*, dry_run: bool) -> Restoration:
-            done = self._store.bring_back(
+            outcome = self._store.bring_back(
                 versions, since=log, instead_of=instead_of, dry_run=dry_run
             )
-            lines, seen = [*notes], {record.id for record in (*done.log.records, *done.removed)}
-            if hidden := [record.version_id for record in log.records if record.id not in seen]:
-                lines.append(say("records.hides", tokens=", ".join(hidden)))
-            if done.redacted:
-                lines.append(say("records.redacted_back", **room.count_kinds(done.redacted)))
+            lines = [*notes]
+            ids = {record.id for record in (*outcome.log.records, *outcome.removed)}
+            if hidden_ids := [record.version_id for record in log.records if record.id not in ids]:
+                lines.append(say("records.hides", tokens=", ".join(hidden_ids)))
+            if outcome.redacted:
+                lines.append(say("records.redacted_back", **room.count_kinds(outcome.redacted)))
             if not dry_run:
                 lines += commit_lines(self._store)
-            items = [item_of(record, is_stored=not dry_run) for record in done.records]
+            items = [item_of(record, is_stored=not dry_run) for record in outcome.records]
             carry_out = partial(run, dry_run=False) if dry_run else None
-            return Restoration(items, [item_of(replaced)] if replaced else [], lines, carry_out)
+            return Restoration(items, [item_of(occupant)] if occupant else [], lines, carry_out)
 
         return run(dry_run=True)
 
     def export_rows(
-        self, wanted: room.Filter, *, only_public: bool, notes: list[str]
+        self, filter_: room.Filter, *, only_public: bool, notes: list[str]
     ) -> Iterator[room.ExportRow]:
         log, kinds = self._store.read(), list[str]()
-        for _, record, _ in sorted(self._fitting(wanted), key=lambda it: it[0]):
-            clean, found = clean_record(record)
-            kinds += [kind for _, kind in found]
+        for _, record, _ in sorted(self._select(filter_), key=lambda item: item[0]):
+            clean, findings = clean_record(record)
+            kinds += [kind for _, kind in findings]
             yield room.ExportRow(clean.as_json())
         if log.conflicts:
             notes.append(say("documents.conflicts", conflicts=log.conflicts))
@@ -231,27 +223,28 @@ class ForPeople(Room):
         if kinds:
             notes.append(say("documents.redacted", **room.count_kinds(kinds)))
 
-    def plan_import(self, given: room.Intake, progress: room.Progress) -> room.ImportPlan:
-        entries = [record_of(it.data) if isinstance(it.data, dict) else None for it in given.rows]
+    def plan_import(self, intake: room.Intake, progress: room.Progress) -> room.ImportPlan:
+        values = [row.data for row in intake.rows]
+        entries = [record_of(value) if isinstance(value, dict) else None for value in values]
         source = MemoryLog([b"-\n"] * len(entries), entries)
-        places = [str(row.place) for row in given.rows]
-        passed = [
+        places = [str(row.place) for row in intake.rows]
+        refusals = [
             Refusal(place, say("import.passed_not_a_record"))
             for place, entry in zip(places, entries, strict=True)
             if not entry
         ]
         trial, offers = self._store.add_all(source.records, dry_run=True, progress=progress)
-        places = [places[at] for at, _ in source.all_records() if at not in source.leftover_lines]
-        new, redacted = list[Record](), list[str]()
+        places = [places[i] for i, _ in source.all_records() if i not in source.leftover_lines]
+        new_records, redacted_kinds = list[Record](), list[str]()
         for place, offer in zip(places, offers, strict=True):
             if offer.error:
-                why = say(f"import.passed_{offer.error.key}", **offer.error.facts)
-                passed.append(Refusal(place, why))
+                reason = say(f"import.passed_{offer.error.key}", **offer.error.facts)
+                refusals.append(Refusal(place, reason))
             elif offer.status != "added":
-                passed.append(Refusal(place, say(f"import.passed_{offer.status}")))
+                refusals.append(Refusal(place, say(f"import.passed_{offer.status}")))
             else:
-                new.append(offer.record)
-                redacted += offer.redacted
+                new_records.append(offer.record)
+                redacted_kinds += offer.redacted
 
         def save(progress: room.Progress) -> list[str]:
             from core.lessons.answers import need_of
@@ -264,12 +257,12 @@ class ForPeople(Room):
             return lines
 
         return room.ImportPlan(
-            items=[*map(item_of, new[: room.MOST_PLAN_ITEMS])],
-            count=len(new),
-            redacted=redacted,
-            notes=_import_notes(new, trial),
-            refusals=passed,
-            save=save if new else None,
+            items=[*map(item_of, new_records[: room.MOST_PLAN_ITEMS])],
+            count=len(new_records),
+            redacted=redacted_kinds,
+            notes=_import_notes(new_records, trial),
+            refusals=refusals,
+            save=save if new_records else None,
         )
 
     def findings(self) -> "list[Finding]":
@@ -278,27 +271,28 @@ class ForPeople(Room):
 
         data = self._store.read_bytes()
         log = MemoryLog.parse(data)
-        found = list[Finding]()
-        for it in examine(log, now=utc_now(), threshold=self._memory.settings.threshold):
-            facts = dict(it.facts)
+        findings = list[Finding]()
+        for finding in examine(log, now=utc_now(), threshold=self._memory.settings.threshold):
+            facts = dict(finding.facts)
             if reason := facts.get("reason"):
                 facts["reason"] = say(f"doctor.{reason}", key=facts["key"])
-            found.append(replace(it, facts=facts, fix=self._repair if it.fixable else None))
+            fix = self._repair if finding.fixable else None
+            findings.append(replace(finding, facts=facts, fix=fix))
         if sum(map(len, log.lines)) > MOST_SECRETS_BYTES:
-            found.append(Finding("secrets_not_looked_for", "note"))
+            findings.append(Finding("secrets_not_looked_for", "note"))
         else:  # only a hand or another program can have put them there
             for spot in (spot for looked in check_lines(log) for spot in looked.spots):
                 secret: Facts = {"secret": spot.kind}
-                found.append(Finding("secret", "error", lines=(spot.line + 1,), facts=secret))
+                findings.append(Finding("secret", "error", lines=(spot.line + 1,), facts=secret))
         astray = find_unmatched_paths(log, self._memory.project.root)
-        for lines, about in astray[:MOST_ASTRAY]:
-            found.append(Finding("path_nowhere", "note", lines=lines, facts=about))
+        for lines, path_facts in astray[:MOST_ASTRAY]:
+            findings.append(Finding("path_nowhere", "note", lines=lines, facts=path_facts))
         if (more := len(astray) - MOST_ASTRAY) > 0:
-            found.append(Finding("more_path_nowhere", "note", facts={"more": more}))
+            findings.append(Finding("more_path_nowhere", "note", facts={"more": more}))
         if os.path.exists(self._store.path):
-            about = {"count": log.count, "lines": len(log.lines), "bytes": len(data)}
-            found.append(Finding("lessons_ok", "ok", facts=about))
-        return found
+            counts = {"count": log.count, "lines": len(log.lines), "bytes": len(data)}
+            findings.append(Finding("lessons_ok", "ok", facts=counts))
+        return findings
 
     def _repair(self) -> None:
         """Repair the log; lines that leave it go into a new file beside it."""
@@ -307,58 +301,56 @@ class ForPeople(Room):
     def figures(self) -> room.Figures:
         from core.lessons.answers import need_of  # nothing else here needs what a model is told
 
-        data = self._store.read_bytes()
-        log = MemoryLog.parse(data)
-        principles = [it for it in log.records if it.type == "principle"]
-        merged = [it for it in principles if it.source_count]  # an import has none
-        last = max((it.compacted_at for it in merged), key=seconds_of, default="")
+        content = self._store.read_bytes()
+        log = MemoryLog.parse(content)
+        principles = [record for record in log.records if record.type == "principle"]
+        merges = [record for record in principles if record.source_count]  # an import has none
+        last = max((record.compacted_at for record in merges), key=seconds_of, default="")
         threshold = self._memory.settings.threshold
         need = need_of(log.records, log.count, threshold)
-        topics = Counter(safe_name(it.topic) for it in log.records)
+        topics = Counter(safe_name(record.topic) for record in log.records)
         counts = {"logs": log.count - len(principles), "principles": len(principles)}
-        facts: Facts = {
-            "replaced": sum(it.source_count or 0 for it in merged),
-            "questions": sum(bool(it.ask_next_time.strip()) for it in log.records),
-        }
+        replaced = sum(record.source_count or 0 for record in merges)
+        questions = sum(bool(record.ask_next_time.strip()) for record in log.records)
         lines = [say("lessons.flaws", **log.flaws)] if any(log.flaws.values()) else []
         if log.count:
-            lines.append(say("lessons.questions", count=facts["questions"], topics=len(topics)))
+            lines.append(say("lessons.questions", count=questions, topics=len(topics)))
         key = need if log.count else "empty"
         lines.append(say(f"lessons.{key}", count=log.count, threshold=threshold))
-        if merged:
-            lines.append(say("lessons.replaced", replaced=facts["replaced"], day=day_of(last)))
-        told = {
-            "bytes": len(data),
+        if merges:
+            lines.append(say("lessons.replaced", replaced=replaced, day=day_of(last)))
+        data = {
+            "bytes": len(content),
             "records": log.count,
             **counts,
-            **facts,
+            "replaced": replaced,
+            "questions": questions,
             "topics": dict(topics.most_common()),
             **log.flaws,
             "compaction": {"threshold": threshold, "need": need, "last": last or None},
         }
-        headline = say("lessons.records", count=log.count, size=len(data), **counts)
-        return room.Figures(headline, lines, told)
+        headline = say("lessons.records", count=log.count, size=len(content), **counts)
+        return room.Figures(headline, lines, data)
 
 
 def _import_notes(new: Sequence[Record], trial: Outcome) -> list[str]:
     from core.text.wording import find_similar, usable_topics
 
-    notes, known = list[str](), list(trial.before.topics)
+    notes, topics = list[str](), list(trial.before.topics)
     for topic in dict.fromkeys(record.topic for record in new):
-        if topic not in known and (near := usable_topics(find_similar(topic, known))):
-            similar = ", ".join(map(topic_text, near[:3]))
+        if topic not in topics and (matches := usable_topics(find_similar(topic, topics))):
+            similar = ", ".join(map(topic_text, matches[:3]))
             notes.append(say("import.like_topic", topic=topic_text(topic), similar=similar))
     if suspicious := sum(bool(record.marks) for record in new):
         notes.append(say("import.suspicious", count=suspicious))
-    tokens = {record.version_id for versions in trial.log.unsettled for record in versions}
-    if beside := sum(record.version_id in tokens for record in new if tokens):
-        notes.append(say("import.beside", count=beside))
-    if hidden := trial.hidden:
-        lessons = [
-            f"{version_id_text(it)} [{topic_text(redact(it.topic)[0])}] {redact(it.lesson)[0]}"
-            for it in hidden
-        ]
-        notes += [say("import.hides", count=len(hidden)), *(f"  {line}" for line in lessons)]
+    version_ids = {record.version_id for versions in trial.log.unsettled for record in versions}
+    if unsettled_count := sum(record.version_id in version_ids for record in new if version_ids):
+        notes.append(say("import.beside", count=unsettled_count))
+    if hidden_records := trial.hidden:
+        notes.append(say("import.hides", count=len(hidden_records)))
+        for record in hidden_records:
+            topic, lesson = topic_text(redact(record.topic)[0]), redact(record.lesson)[0]
+            notes.append(f"  {version_id_text(record)} [{topic}] {lesson}")
     return notes
 
 
@@ -385,20 +377,20 @@ def item_of(
         last = day_of(record.updated or record.created)
         dates.append(say("answers.seen", seen=record.seen, date=last))
     is_cut = is_brief and not record_text.is_usable(record)  # a hand can write megabytes
-    read = record_text.shorten_record(record, record_text.LARGEST_CHARS) if is_cut else record
-    clean, version = clean_record(read)[0], record.version_id
+    source = record_text.shorten_record(record, record_text.LARGEST_CHARS) if is_cut else record
+    clean, version = clean_record(source)[0], record.version_id
     texts = {
         "lesson": clean.lesson,
         "missing": clean.missing_context,
         "ask": clean.ask_next_time,
         "paths": ", ".join(clean.paths),
         "when": ", ".join(f"`{piece}`" for piece in clean.when),
-        "warning": warning_on(clean),
+        "warning": record_text.warning_on(clean),
     }
-    data = {name: version if name == "token" else getattr(clean, name) for name in _DATA}
+    data = {"id": clean.id, "token": version, **{key: getattr(clean, key) for key in _DATA_KEYS}}
     data |= {name: data[name] or None for name in ("ask_next_time", "updated", "compacted_at")}
     data |= {name: [*data[name]] for name in ("source_ids", "paths", "when")}
-    data |= {"marks": [*current_marks(clean.marks, clean.texts)]}
+    data["marks"] = [*current_marks(clean.marks, clean.texts)]
     return Item(
         room=LESSONS,
         id=record.id,
@@ -407,24 +399,24 @@ def item_of(
         kind=record.type,
         topic=topic_text(clean.topic),
         mark="*" if record.type == "principle" else "",
-        texts=tuple((say(f"lessons.{it}"), text) for it, text in texts.items() if text.strip()),
+        texts=tuple((say(f"lessons.{name}"), text) for name, text in texts.items() if text.strip()),
         facts=(*dates, *([version_id_text(record)] if is_stored else ())),
         data=data,
     )
 
 
-def _version(version: "Past", *, has_git: bool) -> room.Version:
-    kept, commit, places = version.kept, version.commit, list[str]()
-    data: dict[str, Any] = dict.fromkeys(_PLACES)
+def _version_of(version: "Past", *, has_git: bool) -> room.Version:
+    entry, commit, places = version.kept, version.commit, list[str]()
+    data: dict[str, Any] = dict.fromkeys(_PLACE_KEYS)
     if version.is_shown:
         places.append(say("records.in_log"))
         data["log"] = "shown"
     if version.is_hidden:
         places.append(say("records.in_hidden_line"))
         data["log"] = data["log"] or "hidden"
-    if kept:
-        places.append(say("records.in_side_file", date=minute_of(kept.at)))
-        data |= {"kept_since": kept.at, "replaced_by": kept.by or None}
+    if entry:
+        places.append(say("records.in_side_file", date=minute_of(entry.at)))
+        data |= {"kept_since": entry.at, "replaced_by": entry.by or None}
     if commit:
         facts = {"commit": commit.short, "date": minute_of(commit.date)}
         places.append(say("records.in_commit", **facts))
@@ -434,17 +426,17 @@ def _version(version: "Past", *, has_git: bool) -> room.Version:
     return room.Version(item_of(version.record), "; ".join(places), data)
 
 
-def matching(words: str, records: Sequence[Record]) -> list[int]:
+def find_matches(words: str, records: Sequence[Record]) -> list[int]:
     """Return the places of the records that have all words, the most relevant first."""
     from core.text.ranking import Ranking  # a list without words goes without it
 
-    having = [*holders_of(words, records).values()]
-    hits = set.intersection(*having) if having else set[int]()
+    places = [*places_by_word(words, records).values()]
+    hits = set.intersection(*places) if places else set[int]()
     order = Ranking(words, list(map(_text_of, records))).order() if hits else []
-    return [at for at in order if at in hits]
+    return [index for index in order if index in hits]
 
 
-def holders_of(words: str, records: Sequence[Record]) -> dict[str, set[int]]:
+def places_by_word(words: str, records: Sequence[Record]) -> dict[str, set[int]]:
     """Return the places of records by word; a word that says nothing is left out.
 
     The beginning of an id, version id or date counts, too.
@@ -452,16 +444,16 @@ def holders_of(words: str, records: Sequence[Record]) -> dict[str, set[int]]:
     from core.text.ranking import Ranking  # as above
 
     texts = list(map(_text_of, records))
-    unspaced = [f"{it}\n{re.sub(_SPACE, '', it)}" for it in texts]
-    holders = {}
+    unspaced_texts = [f"{text}\n{re.sub(_SPACE, '', text)}" for text in texts]
+    places = {}
     for word in dict.fromkeys(words.split()):
-        named = {at for at, record in enumerate(records) if _is_named(record, word.lower())}
-        ranking = Ranking(word, unspaced if re.search(_COMPOUND, word) else texts)
-        terms = [it for it in ranking.coverage().terms if not it.term.is_spare]
-        having = [set(it.numbers or ()) for it in terms]
-        if having or named:
-            holders[word] = named | (set.intersection(*having) if having else set())
-    return holders
+        name_hits = {i for i, record in enumerate(records) if _is_named(record, word.lower())}
+        ranking = Ranking(word, unspaced_texts if re.search(_COMPOUND, word) else texts)
+        entries = [entry for entry in ranking.coverage().terms if not entry.term.is_spare]
+        hits = [set(entry.numbers or ()) for entry in entries]
+        if hits or name_hits:
+            places[word] = name_hits | (set.intersection(*hits) if hits else set())
+    return places
 
 
 def _text_of(record: Record) -> str:

@@ -80,18 +80,18 @@ class Matches:
 
 
 class ForgetOutcome(NamedTuple):
-    """The outcome of `forget`. stayed: items that have changed since; left: its errors."""
+    """The outcome of `forget`. stayed: items that have changed since."""
 
     notes: list[str]  # where it is now
     changed_items: list[Item]
-    left: Sequence[str] = ()
+    errors: Sequence[str] = ()
 
 
 class Restoration(NamedTuple):
-    """A restore, planned or done. instead_of: the items that it replaces."""
+    """A restore, planned or done. replaced_items: what it replaces."""
 
     items: list[Item]
-    instead_of: list[Item]
+    replaced_items: list[Item]
     notes: list[str]
     carry_out: "Callable[[], Restoration] | None" = None  # replaces only what was shown
 
@@ -107,7 +107,7 @@ class Version(NamedTuple):
 class Versions(NamedTuple):
     """The known versions of an item, newest first. notes: why others may be missing."""
 
-    found: list[Version]
+    versions: list[Version]
     notes: list[str]
 
 
@@ -125,14 +125,14 @@ class Secrets(NamedTuple):
     place: str
     item: str
     holders: "list[SecretPlace]"
-    aside: list[Path]  # nobody looked into them: a damaged database that a repair has kept
+    aside_paths: list[Path]  # nobody looked into them: a damaged database that a repair has kept
 
 
 class RedactOutcome(NamedTuple):
-    """The outcome of `redact`. left: secrets that are still there."""
+    """The outcome of `redact`. rest: secrets that are still there."""
 
     changed: "list[SecretPlace]"
-    left: "list[SecretPlace]"
+    rest: "list[SecretPlace]"
     notes: list[str]  # where bytes of them may still be
     is_whole: bool  # no file of this machine has them any more
 
@@ -171,7 +171,7 @@ class Refusal(NamedTuple):
     """Refused input: its line or file, and the reason, for people."""
 
     place: str
-    why: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,9 +183,7 @@ class ImportPlan:
     redacted: Sequence[str]  # the kind of each secret that is taken out
     notes: list[str]
     refusals: list[Refusal]
-    save: (
-        Callable[[Progress], list[str]] | None
-    )  # stores them and says so; None where there are none
+    save: Callable[[Progress], list[str]] | None  # stores them; returns sentences
 
 
 class Room(Protocol):
@@ -207,10 +205,10 @@ class Room(Protocol):
     def is_there(self) -> bool:
         """Return whether the room may hold items, without loading it."""
 
-    def find(self, wanted: Filter) -> Matches:
+    def find(self, filter_: Filter) -> Matches:
         """Return the matches: with words the most relevant first, else the newest."""
 
-    def explain_no_match(self, wanted: Filter) -> list[str]:
+    def explain_no_match(self, filter_: Filter) -> list[str]:
         """Say why nothing was found: the room's purpose, or a similar name."""
 
     def find_by_name(self, name: str) -> list[Item]:
@@ -218,8 +216,8 @@ class Room(Protocol):
 
     def versions(self, name: str) -> Versions | None:
         """Return the versions of a named item, by default its present one; None without an item."""
-        found = [Version(item, "", {}) for item in self.find_by_name(name)]
-        return Versions(found, []) if found else None
+        versions = [Version(item, "", {}) for item in self.find_by_name(name)]
+        return Versions(versions, []) if versions else None
 
     def preview_forget(self, items: Sequence[Item], *, hard: bool) -> str:
         """Say what forgetting does, for good if `hard`. Raises if an item must stay."""
@@ -245,12 +243,12 @@ class Room(Protocol):
         return None
 
     def export_rows(
-        self, wanted: Filter, *, only_public: bool, notes: list[str]
+        self, filter_: Filter, *, only_public: bool, notes: list[str]
     ) -> Iterator[ExportRow]:
-        """Yield matches as `plan_import` reads them. only_public: without narrower scopes."""
+        """Yield matches for `plan_import`. only_public: leave out items of a narrower scope."""
 
-    def plan_import(self, given: Intake, progress: Progress) -> ImportPlan:
-        """Plan an import; only `Taken.save` stores it."""
+    def plan_import(self, intake: Intake, progress: Progress) -> ImportPlan:
+        """Plan an import; only `ImportPlan.save` stores it."""
 
 
 # Shared by the rooms.
@@ -259,27 +257,27 @@ class Room(Protocol):
 def rooms_of(memory: Memory, names: Sequence[str] = ()) -> list[Room]:
     """Return these rooms, or all with items. Raises RefusedError."""
     check_names(names)
-    found = list[Room]()
+    rooms = list[Room]()
     for name in room_names():
         if name in names or not names:
             module = "rooms.lessons" if name == LESSONS else f"rooms.{name}.for_people"
             room: Room = importlib.import_module(module).ForPeople(memory)
-            found += [room] if names or room.is_there() else []
-    return found
+            rooms += [room] if names or room.is_there() else []
+    return rooms
 
 
 def check_names(names: Sequence[str]) -> None:
     """Raise RefusedError for what is the name of no room."""
-    known = room_names()
+    known_names = room_names()
     for name in names:
-        if name not in known:
-            raise RefusedError("rooms.no_room", name=name, rooms=", ".join(known))
+        if name not in known_names:
+            raise RefusedError("rooms.no_room", name=name, rooms=", ".join(known_names))
 
 
 def room_names() -> list[str]:
     """Return the names of all rooms in the order of display."""
     folders = map(Path, importlib.import_module("rooms").__path__)
-    others = {it.parent.name for folder in folders for it in folder.glob(f"*/{FILE_NAME}")}
+    others = {file.parent.name for folder in folders for file in folder.glob(f"*/{FILE_NAME}")}
     return [*FIRST, *sorted(others - set(FIRST))]
 
 
@@ -290,32 +288,33 @@ def count_kinds(kinds: Sequence[str]) -> Facts:
 
 def sentence_for_switch_on(memory: Memory, name: str) -> str:
     """Say how to switch a room on without switching off another that holds items."""
-    here = replace(memory, project=find_project(None, os.environ, Path.cwd()))
-    there = {LESSONS, name, *(room.name for room in rooms_of(here))}
-    return say("rooms.switch_on", rooms=",".join(it for it in room_names() if it in there))
+    memory_here = replace(memory, project=find_project(None, os.environ, Path.cwd()))
+    names = {LESSONS, name, *(room.name for room in rooms_of(memory_here))}
+    return say("rooms.switch_on", rooms=",".join(name for name in room_names() if name in names))
 
 
-def lines_on_unknown(key: str, names: Iterable[str], known: Collection[str]) -> list[str]:
+def lines_on_unknown(key: str, names: Iterable[str], known_names: Collection[str]) -> list[str]:
     """Return a sentence for each unknown topic or tag, with similar ones."""
     from core.lessons.record_text import topic_text
     from core.text.wording import find_similar
 
     lines = list[str]()
     for name in names:
-        if name not in known:
-            near = ", ".join(topic_text(redact(it).text) for it in find_similar(name, known))
-            told = topic_text(redact(name).text)
-            lines.append(say(f"{key}_but" if near else key, name=told, similar=near))
+        if name not in known_names:
+            texts = [name, *find_similar(name, known_names)]
+            first, *others = (topic_text(redact(text).text) for text in texts)
+            similar = ", ".join(others)
+            lines.append(say(f"{key}_but" if similar else key, name=first, similar=similar))
     return lines
 
 
-def read_intake(given: Intake, sources: ModuleType) -> Any:
+def read_intake(intake: Intake, sources: ModuleType) -> Any:
     """Read the input by a room's module."""
-    if given.rows:
-        return sources.source_from_rows(given.rows, given.path)
-    if given.data:
-        return sources.read_text(given.data, given.path)
-    return sources.read_source(given.file or Path())
+    if intake.rows:
+        return sources.source_from_rows(intake.rows, intake.path)
+    if intake.data:
+        return sources.read_text(intake.data, intake.path)
+    return sources.read_source(intake.file or Path())
 
 
 def state_of(*values: object) -> str:
@@ -329,6 +328,6 @@ def joined_counts(counts: Mapping[str, int]) -> str:
     >>> joined_counts({"auth": 3, "db": 1200})
     'db 1,200, auth 3'
     """
-    order = sorted(counts.items(), key=lambda it: (-it[1], it[0]))
-    named = [f"{safe_name(name) or '?'} {count:,}" for name, count in order[:MOST_VALUES]]
-    return ", ".join([*named, *(["…"] if len(order) > MOST_VALUES else [])])
+    order = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    parts = [f"{safe_name(name) or '?'} {count:,}" for name, count in order[:MOST_VALUES]]
+    return ", ".join([*parts, *(["…"] if len(order) > MOST_VALUES else [])])

@@ -82,9 +82,9 @@ MADE: dict[str, list[str]] = {
     "commands.hook.events sign": [events._REMOVED_LINE, events._ADDED_LINE],
     r"commands.hook.shell f'^[ \\t]*{re.escape(end)}[ \\t]*\\r?$'": [r"(?m)^[ \t]*EOF[ \t]*\r?$"],
     "commands.hook.shell row['option']": [it["option"] for it in rows("shell_edits")],
-    r"commands.rooms.lesson f'(?<!\\w){re.escape(it.casefold())}'": [r"(?<!\w)deploy"],
-    "commands.rooms.sources begins": [begins for _, begins, _ in sources._SKIPPED],
-    "commands.rooms.sources end": [end.format(fence="```") for _, _, end in sources._SKIPPED],
+    r"commands.rooms.lesson f'(?<!\\w){re.escape(name.casefold())}'": [r"(?<!\w)deploy"],
+    "commands.rooms.sources opening": [opening for _, opening, _ in sources._SKIPPED_PARTS],
+    "commands.rooms.sources end": [end.format(fence="```") for _, _, end in sources._SKIPPED_PARTS],
     "core.guard.looks f'(?:{char_pattern}){{1,{LONGEST_VALUE_CHARS}}}+'": [
         rf"(?:[^{quote}\\\r\n]|\\[^\r\n{quote}]|\\{quote}(?=[^\s,;:)}}\]])){{1,512}}+"
         for quote in "\"'`”"

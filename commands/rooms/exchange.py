@@ -39,74 +39,72 @@ MOST_PLACES = 5  # that are named for one reason of leaving out
 
 def export(arguments: argparse.Namespace) -> int:
     """Write the memory to the terminal, a file or a client's file; return 1 if nothing fits."""
-    _check(arguments)
-    opened = ask.open_memory(arguments)
+    _check_options(arguments)
+    memory = ask.open_memory(arguments)
     if arguments.block:
-        return _put_block(opened, arguments)
+        return _put_block(memory, arguments)
     output = "" if arguments.output in (None, ask.STDOUT) else arguments.output
     suffix = os.path.splitext(output)[1].lower()
     form = arguments.format or SUFFIXES.get(suffix, "markdown")
-    wanted = Filter(
+    filter_ = Filter(
         topics=tuple(arguments.topic or ()), kind=arguments.kind or "", since=arguments.since or ""
     )
-    rooms = rooms_with_kind(people.rooms_of(opened, arguments.room or ()), wanted.kind)
-    counts, private, notes = Counter[str](), 0, list[str]()
-    root, now = opened.project.root, utc_now()
+    names = arguments.room or ()
+    rooms = rooms_with_kind(people.rooms_of(memory, names), filter_.kind)
+    counts, private_count, notes = Counter[str](), 0, list[str]()
+    root, now = memory.project.root, utc_now()
     project = root.name
     head = {"format": FORMAT, "version": VERSION, "project": project, "exported": now}
     lines, items = [as_json(head)], list[Item]()
     for room in rooms:
-        going = room.export_rows(wanted, only_public=arguments.public, notes=notes)
-        read = partial(list[people.ExportRow], going)
-        rows = ask.ask_room(room, read, named=arguments.room or ())
+        stream = room.export_rows(filter_, only_public=arguments.public, notes=notes)
+        rows = ask.ask_room(room, partial(list[people.ExportRow], stream), named=names)
         if not rows:
             continue
-        own = sum(row.is_private for row in rows)
+        count = sum(row.is_private for row in rows)
         if form == "jsonl":
             counts[room.name] = sum(row.is_counted for row in rows)
             lines += [as_json({"room": room.name, "row": row.data}) for row in rows]
         else:  # for people: the items that they can list, without the bin
-            found = room.find(wanted).items
-            shown = [it for it in found if not arguments.public or it.privacy in ("", "public")]
-            counts[room.name] = len(shown)
+            members = room.find(filter_).items
+            if arguments.public:
+                members = [item for item in members if item.privacy in ("", "public")]
+            counts[room.name] = len(members)
             # A room whose items do not say it is private as a whole, or not at all.
-            own = sum(it.privacy == "private" or (own > 0 and not it.privacy) for it in shown)
-            items += shown
-        private += own
+            privacies = ("private", "") if count else ("private",)
+            count = sum(item.privacy in privacies for item in members)
+            items += members
+        private_count += count
     text = "\n".join([*lines, ""])
     if form != "jsonl":
-        from commands.view.view import page  # loaded where it is asked for
+        from commands.view.view import build_page  # loaded where it is asked for
 
-        is_page = form == "html"
-        text = (
-            page(items, project=project)
-            if is_page
-            else export_markdown(items, project, counts, now)
-        )
-    for line in rooms[0].explain_no_match(wanted) if rooms and not counts.total() else ():
+        text = build_page(items, project=project)
+        if form == "markdown":
+            text = export_markdown(items, project, counts, now)
+    for line in rooms[0].explain_no_match(filter_) if rooms and not counts.total() else ():
         warn(line)
-    is_empty = len(lines) == 1 and not items
-    if is_empty:
+    if len(lines) == 1 and not items:
         warn(say("export.nothing"))
     elif output:
-        force, is_private = arguments.force, bool(private)
+        force, is_private = arguments.force, bool(private_count)
         write_new(Path(output), text, force=force, project=root, is_private=is_private)
-        print(plain(say("export.written", path=output, counts=_counted(counts))))
+        print(plain(say("export.written", path=output, counts=_counts_text(counts))))
     else:
         # CI may print it, and its runner would obey.
         sys.stdout.write(RUNNERS.sub(r"\1\\u005b" if form == "jsonl" else "\\1\ufffd", text))
-    if private:
-        notes.append(say("export.private", count=private))
+    if private_count:
+        notes.append(say("export.private", count=private_count))
     for note in notes:
         warn(note)
     return 0 if counts.total() else 1
 
 
-def _check(arguments: argparse.Namespace) -> None:
+def _check_options(arguments: argparse.Namespace) -> None:
     """Refuse options that contradict each other. Raises SystemExit(2)."""
     for name in ("output", "format", "room", "topic", "kind", "since", "public", "force"):
-        is_beside = name != "topic" or arguments.remove  # a block may be of some topics
-        if arguments.block and getattr(arguments, name) and is_beside:
+        is_excluded = name != "topic" or arguments.remove  # a block may be of some topics
+        if arguments.block and getattr(arguments, name) and is_excluded:
             other = "-o" if name == "output" else f"--{name}"
             arguments.refuse(say("terminal.together", one="--block", other=other))
     for name, value in {"--remove": arguments.remove, "--dry-run": arguments.dry_run}.items():
@@ -115,14 +113,14 @@ def _check(arguments: argparse.Namespace) -> None:
     ask.check_output(arguments)
 
 
-def _counted(counts: Counter[str]) -> str:
+def _counts_text(counts: Counter[str]) -> str:
     return ", ".join(f"{ask.title_of(name)} {count:,}" for name, count in counts.items()) or "0"
 
 
 def export_markdown(items: Sequence[Item], project: str, counts: Counter[str], now: str) -> str:
     """Return a document by room and topic. counts: by room."""
     lines = [f"# {as_heading(say('export.title', project=project))}", ""]
-    lines.append(say("export.intro", counts=_counted(counts), date=day_of(now)))
+    lines.append(say("export.intro", counts=_counts_text(counts), date=day_of(now)))
     for name in dict.fromkeys(item.room for item in items):
         lines += ["", f"## {as_heading(ask.title_of(name))}"]
         topics = dict[str, list[Item]]()
@@ -132,29 +130,27 @@ def export_markdown(items: Sequence[Item], project: str, counts: Counter[str], n
         for topic, members in topics.items():
             lines += ["", f"### {as_heading(topic)}", ""]
             for item in members:
-                facts = "; ".join(
-                    escape_inline(one_line(fact)) for fact in (item.kind, *item.facts)
-                )
-                for at, (label, text) in enumerate(item.texts or (("", ""),)):
-                    start = f"  - {escape_inline(one_line(label))}: " if at else "- "
+                facts = [escape_inline(one_line(fact)) for fact in (item.kind, *item.facts)]
+                for i, (label, text) in enumerate(item.texts or (("", ""),)):
+                    start = f"  - {escape_inline(one_line(label))}: " if i else "- "
                     lines += as_item(start, as_lines(text))
-                lines.append(f"  - {facts}")
+                lines.append(f"  - {'; '.join(facts)}")
     return "\n".join([*lines, "", MARKER]) + "\n"
 
 
 # the block
 
 
-def _put_block(opened: Memory, arguments: argparse.Namespace) -> int:
+def _put_block(memory: Memory, arguments: argparse.Namespace) -> int:
     """Put the principles as a block into a file, or take it out; return 1 without any.
 
     A file of nothing else goes with its block. No link of the project is followed out of it.
     """
-    path, root = Path(arguments.block), opened.project.root
+    path, root = Path(arguments.block), memory.project.root
     check_inside(path, root, named=True)
     file, body = UserFile.read(path, root), ""
     if not arguments.remove:
-        body = _block(opened, set(map(normalise_topic, arguments.topic or ())))
+        body = _block_of(memory, set(map(normalise_topic, arguments.topic or ())))
         if not body:
             terminal.complain(say("export.no_principles"))
     is_new = body and not file.is_there
@@ -169,57 +165,57 @@ def _put_block(opened: Memory, arguments: argparse.Namespace) -> int:
         raise ExportError("broken_block", path=str(path), marker=marker) from None
     if not text and file.text and not path.is_symlink():
         text = None  # but a link of the user's stays
-    status, shown = 0 if body or arguments.remove else 1, str(file.path)
+    status, file_name = 0 if body or arguments.remove else 1, str(file.path)
     # git may have changed the line ends at checkout
     if text in (file.text, file.text.replace("\r\n", "\n")):
-        print(plain(say("export.unchanged", path=shown)))
+        print(plain(say("export.unchanged", path=file_name)))
         return status
-    before, after = (_lines(it) for it in (file.text, text or ""))
-    changed = unified_diff(before, after, shown, shown, lineterm="", n=2)
-    for line in terminal.paint_diff(map(plain, changed), screen_here()):
+    before, after = map(_lines_of, (file.text, text or ""))
+    diff = unified_diff(before, after, file_name, file_name, lineterm="", n=2)
+    for line in terminal.paint_diff(map(plain, diff), screen_here()):
         print(line)
     key = "remove" if text is None else "change" if file.is_there else "create"
     if arguments.dry_run:
-        print(plain(say(f"export.would_{key}", path=shown)))
+        print(plain(say(f"export.would_{key}", path=file_name)))
         print(say("export.dry"))
         return status
     file.write(text)
-    print(plain(say(f"export.{key}d", path=shown)))
+    print(plain(say(f"export.{key}d", path=file_name)))
     return status
 
 
-def _lines(text: str) -> list[str]:
+def _lines_of(text: str) -> list[str]:
     """Return the lines; a lone carriage return ends none."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").removesuffix("\n")
     return text.split("\n") if text else []
 
 
-def _block(opened: Memory, topics: set[str]) -> str:
+def _block_of(memory: Memory, topics: set[str]) -> str:
     """Return the block of these topics, or all; "" without principles.
 
     The headings of the file are the user's, so that it has none. A principle that reads like an
     order, which a client would obey, is left out with a warning.
     """
-    kept, kinds = list[Record](), list[str]()
-    for record in opened.store.read().records:
+    principles, kinds = list[Record](), list[str]()
+    for record in memory.store.read().records:
         if record.type != "principle" or (topics and record.topic not in topics):
             continue
-        clean, found = clean_record(record)
-        kinds += [kind for _, kind in found]
+        clean, findings = clean_record(record)
+        kinds += [kind for _, kind in findings]
         marks = order_marks(clean.marks, (*clean.texts, *clean.paths, *clean.when))
         if marks:
             warn(say("export.left_out", marks=", ".join(marks), record=version_id_text(clean)))
         else:
-            kept.append(clean)
+            principles.append(clean)
     if kinds:
         warn(say("documents.redacted", **people.count_kinds(kinds)))
     lines = [say("export.block_head")]
-    for topic, members in group_by_topic(kept).items():
-        lines += ["", f"**{as_heading(topic)}**", "", *lessons(members)]
-    return "\n".join(lines) if kept else ""
+    for topic, members in group_by_topic(principles).items():
+        lines += ["", f"**{as_heading(topic)}**", "", *lesson_lines(members)]
+    return "\n".join(lines) if principles else ""
 
 
-def lessons(records: Iterable[Record]) -> list[str]:
+def lesson_lines(records: Iterable[Record]) -> list[str]:
     """Return Markdown items for a model: lesson, question, files and triggers."""
     lines = list[str]()
     for record in records:
@@ -227,7 +223,7 @@ def lessons(records: Iterable[Record]) -> list[str]:
         if record.ask_next_time.strip():
             lines += as_item(f"  - {say('documents.ask')}: ", as_lines(record.ask_next_time))
         for name, texts in (("paths", record.paths), ("when", record.when)):
-            pieces = ", ".join(as_code(one_line(it)) for it in texts)
+            pieces = ", ".join(as_code(one_line(text)) for text in texts)
             lines += [f"  - {say(f'documents.{name}')}: {pieces}"] if texts else []
     return lines
 
@@ -252,77 +248,69 @@ def import_file(arguments: argparse.Namespace) -> int:
             ("--agent", arguments.import_agent, "fragments"),
         ):
             if value and room not in source.by_room:
-                arguments.refuse(
-                    say("import.not_for", option=name, title=ask.title_of(room), room=room)
-                )
+                facts = {"option": name, "title": ask.title_of(room), "room": room}
+                arguments.refuse(say("import.not_for", **facts))
         is_of_project = bool(source.by_room.keys() - {"fragments"})
-        opened = ask.open_memory(arguments, writes=is_of_project and not arguments.dry_run)
+        memory = ask.open_memory(arguments, writes=is_of_project and not arguments.dry_run)
         if topic:
-            source = source.in_topics(lambda _: topic)
-        elif source.is_stated:  # topics of the memory in the place of those that read the same
-            known = {topic_of(it): it for it in reversed([*opened.store.read().topics])}
-            source = source.in_topics(lambda it: known.get(it, it))
-        with ask.progress() as far:
-            tell = partial(_tell, far, "checked")
-            rooms = people.rooms_of(opened, [*source.by_room]) if source.by_room else []
-            takings = {
-                room.name: room.plan_import(source.by_room[room.name], tell) for room in rooms
-            }
-        print_lines(_preview(source, takings, str(opened.project.root) if is_of_project else ""))
-        saving = [taken.save for taken in takings.values() if taken.save]
-        if not saving:
+            source = source.with_topics(lambda _: topic)
+        elif source.has_statements:  # topics of the memory in the place of those that read the same
+            topic_for = {topic_of(name): name for name in reversed([*memory.store.read().topics])}
+            source = source.with_topics(lambda name: topic_for.get(name, name))
+        with ask.progress() as show:
+            progress, by_room = partial(_show_progress, show, "checked"), source.by_room
+            rooms = people.rooms_of(memory, [*by_room]) if by_room else []
+            plans = {room.name: room.plan_import(by_room[room.name], progress) for room in rooms}
+        print_lines(_preview(source, plans, str(memory.project.root) if is_of_project else ""))
+        saves = [plan.save for plan in plans.values() if plan.save]
+        if not saves:
             print(say("import.nothing"))
             return 0
-        is_readable = arguments.file != STDIN
         if not ask.is_confirmed(
-            arguments, say("import.ask"), is_readable=is_readable, table="import"
+            arguments, say("import.ask"), is_readable=arguments.file != STDIN, table="import"
         ):
             return int(not arguments.dry_run)
-        for save in saving:
-            with ask.progress() as far:
-                lines = save(partial(_tell, far, "stored"))
+        for save in saves:
+            with ask.progress() as show:
+                lines = save(partial(_show_progress, show, "stored"))
             print_lines(lines)
         return 0
     finally:
         gc.enable()
 
 
-def _tell(far: Callable[[str], object], key: str, done: int, count: int) -> None:
-    far(say(f"import.{key}", done=done, count=count))
+def _show_progress(show: Callable[[str], object], key: str, done_count: int, count: int) -> None:
+    show(say(f"import.{key}", done=done_count, count=count))
 
 
-def _preview(source: Source, takings: dict[str, people.ImportPlan], project: str) -> list[str]:
+def _preview(source: Source, plans: dict[str, people.ImportPlan], project: str) -> list[str]:
     """Return the plan. project: "" where it gets nothing."""
     key = f"import.{source.form}"
     form = say(key) if has_sentence(key) else ask.title_of(source.form)
-    counts = Counter({name: taken.count for name, taken in takings.items()})
-    facts = {"path": source.path, "form": form, "counts": _counted(counts), "project": project}
+    counts = Counter({name: plan.count for name, plan in plans.items()})
+    facts = {"path": source.path, "form": form, "counts": _counts_text(counts), "project": project}
     lines = [plain(say("import.head_into" if project else "import.head", **facts))]
-    if source.is_stated and counts[LESSONS]:
+    if source.has_statements and counts[LESSONS]:
         lines.append(say("import.principles"))
-    for taken in takings.values():
-        shown_items = taken.items[: MOST_ROWS if screen_here().is_terminal else None]
+    for plan in plans.values():
+        shown_items = plan.items[: MOST_ROWS if screen_here().is_terminal else None]
         if shown_items:
             lines += ["", *table_lines(shown_items)]
-        if more := taken.count - len(shown_items):
+        if more := plan.count - len(shown_items):
             lines.append(INDENT + say("import.more_rows", more=more))
-    redacted = [kind for taken in takings.values() for kind in taken.redacted]
-    notes = [plain(note) for taken in takings.values() for note in taken.notes]
-    if redacted:
-        notes.append(say("import.redacts", **people.count_kinds(redacted)))
+    redacted_kinds = [kind for plan in plans.values() for kind in plan.redacted]
+    notes = [plain(note) for plan in plans.values() for note in plan.notes]
+    if redacted_kinds:
+        notes.append(say("import.redacts", **people.count_kinds(redacted_kinds)))
     reasons = dict[str, list[str]]()
-    for place, why in (
-        *source.refusals,
-        *(it for taken in takings.values() for it in taken.refusals),
-    ):
-        reasons.setdefault(why, []).append(place)
+    refusals = [*source.refusals, *(item for plan in plans.values() for item in plan.refusals)]
+    for place, reason in refusals:
+        reasons.setdefault(reason, []).append(place)
     lines += ["", *notes] if notes else []
     lines += ["", say("import.passed")] if reasons else []
-    for why, places in reasons.items():
-        named = list(dict.fromkeys(filter(None, places)))
-        first = ", ".join(
-            [*map(plain, named[:MOST_PLACES]), *(["…"] if named[MOST_PLACES:] else [])]
-        )
-        text = plain(say("import.left_out", why=why, count=len(places)))
-        lines.append(INDENT + (f"{text} ({first})" if named else text))
+    for reason, places in reasons.items():
+        names = list(dict.fromkeys(filter(None, places)))
+        parts = [*map(plain, names[:MOST_PLACES]), *(["…"] if names[MOST_PLACES:] else [])]
+        text = plain(say("import.left_out", why=reason, count=len(places)))
+        lines.append(INDENT + (f"{text} ({', '.join(parts)})" if names else text))
     return [*lines, ""]

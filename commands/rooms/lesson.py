@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from commands.rooms.read import whole
+from commands.rooms.read import item_lines
 from commands.terminal.ask import is_confirmed, open_memory, read_answer
 from commands.terminal.screen import complain, plain, print_within
 from core.errors import RefusedError, SentinelError
@@ -44,7 +44,7 @@ FIELDS = {
     "path": "paths",
     "when": "when",
 }
-NEEDED = ("missing", "lesson", "topic")
+NEEDED_OPTIONS = ("missing", "lesson", "topic")
 MOST_TOPICS = 8  # that a question names
 EDITORS = ("nano", "vi", "notepad")
 HEADING = re.compile(r"^== (\w+) ==[^\S\n]*+$", re.M)
@@ -52,7 +52,7 @@ HEADING = re.compile(r"^== (\w+) ==[^\S\n]*+$", re.M)
 Texts = Mapping[str, str]  # by field
 
 
-def _given(arguments: argparse.Namespace) -> dict[str, str]:
+def _texts_in(arguments: argparse.Namespace) -> dict[str, str]:
     values = {field: getattr(arguments, option) for option, field in FIELDS.items()}
     return {
         field: value if isinstance(value, str) else "\n".join(value)
@@ -66,20 +66,20 @@ def _given(arguments: argparse.Namespace) -> dict[str, str]:
 
 def add(arguments: argparse.Namespace) -> int:
     """Save a lesson; return 1 if it was not saved."""
-    opened = open_memory(arguments, writes=True)  # what no save would take is not shown either
-    texts = _given(arguments)
-    fragment = None
+    memory = open_memory(arguments, writes=True)  # what no save would take is not shown either
+    texts = _texts_in(arguments)
+    promotion = None
     if arguments.fragment is not None:
-        fragment = _Promotion(opened, arguments.fragment)
-        if fragment.is_done:
-            print_within([fragment.sentence("promoted_before")])
+        promotion = _Promotion(memory, arguments.fragment)
+        if promotion.is_done:
+            print_within([promotion.sentence("promoted_before")])
             return 0
-        if not texts and (known := fragment.known_record()):
-            return fragment.join(arguments, known)
-        texts = {**fragment.texts, **texts}
-    has_asked = _ask_for_missing(arguments, texts, opened)
+        if not texts and (record := promotion.find_record()):
+            return promotion.join_record(arguments, record)
+        texts = {**promotion.texts, **texts}
+    has_asked = _ask_for_texts(arguments, texts, memory)
     when, paths = (_lines_of(texts.get(name, "")) for name in ("when", "paths"))
-    reach = reach_of(paths, when, opened.project.root)
+    reach = reach_of(paths, when, memory.project.root)
     draft = Draft(  # a field left out keeps the value of a record of the same gap
         topic=texts["topic"],
         missing_context=texts["missing_context"],
@@ -90,67 +90,68 @@ def add(arguments: argparse.Namespace) -> int:
     )
     now = utc_now()  # the version id that is shown is the one that is saved
     try:
-        trial = opened.store.upsert_log(draft, dry_run=True, now=now)
+        trial = memory.store.upsert_log(draft, dry_run=True, now=now)
         if trial.is_written:
-            before = [it for it in trial.before.records if it.gap == trial.record.gap]
+            before = [record for record in trial.before.records if record.gap == trial.record.gap]
             lines = [say("records.would_update" if before else "records.would_add")]
-            lines += ["", *whole(item_of(trial.record))]
+            lines += ["", *item_lines(item_of(trial.record))]
             lines += ["", say("records.put_away")] if before else []
             for record in before:
-                lines += ["", *whole(item_of(record))]
+                lines += ["", *item_lines(item_of(record))]
             print_within([*lines, "", *reach.notes])
             if not arguments.yes:
                 print_within(redacted_lines(trial.redacted, "would_redact"))
             if not is_confirmed(arguments, say("records.ask_add")):
                 if has_asked:
-                    print(say("records.typed", command=_retyped(texts)))
+                    print(say("records.typed", command=_add_command(texts)))
                 return int(not arguments.dry_run)
-        saved = trial if arguments.dry_run else opened.store.upsert_log(draft, now=now)
+        outcome = trial if arguments.dry_run else memory.store.upsert_log(draft, now=now)
     except SentinelError as error:
         if not has_asked:
             raise
         complain(str(error))
-        complain(say("records.typed", command=_retyped(texts)))
+        complain(say("records.typed", command=_add_command(texts)))
         return 1
-    print_within(saved_lines(opened, saved))
-    if fragment and not arguments.dry_run:
-        print_within([fragment.promote(saved.record.id)])
+    print_within(saved_lines(memory, outcome))
+    if promotion and not arguments.dry_run:
+        print_within([promotion.promote(outcome.record.id)])
     return 0
 
 
-def _ask_for_missing(arguments: argparse.Namespace, texts: dict[str, str], opened: Memory) -> bool:
+def _ask_for_texts(arguments: argparse.Namespace, texts: dict[str, str], memory: Memory) -> bool:
     """Ask for missing texts; return whether it asked.
 
     Raises RefusedError for a blank answer, SystemExit(2) without a terminal.
     """
-    missing = [option for option in NEEDED if not texts.get(FIELDS[option], "").strip()]
-    if not missing:
+    options = [option for option in NEEDED_OPTIONS if not texts.get(FIELDS[option], "").strip()]
+    if not options:
         return False
-    if any(getattr(arguments, option) is not None for option in missing):  # blank, and not left out
-        missing = [option for option in missing if getattr(arguments, option) is not None]
-        arguments.refuse(_without(missing))
-    topics = opened.store.read().topics  # or says why not, before anybody types
-    there = ", ".join(topic_name(topic) for topic, _ in topics.most_common(MOST_TOPICS))
-    for option in missing:
+    if any(getattr(arguments, option) is not None for option in options):  # blank, and not left out
+        options = [option for option in options if getattr(arguments, option) is not None]
+        arguments.refuse(_missing_sentence(options))
+    topics = memory.store.read().topics  # or says why not, before anybody types
+    topic_names = ", ".join(topic_name(topic) for topic, _ in topics.most_common(MOST_TOPICS))
+    for option in options:
         answer: str | None = None
         if option == "topic":  # the longest of those that the texts name
             words = f"{texts['missing_context']} {texts['lesson']}".casefold()
-            named = [it for it in topics if re.search(rf"(?<!\w){re.escape(it.casefold())}", words)]
-            answer = max(named, key=len, default=None)
-        answer = answer or read_answer(say(f"records.question_{option}", topics=there or "-"))
+            for name in topics:
+                if re.search(rf"(?<!\w){re.escape(name.casefold())}", words):
+                    answer = max(answer or "", name, key=len)
+        answer = answer or read_answer(say(f"records.question_{option}", topics=topic_names or "-"))
         if answer is None:
-            arguments.refuse(_without(missing))
+            arguments.refuse(_missing_sentence(options))
         if not str(answer).strip():
             raise RefusedError("records.blank_answer")
         texts[FIELDS[option]] = str(answer)
     return True
 
 
-def _without(options: list[str]) -> str:
-    return say("records.text_missing", options=", ".join(f"--{it}" for it in options))
+def _missing_sentence(options: list[str]) -> str:
+    return say("records.text_missing", options=", ".join(f"--{option}" for option in options))
 
 
-def _retyped(texts: Texts) -> str:
+def _add_command(texts: Texts) -> str:
     words = [
         f"--{option}={shlex.quote(redact(texts[field])[0])}"
         for option, field in FIELDS.items()
@@ -169,43 +170,41 @@ class _Promotion:
     Raises SentinelError for an unknown or superseded fragment, or another agent's.
     """
 
-    def __init__(self, opened: Memory, name: str) -> None:
+    def __init__(self, memory: Memory, name: str) -> None:
         from rooms.fragments import versions  # a log alone loads nothing of fragments
         from rooms.fragments.fragment import NoSuchFragmentError
         from rooms.fragments.room import open_room
 
-        self._opened, self._promote = opened, versions.promote
-        self._room = open_room(opened.settings, os.environ)
+        self._memory, self._promote = memory, versions.promote
+        self._room = open_room(memory.settings, os.environ)
         try:
-            self._fragment, said = versions.record_texts_of(self._room, name)
+            self._fragment, text = versions.record_texts_of(self._room, name)
         except NoSuchFragmentError as error:  # its own sentence is for a model
             raise RefusedError("records.no_fragment", id=str(error.facts["id"])) from None
         self.is_done = bool(self._fragment.promoted)
-        texts = {"topic": self._fragment.topic, "missing_context": said.gap, "lesson": said.lesson}
+        texts = {"topic": self._fragment.topic, "missing_context": text.gap, "lesson": text.lesson}
         self.texts = {field: text for field, text in texts.items() if text}
 
-    def known_record(self) -> Record | None:
+    def find_record(self) -> Record | None:
         """Return the record that already says the same, if any.
 
         A colleague may have saved it, or the fragment came from the log.
         """
         from core.text.ranking import fold_text
 
-        gap, lesson = (fold_text(self.texts.get(it, "")) for it in ("missing_context", "lesson"))
-        for record in self._opened.store.read_all() if lesson else ():
-            if fold_text(record.lesson) == lesson and gap in (
-                "",
-                fold_text(record.missing_context),
-            ):
+        gap, lesson = (fold_text(self.texts.get(key, "")) for key in ("missing_context", "lesson"))
+        for record in self._memory.store.read_all() if lesson else ():
+            is_same_gap = not gap or fold_text(record.missing_context) == gap
+            if is_same_gap and fold_text(record.lesson) == lesson:
                 return record
         return None
 
-    def join(self, arguments: argparse.Namespace, known: Record) -> int:
+    def join_record(self, arguments: argparse.Namespace, record: Record) -> int:
         """Take a fragment out of recall whose lesson is known; return 1 without a yes."""
-        print_within([self.sentence("would_join"), "", *whole(item_of(known)), ""])
+        print_within([self.sentence("would_join"), "", *item_lines(item_of(record)), ""])
         if not is_confirmed(arguments, say("add.ask_join")):
             return int(not arguments.dry_run)
-        print_within([self.promote(known.id)])
+        print_within([self.promote(record.id)])
         return 0
 
     def promote(self, record: str) -> str:
@@ -221,47 +220,47 @@ class _Promotion:
 # --- the report of a save
 
 
-def saved_lines(opened: Memory, saved: Outcome) -> list[str]:
-    record, count, topics = saved.record, saved.log.count, saved.log.topics
-    named, token, topic = named_record(record), plain(record.version_id), record.topic
-    if not saved.is_written:
-        return [say("records.saved_before", record=named)]
-    lines = [say("records.saved", record=named, count=count)]
-    if not saved.before.count and is_ignored(opened.store.path):
+def saved_lines(memory: Memory, outcome: Outcome) -> list[str]:
+    record, count, topics = outcome.record, outcome.log.count, outcome.log.topics
+    name, version_id, topic = record_title(record), plain(record.version_id), record.topic
+    if not outcome.is_written:
+        return [say("records.saved_before", record=name)]
+    lines = [say("records.saved", record=name, count=count)]
+    if not outcome.before.count and is_ignored(memory.store.path):
         lines.append(say("answers.ignored"))
-    if before := [it for it in saved.before.records if it.gap == record.gap]:
-        lines.append(say("records.undo", token=plain(before[-1].version_id)))
+    if former_records := [item for item in outcome.before.records if item.gap == record.gap]:
+        lines.append(say("records.undo", token=plain(former_records[-1].version_id)))
     elif record.seen > 1 and not record.updated:
-        lines.append(say("records.gap_is_back", topic=_as_typed(topic)))
-    if len(saved.earlier[0]) > 1:
-        lines.append(say("answers.settled", count=len(saved.earlier[0])))
-    lines += [*redacted_lines(saved.redacted), *_suspicious(saved.suspicious, record)]
+        lines.append(say("records.gap_is_back", topic=_quote(topic)))
+    if len(outcome.earlier[0]) > 1:
+        lines.append(say("answers.settled", count=len(outcome.earlier[0])))
+    lines += [*redacted_lines(outcome.redacted), *_suspicion_lines(outcome.suspicious, record)]
     if record.marks:
         key = "marked_hidden" if record.marks == (HIDDEN_TEXT,) else "marked"
-        lines.append(say(f"records.{key}", marks=plain(", ".join(record.marks)), token=token))
+        lines.append(say(f"records.{key}", marks=plain(", ".join(record.marks)), token=version_id))
     if fields := code_fields(record):
-        lines.append(say("records.source_code", fields=fields, token=token))
-    facts = {"topic": topic_name(topic), "old": _as_typed(topic)}
+        lines.append(say("records.source_code", fields=fields, token=version_id))
+    facts = {"topic": topic_name(topic), "old": _quote(topic)}
     if scope := scope_of(topic):
         lines.append(say(f"records.topic_{scope}", **facts))
     is_new = topics[topic] == 1 and not record.updated
-    if is_new and (alike := usable_topics(find_similar(topic, list(topics)))):
-        near = ", ".join(map(topic_name, alike[:5]))
-        lines.append(say("records.similar_topic", topics=near, new=_as_typed(alike[0]), **facts))
-    threshold = opened.settings.threshold
-    if need_of(saved.log.records, count, threshold) == "required":
+    if is_new and (neighbours := usable_topics(find_similar(topic, list(topics)))):
+        names = ", ".join(map(topic_name, neighbours[:5]))
+        lines.append(say("records.similar_topic", topics=names, new=_quote(neighbours[0]), **facts))
+    threshold = memory.settings.threshold
+    if need_of(outcome.log.records, count, threshold) == "required":
         lines.append(say("records.compaction_due", count=count, threshold=threshold))
-    if flaw_notes(saved.log):
+    if flaw_notes(outcome.log):
         lines.append(say("records.flawed"))
-    return lines + commit_lines(opened.store)
+    return lines + commit_lines(memory.store)
 
 
-def _suspicious(fields: Collection[str], record: Record) -> list[str]:
+def _suspicion_lines(fields: Collection[str], record: Record) -> list[str]:
     facts = {"fields": ", ".join(fields), "id": plain(record.id)}
     return [say("records.suspicious_saved", **facts)] if fields else []
 
 
-def named_record(record: Record) -> str:
+def record_title(record: Record) -> str:
     """Return version id, kind and topic, without secrets."""
     item = item_of(record)
     return plain(f"{item.version}  {item.kind} [{item.topic}]")
@@ -275,11 +274,11 @@ def topic_name(topic: str) -> str:
 def redacted_lines(kinds: Collection[str], key: str = "redacted") -> list[str]:
     """Return a sentence that counts secrets by kind, [] for none."""
     counts = Counter(kinds)
-    listed = ", ".join(f"{kind} {count:,}" for kind, count in counts.items())
-    return [say(f"records.{key}", count=counts.total(), kinds=listed)] if kinds else []
+    kinds_text = ", ".join(f"{kind} {count:,}" for kind, count in counts.items())
+    return [say(f"records.{key}", count=counts.total(), kinds=kinds_text)] if kinds else []
 
 
-def _as_typed(topic: str) -> str:
+def _quote(topic: str) -> str:
     """Quote a topic for a command; `TOPIC` if nobody can type it."""
     return shlex.quote(topic) if topic_text(topic) == topic == topic_name(topic) else "TOPIC"
 
@@ -289,24 +288,24 @@ def _as_typed(topic: str) -> str:
 
 def edit(arguments: argparse.Namespace) -> int:
     """Change a record by options, a file or an editor; return 1 if not saved."""
-    given = _given(arguments)
-    if given and arguments.source:
-        option = next(it for it in FIELDS if getattr(arguments, it) is not None)
+    texts = _texts_in(arguments)
+    if texts and arguments.source:
+        option = next(option for option in FIELDS if getattr(arguments, option) is not None)
         arguments.refuse(say("terminal.together", one="--from", other=f"--{option}"))
-    opened = open_memory(arguments, writes=True)
-    record = find_record(arguments.id, opened.store.read())
-    if given:
-        print_within(_save_edited(opened, record, texts_of(record), given))
+    memory = open_memory(arguments, writes=True)
+    record = find_record(arguments.id, memory.store.read())
+    if texts:
+        print_within(_save_edits(memory, record, texts_of(record), texts))
         return 0
-    shown, id_ = text_for_editor(record), plain(record.id)
+    text, id_ = text_for_editor(record), plain(record.id)
     if arguments.source:
-        after = _read(Path(arguments.source))
-        print_within(_save_edited(opened, record, sections_in(shown), after))
+        after = _read_sections(Path(arguments.source))
+        print_within(_save_edits(memory, record, sections_in(text), after))
         return 0
     editor = editor_in(os.environ, is_terminal=sys.stdin.isatty() and sys.stdout.isatty())
     if not editor:
         raise RefusedError("records.no_editor", id=id_)
-    data = shown.encode("utf-8", "replace")
+    data = text.encode("utf-8", "replace")
     handle, name = tempfile.mkstemp(prefix="sentinel-memory-", suffix=".txt")
     with os.fdopen(handle, "wb") as file:
         file.write(data)
@@ -316,7 +315,7 @@ def edit(arguments: argparse.Namespace) -> int:
             is_done = not subprocess.run([*editor, name], check=False).returncode
         if not is_done:
             raise RefusedError("records.editor_failed", editor=editor[0], id=id_)
-        lines = _save_edited(opened, record, sections_in(data.decode()), _read(path))
+        lines = _save_edits(memory, record, sections_in(data.decode()), _read_sections(path))
     except SentinelError as error:  # printed here, above the place where the text is kept
         complain(str(error))
     finally:
@@ -337,20 +336,20 @@ def texts_of(record: Record) -> dict[str, str]:
     }
 
 
-def _save_edited(opened: Memory, record: Record, before: Texts, after: Texts) -> list[str]:
+def _save_edits(memory: Memory, record: Record, before: Texts, after: Texts) -> list[str]:
     texts = {name: text for name, text in after.items() if text != before[name]}
-    changed, notes = edit_record(record, texts, opened.project.root)
-    if changed == record:
+    changed_record, notes = edit_record(record, texts, memory.project.root)
+    if changed_record == record:
         return [say("terminal.not_changed"), *notes]
-    outcome = opened.store.renew({record.version_id: changed}, join=False)
+    outcome = memory.store.renew({record.version_id: changed_record}, join=False)
     saved = outcome.records[0]
-    lines = [*whole(item_of(saved)), ""]
-    lines.append(say("records.saved", record=named_record(saved), count=outcome.log.count))
-    lines += [*redacted_lines(outcome.redacted), *_suspicious(outcome.suspicious, saved)]
+    lines = [*item_lines(item_of(saved)), ""]
+    lines.append(say("records.saved", record=record_title(saved), count=outcome.log.count))
+    lines += [*redacted_lines(outcome.redacted), *_suspicion_lines(outcome.suspicious, saved)]
     if saved.id != record.id:
         lines.append(say("records.other_id", old=plain(record.id), new=plain(saved.id)))
     lines.append(say("records.undo", token=plain(record.version_id)))
-    return [*lines, *commit_lines(opened.store), *notes]
+    return [*lines, *commit_lines(memory.store), *notes]
 
 
 def edit_record(record: Record, texts: Texts, root: Path) -> tuple[Record, list[str]]:
@@ -361,8 +360,8 @@ def edit_record(record: Record, texts: Texts, root: Path) -> tuple[Record, list[
         paths = normalise_paths(lines, str(root), most=max(MOST_PATHS, len(paths)))
     if "when" in texts:
         reach = reach_of(paths, _lines_of(texts["when"]), root, when)
-        kept = when if reach.common else ()  # where all new ones go, the old ones stay
-        when, notes = reach.triggers or kept, reach.notes
+        kept_triggers = when if reach.common else ()  # where all new ones go, the old ones stay
+        when, notes = reach.triggers or kept_triggers, reach.notes
     elif "paths" in texts:
         notes = reach_of(paths, (), root).notes
     others: dict[str, Any] = {name: texts[name] for name in LIMITS_BYTES if name in texts}
@@ -374,10 +373,10 @@ def editor_in(environment: Mapping[str, str], *, is_terminal: bool) -> list[str]
     for name in ("VISUAL", "EDITOR"):
         if command := environment.get(name, "").strip():
             try:
-                parts = shlex.split(command, posix=os.name != "nt")
+                words = shlex.split(command, posix=os.name != "nt")
             except ValueError:  # a quote is open
                 return []
-            return [part.strip('"') for part in parts] if os.name == "nt" else parts
+            return [word.strip('"') for word in words] if os.name == "nt" else words
     return [name for name in EDITORS if is_terminal and shutil.which(name)][:1]
 
 
@@ -406,14 +405,14 @@ def sections_in(text: str) -> dict[str, str]:
     if not text.strip():
         return {}
     _, *parts = HEADING.split(text.replace("\r\n", "\n"))
-    found = dict(zip(parts[::2], parts[1::2], strict=True))
+    texts_by_field = dict(zip(parts[::2], parts[1::2], strict=True))
     if sorted(parts[::2]) != sorted(FIELDS.values()):
         raise RefusedError("records.bad_sections", names=", ".join(FIELDS.values()))
     blank = re.compile(r"\A(?:[^\S\n]*\n)+|(?:\n[^\S\n]*)+\Z")
-    return {name: blank.sub("", found[name]) for name in FIELDS.values()}
+    return {name: blank.sub("", texts_by_field[name]) for name in FIELDS.values()}
 
 
-def _read(path: Path) -> dict[str, str]:
+def _read_sections(path: Path) -> dict[str, str]:
     try:
         return sections_in(path.read_bytes().decode("utf-8-sig"))
     except FileNotFoundError:

@@ -17,9 +17,9 @@ from core.lessons.record_text import minute_of
 from core.messages import say
 from rooms.room import Filter, Item, Memory, Restoration, Room, rooms_of
 
-MOST_ROWS, MOST_BESIDE = 25, 5  # of the first room on a terminal, and of each other one
-NARROW = 56  # in fewer cells an item takes two lines
-MOST_TOPIC = 14
+MOST_ROWS, MOST_OTHER_ROWS = 25, 5  # of the first room on a terminal, and of each other one
+NARROW_CELLS = 56  # in fewer cells an item takes two lines
+MOST_TOPIC_CELLS = 14
 SHORT_ID, LONG_ID = 8, 16
 _MOST_CANDIDATES = 20
 _T = TypeVar("_T")
@@ -27,9 +27,9 @@ _T = TypeVar("_T")
 
 def list_items(arguments: argparse.Namespace) -> int:
     """Print a line for each item, of a search for each match; return 0."""
-    opened, screen = ask.open_memory(arguments), screen_here()
-    words, named = " ".join(getattr(arguments, "words", ())), arguments.room or ()
-    wanted = Filter(
+    memory, screen = ask.open_memory(arguments), screen_here()
+    words, names = " ".join(getattr(arguments, "words", ())), arguments.room or ()
+    filter_ = Filter(
         words=words,
         topics=tuple(arguments.topic or ()),
         kind=arguments.kind or "",
@@ -37,67 +37,64 @@ def list_items(arguments: argparse.Namespace) -> int:
         forgotten=getattr(arguments, "forgotten", False),
         is_brief=not arguments.json,
     )
-    data: dict[str, Any] = {"project": str(opened.project.root)}
+    data: dict[str, Any] = {"project": str(memory.project.root)}
     data |= {"query": words} if words else {}
-    lines, nothing = list[str](), list[str]()
-    for at, room in enumerate(rooms_with_kind(rooms_of(opened, named), wanted.kind)):
-        is_first = not at or bool(named)
-        usual = (MOST_ROWS if screen.is_terminal else None) if is_first else MOST_BESIDE
-        limit = arguments.limit or (None if arguments.json else usual)
-        asked = replace(wanted, limit=limit)
-        found = ask.ask_room(room, partial(room.find, asked), named=named)
-        if found is None:
+    lines, reasons = list[str](), list[str]()
+    for index, room in enumerate(rooms_with_kind(rooms_of(memory, names), filter_.kind)):
+        is_first = not index or bool(names)
+        usual_limit = (MOST_ROWS if screen.is_terminal else None) if is_first else MOST_OTHER_ROWS
+        limit = arguments.limit or (None if arguments.json else usual_limit)
+        matches = ask.ask_room(room, partial(room.find, replace(filter_, limit=limit)), named=names)
+        if matches is None:
             continue
-        data[room.name] = {"found": found.count, "items": [it.data for it in found.items]}
-        if found.items:
-            shown, key = len(found.items), "searched" if words else "listed"
-            lines += ["", *table_lines(found.items, screen, words)]
-            lines.append(
-                say(f"rooms.{key}", room=ask.title_of(room.name), shown=shown, count=found.count)
-            )
-            if more := found.count - shown:
+        data[room.name] = {"found": matches.count, "items": [item.data for item in matches.items]}
+        if matches.items:
+            facts = {"shown": len(matches.items), "count": matches.count}
+            key = "searched" if words else "listed"
+            lines += ["", *table_lines(matches.items, screen, words)]
+            lines.append(say(f"rooms.{key}", room=ask.title_of(room.name), **facts))
+            if more := matches.count - len(matches.items):
                 options = ["--project", arguments.project] if arguments.project else []
-                options += [it for topic in wanted.topics for it in ("--topic", topic)]
-                options += ["--kind", wanted.kind] if wanted.kind else []
-                options += ["--since", wanted.since[:10]] if wanted.since else []
-                options += ["--forgotten"] if wanted.forgotten else []
-                options += ["--room", room.name, "--limit", str(found.count)]
-                typed = shlex.join([arguments.command, *getattr(arguments, "words", ()), *options])
-                lines.append(say("rooms.more", more=more, options=plain(typed)))
-        elif is_first or room.find(Filter(forgotten=wanted.forgotten, limit=1)).count:
-            nothing += room.explain_no_match(wanted)
+                options += [part for topic in filter_.topics for part in ("--topic", topic)]
+                options += ["--kind", filter_.kind] if filter_.kind else []
+                options += ["--since", filter_.since[:10]] if filter_.since else []
+                options += ["--forgotten"] if filter_.forgotten else []
+                options += ["--room", room.name, "--limit", str(matches.count)]
+                line = shlex.join([arguments.command, *getattr(arguments, "words", ()), *options])
+                lines.append(say("rooms.more", more=more, options=plain(line)))
+        elif is_first or room.find(Filter(forgotten=filter_.forgotten, limit=1)).count:
+            reasons += room.explain_no_match(filter_)
     if arguments.json:
         print(terminal.plain_json(data))
     else:
-        terminal.print_within(lines[1:] or list(map(plain, nothing)))
+        terminal.print_within(lines[1:] or list(map(plain, reasons)))
     return 0
 
 
 def show_items(arguments: argparse.Namespace) -> int:
     """Print items whole, or all their versions. Raises SentinelError."""
-    opened, lines = ask.open_memory(arguments), list[str]()
-    data: dict[str, Any] = {"project": str(opened.project.root)}
+    memory, lines = ask.open_memory(arguments), list[str]()
+    data: dict[str, Any] = {"project": str(memory.project.root)}
     if arguments.versions:
-        rooms, names = rooms_of(opened, arguments.room or ()), dict.fromkeys(arguments.ids)
+        rooms, names = rooms_of(memory, arguments.room or ()), dict.fromkeys(arguments.ids)
         with ask.progress():
-            known = [
-                first_answer(rooms, it, lambda room, name: room.versions(name)) for it in names
+            histories = [
+                first_answer(rooms, name, lambda room, name: room.versions(name)) for name in names
             ]
-        data["versions"] = [
-            {**it.item.data, "places": it.data} for one in known for it in one.found
-        ]
-        data["notes"] = list(dict.fromkeys(note for one in known for note in one.notes))
-        for one in known:
-            head = screen_here().paint(plain(one.found[0].item.id), "bold")
-            count = say("records.versions", count=len(one.found))
-            lines += ["", head, *map(plain, one.notes), count]
-            for number, (item, places, _) in enumerate(one.found, 1):  # the newest first
+        versions = [version for history in histories for version in history.versions]
+        data["versions"] = [{**entry.item.data, "places": entry.data} for entry in versions]
+        data["notes"] = list(dict.fromkeys(note for history in histories for note in history.notes))
+        for history in histories:
+            head = screen_here().paint(plain(history.versions[0].item.id), "bold")
+            count = say("records.versions", count=len(history.versions))
+            lines += ["", head, *map(plain, history.notes), count]
+            for number, (item, places, _) in enumerate(history.versions, 1):  # the newest first
                 head = f"{number}. {minute_of(item.date)}  {places}".rstrip()
-                lines += ["", plain(head), *whole(item)]
+                lines += ["", plain(head), *item_lines(item)]
     else:
-        for _, item in named_items(opened, arguments):
+        for _, item in find_typed_items(memory, arguments):
             data.setdefault(item.room, {"items": []})["items"].append(item.data)
-            lines += ["", *whole(item)]
+            lines += ["", *item_lines(item)]
     if arguments.json:
         print(terminal.plain_json(data))
     else:
@@ -108,42 +105,42 @@ def show_items(arguments: argparse.Namespace) -> int:
 # Shared by the commands that take ids.
 
 
-def named_items(
-    opened: Memory, arguments: argparse.Namespace, *, one_each: bool = False
+def find_typed_items(
+    memory: Memory, arguments: argparse.Namespace, *, one_each: bool = False
 ) -> list[tuple[Room, Item]]:
     """Return each item of the typed ids once, with its room. Raises SentinelError.
 
     one_each: refuse an id of several records.
     """
-    rooms = rooms_of(opened, arguments.room or ())
-    found = dict[tuple[str, ...], tuple[Room, Item]]()
+    rooms = rooms_of(memory, arguments.room or ())
+    items_by_key = dict[tuple[str, ...], tuple[Room, Item]]()
     for name in arguments.ids:
-        holders, wrong = list[tuple[Room, list[Item]]](), list[SentinelError]()
+        holders, errors = list[tuple[Room, list[Item]]](), list[SentinelError]()
         for room in list(rooms):
             try:
                 if items := room.find_by_name(name):
                     holders.append((room, items))
             except (RefusedError, HistoryError) as error:
-                wrong.append(error)
+                errors.append(error)
             except SentinelError as error:
                 ask.warn_unreadable(room, error, named=arguments.room or ())
                 rooms.remove(room)
         if not holders:
-            raise wrong[0] if wrong else _nowhere(name, rooms)
+            raise errors[0] if errors else _unknown_error(name, rooms)
         room, items = holders[0]
         if len(holders) > 1:
-            listed = ", ".join(ask.title_of(it.name) for it, _ in holders)
+            titles = ", ".join(ask.title_of(room.name) for room, _ in holders)
             facts = {"command": arguments.command, "typed": shlex.quote(name), "room": room.name}
-            raise RefusedError("rooms.in_several", id=plain(name), rooms=listed, **facts)
-        several = len({it.id for it in items}) > 1
-        if several or (one_each and len(items) > 1):
-            names = [f"{it.id if several else it.version} [{it.topic}]" for it in items]
-            listed = plain(", ".join(names[:_MOST_CANDIDATES]))
-            listed += ", …" if len(names) > _MOST_CANDIDATES else ""
-            key = "rooms.ambiguous" if several else "rooms.shared"
-            raise RefusedError(key, id=plain(name), names=listed)
-        found |= {(room.name, it.id, it.version): (room, it) for it in items}
-    return list(found.values())
+            raise RefusedError("rooms.in_several", id=plain(name), rooms=titles, **facts)
+        is_many = len({item.id for item in items}) > 1
+        if is_many or (one_each and len(items) > 1):
+            names = [f"{item.id if is_many else item.version} [{item.topic}]" for item in items]
+            names_text = plain(", ".join(names[:_MOST_CANDIDATES]))
+            names_text += ", …" if len(names) > _MOST_CANDIDATES else ""
+            key = "rooms.ambiguous" if is_many else "rooms.shared"
+            raise RefusedError(key, id=plain(name), names=names_text)
+        items_by_key |= {(room.name, item.id, item.version): (room, item) for item in items}
+    return list(items_by_key.values())
 
 
 def first_answer(
@@ -153,24 +150,24 @@ def first_answer(
 
     The log comes last, since it may have to ask git; where there is none, no room knows the name.
     """
-    wrong: SentinelError | None = None
+    first_error: SentinelError | None = None
     for room in reversed(rooms):
         try:
             if answer := answer_of(room, name):
                 return answer
         except SentinelError as error:
-            wrong = wrong or error
-    if wrong and (len(rooms) == 1 or wrong.key not in ("no_repository", "no_commits")):
-        raise wrong
-    raise _nowhere(name, rooms)
+            first_error = first_error or error
+    if first_error and (len(rooms) == 1 or first_error.key not in ("no_repository", "no_commits")):
+        raise first_error
+    raise _unknown_error(name, rooms)
 
 
-def _nowhere(name: str, rooms: Sequence[Room]) -> RefusedError:
-    listed = ", ".join(ask.title_of(it.name) for it in rooms)
-    return RefusedError("rooms.nowhere", id=plain(name), rooms=listed)
+def _unknown_error(name: str, rooms: Sequence[Room]) -> RefusedError:
+    titles = ", ".join(ask.title_of(room.name) for room in rooms)
+    return RefusedError("rooms.nowhere", id=plain(name), rooms=titles)
 
 
-def whole(item: Item) -> list[str]:
+def item_lines(item: Item) -> list[str]:
     """Return all lines of an item, within the screen."""
     screen = screen_here()
     topic = f" [{plain(item.topic)}]" if item.topic else ""
@@ -186,31 +183,31 @@ def whole(item: Item) -> list[str]:
 def table_lines(items: Sequence[Item], screen: Screen | None = None, words: str = "") -> list[str]:
     """Return a table of items, on a narrow terminal two lines each. words: to colour."""
     screen = screen or screen_here()
-    cut = SHORT_ID if len({it.id[:SHORT_ID] for it in items}) == len(items) else LONG_ID
+    id_chars = SHORT_ID if len({item.id[:SHORT_ID] for item in items}) == len(items) else LONG_ID
     rows = [
         [
-            shorten(plain(it.id)[:cut], cut),
-            terminal.day_text(it.date),
-            plain(it.kind),
-            shorten(plain(it.topic), MOST_TOPIC),
-            " ".join(f"{it.mark} {plain(it.texts[0][1] if it.texts else '')}".split()),
+            shorten(plain(item.id)[:id_chars], id_chars),
+            terminal.day_text(item.date),
+            plain(item.kind),
+            shorten(plain(item.topic), MOST_TOPIC_CELLS),
+            " ".join(f"{item.mark} {plain(item.texts[0][1] if item.texts else '')}".split()),
         ]
-        for it in items
+        for item in items
     ]
-    if screen.width < NARROW:
+    if screen.width < NARROW_CELLS:
         lines = []
         for name, day, kind, topic, text in rows:
             first = shorten(INDENT + INDENT.join((name, day, kind)), screen.width)
             second = shorten(INDENT * 2 + (f"[{topic}] {text}" if topic else text), screen.width)
-            lines += [screen.paint(first, "dim"), _lit(second, words, screen)]
+            lines += [screen.paint(first, "dim"), _highlight(second, words, screen)]
         return lines
-    names = [say(f"rooms.{it}") for it in ("day", "kind", "topic", "text")]
+    names = [say(f"rooms.{name}") for name in ("day", "kind", "topic", "text")]
     head, *lines = terminal.render_table(["id", *names], rows, screen)
     start = terminal.without_colours(head).rfind(names[-2])
-    return [head, *(line[:start] + _lit(line[start:], words, screen) for line in lines)]
+    return [head, *(line[:start] + _highlight(line[start:], words, screen) for line in lines)]
 
 
-def _lit(line: str, words: str, screen: Screen) -> str:
+def _highlight(line: str, words: str, screen: Screen) -> str:
     if not (screen.colours and words):
         return line
     from core.text.terms import FIRST_WIDE, terms_of, without_particle
@@ -221,69 +218,69 @@ def _lit(line: str, words: str, screen: Screen) -> str:
         is_wide = term.needle[0] >= FIRST_WIDE
         needles.add(needle if is_wide else rf"(?<![^\W_]){needle}[^\W\d_]*")
     pattern = "|".join(sorted(needles, key=len, reverse=True))
-    return re.sub(pattern, lambda it: screen.paint(it[0], "yellow"), line, flags=re.IGNORECASE)
+    return re.sub(pattern, lambda hit: screen.paint(hit[0], "yellow"), line, flags=re.IGNORECASE)
 
 
 def rooms_with_kind(rooms: Sequence[Room], kind: str) -> list[Room]:
     """Return the rooms with a kind. Raises RefusedError without any."""
-    found = [room for room in rooms if not kind or kind in room.kinds]
-    if rooms and not found:
-        known = dict.fromkeys(it for room in rooms for it in room.kinds)
-        raise RefusedError("rooms.no_kind", name=plain(kind), kinds=", ".join(known))
-    return found
+    matching_rooms = [room for room in rooms if not kind or kind in room.kinds]
+    if rooms and not matching_rooms:
+        kinds = dict.fromkeys(name for room in rooms for name in room.kinds)
+        raise RefusedError("rooms.no_kind", name=plain(kind), kinds=", ".join(kinds))
+    return matching_rooms
 
 
 def forget_items(arguments: argparse.Namespace) -> int:
     """Forget items; return 1 without a yes, or if one stayed. Raises SentinelError."""
-    opened = ask.open_memory(arguments, writes=not arguments.dry_run)
-    of_room = dict[str, tuple[Room, list[Item]]]()
-    for room, item in named_items(opened, arguments, one_each=True):
-        of_room.setdefault(room.name, (room, []))[1].append(item)
-    fates = [room.preview_forget(items, hard=arguments.hard) for room, items in of_room.values()]
-    for fate, (_, items) in zip(fates, of_room.values(), strict=True):
-        print_lines([fate, *_blocks(items), ""])
+    memory = ask.open_memory(arguments, writes=not arguments.dry_run)
+    by_room = dict[str, tuple[Room, list[Item]]]()
+    for room, item in find_typed_items(memory, arguments, one_each=True):
+        by_room.setdefault(room.name, (room, []))[1].append(item)
+    previews = [room.preview_forget(items, hard=arguments.hard) for room, items in by_room.values()]
+    for preview, (_, items) in zip(previews, by_room.values(), strict=True):
+        print_lines([preview, *_blocks_of(items), ""])
     if not ask.is_confirmed(arguments, say("rooms.ask_forget")):
         return int(not arguments.dry_run)
-    stayed, left = list[Item](), list[str]()
-    for room, items in of_room.values():
-        done = room.forget(items, hard=arguments.hard)
-        print_lines([plain(note) for note in done.notes])
-        stayed += done.changed_items
-        left += done.left
-    if stayed:
-        left.append(say("rooms.stayed", ids=", ".join(item.id for item in stayed)))
-    for sentence in left:
+    changed_items, errors = list[Item](), list[str]()
+    for room, items in by_room.values():
+        outcome = room.forget(items, hard=arguments.hard)
+        print_lines([plain(note) for note in outcome.notes])
+        changed_items += outcome.changed_items
+        errors += outcome.errors
+    if changed_items:
+        errors.append(say("rooms.stayed", ids=", ".join(item.id for item in changed_items)))
+    for sentence in errors:
         terminal.complain(sentence)
-    return int(bool(left))
+    return int(bool(errors))
 
 
 def restore_item(arguments: argparse.Namespace) -> int:
     """Bring an item back; return 1 without a yes. Raises SentinelError."""
-    opened = ask.open_memory(arguments, writes=not arguments.dry_run)
-    rooms = rooms_of(opened, arguments.room or ())
+    memory = ask.open_memory(arguments, writes=not arguments.dry_run)
+    rooms = rooms_of(memory, arguments.room or ())
     with ask.progress():
         originals = arguments.originals
-        planned = first_answer(
+        plan = first_answer(
             rooms, arguments.id, lambda room, name: room.restore(name, originals=originals)
         )
-    if planned.carry_out is None:
-        print_lines([plain(note) for note in planned.notes])
+    if plan.carry_out is None:
+        print_lines([plain(note) for note in plan.notes])
         return 0
     if not arguments.yes:
-        _print_restoring(planned, "would_restore")
+        _print_restoration(plan, "would_restore")
     if not ask.is_confirmed(arguments, say("rooms.ask_restore")):
         return int(not arguments.dry_run)
-    _print_restoring(planned.carry_out(), "restored")
+    _print_restoration(plan.carry_out(), "restored")
     return 0
 
 
-def _print_restoring(restoring: Restoration, heading: str) -> None:
-    lines = [say(f"rooms.{heading}", count=len(restoring.items)), *_blocks(restoring.items)]
-    if restoring.instead_of:
-        count = len(restoring.instead_of)
-        lines += ["", say("rooms.instead_of", count=count), *_blocks(restoring.instead_of)]
-    print_lines([*lines, *(["", *map(plain, restoring.notes)] if restoring.notes else [])])
+def _print_restoration(restoration: Restoration, heading: str) -> None:
+    lines = [say(f"rooms.{heading}", count=len(restoration.items)), *_blocks_of(restoration.items)]
+    if restoration.replaced_items:
+        count = len(restoration.replaced_items)
+        lines += ["", say("rooms.instead_of", count=count), *_blocks_of(restoration.replaced_items)]
+    print_lines([*lines, *(["", *map(plain, restoration.notes)] if restoration.notes else [])])
 
 
-def _blocks(items: list[Item]) -> list[str]:
-    return [line for item in items for line in ("", *whole(item))]
+def _blocks_of(items: list[Item]) -> list[str]:
+    return [line for item in items for line in ("", *item_lines(item))]

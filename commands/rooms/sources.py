@@ -34,7 +34,7 @@ MOST_TEXT_BYTES = 5_000_000  # of a text by somebody else
 GENERAL = "general"
 MOST_NAME_CHARS = 500
 
-_LOOKED_AT = 1_000  # lines that decide what a file holds
+_MOST_LOOKED_LINES = 1_000  # lines that decide what a file holds
 _HEAD_BYTES = 65_536
 _SQLITE = b"SQLite format 3\0"
 _FRAGMENTS = re.compile(rb'CREATE TABLE (?:IF NOT EXISTS )?["`\[]?(?:memory_item|fragments)\b')
@@ -42,9 +42,9 @@ _SESSIONS = re.compile(rb'\A\s*[{\[].*?"(?:contexts|currentWork|startedAt)"\s*:'
 _MARKS = re.compile(rb"^(?:<{7}|>{7})(?= |\r*$)", re.M)  # of a conflict
 # Exports for people, of this and of older versions.
 _DOCUMENTS = re.compile(b"<!-- sentinel-memory(?: export|-sessions|-fragments):")
-_PAIRS = (("content", "topic"), ("from_id", "to_id"), ("fragment_id", "content"))
+_KEY_PAIRS = (("content", "topic"), ("from_id", "to_id"), ("fragment_id", "content"))
 # Parts without lessons: the reason, the beginning, the end.
-_SKIPPED = (
+_SKIPPED_PARTS = (
     ("ours", r"<!-- sentinel-memory [a-z-]+: begin -->", r"<!-- sentinel-memory [a-z-]+: end -->"),
     ("comment", r"<!--", r"-->"),
     ("code", r"(?P<fence>```+|~~~+)", r"{fence}\s*+\Z"),
@@ -67,24 +67,24 @@ class Source:
     refusals: list[Refusal]
 
     @property
-    def is_stated(self) -> bool:
+    def has_statements(self) -> bool:
         """Whether its lessons are made of statements."""
         return self.form in ("server_memory", "markdown")
 
-    def in_topics(self, topic_for: Callable[[str], str]) -> "Source":
+    def with_topics(self, topic_for: Callable[[str], str]) -> "Source":
         """Return the source with other topics of its lessons."""
 
-        def renamed(row: Row) -> Row:
+        def with_topic(row: Row) -> Row:
             data = row.data
             if not isinstance(data, dict) or not isinstance(data.get("meta"), dict):
                 return row
             topic = topic_for(str(data.get("topic")))
-            meta = {key: it for key, it in data["meta"].items() if key != "former"}
+            meta = {key: value for key, value in data["meta"].items() if key != "former"}
             return Row(row.place, {**data, "topic": topic, "meta": meta})
 
-        given = self.by_room[LESSONS]
-        changed = replace(given, rows=[renamed(row) for row in given.rows])
-        return replace(self, by_room={**self.by_room, LESSONS: changed})
+        intake = self.by_room[LESSONS]
+        changed_intake = replace(intake, rows=[with_topic(row) for row in intake.rows])
+        return replace(self, by_room={**self.by_room, LESSONS: changed_intake})
 
 
 def read_source(name: str, root: Path, rooms: Sequence[str], agent: str) -> Source:
@@ -93,56 +93,56 @@ def read_source(name: str, root: Path, rooms: Sequence[str], agent: str) -> Sour
     root: of the project, whose links are not followed out of it. rooms: only these get something,
     and the first reads a file of others. agent: see `Intake`. Raises RefusedError, ExportError.
     """
-    shown, path = SHOWN_STDIN if name == STDIN else name, Path(name)
+    shown_name, path = SHOWN_STDIN if name == STDIN else name, Path(name)
     if name != STDIN:
         check_inside(path, root, named=True)
         if os.path.isdir(path):
             from rooms.sessions.source import holds_sessions
 
             if holds_sessions(path):
-                return _left_to("sessions", Intake(path=shown, file=path))
-    data = _bytes_of(name, shown)
+                return _source_for("sessions", Intake(path=shown_name, file=path))
+    data = _read_bytes(name, shown_name)
     if data.startswith(_SQLITE):
         room = "fragments" if _FRAGMENTS.search(data[:_HEAD_BYTES]) else "sessions"
-        return _left_to(room, Intake(path=shown, file=path, agent=agent))
-    data = _checked(shown, data)
+        return _source_for(room, Intake(path=shown_name, file=path, agent=agent))
+    data = _check_text(shown_name, data)
     rows = list[Row]()  # of the lines that are not blank, None for invalid JSON
     for number, line in enumerate(split_lines(data), start=1):
         if line.strip():
-            value = _json(line)
+            value = _decode(line)
             rows.append(Row(number, None if record.is_too_deep(line, value) else value))
     form = _form_of(rows, data)
     if form == "export":
-        return _of_export(rows, shown, rooms, agent)
+        return _source_of_export(rows, shown_name, rooms, agent)
     for room in (*rooms, form):
         if room not in (LESSONS, "log") and room in room_names():
-            return _left_to(room, Intake(path=shown, data=data, agent=agent))
-    return _of_lessons(form, rows, data, shown)
+            return _source_for(room, Intake(path=shown_name, data=data, agent=agent))
+    return _source_of_lessons(form, rows, data, shown_name)
 
 
-def _left_to(room: str, given: Intake) -> Source:
-    return Source(path=given.path, form=room, by_room={room: given}, refusals=[])
+def _source_for(room: str, intake: Intake) -> Source:
+    return Source(path=intake.path, form=room, by_room={room: intake}, refusals=[])
 
 
-def _bytes_of(name: str, shown: str) -> bytes:
+def _read_bytes(name: str, shown_name: str) -> bytes:
     try:
         if name == STDIN:
             data = sys.stdin.buffer.read(MOST_BYTES + 1)
         else:
             if not stat.S_ISREG(os.stat(name).st_mode):  # opening a pipe blocks
-                raise RefusedError("import.not_regular", path=shown)
+                raise RefusedError("import.not_regular", path=shown_name)
             with open(name, "rb") as file:
                 data = file.read(MOST_BYTES + 1)
     except OSError as error:
-        raise RefusedError("import.unreadable", path=shown, reason=reason_of(error)) from error
+        raise RefusedError("import.unreadable", path=shown_name, reason=reason_of(error)) from error
     except AttributeError:  # there is no standard input
-        raise RefusedError("import.unreadable", path=shown, reason="closed") from None
+        raise RefusedError("import.unreadable", path=shown_name, reason="closed") from None
     if len(data) > MOST_BYTES:
-        raise RefusedError("import.too_large", path=shown, most=MOST_BYTES)
+        raise RefusedError("import.too_large", path=shown_name, most=MOST_BYTES)
     return data
 
 
-def _checked(path: str, data: bytes) -> bytes:
+def _check_text(path: str, data: bytes) -> bytes:
     """Return a sound UTF-8 text; refuse an export for people. Raises RefusedError."""
     if data.startswith(UTF_16_BOMS):
         raise RefusedError("import.utf_16", path=path)
@@ -154,25 +154,25 @@ def _checked(path: str, data: bytes) -> bytes:
         line = data.count(b"\n", 0, error.start) + 1
         raise RefusedError("import.not_utf_8", path=path, line=line) from None
     data = data.removeprefix(BOM)
-    begun = 0
-    for found in _MARKS.finditer(data):
-        if found[0] == b"<<<<<<<":
-            begun = data.count(b"\n", 0, found.start()) + 1
-        elif begun:
-            raise RefusedError("import.conflict", path=path, line=begun)
+    start_line = 0
+    for marker in _MARKS.finditer(data):
+        if marker[0] == b"<<<<<<<":
+            start_line = data.count(b"\n", 0, marker.start()) + 1
+        elif start_line:
+            raise RefusedError("import.conflict", path=path, line=start_line)
     if _DOCUMENTS.search(data):
         raise RefusedError("import.exported_document", path=path)
     return data
 
 
 def _form_of(rows: Sequence[Row], data: bytes) -> str:
-    seen = Counter(_form_of_line(row.data) for row in rows[:_LOOKED_AT])
-    form, count = seen.most_common(1)[0] if seen else ("", 0)
-    if form and 2 * count >= len(rows[:_LOOKED_AT]):
+    counts = Counter(_form_of_line(row.data) for row in rows[:_MOST_LOOKED_LINES])
+    form, count = counts.most_common(1)[0] if counts else ("", 0)
+    if form and 2 * count >= len(rows[:_MOST_LOOKED_LINES]):
         return form
     if _SESSIONS.search(data[:_HEAD_BYTES]):
         return "sessions"
-    is_json = _json(data) is not None or (rows and all(row.data is not None for row in rows))
+    is_json = _decode(data) is not None or (rows and all(row.data is not None for row in rows))
     is_page = data.lstrip()[:9].lower().startswith((b"<!doctype", b"<html"))
     return "document" if is_json or is_page else "markdown"
 
@@ -186,52 +186,52 @@ def _form_of_line(value: object) -> str:
         return "log"
     if value.get("type") in ("entity", "relation"):
         return "server_memory"
-    is_row = any(all(key in value for key in pair) for pair in _PAIRS) and "lesson" not in value
+    is_row = any(all(key in value for key in pair) for pair in _KEY_PAIRS) and "lesson" not in value
     return "fragments" if is_row or value.get("format") == "sentinel-memory-fragments" else ""
 
 
-def _of_export(rows: Sequence[Row], shown: str, rooms: Sequence[str], agent: str) -> Source:
-    found, passed, known = dict[str, list[Row]](), list[Refusal](), room_names()
+def _source_of_export(rows: Sequence[Row], path: str, rooms: Sequence[str], agent: str) -> Source:
+    rows_by_room, refusals, names = dict[str, list[Row]](), list[Refusal](), room_names()
     for number, value in rows:
         line = value if isinstance(value, dict) else {}
         room = line.get("room")
         if line.get("format") == FORMAT:
             if line.get("version") != VERSION:
                 newer = str(line.get("version"))[:20]
-                raise RefusedError("import.newer", path=shown, version=newer)
-        elif room in known and "row" in line:
-            found.setdefault(room, []).append(Row(number, line["row"]))
+                raise RefusedError("import.newer", path=path, version=newer)
+        elif room in names and "row" in line:
+            rows_by_room.setdefault(room, []).append(Row(number, line["row"]))
         else:
-            passed.append(Refusal(str(number), say("import.passed_no_room")))
-    given = {
-        room: Intake(path=shown, rows=found[room], agent=agent)
-        for room in known
-        if room in found and room in (rooms or known)
+            refusals.append(Refusal(str(number), say("import.passed_no_room")))
+    by_room = {
+        room: Intake(path=path, rows=rows_by_room[room], agent=agent)
+        for room in names
+        if room in rows_by_room and room in (rooms or names)
     }
-    return Source(path=shown, form="export", by_room=given, refusals=passed)
+    return Source(path=path, form="export", by_room=by_room, refusals=refusals)
 
 
-def _of_lessons(form: str, rows: Sequence[Row], data: bytes, shown: str) -> Source:
-    passed = list[Refusal]()
+def _source_of_lessons(form: str, rows: Sequence[Row], data: bytes, path: str) -> Source:
+    refusals = list[Refusal]()
     if form == "document":
-        document = _json(data)
+        document = _decode(data)
         is_former = isinstance(document, dict) and document.get("format") == FORMAT
         records = document.get("records") if is_former else None
         if not isinstance(records, list):
-            raise RefusedError("import.unknown_format", path=shown)
-        rows = [Row(at, it) for at, it in enumerate(records, 1)]
+            raise RefusedError("import.unknown_format", path=path)
+        rows = [Row(number, value) for number, value in enumerate(records, 1)]
     elif form != "log":
         if len(data) > MOST_TEXT_BYTES:
-            raise RefusedError("import.text_too_large", path=shown, most=MOST_TEXT_BYTES)
+            raise RefusedError("import.text_too_large", path=path, most=MOST_TEXT_BYTES)
         if form == "server_memory":
-            rows, passed = in_server_memory(rows, record.utc_now())
+            rows, refusals = lessons_in_server_memory(rows, record.utc_now())
         else:
-            rows, passed = lessons_in_markdown(data.decode("utf-8"), record.utc_now())
-    by_room = {LESSONS: Intake(path=shown, rows=rows)}
-    return Source(path=shown, form=form, by_room=by_room, refusals=passed)
+            rows, refusals = lessons_in_markdown(data.decode("utf-8"), record.utc_now())
+    by_room = {LESSONS: Intake(path=path, rows=rows)}
+    return Source(path=path, form=form, by_room=by_room, refusals=refusals)
 
 
-def _json(data: bytes) -> Any:
+def _decode(data: bytes) -> Any:
     """Decode JSON; None for any other text."""
     if data.lstrip()[:1] not in (b"{", b"["):
         return None
@@ -255,60 +255,60 @@ def lessons_in_markdown(text: str, now: str) -> tuple[list[Row], list[Refusal]]:
 
     The heading above a bullet gives the topic.
     """
-    bullets, passed, topic = list[_Bullet](), list[Refusal](), GENERAL
-    wrapped, end = list[str](), ""
+    bullets, refusals, topic = list[_Bullet](), list[Refusal](), GENERAL
+    bullet_lines, end = list[str](), ""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     for number, line in enumerate(text.split("\n"), 1):
         stripped, rest = line.strip(), line
-        for why, begins, ends in () if end else _SKIPPED:
-            if begun := re.match(begins, stripped):
-                end, rest = ends.format(**begun.groupdict()), stripped[begun.end() :]
-                passed.append(Refusal(str(number), say(f"import.passed_{why}")))
-                wrapped = []
+        for reason, opening, closing in () if end else _SKIPPED_PARTS:
+            if match := re.match(opening, stripped):
+                end, rest = closing.format(**match.groupdict()), stripped[match.end() :]
+                refusals.append(Refusal(str(number), say(f"import.passed_{reason}")))
+                bullet_lines = []
                 break
         if end:
             end = "" if re.search(end, rest) else end
         elif heading := _HEADING.match(line):
             words = {*_WORD.findall(heading[1].lower())}
             topic = GENERAL if words <= _TITLES else topic_of(heading[1])
-            wrapped = []
+            bullet_lines = []
         elif (bullet := _BULLET.match(line)) and not bullet["indent"]:
-            wrapped = [bullet["text"].strip()]
-            bullets.append(_Bullet(number, topic, wrapped))
+            bullet_lines = [bullet["text"].strip()]
+            bullets.append(_Bullet(number, topic, bullet_lines))
         elif bullet:
-            passed.append(Refusal(str(number), say("import.passed_nested")))
-            wrapped = []
+            refusals.append(Refusal(str(number), say("import.passed_nested")))
+            bullet_lines = []
         elif not _WORD.search(stripped):
-            wrapped = []
-        elif wrapped:
-            wrapped.append(stripped)
+            bullet_lines = []
+        elif bullet_lines:
+            bullet_lines.append(stripped)
         else:
-            passed.append(Refusal(str(number), say("import.passed_prose")))
+            refusals.append(Refusal(str(number), say("import.passed_prose")))
     rows = list[Row]()
-    for found in bullets:
-        statement = " ".join(found.lines).strip()
+    for item in bullets:
+        statement = " ".join(item.lines).strip()
         if not _WORD.search(statement) or _ELSEWHERE.fullmatch(statement):
-            passed.append(Refusal(str(found.line), say("import.passed_no_lesson")))
+            refusals.append(Refusal(str(item.line), say("import.passed_no_lesson")))
             continue
-        rows.append(_principle(found.topic, statement, found.line, now))
-    return rows, passed
+        rows.append(_principle_row(item.topic, statement, item.line, now))
+    return rows, refusals
 
 
-def in_server_memory(values: Iterable[Row], now: str) -> tuple[list[Row], list[Refusal]]:
+def lessons_in_server_memory(values: Iterable[Row], now: str) -> tuple[list[Row], list[Refusal]]:
     """Return observations as lessons on their entity, and the lines passed over."""
-    rows, passed = list[Row](), list[Refusal]()
+    rows, refusals = list[Row](), list[Refusal]()
     for number, value in values:
         is_entity = isinstance(value, dict) and isinstance(value.get("name"), str)
-        found = value.get("observations") if is_entity else None
-        texts = found if isinstance(found, list) else []
+        observations = value.get("observations") if is_entity else None
+        texts = observations if isinstance(observations, list) else []
         for text in texts:
             if isinstance(text, str) and text.strip() and not SURROGATE.search(text):
-                rows.append(_principle(topic_of(value["name"]), text.strip(), number, now))
+                rows.append(_principle_row(topic_of(value["name"]), text.strip(), number, now))
             else:
-                passed.append(Refusal(str(number), say("import.passed_no_text")))
+                refusals.append(Refusal(str(number), say("import.passed_no_text")))
         if not texts:
-            passed.append(Refusal(str(number), say("import.passed_no_observations")))
-    return rows, passed
+            refusals.append(Refusal(str(number), say("import.passed_no_observations")))
+    return rows, refusals
 
 
 def topic_of(name: str) -> str:
@@ -331,6 +331,6 @@ def topic_of(name: str) -> str:
     return topic or GENERAL
 
 
-def _principle(topic: str, lesson: str, line: int, now: str) -> Row:
+def _principle_row(topic: str, lesson: str, line: int, now: str) -> Row:
     draft = record.Draft(topic=record.normalise_topic(topic), lesson=lesson, type="principle")
     return Row(line, record.new_record(draft, now=now).as_json())

@@ -5,7 +5,7 @@ import os
 from dataclasses import replace
 
 from commands.rooms.lesson import redacted_lines, topic_name
-from commands.rooms.read import table_lines, whole
+from commands.rooms.read import item_lines, table_lines
 from commands.terminal import screen as terminal
 from commands.terminal.ask import is_confirmed, open_memory, progress
 from commands.terminal.screen import plain, print_lines, print_within, render_table
@@ -26,17 +26,17 @@ MOST_PAIRS = 10
 
 def list_topics(arguments: argparse.Namespace) -> int:
     """Print the topics, largest first, and similar pairs; return 0."""
-    opened = open_memory(arguments)
-    groups = group_by_topic(opened.store.read().records)
+    memory = open_memory(arguments)
+    groups = group_by_topic(memory.store.read().records)
     by_size = sorted(groups, key=lambda topic: -len(groups[topic]))
-    compared = by_size[:TOPICS_COMPARED] if len(groups) > TOPICS_COMPARED else [*groups]
-    pairs = similar_topics(compared)
+    compared_topics = by_size[:TOPICS_COMPARED] if len(groups) > TOPICS_COMPARED else [*groups]
+    pairs = similar_topics(compared_topics)
     topics = {
         topic: {
             "topic": redact(topic)[0],
             "records": len(records),
             "principles": sum(record.type == "principle" for record in records),
-            "last": max((it.updated or it.created for it in records), key=seconds_of),
+            "last": max((record.updated or record.created for record in records), key=seconds_of),
         }
         for topic, records in groups.items()
     }
@@ -45,7 +45,7 @@ def list_topics(arguments: argparse.Namespace) -> int:
             {**pair._asdict(), "topic": redact(pair.topic)[0], "other": redact(pair.other)[0]}
             for pair in pairs
         ]
-        data = {"project": str(opened.project.root), "topics": [*topics.values()]}
+        data = {"project": str(memory.project.root), "topics": [*topics.values()]}
         print(terminal.plain_json({**data, "similar": similar}))
         return 0
     if not groups:
@@ -53,7 +53,7 @@ def list_topics(arguments: argparse.Namespace) -> int:
         return 0
     rows = list[list[str]]()
     for topic in by_size:
-        counts = (f"{topics[topic][it]:,}" for it in ("records", "principles"))
+        counts = (f"{topics[topic][name]:,}" for name in ("records", "principles"))
         rows.append([*counts, terminal.day_text(str(topics[topic]["last"])), topic_name(topic)])
     head = [say("records.records"), "principle", say("records.date"), "topic"]
     count = sum(map(len, groups.values()))
@@ -72,62 +72,61 @@ def list_topics(arguments: argparse.Namespace) -> int:
 
 def rename_topic(arguments: argparse.Namespace) -> int:
     """Rename a topic; return 1 without a yes or for an unknown one."""
-    opened = open_memory(arguments, writes=not arguments.dry_run)
-    log = opened.store.read()
+    memory = open_memory(arguments, writes=not arguments.dry_run)
+    log = memory.store.read()
     old, new = normalise_topic(arguments.old), normalise_topic(arguments.new)
     if old not in log.topics:
-        terminal.complain(_unknown(old, log))
+        terminal.complain(_unknown_topic(old, log))
         return 1
     if old == new:
         print_within([say("records.same_topic")])
         return 0
     before = [record for record in log.records if record.topic == old]
-    changed = {it.version_id: replace(it, topic=new) for it in before}
-    trial = opened.store.renew(changed, join=True, dry_run=True)
+    changed_records = {record.version_id: replace(record, topic=new) for record in before}
+    trial = memory.store.renew(changed_records, join=True, dry_run=True)
     topic = trial.records[0].topic
     key = "would_merge" if topic in log.topics else "would_rename"
     counts = {"count": len(before), "there": log.topics[topic]}
     head = say(f"records.{key}", old=topic_name(old), new=topic_name(topic), **counts)
-    lines = [plain(head), ""]
-    lines += table_lines([*map(item_of, before)])
+    lines = [plain(head), "", *table_lines([*map(item_of, before)])]
     for versions in trial.earlier:
         if len(versions) > 1:
             lines += ["", say("records.would_join", count=len(versions))]
             for record in versions:
-                lines += [terminal.INDENT + line for line in whole(item_of(record))]
+                lines += [terminal.INDENT + line for line in item_lines(item_of(record))]
     lines += ["", *redacted_lines(trial.redacted, "would_redact")]
     if trial.suspicious:
         lines.append(say("records.suspicious", fields=", ".join(trial.suspicious)))
     print_within(lines)
     if not is_confirmed(arguments, say("records.ask_rename")):
         return int(not arguments.dry_run)
-    done = opened.store.renew(changed, join=True)
-    moved = [
+    outcome = memory.store.renew(changed_records, join=True)
+    moves = [
         f"{terminal.INDENT}{plain(former.id)} → {plain(record.id)}"
-        for versions, record in zip(done.earlier, done.records, strict=True)
+        for versions, record in zip(outcome.earlier, outcome.records, strict=True)
         for former in versions
         if former.id != record.id
     ]
-    print_within([say("records.renamed", count=len(moved)), *moved, say("records.commit_soon")])
-    if left := done.log.topics[old]:
-        print_within([say("records.left_behind", count=left)])
+    print_within([say("records.renamed", count=len(moves)), *moves, say("records.commit_soon")])
+    if count := outcome.log.topics[old]:
+        print_within([say("records.left_behind", count=count)])
     return 0
 
 
-def _unknown(topic: str, log: MemoryLog) -> str:
-    near = ", ".join(map(topic_name, find_similar(topic, [*log.topics])))
-    key = "unknown_topic_but" if near else "unknown_topic"
-    return say(f"records.{key}", topic=topic_name(topic), similar=near)
+def _unknown_topic(topic: str, log: MemoryLog) -> str:
+    names = ", ".join(map(topic_name, find_similar(topic, [*log.topics])))
+    key = "unknown_topic_but" if names else "unknown_topic"
+    return say(f"records.{key}", topic=topic_name(topic), similar=names)
 
 
 def compact(arguments: argparse.Namespace) -> int:
     """Print a request to an agent for a compaction; return 1 for an unknown topic."""
-    opened = open_memory(arguments)
-    log, topic = opened.store.read(), normalise_topic(arguments.topic or "")
+    memory = open_memory(arguments)
+    log, topic = memory.store.read(), normalise_topic(arguments.topic or "")
     if topic and topic not in log.topics:
-        terminal.complain(_unknown(topic, log))
+        terminal.complain(_unknown_topic(topic, log))
         return 1
-    threshold = opened.settings.threshold
+    threshold = memory.settings.threshold
     need = need_of(log.records, log.count, threshold)
     print_within([say(f"compact.{need}", count=log.count, threshold=threshold), ""])
     print(say("compact.line_topic" if topic else "compact.line", topic=topic_name(topic)))
@@ -142,43 +141,42 @@ def archive(arguments: argparse.Namespace) -> int:
     from rooms.sessions.for_people import ForPeople, item_of
     from rooms.sessions.upkeep import archive_before
 
-    opened = open_memory(arguments, writes=not arguments.dry_run)
-    store = ForPeople(opened).store
+    memory = open_memory(arguments, writes=not arguments.dry_run)
+    store = ForPeople(memory).store
     before, with_open = arguments.before, arguments.open
-    planned = archive_before(store, before, with_open=with_open, dry_run=True)
-    left = list[str]()
-    if planned.open:
-        left.append(say("session_commands.left_open", count=planned.open))
-    if planned.kept_sessions:
-        left.append(say("session_commands.left_kept", count=len(planned.kept_sessions)))
-        left += table_lines([*map(item_of, planned.kept_sessions)])
-    if not planned.sessions:
-        print_lines([say("session_commands.none_old"), *left])
+    plan = archive_before(store, before, with_open=with_open, dry_run=True)
+    notes = list[str]()
+    if plan.open:
+        notes.append(say("session_commands.left_open", count=plan.open))
+    if plan.kept_sessions:
+        notes.append(say("session_commands.left_kept", count=len(plan.kept_sessions)))
+        notes += table_lines([*map(item_of, plan.kept_sessions)])
+    if not plan.sessions:
+        print_lines([say("session_commands.none_old"), *notes])
         return 0
-    heading = say("session_commands.would_archive", count=len(planned.sessions))
-    print_lines([heading, *table_lines([*map(item_of, planned.sessions)]), *left])
+    heading = say("session_commands.would_archive", count=len(plan.sessions))
+    print_lines([heading, *table_lines([*map(item_of, plan.sessions)]), *notes])
     if not is_confirmed(arguments, say("session_commands.ask_archive")):
         return int(not arguments.dry_run)
-    done = archive_before(store, before, with_open=with_open)
-    print_lines([say("session_commands.archived", count=len(done.sessions), path=str(done.path))])
+    sessions, path, *_ = archive_before(store, before, with_open=with_open)
+    print_lines([say("session_commands.archived", count=len(sessions), path=str(path))])
     return 0
 
 
 def share(arguments: argparse.Namespace) -> int:
     """Share the sessions with the user's other projects, or no longer; return 0."""
     from rooms.sessions.for_people import ForPeople
-    from rooms.sessions.search import share_project as share_from
-    from rooms.sessions.search import unshare_project
+    from rooms.sessions.search import share_project, unshare_project
 
-    opened = open_memory(arguments, writes=True)
-    store = ForPeople(opened).store
+    memory = open_memory(arguments, writes=True)
+    store = ForPeople(memory).store
     if arguments.off:
-        key = "unshared" if unshare_project(opened.project.root, os.environ) else "not_shared"
+        key = "unshared" if unshare_project(memory.project.root, os.environ) else "not_shared"
         print_lines([say(f"session_commands.{key}")])
         return 0
-    share_from(store.root, os.environ)
-    shared = say("session_commands.shared", count=store.count())
-    print_lines([shared, say("session_commands.what_is_shared")])
+    share_project(store.root, os.environ)
+    sentence = say("session_commands.shared", count=store.count())
+    print_lines([sentence, say("session_commands.what_is_shared")])
     return 0
 
 
@@ -192,7 +190,7 @@ def pin(arguments: argparse.Namespace) -> int:
     for name in arguments.ids:
         if not fragments.find_by_name(name):
             raise RefusedError("fragment_commands.no_fragment", id=plain(name))
-    ids = ", ".join(pin_one(fragments.room, it, pinned=is_pinned).id for it in arguments.ids)
+    ids = ", ".join(pin_one(fragments.room, name, pinned=is_pinned).id for name in arguments.ids)
     key = "now_pinned" if is_pinned else "now_unpinned"
     print_lines([say(f"fragment_commands.{key}", ids=plain(ids))])
     return 0
@@ -206,25 +204,28 @@ def consolidate(arguments: argparse.Namespace) -> int:
     from rooms.fragments.upkeep.consolidation import consolidate as put_in_order
 
     room = ForPeople(open_memory(arguments)).room
-    with progress() as far:
+    with progress() as show:
         report = put_in_order(
             room,
-            progress=lambda place, count, name: far(f"{name} ({place}/{count})"),
+            progress=lambda place, count, name: show(f"{name} ({place}/{count})"),
             judge=judge_of(os.environ),
             embedder=embedder_of(os.environ),
         )
-    stale, promotable, for_the_log = (
-        [*map(item_of, it)] for it in (report.stale, report.promotable, report.for_the_log)
+    stale_items, promotable_items, log_items = (
+        [*map(item_of, items)] for items in (report.stale, report.promotable, report.for_the_log)
     )
-    pairs = [(item_of(it.earlier), item_of(it.later)) for it in report.suspicions]
+    pairs = [(item_of(pair.earlier), item_of(pair.later)) for pair in report.suspicions]
     if arguments.json:
-        steps = [{"name": it.name, "count": it.count, "figures": it.figures} for it in report.steps]
+        steps = [
+            {"name": step.name, "count": step.count, "figures": step.figures}
+            for step in report.steps
+        ]
         suspicions = [
             {"earlier": earlier.data, "later": later.data, "similarity": pair.similarity}
             for (earlier, later), pair in zip(pairs, report.suspicions, strict=True)
         ]
-        listed = {"stale": stale, "promotable": promotable, "forTheLog": for_the_log}
-        data = {name: [it.data for it in items] for name, items in listed.items()}
+        items_of = {"stale": stale_items, "promotable": promotable_items, "forTheLog": log_items}
+        data = {name: [item.data for item in items] for name, items in items_of.items()}
         print(terminal.plain_json({"steps": steps, "suspicions": suspicions, **data}))
         return 0
     rows = list[list[str]]()
@@ -234,9 +235,9 @@ def consolidate(arguments: argparse.Namespace) -> int:
     lines = render_table(["step", "changed", "figures"], rows) if rows else []
     count = sum(step.count for step in report.steps)
     lines.append(say("fragment_commands.consolidated", count=count))
-    shown = {"pairs": [item for pair in pairs for item in pair], "doubtful": stale}
-    shown |= {"promotable": promotable, "for_the_log": for_the_log}
-    for key, items in shown.items():
+    groups = {"pairs": [item for pair in pairs for item in pair], "doubtful": stale_items}
+    groups |= {"promotable": promotable_items, "for_the_log": log_items}
+    for key, items in groups.items():
         if items:
             lines += ["", say(f"fragment_commands.{key}", id=items[0].id)]
             lines += table_lines(items)
@@ -253,14 +254,14 @@ def embed(arguments: argparse.Namespace) -> int:
     if embedder is None:
         terminal.complain(say("fragment_commands.no_model"))
         return 1
-    with progress() as far:
+    with progress() as show:
 
-        def tell(done: int, count: int) -> None:
-            far(f"{done:,}/{count:,}")
+        def show_counts(done: int, count: int) -> None:
+            show(f"{done:,}/{count:,}")
 
-        filled = embed_missing(room, embedder, replaces=True, progress=tell)
-    model, count, left = plain(embedder.model), filled.count, filled.missing
-    print_lines([say("fragment_commands.embedded", model=model, count=count, left=left)])
+        filled = embed_missing(room, embedder, replaces=True, progress=show_counts)
+    model, count, missing = plain(embedder.model), filled.count, filled.missing
+    print_lines([say("fragment_commands.embedded", model=model, count=count, left=missing)])
     return 0
 
 
@@ -280,22 +281,19 @@ def migrate(arguments: argparse.Namespace) -> int:
         return 0
     pool, path = Pool(server), plain(server.name)
     try:
-        found = schema.Schema(pool).read_state()
-        if found.is_foreign:
+        state = schema.Schema(pool).read_state()
+        if state.is_foreign:
             raise ServerError("schema_foreign", path=server.name)
-        is_done = found.is_current and not found.has_waiting_vectors
+        is_done = state.is_current and not state.has_waiting_vectors
+        statements = [] if is_done else schema.statements_for_admin(state)
         if arguments.sql:
-            print_lines(
-                [f"{it};" for it in ([] if is_done else schema.statements_for_admin(found))]
-            )
+            print_lines([f"{statement};" for statement in statements])
             return 0
         if is_done:
-            print_within([say("migrate.current", path=path, version=found.version)])
+            print_within([say("migrate.current", path=path, version=state.version)])
             return 0
-        print_within(
-            [say("migrate.would_make", path=path, count=len(schema.statements_for_admin(found)))]
-        )
-        if found.has_waiting_vectors:
+        print_within([say("migrate.would_make", path=path, count=len(statements))])
+        if state.has_waiting_vectors:
             print_within([say("migrate.would_convert")])
         if not is_confirmed(arguments, say("migrate.ask"), table="migrate"):
             return int(not arguments.dry_run)

@@ -49,44 +49,43 @@ def view(arguments: argparse.Namespace) -> int:
     A file gets the user's own items only of rooms that were named.
     """
     check_output(arguments, "--open")
-    opened, named = open_memory(arguments), arguments.room or []
-    items, notes, left_out = list[Item](), list[str](), 0
-    for room in rooms_of(opened, named):
-        ask = partial(room.find, Filter(limit=MOST_ITEMS))
-        found = ask_room(room, ask, named=named)
-        if not found:
+    memory, names = open_memory(arguments), arguments.room or []
+    items, notes, omitted_count = list[Item](), list[str](), 0
+    for room in rooms_of(memory, names):
+        matches = ask_room(room, partial(room.find, Filter(limit=MOST_ITEMS)), named=names)
+        if not matches:
             continue
         if room.name == LESSONS:
-            flaws = MemoryLog.parse(opened.store.read_bytes()).flaws
+            flaws = MemoryLog.parse(memory.store.read_bytes()).flaws
             notes += [say("lessons.flaws", **flaws)] if any(flaws.values()) else []
-        kept = found.items
+        kept_items = matches.items
         if arguments.public:
-            kept = [it for it in kept if it.privacy in ("", "public")]
-        elif arguments.output and room.name not in named:
-            kept = [it for it in kept if not it.privacy]
-            left_out += len(found.items) - len(kept)
-        items += kept
-        if found.count > len(found.items):
-            shown = len(found.items)
-            notes.append(say("view.cut", shown=shown, count=found.count, room=room.name))
-    if arguments.output and (private := sum(it.privacy == "private" for it in items)):
-        notes.append(say("view.private", count=private))
-    items.sort(key=lambda it: it.date, reverse=True)
-    text = page(items, project=opened.project.root.name, notes=notes)
-    said = [say("view.left_out", count=left_out)] if left_out else []
+            kept_items = [item for item in kept_items if item.privacy in ("", "public")]
+        elif arguments.output and room.name not in names:
+            kept_items = [item for item in kept_items if not item.privacy]
+            omitted_count += len(matches.items) - len(kept_items)
+        items += kept_items
+        if matches.count > len(matches.items):
+            shown_count = len(matches.items)
+            notes.append(say("view.cut", shown=shown_count, count=matches.count, room=room.name))
+    if arguments.output and (private_count := sum(item.privacy == "private" for item in items)):
+        notes.append(say("view.private", count=private_count))
+    items.sort(key=lambda item: item.date, reverse=True)
+    text = build_page(items, project=memory.project.root.name, notes=notes)
+    extra_lines = [say("view.left_out", count=omitted_count)] if omitted_count else []
     if arguments.output == STDOUT:
         print(text, end="")
-        for line in said:
+        for line in extra_lines:
             warn(line)
         return 0
-    path = Path(arguments.output) if arguments.output else _own_place(opened)
+    path = Path(arguments.output) if arguments.output else _default_path(memory)
     # Only the user may read an item that is neither a lesson of the team nor public.
-    own = any(it.room != LESSONS and it.privacy != "public" for it in items)
-    is_private, force = own or not arguments.output, arguments.force or not arguments.output
-    write_new(path, text, force=force, project=opened.project.root, is_private=is_private)
+    is_personal = any(item.room != LESSONS and item.privacy != "public" for item in items)
+    is_private, force = is_personal or not arguments.output, arguments.force or not arguments.output
+    write_new(path, text, force=force, project=memory.project.root, is_private=is_private)
     if arguments.output:
-        written = say("view.written", path=plain(arguments.output), count=len(items))
-        print("\n".join([written, *said]))
+        saved_line = say("view.written", path=plain(arguments.output), count=len(items))
+        print("\n".join([saved_line, *extra_lines]))
         if not arguments.open:
             return 0
     is_open = webbrowser.open(path.resolve().as_uri())
@@ -95,14 +94,14 @@ def view(arguments: argparse.Namespace) -> int:
     return 0 if is_open else 1
 
 
-def page(items: Sequence[Item], *, project: str, notes: Sequence[str] = ()) -> str:
+def build_page(items: Sequence[Item], *, project: str, notes: Sequence[str] = ()) -> str:
     """Return the page in the reader's language, items in this order. notes: below the title."""
     style, script, template = (
         (HERE / name).read_text("utf-8") for name in ("view.css", "view.js", "template.html")
     )
-    data = json.dumps(_data(items, notes), ensure_ascii=False)
+    data = json.dumps(_page_data(items, notes), ensure_ascii=False)
     policy = (
-        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)};"
+        f"default-src 'none'; style-src {_policy_hash(style)}; script-src {_policy_hash(script)};"
         " base-uri 'none'; form-action 'none'"
     )
     return Template(template).substitute(
@@ -116,9 +115,9 @@ def page(items: Sequence[Item], *, project: str, notes: Sequence[str] = ()) -> s
     )
 
 
-def _own_place(opened: Memory) -> Path:
+def _default_path(memory: Memory) -> Path:
     """Return the page's path, which only the user may read. Raises ExportError, DiskError."""
-    directory = state_directory(str(opened.project.root), os.environ)
+    directory = state_directory(str(memory.project.root), os.environ)
     if not directory:
         raise DiskError("view.no_place")
     try:
@@ -128,10 +127,10 @@ def _own_place(opened: Memory) -> Path:
     return Path(directory, FILE_NAME)
 
 
-def _data(items: Sequence[Item], notes: Sequence[str]) -> dict[str, Any]:
-    kinds, today = {(it.room, it.kind) for it in items}, day_of(utc_now())
-    there = {room for room, _ in kinds}
-    rooms = dict.fromkeys((*(it for it in room_names() if it in there), *sorted(there)))
+def _page_data(items: Sequence[Item], notes: Sequence[str]) -> dict[str, Any]:
+    kinds, today = {(item.room, item.kind) for item in items}, day_of(utc_now())
+    names = {room for room, _ in kinds}
+    rooms = dict.fromkeys((*(name for name in room_names() if name in names), *sorted(names)))
     kind_words = dict[str, str]()
     for room, kind in kinds:
         key = f"{room}.kinds.{kind}"
@@ -154,13 +153,13 @@ def _data(items: Sequence[Item], notes: Sequence[str]) -> dict[str, Any]:
         ],
         "facts": [],
     }
-    shown = list[dict[str, Any]]()
+    values = list[dict[str, Any]]()
     for item in items:
         texts = list[tuple[str, str]]()
         for label, text in item.texts:
             lines = text.strip("\r\n").replace("\r\n", "\n").replace("\r", "\n").split("\n")
-            told = "\n".join(map(printable_text, lines))
-            texts += [(one_line(label), told)] if text.strip() else []
+            clean_text = "\n".join(map(printable_text, lines))
+            texts += [(one_line(label), clean_text)] if text.strip() else []
         value = {
             "room": item.room,
             "id": one_line(item.id),
@@ -171,10 +170,10 @@ def _data(items: Sequence[Item], notes: Sequence[str]) -> dict[str, Any]:
             "texts": texts,
             "facts": [one_line(fact) for fact in item.facts if item.id not in fact],
         }
-        shown.append(value)
-    return {"items": shown, "words": words, "notes": list(notes), "sample": sample}
+        values.append(value)
+    return {"items": values, "words": words, "notes": list(notes), "sample": sample}
 
 
-def _hash(text: str) -> str:
+def _policy_hash(text: str) -> str:
     digest = base64.b64encode(sha256(text.encode()).digest()).decode("ascii")
     return f"'sha256-{digest}'"

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from commands.report import Report, code, report_markdown
+from commands.report import Report, code_of, report_markdown
 from commands.revisions import Revisions, Side
 from core.messages import Language
 from core.text.plain import printable_text
@@ -210,15 +210,15 @@ def markdown_tokens(document: str) -> Iterator[Token]:
 
 def test_any_text_is_shown_as_code() -> None:
     for text, shown in table("commands/report_texts")["as code"]:
-        assert code(text) == shown
-        inline = MARKDOWN.parseInline(code(text))[0].children or []
+        assert code_of(text) == shown
+        inline = MARKDOWN.parseInline(code_of(text))[0].children or []
         assert [token.type for token in inline] == ["code_inline"]
 
 
 @given(hostile)
 @example("\\`a` <b>`")
 def test_every_word_of_a_text_is_there_to_be_read(text: str) -> None:
-    [token] = MARKDOWN.parseInline(code(text))[0].children or []
+    [token] = MARKDOWN.parseInline(code_of(text))[0].children or []
     lines = map(printable_text, re.split("\r\n|[\n\r\u2028\u2029]", text))
     # With any blanks between and around code.
     assert token.content == "—" or "".join(token.content.split()) == (
@@ -229,7 +229,7 @@ def test_every_word_of_a_text_is_there_to_be_read(text: str) -> None:
 @pytest.mark.long  # it costs much
 @pytest.mark.parametrize("text", ["`" * 50_000, "`a" * 50_000, "(" * 50_000])
 def test_a_long_run_of_signs_takes_no_long_time(text: str) -> None:
-    assert code(text)
+    assert code_of(text)
 
 
 def document(one: str, two: str, topic: str) -> str:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from commands.clients.merge import markers
-from commands.rooms.exchange import BLOCK, export_markdown, lessons
+from commands.rooms.exchange import BLOCK, export_markdown, lesson_lines
 from commands.rooms.sources import MARKER, MOST_TEXT_BYTES, lessons_in_markdown, topic_of
 from core.config import Settings
 from core.lessons.log import MemoryLog
@@ -155,7 +155,7 @@ def everywhere(text: str) -> list[Record]:
 @example(everywhere("`@./.env` !`id` `@./.env`"))
 def test_no_text_forges_the_structure_of_a_document_or_names_a_file(found: list[Record]) -> None:
     text = document(found)
-    for shown in (text, document(found, found[0].lesson), "\n".join(lessons(found))):
+    for shown in (text, document(found, found[0].lesson), "\n".join(lesson_lines(found))):
         assert ACTIVE.findall(without_code(shown)) == []
     topics = {item_of(record).topic for record in found}
     structure = [it for it in parsed(text) if it not in ("code_inline", "text_special")]
@@ -171,7 +171,7 @@ def test_no_text_forges_the_structure_of_a_document_or_names_a_file(found: list[
 @given(TEXTS.filter(lambda text: "`" not in text))
 def test_a_reader_of_the_markdown_sees_the_text(text: str) -> None:
     record = a_record(lesson=text)
-    tokens = MarkdownIt("commonmark").parse("\n".join(lessons([record])))
+    tokens = MarkdownIt("commonmark").parse("\n".join(lesson_lines([record])))
     inline = next((token for token in tokens if token.type == "inline"), None)
     seen = ""
     for child in (inline.children if inline else None) or ():
@@ -182,9 +182,9 @@ def test_a_reader_of_the_markdown_sees_the_text(text: str) -> None:
 
 def test_a_text_is_escaped_no_more_than_needed_and_reads_as_it_was_written() -> None:
     for text, shown in ROWS["a_text_is_escaped_no_more_than_needed"]:
-        assert (as_heading(text), lessons([a_record(lesson=text)])) == (shown, [f"- {shown}"])
+        assert (as_heading(text), lesson_lines([a_record(lesson=text)])) == (shown, [f"- {shown}"])
     text = "Put it into @./.env of me@shop.kr, `@Bean` stays; see #file:a.md, [it](./b), run !`id`"
-    [line] = lessons([a_record(lesson=text)])
+    [line] = lesson_lines([a_record(lesson=text)])
     shown = line.removeprefix("- ")
     assert shown == (
         r"Put it into &#64;./.env of me@shop.kr, `@Bean` stays; see &#35;file:a.md,"

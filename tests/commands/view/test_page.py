@@ -72,7 +72,7 @@ class Document(HTMLParser):
 
 
 def page_of(*items: Item, lang: Language = "en", project: str = "shop") -> Document:
-    return Document(in_language(lang, view.page, items, project=project))
+    return Document(in_language(lang, view.build_page, items, project=project))
 
 
 # The document

@@ -49,7 +49,7 @@ class Shown(Browser):
     def shows(
         self, items: Sequence[Item], address: str = "", lang: Language = "en", **more: Any
     ) -> None:
-        text = in_language(lang, view.page, items, project="shop")
+        text = in_language(lang, view.build_page, items, project="shop")
         self.page.write_text(text, encoding="utf-8")
         self.open(self.page, address, **more)
 
