@@ -239,10 +239,10 @@ class GeminiJudge:
     settings, and at most a minute. The settings that ensure this count only in a directory that
     nobody else can write to, nor to one above it: without it nothing starts.
 
-    place: where to make the directory, else in the home. path: a PATH.
+    parent: where to make the directory, else in the home. path: a PATH.
     """
 
-    place: str
+    parent: str
     path: str
     timeout_s: float = TIMEOUT_S
     is_private: Callable[[Path], bool] = is_private
@@ -254,7 +254,7 @@ class GeminiJudge:
     def verdict(self, earlier: str, later: str) -> Verdict:
         for error in self.find_missing():
             raise error
-        paths = [Path(name) for name in (self.place, os.path.expanduser("~")) if name]
+        paths = [Path(name) for name in (self.parent, os.path.expanduser("~")) if name]
         try:
             base = next((path for path in paths if path.is_dir() and self.is_private(path)), None)
             if base is None:

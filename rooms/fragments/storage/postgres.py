@@ -255,7 +255,7 @@ class PostgresRows(Rows):
 
     def add(self, fragments: Sequence[Fragment]) -> list[Fragment]:
         """Store many in one statement, which counts the texts once."""
-        added = list[Fragment]()
+        new_fragments = list[Fragment]()
         for start in range(0, len(fragments), _BATCH_ROWS):
             batch = fragments[start : start + _BATCH_ROWS]
             rows = [self.row_of(fragment) for fragment in batch]
@@ -265,8 +265,8 @@ class PostgresRows(Rows):
                 f" {', '.join([f'({placeholders})'] * len(rows))} RETURNING id, number"
             )
             numbers = dict(self.run(statement, [value for row in rows for value in row.values()]))
-            added += [replace(fragment, number=numbers[fragment.id]) for fragment in batch]
-        return added
+            new_fragments += [replace(fragment, number=numbers[fragment.id]) for fragment in batch]
+        return new_fragments
 
     def put_vectors(self, embeddings: Iterable[Embedding]) -> None:
         """Bytes that are no vector remove one. The upkeep also makes the index of a length."""

@@ -59,17 +59,17 @@ class SchemaState:
     encoding: str
     roles: list[str]  # of ours, those that are there
     usable_roles: list[str]  # of ours, those that the user may take
-    vectors_in: str  # the schema of the extension `vector`, "" without a new one
+    vector_schema: str  # the schema of the extension `vector`, "" without a new one
     has_vectors: bool  # whether the server offers that extension
     has_schema: bool
-    names: list[str]  # of the tables
-    embedding: str  # the column's type
+    table_names: list[str]  # of the tables
+    embedding_type: str  # the column's type
     version: int = 0  # 0 without our tables
 
     @property
     def is_foreign(self) -> bool:
         """Whether another program has made the tables."""
-        return bool(self.names) and not self.version
+        return bool(self.table_names) and not self.version
 
     @property
     def is_current(self) -> bool:
@@ -79,12 +79,12 @@ class SchemaState:
     @property
     def has_waiting_vectors(self) -> bool:
         """Whether the extension came after the tables."""
-        return bool(self.version and self.vectors_in) and self.embedding != VECTOR
+        return bool(self.version and self.vector_schema) and self.embedding_type != VECTOR
 
     @property
-    def path(self) -> str:
+    def search_path(self) -> str:
         """The schemas in which names are looked up."""
-        return f"{SCHEMA}, {self.vectors_in}" if self.vectors_in else SCHEMA
+        return f"{SCHEMA}, {self.vector_schema}" if self.vector_schema else SCHEMA
 
 
 class Schema:
@@ -101,16 +101,16 @@ class Schema:
     def has_vectors(self) -> bool:
         """Known once the tables are there."""
         state = self._state
-        return bool(state and state.vectors_in and state.embedding == VECTOR)
+        return bool(state and state.vector_schema and state.embedding_type == VECTOR)
 
     def is_ready(self) -> bool:
         """Return whether there are tables, brought up to date."""
         if self._state is None:
             state = self.read_state()
-            if not state.names:
+            if not state.table_names:
                 return False
             if state.is_current:
-                self._pool.path, self._state = state.path, state
+                self._pool.path, self._state = state.search_path, state
             else:
                 self.bring_up_to_date()
         return True
@@ -149,7 +149,7 @@ class Schema:
                         raise ServerError("no_such_encoding", path=path)
                     if not is_done:
                         state = self.make_tables(connection, state)
-                self._pool.path, self._state = state.path, state
+                self._pool.path, self._state = state.search_path, state
                 return state
             except ServerError as error:
                 if not tries_left or error.facts.get("state") != _CLASH_CODE:
@@ -164,10 +164,10 @@ class Schema:
         try:
             for statement in _statements_for_user(state):
                 connection.execute(statement)
-            if state.vectors_in:
+            if state.vector_schema:
                 for role in ROLES:  # a right that may not be granted is only a warning
                     connection.execute(f"SET LOCAL ROLE {role}")
-                    connection.execute(f"SELECT '{state.vectors_in}.vector'::regtype")
+                    connection.execute(f"SELECT '{state.vector_schema}.vector'::regtype")
                 connection.execute("RESET ROLE")
             elif state.has_vectors:
                 # In a savepoint: the room works without.
@@ -175,7 +175,7 @@ class Schema:
                     connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
             state = self._state_of(connection)
             connection.execute(f"SET LOCAL ROLE {UPKEEP_ROLE}")
-            connection.execute(f"SET LOCAL search_path = {state.path}")
+            connection.execute(f"SET LOCAL search_path = {state.search_path}")
             for statement in _statements_for_owner(state):
                 connection.execute(statement)
             connection.execute("RESET ROLE; RESET search_path")
@@ -191,7 +191,7 @@ class Schema:
         try:
             row = connection.execute(_STATE_QUERY, {"roles": list(ROLES)}).fetchone()
             state = SchemaState(*row or ())
-            if "schema_version" in state.names:  # only the owner of the tables may read it
+            if "schema_version" in state.table_names:  # only the owner of the tables may read it
                 connection.execute(f"SET LOCAL ROLE {UPKEEP_ROLE}")
                 newest = f"SELECT max(version) FROM {SCHEMA}.schema_version"
                 [version] = connection.execute(newest).fetchone() or (0,)
@@ -212,13 +212,13 @@ def statements_for_admin(state: SchemaState) -> list[str]:
     extension = list[str]()
     if state.has_vectors:
         extension = ["CREATE EXTENSION IF NOT EXISTS vector"]
-        state = replace(state, vectors_in=state.vectors_in or "public")
+        state = replace(state, vector_schema=state.vector_schema or "public")
     return [
         "BEGIN",
         *_statements_for_user(state),
         *extension,
         f"SET LOCAL ROLE {UPKEEP_ROLE}",
-        f"SET LOCAL search_path = {state.path}",
+        f"SET LOCAL search_path = {state.search_path}",
         *_statements_for_owner(state),
         "COMMIT",
     ]
@@ -254,8 +254,8 @@ def _statements_for_user(state: SchemaState) -> list[str]:
         if role not in state.roles
     ]
     statements += [f"GRANT {role} TO {user}" for role in ROLES if role not in state.usable_roles]
-    if state.vectors_in not in ("", "public"):
-        statements.append(f"GRANT USAGE ON SCHEMA {state.vectors_in} TO {', '.join(ROLES)}")
+    if state.vector_schema not in ("", "public"):
+        statements.append(f"GRANT USAGE ON SCHEMA {state.vector_schema} TO {', '.join(ROLES)}")
     if not state.has_schema:
         statements.append(f"CREATE SCHEMA {SCHEMA} AUTHORIZATION {UPKEEP_ROLE}")
     return statements
@@ -265,7 +265,7 @@ def _statements_for_owner(state: SchemaState) -> list[str]:
     """Return the statements that the owner of the tables runs."""
     sections, statements = statements_of(_STATEMENTS_FILE), list[str]()
     for version in range(state.version + 1, SCHEMA_VERSION + 1):
-        kind = VECTOR if state.vectors_in else NO_VECTOR
+        kind = VECTOR if state.vector_schema else NO_VECTOR
         statements += [text.replace("EMBEDDING", kind) for text in sections[f"version {version}"]]
         statements.append(f"INSERT INTO {SCHEMA}.schema_version (version) VALUES ({version})")
     if state.has_waiting_vectors:
@@ -274,7 +274,7 @@ def _statements_for_owner(state: SchemaState) -> list[str]:
             f"ALTER TABLE {SCHEMA}.fragments ALTER COLUMN embedding TYPE vector"
             " USING embedding::vector",
         ]
-    if state.vectors_in:
+    if state.vector_schema:
         statements.append(index_statement(SPECIFIED_DIMENSIONS))
     return [*statements, *sections["always"], *sections["security"]]
 

@@ -167,9 +167,8 @@ class Cache:
 
     def clear(self) -> None:
         """Remove every value of this database."""
-        self.ask(
-            lambda redis: [redis.unlink(key) for key in redis.scan_iter(f"{self.key_prefix}:*")]
-        )
+        pattern = f"{self.key_prefix}:*"
+        self.ask(lambda redis: [redis.unlink(key) for key in redis.scan_iter(pattern)])
 
     def close(self) -> None:
         """Let go of the connections; the next question opens new ones."""
@@ -235,10 +234,10 @@ class CachedRows:
         if not (self._cache.server.keeps_answers and self._revisions):
             return self._rows.coverage(query, most)
         key = self._key_of("holding", query, most)
-        cached = self._cache.ask(lambda redis: _coverage_from(redis.getrange(key, 0, MOST_BYTES)))
-        self._cache.figures["hits" if cached else "misses"] += 1
-        if cached:
-            return cast(Coverage, cached)
+        value = self._cache.ask(lambda redis: _coverage_from(redis.getrange(key, 0, MOST_BYTES)))
+        self._cache.figures["hits" if value else "misses"] += 1
+        if value:
+            return cast(Coverage, value)
         coverage = self._rows.coverage(query, most)
         terms = [[*term, count, numbers and [*numbers]] for term, count, numbers in coverage.terms]
         text = json.dumps([coverage.total, terms])

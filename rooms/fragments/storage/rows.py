@@ -161,14 +161,13 @@ class Rows(ABC):
     def count_links(self, filter_: Filter) -> dict[str, int]:
         """Count the fragments' links by relation."""
         condition, values = self.condition_of(filter_)
-        statement = (
-            "SELECT relation_type, count(*) FROM fragment_links WHERE from_id IN"
-            f" (SELECT id FROM fragments WHERE {condition}) GROUP BY 1"
-        )
-        return dict(sorted(self.run(statement, values), key=lambda row: str(row[0])))
+        ids = f"SELECT id FROM fragments WHERE {condition}"
+        statement = "SELECT relation_type, count(*) FROM fragment_links WHERE from_id IN"
+        rows = self.run(f"{statement} ({ids}) GROUP BY 1", values)
+        return dict(sorted(rows, key=lambda row: str(row[0])))
 
     def entries(self, kind: type[Entry], *, subject: str = "", since: str = "") -> list[Any]:
-        """Return entries of a kind, oldest first. of: the fragment or session they are about."""
+        """Return entries of a kind, oldest first. subject: a fragment or session."""
         table = ENTRY_TABLES[kind]
         condition, values = self._condition_of_entries(table, subject=subject, since=since)
         condition += f" ORDER BY {self.order_clause(table.order)}"

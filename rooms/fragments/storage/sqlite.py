@@ -71,13 +71,13 @@ class Vectors:
         connection: sqlite3.Connection,
         file: object,
         vector: bytes,
-        allowed: Collection[int],
+        choice: Collection[int],
         most: int,
     ) -> list[tuple[int, float]]:
         """Return numbers and cosines, the nearest first, of equals the newest.
 
         Vectors of another length, and bytes that are none, are passed over. file: identifies the
-        connection's file. allowed: the only numbers to find.
+        connection's file. choice: the only numbers to find.
         """
         size = len(vector)
         if not vector or size % _FLOAT_BYTES:
@@ -92,7 +92,7 @@ class Vectors:
             for revision, number, embedding in connection.execute(statement, (self._revision,)):
                 self._vectors[number] = embedding if isinstance(embedding, bytes) else b""
                 self._revision = revision
-            numbers = [number for number in allowed if len(self._vectors.get(number, b"")) == size]
+            numbers = [number for number in choice if len(self._vectors.get(number, b"")) == size]
             vectors = [self._vectors[number] for number in numbers]
         if self._uses_numpy is None:
             self._uses_numpy = find_spec("numpy") is not None
@@ -110,8 +110,8 @@ class Vectors:
             floats = layout.unpack(vector)
             cosines += [sum(map(mul, floats, layout.unpack(other))) for other in vectors]
         pairs = zip((round(cosine, DIGITS) for cosine in cosines), numbers, strict=True)
-        nearest = nlargest(most, (pair for pair in pairs if isfinite(pair[0])))
-        return [(number, cosine) for cosine, number in nearest]
+        nearest_pairs = nlargest(most, (pair for pair in pairs if isfinite(pair[0])))
+        return [(number, cosine) for cosine, number in nearest_pairs]
 
 
 class SqliteRows(Rows):
@@ -148,15 +148,15 @@ class SqliteRows(Rows):
         return json.dumps(value, ensure_ascii=False) if isinstance(value, tuple) else value
 
     def add(self, fragments: Sequence[Fragment]) -> list[Fragment]:
-        added = list[Fragment]()
+        new_fragments = list[Fragment]()
         for fragment in fragments:
             row = self.row_of(fragment)
             placeholders = ", ".join("?" * len(row))
             statement = f"INSERT INTO fragments ({', '.join(row)}) VALUES ({placeholders})"
             number = self.run(statement, row.values()).lastrowid or 0
-            added.append(replace(fragment, number=number))
-            self.update_index(None, added[-1])
-        return added
+            new_fragments.append(replace(fragment, number=number))
+            self.update_index(None, new_fragments[-1])
+        return new_fragments
 
     def update_index(self, before: Fragment | None, after: Fragment | None) -> None:
         """Remove what the index holds of a fragment, then add its new text."""
@@ -206,15 +206,15 @@ class SqliteRows(Rows):
 
     def count_keywords(self, keywords: Sequence[str], filter_: Filter, most: int) -> Tallies:
         has_keyword, words = self.any_of("keyword", dict.fromkeys(map(plain_keyword, keywords)))
-        allowed, values = "is_live", list[Any]()
+        is_allowed, values = "is_live", list[Any]()
         if filter_ != Filter():  # else the keywords alone tell
             condition, values = self.condition_of(filter_)
-            allowed = (
+            is_allowed = (
                 "EXISTS (SELECT 1 FROM fragments"
                 f" WHERE fragments.number = fragment_keywords.number AND {condition})"
             )
         statement = (
-            f"SELECT number, count(*) FROM fragment_keywords WHERE {has_keyword} AND {allowed}"
+            f"SELECT number, count(*) FROM fragment_keywords WHERE {has_keyword} AND {is_allowed}"
             " GROUP BY number ORDER BY 2 DESC, 1 DESC LIMIT ?"
         )
         return self.run(statement, [*words, *values, most]).fetchall()
@@ -222,8 +222,8 @@ class SqliteRows(Rows):
     def nearest_cosines(self, vector: bytes, filter_: Filter, most: int) -> list[tuple[int, float]]:
         condition, values = self.condition_of(filter_)
         statement = f"SELECT number FROM fragments WHERE {condition} AND {self.has_vector}"
-        allowed = {number for (number,) in self.run(statement, values)}
-        return self._vectors.nearest_cosines(self._connection, self._file, vector, allowed, most)
+        choice = {number for (number,) in self.run(statement, values)}
+        return self._vectors.nearest_cosines(self._connection, self._file, vector, choice, most)
 
     def vectors(self, numbers: Iterable[int]) -> list[Embedding]:
         condition, values = self.any_of("number", numbers)

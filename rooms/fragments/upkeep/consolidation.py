@@ -251,7 +251,7 @@ def tend(room: Room, *, compares: bool = True) -> bool:
     """
     end = time.monotonic() + PIECE_S
     try:
-        return do_daily(room, compares=compares, goes_on=lambda: time.monotonic() < end)
+        return do_daily(room, compares=compares, may_go_on=lambda: time.monotonic() < end)
     except UpkeepBusyError:
         return False
     except (SentinelError, OSError) as error:
@@ -259,10 +259,10 @@ def tend(room: Room, *, compares: bool = True) -> bool:
         return False
 
 
-def do_daily(room: Room, *, compares: bool, goes_on: Callable[[], bool]) -> bool:
+def do_daily(room: Room, *, compares: bool, may_go_on: Callable[[], bool]) -> bool:
     """Do the daily upkeep, then the daily copy; return whether all is done.
 
-    compares: see `tend`. goes_on: asked after each transaction; False leaves the rest to the next
+    compares: see `tend`. may_go_on: asked after each transaction; False leaves the rest to the next
     call. Raises UpkeepBusyError while another process is at it, FragmentsError, DatabaseError.
     """
     now, is_done = room.clock(), True
@@ -277,7 +277,7 @@ def do_daily(room: Room, *, compares: bool, goes_on: Callable[[], bool]) -> bool
                 start = run_of(state, "daily", now)
                 work = Work(start.begun_at, room.config, compares=compares)
                 for run in do_run(room, work, start):
-                    if not goes_on():
+                    if not may_go_on():
                         is_done = not run.next_pass
                         break
     room.engine.keep_copy()
@@ -375,7 +375,7 @@ class ServedFragments:
         self.figures.update(figures)
         if not room.engine.exists():
             return
-        do_daily(room, compares=judge is None, goes_on=lambda: not stop.is_set())
+        do_daily(room, compares=judge is None, may_go_on=lambda: not stop.is_set())
         now_s = time.monotonic()
         ends_idle = now_s >= self._idle_at_s
         if not (ends_idle or embedder) or stop.is_set():

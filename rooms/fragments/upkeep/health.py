@@ -182,7 +182,7 @@ def _check_server(server: Server, settings: Settings) -> Iterator[Finding]:
                 yield _finding("server_open", "error", facts, secure)
             if strong and state.version:
                 yield _finding("server_strong", "error", place | {"names": strong})
-            if not state.vectors_in or state.has_waiting_vectors:
+            if not state.vector_schema or state.has_waiting_vectors:
                 yield _finding("server_vectors", "note", place)
             if is_standby:
                 standby = ServerError("read_only", path=server.name)

@@ -289,8 +289,8 @@ def note_contradictions(rows: Rows, page: Page, work: Work) -> Counts:
     pairs: list[Pair] = page.answer
     hashes = {fragment.number: fragment.content_hash for fragment in page.fragments}
     hashes_now = {fragment.number: fragment.content_hash for fragment in rows.by_numbers(hashes)}
-    checked = [number for number, hash_ in hashes_now.items() if hash_ == hashes[number]]
-    rows.set_fields(checked, {"checked_at": work.now})
+    checked_numbers = [number for number, hash_ in hashes_now.items() if hash_ == hashes[number]]
+    rows.set_fields(checked_numbers, {"checked_at": work.now})
     suspected = linked = 0
     for pair in pairs:
         current = reread(rows, pair)
@@ -305,7 +305,7 @@ def note_contradictions(rows: Rows, page: Page, work: Work) -> Counts:
             rows.put_entries([schema.Suspicion(**ids, similarity=similarity, found_at=found_at)])
             suspected += 1
     page.next = page.fragments[-1].number if len(page.fragments) == _MOST_COMPARED else None
-    counts = {"checked": len(checked), "judged": sum(pair.label != "" for pair in pairs)}
+    counts = {"checked": len(checked_numbers), "judged": sum(pair.label != "" for pair in pairs)}
     return {**counts, "suspected": suspected, "linked": linked}
 
 
@@ -313,8 +313,8 @@ def _judge_again(open_rows: OpenRows, page: Page, work: Work) -> list[Pair]:
     if not work.judge:
         return []
     with open_rows() as rows:
-        waiting = [pair for pair in open_pairs_in(rows, work.now)[0] if pair.found_at < work.now]
-    return [_judge_pair(work.judge, pair) for pair in waiting[:MOST_AGAIN]]
+        pairs = [pair for pair in open_pairs_in(rows, work.now)[0] if pair.found_at < work.now]
+    return [_judge_pair(work.judge, pair) for pair in pairs[:MOST_AGAIN]]
 
 
 @step("suspicions", "judged linked dropped waiting", changes="linked dropped", ask=_judge_again)
@@ -351,8 +351,8 @@ def tidy_up(rows: Rows, page: Page, work: Work) -> Counts:
     ends = {id_ for link in links for id_ in (link.from_id, link.to_id)}
     existing_ids = {fragment.id for fragment in rows.by_ids(sorted(ends))}
     dead_links = [link for link in links if not {link.from_id, link.to_id} <= existing_ids]
-    live = [fragment for fragment in page.fragments if fragment.is_live]
-    doubtful = sum(life.is_doubtful(fragment, work.now, work.config) for fragment in live)
+    live_fragments = [fragment for fragment in page.fragments if fragment.is_live]
+    doubtful = sum(life.is_doubtful(fragment, work.now, work.config) for fragment in live_fragments)
     counts = {"links": rows.drop_links(dead_links), "doubtful": doubtful}
     if page.after:
         return counts

@@ -104,7 +104,7 @@ def test_the_extension_added_later_is_taken_up_by_the_command_and_by_nothing_els
     assert "written anew" in shown and "Nothing was changed." in shown
     assert "TYPE vector" in migrated("--sql")
     assert Run.of(capsys, "fragments", "migrate").code == 1  # nobody can be asked
-    assert Schema(pool).read_state().embedding == "_float4"
+    assert Schema(pool).read_state().embedding_type == "_float4"
     migrated("--yes")
     assert wrong(server) == []
     engine = PostgresEngine(server, timeout_s=10.0)
