@@ -183,7 +183,7 @@ class Call(NamedTuple):
         return " ".join(sentences)
 
     def recall(self, query: Query, gathers: Sequence[Gather]) -> str:
-        """Return the entries that answer. beside: see `rooms.fragments.recall`."""
+        """Return the entries that answer. gathers: see `rooms.fragments.recall`."""
         from rooms.fragments.recall import recall
 
         tokens = self.tokens_for(query.tokens, estimate_tokens(_say("left_out", count=_LONG_COUNT)))

@@ -195,7 +195,7 @@ def find_similar(
 ) -> list[tuple[Fragment, float]]:
     """Return the live fragments most similar to one, each with its similarity, 1 for the same.
 
-    fragment: need not be stored. wanted: which count. least: similarity needed, above 0. It is the
+    fragment: need not be stored. filter_: of the others. least: similarity needed, above 0: the
     cosine if both have vectors, else the share of words.
     """
     cosines = dict[int, float]()  # of the nearest, by number

@@ -56,7 +56,7 @@ class RecallOutcome(NamedTuple):
         return [entry.item for entry in self.entries if entry.source == "fragment"]
 
 
-def plain_line(row: Fragment | Link) -> str:
+def line_of(row: Fragment | Link) -> str:
     """Return about the line that a model sees."""
     if isinstance(row, Link):
         return f"  {row.relation} {row.to_id}"
@@ -69,15 +69,15 @@ def recall(
     query: Query,
     *,
     embedder: vectors.Embedder | None = None,
-    line: Line = plain_line,
+    line: Line = line_of,
     count: activity.Count = activity.count_use,
     gathers: Sequence[Gather] = (),
 ) -> RecallOutcome:
     """Return the fragments that answer a query; without words, the fragments of most worth.
 
     embedder: None for the environment's. line: writes an entry as its reader sees it, for the
-    budget. count: counts the use; a server passes `count_later`. beside: gather from other rooms,
-    asked only if nothing narrows the query.
+    budget. count: counts the use; a server passes `count_later`. gathers: of other rooms, asked
+    only if nothing narrows the query.
     """
     search = Search(room, query, line, embedder)
     others = gather_all(gathers, query.question) if query.has_only_words else []
@@ -86,7 +86,7 @@ def recall(
         if query.question:
             entries = rank_entries(query.question, [search.gather(), *others])
         else:
-            best = filter(search.is_current, by_worth(rows, search.filter_, search.worth))
+            best = filter(search.is_current, find_best(rows, search.filter_, search.worth))
             entries = [search.entry_of(row) for row in islice(best, max(_MOST_RANKED, query.limit))]
         first_entries = entries[: query.limit or len(entries)]
         steps, relations = search.find_linked(first_entries) if query.with_links else ([], [])
@@ -280,7 +280,7 @@ def worth_of(config: Config, now: str, *, has_order: bool) -> Worth:
     return worth
 
 
-def by_worth(rows: Rows, filter_: Filter, worth: Worth) -> list[Fragment]:
+def find_best(rows: Rows, filter_: Filter, worth: Worth) -> list[Fragment]:
     """Return fragments by falling worth, of the 100 newest and 100 most important."""
     fragments = {
         fragment.number: fragment
@@ -314,7 +314,7 @@ def restore_context(
     types: Sequence[str] = schema.CONTEXT_TYPES,
     session: str = "",
     agent: str = "",
-    line: Line = plain_line,
+    line: Line = line_of,
 ) -> Context:
     """Return the fragments for a session's start; this counts no use.
 
@@ -329,10 +329,10 @@ def restore_context(
     with room.engine.reading() as rows:
         anchors = rows.find(Filter(agents=agents, is_anchor=True), limit=_MOST_ANCHORS)
         if kinds:
-            best += by_worth(rows, Filter(agents=agents, kinds=kinds), worth)
+            best += find_best(rows, Filter(agents=agents, kinds=kinds), worth)
         if lifetimes:
-            best += by_worth(rows, Filter(agents=agents, lifetimes=lifetimes), worth)
-        memories = by_worth(rows, Filter(agents=agents, lifetimes=("working",)), worth)
+            best += find_best(rows, Filter(agents=agents, lifetimes=lifetimes), worth)
+        memories = find_best(rows, Filter(agents=agents, lifetimes=("working",)), worth)
         since = moment_before(now, days=_NEWS_DAYS)
         entries = activity.find_unreflected(rows, room.own_agents or agents, since=since)
     memories = [row for row in memories if row.session in ("", session)]
