@@ -315,8 +315,7 @@ def _find_by_rule(text: str, rule: Rule) -> Iterator[Secret]:
         value = text[start:end]
         if rule.gate == "pair":
             quote = match["quote"] or ""
-            end = find_quote_end(text, start, quote) if quote else 0
-            end = end or find_bare_end(text, start)
+            end = (find_quote_end(text, start, quote) if quote else 0) or find_bare_end(text, start)
             if not is_pair_password(text[start:end]):
                 continue
         if rule.table == "place" and is_placeholder(value):
@@ -378,13 +377,12 @@ def _rule_numbers() -> dict[str, int]:
     return {rule.name: number for number, rule in enumerate(rules())}
 
 
-def _parts_by_tables(folded_text: str) -> dict[Sequence[str], str]:
-    """Return by tables the part of a text in which their hints stand.
+def _parts_by_tables(text: str) -> dict[Sequence[str], str]:
+    """Return by tables the part of a casefolded text in which their hints stand.
 
     Tokens that name themselves are long and in one piece, which few texts have.
     """
-    words = expression_of(_LONG_WORD).findall(folded_text)
-    return {TOKENS: " ".join(words), _OTHER_TABLES: folded_text}
+    return {TOKENS: " ".join(expression_of(_LONG_WORD).findall(text)), _OTHER_TABLES: text}
 
 
 def _hints_in(parts: Mapping[Sequence[str], str]) -> list[Hint]:

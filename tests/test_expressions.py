@@ -62,8 +62,8 @@ class Expression(NamedTuple):
 # Calls whose expression is made while the program runs, each with its expressions. Those of tables
 # are none here, and those of the demo read the output of this program itself.
 OF_TABLES = (
-    "core.lessons.anchors '|'.join(map(translate, ways))",
-    "core.data spelled(pattern)",
+    "core.lessons.anchors '|'.join(map(translate, readings))",
+    "core.data with_parts(pattern)",
     "core.guard.injection pattern",
     "core.guard.injection rule.pattern",
     "core.guard.injection rule.unless",
@@ -74,9 +74,9 @@ OF_TABLES = (
 )
 MADE: dict[str, list[str]] = {
     **{call: [] for call in OF_TABLES},
-    "core.lessons.record_text each": [_UNSEEN, _LIKE_SIGNS, _LIKE_QUOTES],
+    "core.lessons.record_text char_class": [_UNSEEN, _LIKE_SIGNS, _LIKE_QUOTES],
     "commands.rooms.read pattern": [r"(?<![^\W_])deploy[^\W\d_]*|deploy"],
-    r"commands.clients.rules f'(?<!\\S)@(?:\\./)?{re.escape(wanted)}(?!\\S)'": [
+    r"commands.clients.rules f'(?<!\\S)@(?:\\./)?{re.escape(import_path)}(?!\\S)'": [
         r"(?<!\S)@(?:\./)?AGENTS\.md(?!\S)"
     ],
     "commands.hook.events sign": [events._REMOVED_LINE, events._ADDED_LINE],
@@ -90,7 +90,9 @@ MADE: dict[str, list[str]] = {
         for quote in "\"'`”"
     ],
     "core.text.ranking '(?![0-9])' if needle.isdigit() else 's?(?![a-z])'": ["s?(?![a-z])"],
-    r"core.lessons.recall f'(?<!\\w){program}{_GAP}{behind}'": [rf"(?<!\w)kubectl{_GAP}apply"],
+    r"core.lessons.recall f'(?<!\\w){program}{_GAP}{rest_pattern}'": [
+        rf"(?<!\w)kubectl{_GAP}apply"
+    ],
     r"core.lessons.recall '(?!(?<=\\w)\\w)' + re.escape(trigger)": [r"(?!(?<=\w)\w)deploy"],
 }
 

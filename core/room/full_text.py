@@ -29,6 +29,7 @@ _COUNTED = 100  # how common a term is that more texts have is worked out from t
 
 Query = TypeVar("Query")
 Numbers = Sequence[int]
+Counts = dict[Term, TermCount]
 
 
 def with_pieces(text: str) -> str:
@@ -106,11 +107,9 @@ def coverage_of(index: TermIndex[Query], query: str, most: int) -> Coverage:
     return Coverage(span.texts, [*counts.values()])
 
 
-def _count_texts(
-    index: TermIndex[Query], queries: dict[Term, Query], span: TextRange
-) -> dict[Term, TermCount]:
+def _count_texts(index: TermIndex[Query], queries: dict[Term, Query], span: TextRange) -> Counts:
     """Return how many texts have each term, estimated from the newest where it is common."""
-    counts = dict[Term, TermCount]()
+    counts = Counts()
     newest = index.newest_texts([*queries.values()], _COUNTED) if queries else ()
     for term, numbers in zip(queries, newest, strict=True):
         text_count = len(numbers)

@@ -93,9 +93,8 @@ class Coverage(NamedTuple):
         shares = word_shares = _shares(places, rarity)
         if any_word:
             words = {term.run for term, numbers in places.items() if numbers}
-            word_shares = _shares(
-                {term: places[term] for term in places if term.run in words}, rarity
-            )
+            word_places = {term: places[term] for term in places if term.run in words}
+            word_shares = _shares(word_places, rarity)
         return {number: shares[number] for number, share in word_shares.items() if share >= least}
 
     def good_shares(self) -> dict[int, float]:
