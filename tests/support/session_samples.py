@@ -33,10 +33,10 @@ CHAINS: list[list[Story]] = table("session_words")
 def sample_sessions(count: int = 24) -> list[SampleSession]:
     """That many sessions with their actions, oldest first, each chain in its order."""
     chance = random.Random(7)
-    told = list(_told(count, chance))
+    stories = list(_choose_stories(count, chance))
     moment, sessions = NEWEST, list[SampleSession]()
     for number in range(count, 0, -1):
-        story, parent = told[number - 1]
+        story, parent = stories[number - 1]
         session = _session(story, number, parent, moment, chance)
         sessions.append((session, list(_actions(story, session, moment))))
         moment -= timedelta(minutes=chance.randrange(90, 3_000))
@@ -56,28 +56,28 @@ def keep(store: SessionStore, sessions: Sequence[SampleSession]) -> None:
             write_session(connection, session)
             connection.executemany(
                 f"INSERT {INTO_ACTIONS}",
-                [values_of_action(replace(it, context_id=session.id)) for it in actions],
+                [values_of_action(replace(action, context_id=session.id)) for action in actions],
             )
 
 
-def _told(count: int, chance: random.Random) -> Iterator[tuple[Story, int]]:
+def _choose_stories(count: int, chance: random.Random) -> Iterator[tuple[Story, int]]:
     """Stories with the number of the session before, 0 for none; some chains run side by side."""
-    waiting: list[tuple[Sequence[Story], int, int]] = []  # a chain, its stories told, the last
+    open_chains: list[tuple[Sequence[Story], int, int]] = []  # a chain, its stories told, the last
     for number in range(1, count + 1):
-        if waiting and chance.random() < 0.6:
-            chain, done, last = waiting.pop(0)
+        if open_chains and chance.random() < 0.6:
+            chain, position, parent = open_chains.pop(0)
         else:
-            fresh = CHAINS[number - 1] if number <= len(CHAINS) else chance.choice(CHAINS)
-            at = chance.randrange(len(THINGS))
-            chain, done, last = [_filled(story, at) for story in fresh], 0, 0
-        yield chain[done], last
-        if done + 1 < len(chain):
-            waiting.append((chain, done + 1, number))
+            stories = CHAINS[number - 1] if number <= len(CHAINS) else chance.choice(CHAINS)
+            i = chance.randrange(len(THINGS))
+            chain, position, parent = [_fill(story, i) for story in stories], 0, 0
+        yield chain[position], parent
+        if position + 1 < len(chain):
+            open_chains.append((chain, position + 1, number))
 
 
-def _filled(story: Story, at: int) -> Story:
+def _fill(story: Story, i: int) -> Story:
     is_korean = any("가" <= char <= "힣" for char in story["goal"])
-    thing = (KOREAN_THINGS if is_korean else THINGS)[at]
+    thing = (KOREAN_THINGS if is_korean else THINGS)[i]
     return {**story, "goal": story["goal"].replace("{thing}", thing)}
 
 
@@ -100,12 +100,12 @@ def _session(
     points: Any = {
         name: tuple(
             replace(
-                it,
+                point,
                 at=started if name == "blockers" else now,
                 made_by=agent if name == "decisions" else "",
-                resolved_at=now if it.is_resolved else "",
+                resolved_at=now if point.is_resolved else "",
             )
-            for it in getattr(session, name)
+            for point in getattr(session, name)
         )
         for name in POINTS
     }
@@ -113,14 +113,14 @@ def _session(
 
 
 def _actions(story: Story, session: Session, moment: datetime) -> Iterator[Action]:
-    for at, done in enumerate(story["actions"]):
-        action = ACTION.read(done)
+    for i, data in enumerate(story["actions"]):
+        action = ACTION.read(data)
         yield replace(
             action,
-            id=f"act_{session.number:06x}{at:06x}",
+            id=f"act_{session.number:06x}{i:06x}",
             context_id=session.id,
             file_path=action.content if action.kind == "edit" else "",
-            created_at=_iso(moment - timedelta(minutes=len(story["actions"]) - at)),
+            created_at=_iso(moment - timedelta(minutes=len(story["actions"]) - i)),
         )
 
 
@@ -143,26 +143,26 @@ def saved(store: SessionStore, goal: str, now: str = LATER, **fields: Any) -> Se
     return store.save(draft, agent="cursor", process=f"process of {goal}", now=now).session
 
 
-def failed(what: str, why: str = "") -> Point:
-    return Point(text=what, result="failed", why=why)
+def failed(text: str, reason: str = "") -> Point:
+    return Point(text=text, result="failed", why=reason)
 
 
 def act(store: SessionStore, session: Session, *commands: str) -> None:
     with store.writing() as connection:
-        for at, command in enumerate(commands):
+        for i, command in enumerate(commands):
             connection.execute(
                 "INSERT INTO actions (id, context_id, type, content, result, created_at)"
                 " VALUES (?, ?, 'command', ?, 'success', ?)",
-                (f"act_{session.id}_{at}", session.id, command, f"{session.date}T1{at}:00:00"),
+                (f"act_{session.id}_{i}", session.id, command, f"{session.date}T1{i}:00:00"),
             )
 
 
-def stored(store: SessionStore, **fields: Any) -> Session:
+def store_unchecked(store: SessionStore, **fields: Any) -> Session:
     """A session as another program would have put it there, with unchecked texts."""
     dates = dict.fromkeys(("started_at", "ended_at", "created_at", "updated_at"), LATER)
-    given = {"number": 0, "id": f"ctx_{os.urandom(6).hex()}", **dates, **fields}
+    values = {"number": 0, "id": f"ctx_{os.urandom(6).hex()}", **dates, **fields}
     with store.writing() as connection:
-        return write_session(connection, Session(**given))
+        return write_session(connection, Session(**values))
 
 
 def every_byte(*folders: Path) -> bytes:

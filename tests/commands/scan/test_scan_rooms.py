@@ -12,7 +12,7 @@ from rooms.fragments.storage.redis import Cache, redis_server_of
 from rooms.fragments.storage.sqlite import SqliteEngine
 from tests.support.cli_process import TOKEN, Desk, Run
 from tests.support.real_engines import valkey
-from tests.support.session_samples import a_room, act, every_byte, saved, stored
+from tests.support.session_samples import a_room, act, every_byte, saved, store_unchecked
 from tests.support.team_engines import TeamServer, a_server
 from tests.support.team_engines import team_server as team_server
 
@@ -45,7 +45,7 @@ def held(request: pytest.FixtureRequest, desk: Desk, tmp_path: Path) -> Held:
     if request.param == "sessions":
         store = a_room(desk.root)
         saved(store, "Fix the login")
-        session = stored(store, goal=f"Rotate {TOKEN}")
+        session = store_unchecked(store, goal=f"Rotate {TOKEN}")
         act(store, session, f"export TOKEN={TOKEN}")
         saved(store, "Add a basket")
         store.database.close()

@@ -47,17 +47,14 @@ def document(
     sessions: Iterable[tuple[Session, Sequence[Action]]], name: FormName, *, project: str = "shop"
 ) -> str:
     """The document of these sessions, as the tool writes it."""
-    form, whole = FORMS[name], [redact_session(*it) for it in sessions]
-    numbers = {it.session.id: it.session.number for it in whole}
+    form, entries = FORMS[name], [redact_session(*entry) for entry in sessions]
+    numbers = {session.id: session.number for session, _, _ in entries}
     texts = [
-        form.render_session(Entry(it.session, it.actions, numbers.get(it.session.parent_id, 0)))
-        for it in whole
+        form.render_session(Entry(session, actions, numbers.get(session.parent_id, 0)))
+        for session, actions, _ in entries
     ]
-    return (
-        form.render_head(Head(project, len(whole), DAY))
-        + form.separator.join(texts)
-        + form.render_end(0)
-    )
+    head = form.render_head(Head(project, len(entries), DAY))
+    return head + form.separator.join(texts) + form.render_end(0)
 
 
 def hostile(text: str) -> tuple[Session, list[Action]]:
@@ -104,7 +101,7 @@ def blocks(text: str) -> list[str]:
     parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
     kinds = []
     for token in parser.parse(text):
-        kinds += [token.type, *(it.type for it in token.children or ())]
+        kinds += [token.type, *(child.type for child in token.children or ())]
     plain = {"text", "inline", "softbreak", "hardbreak", "code_inline", "text_special"}
     return [kind for kind in kinds if kind not in plain]
 
@@ -116,18 +113,18 @@ def blocks(text: str) -> list[str]:
 @example("  1. x`")
 @example("x\n# heading\n| a |\n| - |\n[l](u)")
 def test_no_text_becomes_markup_in_any_form(text: str) -> None:
-    quiet, loud = hostile("x"), hostile(text)
-    page, spoken, told = (document([loud], form) for form in ("html", "markdown", "json"))
-    expected, found = Tags(document([quiet], "html")), Tags(page)
-    assert {*found.found} - {("br", ())} <= {*expected.found}
+    plain, odd = hostile("x"), hostile(text)
+    page, markdown, text_of_json = (document([odd], form) for form in ("html", "markdown", "json"))
+    expected_tags, tags = Tags(document([plain], "html")), Tags(page)
+    assert {*tags.found} - {("br", ())} <= {*expected_tags.found}
     for tag in ("h1", "h2", "h3", "strong"):
-        assert found.found.count((tag, ())) <= expected.found.count((tag, ()))
-    assert found.comments == expected.comments
-    expected_kinds = blocks(document([quiet], "markdown"))
-    assert set(blocks(spoken)) <= set(expected_kinds)
-    assert blocks(spoken).count("heading_open") <= expected_kinds.count("heading_open")
-    assert json.loads(told)["contexts"][0]["goal"] == text
-    assert {"\x1b", "\x00", "\u202e", "\ud800"}.isdisjoint(page + spoken + told)
+        assert tags.found.count((tag, ())) <= expected_tags.found.count((tag, ()))
+    assert tags.comments == expected_tags.comments
+    expected_kinds = blocks(document([plain], "markdown"))
+    assert set(blocks(markdown)) <= set(expected_kinds)
+    assert blocks(markdown).count("heading_open") <= expected_kinds.count("heading_open")
+    assert json.loads(text_of_json)["contexts"][0]["goal"] == text
+    assert {"\x1b", "\x00", "\u202e", "\ud800"}.isdisjoint(page + markdown + text_of_json)
 
 
 @pytest.mark.row("003 T59", "003 T63")
@@ -137,29 +134,27 @@ def test_an_answer_keeps_to_its_budget_with_whole_sessions_and_a_file_has_all(
 ) -> None:
     keep(store, sample_sessions(24))
     small = open_sessions(store.root, Settings(budget_tokens=2_000, budget_chars=9_000))
-    done = export(small, form)
-    assert 0 < done.count < 24
-    assert len(done.text) <= 9_000 or form == "html"  # whose style alone is half of that
-    assert f": {24 - done.count}. Give output a file" in done.text
+    answer = export(small, form)
+    assert 0 < answer.count < 24
+    assert len(answer.text) <= 9_000 or form == "html"  # whose style alone is half of that
+    assert f": {24 - answer.count}. Give output a file" in answer.text
     output = f"all{FORMS[form].suffixes[0]}"
     export(small, form, output=output)
     text = (store.root / output).read_text(encoding="utf-8")
     begins = {"markdown": "^## ", "html": "^<h2>", "json": '^{"id": '}
     assert len(re.findall(begins[form], text, re.M)) == 24
     if form == "json":  # the declared objects with their actions
-        assert len(json.loads(done.text)["contexts"]) == done.count
-        told, (session, actions) = json.loads(text), sample_sessions(24)[-1]
-        assert (told["format"], told["version"]) == ("sentinel-memory-sessions", 1)
+        assert len(json.loads(answer.text)["contexts"]) == answer.count
+        data, (session, actions) = json.loads(text), sample_sessions(24)[-1]
+        assert (data["format"], data["version"]) == ("sentinel-memory-sessions", 1)
         expected = {**SESSION.as_json(session), "updatedAt": session.updated_at}
-        assert told["contexts"][0] == {
-            **expected,
-            "actions": [ACTION.as_json(it) for it in actions],
-        }
+        objects = [ACTION.as_json(action) for action in actions]
+        assert data["contexts"][0] == {**expected, "actions": objects}
     # An answer without room for one session has none.
     tiny = open_sessions(store.root, Settings(budget_tokens=1_000, budget_chars=1_500))
     keep(store, [(replace(hostile("x " * 900)[0], number=99, id="ctx_99"), [])])
-    done = export(tiny, form, names=["99"])
-    assert done.count == 0 and ": 1. Give output a file" in done.text
+    answer = export(tiny, form, names=["99"])
+    assert answer.count == 0 and ": 1. Give output a file" in answer.text
 
 
 # former directories
@@ -178,9 +173,9 @@ def former(goal: str = "Build the login", **changes: Any) -> Former:
 @pytest.fixture
 def folder(store: SessionStore) -> Path:
     """A former directory, still empty."""
-    made = store.root / ".context-sync"
-    (made / "snapshots").mkdir(parents=True)
-    return made
+    path = store.root / ".context-sync"
+    (path / "snapshots").mkdir(parents=True)
+    return path
 
 
 def put(path: Path, value: object) -> None:
@@ -190,30 +185,30 @@ def put(path: Path, value: object) -> None:
 def take(store: SessionStore, path: Path) -> tuple[Plan, list[Session]]:
     """Carry out an import; a second one would bring nothing."""
     plan = plan_import(store, read_source(path))
-    saved = carry_out(store, plan)
-    again = plan_import(store, read_source(path))
-    assert (again.new, again.known) == ([], len(saved) + plan.known)
-    return plan, saved
+    sessions = carry_out(store, plan)
+    second_plan = plan_import(store, read_source(path))
+    assert (second_plan.new, second_plan.known) == ([], len(sessions) + plan.known)
+    return plan, sessions
 
 
-def expanded(value: Any) -> Any:
+def expand(value: Any) -> Any:
     """The files of a case, in which `{"former": GOAL, …}` is a context with these changes."""
     if isinstance(value, dict) and "former" in value:
-        changes = {name: it for name, it in value.items() if name != "former"}
+        changes = {name: item for name, item in value.items() if name != "former"}
         return former(value["former"], **changes)
     if isinstance(value, dict):
-        return {name: expanded(it) for name, it in value.items()}
+        return {name: expand(item) for name, item in value.items()}
     return value
 
 
-def makes(found: Any, expected: Any) -> bool:
+def has_all_of(value: Any, expected: Any) -> bool:
     """Whether all that is expected is there; an object may have more."""
     if isinstance(expected, dict):
-        return all(makes(found.get(name), it) for name, it in expected.items())
-    if isinstance(expected, list) and isinstance(found, list):
-        pairs = zip(found, expected, strict=False)
-        return len(found) == len(expected) and all(makes(*pair) for pair in pairs)
-    return bool(found == expected)
+        return all(has_all_of(value.get(name), item) for name, item in expected.items())
+    if isinstance(expected, list) and isinstance(value, list):
+        pairs = zip(value, expected, strict=False)
+        return len(value) == len(expected) and all(has_all_of(*pair) for pair in pairs)
+    return bool(value == expected)
 
 
 def make_history(path: Path, rows: list[dict[str, Any]]) -> None:
@@ -222,10 +217,10 @@ def make_history(path: Path, rows: list[dict[str, Any]]) -> None:
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.executescript((DATA / "sessions/former_history.sql").read_text("utf-8"))
         for row in rows:
-            given = {"started_at": noon, "created_at": noon, **row}
-            places = ", ".join("?" * len(given))
-            statement = f"INSERT INTO contexts ({', '.join(given)}) VALUES ({places})"
-            connection.execute(statement, tuple(given.values()))
+            values = {"started_at": noon, "created_at": noon, **row}
+            places = ", ".join("?" * len(values))
+            statement = f"INSERT INTO contexts ({', '.join(values)}) VALUES ({places})"
+            connection.execute(statement, tuple(values.values()))
             connection.execute(
                 "INSERT INTO actions (id, context_id, type, content, result)"
                 " VALUES (?, ?, 'command', 'npm test', 'success')",
@@ -238,25 +233,26 @@ def make_history(path: Path, rows: list[dict[str, Any]]) -> None:
 def test_a_former_directory_becomes_sessions_and_stays_as_it_was(
     store: SessionStore, folder: Path, case: str
 ) -> None:
-    given = table("sessions/imports")[case]
-    for name, value in given["files"].items():
-        put(folder / name, expanded(value))
-    if "database" in given:
-        make_history(folder / "history.db", given["database"])
+    row = table("sessions/imports")[case]
+    for name, value in row["files"].items():
+        put(folder / name, expand(value))
+    if "database" in row:
+        make_history(folder / "history.db", row["database"])
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    plan, taken = take(store, folder)
-    assert plan.versions == given["versions"]
+    plan, sessions = take(store, folder)
+    assert plan.versions == row["versions"]
     assert (store.path.parent / "current.json").is_file()
-    goals = {it.id: it.goal for it in taken}
-    found = [
+    goals = {session.id: session.goal for session in sessions}
+    objects = [
         {
-            **{**SESSION.as_json(it), "updatedAt": it.updated_at, "hasWarnings": it.has_warnings},
-            "parent": goals.get(it.parent_id),
-            "actions": [action.content for action in store.actions_of(it)],
+            **SESSION.as_json(session),
+            **{"updatedAt": session.updated_at, "hasWarnings": session.has_warnings},
+            "parent": goals.get(session.parent_id),
+            "actions": [action.content for action in store.actions_of(session)],
         }
-        for it in sorted(taken, key=lambda it: it.goal)
+        for session in sorted(sessions, key=lambda session: session.goal)
     ]
-    assert makes(found, given["expected"]), found
+    assert has_all_of(objects, row["expected"]), objects
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
@@ -268,12 +264,12 @@ def test_an_export_and_our_own_current_json_come_back_as_they_were(
     second = "2026-01-02T03:04:05+00:00"  # in which several are saved, which keep their order
     goals = [saved(other, f"Step {number}", second).goal for number in range(9)]
     export(other, "json", output="all.json")
-    plan, taken = take(store, other.root / "all.json")
-    assert (len(taken), plan.shortened, plan.faults) == (29, 0, [])
-    ours, theirs = (json.loads(export(it, "json").text)["contexts"] for it in (store, other))
-    assert ours == theirs
-    steps = sorted((it for it in taken if it.goal in goals), key=lambda it: it.number)
-    assert [it.goal for it in steps] == goals
+    plan, sessions = take(store, other.root / "all.json")
+    assert (len(sessions), plan.shortened, plan.faults) == (29, 0, [])
+    objects, same = (json.loads(export(room, "json").text)["contexts"] for room in (store, other))
+    assert objects == same
+    steps = {session.number: session.goal for session in sessions if session.goal in goals}
+    assert [steps[number] for number in sorted(steps)] == goals
     for path in (other.path, other.path.parent):
         assert plan_import(store, read_source(path)).known == 29
     third, alone = a_room(tmp_path / "third"), make_sample_store(a_room(tmp_path / "one").root, 1)
@@ -326,17 +322,17 @@ def test_the_tables_and_archives_stay_so_that_both_versions_can_use_the_files(
     old: SessionStore, tmp_path: Path
 ) -> None:
     [archive] = old.list_former_archives()
-    before, archived = tables_of(old.path), archive.read_bytes()
+    before, data = tables_of(old.path), archive.read_bytes()
     new = a_room(tmp_path / "new")
     for store in (old, new):
         saved(store, "A save of this version")
     assert tables_of(old.path) == before
-    assert archive.read_bytes() == archived
+    assert archive.read_bytes() == data
     assert "반올림".encode() in every_byte(old.root)
-    ours, theirs = (
-        {it for it in tables if "_fts_" not in it[0]} for tables in (tables_of(new.path), before)
+    new_tables, old_tables = (
+        {row for row in tables if "_fts_" not in row[0]} for tables in (tables_of(new.path), before)
     )
-    assert ours == theirs
+    assert new_tables == old_tables
 
 
 def test_a_session_that_changes_meanwhile_is_not_archived(
@@ -344,11 +340,11 @@ def test_a_session_that_changes_meanwhile_is_not_archived(
 ) -> None:
     session, write = saved(store, "Fix the login", OLD), upkeep._write_archive
 
-    def written(*given: object) -> Path:
-        path = write(*given)  # type: ignore[arg-type]
+    def write_and_change(*arguments: object) -> Path:
+        path = write(*arguments)  # type: ignore[arg-type]
         saved(store, session.goal, id=session.id, summary="Saved meanwhile")
         return path
 
-    monkeypatch.setattr(upkeep, "_write_archive", written)
+    monkeypatch.setattr(upkeep, "_write_archive", write_and_change)
     archive_before(store, "2026-01-01")
     assert store.get("1").summary == "Saved meanwhile"

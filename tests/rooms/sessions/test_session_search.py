@@ -29,7 +29,7 @@ HOSTILE = [text * times for text, times in TABLE["hostile"]]
 CHECK = "INSERT INTO contexts_fts(contexts_fts) VALUES ('integrity-check')"
 
 
-def holding(store: SessionStore, *goals: str) -> SessionStore:
+def with_sessions(store: SessionStore, *goals: str) -> SessionStore:
     """The store with sessions of these goals, a day apart, the first one on 1 January."""
     with store.writing() as connection:
         for day, goal in enumerate(goals, 1):
@@ -39,11 +39,11 @@ def holding(store: SessionStore, *goals: str) -> SessionStore:
 
 def session(number: int, goal: str, moment: str = "", **fields: object) -> Session:
     dates = dict.fromkeys(("started_at", "created_at", "updated_at"), moment)
-    told = {"number": number, "id": f"ctx_{number:012x}", "goal": goal, **dates, **fields}
-    return Session(**told)  # type: ignore[arg-type]
+    values = {"number": number, "id": f"ctx_{number:012x}", "goal": goal, **dates, **fields}
+    return Session(**values)  # type: ignore[arg-type]
 
 
-def found(store: SessionStore, query: str = "", **criteria: object) -> list[int]:
+def find_numbers(store: SessionStore, query: str = "", **criteria: object) -> list[int]:
     page = search(store, Criteria(query=query, **criteria), limit=20)  # type: ignore[arg-type]
     assert page.total == len(page.hits)
     return [hit.session.number for hit in page.hits]
@@ -61,17 +61,17 @@ def test_the_session_with_most_of_the_question_comes_first_and_has_its_level(
         return [(hit.session.number, hit.level) for hit in page.hits]
 
     goals = ("Fix the redirect loop", "Fix a typing error", "Write the redirect of old pages")
-    holding(
+    with_sessions(
         store, *goals, *("deploy the shop",) * 3, "로그인 화면", "블로그 글", "인기 상품", "주문"
     )
     assert levels("redirect loop") == [(1, "high"), (3, "medium")]
     # A word that no session has hides no other; a question without any other finds nothing.
     assert levels("deploy to kubernetes") == [(6, "low"), (5, "low"), (4, "low")]
-    assert {it.level for it in find_similar(store, "deploy to kubernetes", limit=5)} == {"low"}
+    assert {hit.level for hit in find_similar(store, "deploy to kubernetes", limit=5)} == {"low"}
     assert find_similar(store, "deploy to kubernetes by argo with helm", limit=5) == []
     for query in ("the of and", "?!", "a", "zzqx", '"', "\0", "결제"):
         assert search(store, Criteria(query=query), limit=5) == Page([], 0)
-    assert found(store, "로그인") == [7]  # a pair of letters is no hit
+    assert find_numbers(store, "로그인") == [7]  # a pair of letters is no hit
 
 
 @pytest.mark.long  # it costs much
@@ -86,12 +86,12 @@ def test_pages_hold_every_hit_once_and_the_same_total(project: Path) -> None:
         Criteria(tags=("auth",)),
     ):
         total = search(store, criteria, limit=7).total
-        pages = [search(store, criteria, limit=7, offset=at) for at in range(0, total + 7, 7)]
+        pages = [search(store, criteria, limit=7, offset=i) for i in range(0, total + 7, 7)]
         numbers = [hit.session.number for page in pages for hit in page.hits]
         assert {page.total for page in pages} == {total}
         assert len(numbers) == len(set(numbers)) == total > 7
-        whole = [search(store, criteria, limit=20, offset=at) for at in range(0, total, 20)]
-        assert [hit.session.number for page in whole for hit in page.hits] == numbers
+        large_pages = [search(store, criteria, limit=20, offset=i) for i in range(0, total, 20)]
+        assert [hit.session.number for page in large_pages for hit in page.hits] == numbers
     assert search(store, Criteria(), limit=5, offset=10**30).hits == []
 
 
@@ -101,55 +101,55 @@ def test_a_hostile_question_is_answered_in_time(project: Path) -> None:
     store = make_sample_store(project, 60)
     slow = list[str]()
     for query in HOSTILE:
-        begun = time.thread_time()
+        started_s = time.thread_time()
         search(store, Criteria(query=query), limit=5)
         search(store, Criteria(query=query, tags=(query,), agent="a", status="x"), limit=5)
         find_similar(store, query, limit=5)
-        if time.thread_time() - begun > 20:
+        if time.thread_time() - started_s > 20:
             slow.append(query[:20])
     none_of(slow)
 
 
 def test_a_session_that_others_write_is_seen_at_once(project: Path) -> None:
-    ours, theirs = (open_sessions(project, Settings(threshold=it)) for it in (50, 60))
-    assert ours is not theirs
-    first = saved(theirs, "a redirect loop")
-    assert found(ours, "redirect") == [1]
-    saved(theirs, "a cookie", id=first.id)
-    assert (found(ours, "redirect"), found(ours, "cookies")) == ([], [1])
-    with theirs.writing() as connection:
-        delete_session(connection, theirs.get("1"))
-    assert found(ours, "cookie") == []
+    store, other_store = (open_sessions(project, Settings(threshold=n)) for n in (50, 60))
+    assert store is not other_store
+    first = saved(other_store, "a redirect loop")
+    assert find_numbers(store, "redirect") == [1]
+    saved(other_store, "a cookie", id=first.id)
+    assert (find_numbers(store, "redirect"), find_numbers(store, "cookies")) == ([], [1])
+    with other_store.writing() as connection:
+        delete_session(connection, other_store.get("1"))
+    assert find_numbers(store, "cookie") == []
 
 
 @pytest.mark.long  # it costs much
 def test_a_verb_is_found_in_all_its_forms(tmp_path: Path) -> None:
     """Whichever form was saved, and whichever is sought."""
-    for at, words in enumerate(TABLE["forms"]):
-        for number, told in enumerate(words):
-            store = a_room(tmp_path / f"{at}-{number}")
-            holding(store, told, "결점을 찾는다", "우리 화면 정리")
-            for sought in words:
-                assert found(store, sought.split()[-1]) == [1], (told, sought)
-    assert found(store, "결정") == found(store, "우려") == []
+    for i, words in enumerate(TABLE["forms"]):
+        for number, form in enumerate(words):
+            store = a_room(tmp_path / f"{i}-{number}")
+            with_sessions(store, form, "결점을 찾는다", "우리 화면 정리")
+            for query in words:
+                assert find_numbers(store, query.split()[-1]) == [1], (form, query)
+    assert find_numbers(store, "결정") == find_numbers(store, "우려") == []
 
 
 # the index
 
 
-def made(root: Path, tokenizer: str = "unicode61") -> SessionStore:
+def open_with(root: Path, tokenizer: str = "unicode61") -> SessionStore:
     return SessionStore(root, Config(tokenizer=tokenizer), Settings())
 
 
 @pytest.mark.parametrize("tokenizer", TOKENIZERS)
 def test_no_form_of_a_word_hides_a_hit(project: Path, tokenizer: str) -> None:
-    store = holding(made(project, tokenizer), *(goal for goal, *_ in TABLE["rows"]))
+    store = with_sessions(open_with(project, tokenizer), *(goal for goal, *_ in TABLE["rows"]))
     known_gaps = {("trigram", "값")}  # one character is no word of three
     none_of(
         (query, goal)
         for number, (goal, *queries) in enumerate(TABLE["rows"], 1)
         for query in queries
-        if (tokenizer, query) not in known_gaps and number not in found(store, query)
+        if (tokenizer, query) not in known_gaps and number not in find_numbers(store, query)
     )
 
 
@@ -165,38 +165,37 @@ def size_of(connection: sqlite3.Connection) -> int:
 
 @pytest.mark.parametrize("tokenizer", TOKENIZERS)
 def test_the_index_takes_back_every_word_it_was_given(project: Path, tokenizer: str) -> None:
-    store, samples = made(project, tokenizer), sample_sessions(20)
+    store, samples = open_with(project, tokenizer), sample_sessions(20)
     keep(store, samples)
     texts = [text[:400] for text in HOSTILE if "\ud800" not in text and text.strip()]
     with store.writing() as connection:
         assert size_of(connection) > 100
         for number in range(1, 21):
             before = session_with_name(connection, str(number))
-            other, _ = samples[-number]
-            after = replace(other, number=number, id=before.id, parent_id="")
+            sample, _ = samples[-number]
+            after = replace(sample, number=number, id=before.id, parent_id="")
             write_session(connection, after, before=before)
             delete_session(connection, after)
         assert size_of(connection) == 0
-        kept = [
-            write_session(connection, session(0, text, id=f"c{at}"))
-            for at, text in enumerate(texts)
+        rows = [
+            write_session(connection, session(0, text, id=f"c{i}")) for i, text in enumerate(texts)
         ]
         connection.execute(CHECK)
-        for it in kept:
-            delete_session(connection, it)
+        for row in rows:
+            delete_session(connection, row)
         assert size_of(connection) == 0
         connection.execute(CHECK)
 
 
 @pytest.mark.row("003 T76")
 def test_another_tokenizer_makes_the_index_anew_at_the_next_write(project: Path) -> None:
-    keep(made(project), sample_sessions(30))
-    with made(project).writing() as connection:
+    keep(open_with(project), sample_sessions(30))
+    with open_with(project).writing() as connection:
         plain, changes = size_of(connection), connection.total_changes
         update_index(connection, "unicode61")  # it is current, and left alone
         assert connection.total_changes == changes
     for tokenizer in ("porter", "trigram", "ascii", "unicode61"):
-        with made(project, tokenizer).writing() as connection:
+        with open_with(project, tokenizer).writing() as connection:
             schema = "SELECT sql FROM sqlite_schema WHERE name = 'contexts_fts'"
             assert f"tokenize='{tokenizer}'" in connection.execute(schema).fetchone()[0]
             connection.execute(CHECK)
@@ -223,30 +222,30 @@ def test_another_version_of_the_index_makes_it_anew_in_the_same_transaction(
         assert connection.execute(statement).fetchone() == before
 
 
-def others(count: int) -> Iterator[Session]:
+def other_sessions(count: int) -> Iterator[Session]:
     """So many sessions beside; their words are those of the samples, mixed."""
     chance = random.Random(5)
     samples = [session for session, _ in sample_sessions(200)]
-    words = " ".join(f"{it.goal} {it.summary}" for it in samples).split()
+    words = " ".join(f"{sample.goal} {sample.summary}" for sample in samples).split()
     for number in range(1, count + 1):
         summary = " ".join(chance.choices(words, k=20))
-        told, id_ = samples[number % len(samples)], f"ctx_{number:012x}"
-        yield replace(told, number=number, id=id_, parent_id="", summary=summary)
+        sample, id_ = samples[number % len(samples)], f"ctx_{number:012x}"
+        yield replace(sample, number=number, id=id_, parent_id="", summary=summary)
 
 
 @pytest.mark.row("003 T66")
 @pytest.mark.parametrize(
     "count",
-    [100, *(pytest.param(it, marks=getattr(pytest.mark, when))
-            for it, when in ((5_000, "long"), (100_000, "night")))],
+    [100, *(pytest.param(count, marks=getattr(pytest.mark, mark))
+            for count, mark in ((5_000, "long"), (100_000, "night")))],
 )  # fmt: skip
 def test_a_session_is_found_by_every_form_of_its_words(store: SessionStore, count: int) -> None:
     goals = dict(zip(range(count // 6, count, count // 6), TABLE["made"], strict=False))
     with store.writing() as connection:
-        for beside in others(count):
-            if goal := goals.get(beside.number):
-                beside = replace(beside, goal=goal, approaches=(), blockers=(), decisions=())
-            write_session(connection, beside)
+        for entry in other_sessions(count):
+            if goal := goals.get(entry.number):
+                entry = replace(entry, goal=goal, approaches=(), blockers=(), decisions=())
+            write_session(connection, entry)
     faults = list[tuple[str, str]]()
     for goal, queries in TABLE["made"].items():
         for query in queries:
@@ -273,14 +272,13 @@ def test_the_sessions_that_answer_come_first(
     with store.writing() as connection:
         for number, text in enumerate(labelled.texts, 1):
             goal, _, rest = text.partition("\n")
-            write_session(
-                connection, Session(number=number, id=f"c{number}", goal=goal, summary=rest)
-            )
+            entry = Session(number=number, id=f"c{number}", goal=goal, summary=rest)
+            write_session(connection, entry)
     with store.reading() as connection:
 
         def order(query: str, _: object) -> list[int]:
-            found = Candidates(connection, query)
-            return [hit.session.number - 1 for hit in found.page(0, len(labelled.texts))]
+            candidates = Candidates(connection, query)
+            return [hit.session.number - 1 for hit in candidates.page(0, len(labelled.texts))]
 
         measured = ndcg_at_10(order, labelled)
     assert measured >= FLOORS[name]

@@ -26,7 +26,7 @@ from rooms.sessions.session import Draft, Point, Session
 from rooms.sessions.store import SaveOutcome, SessionStore, open_sessions
 from rooms.sessions.upkeep import forget, redact_secrets
 from tests.support.cli_process import TOKEN
-from tests.support.session_samples import a_room, every_byte, saved, stored
+from tests.support.session_samples import a_room, every_byte, saved, store_unchecked
 from tests.support.tables import DATA, none_of, table
 
 NOON = "2026-03-01T12:00:00+00:00"
@@ -35,13 +35,13 @@ Save = Callable[..., SaveOutcome]
 
 @pytest.fixture
 def save(store: SessionStore) -> Save:
-    def saved(
+    def save_draft(
         goal: str = "g", agent: str = "codex", process: str = "p1", now: str = NOON, **fields: Any
     ) -> SaveOutcome:
         draft = Draft(**{"goal": goal, **fields})
         return store.save(draft, agent=agent, process=process, now=now)
 
-    return saved
+    return save_draft
 
 
 def run(store: SessionStore, statement: str, *values: object) -> list[Any]:
@@ -58,8 +58,8 @@ def test_the_same_process_or_client_and_goal_go_on_within_a_day(
     save: Save, store: SessionStore
 ) -> None:
     save("a")
-    again = save(" a ", agent="cursor", now="2026-03-02T11:59:59+00:00")
-    assert (again.is_new, again.session.number) == (False, 1)
+    outcome = save(" a ", agent="cursor", now="2026-03-02T11:59:59+00:00")
+    assert (outcome.is_new, outcome.session.number) == (False, 1)
     assert save("a", agent="cursor", now="2026-03-04T12:00:00+00:00").is_new
     save("b")
     assert not save("b", process="p2", now="2026-03-02T11:59:59+00:00").is_new
@@ -73,24 +73,24 @@ def test_the_same_process_or_client_and_goal_go_on_within_a_day(
     assert save("f", agent="", process="").is_new
     # One that has ended is left as it is, whoever tells its goal again and when.
     for process, now in (("p1", NOON), ("p2", NOON), ("p2", "2026-04-05T12:00:00+00:00")):
-        ended = save("h", status="paused").session
+        stored_session = save("h", status="paused").session
         assert save("h", process=process, now=now).is_new
-        assert store.get(ended.id) == ended
+        assert store.get(stored_session.id) == stored_session
         save("h", process=process, now=now, status="completed")
     # A process goes on with its own session, also when another one has changed that.
-    told = save("i", blockers=(Point(text="x"),)).session
-    save("j", process="p2", parent=told.id, blockers=(Point(text="x", is_resolved=True),))
+    blocked = save("i", blockers=(Point(text="x"),)).session
+    save("j", process="p2", parent=blocked.id, blockers=(Point(text="x", is_resolved=True),))
     assert not save("i", agent="cursor").is_new
     # It does before a newer one of its client.
-    own = save("g", agent="cursor").session.number
-    newer = save("g", process="p2").session.number
-    assert save("g").session.number == own
-    assert save("g", process="p3").session.number == newer
+    number = save("g", agent="cursor").session.number
+    newer_number = save("g", process="p2").session.number
+    assert save("g").session.number == number
+    assert save("g", process="p3").session.number == newer_number
     # Odd dates that others wrote continue nothing.
-    for at, odd in enumerate(("garbage", "", None, "2026-99-99", "1e400")):
-        number = save(f"goal {at}").session.number
-        run(store, "UPDATE contexts SET updated_at = ? WHERE number = ?", odd, number)
-        assert save(f"goal {at}", process="p2").is_new
+    for i, date in enumerate(("garbage", "", None, "2026-99-99", "1e400")):
+        number = save(f"goal {i}").session.number
+        run(store, "UPDATE contexts SET updated_at = ? WHERE number = ?", date, number)
+        assert save(f"goal {i}", process="p2").is_new
         assert store.get(f"#{number}").date is not None
 
 
@@ -112,9 +112,9 @@ def test_a_failure_is_no_failed_save_and_is_said_once_until_it_works_again(
         store.current_path.mkdir()
         assert not save("e").is_current_written
         assert len(caplog.records) == 2
-    assert [store.get(f"#{at}").goal for at in range(1, 6)] == list("abcde")
-    found = {it for it in os.listdir(store.path.parent) if not it.startswith("history.db")}
-    assert found == {".gitignore", "current.json"}  # no litter
+    assert [store.get(f"#{number}").goal for number in range(1, 6)] == list("abcde")
+    names = {name for name in os.listdir(store.path.parent) if not name.startswith("history.db")}
+    assert names == {".gitignore", "current.json"}  # no litter
 
 
 SETTINGS = table("sessions/settings")  # values by key: taken with the field they set, and refused
@@ -135,7 +135,7 @@ def with_value(name: str, value: object) -> object:
     return value
 
 
-def said_of(root: Path) -> str:
+def refusal_of(root: Path) -> str:
     """The refusal of the file; no store opens, either, and nothing is made."""
     with pytest.raises(RefusedError) as caught:
         read_config(root)
@@ -152,26 +152,26 @@ def test_each_key_changes_its_setting_and_nothing_else(tmp_path: Path) -> None:
     for name, (value, fields) in SETTINGS["changed"].items():
         write(tmp_path, with_value(name, value))
         expected: Any = {
-            field: tuple(it) if isinstance(it, list) else it for field, it in fields.items()
+            field: tuple(item) if isinstance(item, list) else item for field, item in fields.items()
         }
         assert read_config(tmp_path) == Config(**expected), name
     # Keys that nobody knows and a mark before the file are read over.
-    known = {"keepJsonSync": False, "other": [1]}
-    text = json.dumps({"other": 1, "storage": known, "search": {}})
+    storage = {"keepJsonSync": False, "other": [1]}
+    text = json.dumps({"other": 1, "storage": storage, "search": {}})
     write(tmp_path, b"\xef\xbb\xbf" + text.encode())
     assert read_config(tmp_path) == Config(keeps_json=False)
 
 
 @pytest.mark.row("003 T77.a")
 def test_every_wrong_value_is_refused_by_its_key(tmp_path: Path) -> None:
-    passed = []
+    faults = []
     for name, values in SETTINGS["wrong"].items():
         for value in values:
             path = write(tmp_path, with_value(name, value))
-            said = said_of(tmp_path)
-            if not (said.startswith(f"{path}: {name} must be ") and "Nothing was saved" in said):
-                passed.append((name, value, said))
-    none_of(passed)
+            text = refusal_of(tmp_path)
+            if not (text.startswith(f"{path}: {name} must be ") and "Nothing was saved" in text):
+                faults.append((name, value, text))
+    none_of(faults)
 
 
 # In Latin-1: texts, each so many times.
@@ -184,9 +184,9 @@ HOSTILE = {
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_a_file_without_a_json_object_is_said_and_stays_as_it_is(tmp_path: Path, kind: str) -> None:
     path = write(tmp_path, HOSTILE[kind])
-    said = said_of(tmp_path)
+    sentence = refusal_of(tmp_path)
     expected = "search.defaultLimit must be" if kind == "a huge number" else "is not a JSON object"
-    assert str(path) in said and (expected in said or "is not a JSON object" in said)
+    assert str(path) in sentence and (expected in sentence or "is not a JSON object" in sentence)
     assert path.read_bytes() == HOSTILE[kind]
     assert sorted(os.listdir(path.parent)) == ["config.json"]
 
@@ -221,9 +221,10 @@ class Window:
     def save(self, goal: str, now: str = DAY) -> Session:
         """Save by the tool; then the hook of the client sees its answer."""
         draft = Draft(goal=goal, status="coding")
-        done = self.store.save(draft, agent="claude-code", process=self.caller[1], now=now).session
-        assert self.answer(f"Saved #{done.number}. Related:\n#77 2025-01-01 something", now)
-        return done
+        outcome = self.store.save(draft, agent="claude-code", process=self.caller[1], now=now)
+        number = outcome.session.number
+        assert self.answer(f"Saved #{number}. Related:\n#77 2025-01-01 something", now)
+        return outcome.session
 
     def waiting(self) -> list[tuple[Any, ...]]:
         """The actions that wait for a session in any conversation."""
@@ -232,7 +233,7 @@ class Window:
 
 
 @pytest.fixture
-def one(store: SessionStore) -> Window:
+def window(store: SessionStore) -> Window:
     return Window(store, "first")
 
 
@@ -270,60 +271,60 @@ def test_odd_lines_end_soon() -> None:
 # how an action is written
 
 
-def test_an_action_that_two_hooks_tell_at_once_is_recorded_once(one: Window) -> None:
-    again = [Deed("command", "npm test", False), Deed("command", "npm test", True)]
+def test_an_action_that_two_hooks_tell_at_once_is_recorded_once(window: Window) -> None:
+    deeds = [Deed("command", "npm test", False), Deed("command", "npm test", True)]
     for second in (0, 1, 2, 30):
         for _ in range(2):
-            one.tell(*again, now=f"2026-05-01T10:00:{second:02}+00:00")
-    assert len(one.waiting()) == 4
-    session = one.save("a goal", now="2026-05-01T10:01:00+00:00")
+            window.tell(*deeds, now=f"2026-05-01T10:00:{second:02}+00:00")
+    assert len(window.waiting()) == 4
+    session = window.save("a goal", now="2026-05-01T10:01:00+00:00")
     for _ in range(2):
-        one.tell(*again, now="2026-05-01T10:02:00+00:00")
-    assert len(one.store.actions_of(session)) == 6
+        window.tell(*deeds, now="2026-05-01T10:02:00+00:00")
+    assert len(window.store.actions_of(session)) == 6
 
 
-def test_a_secret_across_a_cut_leaves_no_part_of_itself(one: Window) -> None:
-    for before in range(470, 500, 3):
-        command = f"npm test {'x' * (before - 9)} {TOKEN}"
-        one.tell(Deed("command", command, True, f"{TOKEN}{'y' * before}"))
+def test_a_secret_across_a_cut_leaves_no_part_of_itself(window: Window) -> None:
+    for length in range(470, 500, 3):
+        command = f"npm test {'x' * (length - 9)} {TOKEN}"
+        window.tell(Deed("command", command, True, f"{TOKEN}{'y' * length}"))
     # Nor at the end of the part that is read; a private key is short when it is redacted.
     lines = "MIIEpAIBAAKCAQEA" * 238
     key = f"'-----BEGIN RSA PRIVATE KEY-----\n{lines}\n-----END RSA PRIVATE KEY-----'"
     begin = f"npm run {key} "
     command = f"{begin}{'x' * (4_000 - 21 - len(begin))} {TOKEN} done"
     output = f"{TOKEN} {key}{'x' * (4_000 - 15 - len(key))}\nok"
-    assert one.tell(Deed("command", command, True, output))
-    for _, content, result, _ in one.waiting():
-        assert not any(TOKEN[at : at + 6] in content + result for at in range(len(TOKEN) - 6))
+    assert window.tell(Deed("command", command, True, output))
+    for _, content, result, _ in window.waiting():
+        assert not any(TOKEN[i : i + 6] in content + result for i in range(len(TOKEN) - 6))
     assert content.endswith("x")
     assert result.startswith("failed: '[REDACTED]'xx")
 
 
 def test_only_the_last_actions_of_a_conversation_wait(
-    one: Window, monkeypatch: pytest.MonkeyPatch
+    window: Window, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(actions, "MOST_WAITING", 3)
-    Window(one.store, "second").tell(Deed("command", "npm test other"))
-    one.tell(*(Deed("command", f"npm test {at}") for at in range(5)))
-    kept = ["npm test other", *(f"npm test {at}" for at in (2, 3, 4))]
-    assert [row[1] for row in one.waiting()] == kept
-    assert {row[2] for row in one.waiting()} == {None}  # nobody told how they ended
+    Window(window.store, "second").tell(Deed("command", "npm test other"))
+    window.tell(*(Deed("command", f"npm test {i}") for i in range(5)))
+    commands = ["npm test other", *(f"npm test {i}" for i in (2, 3, 4))]
+    assert [row[1] for row in window.waiting()] == commands
+    assert {row[2] for row in window.waiting()} == {None}  # nobody told how they ended
 
 
 @pytest.mark.row("003 T26.b")
-def test_while_another_process_writes_an_action_is_dropped_and_counted(one: Window) -> None:
-    session, root = one.save("Mend it"), one.store.root
+def test_while_another_process_writes_an_action_is_dropped_and_counted(window: Window) -> None:
+    session, root = window.save("Mend it"), window.store.root
     assert actions.count_dropped(root, os.environ) == 0
-    command = [sys.executable, "-c", HOLD, str(one.store.path)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
-        assert other.stdout and other.stdout.readline() == b"held\n"
-        assert not one.tell(Deed("command", "npm test"))
-        assert not one.answer(f"#{session.number}")
-        other.kill()
+    command = [sys.executable, "-c", HOLD, str(window.store.path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout and process.stdout.readline() == b"held\n"
+        assert not window.tell(Deed("command", "npm test"))
+        assert not window.answer(f"#{session.number}")
+        process.kill()
     assert actions.count_dropped(root, os.environ) == 2
-    assert one.store.actions_of(session) == []
-    assert one.tell(Deed("command", "npm test"))
-    assert [it.content for it in one.store.actions_of(session)] == ["npm test"]
+    assert window.store.actions_of(session) == []
+    assert window.tell(Deed("command", "npm test"))
+    assert [action.content for action in window.store.actions_of(session)] == ["npm test"]
     path = os.path.join(state_directory(str(root), os.environ), actions.DROPPED)
     with open(path, "a") as file:
         file.write("2020-01-01T00:00:00+00:00\nnonsense\n")  # the old one is not counted
@@ -343,7 +344,7 @@ def test_a_reader_that_holds_the_old_state_is_told_of_and_the_next_run_completes
     store: SessionStore,
 ) -> None:
     first = saved(store, "Feed the zebra")
-    stored(store, goal=f"Rotate {TOKEN}")
+    store_unchecked(store, goal=f"Rotate {TOKEN}")
     with closing(connect(store.path)) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT * FROM contexts").fetchone()

@@ -41,20 +41,20 @@ def test_a_save_has_the_daily_copy_made_beside_its_answer(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    begun, goes_on, keep_copy = Event(), Event(), Database.keep_copy
+    has_begun, may_go_on, keep_copy = Event(), Event(), Database.keep_copy
 
     def keep(database: Database) -> None:
-        begun.set()
-        assert goes_on.wait(60)
+        has_begun.set()
+        assert may_go_on.wait(60)
         keep_copy(database)
         raise DatabaseError("copy", path="there", reason="no room")
 
     monkeypatch.setattr(Database, "keep_copy", keep)
     for _ in range(2):  # the second finds a thread that is at it
         assert call("context_save", goal="Add a login", status="completed").startswith("Saved #")
-        assert begun.wait(60) and copies_of(store.path) == []
-    [thread] = [it for it in enumerate_threads() if it.name == "copy"]
-    goes_on.set()
+        assert has_begun.wait(60) and copies_of(store.path) == []
+    [thread] = [worker for worker in enumerate_threads() if worker.name == "copy"]
+    may_go_on.set()
     thread.join(60)
     assert len(copies_of(store.path)) == 1
     assert "The daily copy of the database there could not be made (no room)" in caplog.text
@@ -64,19 +64,17 @@ def test_a_save_has_the_daily_copy_made_beside_its_answer(
 
 @pytest.mark.row("003 T54")
 def test_a_warning_of_another_year_says_which(call: Call, store: SessionStore) -> None:
-    tried = (Point(text="Axios", result="failed"),)
-    saved(store, "Fix the login page", now="2023-12-20T10:00:00+00:00", approaches=tried)
+    approaches = (Point(text="Axios", result="failed"),)
+    saved(store, "Fix the login page", now="2023-12-20T10:00:00+00:00", approaches=approaches)
     assert call("context_warn", currentGoal="the login page") == "#1 Axios (2023/12/20)"
 
 
 # rows that others wrote
 
 
-ODD_METADATA = (
-    '{"approaches": ["tried", {"result": ["failed"]}], "blockers": "none", "decisions": [1]}'
-)
+ODD_DATA = '{"approaches": ["tried", {"result": ["failed"]}], "blockers": "none", "decisions": [1]}'
 COLUMNS = ("goal", "summary", "status", "tags", "agent", "metadata", "created_at", "updated_at")
-VALUES = (b"\xff\x00login", None, 7, ODD_METADATA, "{", "[1]")
+VALUES = (b"\xff\x00login", None, 7, ODD_DATA, "{", "[1]")
 
 
 @pytest.mark.long  # it costs much
@@ -116,13 +114,15 @@ def samples(lang: Language, monkeypatch: pytest.MonkeyPatch, project: object) ->
     """The sessions of this language, in which the tools answer."""
     monkeypatch.setenv("SENTINEL_MEMORY_LANG", lang)
     sessions = sample_sessions(200)
-    return [it for it in sessions if (lang == "ko") == bool(re.search("[가-힣]", it[0].goal))]
+    is_korean = re.compile("[가-힣]").search
+    return [sample for sample in sessions if (lang == "ko") == bool(is_korean(sample[0].goal))]
 
 
 @IN_BOTH
 @pytest.mark.row("003 T20", "003 T24")
 def test_a_hint_costs_some_twenty_tokens(lang: Language, samples: list[Any]) -> None:
-    counts, most = [tokens_of(in_language(lang, hint_of, it)) for it, _ in samples], MOST[lang][0]
+    counts = [tokens_of(in_language(lang, hint_of, session)) for session, _ in samples]
+    most = MOST[lang][0]
     assert mean(counts) <= most
     assert max(counts) <= most + 4
 
@@ -146,28 +146,28 @@ def test_a_save_a_warning_and_one_session_cost_little_however_much_they_hold(
     call: Call, store: SessionStore, lang: Language
 ) -> None:
     warning = MOST[lang][1]
-    said = [call("context_save", **{**work(lang, at), "approaches": None}) for at in range(6)]
-    assert "\n#" in said[-1] and max(map(tokens_of, said)) <= SAVE
-    for at in range(8):
-        call("context_save", **work(lang, at))
+    answers = [call("context_save", **{**work(lang, i), "approaches": None}) for i in range(6)]
+    assert "\n#" in answers[-1] and max(map(tokens_of, answers)) <= SAVE
+    for i in range(8):
+        call("context_save", **work(lang, i))
     goal = GOALS[lang].format(at=9)
     assert 60 < tokens_of(call("context_warn", currentGoal=goal)) <= warning
-    for topic, (what, why) in zip(("checkout", "upload", "login"), FAILURES[lang], strict=False):
-        server.log_memory(topic, f"{goal}: {why}", f"{what}. {why}. {goal}")
-    warned = call("context_warn", currentGoal=goal)
-    assert warned.startswith("lesson ") and "\n! #" in warned  # the team comes first
-    assert tokens_of(warned) <= warning
+    for topic, (text, reason) in zip(("checkout", "upload", "login"), FAILURES[lang], strict=False):
+        server.log_memory(topic, f"{goal}: {reason}", f"{text}. {reason}. {goal}")
+    answer = call("context_warn", currentGoal=goal)
+    assert answer.startswith("lesson ") and "\n! #" in answer  # the team comes first
+    assert tokens_of(answer) <= warning
 
-    tried = [
-        {"description": f"{what} {at}", "result": "failed", "reason": why}
-        for at in range(8)
-        for what, why in FAILURES[lang]
+    approaches = [
+        {"description": f"{text} {i}", "result": "failed", "reason": reason}
+        for i in range(8)
+        for text, reason in FAILURES[lang]
     ]
-    summary = " ".join(why + "." for _, why in FAILURES[lang] * 10)[:2_000]
-    call("context_save", goal=goal, summary=summary, approaches=tried[:60], tags=["checkout"])
+    summary = " ".join(reason + "." for _, reason in FAILURES[lang] * 10)[:2_000]
+    call("context_save", goal=goal, summary=summary, approaches=approaches[:60], tags=["checkout"])
     number = store.count()
     call("context_save", goal=f"{goal} 2", parentId=f"{number}")
-    act(store, store.get(f"{number}"), *[f"python -m pytest tests/{at}" for at in range(9)])
+    act(store, store.get(f"{number}"), *[f"python -m pytest tests/{i}" for i in range(9)])
     assert 400 < tokens_of(call("context_get", id=number, includeChain=True)) <= WHOLE
 
 
@@ -192,8 +192,8 @@ def test_open_sessions_come_first_then_failures_the_newest_first_as_many_as_fit(
     saved(store, "Export invoices", now=ago(1), status="coding")
     saved(store, ORDER, now=ago(1), status="coding", approaches=(failed(ORDER),))  # is left out
     day = {days: ago(days)[5:10].replace("-", "/") for days in range(5)}
-    everything = in_language(lang, start_lines, store, ROOMY)
-    assert everything == [
+    all_lines = in_language(lang, start_lines, store, ROOMY)
+    assert all_lines == [
         head,
         f"#5 {day[1]} {state}: Export invoices",
         f"! #3 no card ({day[3]})",
@@ -201,8 +201,8 @@ def test_open_sessions_come_first_then_failures_the_newest_first_as_many_as_fit(
     ]
     for budget in range(0, 120, 7):
         lines = in_language(lang, start_lines, store, budget)
-        assert set(lines) <= set(everything)
+        assert set(lines) <= set(all_lines)
         assert not lines or estimate_tokens("\n".join(lines)) <= budget + 1
-    for at in range(12):
-        saved(store, f"Work {at}", now=ago(1), status="coding", approaches=(failed(f"try {at}"),))
+    for i in range(12):
+        saved(store, f"Work {i}", now=ago(1), status="coding", approaches=(failed(f"try {i}"),))
     assert len(start_lines(store, ROOMY)) == 7
