@@ -40,7 +40,7 @@ def stats(arguments: argparse.Namespace) -> int:
     data: dict[str, Any] = {"project": str(memory.project.root)}
     lines = list[str]()
     for room in rooms_of(memory, names):
-        figures = ask_room(room, room.figures, named=names)
+        figures = ask_room(room, room.figures, names=names)
         if not figures or not (figures.lines or room.name in names):
             continue
         data[room.name] = figures.data

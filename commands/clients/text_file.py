@@ -83,12 +83,12 @@ class UserFile:
             raise ExportError("file_changed", path=str(self.path))
 
 
-def check_inside(path: Path, project: Path, *, named: bool = False) -> None:
+def check_inside(path: Path, project: Path, *, is_named: bool = False) -> None:
     """Raise ExportError where a link of the project leads `path` out of it.
 
-    named: a user named the path, so it may lie in another repository.
+    is_named: a user named the path, so it may lie in another repository.
     """
-    way = disk.find_exit_link(path, project) or (disk.find_exit_link(path) if named else None)
+    way = disk.find_exit_link(path, project) or (disk.find_exit_link(path) if is_named else None)
     if way:
         link, target = str(way.link), str(way.target)
         rm = shlex.join(["rm", link])
@@ -102,7 +102,7 @@ def write_new(
 
     is_private: only its owner may read it.
     """
-    check_inside(path, project, named=True)
+    check_inside(path, project, is_named=True)
     with _checked_write(path):
         if disk.is_there(path) and not force:
             raise ExportError("exists", path=str(path))

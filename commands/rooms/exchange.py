@@ -58,7 +58,7 @@ def export(arguments: argparse.Namespace) -> int:
     lines, items = [as_json(head)], list[Item]()
     for room in rooms:
         stream = room.export_rows(filter_, only_public=arguments.public, notes=notes)
-        rows = ask.ask_room(room, partial(list[people.ExportRow], stream), named=names)
+        rows = ask.ask_room(room, partial(list[people.ExportRow], stream), names=names)
         if not rows:
             continue
         count = sum(row.is_private for row in rows)
@@ -147,7 +147,7 @@ def _put_block(memory: Memory, arguments: argparse.Namespace) -> int:
     A file of nothing else goes with its block. No link of the project is followed out of it.
     """
     path, root = Path(arguments.block), memory.project.root
-    check_inside(path, root, named=True)
+    check_inside(path, root, is_named=True)
     file, body = UserFile.read(path, root), ""
     if not arguments.remove:
         body = _block_of(memory, set(map(normalise_topic, arguments.topic or ())))

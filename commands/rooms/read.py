@@ -44,7 +44,7 @@ def list_items(arguments: argparse.Namespace) -> int:
         is_first = not index or bool(names)
         usual_limit = (MOST_ROWS if screen.is_terminal else None) if is_first else MOST_OTHER_ROWS
         limit = arguments.limit or (None if arguments.json else usual_limit)
-        matches = ask.ask_room(room, partial(room.find, replace(filter_, limit=limit)), named=names)
+        matches = ask.ask_room(room, partial(room.find, replace(filter_, limit=limit)), names=names)
         if matches is None:
             continue
         data[room.name] = {"found": matches.count, "items": [item.data for item in matches.items]}
@@ -123,7 +123,7 @@ def find_typed_items(
             except (RefusedError, HistoryError) as error:
                 errors.append(error)
             except SentinelError as error:
-                ask.warn_unreadable(room, error, named=arguments.room or ())
+                ask.warn_unreadable(room, error, names=arguments.room or ())
                 rooms.remove(room)
         if not holders:
             raise errors[0] if errors else _unknown_error(name, rooms)

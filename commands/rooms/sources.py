@@ -95,7 +95,7 @@ def read_source(name: str, root: Path, rooms: Sequence[str], agent: str) -> Sour
     """
     shown_name, path = SHOWN_STDIN if name == STDIN else name, Path(name)
     if name != STDIN:
-        check_inside(path, root, named=True)
+        check_inside(path, root, is_named=True)
         if os.path.isdir(path):
             from rooms.sessions.source import holds_sessions
 

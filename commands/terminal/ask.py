@@ -145,21 +145,21 @@ def title_of(name: str) -> str:
     return say(f"rooms.{name}") if has_sentence(f"rooms.{name}") else plain(name)
 
 
-def ask_room(room: Room, ask: Callable[[], _T], *, named: Sequence[str] = ()) -> _T | None:
+def ask_room(room: Room, ask: Callable[[], _T], *, names: Sequence[str] = ()) -> _T | None:
     """Return a room's answer; None with a warning if it cannot be read.
 
-    Raises SentinelError for the log and for a named room.
+    Raises SentinelError for the log and for a room among `names`, which a user named.
     """
     try:
         return ask()
     except SentinelError as error:
-        warn_unreadable(room, error, named=named)
+        warn_unreadable(room, error, names=names)
         return None
 
 
-def warn_unreadable(room: Room, error: SentinelError, *, named: Sequence[str]) -> None:
-    """Warn that a room cannot be read; raise for the log or a named one."""
-    if room.name == LESSONS or room.name in named:
+def warn_unreadable(room: Room, error: SentinelError, *, names: Sequence[str]) -> None:
+    """Warn that a room cannot be read; raise for the log or one of `names`."""
+    if room.name == LESSONS or room.name in names:
         raise error
     warn(say("rooms.without", room=title_of(room.name), reason=plain(str(error))))
 

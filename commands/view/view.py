@@ -52,7 +52,7 @@ def view(arguments: argparse.Namespace) -> int:
     memory, names = open_memory(arguments), arguments.room or []
     items, notes, omitted_count = list[Item](), list[str](), 0
     for room in rooms_of(memory, names):
-        matches = ask_room(room, partial(room.find, Filter(limit=MOST_ITEMS)), named=names)
+        matches = ask_room(room, partial(room.find, Filter(limit=MOST_ITEMS)), names=names)
         if not matches:
             continue
         if room.name == LESSONS:
