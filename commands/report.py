@@ -22,7 +22,7 @@ from core.lessons.answers import Frame, need_of, search_answer
 from core.lessons.log import CONFLICT_BEGIN, MemoryLog
 from core.lessons.record import LIMITS_BYTES
 from core.messages import say
-from core.sanitizer import find_secrets, safe_name, values_in
+from core.sanitizer import find_secrets, safe_name, secret_values_in
 from core.text.plain import EMPTY_SIGN, as_item, estimate_tokens, one_line, printable_lines
 
 MOST_ITEMS = 30  # of a list
@@ -104,7 +104,7 @@ def _values_of(suspicion: Suspicion) -> set[tuple[str, ...]]:
     if not record or field not in LIMITS_BYTES:
         return set()
     text, place = getattr(record, field), (record.id, field, kind)
-    matches = find_secrets(text, values_in(record.texts))
+    matches = find_secrets(text, secret_values_in(record.texts))
     return {(*place, text[match.start : match.end]) for match in matches if match.kind == kind}
 
 

@@ -91,7 +91,7 @@ def find_secrets(
     """Return every secret in the order of place; none overlaps or touches another.
 
     A secret reaches over hidden characters inside it. known_values: of other texts with their
-    kinds; see `values_in`. look: at this text with others.
+    kinds; see `secret_values_in`. look: at this text with others.
     """
     known_values = known_values or {}
     if len(text) <= WINDOW_CHARS:
@@ -104,7 +104,7 @@ def find_secrets(
     return merge_secrets([*secrets, *_find_repeated(text, _values_at(text, secrets))])
 
 
-def values_in(texts: Sequence[str], look: Look | None = None) -> dict[str, str]:
+def secret_values_in(texts: Sequence[str], look: Look | None = None) -> dict[str, str]:
     """Return the secrets of some texts with their kinds, without hidden characters."""
     values, look = dict[str, str](), look or look_at(texts)
     for text in texts if look.may_hold else ():
@@ -127,7 +127,7 @@ def look_at(texts: Iterable[str]) -> Look:
 
 def redact_together(texts: Sequence[str]) -> list[CleanText]:
     """Redact texts: a password that one of them names goes from all."""
-    known_values = values_in(texts)
+    known_values = secret_values_in(texts)
     if not known_values:
         return [CleanText(text, ()) for text in texts]
     return [redact(text, known_values) for text in texts]

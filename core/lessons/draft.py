@@ -169,7 +169,7 @@ def clean_record(record: Record) -> tuple[Record, list[tuple[str, str]]]:
 
     A trigger with a secret goes whole: with a marker it would stand nowhere.
     """
-    from core.sanitizer import look_at, redact, values_in
+    from core.sanitizer import look_at, redact, secret_values_in
 
     meta = {name: getattr(record, name) for name in _META_TEXTS}
     pieces = {name: (value,) if isinstance(value, str) else value for name, value in meta.items()}
@@ -179,7 +179,7 @@ def clean_record(record: Record) -> tuple[Record, list[tuple[str, str]]]:
         topic = normalise_topic(record.topic)
         return record if topic == record.topic else replace(record, topic=topic), []
     values, secrets = dict[str, Any](), list[tuple[str, str]]()
-    passwords = values_in(record.texts, scan)  # one field names it, another may only use it
+    passwords = secret_values_in(record.texts, scan)  # one field names it, another may only use it
     for name in LIMITS_BYTES if passwords else ():
         values[name], kinds = redact(getattr(record, name), passwords, scan)
         secrets += [(name, kind) for kind in kinds]

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from core.disk import replace_file
 from core.room.documents import as_json
-from core.sanitizer import redact, values_in
+from core.sanitizer import redact, secret_values_in
 from core.text.plain import Change, map_texts
 
 MOST_FILE_BYTES = 5_000_000
@@ -102,7 +102,7 @@ def _redact_with(change_texts: Callable[[Change], _Value]) -> tuple[_Value, list
         return text
 
     unchanged = change_texts(note)
-    known_values = values_in(texts)
+    known_values = secret_values_in(texts)
     if not known_values:  # nearly always
         return unchanged, []
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
 from core.room.redaction import without_secrets
-from core.sanitizer import redact, values_in
+from core.sanitizer import redact, secret_values_in
 from core.text.plain import SURROGATE, normal_form
 from rooms.sessions import session as limits
 from rooms.sessions.session import POINTS, Action, Changes, Draft, Point, Session, SessionsError
@@ -77,7 +77,7 @@ def prepare_draft(draft: Draft, *, strict: bool = False) -> tuple[Draft, tuple[s
         return text
 
     draft = with_texts(_without_blanks(draft), check_raw)
-    secrets = values_in(texts)
+    secrets = secret_values_in(texts)
     draft = with_texts(draft, redact_text)
     if draft.tags is not None:
         draft = replace(draft, tags=tuple(dict.fromkeys(draft.tags)))

@@ -17,10 +17,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core import sanitizer
 from core.data import TOKENS, Rule, rules, with_parts
 from core.errors import RefusedError
 from core.guard.characters import forms_of
-from core.sanitizer import MARKER, WINDOW_CHARS, CleanText, find_secrets, look_at, redact, values_in
+from core.sanitizer import MARKER, WINDOW_CHARS, CleanText, find_secrets, look_at, redact
 from core.store import MemoryStore
 from tests.core.guard.secret_corpus import sentences
 from tests.support.samples import a_draft
@@ -96,7 +97,7 @@ def test_of_texts_only_the_secrets_go_in_every_placement_and_wherever_one_was_na
     only_marked_goes(PIECES["a token written otherwise"])
     named, bare = expand("the root password is {A12}")[0], expand("connect with {A12} first")[0]
     assert redact(bare).kinds == ()
-    known = values_in([named, bare])
+    known = sanitizer.secret_values_in([named, bare])
     assert redact(bare, known).text == f"connect with {MARKER} first"
     assert redact(expand("x{A12}x")[0], known).kinds == ()
     templates = [*(it.example for it in EXAMPLES.values()), *chain(*TEMPLATES.values())]
