@@ -23,7 +23,7 @@ class SentinelError(Exception):
 
     table: ClassVar[str] = "errors"  # of sentences; a key with a dot names its own
     key = ""  # of the sentence; a class that is caught by itself may set it
-    record = ""  # the version id of the record that it is about, where several were given
+    version_id = ""  # of the record that it is about, where several were given
     place_keys: ClassVar[tuple[str, ...]] = ("path", "rm")  # facts that may say where the memory is
 
     def __init__(self, key: str = "", /, **facts: str | int) -> None:
@@ -31,7 +31,7 @@ class SentinelError(Exception):
         self.key, self.facts = key or self.key, facts
 
     def __str__(self) -> str:
-        return f"{self.record}: {self.sentence()}" if self.record else self.sentence()
+        return f"{self.version_id}: {self.sentence()}" if self.version_id else self.sentence()
 
     def sentence(self) -> str:
         """Return the sentence alone; override it where facts are keys themselves."""

@@ -179,7 +179,7 @@ class MemoryStore:
             except SentinelError as error:
                 # One among several is named; a topic is the same for all.
                 if len(edits) > 1 and error.facts.get("field") != "topic":
-                    error.record = version_id
+                    error.version_id = version_id
                 raise
             redacted += kinds
             suspicious += fields
