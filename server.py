@@ -201,7 +201,7 @@ def log_memory(
 
         reach = reach_of(draft.paths or (), draft.when or (), Path(frame.project))
         notes = reach.notes
-        if reach.common:  # where all of its triggers are, the record keeps those that it has
+        if reach.common_triggers:  # where all its triggers are, the record keeps those that it has
             draft = replace(draft, when=reach.triggers or None)
     outcome = store.upsert_log(draft, source_ids or ())
     call.warn_if_cancelled("log_memory")
@@ -229,7 +229,7 @@ def compact_memory(
     outcome = store.delete_by_ids(version_ids)
     call.warn_if_cancelled("compact_memory")
     lines = [deletion_answer(outcome, frame, later_ids)]
-    changed_topics = {record.topic for record in outcome.removed}
+    changed_topics = {record.topic for record in outcome.removed_records}
     topics = target_topics or changed_topics & outcome.log.topics.keys()
     if topics and not later_ids:
         lines.append(compaction_answer(outcome.log, frame.with_half_budget(), target_topics=topics))

@@ -276,7 +276,7 @@ def session_starts(directory: Path) -> Iterator[Figure]:
                 for way in WORKS if wanted else ():
                     work = Work() if way == "by date" else work_before(clone, action, way=way)
                     near = partial(choose_by_work, log.records, work)
-                    told = session_briefing(log, project=AT, settings=Settings(), near=near)
+                    told = session_briefing(log, project=AT, settings=Settings(), find_nearest=near)
                     shown[way] += len(wanted & {it.id for it in told.records})
         for way in WORKS:
             least = LEAST_CLEAN[size] if way == "clean" else None

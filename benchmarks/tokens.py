@@ -132,7 +132,7 @@ def costs(count: Count) -> Iterator[Figure]:
         log = MemoryLog.parse(b"".join(lines))
         # All are taken to be near to the work: then the most lessons are shown.
         near, settings = partial(getattr, log, "records"), read_settings({})
-        told = session_briefing(log, project="/home/dev/shop", settings=settings, near=near)
+        told = session_briefing(log, project="/home/dev/shop", settings=settings, find_nearest=near)
         yield Figure(f"more at a start, {records} records", count(told.text), "tokens")
 
 

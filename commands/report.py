@@ -232,7 +232,7 @@ def _parts_of(report: Report) -> Iterator[tuple[str, str, list[Item], str]]:
             record, field = _entry_text(Entry.of(secret.record)), code_of(secret.field_name)
             text = say("report.in_record", **facts, field=field, record=record)
         if secret.commit:
-            text = say("report.passing", commit=code_of(secret.commit.short), found=text)
+            text = say("report.passing", commit=code_of(secret.commit.short_id), found=text)
         items.append([f"- {text}"])
     for flaw in report.damage:
         items.append([f"- {say(f'report.{flaw.kind}', where=code_of(flaw.where))}"])
@@ -380,7 +380,7 @@ def annotations_of(report: Report) -> Iterator[str]:
     for secret in report.secrets:
         text, commit = secret.sentence(), secret.commit
         if commit:  # it is nowhere in the files that the runner shows
-            text = say("report.passing", commit=commit.short, found=text)
+            text = say("report.passing", commit=commit.short_id, found=text)
         yield _annotation("error", "secret", text, None if commit else secret)
     for flaw in report.damage:
         text = say(f"report.{flaw.kind}", where=flaw.where)

@@ -267,7 +267,7 @@ class Comparison:
         originals = set(originals_of(record)) if record.type == "principle" else set()
         own_ids = ids_in(source for source in new_ids if source not in originals)
         former = [old for id_ in sorted(own_ids) for old in self._gone_records.pop(id_, ())]
-        former.sort(key=Record.version)
+        former.sort(key=Record.version_key)
         former += [predecessor] if predecessor else []
         self.touched_records += [(record, frozenset(text for old in former for text in old.texts))]
         is_compacted = self._compact(record, [source for source in new_ids if source in originals])

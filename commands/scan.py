@@ -119,7 +119,7 @@ def _complain(scan: Scan) -> None:
 def _line_of(suspicion: Suspicion) -> str:
     place = suspicion.where
     if commit := suspicion.commit:
-        parts = (commit.short, minute_of(commit.date), safe_name(commit.author), place)
+        parts = (commit.short_id, minute_of(commit.date), safe_name(commit.author), place)
         place = " ".join(plain(fact) for fact in parts if fact)
     line = suspicion.sentence(place)
     return screen_here().paint(line, "yellow" if suspicion.is_order else "red")
@@ -136,7 +136,7 @@ def _scan_history(memory: Memory, arguments: argparse.Namespace) -> int:
         for commit, path, data, lines in read_versions(repository, commits, set()):
             scan.files += 1
             scan.suspicions += suspicions.find_in_lines(path, lines, commit)
-            scan.note_unread(f"{path} {commit.short}", data, is_log=True)
+            scan.note_unread(f"{path} {commit.short_id}", data, is_log=True)
     summary = say("scan.no_history", path=_path_text(memory.store.path))
     if scan.files:
         summary = say("scan.history_summary", secrets=len(scan.secrets), files=scan.files)

@@ -74,10 +74,10 @@ class MemoryStore:
         log = cached_log(data)
         if log is not self._warned_log:
             self._warned_log = log
-            if line_count := log.skipped + len(log.conflict):
+            if line_count := log.unreadable_count + len(log.conflict):
                 log_warning("lines_skipped", path=str(self.path), count=line_count)
-            if log.conflicts:
-                log_warning("open_conflicts", path=str(self.path), count=log.conflicts)
+            if log.conflict_count:
+                log_warning("open_conflicts", path=str(self.path), count=log.conflict_count)
         return log
 
     # Changing.
@@ -207,7 +207,8 @@ class MemoryStore:
 
         def apply(data: bytes) -> Replacement[Outcome]:
             self._check_encoding(data)
-            outcome = replace(decide(self._parse(data)), redacted=kinds, suspicious=fields)
+            outcome = decide(self._parse(data))
+            outcome = replace(outcome, secret_kinds=kinds, suspicious_fields=fields)
             if not outcome.is_written:
                 return Replacement(data, outcome)
             return self._replacement_of(outcome.before, outcome.log, outcome)
@@ -298,7 +299,7 @@ def delete_by_ids(ids: str | Sequence[str]) -> int:
     store = _store_here()
     record_ids = set(split_version_ids(ids))
     version_ids = [record.version_id for record in store.read_all() if record.id in record_ids]
-    return len(store.delete_by_ids(version_ids).removed)
+    return len(store.delete_by_ids(version_ids).removed_records)
 
 
 def read_all(topic: str | None = None) -> list[dict[str, Any]]:

@@ -115,10 +115,10 @@ class ForPeople(Room):
 
     def versions(self, name: str) -> room.Versions:
         """Return the versions in the log, the file beside it and git. Raises HistoryError."""
-        from core.lessons.history import History, former_ids_of, named, principles_listing
+        from core.lessons.history import History, find_reference, former_ids_of, principles_listing
 
         history = History(self._store.path, self._store.read(), self._store.read_side_records())
-        id_ = named(name, history).id
+        id_ = find_reference(name, history).id
         versions = history.versions({id_})
         if not versions:
             raise HistoryError("unknown", *history.notes(), name=id_)
@@ -144,7 +144,7 @@ class ForPeople(Room):
 
     def forget(self, items: Sequence[Item], *, hard: bool) -> room.ForgetOutcome:
         outcome = self._store.delete_by_ids([item.version for item in items])
-        gone_ids = {record.version_id for record in outcome.removed}
+        gone_ids = {record.version_id for record in outcome.removed_records}
         forgotten = [item for item in items if item.version in gone_ids]
         notes = [say("records.forgotten", count=len(forgotten))]
         if forgotten:
@@ -153,10 +153,10 @@ class ForPeople(Room):
 
     def restore(self, name: str, *, originals: bool) -> Restoration:
         """Plan to bring back a version, or the originals of a principle. Raises HistoryError."""
-        from core.lessons.history import History, named, principles_listing
+        from core.lessons.history import History, find_reference, principles_listing
 
         history = History(self._store.path, self._store.read(), self._store.read_side_records())
-        parts = named(name, history)
+        parts = find_reference(name, history)
         if originals:
             principle = history.find_principle(parts)
             records, left_alone = history.find_originals(principle)
@@ -195,11 +195,11 @@ class ForPeople(Room):
                 versions, since=log, instead_of=instead_of, dry_run=dry_run
             )
             lines = [*notes]
-            ids = {record.id for record in (*outcome.log.records, *outcome.removed)}
+            ids = {record.id for record in (*outcome.log.records, *outcome.removed_records)}
             if hidden_ids := [record.version_id for record in log.records if record.id not in ids]:
                 lines.append(say("records.hides", tokens=", ".join(hidden_ids)))
-            if outcome.redacted:
-                lines.append(say("records.redacted_back", **room.count_kinds(outcome.redacted)))
+            if outcome.secret_kinds:
+                lines.append(say("records.redacted_back", **room.count_kinds(outcome.secret_kinds)))
             if not dry_run:
                 lines += commit_lines(self._store)
             items = [item_of(record, is_stored=not dry_run) for record in outcome.records]
@@ -216,10 +216,10 @@ class ForPeople(Room):
             clean, findings = clean_record(record)
             kinds += [kind for _, kind in findings]
             yield room.ExportRow(clean.as_json())
-        if log.conflicts:
-            notes.append(say("documents.conflicts", conflicts=log.conflicts))
-        if log.skipped:
-            notes.append(say("documents.skipped", skipped=log.skipped))
+        if log.conflict_count:
+            notes.append(say("documents.conflicts", conflicts=log.conflict_count))
+        if log.unreadable_count:
+            notes.append(say("documents.skipped", skipped=log.unreadable_count))
         if kinds:
             notes.append(say("documents.redacted", **room.count_kinds(kinds)))
 
@@ -244,7 +244,7 @@ class ForPeople(Room):
                 refusals.append(Refusal(place, say(f"import.passed_{offer.status}")))
             else:
                 new_records.append(offer.record)
-                redacted_kinds += offer.redacted
+                redacted_kinds += offer.secret_kinds
 
         def save(progress: room.Progress) -> list[str]:
             from core.lessons.answers import need_of
@@ -406,7 +406,7 @@ def item_of(
 
 
 def _version_of(version: "Past", *, has_git: bool) -> room.Version:
-    entry, commit, places = version.kept, version.commit, list[str]()
+    entry, commit, places = version.replaced_record, version.commit, list[str]()
     data: dict[str, Any] = dict.fromkeys(_PLACE_KEYS)
     if version.is_shown:
         places.append(say("records.in_log"))
@@ -418,7 +418,7 @@ def _version_of(version: "Past", *, has_git: bool) -> room.Version:
         places.append(say("records.in_side_file", date=minute_of(entry.at)))
         data |= {"kept_since": entry.at, "replaced_by": entry.by or None}
     if commit:
-        facts = {"commit": commit.short, "date": minute_of(commit.date)}
+        facts = {"commit": commit.short_id, "date": minute_of(commit.date)}
         places.append(say("records.in_commit", **facts))
         data |= {"commit": commit.id, "committed_at": commit.date}
     elif has_git:

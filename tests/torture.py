@@ -114,8 +114,8 @@ class Writers(Kind):
         log = MemoryStore(path).read()
         now = {record.missing_context for record in log.records}
         lost, new = (self.there | told) - now, now - self.there - told
-        if lost or log.skipped or len(new) > 2:
-            raise Broken(f"lost {lost}, torn {log.skipped}, new {new}")
+        if lost or log.unreadable_count or len(new) > 2:
+            raise Broken(f"lost {lost}, torn {log.unreadable_count}, new {new}")
         with Child(lambda _: "\n".join(rehearsals.recover(path, root))) as child:
             none_of(child.end()[1].splitlines())
         self.there = {record.missing_context for record in MemoryStore(path).read().records}
@@ -219,7 +219,7 @@ class Servers(Kind):
         """Return the lessons in the file, which must be whole."""
         data = self.path.read_bytes()
         log = MemoryLog.parse(data)
-        if log.skipped or not data.endswith(b"}\n"):
+        if log.unreadable_count or not data.endswith(b"}\n"):
             raise Broken(f"torn: {data[-200:]!r}")
         return {(record.type, record.key_text): record.lesson for record in log.records}
 

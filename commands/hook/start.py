@@ -61,7 +61,7 @@ def briefing_of(scene: Scene, log: MemoryLog) -> Briefing:
         log,
         project=root,
         settings=scene.settings._replace(hook_tokens=max(tokens, 1)),
-        near=choose_near,
+        find_nearest=choose_near,
     )
     texts = [briefing.text, notice]
     spare_tokens = tokens - estimate_tokens(briefing.text)

@@ -100,7 +100,7 @@ def add(arguments: argparse.Namespace) -> int:
                 lines += ["", *item_lines(item_of(record))]
             print_within([*lines, "", *reach.notes])
             if not arguments.yes:
-                print_within(redacted_lines(trial.redacted, "would_redact"))
+                print_within(redacted_lines(trial.secret_kinds, "would_redact"))
             if not is_confirmed(arguments, say("records.ask_add")):
                 if has_asked:
                     print(say("records.typed", command=_add_command(texts)))
@@ -232,9 +232,10 @@ def saved_lines(memory: Memory, outcome: Outcome) -> list[str]:
         lines.append(say("records.undo", token=plain(former_records[-1].version_id)))
     elif record.seen > 1 and not record.updated:
         lines.append(say("records.gap_is_back", topic=_quote(topic)))
-    if len(outcome.earlier[0]) > 1:
-        lines.append(say("answers.settled", count=len(outcome.earlier[0])))
-    lines += [*redacted_lines(outcome.redacted), *_suspicion_lines(outcome.suspicious, record)]
+    if len(outcome.earlier_versions[0]) > 1:
+        lines.append(say("answers.settled", count=len(outcome.earlier_versions[0])))
+    lines += redacted_lines(outcome.secret_kinds)
+    lines += _suspicion_lines(outcome.suspicious_fields, record)
     if record.marks:
         key = "marked_hidden" if record.marks == (HIDDEN_TEXT,) else "marked"
         lines.append(say(f"records.{key}", marks=plain(", ".join(record.marks)), token=version_id))
@@ -345,7 +346,8 @@ def _save_edits(memory: Memory, record: Record, before: Texts, after: Texts) -> 
     saved = outcome.records[0]
     lines = [*item_lines(item_of(saved)), ""]
     lines.append(say("records.saved", record=record_title(saved), count=outcome.log.count))
-    lines += [*redacted_lines(outcome.redacted), *_suspicion_lines(outcome.suspicious, saved)]
+    lines += redacted_lines(outcome.secret_kinds)
+    lines += _suspicion_lines(outcome.suspicious_fields, saved)
     if saved.id != record.id:
         lines.append(say("records.other_id", old=plain(record.id), new=plain(saved.id)))
     lines.append(say("records.undo", token=plain(record.version_id)))
@@ -360,7 +362,9 @@ def edit_record(record: Record, texts: Texts, root: Path) -> tuple[Record, list[
         paths = normalise_paths(lines, str(root), most=max(MOST_PATHS, len(paths)))
     if "when" in texts:
         reach = reach_of(paths, _lines_of(texts["when"]), root, when)
-        kept_triggers = when if reach.common else ()  # where all new ones go, the old ones stay
+        kept_triggers = (
+            when if reach.common_triggers else ()
+        )  # if all new ones go, the old ones stay
         when, notes = reach.triggers or kept_triggers, reach.notes
     elif "paths" in texts:
         notes = reach_of(paths, (), root).notes

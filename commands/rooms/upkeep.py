@@ -89,21 +89,21 @@ def rename_topic(arguments: argparse.Namespace) -> int:
     counts = {"count": len(before), "there": log.topics[topic]}
     head = say(f"records.{key}", old=topic_name(old), new=topic_name(topic), **counts)
     lines = [plain(head), "", *table_lines([*map(item_of, before)])]
-    for versions in trial.earlier:
+    for versions in trial.earlier_versions:
         if len(versions) > 1:
             lines += ["", say("records.would_join", count=len(versions))]
             for record in versions:
                 lines += [terminal.INDENT + line for line in item_lines(item_of(record))]
-    lines += ["", *redacted_lines(trial.redacted, "would_redact")]
-    if trial.suspicious:
-        lines.append(say("records.suspicious", fields=", ".join(trial.suspicious)))
+    lines += ["", *redacted_lines(trial.secret_kinds, "would_redact")]
+    if trial.suspicious_fields:
+        lines.append(say("records.suspicious", fields=", ".join(trial.suspicious_fields)))
     print_within(lines)
     if not is_confirmed(arguments, say("records.ask_rename")):
         return int(not arguments.dry_run)
     outcome = memory.store.renew(changed_records, join=True)
     moves = [
         f"{terminal.INDENT}{plain(former.id)} → {plain(record.id)}"
-        for versions, record in zip(outcome.earlier, outcome.records, strict=True)
+        for versions, record in zip(outcome.earlier_versions, outcome.records, strict=True)
         for former in versions
         if former.id != record.id
     ]

@@ -72,7 +72,7 @@ def search_answer(log: MemoryLog, frame: Frame, *, query: str, topic: str = "") 
     ranking = None  # only a memory above its budget is ranked
     topics, budget_tokens = log.topics.most_common(), frame.settings.budget_tokens
     listing = topic_listing(topics, budget_tokens)
-    if listing.left_out and query.strip() and not topic:
+    if listing.left_out_count and query.strip() and not topic:
         ranking = ranking_of(query, records)
         names = ranking.topics([record.topic for record in records])
         listing = topic_listing([(name, log.topics[name]) for name in names], budget_tokens)
@@ -155,7 +155,7 @@ def save_answer(
     """
     record, count = outcome.records[0], outcome.log.count
     is_repeated, topic = bool(record.updated), topic_text(record.topic)
-    topics, may_show_topic = outcome.log.topics.copy(), "topic" not in outcome.suspicious
+    topics, may_show_topic = outcome.log.topics.copy(), "topic" not in outcome.suspicious_fields
     if not may_show_topic:  # an answer goes into transcripts: do not repeat it there
         topic = say("answers.not_repeated")
         del topics[record.topic]
@@ -164,17 +164,17 @@ def save_answer(
     lines = [say(f"answers.{key}", seen=record.seen, count=count, **facts)]
     if record.seen > 1 and outcome.is_written and not is_repeated:
         lines.append(say("answers.came_back"))
-    if len(outcome.earlier[0]) > 1:
-        lines.append(say("answers.settled", count=len(outcome.earlier[0])))
-    if outcome.removed:
-        lines.append(say("answers.replaced", count=len(outcome.removed)))
+    if len(outcome.earlier_versions[0]) > 1:
+        lines.append(say("answers.settled", count=len(outcome.earlier_versions[0])))
+    if outcome.removed_records:
+        lines.append(say("answers.replaced", count=len(outcome.removed_records)))
         if frame.is_uncommitted():
             lines.append(say("answers.uncommitted"))
     lines += removal_notes(outcome, frame)
     lines += _caution_lines(outcome, question_bytes, caller_notes)
     members = (other for other in outcome.log.records if other.topic == record.topic)
     others = [other for other in members if other.id != record.id]
-    if others and record.type == "principle" and not outcome.removed:
+    if others and record.type == "principle" and not outcome.removed_records:
         call = "target_topic=" + (topic if topic.startswith('"') else f'"{topic}"')
         if frame.usual_threshold:
             call += f", compact_threshold={frame.settings.threshold}"
@@ -196,10 +196,10 @@ def save_answer(
 def _caution_lines(outcome: "Outcome", used_bytes: int, caller_notes: Sequence[str]) -> list[str]:
     """Say what was changed or is suspicious; fields are named, since answers are kept elsewhere."""
     lines, record = [], outcome.records[0]
-    if outcome.redacted:
-        kinds = ", ".join(dict.fromkeys(outcome.redacted))
-        lines.append(say("answers.redacted", count=len(outcome.redacted), kinds=kinds))
-    lines += [say("answers.suspicious", field=name) for name in outcome.suspicious]
+    if outcome.secret_kinds:
+        kinds = ", ".join(dict.fromkeys(outcome.secret_kinds))
+        lines.append(say("answers.redacted", count=len(outcome.secret_kinds), kinds=kinds))
+    lines += [say("answers.suspicious", field=name) for name in outcome.suspicious_fields]
     names = LIMITS_BYTES if record.marks else ()  # nearly none has any
     pairs = ((name, mark) for name in names for mark in marks_of(getattr(record, name)))
     marks = ", ".join(f"{mark} ({name})" for name, mark in pairs)
@@ -212,7 +212,7 @@ def _caution_lines(outcome: "Outcome", used_bytes: int, caller_notes: Sequence[s
         lines.append(say("answers.shortened", used_bytes=used_bytes, **limits))
     lines += caller_notes
     scope = scope_of(record.topic)
-    if scope and "topic" not in outcome.suspicious:
+    if scope and "topic" not in outcome.suspicious_fields:
         topic, token = topic_text(record.topic), version_id_text(record)
         old = shlex.quote(topic) if topic == record.topic else "OLD"
         lines.append(say(f"answers.topic_{scope}", topic=topic, token=token, old=old))
@@ -268,10 +268,10 @@ def flaw_notes(log: MemoryLog) -> list[str]:
         topics = dict.fromkeys(topic_text(versions[0].topic) for versions in log.unsettled)
         names = ", ".join([*topics][:HIDERS_SHOWN])
         lines.append(say("answers.unsettled", count=len(log.unsettled), topics=names))
-    if log.skipped:
-        lines.append(say("answers.skipped", skipped=log.skipped))
-    if log.conflicts:
-        lines.append(say("answers.conflict", conflicts=log.conflicts))
+    if log.unreadable_count:
+        lines.append(say("answers.skipped", skipped=log.unreadable_count))
+    if log.conflict_count:
+        lines.append(say("answers.conflict", conflicts=log.conflict_count))
     return lines
 
 
@@ -279,7 +279,7 @@ class Listing(NamedTuple):
     """A list in one line."""
 
     text: str
-    left_out: int  # how many texts had no room
+    left_out_count: int  # how many texts had no room
 
 
 def listing_of(
@@ -318,9 +318,9 @@ def topic_listing(
 def removal_notes(outcome: "Outcome", frame: Frame) -> list[str]:
     """Say which version ids removed nothing, and which hidden records went."""
     ids_by_key = (
-        ("token_changed", outcome.changed),
-        ("token_gone", outcome.gone),
-        ("token_absent", outcome.absent),
+        ("token_changed", outcome.changed_ids),
+        ("token_gone", outcome.gone_ids),
+        ("token_absent", outcome.absent_ids),
     )
     lines = []
     for key, version_ids in ids_by_key:

@@ -40,14 +40,14 @@ def instructions_for(rooms: Sequence[str] = ("lessons",)) -> str:
     return _join_sections("instructions.md", rooms)
 
 
-def rules_for(spoken: Language, rooms: Sequence[str] = ("lessons",)) -> str:
+def rules_for(lang: Language, rooms: Sequence[str] = ("lessons",)) -> str:
     """Return the rules that setup puts into a project. rooms: as of `instructions_for`."""
-    return _join_sections(f"rules.{spoken}.md", rooms)
+    return _join_sections(f"rules.{lang}.md", rooms)
 
 
-def front_matter(spoken: Language) -> str:
+def front_matter(lang: Language) -> str:
     """Return the lines before the rules that make Cursor show them in every conversation."""
-    return _sections(f"rules.{spoken}.md")["front_matter"]
+    return _sections(f"rules.{lang}.md")["front_matter"]
 
 
 def language_of(text: str) -> Language:
@@ -80,15 +80,15 @@ def session_briefing(
     *,
     project: str,
     settings: Settings,
-    near: Callable[[], Sequence[Record]] = tuple,
+    find_nearest: Callable[[], Sequence[Record]] = tuple,
 ) -> Briefing:
     """Write the topics, what is due, and the whole records that fit.
 
     Where not all fit: principles, records near to the work, then the newest, without
     `missing_context`; if none is near, principles and the newest, whole.
 
-    settings: `hook_tokens` limits the text; its first lines always stand. near: called only where
-    not all fit; the nearest record comes first.
+    settings: `hook_tokens` limits the text; its first lines always stand. find_nearest: called
+    where not all fit; the nearest record comes first.
     """
     records, count = log.records, log.count
     if not records:
@@ -103,12 +103,12 @@ def session_briefing(
         lines.append(say("answers.topics", topics=listing.text))
     budget = Budget(settings.hook_tokens, BRIEFING_CHARS)
     budget.spend("\n".join([*lines, say("answers.brief_marked", count=count)]))
-    trial_budget, spoken = replace(budget), language()
-    blocks = (record_text.block_of(record, spoken) for record in records if is_usable(record))
+    trial_budget, lang = replace(budget), language()
+    blocks = (record_text.block_of(record, lang) for record in records if is_usable(record))
     all_fit = trial_budget.take(say("answers.brief_all", count=len(records))) and all(
         trial_budget.take(block.text, block.tokens) for block in blocks
     )
-    nearest_records = () if all_fit else near()
+    nearest_records = () if all_fit else find_nearest()
     partial_key = "brief_near" if nearest_records else "brief_part"
     budget.spend(say(f"answers.{partial_key}", shown=count, count=count))
     newest = sorted(  # principles first
@@ -135,7 +135,8 @@ def _fit_nearest(
     """Of each kind, records near to the work come first."""
 
     def layout(record: Record) -> Block | None:
-        return Block.of(headed_block(without_context(record))) if is_harmless(record) else None
+        text = headed_block(without_context(record))
+        return Block.from_text(text) if is_harmless(record) else None
 
     principles = [record for record in (*nearest, *newest) if record.type == "principle"]
     logs_first = sorted(newest, key=lambda record: record.type == "principle")

@@ -40,14 +40,14 @@ class Outcome:
     before: MemoryLog
     log: MemoryLog  # afterwards; the same object where nothing was written
     records: tuple[Record, ...] = ()  # as they are stored now, in the order of the change
-    earlier: tuple[tuple[Record, ...], ...] = ()  # for each the versions that it follows
-    removed: tuple[Record, ...] = ()  # deleted, or replaced by a principle
+    earlier_versions: tuple[tuple[Record, ...], ...] = ()  # for each the versions that it follows
+    removed_records: tuple[Record, ...] = ()  # deleted, or replaced by a principle
     lines: frozenset[int] = frozenset()  # theirs before, from 0
-    changed: tuple[str, ...] = ()  # version ids of records that stay: they are another version now
-    absent: tuple[str, ...] = ()  # ids of no record
-    gone: tuple[str, ...] = ()  # ids of records that a principle has replaced before
-    redacted: tuple[str, ...] = ()  # one rule name for each replaced secret, in order of place
-    suspicious: tuple[str, ...] = ()  # fields that look like a secret but are stored as they came
+    changed_ids: tuple[str, ...] = ()  # of records that stay: they are another version now
+    absent_ids: tuple[str, ...] = ()  # of no record
+    gone_ids: tuple[str, ...] = ()  # of records that a principle has replaced before
+    secret_kinds: tuple[str, ...] = ()  # one rule name for each replaced secret, in order of place
+    suspicious_fields: tuple[str, ...] = ()  # that look like a secret but are stored as they came
 
     @property
     def record(self) -> Record:
@@ -71,14 +71,14 @@ def upsert(log: MemoryLog, draft: Draft, source_ids: Sequence[str] = (), *, now:
     A known id keeps place and `created`; a new principle takes the first original's place. Same
     words within RECURRENCE_S change nothing.
     """
-    record, fields = new_record(draft, now=now), draft.given
+    record, fields = new_record(draft, now=now), draft.other_fields
     record_id, records = record.id, log.with_id(record.id)
     versions = {at: other for at, other in records.items() if other.gap == record.gap}
     if not versions and any(with_own_id(other).id == other.id for other in records.values()):
         raise RefusedError("id_collision", id=record_id)
     stored_record = _join_versions(versions.values()) if versions else None
     selection = select(log, source_ids, kept_id=record_id)
-    selection = replace(selection, earlier=(tuple(versions.values()),))
+    selection = replace(selection, earlier_versions=(tuple(versions.values()),))
     if stored_record:
         ask = draft.ask_next_time
         record = replace(  # a colleague's clock may be ahead of ours
@@ -92,14 +92,14 @@ def upsert(log: MemoryLog, draft: Draft, source_ids: Sequence[str] = (), *, now:
             seen=stored_record.seen + 1,
         )
         passed_s = abs(seconds_of(now) - seconds_of(stored_record.updated or stored_record.created))
-        is_plain = len(versions) == 1 and not selection.removed and not fields
+        is_plain = len(versions) == 1 and not selection.removed_records and not fields
         if is_plain and _values_of(record) == _values_of(stored_record) and passed_s < RECURRENCE_S:
             return replace(selection, records=(stored_record,))
         record = with_former(record, stored_record)
         # It keeps its own dates and counts.
         fields = {name: value for name, value in fields.items() if name in _SAVED_FIELDS}
     record = replace(record, **fields)
-    if originals := selection.removed:  # whose anchors go over unless the draft has its own
+    if originals := selection.removed_records:  # whose anchors go over unless the draft has its own
         moments = [moment for source in (*originals, record) for moment in source.moments]
         lineages = [(*original.version_ids(), *original.source_ids) for original in originals]
         counts = [source.source_count or 1 for source in originals if source.type == "principle"]
@@ -124,7 +124,7 @@ def upsert(log: MemoryLog, draft: Draft, source_ids: Sequence[str] = (), *, now:
 
 def delete(log: MemoryLog, version_ids: Sequence[str]) -> Outcome:
     selection = select(log, version_ids)
-    if not selection.removed:
+    if not selection.removed_records:
         return selection
     return replace(selection, log=log.rewrite(selection.lines))
 
@@ -152,11 +152,11 @@ def select(log: MemoryLog, version_ids: Sequence[str], *, kept_id: str = "") -> 
     return Outcome(
         before=log,
         log=log,
-        removed=tuple(removed_records.values()),
+        removed_records=tuple(removed_records.values()),
         lines=frozenset(removed_records),
-        changed=tuple(changed_ids),
-        absent=tuple(absent_ids),
-        gone=tuple(gone_ids),
+        changed_ids=tuple(changed_ids),
+        absent_ids=tuple(absent_ids),
+        gone_ids=tuple(gone_ids),
     )
 
 
@@ -170,11 +170,11 @@ def bring_back(
 ) -> Outcome:
     """Make former versions the newest, in the place of the record `version_id` or at the end."""
     selection = select(log, [version_id] if version_id else [])
-    if version_id and not selection.removed:
+    if version_id and not selection.removed_records:
         raise RefusedError("record_changed", id=id_in(version_id))
     end = min(selection.lines, default=len(log.lines))
     dropped_lines = set(selection.lines)
-    records, earlier_versions = list[Record](), list[tuple[Record, ...]]()
+    records, groups = list[Record](), list[tuple[Record, ...]]()
     placed_records: dict[int, list[Record]] = {}
     for version in versions:
         namesakes = log.with_id(version.id)
@@ -195,11 +195,11 @@ def bring_back(
         )
         newest = _make_visible(with_marks(newest, version), log.replaced.get(version.id, ()))
         records.append(newest)
-        earlier_versions.append(tuple(twins.values()))
+        groups.append(tuple(twins.values()))
         dropped_lines |= twins.keys()
         placed_records.setdefault(min(twins, default=end), []).append(newest)
     next_log = log.rewrite(dropped_lines, placed_records)
-    return replace(selection, log=next_log, records=tuple(records), earlier=tuple(earlier_versions))
+    return replace(selection, log=next_log, records=tuple(records), earlier_versions=tuple(groups))
 
 
 def add(log: MemoryLog, offers: Iterable[Offer]) -> tuple[Outcome, list[Offer]]:
@@ -233,7 +233,7 @@ def add(log: MemoryLog, offers: Iterable[Offer]) -> tuple[Outcome, list[Offer]]:
     next_log = log.rewrite(placed={len(log.lines): additions}) if additions else log
     no_versions: tuple[tuple[Record, ...], ...] = ((),) * len(additions)
     return Outcome(
-        before=log, log=next_log, records=tuple(additions), earlier=no_versions
+        before=log, log=next_log, records=tuple(additions), earlier_versions=no_versions
     ), all_offers
 
 
@@ -276,7 +276,7 @@ def renew(log: MemoryLog, new_records: Mapping[str, Record], *, now: str, join: 
         before=log,
         log=base.rewrite(dropped_lines, placed_records),
         records=tuple(placed_records[at][0] for at in sorted(placed_records)),
-        earlier=tuple(earlier_versions[at] for at in sorted(placed_records)),
+        earlier_versions=tuple(earlier_versions[at] for at in sorted(placed_records)),
     )
 
 
@@ -294,7 +294,7 @@ def join_by_gap(
     for members in gaps.values():
         if changed_lines.isdisjoint(members):
             continue
-        lines = sorted(members, key=lambda at: before[at].version())
+        lines = sorted(members, key=lambda at: before[at].version_key())
         record = newest = after[lines[-1]]
         if len(lines) > 1:
             untouched_records = [after[at] for at in lines if at not in changed_lines]
@@ -347,7 +347,7 @@ def join_records(records: Sequence[Record], now: str, log_records: Iterable[Reco
 
 def _join_versions(versions: Collection[Record]) -> Record:
     """Return the newest version as the successor of all others."""
-    *others, newest = sorted(versions, key=Record.version) if len(versions) > 1 else versions
+    *others, newest = sorted(versions, key=Record.version_key) if len(versions) > 1 else versions
     if not others:
         return newest
     members = (newest, *others)

@@ -73,7 +73,7 @@ def _fit_topics(topics: Mapping[str, Sequence[Record]], budget: Budget, frame: F
     def layout(record: Record) -> Block | None:
         if not may_fit([record], budget):
             return None
-        return Block.of(record_block(record, token=version_id_text(record)))
+        return Block.from_text(record_block(record, token=version_id_text(record)))
 
     budget_tokens = frame.settings.budget_tokens
     names = sorted(topics, key=lambda name: (_is_compact(topics[name]), -len(topics[name])))
@@ -142,7 +142,7 @@ def fit_deletion(
     log: MemoryLog, version_ids: Sequence[str], frame: Frame
 ) -> tuple[list[str], list[str]]:
     """Return the version ids whose records fit one answer in full, and those for a later call."""
-    records = {record.id: record for record in select(log, version_ids).removed}
+    records = {record.id: record for record in select(log, version_ids).removed_records}
     budget = frame.budget.split_off(DELETION_SHARE)
     now_ids, later_ids = list[str](), list[str]()
     for version_id in version_ids:
@@ -157,10 +157,10 @@ def fit_deletion(
 
 def deletion_answer(outcome: Outcome, frame: Frame, put_off: Sequence[str] = ()) -> str:
     """Show the deleted records in full, and say what became of the other version ids."""
-    count = len(outcome.removed)
+    count = len(outcome.removed_records)
     facts: Facts = {"left": outcome.log.count, "project": one_line(frame.project)}
     lines = [say("answers.deleted" if count else "answers.deleted_none", count=count, **facts)]
-    for record in outcome.removed:
+    for record in outcome.removed_records:
         lines.append(
             _fit_beginning(record, frame.budget.split_off(DELETION_SHARE), record_text.headed_block)
         )

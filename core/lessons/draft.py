@@ -37,7 +37,7 @@ class Offer(NamedTuple):
 
     record: Record
     status: OfferStatus
-    redacted: tuple[str, ...] = ()  # a rule name for each secret
+    secret_kinds: tuple[str, ...] = ()  # a rule name for each secret
     error: SentinelError | None = None  # why it is refused
 
 
@@ -58,7 +58,7 @@ def draft_from(line: Mapping[str, Any]) -> Draft:
         ask_next_time=line.get("ask_next_time"),
         paths=record.paths if "paths" in meta else None,
         when=record.when if "when" in meta else None,
-        given={name: value for name in _FIELDS if (value := getattr(record, name))},
+        other_fields={name: value for name in _FIELDS if (value := getattr(record, name))},
     )
 
 
@@ -135,13 +135,13 @@ def redact_offer(record: Record, *, strict: bool) -> Offer:
         paths = normalise_paths(clean_copy.paths, most=None)
         when = normalise_triggers(clean_copy.when, most=None)
     except SentinelError as error:
-        return Offer(record=record, status="refused", redacted=kinds, error=error)
+        return Offer(record=record, status="refused", secret_kinds=kinds, error=error)
     values = (record_id(clean_copy), paths, when)
     if values != (clean_copy.id, clean_copy.paths, clean_copy.when):  # nearly never
         clean_copy = replace(clean_copy, id=values[0], paths=paths, when=when)
     if clean_copy.gap != record.gap:  # no older version of it has this id
         clean_copy = replace(clean_copy, former=())
-    return Offer(record=with_marks(clean_copy, record), status="added", redacted=kinds)
+    return Offer(record=with_marks(clean_copy, record), status="added", secret_kinds=kinds)
 
 
 def _secret_refused(secrets: list[tuple[str, str]]) -> RefusedError:

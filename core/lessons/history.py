@@ -16,7 +16,7 @@ from core.config import CONTEXT_DIRECTORY, LOG_NAME
 from core.git import SHORT_DIGITS, HistoryError, Repository, pathspec_of
 from core.lessons.changes import ReplacedRecord
 from core.lessons.log import MemoryLog
-from core.lessons.record import Record, id_in, ids_in, is_token
+from core.lessons.record import Record, id_in, ids_in, is_version_id
 from core.lessons.record_text import PLAIN_ID, record_name, topic_text
 from core.messages import Facts
 
@@ -43,7 +43,7 @@ class Commit:
     files: Mapping[str, str]  # object names of logs, "" for a deleted one, by path from the top
 
     @property
-    def short(self) -> str:
+    def short_id(self) -> str:
         return self.id[:SHORT_DIGITS]
 
 
@@ -95,20 +95,20 @@ class Version:
     record: Record
     is_shown: bool
     is_hidden: bool  # only a line that another record hides has it
-    kept: ReplacedRecord | None  # from the side file
+    replaced_record: ReplacedRecord | None  # from the side file
     commit: Commit | None  # the oldest with it
 
 
 class History:
     """Former versions of the records of one memory log. Git is asked only where it must be.
 
-    kept: replaced records, the newest first.
+    side: records of the side file, the newest first.
     """
 
-    def __init__(self, log_path: Path, log: MemoryLog, kept: Iterable[ReplacedRecord] = ()) -> None:
+    def __init__(self, log_path: Path, log: MemoryLog, side: Iterable[ReplacedRecord] = ()) -> None:
         self._target = Path(os.path.realpath(log_path))
         self.log = log
-        self.kept = {entry.version_id: entry for entry in reversed([*kept])}
+        self.side = {entry.version_id: entry for entry in reversed([*side])}
 
     @cached_property
     def repository(self) -> Repository:
@@ -133,7 +133,7 @@ class History:
                 if record.id in ids:
                     records.setdefault(record.version_id, record)
                     commits.setdefault(record.version_id, commit)
-        entries = {key: entry for key, entry in self.kept.items() if entry.record.id in ids}
+        entries = {key: entry for key, entry in self.side.items() if entry.record.id in ids}
         views = {record.version_id: record for record in self.log.records if record.id in ids}
         lines = {record.version_id: record for record in _records_in(self.log) if record.id in ids}
         records = {key: entry.record for key, entry in entries.items()} | records
@@ -143,12 +143,12 @@ class History:
                 record=record,
                 is_shown=version_id in views,
                 is_hidden=version_id in lines and version_id not in views,
-                kept=entries.get(version_id),
+                replaced_record=entries.get(version_id),
                 commit=commits.get(version_id),
             )
             for version_id, record in records.items()
         ]
-        return sorted(versions, key=lambda version: version.record.version(), reverse=True)
+        return sorted(versions, key=lambda version: version.record.version_key(), reverse=True)
 
     def find_last(self, record_id: str) -> Record | None:
         """Return the last version of a record that no reader sees, None for no version.
@@ -157,15 +157,15 @@ class History:
         """
         hidden_records = [record for record in _records_in(self.log) if record.id == record_id]
         if hidden_records:
-            return max(hidden_records, key=Record.version)
-        candidates = [entry.record for entry in self.kept.values() if entry.record.id == record_id]
+            return max(hidden_records, key=Record.version_key)
+        candidates = [entry.record for entry in self.side.values() if entry.record.id == record_id]
         for starts in ((), EVERYWHERE):
             logs = self._find_logs([record_id], *starts, unless=candidates)
             versions = (record for _, log in logs for record in log.with_id(record_id).values())
             if newest := next(versions, None):
                 candidates.append(newest)
                 break
-        return max(candidates, key=Record.version, default=None)
+        return max(candidates, key=Record.version_key, default=None)
 
     def find_versions(self, version_ids: Collection[str]) -> dict[str, Record]:
         """Return the versions that exist, by version id. Raises HistoryError.
@@ -173,7 +173,7 @@ class History:
         The side file, in which anybody can write a version id, counts where log and git lack one.
         """
         names = set(version_ids)
-        copies = {key: self.kept[key].record for key in names & self.kept.keys()}
+        copies = {key: self.side[key].record for key in names & self.side.keys()}
         records = reversed(_forms_in(self.log))
         versions = {record.version_id: record for record in records if record.version_id in names}
         ids = ids_in(names - versions.keys())
@@ -211,7 +211,7 @@ class History:
                 kept_ids[name] = present_ids[name]
             elif version is None:
                 missing_ids.setdefault(name, version_id)
-            elif name not in newest or version.version() > newest[name].version():
+            elif name not in newest or version.version_key() > newest[name].version_key():
                 newest[name] = version
         if missing_ids:
             found_ids = [record.version_id for record in newest.values()]
@@ -255,7 +255,7 @@ class History:
 
     def find_topics(self, beginning: str) -> dict[str, str]:
         """Return topics of former records by id, for one beginning. Raises HistoryError."""
-        records = [entry.record for entry in self.kept.values()]
+        records = [entry.record for entry in self.side.values()]
         topics = {record.id: record.topic for record in records if record.id.startswith(beginning)}
         for _, log in self._find_logs([beginning], *EVERYWHERE, unless=topics):
             for record in _records_in(log):
@@ -265,7 +265,7 @@ class History:
 
     def notes(self) -> list[str]:
         """Return reasons why git may lack a version, as keys of sentences."""
-        if self.kept and not self.has_git:
+        if self.side and not self.has_git:
             return []
         notes = ["cut"] if self.repository.is_cut else []
         path = pathspec_of(self.repository.path)
@@ -344,7 +344,7 @@ class Reference(NamedTuple):
     version_id: str  # "" where no version is meant
 
 
-def named(text: str, history: History) -> Reference:
+def find_reference(text: str, history: History) -> Reference:
     """Return the record that an id, a beginning of one, or a version id names.
 
     The log comes first, then the originals that it lists, then git. Raises HistoryError: bad_token,
@@ -357,7 +357,7 @@ def named(text: str, history: History) -> Reference:
         id_in(version_id): principle.topic
         for principle in lines
         for version_id in principle.source_ids
-        if is_token(version_id)
+        if is_version_id(version_id)
     }
     record_id = _find_only(beginning, topics, text) or _find_only(beginning, replaced, text)
     if not record_id:
@@ -369,7 +369,7 @@ def named(text: str, history: History) -> Reference:
 
 
 def find_records(text: str, log: MemoryLog) -> list[Record]:
-    """Return the visible records that an argument of `named` names: one, or all of its id.
+    """Return the visible records that a reference names: one, or all of its id.
 
     Raises HistoryError: bad_token, too_short, not_there, ambiguous or other_version.
     """
@@ -399,7 +399,7 @@ def _split_reference(text: str, topics: Container[str]) -> tuple[str, str]:
     """Split off the fingerprint, "" for none; an id may hold an @."""
     if text in topics or "@" not in text:
         return text, ""
-    if not is_token(text):
+    if not is_version_id(text):
         raise HistoryError("bad_token", name=text)
     beginning, _, fingerprint = text.rpartition("@")
     return beginning, fingerprint

@@ -83,9 +83,10 @@ class MemoryLog:
             entries = [None if at in self.conflict else entry for at, entry in enumerate(entries)]
         self.entries = entries  # by line
         starts = [at for at in self.conflict if CONFLICT_BEGIN.match(lines[at].removeprefix(BOM))]
-        self.conflicts = len(starts) or int(bool(self.conflict))
+        self.conflict_count = len(starts) or int(bool(self.conflict))
         others = [at for at, entry in enumerate(entries) if not (entry or at in self.conflict)]
-        self.skipped = len([at for at in others if self.line_content(at).strip()])  # no blank ones
+        faults = [at for at in others if self.line_content(at).strip()]  # no blank ones
+        self.unreadable_count = len(faults)
         self._lines_of: dict[str, list[int]] = {}
         for at, record in self.all_records():
             self._lines_of.setdefault(record.id, []).append(at)
@@ -123,8 +124,8 @@ class MemoryLog:
     @property
     def flaws(self) -> dict[str, int]:
         return {
-            "unreadable_lines": self.skipped,
-            "conflicts": self.conflicts,
+            "unreadable_lines": self.unreadable_count,
+            "conflicts": self.conflict_count,
             "hidden_records": len(self.hidden),
             "unsettled_gaps": len(self.unsettled),
         }
@@ -228,9 +229,9 @@ class _Hiders:
                 continue
             if len([name for name in ids_in(record.source_ids) if name in present]) > MOST_HIDDEN:
                 continue
-            for token in dict.fromkeys(record.source_ids):
-                self.replaced.setdefault(id_in(token), set()).add(token)
-                self._listers.setdefault(token, []).append((at, record))
+            for version_id in dict.fromkeys(record.source_ids):
+                self.replaced.setdefault(id_in(version_id), set()).add(version_id)
+                self._listers.setdefault(version_id, []).append((at, record))
 
     def hider_of(self, at: int, record: Record) -> Record | None:
         """Return the record that hides this one: a principle, or its later self."""
@@ -286,7 +287,7 @@ def _choose_survivors(versions: Mapping[int, Record]) -> dict[int, Record]:
         by_words.setdefault((record.lesson, record.ask_next_time), {})[at] = record
     survivors: dict[int, Record] = {}
     for same_words in by_words.values():
-        newest_at = max(same_words, key=lambda at: (same_words[at].version(), at))
+        newest_at = max(same_words, key=lambda at: (same_words[at].version_key(), at))
         others = versions if len(by_words) == 1 else same_words
         newest = same_words[newest_at]
         union = unite_versions(newest, [others[at] for at in others if at != newest_at])
@@ -324,7 +325,7 @@ def unite_versions(record: Record, others: Iterable[Record]) -> Record:
     values = {*record.former, record.fingerprint(), *record.source_ids}
     updates = [
         version
-        for version in sorted(others, key=Record.version)
+        for version in sorted(others, key=Record.version_key)
         if not values.issuperset((*version.former, version.fingerprint(), *version.source_ids))
     ]
     if not updates:

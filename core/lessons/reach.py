@@ -32,12 +32,12 @@ _Anchors = str | Sequence[str]
 
 class Reach(NamedTuple):
     triggers: tuple[str, ...]  # to save
-    common: tuple[Facts, ...]  # of triggers that are left out
+    common_triggers: tuple[Facts, ...]  # of triggers that are left out
     unmatched_paths: tuple[str, ...]  # paths without a file
 
     @property
     def notes(self) -> list[str]:
-        lines = [say("answers.trigger_common", **facts) for facts in self.common]
+        lines = [say("answers.trigger_common", **facts) for facts in self.common_triggers]
         if names := joined_paths(self.unmatched_paths):
             lines.append(say("answers.path_nowhere", paths=names))
         return lines
@@ -73,7 +73,7 @@ def reach_of(
     suspects = [path for path in patterns if not os.path.lexists(root / path)]  # most name a file
     return Reach(
         triggers=tuple(piece for piece in triggers if piece not in facts),
-        common=tuple(facts.values()),
+        common_triggers=tuple(facts.values()),
         unmatched_paths=find_unmatched(suspects, root, list_files(root)) if suspects else (),
     )
 

@@ -89,7 +89,7 @@ class Sample(NamedTuple):
     counts: Mapping[str, int] = {}
 
     @classmethod
-    def of(cls, texts: Sequence[Collection[str]]) -> "Sample":
+    def from_texts(cls, texts: Sequence[Collection[str]]) -> "Sample":
         return cls(len(texts), Counter(chain.from_iterable(texts)))
 
     def weight_of(self, term: str, common_share: float = _COMMON_SHARE) -> float:
@@ -122,7 +122,7 @@ class Surroundings(NamedTuple):
     def size(self) -> int:
         return self.changes.size + self.actions.size
 
-    def rarity(self, word: str) -> float:
+    def rarity_of(self, word: str) -> float:
         """Return 1 for a word nowhere in the project, nearly 0 for one everywhere."""
         count = self.changes.counts.get(word, 0) + self.actions.counts.get(word, 0)
         samples = ((count, self.size), (self.names.counts.get(word, 0), self.names.size))
@@ -158,9 +158,9 @@ def surroundings_of(
     action_counts = {word: count for word, count in actions.counts.items() if word in words}
     trigger_counts = {piece: sum(piece in edit.text for edit in changes) for piece in triggers}
     return Surroundings(
-        changes=Sample.of(edit_words),
+        changes=Sample.from_texts(edit_words),
         actions=actions._replace(counts=action_counts),
-        names=Sample.of([words & words_of(path) for path in files]),
+        names=Sample.from_texts([words & words_of(path) for path in files]),
         anchors=count_matches(files),
         touched=count_matches([edit.paths[0] for edit in changes]),
         triggers=Sample(len(changes), trigger_counts),
@@ -307,7 +307,7 @@ def _weigh(
     def rarity_of(term: Term) -> float:
         """Return 1 for a term of one record, 0 for a term of all."""
         kind, text = term
-        rarity = 1.0 if kind == "phrases" else project.rarity(text)
+        rarity = 1.0 if kind == "phrases" else project.rarity_of(text)
         # Among records a word counts only where little is known of the project.
         if kind in ("phrases", "options") or project.size < _ENOUGH_CHANGES:
             holders = max(holder_counts[term], word_counts.get(text, 0), 1)

@@ -62,7 +62,7 @@ class Draft:
     type: str = "log"
     paths: str | Sequence[str] | None = None
     when: str | Sequence[str] | None = None
-    given: Mapping[str, Any] = field(default_factory=dict)  # other fields, if a program has them
+    other_fields: Mapping[str, Any] = field(default_factory=dict)  # that a program may set
 
 
 @dataclass(slots=True, kw_only=True)  # a frozen one takes a quarter longer to read a long log
@@ -150,7 +150,7 @@ class Record:
         """Return the version ids of this version and its predecessors."""
         return (self.version_id, *(f"{self.id}@{fingerprint}" for fingerprint in self.former))
 
-    def version(self) -> tuple[float, int, bytes]:
+    def version_key(self) -> tuple[float, int, bytes]:
         """Return a sort key for versions of one id, the same in every clone."""
         return (seconds_of(self.updated or self.created), self.seen, self.to_line())
 
@@ -270,16 +270,16 @@ def too_long_fields_in(record: "Draft | Record") -> dict[str, int]:
     return {name: size for name, size in sizes.items() if size > LIMITS_BYTES[name]}
 
 
-def id_in(token: str) -> str:
+def id_in(version_id: str) -> str:
     """Return the id in `id@fp`."""
-    return token.rpartition("@")[0]
+    return version_id.rpartition("@")[0]
 
 
-def ids_in(tokens: Iterable[str]) -> set[str]:
-    return set(map(id_in, tokens))
+def ids_in(version_ids: Iterable[str]) -> set[str]:
+    return set(map(id_in, version_ids))
 
 
-def is_token(text: str) -> bool:
+def is_version_id(text: str) -> bool:
     """Return whether a text is a version id (`id@fp`)."""
     return re.fullmatch(r".+@[0-9a-f]{6}", text, re.S) is not None
 
@@ -384,8 +384,8 @@ def seconds_of(moment: str) -> float:
         return float("-inf")
 
 
-def split_version_ids(tokens: str | Sequence[str]) -> tuple[str, ...]:
+def split_version_ids(version_ids: str | Sequence[str]) -> tuple[str, ...]:
     """Split version ids in a list, or in a text with commas, blanks or JSON."""
-    texts = [tokens] if isinstance(tokens, str) else tokens
+    texts = [version_ids] if isinstance(version_ids, str) else version_ids
     parts = [part for text in texts for part in re.split(r"[\s,;\[\]\"'`]+", text)]
     return tuple(dict.fromkeys(part for part in parts if part))

@@ -156,7 +156,7 @@ class Block(NamedTuple):
     tokens: int
 
     @classmethod
-    def of(cls, text: str) -> "Block":
+    def from_text(cls, text: str) -> "Block":
         return cls(text, estimate_tokens(text))
 
 
@@ -165,25 +165,25 @@ class Block(NamedTuple):
 _BLOCKS: dict[tuple[Language, int, bool], tuple[Record, Block]] = {}
 
 
-def block_of(record: Record, spoken: Language, *, is_headed: bool = True) -> Block:
+def block_of(record: Record, lang: Language, *, is_headed: bool = True) -> Block:
     """Return the block of a record, laid out once for many answers.
 
-    spoken: language of the answer. is_headed: begin with the topic.
+    lang: language of the answer. is_headed: begin with the topic.
     """
-    key = spoken, id(record), is_headed
+    key = lang, id(record), is_headed
     if key not in _BLOCKS:
         text = headed_block(record) if is_headed else record_block(record)
         if len(_BLOCKS) >= MOST_BLOCKS:
             _BLOCKS.clear()
-        _BLOCKS[key] = record, Block.of(text)
+        _BLOCKS[key] = record, Block.from_text(text)
     return _BLOCKS[key][1]
 
 
 def blocks_by_topic(records: Iterable[Record]) -> list[Block]:
     """Return the records' blocks; a topic stands above the first of a run."""
-    blocks, topic, spoken = list[Block](), None, language()
+    blocks, topic, lang = list[Block](), None, language()
     for record in records:
-        blocks.append(block_of(record, spoken, is_headed=record.topic != topic))
+        blocks.append(block_of(record, lang, is_headed=record.topic != topic))
         topic = record.topic
     return blocks
 
@@ -314,10 +314,10 @@ def fit_records(
     records: Sequence[Record], budget: Budget, *, at_least_one: bool = False
 ) -> tuple[list[Record], list[Record]]:
     """Return the records that fit whole, and the others; see `fit_blocks`."""
-    spoken = language()
+    lang = language()
 
     def layout(record: Record) -> Block | None:
-        return block_of(record, spoken) if may_fit((record,), budget) else None
+        return block_of(record, lang) if may_fit((record,), budget) else None
 
     blocks = fit_blocks(records, budget, layout, at_least_one=at_least_one)
     picks = {id(record): record for record, _ in blocks}
@@ -360,7 +360,7 @@ def fit_best(ranked: Sequence[Record], budget: Budget) -> list[str]:
     if not rest:  # a single record above the budget
         return texts
     index_budget.add(budget)
-    index = fit_blocks(rest, index_budget, lambda record: Block.of(index_line(record)))
+    index = fit_blocks(rest, index_budget, lambda record: Block.from_text(index_line(record)))
     lines = [block.text for _, block in index]
     counts = {"full": len(whole_records), "lines": len(lines), "hidden": len(rest) - len(lines)}
     return [say("answers.partial", **counts, count=len(ranked)), *texts, *lines]

@@ -30,8 +30,8 @@ from core.lessons.record import (
     Record,
     find_wrong_key,
     has_surrogate,
-    is_token,
     is_too_deep,
+    is_version_id,
     parse_line,
     seconds_of,
     too_long_fields_in,
@@ -157,7 +157,7 @@ def _find_record_flaws(record: Record, raw: bytes, number: int, now: str) -> Ite
         "half_character": has_surrogate(record),
         "odd_date": has_odd_date,
         "date_ahead": ahead_s > CLOCK_SKEW_S,
-        "odd_source": not all(map(is_token, record.source_ids)),
+        "odd_source": not all(map(is_version_id, record.source_ids)),
     }
     for kind, is_there in flaws.items():
         if is_there:

@@ -72,7 +72,7 @@ def test_added_records_lose_their_secrets(
         extra={"note": MARKER},
         meta_extra={"by": MARKER},
     )
-    assert offers[0].redacted == ("github-token",) * 6
+    assert offers[0].secret_kinds == ("github-token",) * 6
     assert KEY.encode() not in store.read_bytes()
 
 
@@ -109,7 +109,7 @@ LEFT_BY_A_FILTER = (b"version https://git-lfs.github.com/spec/v1\n", b"\0GITCRYP
 def test_nothing_is_written_into_utf_16_or_a_file_that_a_filter_left(store: MemoryStore) -> None:
     for name, data in LIKE_UTF_16.items():
         log = holding(store, data).read()
-        assert log.count + log.skipped > 0 or name == "a mark alone"
+        assert log.count + log.unreadable_count > 0 or name == "a mark alone"
         with raised(DiskError, "log_encoding") as refused:
             store.upsert_log(a_draft("three"))
         assert "begins like UTF-16" in str(refused.value)
@@ -140,7 +140,7 @@ def test_a_log_of_ten_thousand_records_keeps_its_lines_as_a_short_one(store: Mem
     data = b"".join([*lines[3:5_000], *odd, *theirs, *lines[5_000:]]).removesuffix(b"\n")
     read = holding(store, data).read()
     assert len(data) > 8_000_000
-    assert (read.count, read.skipped, read.conflicts) == (9_999, 3, 1)
+    assert (read.count, read.unreadable_count, read.conflict_count) == (9_999, 3, 1)
     other = MemoryStore(store.path, lock_timeout_s=2)
     added = [it.upsert_log(a_draft(gap)).record for it, gap in ((store, "new"), (other, "theirs"))]
     ending = b"\n" + b"".join(record.to_line() for record in added)
@@ -149,6 +149,6 @@ def test_a_log_of_ten_thousand_records_keeps_its_lines_as_a_short_one(store: Mem
         editor.write(a_record("by hand").to_line())
     old = store.read().records[7]
     outcome = store.delete_by_ids([old.version_id])
-    assert (list(outcome.removed), outcome.log.count) == ([old], 10_001)
+    assert (list(outcome.removed_records), outcome.log.count) == ([old], 10_001)
     left = data.replace(old.to_line(), b"") + ending + a_record("by hand").to_line()
     assert store.read_bytes() == left

@@ -149,7 +149,7 @@ def compact(lesson: str, *key_texts: str, now: str = LATER) -> Edit:
     def edit(clone: Path) -> None:
         tokens = tokens_of(clone, *key_texts)
         done = store_of(clone, now).upsert_log(a_principle(lesson), tokens)
-        assert len(done.removed) == len(tokens)
+        assert len(done.removed_records) == len(tokens)
 
     return edit
 

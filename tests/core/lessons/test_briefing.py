@@ -45,8 +45,9 @@ def start(
 ) -> Briefing:
     log = log_of(*records)
     settings = Settings(hook_tokens=budget_tokens, threshold=threshold)
-    named: dict[str, Any] = {"project": "/shop", "settings": settings, "near": lambda: list(near)}
-    return in_language(lang, session_briefing, log, **named)
+    options: dict[str, Any] = {"project": "/shop", "settings": settings}
+    options["find_nearest"] = lambda: list(near)
+    return in_language(lang, session_briefing, log, **options)
 
 
 def test_a_session_begins_as_the_table_says_principles_first_then_the_newest() -> None:
@@ -63,7 +64,7 @@ def test_a_session_begins_as_the_table_says_principles_first_then_the_newest() -
         raise AssertionError("asked")
 
     log = log_of(OLD, NEW, PRINCIPLE)
-    found = session_briefing(log, project="/shop", settings=Settings(), near=never)
+    found = session_briefing(log, project="/shop", settings=Settings(), find_nearest=never)
     assert found == start(OLD, NEW, PRINCIPLE)
     assert "principles first, then the newest;" in start(*MANY).text
 

@@ -53,7 +53,7 @@ def test_a_line_too_deep_or_too_long_is_no_record_and_stays_and_none_is_written(
     for depth, readable in ((90, True), (150, False), (400, False)):
         value["x"] = json.loads("[" * depth + "]" * depth)
         log = log_of(json.dumps(value).encode() + b"\n")
-        assert (log.count, log.skipped) == ((1, 0) if readable else (0, 1))
+        assert (log.count, log.unreadable_count) == ((1, 0) if readable else (0, 1))
     line = ONE.to_line()  # with a key of another program, and so many bytes
     data = line[:-2] + b', "x": "' + b"y" * (MOST_LINE_BYTES - len(line) - 8) + b'"}\n'
     longest = data.replace(b'yy"}', b'y"}')
@@ -61,7 +61,7 @@ def test_a_line_too_deep_or_too_long_is_no_record_and_stays_and_none_is_written(
     with raised(RefusedError, "record_too_large"):  # it would note when and how often
         upsert(MemoryLog.parse(longest), a_draft("one"), now=AHEAD)
     log = MemoryLog.parse(data)
-    assert (log.count, log.skipped, log.to_bytes()) == (0, 1, data)
+    assert (log.count, log.unreadable_count, log.to_bytes()) == (0, 1, data)
     after, _, _ = upsert(log, a_draft("one"), now=NOW)
     assert (after.count, after.lines[0]) == (1, data)
     [finding] = examine(log, now=NOW)
@@ -128,7 +128,7 @@ BACK = {  # the log, the record, the date, the record brought back, and the type
 def test_a_record_brought_back_follows_the_record_there_and_takes_its_place() -> None:
     for there, given, now, wanted, order in BACK.values():
         log, [back], removal = bring_back(there, [given], now=now)
-        assert (back, removal.removed) == (wanted, ())
+        assert (back, removal.removed_records) == (wanted, ())
         parts = {"B": back, "T": TWO, "P": there.records[0]}
         assert log.records == [parts[it] for it in order]
         assert log.to_bytes() == log_of(*log.records).to_bytes()
@@ -136,7 +136,7 @@ def test_a_record_brought_back_follows_the_record_there_and_takes_its_place() ->
     chosen = [ONE.version_id, THREE.version_id]
     compacted, principle, _ = upsert(log_of(ONE, TWO, THREE), a_principle(), chosen, now=NOW)
     log, both, removal = bring_back(compacted, [ONE, THREE], principle.version_id, now=LATER)
-    assert removal.removed == (principle,)
+    assert removal.removed_records == (principle,)
     assert log.records == [*both, TWO]
     again = log_of(log.to_bytes(), principle)  # a merge brings the principle back
     assert again.records == [*both, TWO, principle]
@@ -216,7 +216,7 @@ def test_versions_with_and_without_marks_merge_alike_in_any_order() -> None:
             assert {known.fingerprint(), loser.fingerprint()} <= set(seen.former)
             assert log.rewrite().to_bytes() == seen.to_line()
             principle, _, removal = upsert(log, a_principle(), [seen.version_id], now=LATER)
-            assert (removal.removed, removal.changed) == ((seen,), ())
+            assert (removal.removed_records, removal.changed_ids) == ((seen,), ())
             again = log_of(principle.to_bytes(), one, other)
             assert [it.type for it in again.records] == ["principle"]
 

@@ -115,7 +115,7 @@ def test_any_bytes_can_be_read_and_are_written_back_unchanged(data: bytes) -> No
     readable = sum(entry is not None for entry in log.entries)
     in_conflict = sum(bool(log.lines[at].strip()) for at in log.conflict)
     lines_there = len(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"))
-    assert log.skipped + in_conflict + readable == lines_there - blank
+    assert log.unreadable_count + in_conflict + readable == lines_there - blank
 
 
 @pytest.mark.row("P9", "I3")
@@ -149,7 +149,7 @@ def test_a_deletion_takes_exactly_the_named_records(data: bytes, drawn: st.DataO
     log = MemoryLog.parse(data)
     named = drawn.draw(st.lists(st.sampled_from(log.records), unique_by=id)) if log.records else []
     after, removal = delete(log, [record.version_id for record in named])
-    assert list(removal.removed) == named
+    assert list(removal.removed_records) == named
     assert after.records == [record for record in log.records if record not in named]
     assert delete(after, [record.version_id for record in named])[0].to_bytes() == after.to_bytes()
 
@@ -206,7 +206,7 @@ class Memory(RuleBasedStateMachine):
     def delete(self, which: int, data: Any) -> None:
         record = data.draw(st.sampled_from(list(self.model.values())))
         outcome = self.stores[which].delete_by_ids([record.version_id])
-        assert outcome.removed == (record,)
+        assert outcome.removed_records == (record,)
         del self.model[record.id]
 
     @rule(which=st.integers(0, 1), data=st.data(), lesson=st.sampled_from(["P", "원칙", "Q"]))
@@ -216,7 +216,7 @@ class Memory(RuleBasedStateMachine):
         draft = Draft(topic="auth", lesson=lesson, type="principle")
         chosen = [record for record in chosen if record.id != record_id(draft)]
         saved = self.stores[which].upsert_log(draft, [record.version_id for record in chosen])
-        assert list(saved.removed) == chosen
+        assert list(saved.removed_records) == chosen
         for record in chosen:
             del self.model[record.id]
         self.model[saved.record.id] = saved.record

@@ -41,7 +41,7 @@ def test_a_secret_is_given_to_no_other_program_and_where_git_cannot_tell_all_is_
     assert not is_kept()
     known = (COMMON, *(f"call{at}(" for at in range(8)))
     assert reach_of((), known, made, known).triggers == known  # however many were known
-    assert reach_of((), [*known[1:3], COMMON], made, known[1:]).common[0]["number"] == 3
+    assert reach_of((), [*known[1:3], COMMON], made, known[1:]).common_triggers[0]["number"] == 3
     secret = "ghp" + "_" + "a1B2c3D4e5" * 3 + "F6g7h8"
     asked: list[str] = []
     run = call.run

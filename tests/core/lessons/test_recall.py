@@ -185,15 +185,15 @@ def test_any_text_has_the_same_answer_twice(
 def test_the_more_texts_have_a_term_the_less_it_tells(size: int, data: st.DataObject) -> None:
     fewer = data.draw(st.integers(0, size - 1))
     one, other = recall.Sample(size, {"it": fewer}), recall.Sample(size, {"it": fewer + 1})
-    rarities = [recall.Surroundings(changes=sample).rarity("it") for sample in (one, other)]
+    rarities = [recall.Surroundings(changes=sample).rarity_of("it") for sample in (one, other)]
     assert 1 >= rarities[0] > rarities[1] > 0
     assert 1 >= one.weight_of("it") >= other.weight_of("it") > 0
     together = recall.Surroundings(changes=one, actions=other)
     both = recall.Surroundings(changes=recall.Sample(2 * size, {"it": 2 * fewer + 1}))
     assert together.size == 2 * size
-    assert together.rarity("it") == pytest.approx(both.rarity("it"))
+    assert together.rarity_of("it") == pytest.approx(both.rarity_of("it"))
     nothing = recall.Surroundings()
-    assert (nothing.rarity("it"), nothing.weight_of_anchor("**")) == (1, 1)
+    assert (nothing.rarity_of("it"), nothing.weight_of_anchor("**")) == (1, 1)
 
 
 def test_only_words_of_the_records_are_counted_and_files_that_a_text_may_name() -> None:

@@ -79,7 +79,7 @@ def test_an_unreadable_line_is_named_stays_through_a_save_and_is_set_aside_by_a_
     for line, reason, key in UNREADABLE:
         line = line.rstrip(b"\n") + b"\n"
         log = log_of(ONE, line, TWO)
-        assert (log.records, log.skipped, log.conflicts) == ([ONE, TWO], 1, 0)
+        assert (log.records, log.unreadable_count, log.conflict_count) == ([ONE, TWO], 1, 0)
         after, saved, _ = upsert(log, a_draft("three"), now=LATER)
         assert after.to_bytes() == log.to_bytes() + saved.to_line()
         facts = {"reason": reason, "key": key}

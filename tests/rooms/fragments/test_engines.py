@@ -443,8 +443,10 @@ class Twins(RuleBasedStateMachine):
             rows.set_fields([number], {"content": "never said", "deleted_at": ""})
             for it in rows.by_numbers([number]):
                 rows.put_vectors([Embedding(it.number, a_vector(-1.0, 0.0))])
-                nearest = rows.nearest_cosines(a_vector(-1.0, 0.0), Filter(state="all"), 1)
-                assert nearest[0] == (number, 1.0)
+                assert rows.nearest_cosines(a_vector(-1.0, 0.0), Filter(state="all"), 1)[0] == (
+                    number,
+                    1.0,
+                )
             rows.drop(["f1", "f2"])
             rows.set_state({"step": "never taken"})
             rows.put_entries([Activity(session_id="never begun")])
@@ -500,8 +502,12 @@ def everything(rows: Rows, agent: str) -> Any:
     if agent:  # the server decides which of the others' links and entries an agent sees
         return every, vectors, asked
     noted = [
-        (rows.entries(it), rows.entries(it, subject="f1", since=DAYS[1]), rows.count_entries(it))
-        for it in KINDS_OF_ENTRY
+        (
+            rows.entries(kind),
+            rows.entries(kind, subject="f1", since=DAYS[1]),
+            rows.count_entries(kind),
+        )
+        for kind in KINDS_OF_ENTRY
     ]
     links = rows.links(ids), rows.links(ids[:2], kept.RELATIONS[1:4])
     return every, vectors, asked, noted, links, rows.state()
@@ -624,8 +630,9 @@ def test_numbers_and_ids_are_of_one_fragment_and_a_vector_of_the_text_that_it_wa
     with engine.writing() as rows:
         rows.replace([replace(first, importance=0.9), replace(second, topic="another")])
         assert [it.number for it in rows.vectors([first.number, second.number])] == [first.number]
-        odd = b"odd", a_vector(float("nan"))
-        assert not any(rows.nearest_cosines(it, Filter(), 9) for it in odd)
+        assert not any(
+            rows.nearest_cosines(it, Filter(), 9) for it in (b"odd", a_vector(float("nan")))
+        )
         rows.drop(["f2"])
     [third] = stored(engine, a_fragment("f3"))
     assert 0 < first.number < second.number < third.number

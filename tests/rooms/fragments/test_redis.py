@@ -76,10 +76,11 @@ def tuples(value: Any) -> Any:
 @pytest.mark.row("002 2.73", "002 2.73.a", "002 2.73.b", "002 2.74", "002 2.74.a")
 @pytest.mark.parametrize(("given", "meant"), PLACES["meant"])
 def test_the_settings_name_a_server(given: dict[str, str], meant: dict[str, Any] | None) -> None:
-    server = redis_server_of(given)
-    values = {name: tuples(it) for name, it in (meant or {}).items()}
-    assert server == (RedisServer(**values) if meant else None)
-    assert "p%40ss" not in repr(server)
+    place = redis_server_of(given)
+    assert place == (
+        RedisServer(**{name: tuples(it) for name, it in meant.items()}) if meant else None
+    )
+    assert "p%40ss" not in repr(place)
 
 
 @pytest.mark.parametrize(("variable", "value"), PLACES["refused"])

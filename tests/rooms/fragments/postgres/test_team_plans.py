@@ -120,7 +120,10 @@ def test_a_fragment_without_a_vector_is_told_by_that_alone(embedded: PostgresEng
         (lambda it: it.newest_texts(["'bh':*"], 400), "idx_fragments_found_by"),
         (lambda it: it.count_keywords(["rare9"], Filter(), 50), "idx_fragments_keywords"),
         (lambda it: it.find(Filter(keywords=("rare9",))), "idx_fragments_keywords"),
-        (lambda it: it.count_keywords(["rare9"], Filter(agents=SEEN), 9), "idx_fragments_keywords"),
+        (
+            lambda it: it.count_keywords(["rare9"], Filter(agents=SEEN), 50),
+            "idx_fragments_keywords",
+        ),
         (lambda it: it.find(Filter(agents=SEEN), order="worth", limit=10), "idx_fragments_worth"),
     ],
 )
