@@ -52,12 +52,12 @@ def export(arguments: argparse.Namespace) -> int:
     names = arguments.room or ()
     rooms = rooms_with_kind(people.rooms_of(memory, names), filter_.kind)
     counts, private_count, notes = Counter[str](), 0, list[str]()
-    root, now = memory.project.root, utc_now()
+    root, now, public = memory.project.root, utc_now(), arguments.public
     project = root.name
     head = {"format": FORMAT, "version": VERSION, "project": project, "exported": now}
     lines, items = [as_json(head)], list[Item]()
     for room in rooms:
-        stream = room.export_rows(filter_, only_public=arguments.public, notes=notes)
+        stream = room.export_rows(filter_, only_public=public, notes=notes)
         rows = ask.ask_room(room, partial(list[people.ExportRow], stream), names=names)
         if not rows:
             continue
@@ -67,8 +67,7 @@ def export(arguments: argparse.Namespace) -> int:
             lines += [as_json({"room": room.name, "row": row.data}) for row in rows]
         else:  # for people: the items that they can list, without the bin
             members = room.find(filter_).items
-            if arguments.public:
-                members = [item for item in members if item.privacy in ("", "public")]
+            members = [item for item in members if not public or item.privacy in ("", "public")]
             counts[room.name] = len(members)
             # A room whose items do not say it is private as a whole, or not at all.
             privacies = ("private", "") if count else ("private",)
@@ -76,12 +75,12 @@ def export(arguments: argparse.Namespace) -> int:
             items += members
         private_count += count
     text = "\n".join([*lines, ""])
-    if form != "jsonl":
+    if form == "markdown":
+        text = export_markdown(items, project, counts, now)
+    elif form == "html":
         from commands.view.view import build_page  # loaded where it is asked for
 
         text = build_page(items, project=project)
-        if form == "markdown":
-            text = export_markdown(items, project, counts, now)
     for line in rooms[0].explain_no_match(filter_) if rooms and not counts.total() else ():
         warn(line)
     if len(lines) == 1 and not items:
@@ -93,8 +92,7 @@ def export(arguments: argparse.Namespace) -> int:
     else:
         # CI may print it, and its runner would obey.
         sys.stdout.write(RUNNERS.sub(r"\1\\u005b" if form == "jsonl" else "\\1\ufffd", text))
-    if private_count:
-        notes.append(say("export.private", count=private_count))
+    notes += [say("export.private", count=private_count)] if private_count else []
     for note in notes:
         warn(note)
     return 0 if counts.total() else 1

@@ -321,12 +321,10 @@ def test_a_renaming_that_would_join_or_hide_a_record_is_refused(project: Path) -
     write(project, there, one, two, taken, VAT, a_record(" gap"))
     before, store = path_of(project).read_bytes(), store_of(project)
     gap, spaced = VAT.missing_context, a_record(" gap")
+    moved = {it.version_id: replace(it, topic="x", missing_context=gap) for it in (one, two)}
     for key, changed in (
         ("same_gap", {VAT.version_id: replace(VAT, topic="billing")}),
-        (
-            "same_gap",
-            {it.version_id: replace(it, topic="x", missing_context=gap) for it in (one, two)},
-        ),
+        ("same_gap", moved),
         ("record_changed", {f"{one.id}@000000": replace(one, topic="x")}),
         ("id_collision", {spaced.version_id: replace(spaced, topic="billing")}),
     ):

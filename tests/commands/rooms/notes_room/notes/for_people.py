@@ -15,10 +15,10 @@ NAME = "notes"
 
 def note(id_: str, text: str) -> room.Item:
     """A note, with a state of its own for each text."""
-    about: dict[str, Any] = {"room": NAME, "kind": "note", "topic": "kitchen", "mark": ""}
-    about |= {"date": "2020-03-04T09:00:00+00:00", "facts": ("written 2020-03-04",)}
+    fields: dict[str, Any] = {"room": NAME, "kind": "note", "topic": "kitchen", "mark": ""}
+    fields |= {"date": "2020-03-04T09:00:00+00:00", "facts": ("written 2020-03-04",)}
     data = {"id": id_, "text": text, "topic": "kitchen", "day": "2020-03-04"}
-    return room.Item(id=id_, version=text, texts=(("text", text),), data=data, **about)
+    return room.Item(id=id_, version=text, texts=(("text", text),), data=data, **fields)
 
 
 class ForPeople(room.Room):
@@ -32,65 +32,67 @@ class ForPeople(room.Room):
     def is_there(self) -> bool:
         return self._path.is_file()
 
-    def find(self, wanted: room.Filter) -> room.Matches:
-        words = wanted.words.split()
-        found = [
-            it
-            for it in notes_in(self._path, forgotten=wanted.forgotten)
-            if all(word in it.texts[0][1] for word in words)
-            and (not wanted.topics or it.topic in wanted.topics)
-            and it.date >= wanted.since
+    def find(self, filter_: room.Filter) -> room.Matches:
+        words = filter_.words.split()
+        matches = [
+            item
+            for item in notes_in(self._path, forgotten=filter_.forgotten)
+            if all(word in item.texts[0][1] for word in words)
+            and (not filter_.topics or item.topic in filter_.topics)
+            and item.date >= filter_.since
         ]
-        return room.Matches(found[: wanted.limit], len(found))
+        return room.Matches(matches[: filter_.limit], len(matches))
 
-    def explain_no_match(self, wanted: room.Filter) -> list[str]:
+    def explain_no_match(self, filter_: room.Filter) -> list[str]:
         return ["There is no such note."]
 
     def find_by_name(self, name: str) -> list[room.Item]:
-        return [it for it in notes_in(self._path) if it.id == name]
+        return [item for item in notes_in(self._path) if item.id == name]
 
     def versions(self, name: str) -> room.Versions | None:
-        found = [room.Version(it, "in the file", {"file": True}) for it in self.find_by_name(name)]
-        return room.Versions(found, []) if found else None
+        items = self.find_by_name(name)
+        versions = [room.Version(item, "in the file", {"file": True}) for item in items]
+        return room.Versions(versions, []) if versions else None
 
     def preview_forget(self, items: Sequence[room.Item], *, hard: bool) -> str:
         return f"Notes to forget: {len(items)}."
 
     def forget(self, items: Sequence[room.Item], *, hard: bool) -> room.ForgetOutcome:
-        there = {(it.id, it.version) for it in notes_in(self._path)}
-        going = [it for it in items if (it.id, it.version) in there]
-        kept = [it for it in notes_in(self._path) if it.id not in {note.id for note in going}]
-        gone = [] if hard else [*notes_in(self._path, forgotten=True), *going]
-        keep(self._path, kept, gone)
-        stayed = [it for it in items if it not in going]
-        return room.ForgetOutcome([f"Forgotten notes: {len(going)}."], stayed)
+        present = {(item.id, item.version) for item in notes_in(self._path)}
+        forgotten = [item for item in items if (item.id, item.version) in present]
+        ids = {item.id for item in forgotten}
+        rest = [item for item in notes_in(self._path) if item.id not in ids]
+        trash = [] if hard else [*notes_in(self._path, forgotten=True), *forgotten]
+        keep(self._path, rest, trash)
+        changed = [item for item in items if item not in forgotten]
+        return room.ForgetOutcome([f"Forgotten notes: {len(forgotten)}."], changed)
 
     def restore(self, name: str, *, originals: bool) -> room.Restoration | None:
-        gone = notes_in(self._path, forgotten=True)
-        found = [it for it in gone if it.id == name]
+        trash = notes_in(self._path, forgotten=True)
+        items = [item for item in trash if item.id == name]
 
         def carry_out() -> room.Restoration:
-            left = [it for it in gone if it.id != name]
-            keep(self._path, [*notes_in(self._path), *found], left)
-            return room.Restoration(found, [], ["The note is back."])
+            rest = [item for item in trash if item.id != name]
+            keep(self._path, [*notes_in(self._path), *items], rest)
+            return room.Restoration(items, [], ["The note is back."])
 
-        return room.Restoration(found, [], [], carry_out) if found else None
+        return room.Restoration(items, [], [], carry_out) if items else None
 
     def export_rows(
-        self, wanted: room.Filter, *, only_public: bool, notes: list[str]
+        self, filter_: room.Filter, *, only_public: bool, notes: list[str]
     ) -> Iterator[room.ExportRow]:
-        yield from (room.ExportRow(it.data) for it in self.find(wanted).items)
+        yield from (room.ExportRow(item.data) for item in self.find(filter_).items)
 
-    def plan_import(self, given: room.Intake, progress: room.Progress) -> room.ImportPlan:
-        there = notes_in(self._path) if self.is_there() else []
-        known = {it.id for it in there}
-        new = [note(it["id"], it["text"]) for _, it in given.rows if it["id"] not in known]
+    def plan_import(self, intake: room.Intake, progress: room.Progress) -> room.ImportPlan:
+        items = notes_in(self._path) if self.is_there() else []
+        ids = {item.id for item in items}
+        new = [note(row["id"], row["text"]) for _, row in intake.rows if row["id"] not in ids]
 
         def save(progress: room.Progress) -> list[str]:
-            keep(self._path, [*there, *new])
+            keep(self._path, [*items, *new])
             return [f"Saved notes: {len(new)}."]
 
-        old = [room.Refusal(str(at), "a known note") for at, it in given.rows if it["id"] in known]
+        old = [room.Refusal(str(n), "a known note") for n, row in intake.rows if row["id"] in ids]
         saving = save if new else None
         return room.ImportPlan(
             items=new, count=len(new), redacted=[], notes=[], refusals=old, save=saving
@@ -109,18 +111,18 @@ class ForPeople(room.Room):
         return room.Figures(f"Notes: {count}", ["All in one file."], {"notes": count})
 
     def secrets(self) -> room.Secrets:
-        held = [
-            SecretPlace(self._path, it.id, tuple(redact(it.texts[0][1]).kinds))
-            for it in notes_in(self._path)
-            if redact(it.texts[0][1]).kinds
+        holders = [
+            SecretPlace(self._path, item.id, tuple(redact(item.texts[0][1]).kinds))
+            for item in notes_in(self._path)
+            if redact(item.texts[0][1]).kinds
         ]
-        return room.Secrets("notes", "note", held, [])
+        return room.Secrets("notes", "note", holders, [])
 
     def redact(self) -> room.RedactOutcome:
-        held = self.secrets().holders
-        cleaned = [note(it.id, redact(it.texts[0][1]).text) for it in notes_in(self._path)]
+        holders = self.secrets().holders
+        cleaned = [note(item.id, redact(item.texts[0][1]).text) for item in notes_in(self._path)]
         keep(self._path, cleaned, notes_in(self._path, forgotten=True))
-        return room.RedactOutcome(held, self.secrets().holders, [], is_whole=True)
+        return room.RedactOutcome(holders, self.secrets().holders, [], is_whole=True)
 
 
 def notes_in(path: Path, *, forgotten: bool = False) -> list[room.Item]:
@@ -130,6 +132,6 @@ def notes_in(path: Path, *, forgotten: bool = False) -> list[room.Item]:
 
 
 def keep(path: Path, notes: Sequence[room.Item], forgotten: Sequence[room.Item] = ()) -> None:
-    given = {"notes": notes, "forgotten": forgotten}
-    texts = {key: {it.id: it.version for it in items} for key, items in given.items()}
+    groups = {"notes": notes, "forgotten": forgotten}
+    texts = {key: {item.id: item.version for item in items} for key, items in groups.items()}
     path.write_text(json.dumps(texts), encoding="utf-8")
