@@ -37,12 +37,8 @@ def plan_of(room: Room, *values: Any) -> exchange.Plan:
 def test_neither_an_export_nor_a_plan_makes_a_room_and_no_secret_goes_out(room: Room) -> None:
     def lines() -> list[dict[str, Any]]:
         with room.engine.reading() as rows:
-            return [
-                *map(
-                    exchange.line_of,
-                    exchange.read_rows(rows, Filter(state="all"), only_public=False),
-                )
-            ]
+            fragments = exchange.read_rows(rows, Filter(state="all"), only_public=False)
+            return [*map(exchange.line_of, fragments)]
 
     assert lines() == []
     assert plan_of(room, *DUMP).new
@@ -90,9 +86,8 @@ def test_several_batches_and_their_progress(room: Room) -> None:
     rows = [{"id": it, "content": f"Fact {it}", "topic": "t", "keywords": [],
              "linked_to": [*ids[:1]] * (it != ids[0])} for it in ids]  # fmt: skip
     lines = "\n".join(map(json.dumps, rows)).encode()
-    plan = exchange.plan_import(
-        room, exchange.read_text(lines, "x"), lambda *count: told.append(count)
-    )
+    source = exchange.read_text(lines, "x")
+    plan = exchange.plan_import(room, source, lambda *count: told.append(count))
     assert told == [(500, 1_201), (1_000, 1_201), (1_201, 1_201)]
     assert exchange.save_plan(room, plan) == 1_201
     with room.engine.reading() as reading:

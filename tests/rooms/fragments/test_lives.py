@@ -37,18 +37,10 @@ import pytest
 from core.errors import SentinelError
 from core.text.plain import estimate_tokens
 from core.text.ranking import Entry as Listed
-from rooms.fragments import draft, versions
+from rooms.fragments import draft, exchange, versions
 from rooms.fragments import fragment as schema
 from rooms.fragments.activity import statistics_of, store_feedback
 from rooms.fragments.draft import reflect, remember
-from rooms.fragments.exchange import (
-    line_of,
-    plan_import,
-    read_rows,
-    read_source,
-    read_text,
-    save_plan,
-)
 from rooms.fragments.fragment import Draft, Filter, Fragment, Link, ServiceError, hash_of
 from rooms.fragments.links import Pair, Step, explore, link
 from rooms.fragments.models.judge import Verdict
@@ -387,7 +379,12 @@ def _consolidate(life: Life, judge: str = "") -> Any:
 
 def _export(life: Life, *, only_public: bool) -> Any:
     with life.room.engine.reading() as rows:
-        lines = [*map(line_of, read_rows(rows, Filter(state="all"), only_public=only_public))]
+        lines = [
+            *map(
+                exchange.line_of,
+                exchange.read_rows(rows, Filter(state="all"), only_public=only_public),
+            )
+        ]
     ids = ("kind", "id", "fragment_id", "from_id", "to_id")
     return [" ".join(str(it[name]) for name in ids if name in it) for it in lines]
 
@@ -397,8 +394,8 @@ def _bring_database(life: Life, rows: Sequence[Sequence[Any]]) -> Any:
     with TemporaryDirectory() as folder:
         path = make_memory_db(Path(folder, "memory.db"), *rows)
         before = path.read_bytes()
-        plan = plan_import(life.room, read_source(path))
-        assert save_plan(life.room, plan) == len(plan.new)
+        plan = exchange.plan_import(life.room, exchange.read_source(path))
+        assert exchange.save_plan(life.room, plan) == len(plan.new)
         assert path.read_bytes() == before and [*Path(folder).iterdir()] == [path]
     faults = [f"{it.place} {it.reason}" for it in plan.faults]
     return {"known_count": plan.known_count, "faults": faults}
@@ -410,8 +407,9 @@ def _bring(
     """Import a file: most lines of a sample, then these."""
     values = [*_SOURCES.get(of, [])[:most], *lines]
     texts = [it if isinstance(it, str) else json.dumps(it, ensure_ascii=False) for it in values]
-    plan = plan_import(life.room, read_text("\n".join(texts).encode(), "a.jsonl"), agent=agent)
-    assert save_plan(life.room, plan) == len(plan.new)
+    source = exchange.read_text("\n".join(texts).encode(), "a.jsonl")
+    plan = exchange.plan_import(life.room, source, agent=agent)
+    assert exchange.save_plan(life.room, plan) == len(plan.new)
     counted = {it: len(getattr(plan, it)) for it in ("new", "links", "entries")}
     return {**(_parts(plan) or {}), **counted, "faults": Counter(it.reason for it in plan.faults)}
 
