@@ -68,13 +68,13 @@ def briefing_of(scene: Scene, log: MemoryLog) -> Briefing:
     if spare_tokens > 0 and os.path.lexists(os.path.join(root, CONTEXT_DIRECTORY, "sessions")):
         from sqlite3 import Error  # only where there are sessions
 
-        from rooms.sessions.hints import start_lines
+        from rooms.sessions.hints import choose_start_lines
         from rooms.sessions.store import open_sessions
 
         try:
             store = open_sessions(Path(root), scene.settings)
             if os.path.lexists(store.path):
-                lines = start_lines(store, spare_tokens)
+                lines = choose_start_lines(store, spare_tokens)
                 store.database.close()
                 texts.append("\n".join(lines))
         except (SentinelError, OSError, Error) as error:

@@ -146,8 +146,8 @@ def archive(arguments: argparse.Namespace) -> int:
     before, with_open = arguments.before, arguments.open
     plan = archive_before(store, before, with_open=with_open, dry_run=True)
     notes = list[str]()
-    if plan.open:
-        notes.append(say("session_commands.left_open", count=plan.open))
+    if plan.open_count:
+        notes.append(say("session_commands.left_open", count=plan.open_count))
     if plan.kept_sessions:
         notes.append(say("session_commands.left_kept", count=len(plan.kept_sessions)))
         notes += table_lines([*map(item_of, plan.kept_sessions)])

@@ -36,10 +36,8 @@ _FAILURE_LINES, _MOST_FAILURES = 2, 10  # as lines; of a declared object, the ne
 _NAME_CHARS, _TAG_CHARS, _SUMMARY_CHARS = 50, 50, 100
 _LATIN_WORD = re.compile(r"[a-z0-9]+")
 
-# The log: records that are read, the later ones, since each takes some 20 µs; of the goal; of a
-# lesson beside a save, and in a warning.
-_MOST_READ, _MOST_PROMPT_CHARS = 2_000, 2_000
-_KNOWN_CHARS, _LESSON_CHARS = 90, 70
+_MOST_RECORDS, _MOST_GOAL_CHARS = 2_000, 2_000  # of the log, 20 µs each; of a goal
+_KNOWN_CHARS, _LESSON_CHARS = 90, 70  # of a lesson beside a save, and in a warning
 # Estimated: by the tokenizer 100 and 160.
 _WARNING_TOKENS: Mapping[Language, int] = {"en": 100, "ko": 146}
 _HANGUL = re.compile("[\uac00-\ud7a3]")
@@ -164,7 +162,7 @@ def describe_counts(numbers: Statistics, range_: str, *, as_object: bool) -> str
                 "byStatus": dict(numbers.by_status),
                 "byAgent": by_agent,
                 "topTags": tags,
-                "failedApproaches": numbers.failed,
+                "failedApproaches": numbers.failures,
                 "avgActionsPerSession": round(numbers.actions_per_session, 1),
             }
         )
@@ -176,15 +174,15 @@ def describe_counts(numbers: Statistics, range_: str, *, as_object: bool) -> str
             lines.append(_say(key, listed=figures))
     if numbers.sessions:
         actions = f"{numbers.actions_per_session:.1f}"
-        lines.append(_say("stats_failed", failed=numbers.failed, actions=actions))
+        lines.append(_say("stats_failed", failed=numbers.failures, actions=actions))
     return "\n".join(lines)
 
 
 def lessons_for(goal: str, log: MemoryStore, *, limit: int) -> list[Record]:
     """Return the team's lessons on a goal, best first; mostly none, also without a sound log."""
     try:
-        records = log.read().records[-_MOST_READ:]
-        candidates = choose_for_prompt(goal[:_MOST_PROMPT_CHARS], records, len(records), {})
+        records = log.read().records[-_MOST_RECORDS:]
+        candidates = choose_for_prompt(goal[:_MOST_GOAL_CHARS], records, len(records), {})
     except (SentinelError, OSError):
         return []
     return [record for record in candidates if is_usable(record) and is_harmless(record)][:limit]

@@ -142,7 +142,7 @@ class RedactedSession(NamedTuple):
 
     session: Session
     actions: list[Action]
-    redacted: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
 
 
 def redact_session(session: Session, actions: Sequence[Action] = ()) -> RedactedSession:

@@ -170,22 +170,22 @@ class ForPeople(room.Room):
     def figures(self) -> room.Figures:
         from rooms.sessions.search import statistics_of
 
-        statistics = statistics_of(self.store)
+        counts = statistics_of(self.store)
         lines = [
-            say("sessions.figures.statuses", listed=room.joined_counts(statistics.by_status)),
-            say("sessions.figures.warned", warned=statistics.warned, failed=statistics.failed),
-            say("sessions.figures.continued", continued=statistics.continued),
+            say("sessions.figures.statuses", listed=room.joined_counts(counts.by_status)),
+            say("sessions.figures.warned", warned=counts.warned_sessions, failed=counts.failures),
+            say("sessions.figures.continued", continued=counts.continued_sessions),
         ]
         return room.Figures(
-            say("sessions.figures.sessions", count=statistics.sessions),
-            lines if statistics.sessions else [],
+            say("sessions.figures.sessions", count=counts.sessions),
+            lines if counts.sessions else [],
             {
-                "sessions": statistics.sessions,
-                "statuses": {safe_name(name): n for name, n in statistics.by_status.items()},
-                "agents": {safe_name(name): n for name, n in statistics.by_agent.items()},
-                "with_warnings": statistics.warned,
-                "failed_approaches": statistics.failed,
-                "continued": statistics.continued,
+                "sessions": counts.sessions,
+                "statuses": {safe_name(name): n for name, n in counts.by_status.items()},
+                "agents": {safe_name(name): n for name, n in counts.by_agent.items()},
+                "with_warnings": counts.warned_sessions,
+                "failed_approaches": counts.failures,
+                "continued": counts.continued_sessions,
             },
         )
 

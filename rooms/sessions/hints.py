@@ -26,9 +26,9 @@ _MOST_SESSIONS = 20
 _RECENT_DAYS = 30  # context_warn brings back an older one that is about the task
 
 
-def line_of(text: str, most: int) -> str:
+def line_of(text: str, most_chars: int) -> str:
     """Return a text as one line of at most so many characters, without hidden ones."""
-    return shorten(one_line(text), most)
+    return shorten(one_line(text), most_chars)
 
 
 def name_of(session: Session, project: str = "") -> str:
@@ -90,7 +90,7 @@ def failures_of(session: Session, *, with_approaches: bool = True) -> Iterator[t
         yield point, f"{line} ({short_day_of(point.at or session.date)})"
 
 
-def start_lines(store: SessionStore, budget_tokens: int) -> list[str]:
+def choose_start_lines(store: SessionStore, budget_tokens: int) -> list[str]:
     """Return sessions to continue, then failures and open blockers, newest first.
 
     Texts that read like orders are left out: nobody asked for them. [] where `config.json` says so.

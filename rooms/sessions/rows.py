@@ -191,7 +191,7 @@ def update_index(connection: Connection, tokenizer: str) -> None:
 
 
 def index_session(connection: Connection, session: Session, *, remove: bool = False) -> None:
-    """Put a session into the index, or take it out in the state that was put in."""
+    """Put a session into the index, or take out the state that it has there."""
     other_texts = [text for text in session.texts if text not in (session.goal, *session.tags)]
     texts = map(with_pieces, (session.goal, "\n".join(other_texts), " ".join(session.tags)))
     command, value = (f"{INDEX}, ", "'delete', ") if remove else ("", "")

@@ -136,7 +136,7 @@ class Candidates:
         statement = f"SELECT number FROM contexts WHERE {condition}"
         failing_numbers = {number for (number,) in self._connection.execute(statement)} - numbers
         best_numbers = [number for number in self.best if number in failing_numbers]
-        return first_failing_of(self._query, self.hits(best_numbers[:_MOST_FAILING]))
+        return find_failing_hit(self._query, self.hits(best_numbers[:_MOST_FAILING]))
 
 
 def search(store: SessionStore, criteria: Criteria, *, limit: int, offset: int = 0) -> Page:
@@ -168,7 +168,7 @@ def search(store: SessionStore, criteria: Criteria, *, limit: int, offset: int =
         pool = {n for (n,) in connection.execute(statement, values)} if condition else None
         candidates = Candidates(connection, criteria.query, pool, any_word=True)
         hits = candidates.page(offset, limit)
-        failing = first_failing_of(criteria.query, hits) or candidates.find_failing(hits)
+        failing = find_failing_hit(criteria.query, hits) or candidates.find_failing(hits)
         return Page(hits, len(candidates.best), failing)
 
 
@@ -197,7 +197,7 @@ def find_similar(
         return candidates.hits(candidates.best[:limit])  # a goal says enough by its words
 
 
-def first_failing_of(question: str, hits: Sequence[Hit]) -> Hit | None:
+def find_failing_hit(question: str, hits: Sequence[Hit]) -> Hit | None:
     """Return the first hit whose failures or open blockers have a word of the question."""
     points = [
         (hit, point) for hit in hits for point in hit.session.failures + hit.session.open_blockers
@@ -231,10 +231,10 @@ class Statistics(NamedTuple):
     by_status: Mapping[str, int]
     by_agent: Mapping[str, int]
     top_tags: Mapping[str, int]
-    failed: int  # approaches
+    failures: int  # failed approaches
     actions_per_session: float
-    warned: int  # sessions with a failure or open blocker
-    continued: int  # sessions with a later one
+    warned_sessions: int  # with a failure or open blocker
+    continued_sessions: int  # with a later one
 
 
 _IS_WITHIN = "(:since = '' OR coalesce(updated_at, created_at) >= :since)"

@@ -306,7 +306,7 @@ def json_in(text: object) -> Any:
         return None
 
 
-def shorten(text: str, most: int) -> str:
+def shorten(text: str, most_chars: int) -> str:
     """Return a text as one line of at most so many characters; `…` marks a cut."""
     line = " ".join(text.split())
-    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
+    return line if len(line) <= most_chars else f"{line[: most_chars - 1].rstrip()}…"

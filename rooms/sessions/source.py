@@ -1,8 +1,7 @@
 """Imports sessions of others: reads a source, plans, and saves all in one transaction.
 
-A source is a directory, a file, a database, rows of an export. Its former fields (`currentWork`,
-`agentChain`, `conversationSummary`, `codeChanges`) are those of section 9 of the specification;
-points may be texts or objects.
+A source is a directory, a file, a database or rows of an export. Its former fields are those of
+section 9 of the specification; points may be texts or objects.
 """
 
 import json
@@ -320,9 +319,9 @@ class Plan:
 
 
 def plan_import(
-    store: SessionStore, source: Source, tell: Callable[[int, int], object] | None = None
+    store: SessionStore, source: Source, progress: Callable[[int, int], object] | None = None
 ) -> Plan:
-    """Plan an import. Raises DatabaseError. tell: gets the count done, and of all."""
+    """Plan an import. Raises DatabaseError. progress: gets the count done, and of all."""
     plan = Plan(faults=[*source.faults])
     items = _merge_versions(source.items, plan)
     with store.reading() as connection:  # not the hints whose texts an archive holds
@@ -332,8 +331,8 @@ def plan_import(
     new_items = [item for item in items if item.session.id not in known_ids]
     now, parents = utc_now(), _parents_of(items, known_ids)
     for count, item in enumerate(new_items):
-        if tell:
-            tell(count, len(new_items))
+        if progress:
+            progress(count, len(new_items))
         content = replace(item.session, parent_id=parents[item.session.id]), item.actions
         # No file can hold half a character.
         content = map_texts(content, lambda text: SURROGATE.sub("\ufffd", text[:_RAW_CHARS]))
@@ -430,11 +429,11 @@ def _parents_of(items: Sequence[Incoming], known_ids: set[str]) -> dict[str, str
 
 
 def _trim(session: Session, actions: list[Action], plan: Plan) -> tuple[Session, list[Action]]:
-    def cut(text: str, most: int) -> str:
-        if len(text) <= most:
+    def cut(text: str, most_chars: int) -> str:
+        if len(text) <= most_chars:
             return text
         plan.shortened += 1
-        return f"{text[: most - 1].rstrip()}…"
+        return f"{text[: most_chars - 1].rstrip()}…"
 
     def keep_newest(items: Sequence[_Item], most: int) -> tuple[_Item, ...]:
         plan.shortened += len(items) > most

@@ -229,13 +229,13 @@ def context_search(
         until=until,
     )
     store, start, note = open_for_call(), offset or 0, ""
-    most = limit or store.config.default_limit
+    page_size = limit or store.config.default_limit
     if scope == "global":
-        page = search.search_all(store, criteria, limit=most, offset=start)
+        page = search.search_all(store, criteria, limit=page_size, offset=start)
         if not search.shared_roots(store.root, os.environ):
             note = say("sessions.answers.nothing_shared")
     else:
-        page = search.search(store, criteria, limit=most, offset=start)
+        page = search.search(store, criteria, limit=page_size, offset=start)
     return answers.describe_page(page, offset=start, note=note, as_object=store.as_object)
 
 

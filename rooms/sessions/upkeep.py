@@ -176,7 +176,7 @@ class ArchiveOutcome(NamedTuple):
 
     sessions: list[Session]
     path: Path | None
-    open: int  # how many old sessions stay, since they have not ended
+    open_count: int  # old sessions that stay, since they have not ended
     kept_sessions: list[Session]  # stay: with an open blocker, or continued by a session that stays
 
 
@@ -257,7 +257,7 @@ def forget(
     """Remove sessions for good, with their actions and from the bytes.
 
     An unknown id is passed over. A session that continues a removed one stays, without its link.
-    is_meant: whether a session is still as the caller saw it; else it stays. Archives of older
+    is_same: whether a session is still as the caller saw it; else it stays. Archives of older
     versions come first, so that a second call completes an interrupted one.
     """
     ids = list(dict.fromkeys(ids))

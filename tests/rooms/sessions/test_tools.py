@@ -18,7 +18,7 @@ from core.room.copies import copies_of
 from core.room.database import Database, DatabaseError
 from core.text.plain import estimate_tokens
 from rooms.sessions import tools
-from rooms.sessions.hints import hint_of, start_lines
+from rooms.sessions.hints import hint_of, choose_start_lines
 from rooms.sessions.session import Point
 from rooms.sessions.store import SessionStore
 from tests.support.costly import one_in
@@ -192,7 +192,7 @@ def test_open_sessions_come_first_then_failures_the_newest_first_as_many_as_fit(
     saved(store, "Export invoices", now=ago(1), status="coding")
     saved(store, ORDER, now=ago(1), status="coding", approaches=(failed(ORDER),))  # is left out
     day = {days: ago(days)[5:10].replace("-", "/") for days in range(5)}
-    all_lines = in_language(lang, start_lines, store, ROOMY)
+    all_lines = in_language(lang, choose_start_lines, store, ROOMY)
     assert all_lines == [
         head,
         f"#5 {day[1]} {state}: Export invoices",
@@ -200,9 +200,9 @@ def test_open_sessions_come_first_then_failures_the_newest_first_as_many_as_fit(
         f"! #2 Axios: CORS ({day[4]})",
     ]
     for budget in range(0, 120, 7):
-        lines = in_language(lang, start_lines, store, budget)
+        lines = in_language(lang, choose_start_lines, store, budget)
         assert set(lines) <= set(all_lines)
         assert not lines or estimate_tokens("\n".join(lines)) <= budget + 1
     for i in range(12):
         saved(store, f"Work {i}", now=ago(1), status="coding", approaches=(failed(f"try {i}"),))
-    assert len(start_lines(store, ROOMY)) == 7
+    assert len(choose_start_lines(store, ROOMY)) == 7
