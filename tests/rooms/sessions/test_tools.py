@@ -18,7 +18,7 @@ from core.room.copies import copies_of
 from core.room.database import Database, DatabaseError
 from core.text.plain import estimate_tokens
 from rooms.sessions import tools
-from rooms.sessions.hints import hint_of, choose_start_lines
+from rooms.sessions.hints import choose_start_lines, hint_of
 from rooms.sessions.session import Point
 from rooms.sessions.store import SessionStore
 from tests.support.costly import one_in
