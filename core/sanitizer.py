@@ -219,8 +219,8 @@ def _find_in_window(
         if passes > _MOST_PASSES:
             new_secrets = _widen(redacted_text, new_secrets, passes - _MOST_PASSES)
         originals = _original_secrets(secrets, new_secrets)
-        repeated = _find_repeated(text, _values_at(text, originals))
-        secrets = merge_secrets([*secrets, *originals, *repeated])
+        repeats = _find_repeated(text, _values_at(text, originals))
+        secrets = merge_secrets([*secrets, *originals, *repeats])
         redacted_text = replace_secrets(text, secrets)
     return secrets
 

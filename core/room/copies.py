@@ -93,18 +93,18 @@ def keep_copy(path: Path, write: Callable[[Path], object], check: Check) -> None
         if status and time.time() - status.st_mtime > _ABANDONED_AGE_S:
             old_file.unlink(missing_ok=True)
     target = path.with_name(f"{path.name}.copy-{datetime.now(UTC):{_STAMP}}")
-    with prepared_file(target, b"", path.name, mode=MODE) as unfinished:
+    with prepared_file(target, b"", path.name, mode=MODE) as new_copy:
         try:
-            write(unfinished)
-            with open(unfinished, "r+b") as file:
+            write(new_copy)
+            with open(new_copy, "r+b") as file:
                 os.fsync(file.fileno())
-            if flaw := flaw_of(unfinished, check):
+            if flaw := flaw_of(new_copy, check):
                 raise sqlite3.DatabaseError(flaw)
             if not is_due(path):  # another process was faster
                 return
-            rename(unfinished, target)
+            rename(new_copy, target)
         except (OSError, sqlite3.Error):
-            if os.path.lexists(unfinished):
+            if os.path.lexists(new_copy):
                 raise
             return  # something was removed for good meanwhile, and this copy with it
     sync_directory(path.parent)
@@ -177,8 +177,8 @@ def flaw_in(connection: sqlite3.Connection, pragma: str) -> Flaw | None:
     if not tables:
         return Flaw("pages", "it is empty")
     for (table,) in tables:
-        quoted = str(table).replace('"', '""')
-        deque(connection.execute(f'SELECT * FROM "{quoted}"'), maxlen=0)  # raises for no text
+        quoted_name = str(table).replace('"', '""')
+        deque(connection.execute(f'SELECT * FROM "{quoted_name}"'), maxlen=0)  # raises for no text
     return flaw
 
 

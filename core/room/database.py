@@ -220,10 +220,10 @@ class Database:
     def keep_copy(self) -> None:
         """Copy the file if that is due; an error leaves older copies."""
 
-        def write(empty: Path) -> None:
+        def write(empty_file: Path) -> None:
             with self._borrow("copy") as loan:
                 if loan:
-                    loan.connection.execute("VACUUM INTO ?", (str(empty),))
+                    loan.connection.execute("VACUUM INTO ?", (str(empty_file),))
 
         try:
             if copies.is_due(self.path):

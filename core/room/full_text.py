@@ -95,8 +95,8 @@ def coverage_of(index: TermIndex[Query], query: str, most: int) -> Coverage:
                 from difflib import get_close_matches  # few questions need it
 
                 candidates = index.words_with_prefix(needle[:_SAME_CHARS], _MOST_COMPARED)
-                if alike := get_close_matches(needle, candidates, _MOST_WORDS, _LEAST_RATIO):
-                    near_queries[term] = index.query_for_any(alike)
+                if matches := get_close_matches(needle, candidates, _MOST_WORDS, _LEAST_RATIO):
+                    near_queries[term] = index.query_for_any(matches)
         queries |= near_queries
         counts |= _count_texts(index, near_queries, span)
     known_counts = [count for count in counts.values() if count.texts]

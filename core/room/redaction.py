@@ -101,10 +101,10 @@ def _redact_with(change_texts: Callable[[Change], _Value]) -> tuple[_Value, list
         texts.append(text)
         return text
 
-    unchanged = change_texts(note)
+    unchanged_value = change_texts(note)
     known_values = secret_values_in(texts)
     if not known_values:  # nearly always
-        return unchanged, []
+        return unchanged_value, []
 
     def clean(text: str) -> str:
         result, new_kinds = redact(text, known_values)

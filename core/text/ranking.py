@@ -215,12 +215,12 @@ def _shares(places: _Places, rarity: Mapping[Term, float]) -> dict[int, float]:
         if not all(term.is_spare for term in terms)
     }
     for run in [run for run in words if run not in greatest]:  # other forms add what they lack
-        related = [word for word in greatest if word in run or run in word]
+        related_words = [word for word in greatest if word in run or run in word]
         for number, worth in worths[run].items():
-            for word in related:
-                former = worths[word].get(number, 0.0)
-                worths[word][number] = min(greatest[word], former + worth)
-                worth -= worths[word][number] - former
+            for word in related_words:
+                old_worth = worths[word].get(number, 0.0)
+                worths[word][number] = min(greatest[word], old_worth + worth)
+                worth -= worths[word][number] - old_worth
     total = sum(greatest.values())
     sums: dict[int, float] = {}
     for word in greatest:
@@ -258,14 +258,14 @@ class _Hits(NamedTuple):
 class _ScannedTexts(NamedTuple):
     """Texts in the form that is scanned: NFKC, caseless.
 
-    joined: each on a line. starts: of each, and the end. respelled: texts whose characters lost
-    their places.
+    joined_text: each on a line. starts: of each, and the end. respelled_texts: those whose
+    characters lost their places.
     """
 
     texts: Sequence[str]
-    joined: str
+    joined_text: str
     starts: Sequence[int]
-    respelled: set[int]
+    respelled_texts: set[int]
 
 
 def _find_hits(query: str, texts: Sequence[str]) -> list[list[_Hits]]:
@@ -285,17 +285,17 @@ def _find_hits(query: str, texts: Sequence[str]) -> list[list[_Hits]]:
 
 @lru_cache(maxsize=1)  # the next question mostly asks the same texts
 def _scan_texts(texts: Sequence[str]) -> _ScannedTexts:
-    plain_texts, respelled_indexes = list[str](), set[int]()
+    plain_texts, respelled_texts = list[str](), set[int]()
     for index, text in enumerate(texts):
         form = normal_form("NFKC", text)
         folded_text = form.casefold()
         names = names_with_sign(folded_text)
         if len(folded_text) != len(text) or form != text or names:
-            respelled_indexes.add(index)
+            respelled_texts.add(index)
             folded_text = " ".join([form, *re.findall(INNER_PART, form), *names]).casefold()
         plain_texts.append(folded_text)
     starts = list(accumulate([len(text) + 1 for text in plain_texts], initial=1))
-    return _ScannedTexts(texts, "\n".join(["", *plain_texts, ""]), starts, respelled_indexes)
+    return _ScannedTexts(texts, "\n".join(["", *plain_texts, ""]), starts, respelled_texts)
 
 
 def _count_hits(term: Term, scanned_texts: _ScannedTexts) -> _Hits:
@@ -304,21 +304,21 @@ def _count_hits(term: Term, scanned_texts: _ScannedTexts) -> _Hits:
     A term that `begins` must begin a run of letters, digits or wide characters, or a part of a
     name; one that `ends` must end one, or stand before a plural's `s`.
     """
-    texts, joined, starts, respelled = scanned_texts
+    texts, joined_text, starts, respelled_texts = scanned_texts
     times: dict[int, int] = {}
     index = end = 0
     needle, kind = term.needle, kind_of(term.needle[0])
     has_end = term.ends and needle[-1].isascii()
     follows = re.compile("(?![0-9])" if needle.isdigit() else "s?(?![a-z])")
-    place = joined.find(needle)
-    while place >= 0:
-        at, place = place, joined.find(needle, place + len(needle))
-        if at >= end:
-            index = bisect_right(starts, at, index) - 1
+    next_place = joined_text.find(needle)
+    while next_place >= 0:
+        place, next_place = next_place, joined_text.find(needle, next_place + len(needle))
+        if place >= end:
+            index = bisect_right(starts, place, index) - 1
             end = starts[index + 1]
-        original, start = "" if index in respelled else texts[index], at - starts[index]
-        is_begun = not term.begins or kind_of(joined[at - 1]) != kind
-        is_ended = not has_end or follows.match(joined, at + len(needle))
+        original, start = "" if index in respelled_texts else texts[index], place - starts[index]
+        is_begun = not term.begins or kind_of(joined_text[place - 1]) != kind
+        is_ended = not has_end or follows.match(joined_text, place + len(needle))
         if (is_begun or INNER_START.match(original, start)) and (
             is_ended or INNER_START.match(original, start + len(needle))
         ):
@@ -362,21 +362,21 @@ Gather = Callable[[str], Finds]
 
 def gather_all(rooms: Sequence[Gather], question: str) -> list[Finds]:
     """Return each room's entries; a room that cannot be read has none now."""
-    gathered = list[Finds]()
+    finds = list[Finds]()
     for gather in rooms:
         with suppress(SentinelError, OSError):
-            gathered.append(gather(question))
-    return gathered
+            finds.append(gather(question))
+    return finds
 
 
-def rank_entries(question: str, gathered: Sequence[Finds]) -> list[Entry]:
+def rank_entries(question: str, finds: Sequence[Finds]) -> list[Entry]:
     """Return the entries, the most relevant first.
 
     Of equally relevant ones lessons come first, then fragments, then sessions. An entry that
     repeats lessons is left out.
     """
     text_counts, lesson_statements = Counter[Term](), set[str]()
-    for room in gathered:
+    for room in finds:
         text_counts.update(room.frequencies.counts)
         for entry in room.entries:
             if entry.source == "lesson":
@@ -386,8 +386,8 @@ def rank_entries(question: str, gathered: Sequence[Finds]) -> list[Entry]:
         statements = {words for statement in entry.statements if (words := fold_text(statement))}
         return entry.source != "lesson" and bool(statements) and statements <= lesson_statements
 
-    entries = [entry for room in gathered for entry in room.entries if not is_repeated(entry)]
-    texts = sum(room.frequencies.texts for room in gathered)
+    entries = [entry for room in finds for entry in room.entries if not is_repeated(entry)]
+    texts = sum(room.frequencies.texts for room in finds)
     relevance = _relevance(question, entries, Frequencies(texts, text_counts))
     best = max(relevance, default=0.0) or 1.0
 

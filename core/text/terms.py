@@ -44,8 +44,8 @@ _OF_VERBS, _A = ("\u1175", "\u116e"), "\u1161"
 class Term(NamedTuple):
     """A piece of the question. begins, ends: with it a word of the text must begin or end.
 
-    weak: only supports the strong term before it. spare: another form, a pair that reaches into a
-    particle, or a word that only asks; a text without it lacks nothing. run: the word.
+    is_weak: only supports the strong term before it. is_spare: another form, a pair that reaches
+    into a particle, or a word that only asks; a text without it lacks nothing. run: the word.
     """
 
     needle: str
@@ -71,9 +71,9 @@ def terms_of(query: str) -> Sequence[Sequence[Term]]:
         for term in pieces(run, is_spare):
             if run in inner_names and not term.is_weak:
                 term = term._replace(ends=True)  # or `OAuth` would find an author
-            same = term[:4]
-            if same not in terms or terms[same].is_spare > term.is_spare:
-                terms[same] = term
+            key = term[:4]
+            if key not in terms or terms[key].is_spare > term.is_spare:
+                terms[key] = term
     words: list[list[Term]] = []
     for term in terms.values():
         if term.is_weak and words:
