@@ -83,8 +83,8 @@ def redis_server_of(environment: Mapping[str, str]) -> RedisServer | None:
         return RedisServer(name, address, **settings)
     ends = (end.strip().partition(":") for end in read("REDIS_SENTINELS", _SENTINELS).split(","))
     sentinels = tuple(
-        (host, _number_of("REDIS_SENTINELS", port or "26379", 1, 65_535, "sentinels"))
-        for host, _, port in ends
+        (host, _number_of("REDIS_SENTINELS", host and (port or "26379"), 1, 65_535, "sentinels"))
+        for host, _, port in ends  # without a host it would be this machine
     )
     master, password = read("REDIS_MASTER_NAME", "mymaster"), "REDIS_SENTINEL_PASSWORD"
     settings |= {"master": master, "sentinel_password": environment.get(password, "")}
