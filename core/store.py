@@ -117,19 +117,19 @@ class MemoryStore:
         self,
         records: Sequence[Record],
         *,
-        instead_of: str = "",
-        since: MemoryLog | None = None,
+        version_id: str = "",
+        base: MemoryLog | None = None,
         dry_run: bool = False,
     ) -> Outcome:
         """Put former versions of records back into the log, redacted and checked.
 
-        instead_of: version id of a principle that goes in the same write and leaves its place.
-        since: the log that the caller has seen; a changed record is refused.
+        version_id: of a principle that goes in the same write and leaves its place.
+        base: the log that the caller has seen; a changed record is refused.
         """
         results = [redact_record(record, strict=self._strict) for record in records]
         versions = [record for record, _, _ in results]
         return self._write(
-            lambda log: changes.bring_back(log, versions, instead_of, now=self._now(), since=since),
+            lambda log: changes.bring_back(log, versions, version_id, now=self._now(), since=base),
             redacted=[kind for _, kinds, _ in results for kind in kinds],
             dry_run=dry_run,
         )

@@ -192,7 +192,7 @@ class ForPeople(Room):
 
         def run(*, dry_run: bool) -> Restoration:
             outcome = self._store.bring_back(
-                versions, since=log, instead_of=instead_of, dry_run=dry_run
+                versions, base=log, version_id=instead_of, dry_run=dry_run
             )
             lines = [*notes]
             ids = {record.id for record in (*outcome.log.records, *outcome.removed_records)}

@@ -124,7 +124,7 @@ SCENARIOS = [
     Scenario("an update in the middle", _FOUR, lambda it: it.upsert_log(_BETTER)),
     Scenario("a principle", _FOUR, lambda it: it.upsert_log(a_principle(), TOKENS[:3])),
     Scenario("a deletion", _FOUR, lambda it: it.delete_by_ids([TOKENS[0], TOKENS[3]])),
-    Scenario("a bringing back", _FOUR, lambda it: it.bring_back(_FORMER, instead_of=TOKENS[3])),
+    Scenario("a bringing back", _FOUR, lambda it: it.bring_back(_FORMER, version_id=TOKENS[3])),
     Scenario("a save behind a link", {_SHARED: DATA}, _append),
     Scenario("a save beside strays", _STRAYS, _append),
     Scenario(
