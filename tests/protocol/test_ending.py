@@ -288,8 +288,7 @@ def test_requests_are_under_way_until_answered_and_at_the_end_only_changes_are_n
     requests.note_line(line(id=1, result={}))
     requests.note_line(b"torn\n")
     assert not requests.wait(0)
-    cancelled = {"requestId": 1}
-    requests.note_line(line(method="notifications/cancelled", params=cancelled))
+    requests.note_line(line(method="notifications/cancelled", params={"requestId": 1}))
     requests.note_line(line(method="notifications/cancelled"))
     answers = [b'"id":2,"result":{}', b'"id":"2","error":{}', b'"id":"three \\"\\n","result":{}']
     for at, answer in enumerate(answers):
