@@ -232,9 +232,10 @@ def add(log: MemoryLog, offers: Iterable[Offer]) -> tuple[Outcome, list[Offer]]:
         all_offers.append(offer)
     next_log = log.rewrite(placed={len(log.lines): additions}) if additions else log
     no_versions: tuple[tuple[Record, ...], ...] = ((),) * len(additions)
-    return Outcome(
+    outcome = Outcome(
         before=log, log=next_log, records=tuple(additions), earlier_versions=no_versions
-    ), all_offers
+    )
+    return outcome, all_offers
 
 
 def renew(log: MemoryLog, new_records: Mapping[str, Record], *, now: str, join: bool) -> Outcome:
@@ -461,7 +462,5 @@ def replaced_records_in(data: bytes) -> Iterator[ReplacedRecord]:
 
 def clean_side_file(data: bytes) -> bytes:
     """Return the side file with no secret in any record; lines without a record go."""
-    lines = [
-        replace(line, record=clean_record(line.record)[0]) for line in replaced_records_in(data)
-    ]
+    lines = [replace(old, record=clean_record(old.record)[0]) for old in replaced_records_in(data)]
     return b"".join(line.to_line() for line in reversed(lines))

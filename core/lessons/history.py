@@ -244,11 +244,9 @@ class History:
         principle = next(iter(self.log.with_id(target.id).values()), None)
         if not principle:
             raise HistoryError("not_in_log", id=target.id)
-        newest_id = principle.version_id
-        if target.version_id not in ("", newest_id):
-            raise HistoryError(
-                "other_version", id=target.id, token=newest_id, named=target.version_id
-            )
+        own_id = principle.version_id
+        if target.version_id not in ("", own_id):
+            raise HistoryError("other_version", id=target.id, token=own_id, named=target.version_id)
         if principle.type != "principle":
             raise HistoryError("is_log", id=target.id)
         return principle

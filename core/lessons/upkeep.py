@@ -104,11 +104,8 @@ def examine(log: MemoryLog, *, now: str, threshold: int = DEFAULTS.threshold) ->
             is_version = id_there == record.id
             kind, pair = "unsettled" if is_version else "same_gap", (other + 1, at + 1)
             pairs.append(Finding(kind, _WARNING, lines=pair, facts=facts, fixable=not is_version))
-        first, holder = ids.setdefault(record.id, (at, record))
-        if holder.gap != record.gap and (with_own_id(holder), with_own_id(record)) == (
-            holder,
-            record,
-        ):
+        first, owner = ids.setdefault(record.id, (at, record))
+        if owner.gap != record.gap and (with_own_id(owner), with_own_id(record)) == (owner, record):
             pairs.append(Finding("shared_id", _WARNING, lines=(first + 1, at + 1), facts=facts))
     if need_of(log.records, log.count, threshold) == "required":
         severity = _WARNING if log.count > FAR_ABOVE * threshold else _NOTE
