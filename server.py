@@ -248,7 +248,7 @@ def read_log() -> str:
 def read_record(id: str) -> str:
     """One record by its id, as JSON."""
     store, _ = open_log()
-    for record in store.read().with_id(id).values():
+    for record in store.read().find_by_id(id).values():
         return as_json(record.as_json(), indent=2)
     raise call.RequestError("no_such_record")
 

@@ -126,7 +126,7 @@ def _find_damage(revisions: Revisions) -> Iterator[Suspicion]:
 
 def _broken_lines(log: MemoryLog) -> Iterator[tuple[int, bytes, str]]:
     """Yield line (from 1), content and kind of unreadable or hidden lines."""
-    hidden_ids = {id(record) for record, _ in log.hidden}
+    hidden_ids = {id(record) for record, _ in log.hidden_pairs}
     starts = [i for i in sorted(log.conflict) if CONFLICT_BEGIN.match(log.line_content(i))]
     conflicts = frozenset(starts or sorted(log.conflict)[:1])
     for index, entry in enumerate(log.entries):
@@ -162,7 +162,7 @@ def _figures_of(side: Side) -> dict[str, int]:
 
 def report_markdown(report: Report) -> str:
     """Return the document; a runner or terminal may print each line."""
-    revisions, unsettled = report.revisions, report.revisions.after.log.unsettled
+    revisions, unsettled = report.revisions, report.revisions.after.log.rivals
     is_before, is_after = revisions.before.is_there, revisions.after.is_there
     notes = {"before_absent": not is_before, "after_absent": not is_after, "cut": revisions.is_cut}
     lines = [summary_of(report), ""]

@@ -163,7 +163,7 @@ class ForPeople(Room):
             version_ids = ", ".join(left_alone)
             notes = [say("records.left_alone", tokens=version_ids)] if left_alone else []
             return self._plan_restoration(history.log, records, principle, notes, originals=True)
-        record = next(iter(history.log.with_id(parts.id).values()), None)
+        record = next(iter(history.log.find_by_id(parts.id).values()), None)
         if record and not parts.version_id:
             raise HistoryError("already_there", id=parts.id, token=record.version_id)
         if record and parts.version_id == record.version_id:
@@ -343,10 +343,10 @@ def _import_notes(new: Sequence[Record], trial: Outcome) -> list[str]:
             notes.append(say("import.like_topic", topic=topic_text(topic), similar=similar))
     if suspicious := sum(bool(record.marks) for record in new):
         notes.append(say("import.suspicious", count=suspicious))
-    version_ids = {record.version_id for versions in trial.log.unsettled for record in versions}
+    version_ids = {record.version_id for versions in trial.log.rivals for record in versions}
     if unsettled_count := sum(record.version_id in version_ids for record in new if version_ids):
         notes.append(say("import.beside", count=unsettled_count))
-    if hidden_records := trial.hidden:
+    if hidden_records := trial.hidden_records:
         notes.append(say("import.hides", count=len(hidden_records)))
         for record in hidden_records:
             topic, lesson = topic_text(redact(record.topic)[0]), redact(record.lesson)[0]

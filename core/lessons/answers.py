@@ -259,15 +259,15 @@ def need_of(records: Collection[Record], count: int, threshold: int) -> Need:
 def flaw_notes(log: MemoryLog) -> list[str]:
     """Name hidden records, unsettled versions, conflicts and unreadable lines."""
     lines = []
-    if log.hidden:
-        hiders = [*{hider.version_id: hider for _, hider in log.hidden}.values()][:HIDERS_SHOWN]
+    if log.hidden_pairs:
+        hiders = {hider.version_id: hider for _, hider in log.hidden_pairs}.values()
         pairs = ((topic_text(hider.id[:8]), topic_text(hider.topic)) for hider in hiders)
-        names = ", ".join(f"{name} [{topic}]" for name, topic in pairs)
-        lines.append(say("answers.hidden", count=len(log.hidden), by=names))
-    if log.unsettled:
-        topics = dict.fromkeys(topic_text(versions[0].topic) for versions in log.unsettled)
+        names = ", ".join(f"{name} [{topic}]" for name, topic in [*pairs][:HIDERS_SHOWN])
+        lines.append(say("answers.hidden", count=len(log.hidden_pairs), by=names))
+    if log.rivals:
+        topics = dict.fromkeys(topic_text(versions[0].topic) for versions in log.rivals)
         names = ", ".join([*topics][:HIDERS_SHOWN])
-        lines.append(say("answers.unsettled", count=len(log.unsettled), topics=names))
+        lines.append(say("answers.unsettled", count=len(log.rivals), topics=names))
     if log.unreadable_count:
         lines.append(say("answers.skipped", skipped=log.unreadable_count))
     if log.conflict_count:
@@ -326,8 +326,8 @@ def removal_notes(outcome: "Outcome", frame: Frame) -> list[str]:
     for key, version_ids in ids_by_key:
         if version_ids:
             lines.append(say(f"answers.{key}", tokens=joined_ids(version_ids, frame)))
-    if outcome.is_written and outcome.before.hidden:
-        ids = [record.version_id for record, _ in outcome.before.hidden]
+    if outcome.is_written and outcome.before.hidden_pairs:
+        ids = [record.version_id for record, _ in outcome.before.hidden_pairs]
         lines.append(say("answers.hidden_went", count=len(ids), tokens=joined_ids(ids, frame)))
     return lines
 

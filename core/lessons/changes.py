@@ -58,7 +58,7 @@ class Outcome:
         return self.log is not self.before
 
     @property
-    def hidden(self) -> list[Record]:
+    def hidden_records(self) -> list[Record]:
         """The records that a reader saw before and does not see now."""
         ids = {record.id for record in self.before.records}
         seen = {record.version_id for record in self.log.records if record.id in ids}
@@ -72,7 +72,7 @@ def upsert(log: MemoryLog, draft: Draft, source_ids: Sequence[str] = (), *, now:
     words within RECURRENCE_S change nothing.
     """
     record, fields = new_record(draft, now=now), draft.other_fields
-    record_id, records = record.id, log.with_id(record.id)
+    record_id, records = record.id, log.find_by_id(record.id)
     versions = {at: other for at, other in records.items() if other.gap == record.gap}
     if not versions and any(with_own_id(other).id == other.id for other in records.values()):
         raise RefusedError("id_collision", id=record_id)
@@ -114,9 +114,9 @@ def upsert(log: MemoryLog, draft: Draft, source_ids: Sequence[str] = (), *, now:
             paths=_merge_lists([record.paths, *paths]),
             when=_merge_lists([record.when, *when]),
         )
-    if record_id in log.replaced and not stored_record:  # the gap is back after its compaction
+    if record_id in log.replaced_ids and not stored_record:  # the gap is back after its compaction
         record = replace(record, seen=record.seen + 1)
-    record = _make_visible(with_marks(record, stored_record), log.replaced.get(record_id, ()))
+    record = _make_visible(with_marks(record, stored_record), log.replaced_ids.get(record_id, ()))
     place = min(versions or selection.lines, default=len(log.lines))
     next_log = log.rewrite(selection.lines | versions.keys(), {place: [record]})
     return replace(selection, log=next_log, records=(record,))
@@ -135,9 +135,9 @@ def select(log: MemoryLog, version_ids: Sequence[str], *, kept_id: str = "") -> 
     changed_ids, absent_ids, gone_ids = list[str](), list[str](), list[str]()
     for version_id in version_ids:
         record_id, at_sign, fingerprint = version_id.partition("@")
-        records = log.with_id(record_id)
+        records = log.find_by_id(record_id)
         if not records:
-            replaced_ids = log.replaced.get(record_id, ())
+            replaced_ids = log.replaced_ids.get(record_id, ())
             is_gone = version_id in replaced_ids or (replaced_ids and version_id == record_id)
             (gone_ids if is_gone else absent_ids).append(version_id)
             continue
@@ -177,8 +177,8 @@ def bring_back(
     records, groups = list[Record](), list[tuple[Record, ...]]()
     placed_records: dict[int, list[Record]] = {}
     for version in versions:
-        namesakes = log.with_id(version.id)
-        if since and list(since.with_id(version.id).values()) != list(namesakes.values()):
+        namesakes = log.find_by_id(version.id)
+        if since and list(since.find_by_id(version.id).values()) != list(namesakes.values()):
             raise RefusedError("record_changed", id=version.id)
         twins = {at: record for at, record in namesakes.items() if record.gap == version.gap}
         if namesakes and not twins:
@@ -193,7 +193,7 @@ def bring_back(
             ),
             seen=max(record.seen for record in lineage),
         )
-        newest = _make_visible(with_marks(newest, version), log.replaced.get(version.id, ()))
+        newest = _make_visible(with_marks(newest, version), log.replaced_ids.get(version.id, ()))
         records.append(newest)
         groups.append(tuple(twins.values()))
         dropped_lines |= twins.keys()
@@ -213,10 +213,10 @@ def add(log: MemoryLog, offers: Iterable[Offer]) -> tuple[Outcome, list[Offer]]:
     for offer in offers:
         if not offer.error:
             record = offer.record
-            versions = records.setdefault(record.id, [*log.with_id(record.id).values()])
+            versions = records.setdefault(record.id, [*log.find_by_id(record.id).values()])
             twins = [version for version in versions if version.gap == record.gap]
             known_texts = [version.texts for version in twins if not follows(record, version)]
-            replaced_ids = log.replaced.get(record.id, ())
+            replaced_ids = log.replaced_ids.get(record.id, ())
             status: OfferStatus = "added"
             is_former = any(record.fingerprint() in version.former for version in twins)
             if record.texts in known_texts or is_former:

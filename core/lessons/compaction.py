@@ -73,7 +73,7 @@ def _fit_topics(topics: Mapping[str, Sequence[Record]], budget: Budget, frame: F
     def layout(record: Record) -> Block | None:
         if not may_fit([record], budget):
             return None
-        return Block.from_text(record_block(record, token=version_id_text(record)))
+        return Block.from_text(record_block(record, version_id=version_id_text(record)))
 
     budget_tokens = frame.settings.budget_tokens
     names = sorted(topics, key=lambda name: (_is_compact(topics[name]), -len(topics[name])))
@@ -114,7 +114,7 @@ def _whole_topic(topic: str, records: Sequence[Record]) -> str:
     lines = [say(f"answers.{key}", topic=topic_text(topic), count=len(records))]
     ask = left_out > 0  # else one line says them all
     for record in records:
-        lines.append(record_block(record, token=version_id_text(record), ask=ask))
+        lines.append(record_block(record, version_id=version_id_text(record), ask=ask))
     if questions and not is_compact:
         joined = "joined_partly" if left_out else "joined"
         lines.append(say(f"answers.{joined}", questions=one_line(questions), left_out=left_out))
@@ -125,12 +125,12 @@ def _whole_topic(topic: str, records: Sequence[Record]) -> str:
 
 def _fit_beginning(record: Record, budget: Budget, layout: Callable[..., str]) -> str:
     """Return a record with its version id, cut with a note if too large."""
-    token, chars = version_id_text(record), max(budget.chars, LEAST_CHARS)
-    if may_fit([record], budget) and budget.take(block := layout(record, token=token)):
+    version_id, chars = version_id_text(record), max(budget.chars, LEAST_CHARS)
+    if may_fit([record], budget) and budget.take(block := layout(record, version_id=version_id)):
         return block
     while chars >= LEAST_CHARS:
         chars //= 2
-        beginning = layout(record_text.shorten_record(record, chars), token=token)
+        beginning = layout(record_text.shorten_record(record, chars), version_id=version_id)
         block = f"{beginning}\n{say('answers.record_cut')}"
         if budget.take(block):
             return block
@@ -149,7 +149,7 @@ def fit_deletion(
         record = records.pop(version_id.partition("@")[0], None)
         fits = record is None or (
             may_fit([record], budget)
-            and budget.take(record_text.headed_block(record, token=version_id_text(record)))
+            and budget.take(record_text.headed_block(record, version_id=version_id_text(record)))
         )
         (now_ids if fits or not now_ids else later_ids).append(version_id)
     return now_ids, later_ids

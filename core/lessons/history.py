@@ -161,7 +161,7 @@ class History:
         candidates = [entry.record for entry in self.side.values() if entry.record.id == record_id]
         for starts in ((), EVERYWHERE):
             logs = self._find_logs([record_id], *starts, unless=candidates)
-            versions = (record for _, log in logs for record in log.with_id(record_id).values())
+            versions = (record for _, log in logs for record in log.find_by_id(record_id).values())
             if newest := next(versions, None):
                 candidates.append(newest)
                 break
@@ -241,7 +241,7 @@ class History:
 
     def find_principle(self, target: "Reference") -> Record:
         """Return the named principle of the log. Raises HistoryError."""
-        principle = next(iter(self.log.with_id(target.id).values()), None)
+        principle = next(iter(self.log.find_by_id(target.id).values()), None)
         if not principle:
             raise HistoryError("not_in_log", id=target.id)
         own_id = principle.version_id

@@ -126,15 +126,15 @@ class MemoryLog:
         return {
             "unreadable_lines": self.unreadable_count,
             "conflicts": self.conflict_count,
-            "hidden_records": len(self.hidden),
-            "unsettled_gaps": len(self.unsettled),
+            "hidden_records": len(self.hidden_pairs),
+            "unsettled_gaps": len(self.rivals),
         }
 
     def all_records(self) -> Iterator[tuple[int, Record]]:
         """Yield every record with its line (from 0), leftovers of a merge included."""
         return ((at, record) for at, record in enumerate(self.entries) if record)
 
-    def with_id(self, record_id_: str) -> dict[int, Record]:
+    def find_by_id(self, record_id_: str) -> dict[int, Record]:
         """Return the visible records of an id by line: one, unless unsettled or shared."""
         lines = self._lines_of.get(record_id_, ())
         return {at: self._seen_records[at] for at in lines if at in self._seen_records}
@@ -174,11 +174,11 @@ class MemoryLog:
     def _settle(self) -> None:
         records = dict(self.all_records())
         hiders = _Hiders(records, self._lines_of)
-        self.replaced = hiders.replaced  # version ids by id
+        self.replaced_ids = hiders.replaced  # version ids by id
         hider_at: dict[int, Record] = {}
         unsettled: list[list[int]] = []
         for name, lines in self._lines_of.items():
-            if len(lines) == 1 and name not in self.replaced:  # nearly all
+            if len(lines) == 1 and name not in self.replaced_ids:  # nearly all
                 continue
             # Two gaps whose joined texts are equal share an id; they are no versions of each other.
             gaps: dict[tuple[str, str, str], dict[int, Record]] = {}
@@ -200,14 +200,14 @@ class MemoryLog:
         }
         self.records = [*self._seen_records.values()]  # the visible ones, in file order
         # Versions of one gap in different words that do not follow each other.
-        self.unsettled = [[self._seen_records[at] for at in lines] for lines in sorted(unsettled)]
+        self.rivals = [[self._seen_records[at] for at in lines] for lines in sorted(unsettled)]
         seen = {(record.id, record.gap) for record in self.records} if hider_at else set()
         pairs = {
             (records[at].id, records[at].gap): (records[at], hider_at[at])
             for at in sorted(hider_at)
         }
         # Records whose gap no reader sees, each with its hider.
-        self.hidden = [pair for gap, pair in pairs.items() if gap not in seen]
+        self.hidden_pairs = [pair for gap, pair in pairs.items() if gap not in seen]
 
 
 # A server reads the same file at every call, which opens a store of its own.

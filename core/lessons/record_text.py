@@ -113,8 +113,8 @@ def _looks_like_a_note(text: str) -> bool:
     return first_char not in "[{]}" and unicodedata.category(first_char or "x") in ("Ps", "Pe")
 
 
-def record_block(record: Record, *, token: str = "", ask: bool = True) -> str:
-    """Lay out one record; empty fields cost nothing. token: stands before it all.
+def record_block(record: Record, *, version_id: str = "", ask: bool = True) -> str:
+    """Lay out one record; empty fields cost nothing. version_id: stands before it all.
 
     2026-03-02 VAT differs by country
     → Ask for the country
@@ -132,7 +132,7 @@ def record_block(record: Record, *, token: str = "", ask: bool = True) -> str:
         notes.append(say("answers.seen", seen=record.seen, date=last))
     if warning_text := warning_on(record):
         notes.append(warning_text)
-    head = f"{token} {head}".lstrip()
+    head = f"{version_id} {head}".lstrip()
     if notes:
         head += f" ({'; '.join(notes)})"
     if record.missing_context.strip():
@@ -144,9 +144,9 @@ def record_block(record: Record, *, token: str = "", ask: bool = True) -> str:
     return "\n".join(lines)
 
 
-def headed_block(record: Record, *, token: str = "") -> str:
+def headed_block(record: Record, *, version_id: str = "") -> str:
     """Lay out one record under its topic, as `[payment]`."""
-    return f"[{topic_text(record.topic)}]\n{record_block(record, token=token)}"
+    return f"[{topic_text(record.topic)}]\n{record_block(record, version_id=version_id)}"
 
 
 class Block(NamedTuple):

@@ -87,7 +87,7 @@ def examine(log: MemoryLog, *, now: str, threshold: int = DEFAULTS.threshold) ->
     if data.startswith(FILTER_HEADS):
         return [Finding("pointer", "error")]
     pairs, findings = list[Finding](), list[Finding]()
-    hiders = {(record.id, record.gap): hider for record, hider in log.hidden}
+    hiders = {(record.id, record.gap): hider for record, hider in log.hidden_pairs}
     gaps: dict[tuple[str, str, str], tuple[int, str]] = {}
     ids: dict[str, tuple[int, Record]] = {}
     for at, record in log.all_records():
@@ -311,7 +311,7 @@ class CheckedLines(NamedTuple):
     length: int  # in lines
     record: Record | None
     spots: tuple[Spot, ...] = ()
-    clean: Record | None = None  # keeps id and versions
+    clean_copy: Record | None = None  # keeps id and versions
     raw: bytes = b""  # of lines without a record
 
     @property
@@ -408,10 +408,10 @@ def clean_log(data: bytes, *, now: str) -> Cleaning:
     before, kinds = dict(base.all_records()), dict[int, tuple[str, ...]]()
     after = dict(before)
     for part in parts:
-        if part.clean and part.record:
+        if part.clean_copy and part.record:
             # A version id that holds a secret itself is not listed.
             version_ids = [name for name in part.record.version_ids() if not find_secrets(name)]
-            after[part.first] = renew_record(part.record, part.clean, now, version_ids)
+            after[part.first] = renew_record(part.record, part.clean_copy, now, version_ids)
             kinds[part.first] = part.kinds
         else:
             bom = bom_of(lines[0]) if part.first == 0 else b""

@@ -83,7 +83,7 @@ def test_added_records_stand_behind_all_lines(store: MemoryStore) -> None:
     there = replace(a_record("there"), seen=3, updated=LATER, extra={"by": "me"})
     rule = replace(RULE, source_count=4, source_ids=(original.version_id,))
     added, _ = store.add_all([there, rule])
-    assert (added.records, added.hidden) == ((there, rule), [original])
+    assert (added.records, added.hidden_records) == ((there, rule), [original])
     assert store.read_all() == [there, rule]
     assert store.read_bytes() == before + there.to_line() + rule.to_line()
 

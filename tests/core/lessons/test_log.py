@@ -247,14 +247,14 @@ def test_the_records_that_a_principle_hides_are_told_and_no_more_than_a_compacti
     principle = replace(RULE, source_ids=EVERY_TOKEN)
     log = log_of(*RECORDS, principle)
     assert log.records == [principle]
-    assert log.hidden == [(record, principle) for record in RECORDS]
+    assert log.hidden_pairs == [(record, principle) for record in RECORDS]
     after, _, removal = upsert(log, a_draft("new"), now=LATER)
-    assert [record for record, _ in removal.before.hidden] == RECORDS
+    assert [record for record, _ in removal.before.hidden_pairs] == RECORDS
     assert after.count == 2
     shadow = replace(a_record("something else"), id=RECORDS[1].id)
     of_one = replace(RULE, source_ids=(RECORDS[1].version_id,))
     log = log_of(*RECORDS, of_one, shadow)
-    assert log.hidden == [(RECORDS[1], of_one)]
+    assert log.hidden_pairs == [(RECORDS[1], of_one)]
     kinds = {finding.kind: finding.lines for finding in examine(log, now=LATER)}
     assert kinds["hidden"] == (2,)
     [note] = flaw_notes(log_of(*RECORDS, replace(principle, id="\x1b[31m\nx")))

@@ -157,7 +157,7 @@ def faults(drawn: Branches, log: MemoryLog) -> Iterator[str]:
     words = [(record.id, record.lesson) for record in log.records]
     ids = Counter(it.id for it in log.records)
     twice = {id_ for id_, count in ids.items() if count > 1}
-    if len(words) != len(set(words)) or twice != {it[0].id for it in log.unsettled}:
+    if len(words) != len(set(words)) or twice != {it[0].id for it in log.rivals}:
         yield "a gap is shown twice in the same words, or unsettled in one version"
     for side in (ours, theirs):
         if not twice <= {id_ for id_ in side if side[id_] != base.get(id_)} | replaced_ids:
