@@ -220,7 +220,7 @@ def bound_of(field: str, text: str) -> str:
     return bound
 
 
-MOST_TAGS = 10
+_MOST_TOP_TAGS = 10
 DAYS: Mapping[str, int] = {"last_7_days": 7, "last_30_days": 30, "last_90_days": 90}
 
 
@@ -270,7 +270,7 @@ def statistics_of(store: SessionStore, range_: str = "all") -> Statistics:
         return dict(sorted(counter.items(), key=lambda pair: (-pair[1], pair[0]))[:most])
 
     sessions = statuses.total()
-    counts_by_name = rank_counts(statuses), rank_counts(agents), rank_counts(tags, MOST_TAGS)
+    counts_by_name = rank_counts(statuses), rank_counts(agents), rank_counts(tags, _MOST_TOP_TAGS)
     actions_per_session = actions / sessions if sessions else 0.0
     return Statistics(sessions, *counts_by_name, failed, actions_per_session, warned, continued)
 

@@ -177,9 +177,8 @@ def test_the_index_takes_back_every_word_it_was_given(project: Path, tokenizer: 
             write_session(connection, after, before=before)
             delete_session(connection, after)
         assert size_of(connection) == 0
-        rows = [
-            write_session(connection, session(0, text, id=f"c{i}")) for i, text in enumerate(texts)
-        ]
+        entries = (session(0, text, id=f"c{i}") for i, text in enumerate(texts))
+        rows = [write_session(connection, entry) for entry in entries]
         connection.execute(CHECK)
         for row in rows:
             delete_session(connection, row)
@@ -272,8 +271,7 @@ def test_the_sessions_that_answer_come_first(
     with store.writing() as connection:
         for number, text in enumerate(labelled.texts, 1):
             goal, _, rest = text.partition("\n")
-            entry = Session(number=number, id=f"c{number}", goal=goal, summary=rest)
-            write_session(connection, entry)
+            write_session(connection, session(number, goal, summary=rest))
     with store.reading() as connection:
 
         def order(query: str, _: object) -> list[int]:

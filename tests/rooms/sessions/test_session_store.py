@@ -222,8 +222,7 @@ class Window:
         """Save by the tool; then the hook of the client sees its answer."""
         draft = Draft(goal=goal, status="coding")
         outcome = self.store.save(draft, agent="claude-code", process=self.caller[1], now=now)
-        number = outcome.session.number
-        assert self.answer(f"Saved #{number}. Related:\n#77 2025-01-01 something", now)
+        assert self.answer(f"Saved #{outcome.session.number}. Related:\n#77 2025-01-01 else", now)
         return outcome.session
 
     def waiting(self) -> list[tuple[Any, ...]]:
