@@ -39,7 +39,7 @@ _SAME_ACTION = (
 _FRESH_DAYS = 1 / 144  # ten minutes: the greatest age of a save whose answer comes in
 
 # Read of a text, without a cut word: the redactor does not know a part of a secret.
-_MOST_READ = 4_000
+_MOST_READ_CHARS = 4_000
 _CUT_END, _CUT_BEGINNING = re.compile(r"\s\S{1,1999}\Z"), re.compile(r"\A\S{1,1999}\s")
 _MOST_COUNTED_BYTES = 100_000
 _DAY_S = 86_400
@@ -165,10 +165,10 @@ def _action_of(deed: Deed, config: Config, strict: bool) -> Action | None:
         text.encode("utf-8", "replace").decode("utf-8").replace("\0", "?")
         for text in (deed.content, deed.output, deed.file_path)
     )
-    if len(content) > _MOST_READ:
-        content = _CUT_END.sub("", content[:_MOST_READ])
-    if len(output) > _MOST_READ:
-        output = _CUT_BEGINNING.sub("", output[-_MOST_READ:])
+    if len(content) > _MOST_READ_CHARS:
+        content = _CUT_END.sub("", content[:_MOST_READ_CHARS])
+    if len(output) > _MOST_READ_CHARS:
+        output = _CUT_BEGINNING.sub("", output[-_MOST_READ_CHARS:])
     texts = redact_together([content, output, path])
     if strict and any(kinds for _, kinds in texts):
         return None
@@ -199,11 +199,11 @@ def _write_or_count(
             return True
         except DatabaseBusyError:
             directory = state_directory(str(root), environment)
-            path, private = Path(directory, DROPPED), partial(os.open, mode=0o600)
+            counter, private = Path(directory, DROPPED), partial(os.open, mode=0o600)
             with contextlib.suppress(OSError):
                 os.makedirs(directory, mode=0o700, exist_ok=True)
                 # In one call, so that lines of several hooks stay apart.
-                with open(path, "ab", buffering=0, opener=private) as file:
+                with open(counter, "ab", buffering=0, opener=private) as file:
                     if os.fstat(file.fileno()).st_size < _MOST_COUNTED_BYTES:
                         file.write(f"{utc_now()}\n".encode("ascii"))
             return False
