@@ -212,12 +212,11 @@ def _write_or_count(
 def count_dropped(root: Path, environment: Mapping[str, str]) -> int:
     """Count the actions that were dropped within COUNTED_DAYS."""
     oldest = time.strftime("%Y-%m-%d", time.gmtime(time.time() - COUNTED_DAYS * _DAY_S))
-    try:
-        with open(os.path.join(state_directory(str(root), environment), DROPPED), "rb") as file:
-            lines = file.read(_MOST_COUNTED_BYTES).decode("ascii", "replace").splitlines()
-    except OSError:
-        return 0
-    return sum(line >= oldest for line in lines)
+    directory, data = state_directory(str(root), environment), b""
+    if directory:  # there is none without a home
+        with contextlib.suppress(OSError), open(os.path.join(directory, DROPPED), "rb") as file:
+            data = file.read(_MOST_COUNTED_BYTES)
+    return sum(line >= oldest for line in data.decode("ascii", "replace").splitlines())
 
 
 # A command line is recorded that runs a command which is included and not excluded. A command is

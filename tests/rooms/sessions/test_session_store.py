@@ -330,6 +330,15 @@ def test_while_another_process_writes_an_action_is_dropped_and_counted(window: W
     assert actions.count_dropped(root, os.environ) == 3  # a line that nobody can read is one, too
 
 
+def test_without_a_home_no_file_beside_the_user_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(actions, "state_directory", lambda *_: "")
+    monkeypatch.chdir(tmp_path)
+    Path(actions.DROPPED).write_text("9999-12-31")
+    assert actions.count_dropped(tmp_path, {}) == 0
+
+
 # sessions that are gone for good
 
 
