@@ -78,7 +78,7 @@ def redis_server_of(environment: Mapping[str, str]) -> RedisServer | None:
     port = _number_of("REDIS_PORT", read("REDIS_PORT", "6379"), 1, 65_535, "port")
     db = _number_of("REDIS_DB", read("REDIS_DB", "0"), 0, _MOST_DB, "db")
     address = f"{scheme}://{':'.join(login)}@{host}:{port}/{db}"
-    name = _name_of(address)
+    name = _name_of(address, "REDIS_HOST", "host")
     if not is_on("REDIS_SENTINEL_ENABLED"):
         return RedisServer(name, address, **settings)
     ends = (end.strip().partition(":") for end in read("REDIS_SENTINELS", _SENTINELS).split(","))
@@ -97,9 +97,9 @@ def _number_of(variable: str, text: str, least: int, most: int, expected: str) -
     raise RedisSettingError(variable=variable, expected=f"fragments.redis.expects_{expected}")
 
 
-def _name_of(address: str) -> str:
+def _name_of(address: str, variable: str = VARIABLE, expected: str = "address") -> str:
     """Return the address for people. Raises RedisSettingError."""
-    refusal = RedisSettingError(variable=VARIABLE, expected="fragments.redis.expects_address")
+    refusal = RedisSettingError(variable=variable, expected=f"fragments.redis.expects_{expected}")
     try:
         parts = urlsplit(address)
         port = 6379 if parts.port is None else parts.port
@@ -109,7 +109,7 @@ def _name_of(address: str) -> str:
     is_redis = parts.scheme in ("redis", "rediss") and parts.hostname and port
     if not is_redis or parts.fragment or options.keys() - {"ssl_ca_certs"}:
         raise refusal
-    db = _number_of(VARIABLE, parts.path.strip("/") or "0", 0, _MOST_DB, "address")
+    db = _number_of(variable, parts.path.strip("/") or "0", 0, _MOST_DB, expected)
     host = parts.netloc.rpartition("@")[2].removesuffix(f":{port}")
     return f"{parts.scheme}://{host}:{port}/{db}"
 
