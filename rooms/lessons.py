@@ -374,8 +374,9 @@ def item_of(
     else:
         dates = [say("documents.saved", date=day_of(record.created))]
     if record.seen > 1:
-        last = day_of(record.updated or record.created)
-        dates.append(say("answers.seen", seen=record.seen, date=last))
+        dates += [
+            say("answers.seen", seen=record.seen, date=day_of(record.updated or record.created))
+        ]
     is_cut = is_brief and not record_text.is_usable(record)  # a hand can write megabytes
     source = record_text.shorten_record(record, record_text.LARGEST_CHARS) if is_cut else record
     clean, version = clean_record(source)[0], record.version_id

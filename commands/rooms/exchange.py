@@ -44,8 +44,7 @@ def export(arguments: argparse.Namespace) -> int:
     if arguments.block:
         return _put_block(memory, arguments)
     output = "" if arguments.output in (None, ask.STDOUT) else arguments.output
-    suffix = os.path.splitext(output)[1].lower()
-    form = arguments.format or SUFFIXES.get(suffix, "markdown")
+    form = arguments.format or SUFFIXES.get(os.path.splitext(output)[1].lower(), "markdown")
     filter_ = Filter(
         topics=tuple(arguments.topic or ()), kind=arguments.kind or "", since=arguments.since or ""
     )
